@@ -1,0 +1,206 @@
+import type {StandardSchemaV1} from '@standard-schema/spec';
+import type {Got} from 'got';
+import type {Writable} from 'node:stream';
+import type {Bundle, BundleFormat} from '../bundle/types.js';
+import type {Environment, Logger, RequestBodies} from '../http/types.js';
+
+export type {
+  Bundle,
+  BundleConfig,
+  BundleFile,
+  BundleFormat,
+  BundleV2MatchMode,
+  BundleV2Metadata,
+} from '../bundle/types.js';
+export type {BodyOptions, ByteSource, Environment, Logger, RequestBodies} from '../http/types.js';
+
+/** Version of this contract. A backend that states another one is refused. */
+export const BACKEND_API_VERSION = 1;
+
+/** What a backend can do beside uploading. */
+export type BackendCapability = 'deploy' | 'wait' | 'list' | 'history' | 'download' | 'delete';
+
+/** Id of an uploaded bundle. Ids never cross backends. */
+export type BundleId = string | number;
+
+/** Where a deployment stands. */
+export type DeploymentStatus = 'queued' | 'in_progress' | 'finished' | 'failed';
+
+/** Names a deployment to the backend that made it: plain JSON, opaque to the host. */
+export type DeploymentRef = Readonly<Record<string, unknown>>;
+
+/** Files that the server found for the patterns; whatever the server sent. */
+export type BundleMatches = Readonly<Record<string, unknown>>;
+
+/** What `check` is given: enough to look at settings, nothing to reach the network with. */
+export interface BackendCheckContext<Options = unknown> {
+  /** The validated options of this backend. */
+  readonly options: Options;
+  readonly env: Environment;
+  readonly logger: Logger;
+}
+
+/** What every operation of a backend is given. */
+export interface BackendContext<Options = unknown> extends BackendCheckContext<Options> {
+  readonly projectSlug: string;
+  readonly targetSlug?: string | undefined;
+  /**
+   * A got instance with the rate-limit hooks, proxies, time-outs, user agent and redaction. It rejects with a
+   * RuntimeCliError for every answer that is not 2xx and for every failure of the network.
+   */
+  readonly http: Got;
+  /** Bodies for `http` that can be sent again and report their progress to `onProgress`. */
+  readonly bodies: RequestBodies;
+  /** Ends the operation: reject with `signal.reason`. */
+  readonly signal: AbortSignal;
+  /** Tells how much of an upload or download is done. Bodies of `bodies` do it by themselves. */
+  onProgress(progress: {readonly transferred: number; readonly total?: number | undefined}): void;
+}
+
+/** Answer to an upload. */
+export interface UploadResult {
+  readonly bundleId: BundleId;
+  readonly warnings?: readonly string[] | undefined;
+  readonly matches?: BundleMatches | undefined;
+  /** Set when the upload was deployed in the same step. */
+  readonly deployment?: DeploymentRef | undefined;
+  /** The server's answer, untouched. */
+  readonly raw: unknown;
+}
+
+/** Answer to a request to deploy. */
+export interface DeployResult {
+  readonly deployment: DeploymentRef;
+  readonly status: DeploymentStatus;
+  readonly warnings?: readonly string[] | undefined;
+  readonly raw: unknown;
+}
+
+/** State of a deployment. */
+export interface DeploymentState {
+  readonly status: DeploymentStatus;
+  readonly description?: string | undefined;
+  /** 0 to 100. */
+  readonly percentage?: number | undefined;
+  readonly raw: unknown;
+}
+
+/** A bundle in a list. */
+export interface BundleItem {
+  readonly bundleId: BundleId;
+  readonly message?: string | undefined;
+  /** `ready`: can be deployed. */
+  readonly status: 'ready' | 'preparing' | 'broken';
+  /** ISO 8601. */
+  readonly createdAt?: string | undefined;
+  readonly createdBy?: string | undefined;
+  /** Targets that run it. */
+  readonly inUseBy?: readonly string[] | undefined;
+}
+
+/** A deployment in a list. */
+export interface DeploymentItem {
+  readonly deployment: DeploymentRef;
+  readonly bundleId: BundleId;
+  readonly status: DeploymentStatus;
+  readonly message?: string | undefined;
+  /** ISO 8601. */
+  readonly createdAt?: string | undefined;
+  readonly createdBy?: string | undefined;
+}
+
+/** Which part of a list: `limit` items from `offset` on. */
+export interface ListRange {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** A part of a list, newest first, and how long the whole list is when the server tells. */
+export interface ListResult<Item> {
+  readonly items: readonly Item[];
+  readonly total?: number | undefined;
+  readonly raw: unknown;
+}
+
+/**
+ * A service that takes bundles. A plain object, recognised by its shape: host and plugin may hold different copies of
+ * everything. A member of a capability is present when `capabilities` names it.
+ */
+export interface Backend<Options = unknown> {
+  readonly apiVersion: typeof BACKEND_API_VERSION;
+  /** `^[a-z][a-z0-9-]{0,31}$`; `auto`, `api` and `legacy` are reserved. */
+  readonly name: string;
+  /** One line for `backend:list`. */
+  readonly summary: string;
+  /** Formats it takes, the preferred first. */
+  readonly formats: readonly BundleFormat[];
+  readonly capabilities: readonly BackendCapability[];
+  /** Validates `backends.<name>` of the configuration, overlaid with `--backend-option`. */
+  readonly options?: StandardSchemaV1<unknown, Options> | undefined;
+  /** Names of options that are masked everywhere. */
+  readonly secrets?: readonly string[] | undefined;
+  /** Whether it can be used as configured. No network. */
+  check(
+    context: BackendCheckContext<Options>,
+  ): Promise<
+    | {readonly configured: true; readonly missing?: never}
+    | {readonly configured: false; readonly missing: readonly string[]}
+  >;
+  /** Sends a bundle. A `context.targetSlug` is for backends whose upload deploys in the same step; others ignore it. */
+  upload(bundle: Bundle, context: BackendContext<Options>): Promise<UploadResult>;
+  /** `deploy`. Resolves when the server has accepted the request. */
+  deploy?(
+    request: {readonly bundleId: BundleId; readonly targetSlug: string},
+    context: BackendContext<Options>,
+  ): Promise<DeployResult>;
+  /** `wait`. Looks once; the host does the waiting. */
+  getDeployment?(deployment: DeploymentRef, context: BackendContext<Options>): Promise<DeploymentState>;
+  /** `list`. */
+  listBundles?(range: ListRange, context: BackendContext<Options>): Promise<ListResult<BundleItem>>;
+  /** `history`. */
+  listDeployments?(
+    request: ListRange & {readonly targetSlug: string},
+    context: BackendContext<Options>,
+  ): Promise<ListResult<DeploymentItem>>;
+  /** `download`. Streams the archive into `writeTo`. */
+  download?(
+    request: {readonly bundleId: BundleId; readonly writeTo: Writable},
+    context: BackendContext<Options>,
+  ): Promise<void>;
+  /** `delete`. */
+  deleteBundle?(request: {readonly bundleId: BundleId}, context: BackendContext<Options>): Promise<void>;
+}
+
+/** What the `mycli:backends` hook of a plugin returns. */
+export interface BackendsHookResult {
+  readonly backends: readonly Backend[];
+}
+
+/** The type of a plugin's `mycli:backends` hook. */
+export type BackendsHook = () => Promise<BackendsHookResult>;
+
+/** Gives a backend its types; returns it as it is. */
+export function defineBackend<Options>(backend: Backend<Options>): Backend<Options> {
+  return backend;
+}
+
+/** What `backendError` makes: a plain shape that the host turns into an error of its own. */
+export interface BackendError extends Error {
+  readonly backendError: true;
+  readonly code: string;
+  readonly status?: number | undefined;
+  readonly suggestions?: readonly string[] | undefined;
+}
+
+/**
+ * An error with a code of the catalogue (`ERR_...`), for a backend to throw. Unknown codes become `ERR_BACKEND_FAILED`.
+ */
+export function backendError(fields: {
+  readonly code: string;
+  readonly message: string;
+  readonly status?: number | undefined;
+  readonly suggestions?: readonly string[] | undefined;
+}): BackendError {
+  const {message, ...rest} = fields;
+  return Object.assign(new Error(message), {backendError: true as const, ...rest});
+}

@@ -1,0 +1,75 @@
+import type {Readable} from 'node:stream';
+
+/** `v1`: a tar, sent as base64 in JSON. `v2`: a gzip tar with its configuration inside, sent as multipart. */
+export type BundleFormat = 'v1' | 'v2';
+
+/** How the server treats ssrOnly and ssrShared patterns that match no file: refuse, or pass over them. */
+export type BundleV2MatchMode = 'strict' | 'ignore_missing';
+
+/** Metadata of a bundle. Servers accept these two keys only. */
+export interface BundleV2Metadata {
+  /** Packages that the application uses, name to version range. */
+  readonly dependencies?: Readonly<Record<string, string>> | undefined;
+  /** Ids of the overrides that the bundle contains. */
+  readonly ccOverrides?: readonly string[] | undefined;
+}
+
+/** The configuration of a bundle, as v2 writes it into the archive. */
+export interface BundleConfig {
+  readonly ssrOnly: readonly string[];
+  readonly ssrShared: readonly string[];
+  readonly ssrParameters: Readonly<Record<string, unknown>>;
+  readonly bundleMetadata?: BundleV2Metadata | undefined;
+  /** Unknown top-level keys of an on-disk configuration file are kept. */
+  readonly [key: string]: unknown;
+}
+
+/** What a file of a bundle is for: run on the server, both, or only served. */
+export type BundleFileCategory = 'ssrOnly' | 'shared' | 'static';
+
+/** A file (or a symbolic link) of a bundle. */
+export interface BundleFile {
+  /** Relative to the build directory, `/` on every platform. */
+  readonly path: string;
+  /** Bytes; 0 for a link. */
+  readonly size: number;
+  readonly executable: boolean;
+  /** Target of a symbolic link, as it stands in the link. */
+  readonly linkTarget?: string | undefined;
+  /** Whether an ssrOnly pattern matches. */
+  readonly ssrOnly: boolean;
+  /** Whether an ssrShared pattern matches. */
+  readonly ssrShared: boolean;
+}
+
+/** Progress of building: bytes of the build's files that went into the archive. */
+export interface ByteProgress {
+  readonly transferred: number;
+  readonly total?: number | undefined;
+}
+
+/** A built archive with its configuration. */
+export interface Bundle {
+  readonly format: BundleFormat;
+  /** Absolute path of the archive. */
+  readonly path: string;
+  /** Bytes of the archive. */
+  readonly size: number;
+  /** Digest of the archive, hex. */
+  readonly sha256: string;
+  /** Digest of the uncompressed tar, hex: the same on every platform. */
+  readonly contentSha256: string;
+  readonly message: string;
+  /** v1 only: the project that the archive's entries are named after. */
+  readonly projectSlug?: string | undefined;
+  /** v2 only: prefix of the archive's entries. */
+  readonly rootDir?: string | undefined;
+  /** v2 only: path of the configuration below `rootDir`. */
+  readonly configPath?: string | undefined;
+  /** v2 only. */
+  readonly matchMode?: BundleV2MatchMode | undefined;
+  readonly config: BundleConfig;
+  readonly files: readonly BundleFile[];
+  /** Opens the archive, as often as needed. `start`: the first byte wanted, 0 by default. */
+  createReadStream(options?: {readonly start?: number | undefined}): Readable;
+}

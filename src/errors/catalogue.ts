@@ -1,0 +1,98 @@
+/**
+ * What kind of failure an error is. The kind decides the class and the exit code.
+ */
+export type ErrorKind =
+  | 'usage'
+  | 'input'
+  | 'credentials'
+  | 'rate-limit'
+  | 'network'
+  | 'rejected'
+  | 'deployment-failed'
+  | 'wait-timeout'
+  | 'outcome-unknown'
+  | 'interrupted';
+
+/** Exit code of every kind of failure. `interrupted` depends on the signal; 130 is SIGINT's. */
+export const exitCodes: Readonly<Record<ErrorKind, number>> = {
+  usage: 2,
+  input: 3,
+  credentials: 4,
+  'rate-limit': 5,
+  network: 6,
+  rejected: 7,
+  'deployment-failed': 8,
+  'wait-timeout': 9,
+  'outcome-unknown': 10,
+  interrupted: 130,
+};
+
+interface CatalogueEntry {
+  readonly kind: ErrorKind;
+  /** One sentence for the reference: when this error is seen. */
+  readonly summary: string;
+}
+
+/** Every error that a user can meet, by its stable code. The one place where codes are made. */
+export const catalogue = {
+  ERR_USAGE: {kind: 'usage', summary: 'A flag or an argument is missing, unknown or contradicts another one.'},
+  ERR_COMMAND_NOT_FOUND: {kind: 'usage', summary: 'There is no such command.'},
+  ERR_OPTION_INVALID: {kind: 'input', summary: 'An option has a value that it cannot have.'},
+  ERR_CONFIG_INVALID: {kind: 'input', summary: 'A configuration file cannot be read, or holds a wrong key or value.'},
+  ERR_CONFIG_SECRET: {kind: 'input', summary: 'A configuration file holds a secret.'},
+  ERR_ORIGIN_MISSING: {kind: 'input', summary: 'The address of the hosting service is not known.'},
+  ERR_ORIGIN_INVALID: {kind: 'input', summary: 'The address of a service is not a usable URL.'},
+  ERR_ORIGIN_UNTRUSTED: {
+    kind: 'input',
+    summary: 'Credentials would go to an origin that MYCLI_TRUSTED_ORIGINS does not list.',
+  },
+  ERR_CREDENTIALS_MISSING: {kind: 'input', summary: 'The backend that was chosen has no credentials.'},
+  ERR_BACKEND_UNKNOWN: {kind: 'input', summary: 'No backend has this name.'},
+  ERR_BACKEND_INVALID: {kind: 'input', summary: 'A backend does not have the shape of the contract.'},
+  ERR_BACKEND_FAILED: {kind: 'rejected', summary: 'A backend failed, or answered what the contract does not allow.'},
+  ERR_CAPABILITY_UNSUPPORTED: {kind: 'input', summary: 'The backend cannot do what was asked for.'},
+  ERR_BUILD_DIRECTORY: {kind: 'input', summary: 'The build directory is missing, empty or not a directory.'},
+  ERR_FILE_UNSUPPORTED: {
+    kind: 'input',
+    summary: 'A file of the build cannot be put into an archive: its type, its name or where it links to.',
+  },
+  ERR_FILE_CHANGED: {
+    kind: 'input',
+    summary: 'A file of the build changed, vanished or became unreadable while it was read.',
+  },
+  ERR_PATTERN_INVALID: {kind: 'input', summary: 'A glob pattern is unusable, or a list of them is empty.'},
+  ERR_SSR_ENTRY_MISSING: {kind: 'input', summary: 'No file of the build is a server-only file.'},
+  ERR_IGNORED_ENTRY: {kind: 'input', summary: 'An ignore rule leaves out a server entry point.'},
+  ERR_ARCHIVE_INVALID: {
+    kind: 'input',
+    summary: 'A prebuilt archive is damaged, is not a bundle or does not fit the push.',
+  },
+  ERR_OUTPUT: {kind: 'input', summary: 'An output file cannot be written.'},
+  ERR_CALLBACK: {kind: 'input', summary: 'A callback of the caller threw before anything was sent.'},
+  ERR_UNAUTHORIZED: {kind: 'credentials', summary: 'The server refused the credentials (401).'},
+  ERR_FORBIDDEN: {kind: 'credentials', summary: 'The credentials do not allow this (403).'},
+  ERR_OAUTH: {kind: 'credentials', summary: 'The token endpoint refused the client credentials.'},
+  ERR_RATE_LIMITED: {kind: 'rate-limit', summary: 'The server was still limiting the rate after the last retry.'},
+  ERR_NETWORK: {
+    kind: 'network',
+    summary: 'The server could not be reached, or the connection ended before the request was sent whole.',
+  },
+  ERR_TLS: {kind: 'network', summary: "The server's certificate was not accepted."},
+  ERR_TIMEOUT: {kind: 'network', summary: 'Nothing moved for too long before the request was sent whole.'},
+  ERR_REJECTED: {kind: 'rejected', summary: 'The server refused the request (4xx).'},
+  ERR_SERVER: {kind: 'rejected', summary: 'The server failed (5xx).'},
+  ERR_RESPONSE_INVALID: {
+    kind: 'rejected',
+    summary: 'The server answered something that is not an answer to the request.',
+  },
+  ERR_DEPLOYMENT_FAILED: {kind: 'deployment-failed', summary: 'The deployment was accepted and ended as failed.'},
+  ERR_WAIT_TIMEOUT: {kind: 'wait-timeout', summary: 'The deployment did not end within the time to wait.'},
+  ERR_OUTCOME_UNKNOWN: {
+    kind: 'outcome-unknown',
+    summary: 'The request was sent whole and no answer came: it may have been carried out.',
+  },
+  ERR_INTERRUPTED: {kind: 'interrupted', summary: 'A signal ended the command.'},
+} as const satisfies Readonly<Record<`ERR_${string}`, CatalogueEntry>>;
+
+/** The stable code of an error. */
+export type ErrorCode = keyof typeof catalogue;

@@ -1,0 +1,17 @@
+export {catalogue, exitCodes, type ErrorCode, type ErrorKind} from './catalogue.js';
+export {
+  createError,
+  CredentialsError,
+  DeploymentFailedError,
+  InputError,
+  InterruptedError,
+  isRuntimeCliError,
+  NetworkError,
+  OutcomeUnknownError,
+  RateLimitError,
+  RejectedError,
+  RuntimeCliError,
+  UsageError,
+  WaitTimeoutError,
+  type RuntimeCliErrorOptions,
+} from './runtime-cli-error.js';

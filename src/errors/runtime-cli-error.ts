@@ -1,0 +1,99 @@
+import {catalogue, exitCodes, type ErrorCode, type ErrorKind} from './catalogue.js';
+
+/** What an error tells beside its code and its message. */
+export interface RuntimeCliErrorOptions {
+  /** What the user can do about it, a sentence or a command each. */
+  readonly suggestions?: readonly string[] | undefined;
+  /** HTTP status of the answer. */
+  readonly status?: number | undefined;
+  /** HTTP method of the request. */
+  readonly method?: string | undefined;
+  /** Path of the request, without origin and query. */
+  readonly path?: string | undefined;
+  /** The server's own id of the request, when it sent one. */
+  readonly requestId?: string | undefined;
+  /** Facts for programs: plain JSON. */
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
+  /** Overrides the exit code of the kind (interruptions: 129, 130, 143). */
+  readonly exitCode?: number | undefined;
+  readonly cause?: unknown;
+}
+
+const brand = Symbol.for('mycli.RuntimeCliError');
+
+/**
+ * An error that a user can cause or meet. `message` says in one sentence what happened to what; branch on `code` or on
+ * the class, never on the message.
+ */
+export class RuntimeCliError extends Error {
+  readonly [brand] = true;
+  /** Stable, one of the catalogue. */
+  readonly code: ErrorCode;
+  /** Exit code of the command line. */
+  readonly exitCode: number;
+  readonly suggestions: readonly string[];
+  readonly status: number | undefined;
+  readonly method: string | undefined;
+  readonly path: string | undefined;
+  readonly requestId: string | undefined;
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+
+  constructor(code: ErrorCode, message: string, options: RuntimeCliErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : {cause: options.cause});
+    this.name = new.target.name;
+    this.code = code;
+    this.exitCode = options.exitCode ?? exitCodes[catalogue[code].kind];
+    this.suggestions = options.suggestions ?? [];
+    this.status = options.status;
+    this.method = options.method;
+    this.path = options.path;
+    this.requestId = options.requestId;
+    this.details = options.details;
+  }
+}
+
+/** A wrong call of the command line (exit code 2). */
+export class UsageError extends RuntimeCliError {}
+/** Wrong configuration or input (exit code 3). */
+export class InputError extends RuntimeCliError {}
+/** The server refused the credentials: 401, 403 (exit code 4). */
+export class CredentialsError extends RuntimeCliError {}
+/** Out of retries at a rate limit (exit code 5). */
+export class RateLimitError extends RuntimeCliError {}
+/** No connection, or it ended before the request was sent whole (exit code 6). */
+export class NetworkError extends RuntimeCliError {}
+/** The server refused the request or failed (exit code 7). */
+export class RejectedError extends RuntimeCliError {}
+/** An accepted deployment ended as failed (exit code 8). */
+export class DeploymentFailedError extends RuntimeCliError {}
+/** Waiting took longer than allowed (exit code 9). */
+export class WaitTimeoutError extends RuntimeCliError {}
+/** The request may have been carried out, and nobody can tell (exit code 10). */
+export class OutcomeUnknownError extends RuntimeCliError {}
+/** A signal ended the work (exit code 130, 143 or 129). */
+export class InterruptedError extends RuntimeCliError {}
+
+const classes: Readonly<Record<ErrorKind, typeof RuntimeCliError>> = {
+  usage: UsageError,
+  input: InputError,
+  credentials: CredentialsError,
+  'rate-limit': RateLimitError,
+  network: NetworkError,
+  rejected: RejectedError,
+  'deployment-failed': DeploymentFailedError,
+  'wait-timeout': WaitTimeoutError,
+  'outcome-unknown': OutcomeUnknownError,
+  interrupted: InterruptedError,
+};
+
+/** Makes the error of `code`, an instance of the class of its kind. */
+export function createError(code: ErrorCode, message: string, options?: RuntimeCliErrorOptions): RuntimeCliError {
+  return new classes[catalogue[code].kind](code, message, options);
+}
+
+/**
+ * Whether `value` is an error of this library, whichever copy of it made it: by shape, never by `instanceof`.
+ */
+export function isRuntimeCliError(value: unknown): value is RuntimeCliError {
+  return value instanceof Error && brand in value;
+}

@@ -1,0 +1,88 @@
+import type {Got, OptionsInit} from 'got';
+import type {Readable} from 'node:stream';
+
+/** Where messages for people go. Never receives a secret. */
+export interface Logger {
+  debug(message: string): void;
+  info(message: string): void;
+  warn(message: string): void;
+}
+
+/** Environment variables. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Progress of sending one body. A retry starts again at 0, with the next `attempt`. */
+export interface UploadProgress {
+  /** Bytes of the body handed to the connection. */
+  readonly transferred: number;
+  /** Bytes of the whole body. */
+  readonly total: number;
+  /** 1 for the first attempt. */
+  readonly attempt: number;
+}
+
+/** A wait before a request is sent again. */
+export interface RetryEvent {
+  /** The retry about to be made, from 1. */
+  readonly attempt: number;
+  /** How many retries there may be. */
+  readonly maxRetries: number;
+  readonly delayMs: number;
+  /** What the server asked for, when `maxDelayMs` cut it short. */
+  readonly requestedMs?: number | undefined;
+  /** HTTP status of the answer; none when the connection failed. */
+  readonly status?: number | undefined;
+  /** Why, for people: `429 Too Many Requests`, `connection refused`. */
+  readonly reason: string;
+}
+
+/** Bytes that can be read from the start as often as needed. */
+export interface ByteSource {
+  /** Exact number of bytes. */
+  readonly size: number;
+  createReadStream(options?: {readonly start?: number | undefined}): Readable;
+}
+
+/** Options for a request of the client that make it send a body, again for every attempt. Spread them into the call. */
+export type BodyOptions = Required<Pick<OptionsInit, 'context' | 'headers'>>;
+
+/** Makes bodies that can be sent again, with an exact Content-Length and progress. Nothing is held in memory. */
+export interface RequestBodies {
+  /** `multipart/form-data`: the file first, then the fields. */
+  multipart(parts: {
+    readonly file: {
+      readonly name: string;
+      readonly filename: string;
+      readonly contentType: string;
+      readonly source: ByteSource;
+    };
+    readonly fields: Readonly<Record<string, string>>;
+  }): BodyOptions;
+  /** A JSON object, of which `field` is the base64 of `source`, encoded while it is sent. */
+  base64Json(body: {
+    readonly value: Readonly<Record<string, unknown>>;
+    readonly field: string;
+    readonly source: ByteSource;
+  }): BodyOptions;
+  /** A JSON value. */
+  json(value: unknown): BodyOptions;
+  /** The bytes themselves. `contentType` is `application/octet-stream` by default. */
+  file(source: ByteSource, contentType?: string): BodyOptions;
+}
+
+/** What a strategy may use to fetch a token: the client of the request that needs it. */
+export interface AuthContext {
+  readonly http: Got;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** How a request is authorized. */
+export interface AuthStrategy {
+  /**
+   * The value of the `Authorization` header.
+   * @throws RuntimeCliError when no credentials can be had.
+   */
+  getAuthorizationHeader(context?: AuthContext): Promise<string>;
+  /** Forgets a cached token: the server refused it. Strategies without it are never asked twice. */
+  invalidate?(): void;
+}
