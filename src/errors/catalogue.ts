@@ -68,7 +68,6 @@ export const catalogue = {
     summary: 'A prebuilt archive is damaged, is not a bundle or does not fit the push.',
   },
   ERR_OUTPUT: {kind: 'input', summary: 'An output file cannot be written.'},
-  ERR_CALLBACK: {kind: 'input', summary: 'A callback of the caller threw before anything was sent.'},
   ERR_UNAUTHORIZED: {kind: 'credentials', summary: 'The server refused the credentials (401).'},
   ERR_FORBIDDEN: {kind: 'credentials', summary: 'The credentials do not allow this (403).'},
   ERR_OAUTH: {kind: 'credentials', summary: 'The token endpoint refused the client credentials.'},

@@ -1,5 +1,7 @@
+export {nearest} from './nearest.js';
 export {catalogue, exitCodes, type ErrorCode, type ErrorKind} from './catalogue.js';
 export {
+  amendError,
   createError,
   CredentialsError,
   DeploymentFailedError,

@@ -92,6 +92,31 @@ export function createError(code: ErrorCode, message: string, options?: RuntimeC
 }
 
 /**
+ * The same error seen from further up: `message` in place of its own, more suggestions and details; the error itself is
+ * the cause.
+ */
+export function amendError(
+  error: RuntimeCliError,
+  changes: {
+    readonly message?: string | undefined;
+    readonly suggestions?: readonly string[] | undefined;
+    readonly details?: Readonly<Record<string, unknown>> | undefined;
+  },
+): RuntimeCliError {
+  const {code, exitCode, status, method, path, requestId} = error;
+  return createError(code, changes.message ?? error.message, {
+    exitCode,
+    status,
+    method,
+    path,
+    requestId,
+    suggestions: [...error.suggestions, ...(changes.suggestions ?? [])],
+    details: changes.details === undefined ? error.details : {...error.details, ...changes.details},
+    cause: error,
+  });
+}
+
+/**
  * Whether `value` is an error of this library, whichever copy of it made it: by shape, never by `instanceof`.
  */
 export function isRuntimeCliError(value: unknown): value is RuntimeCliError {

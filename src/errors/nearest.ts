@@ -1,0 +1,10 @@
+import {distance} from 'fastest-levenshtein';
+
+/** The candidate that `name` was probably meant to be; none when nothing is near. */
+export function nearest(name: string, candidates: readonly string[]): string | undefined {
+  const limit = Math.max(2, Math.floor(name.length / 3));
+  return candidates
+    .map((candidate) => ({candidate, edits: distance(name.toLowerCase(), candidate.toLowerCase())}))
+    .filter(({edits}) => edits <= limit)
+    .sort((a, b) => a.edits - b.edits)[0]?.candidate;
+}
