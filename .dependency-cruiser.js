@@ -1,0 +1,113 @@
+/**
+ * Which folder of src/ may import which: the table of docs/ARCHITECTURE.md, checked by `npm run layers`.
+ * `may`: any import. `types`: `import type` only. A layer may always import itself.
+ */
+const layers = {
+  errors: {path: 'src/errors/'},
+  version: {path: 'src/version[.]ts'},
+  modules: {path: 'src/modules/', may: ['errors']},
+  bundle: {path: 'src/bundle/', may: ['modules', 'errors']},
+  http: {path: 'src/http/', may: ['errors']},
+  contract: {path: 'src/backends/contract[.]ts', may: ['errors'], types: ['bundle', 'http']},
+  // What the two built-in backends have in common on the wire.
+  wire: {path: 'src/backends/(answers|multipart-bundle)[.]ts', may: ['contract', 'errors'], types: ['bundle', 'http']},
+  api: {path: 'src/backends/api/', may: ['contract', 'wire', 'http', 'errors'], types: ['bundle']},
+  legacy: {path: 'src/backends/legacy/', may: ['contract', 'wire', 'http', 'errors'], types: ['bundle']},
+  backends: {
+    path: 'src/backends/(?!api/|legacy/|(contract|answers|multipart-bundle)[.]ts)',
+    may: ['contract', 'wire', 'api', 'legacy', 'http', 'errors'],
+    types: ['bundle'],
+  },
+  operations: {path: 'src/operations/', may: ['bundle', 'anyBackend', 'errors'], types: ['http']},
+  tasks: {path: 'src/tasks/', may: ['operations', 'anyBackend', 'errors'], types: ['bundle', 'http']},
+  cli: {
+    path: 'src/cli/',
+    may: ['modules', 'httpSettings', 'anyBackend', 'errors'],
+    types: ['bundle', 'http', 'operations', 'tasks'],
+  },
+  commands: {
+    path: 'src/commands/(?!runtime/)',
+    may: ['cli', 'tasks', 'errors'],
+    types: ['operations', 'anyBackend', 'bundle', 'http'],
+  },
+  runtimeCommands: {path: 'src/commands/runtime/', may: ['cli', 'testing', 'errors'], types: ['http']},
+  testing: {path: 'src/testing/', may: ['anyBackend', 'bundle', 'http', 'errors']},
+  index: {path: 'src/index[.]ts', may: ['operations', 'bundle', 'anyBackend', 'http', 'errors', 'version']},
+};
+
+/** Names for a part of a layer, or for several. */
+const groups = {
+  anyBackend: 'src/backends/',
+  // Credentials, addresses and the masking of secrets: what settings are made into. Not the client.
+  httpSettings: 'src/http/(auth/|origin[.]ts|redact[.]ts)',
+};
+
+/** npm packages that one place owns; everyone else asks that place. */
+const owners = {
+  got: {owner: 'src/http/', types: '^src/backends/contract[.]ts'},
+  archiver: {owner: 'src/bundle/'},
+  'fast-glob': {owner: 'src/bundle/'},
+  jiti: {owner: 'src/modules/'},
+  listr2: {owner: 'src/tasks/'},
+  '@oclif/core': {owner: 'src/(cli|commands)/'},
+  busboy: {owner: 'src/testing/'},
+};
+
+const anyOf = (names) => names.map((name) => `^${groups[name] ?? layers[name].path}`);
+
+const layerRules = Object.entries(layers).flatMap(([name, {path, may = [], types = []}]) => [
+  {
+    name: `layer-${name}`,
+    severity: 'error',
+    from: {path: `^${path}`},
+    to: {path: '^src/', pathNot: [`^${path}`, ...anyOf([...may, ...types])]},
+  },
+  ...(types.length === 0
+    ? []
+    : [
+        {
+          name: `types-only-${name}`,
+          severity: 'error',
+          from: {path: `^${path}`},
+          to: {path: anyOf(types), pathNot: [`^${path}`, ...anyOf(may)], dependencyTypesNot: ['type-only']},
+        },
+      ]),
+]);
+
+const ownerRules = Object.entries(owners).flatMap(([name, {owner, types}]) => {
+  const to = {path: `(^|/)node_modules/${name}/`};
+  return [
+    {
+      name: `owner-${name}`,
+      severity: 'error',
+      from: {path: '^src/', pathNot: [`^${owner}`, ...(types ? [types] : [])]},
+      to,
+    },
+    ...(types
+      ? [
+          {
+            name: `types-only-${name}`,
+            severity: 'error',
+            from: {path: types},
+            to: {...to, dependencyTypesNot: ['type-only']},
+          },
+        ]
+      : []),
+  ];
+});
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+export default {
+  forbidden: [
+    ...layerRules,
+    ...ownerRules,
+    {name: 'no-circular', severity: 'error', from: {}, to: {circular: true}},
+    {name: 'not-to-unresolvable', severity: 'error', from: {}, to: {couldNotResolve: true}},
+  ],
+  options: {
+    doNotFollow: {path: 'node_modules'},
+    tsPreCompilationDeps: true,
+    tsConfig: {fileName: 'tsconfig.json'},
+    enhancedResolveOptions: {exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types']},
+  },
+};

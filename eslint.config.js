@@ -1,0 +1,84 @@
+import {defineConfig, globalIgnores} from 'eslint/config';
+import tseslint from 'typescript-eslint';
+
+/** Files that a framework loads by their default export. */
+const defaultExports = [
+  'src/commands/**',
+  'src/cli/hooks/**',
+  '*.config.{js,ts}',
+  '.dependency-cruiser.js',
+  'examples/**',
+];
+
+/** The only places that may look at the process they run in; all others are given what they need. */
+const processOwners = ['src/cli/**', 'src/index.ts'];
+
+export default defineConfig(
+  globalIgnores(['dist', 'coverage', '**/build', '**/dist', 'test/fixtures']),
+  {linterOptions: {reportUnusedDisableDirectives: 'error'}},
+  {
+    files: ['**/*.ts'],
+    extends: [tseslint.configs.strictTypeChecked],
+    languageOptions: {parserOptions: {projectService: true, tsconfigRootDir: import.meta.dirname}},
+    rules: {
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/no-import-type-side-effects': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': ['error', {considerDefaultExhaustiveForUnions: true}],
+      '@typescript-eslint/restrict-template-expressions': ['error', {allowNumber: true}],
+      '@typescript-eslint/no-confusing-void-expression': ['error', {ignoreArrowShorthand: true}],
+      '@typescript-eslint/no-unused-vars': ['error', {ignoreRestSiblings: true}],
+      '@typescript-eslint/no-unnecessary-condition': ['error', {allowConstantLoopConditions: 'only-allowed-literals'}],
+      // `signal.reason` is whatever the caller aborted with, and is passed on as it is.
+      '@typescript-eslint/only-throw-error': ['error', {allowThrowingAny: true, allowThrowingUnknown: true}],
+      '@typescript-eslint/prefer-promise-reject-errors': [
+        'error',
+        {allowThrowingAny: true, allowThrowingUnknown: true},
+      ],
+      // Objects are plain: their functions do not look at `this`, and may be taken out of them.
+      '@typescript-eslint/unbound-method': 'off',
+      // Members of a contract are async, whether or not one implementation has something to wait for.
+      '@typescript-eslint/require-await': 'off',
+    },
+  },
+  {
+    rules: {
+      eqeqeq: 'error',
+      'no-var': 'error',
+      'prefer-const': 'error',
+      'object-shorthand': 'error',
+      'no-warning-comments': ['error', {terms: ['todo', 'fixme', 'xxx'], location: 'anywhere'}],
+    },
+  },
+  // It tells an old Node that it is too old, in words that an old Node can read.
+  {files: ['bin/run.js'], rules: {'no-var': 'off'}},
+  {
+    ignores: defaultExports,
+    rules: {
+      'no-restricted-exports': [
+        'error',
+        {restrictDefaultExports: {direct: true, named: true, defaultFrom: true, namedFrom: true, namespaceFrom: true}},
+      ],
+    },
+  },
+  {
+    files: ['src/**'],
+    rules: {'max-lines': ['error', 250], 'no-console': 'error'},
+  },
+  {
+    files: ['src/**'],
+    ignores: processOwners,
+    rules: {
+      'no-restricted-globals': ['error', {name: 'process', message: 'Take it as an argument.'}],
+      'no-restricted-imports': [
+        'error',
+        {
+          paths: [
+            {name: 'process', message: 'Take it as an argument.'},
+            {name: 'node:process', message: 'Take it as an argument.'},
+            {name: 'node:os', importNames: ['tmpdir', 'homedir'], message: 'Take the folder as an argument.'},
+          ],
+        },
+      ],
+    },
+  },
+);

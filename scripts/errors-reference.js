@@ -1,0 +1,51 @@
+// Writes docs/reference/errors.md from the catalogue of errors. Part of the build, so that drift is seen.
+import {writeFile} from 'node:fs/promises';
+import {catalogue, exitCodes} from '../dist/errors/index.js';
+
+const meanings = {
+  usage: 'usage: a flag or an argument',
+  input: 'configuration or input',
+  credentials: 'credentials refused (401, 403)',
+  'rate-limit': 'rate limit, retries used up',
+  network: 'network: nothing was carried out',
+  rejected: 'rejected by the server (4xx, 5xx)',
+  'deployment-failed': 'the deployment was accepted and failed',
+  'wait-timeout': 'the deployment did not end in the time to wait',
+  'outcome-unknown': 'outcome unknown: it may have been carried out',
+  interrupted: 'interrupted by SIGINT',
+};
+
+const codes = [
+  [0, 'done'],
+  [1, 'unexpected: a bug; please report it'],
+  ...Object.entries(exitCodes).map(([kind, code]) => [code, meanings[kind]]),
+  [129, 'interrupted by SIGHUP'],
+  [143, 'interrupted by SIGTERM'],
+].sort(([a], [b]) => a - b);
+
+const page = `# Errors and exit codes
+
+<!-- Written by scripts/errors-reference.js from src/errors/catalogue.ts. -->
+
+An error has a stable \`code\`, one sentence that says what happened, and suggestions. With \`--json\` it is printed on stdout as
+\`{"schemaVersion": 1, "error": {"code", "message", "exitCode", "status"?, "suggestions", "details"?}}\`.
+
+## Exit codes
+
+| exit code | meaning |
+| --- | --- |
+${codes.map(([code, meaning]) => `| ${code} | ${meaning} |`).join('\n')}
+
+An answer of the server decides: 4, 5 or 7. Without an answer it is 6 before the last byte of the request was sent, 10 after it.
+8 is a deployment that was accepted and then failed; a refused request to deploy keeps its own code.
+
+## Codes
+
+| code | exit code | when |
+| --- | --- | --- |
+${Object.entries(catalogue)
+  .map(([code, {kind, summary}]) => `| \`${code}\` | ${exitCodes[kind]} | ${summary} |`)
+  .join('\n')}
+`;
+
+await writeFile(new URL('../docs/reference/errors.md', import.meta.url), page);

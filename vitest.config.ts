@@ -1,0 +1,25 @@
+import {defineConfig} from 'vitest/config';
+
+// What the person or the machine that runs the tests has set must not reach them.
+for (const name of Object.keys(process.env)) {
+  if (/^MYCLI_|^GITHUB_|_proxy$|^(NO|FORCE)_COLOR$|^SOURCE_DATE_EPOCH$|^DEBUG$/i.test(name))
+    Reflect.deleteProperty(process.env, name);
+}
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    pool: 'forks',
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+    disableConsoleIntercept: true,
+    reporters: ['default', ['json', {outputFile: 'coverage/tests.json'}]],
+    coverage: {
+      provider: 'v8',
+      include: ['src/**/*.ts'],
+      reporter: ['text-summary', 'html', 'json-summary'],
+      reportsDirectory: 'coverage/report',
+      thresholds: {statements: 80, branches: 80, functions: 80, lines: 80},
+    },
+  },
+});
