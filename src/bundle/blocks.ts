@@ -1,0 +1,36 @@
+import {Transform, type TransformCallback} from 'node:stream';
+
+/** Cuts a stream of bytes into blocks of one size; only the last one may be shorter. */
+export class BlockStream extends Transform {
+  readonly #size: number;
+  #block: Buffer;
+  #filled = 0;
+
+  /** @param size Bytes of a block. */
+  constructor(size: number) {
+    super({readableHighWaterMark: size, writableHighWaterMark: size});
+    this.#size = size;
+    this.#block = Buffer.allocUnsafe(size);
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    let taken = 0;
+    while (taken < chunk.length) {
+      const copied = chunk.copy(this.#block, this.#filled, taken);
+      taken += copied;
+      this.#filled += copied;
+      if (this.#filled === this.#size) {
+        this.push(this.#block);
+        // A block that was handed on is never written to again.
+        this.#block = Buffer.allocUnsafe(this.#size);
+        this.#filled = 0;
+      }
+    }
+    done();
+  }
+
+  override _flush(done: TransformCallback): void {
+    if (this.#filled > 0) this.push(this.#block.subarray(0, this.#filled));
+    done();
+  }
+}

@@ -1,0 +1,120 @@
+import {readFile, stat} from 'node:fs/promises';
+import {isAbsolute, join, relative} from 'node:path';
+import * as v from 'valibot';
+import {createError} from '../errors/index.js';
+import {loadModule} from '../modules/index.js';
+import {describeProblems, diskConfigSchema, fieldProblems, serverConfigSchema} from './content-schema.js';
+import type {BundleContent} from './content-schema.js';
+import {reasonOf, systemCode} from './failure.js';
+
+/** What one source says about a bundle's configuration. */
+export interface ConfigSource {
+  /** `option`, or the file, relative to the working directory when it is below it. */
+  readonly from: string;
+  readonly content: BundleContent;
+  /** Top-level keys of an on-disk file that have no meaning here and are kept. */
+  readonly otherKeys?: Readonly<Record<string, unknown>> | undefined;
+}
+
+const sourceNames = ['config.server.ts', 'config.server.js', 'config.server.mjs'];
+/** What older builds leave beside their output. */
+const compiledName = 'config.server.js';
+
+/**
+ * Reads the on-disk v2 configuration, `{buildDirectory}/{configPath}`; nothing when there is none.
+ * @throws RuntimeCliError `ERR_CONFIG_INVALID` naming file and field.
+ */
+export async function readDiskConfig(path: string, cwd: string): Promise<ConfigSource | undefined> {
+  if ((await firstFile([path])) === undefined) return undefined;
+  const {ssrOnly, ssrShared, ssrParameters, bundleMetadata, ...otherKeys} = parseConfig(
+    diskConfigSchema,
+    parseJson(await readText(path), path),
+    path,
+  );
+  return {from: showFile(path, cwd), content: {ssrOnly, ssrShared, ssrParameters, bundleMetadata}, otherKeys};
+}
+
+/**
+ * Executes the project's `config.server.ts`, `.js` or `.mjs`, then the build's compiled `config.server.js`, as far as they
+ * are there and `isComplete` says that something is still missing.
+ * @throws RuntimeCliError `ERR_CONFIG_INVALID` naming file and field.
+ */
+export async function readServerConfigs(
+  directories: {readonly project: string; readonly build: string},
+  cwd: string,
+  isComplete: (sources: readonly ConfigSource[]) => boolean,
+): Promise<readonly ConfigSource[]> {
+  const project = await firstFile(sourceNames.map((name) => join(directories.project, name)));
+  const compiled = await firstFile([join(directories.build, compiledName)]);
+  const sources: ConfigSource[] = [];
+  for (const path of new Set([project, compiled])) {
+    if (path === undefined || isComplete(sources)) continue;
+    const content = parseConfig(serverConfigSchema, exportedConfig(await loadModule(path), path), path);
+    sources.push({from: showFile(path, cwd), content});
+  }
+  return sources;
+}
+
+/** A named export `config`, a default export that holds one, or the default export itself. */
+function exportedConfig(exported: Readonly<Record<string, unknown>>, path: string): unknown {
+  if ('config' in exported) return exported['config'];
+  const value = exported['default'];
+  if (typeof value === 'object' && value !== null) return 'config' in value ? value.config : value;
+  throw createError('ERR_CONFIG_INVALID', `${path} exports no configuration`, {
+    suggestions: ['Export an object, as the default export or by the name config.'],
+  });
+}
+
+function parseConfig<Schema extends v.GenericSchema>(
+  schema: Schema,
+  value: unknown,
+  path: string,
+): v.InferOutput<Schema> {
+  const result = v.safeParse(schema, value);
+  if (result.success) return result.output;
+  const problems = fieldProblems(result.issues);
+  throw createError('ERR_CONFIG_INVALID', `${path} is not valid: ${describeProblems(problems)}`, {
+    suggestions: ['Correct the file.'],
+    details: {file: path, problems},
+  });
+}
+
+function parseJson(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch (error) {
+    throw createError('ERR_CONFIG_INVALID', `${path} is not valid JSON: ${reasonOf(error)}`, {
+      suggestions: ['Build the application again, or correct the file.'],
+      cause: error,
+    });
+  }
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+/** The first of `paths` where there is a file. */
+async function firstFile(paths: readonly string[]): Promise<string | undefined> {
+  for (const path of paths) {
+    try {
+      if ((await stat(path)).isFile()) return path;
+    } catch (error) {
+      if (systemCode(error) !== 'ENOENT' && systemCode(error) !== 'ENOTDIR') throw unreadable(path, error);
+    }
+  }
+  return undefined;
+}
+
+function unreadable(path: string, error: unknown): Error {
+  return createError('ERR_CONFIG_INVALID', `${path} cannot be read: ${reasonOf(error)}`, {cause: error});
+}
+
+function showFile(path: string, cwd: string): string {
+  const shown = relative(cwd, path);
+  return shown.startsWith('..') || isAbsolute(shown) ? path : shown;
+}

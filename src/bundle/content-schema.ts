@@ -1,0 +1,83 @@
+import * as v from 'valibot';
+import {notJson} from './config-json.js';
+import {isExclusion, isUsablePattern} from './patterns.js';
+import type {BundleConfig} from './types.js';
+
+const patterns = v.array(
+  v.pipe(v.string('must be a text'), v.check(isUsablePattern, 'is not a glob pattern')),
+  'must be a list of glob patterns',
+);
+
+const ssrOnly = v.pipe(
+  patterns,
+  v.check((list) => list.some((pattern) => !isExclusion(pattern)), 'must name at least one server-only file'),
+);
+
+const ssrParameters = v.pipe(
+  v.record(v.string(), v.unknown(), 'must be an object'),
+  v.check(
+    (parameters) => notJson(parameters, '') === undefined,
+    (issue) => `holds what JSON cannot carry, at ${notJson(issue.input, 'ssrParameters') ?? 'ssrParameters'}`,
+  ),
+);
+
+const bundleMetadata = v.object(
+  {
+    dependencies: v.optional(
+      v.record(v.string(), v.string('must be a version range'), 'must be an object of names and version ranges'),
+    ),
+    ccOverrides: v.optional(v.array(v.string('must be a text'), 'must be a list of ids')),
+  },
+  'must be an object',
+);
+
+const serverEntries = {
+  ssrOnly: v.optional(ssrOnly),
+  ssrShared: v.optional(patterns),
+  ssrParameters: v.optional(ssrParameters),
+};
+
+/** What options and configuration files may say about a bundle's configuration. */
+export const contentSchema = v.object({...serverEntries, bundleMetadata: v.optional(bundleMetadata)});
+
+/** What a `config.server.*` file says: metadata never comes from it. */
+export const serverConfigSchema = v.object(serverEntries, 'must be an object');
+
+/** An on-disk v2 configuration file. Its unknown top-level keys are kept, those of `bundleMetadata` are dropped. */
+export const diskConfigSchema = v.looseObject(
+  {...serverEntries, bundleMetadata: v.optional(bundleMetadata)},
+  'must be an object',
+);
+
+/** The configuration inside an archive, where nothing can be filled in any more. */
+export const archivedConfigSchema = v.looseObject(
+  {
+    ssrOnly,
+    ssrShared: patterns,
+    ssrParameters: v.optional(ssrParameters, {}),
+    bundleMetadata: v.optional(bundleMetadata),
+  },
+  'must be an object',
+);
+
+/** What a source of settings says about a bundle's configuration. */
+export type BundleContent = {
+  readonly [Key in 'ssrOnly' | 'ssrShared' | 'ssrParameters' | 'bundleMetadata']?: BundleConfig[Key] | undefined;
+};
+
+/** What is wrong with a value, one sentence without a subject for each field that is. */
+export interface FieldProblem {
+  /** Such as `ssrOnly`, or `bundleMetadata.dependencies.react`; '' is the value itself. */
+  readonly field: string;
+  readonly message: string;
+}
+
+/** The fields of a failed validation. */
+export function fieldProblems(issues: readonly v.BaseIssue<unknown>[]): readonly FieldProblem[] {
+  return issues.map((issue) => ({field: v.getDotPath(issue) ?? '', message: issue.message}));
+}
+
+/** `ssrOnly must be a list of glob patterns; ...` */
+export function describeProblems(problems: readonly FieldProblem[]): string {
+  return problems.map(({field, message}) => `${field || 'it'} ${message}`).join('; ');
+}

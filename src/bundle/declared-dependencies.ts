@@ -1,0 +1,24 @@
+import {readFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import * as v from 'valibot';
+import {createError} from '../errors/index.js';
+import {reasonOf} from './failure.js';
+
+const packageSchema = v.object({dependencies: v.optional(v.record(v.string(), v.string()), {})});
+
+/**
+ * The dependencies that a project's package.json declares, name to version range: what `--dependencies auto` takes.
+ * @throws RuntimeCliError `ERR_CONFIG_INVALID` when there is no package.json, or none that can be read.
+ */
+export async function readDeclaredDependencies(projectDirectory: string): Promise<Record<string, string>> {
+  const path = join(projectDirectory, 'package.json');
+  try {
+    const text = await readFile(path, 'utf8');
+    return v.parse(packageSchema, JSON.parse(text.replace(/^\uFEFF/, ''))).dependencies;
+  } catch (error) {
+    throw createError('ERR_CONFIG_INVALID', `the dependencies in ${path} cannot be read: ${reasonOf(error)}`, {
+      suggestions: ['Name the directory that has it with --project-directory, or give --dependencies JSON or @FILE.'],
+      cause: error,
+    });
+  }
+}

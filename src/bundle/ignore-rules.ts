@@ -1,0 +1,39 @@
+import {readFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import ignore from 'ignore';
+import {createError} from '../errors/index.js';
+import {reasonOf, systemCode} from './failure.js';
+
+/** Name of the file with rules, in the syntax of gitignore. */
+const ignoreFile = '.bundleignore';
+
+/** Decides what is left out of a bundle. */
+export interface IgnoreRules {
+  /** The rule that leaves out a path, relative to the build directory; a directory's ends with `/`. */
+  ruleFor(path: string): string | undefined;
+}
+
+/**
+ * Reads the `.bundleignore` of each of `directories` (the project's, then the build's), and adds `patterns`. All rules
+ * are in the syntax of gitignore, count case, and are about paths relative to the build directory; the last one wins.
+ * @throws RuntimeCliError `ERR_CONFIG_INVALID` for a file that cannot be read.
+ */
+export async function readIgnoreRules(
+  directories: readonly string[],
+  patterns: readonly string[],
+): Promise<IgnoreRules> {
+  const rules = ignore({ignorecase: false});
+  for (const directory of new Set(directories)) rules.add(await readRules(join(directory, ignoreFile)));
+  rules.add(patterns);
+  return {ruleFor: (path) => rules.test(path).rule?.pattern};
+}
+
+async function readRules(path: string): Promise<string> {
+  try {
+    const text = await readFile(path, 'utf8');
+    return text.replace(/^\uFEFF/, '');
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR') return '';
+    throw createError('ERR_CONFIG_INVALID', `${path} cannot be read: ${reasonOf(error)}`, {cause: error});
+  }
+}

@@ -1,0 +1,138 @@
+import {readFile, stat} from 'node:fs/promises';
+import {pipeline} from 'node:stream/promises';
+import * as v from 'valibot';
+import {createError} from '../errors/index.js';
+import {archivedConfigSchema, describeProblems, fieldProblems} from './content-schema.js';
+import {reasonOf, systemCode} from './failure.js';
+import type {Bundle, BundleConfig, BundleFile, BundleFileCategory, BundleFormat, BundleV2MatchMode} from './types.js';
+import {writeAtomically} from './write-atomically.js';
+
+/** What stands beside an archive: all that there is to know of it. */
+export interface BundleManifest {
+  readonly schemaVersion: 1;
+  readonly format: BundleFormat;
+  /** Digest of the archive, hex. */
+  readonly sha256: string;
+  /** Digest of the uncompressed tar, hex. */
+  readonly contentSha256: string;
+  /** Bytes of the archive. */
+  readonly size: number;
+  readonly message: string;
+  /** v1 only. */
+  readonly projectSlug?: string | undefined;
+  /** v2 only. */
+  readonly rootDir?: string | undefined;
+  /** v2 only. */
+  readonly configPath?: string | undefined;
+  /** v2 only. */
+  readonly matchMode?: BundleV2MatchMode | undefined;
+  readonly config: BundleConfig;
+  /** Sorted by path, relative to the build directory. */
+  readonly files: readonly ManifestFile[];
+}
+
+/** A file of a manifest. */
+export interface ManifestFile {
+  readonly path: string;
+  /** Bytes; 0 for a link. */
+  readonly size: number;
+  /** `ssrOnly` is never served, whatever ssrShared says. */
+  readonly category: BundleFileCategory;
+  /** Missing: not executable. */
+  readonly executable?: boolean | undefined;
+  /** Target of a symbolic link. */
+  readonly linkTarget?: string | undefined;
+}
+
+const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 digest, hex'));
+const bytes = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+
+const manifestSchema = v.object({
+  schemaVersion: v.literal(1, 'must be 1'),
+  format: v.picklist(['v1', 'v2']),
+  sha256: digest,
+  contentSha256: digest,
+  size: bytes,
+  message: v.string(),
+  projectSlug: v.optional(v.string()),
+  rootDir: v.optional(v.string()),
+  configPath: v.optional(v.string()),
+  matchMode: v.optional(v.picklist(['strict', 'ignore_missing'])),
+  config: archivedConfigSchema,
+  files: v.array(
+    v.object({
+      path: v.string(),
+      size: bytes,
+      category: v.picklist(['ssrOnly', 'shared', 'static']),
+      executable: v.optional(v.boolean()),
+      linkTarget: v.optional(v.string()),
+    }),
+  ),
+});
+
+/** Where the manifest of an archive is: beside it, with `.json` after its name. */
+export function manifestPathOf(archivePath: string): string {
+  return `${archivePath}.json`;
+}
+
+/** What a file is for. A file that ssrOnly and ssrShared match is server-only. */
+export function categoryOf({ssrOnly, ssrShared}: Pick<BundleFile, 'ssrOnly' | 'ssrShared'>): BundleFileCategory {
+  if (ssrOnly) return 'ssrOnly';
+  return ssrShared ? 'shared' : 'static';
+}
+
+/** The manifest of a bundle. */
+export function createManifest(bundle: Bundle): BundleManifest {
+  const {format, sha256, contentSha256, size, message, projectSlug, rootDir, configPath, matchMode, config} = bundle;
+  const files = bundle.files.map((file) => ({
+    path: file.path,
+    size: file.size,
+    category: categoryOf(file),
+    ...(file.executable && {executable: true}),
+    ...(file.linkTarget !== undefined && {linkTarget: file.linkTarget}),
+  }));
+  return {
+    schemaVersion: 1,
+    ...{format, sha256, contentSha256, size, message, projectSlug, rootDir, configPath, matchMode},
+    config,
+    files,
+  };
+}
+
+/**
+ * Writes the manifest of a bundle beside its archive, complete or not at all, with the archive's permissions.
+ * @returns Its path.
+ * @throws RuntimeCliError `ERR_OUTPUT` when it cannot be written.
+ */
+export async function writeManifest(bundle: Bundle): Promise<string> {
+  const path = manifestPathOf(bundle.path);
+  const {mode} = await stat(bundle.path);
+  const text = `${JSON.stringify(createManifest(bundle), null, 2)}\n`;
+  await writeAtomically(path, mode & 0o777, (stream) => pipeline([text], stream));
+  return path;
+}
+
+/**
+ * Reads the manifest beside an archive; nothing when there is none.
+ * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` for one that is damaged.
+ */
+export async function readManifest(archivePath: string): Promise<BundleManifest | undefined> {
+  const path = manifestPathOf(archivePath);
+  let value: unknown;
+  try {
+    value = JSON.parse(await readFile(path, 'utf8'));
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw invalidManifest(path, reasonOf(error), error);
+  }
+  const result = v.safeParse(manifestSchema, value);
+  if (!result.success) throw invalidManifest(path, describeProblems(fieldProblems(result.issues)));
+  return result.output;
+}
+
+function invalidManifest(path: string, reason: string, cause?: unknown): Error {
+  return createError('ERR_ARCHIVE_INVALID', `the manifest ${path} is not valid: ${reason}`, {
+    suggestions: ['Build the archive again. Without its manifest, a v2 archive can still be pushed.'],
+    cause,
+  });
+}

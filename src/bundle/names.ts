@@ -1,0 +1,30 @@
+/**
+ * Why a path cannot name an entry of an archive, if so. What is refused is what the archive library would alter, or
+ * what patterns, servers and other systems would read differently.
+ */
+export function entryNameProblem(path: string): string | undefined {
+  if (hasControlCharacter(path)) return 'has a control character or a line break in its name';
+  if (path.includes('\\')) return 'has a backslash in its name, which archives take for a /';
+  return undefined;
+}
+
+/** Whether a text has characters that are not to be seen: control characters, line and paragraph separators. */
+export function hasControlCharacter(text: string): boolean {
+  return /[\p{Cc}\u2028\u2029]/u.test(text);
+}
+
+/** Length in characters, not in UTF-16 units. */
+export function characterCount(text: string): number {
+  return Array.from(text).length;
+}
+
+/** A path as it is printed: quoted when it has characters that would not show. */
+export function showPath(path: string): string {
+  return hasControlCharacter(path) ? JSON.stringify(path) : path;
+}
+
+/** Orders paths by their characters, the same on every platform and in every locale. */
+export function comparePaths(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,69 @@
+import picomatch from 'picomatch';
+import type {BundleFile} from './types.js';
+
+/** Patterns made ready for matching. */
+export interface CompiledPatterns {
+  /** Whether a pattern matches `path` and no exclusion does. */
+  matches(path: string): boolean;
+}
+
+/**
+ * Compiles glob patterns: picomatch rules, `*` matches no dotfile, case counts, `/` on every platform. A pattern that
+ * begins with `!` excludes what it matches, wherever it stands among the others; `!(a|b)` is an extglob.
+ */
+export function compilePatterns(patterns: readonly string[]): CompiledPatterns {
+  const included = patterns.filter((pattern) => !isExclusion(pattern)).map((pattern) => matcher(pattern));
+  const excluded = patterns.filter((pattern) => isExclusion(pattern)).map((pattern) => matcher(pattern));
+  return {
+    matches: (path) => included.some((matches) => matches(path)) && !excluded.some((matches) => matches(path)),
+  };
+}
+
+/** The paths that `patterns` match, in the order given. */
+export function matchPatterns(patterns: readonly string[], paths: readonly string[]): string[] {
+  const compiled = compilePatterns(patterns);
+  return paths.filter((path) => compiled.matches(path));
+}
+
+/** The patterns that match none of `paths`, each looked at alone. An exclusion that excludes nothing is none of them. */
+export function unmatchedPatterns(patterns: readonly string[], paths: readonly string[]): string[] {
+  return patterns.filter((pattern) => {
+    if (isExclusion(pattern)) return false;
+    const matches = matcher(pattern);
+    return !paths.some((path) => matches(path));
+  });
+}
+
+/** Adds to each file whether the patterns of ssrOnly and ssrShared match it. */
+export function matchFiles(
+  files: readonly Omit<BundleFile, 'ssrOnly' | 'ssrShared'>[],
+  patterns: {readonly ssrOnly: readonly string[]; readonly ssrShared: readonly string[]},
+): BundleFile[] {
+  const ssrOnly = compilePatterns(patterns.ssrOnly);
+  const ssrShared = compilePatterns(patterns.ssrShared);
+  return files.map((file) => ({...file, ssrOnly: ssrOnly.matches(file.path), ssrShared: ssrShared.matches(file.path)}));
+}
+
+/** Whether a pattern excludes. Every further `!` turns it around, as in picomatch. */
+export function isExclusion(pattern: string): boolean {
+  return marks(pattern).length % 2 === 1;
+}
+
+/** Whether picomatch can compile a pattern. */
+export function isUsablePattern(pattern: string): boolean {
+  try {
+    matcher(pattern);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function matcher(pattern: string): (path: string) => boolean {
+  const matches = picomatch(pattern.slice(marks(pattern).length), {nonegate: true, windows: false});
+  return (path) => matches(path);
+}
+
+function marks(pattern: string): string {
+  return /^(?:!(?!\())*/.exec(pattern)?.[0] ?? '';
+}

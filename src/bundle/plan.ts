@@ -1,0 +1,123 @@
+import {resolve} from 'node:path';
+import {createError} from '../errors/index.js';
+import {checkBundleOptions, optionProblemsError} from './check-options.js';
+import {defaultMessage} from './default-message.js';
+import {readIgnoreRules} from './ignore-rules.js';
+import {verifyEntryPoints} from './entry-points.js';
+import {matchFiles} from './patterns.js';
+import type {BundlePlanOptions} from './plan-options.js';
+import {scanBuildDirectory, type Scan} from './scan.js';
+import {readSettingSources} from './setting-sources.js';
+import {resolveSettings, type SettingSource} from './settings.js';
+import type {BundleConfig, BundleFile, BundleFormat, BundleV2MatchMode} from './types.js';
+import {patternWarnings, secretWarnings} from './warnings.js';
+
+/** What will be packed: the result of verifying, scanning and resolving. Nothing is written yet. */
+export interface BundlePlan {
+  readonly format: BundleFormat;
+  /** Absolute. */
+  readonly buildDirectory: string;
+  /** v1 only: the entries are named after it. */
+  readonly projectSlug?: string | undefined;
+  /** v2 only. */
+  readonly rootDir?: string | undefined;
+  /** v2 only. */
+  readonly configPath?: string | undefined;
+  /** v2 only. */
+  readonly matchMode?: BundleV2MatchMode | undefined;
+  readonly message: string;
+  readonly config: BundleConfig;
+  /** The files of the build, sorted by path. The configuration that v2 puts into the archive is none of them. */
+  readonly files: readonly BundleFile[];
+  /** Bytes of `files`. */
+  readonly totalBytes: number;
+  readonly warnings: readonly string[];
+  /** Where each setting came from. */
+  readonly sources: readonly SettingSource[];
+  /** Modification time of every entry. */
+  readonly modifiedAt: Date;
+  /** v2 only. Effort of gzip, 0 to 9. */
+  readonly compressionLevel: number;
+}
+
+/** GNU tar warns of older dates than its own epoch; npm packs with this one too. */
+const fixedDate = new Date('1985-10-26T08:15:00Z');
+
+/**
+ * Verifies the options, scans the build directory and resolves the configuration (V2-1 to V2-4). Writes nothing.
+ * @throws RuntimeCliError for bad options, an unusable build directory or configuration; `signal.reason` when aborted.
+ */
+export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan> {
+  const {signal} = options;
+  signal?.throwIfAborted();
+  const problems = checkBundleOptions(options);
+  if (problems.length > 0) throw optionProblemsError(problems);
+  const buildDirectory = resolve(options.cwd, options.buildDirectory ?? 'build');
+  const projectDirectory = resolve(options.cwd, options.projectDirectory ?? '.');
+  const v2 = options.format === 'v2' ? v2Fields(options) : undefined;
+
+  const rules = await readIgnoreRules([projectDirectory, buildDirectory], options.ignore ?? []);
+  const scan = withoutConfig(await scanBuildDirectory(buildDirectory, rules, signal), v2?.configPath);
+  const sources = await readSettingSources(options, {project: projectDirectory, build: buildDirectory}, v2?.configPath);
+  signal?.throwIfAborted();
+  const paths = scan.files.map(({path}) => path);
+  const settings = resolveSettings(sources, paths);
+  verifyEntryPoints(settings, scan);
+  const message = await messageOf(options, projectDirectory);
+  signal?.throwIfAborted();
+
+  return {
+    format: options.format,
+    buildDirectory,
+    ...(v2 ?? {projectSlug: options.projectSlug}),
+    message: message.message,
+    config: settings.config,
+    files: matchFiles(scan.files, settings.config),
+    totalBytes: scan.files.reduce((total, {size}) => total + size, 0),
+    warnings: [
+      ...scan.warnings,
+      ...secretWarnings(paths),
+      ...(v2?.matchMode === 'ignore_missing' ? [] : patternWarnings(settings.config, paths)),
+    ],
+    sources: [...settings.sources, {setting: 'message', from: message.from}],
+    modifiedAt: modificationTime(options.env['SOURCE_DATE_EPOCH']),
+    compressionLevel: options.compressionLevel ?? 6,
+  };
+}
+
+function v2Fields({rootDir, configPath, matchMode}: BundlePlanOptions): {
+  readonly rootDir: string;
+  readonly configPath: string;
+  readonly matchMode: BundleV2MatchMode;
+} {
+  return {
+    rootDir: rootDir ?? 'bld',
+    configPath: configPath ?? '.runtime/config.json',
+    matchMode: matchMode ?? 'strict',
+  };
+}
+
+/** The archive's one configuration replaces the file that stands in its place. */
+function withoutConfig(scan: Scan, configPath: string | undefined): Scan {
+  if (configPath === undefined) return scan;
+  const inTheWay = scan.files.find(({path}) => configPath.startsWith(`${path}/`) || path.startsWith(`${configPath}/`));
+  if (inTheWay) {
+    throw createError(
+      'ERR_FILE_UNSUPPORTED',
+      `${inTheWay.path} is where the bundle's configuration goes, ${configPath}`,
+      {suggestions: ['Remove it from the build, or put the configuration elsewhere with --config-path.']},
+    );
+  }
+  return {...scan, files: scan.files.filter(({path}) => path !== configPath)};
+}
+
+async function messageOf(
+  {message, env, now}: BundlePlanOptions,
+  projectDirectory: string,
+): Promise<{readonly message: string; readonly from: string}> {
+  return message === undefined ? defaultMessage(projectDirectory, env, now) : {message, from: 'option'};
+}
+
+function modificationTime(epoch: string | undefined): Date {
+  return epoch ? new Date(Number(epoch) * 1000) : fixedDate;
+}

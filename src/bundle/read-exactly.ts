@@ -1,0 +1,113 @@
+import {closeSync, constants, fstatSync, openSync, readSync, type Stats} from 'node:fs';
+import {open, type FileHandle} from 'node:fs/promises';
+import {createError, type RuntimeCliError} from '../errors/index.js';
+import {reasonOf, systemCode} from './failure.js';
+import {showPath} from './names.js';
+
+/** A file as it was planned. */
+export interface PlannedFile {
+  /** Absolute. */
+  readonly source: string;
+  /** Bytes. */
+  readonly size: number;
+}
+
+/** Bytes of one read. */
+const chunkBytes = 512 * 1024;
+/** A link or a pipe that took the place of the file is neither followed nor waited for. Windows has neither flag. */
+const openFlags = constants.O_RDONLY | (constants.O_NOFOLLOW || 0) | (constants.O_NONBLOCK || 0);
+
+/**
+ * Reads a small file whole, at once: waiting for a thread takes longer than the reading.
+ * @throws RuntimeCliError `ERR_FILE_CHANGED` when it is not what was planned any more.
+ */
+export function readWholeFile(file: PlannedFile): Buffer {
+  try {
+    const descriptor = openSync(file.source, openFlags);
+    try {
+      verifyStats(file, fstatSync(descriptor));
+      // One byte more than promised, which only a file that grew has.
+      const buffer = Buffer.allocUnsafe(file.size + 1);
+      let length = 0;
+      for (let read = -1; read !== 0 && length < buffer.length; length += read) {
+        read = readSync(descriptor, buffer, length, buffer.length - length, null);
+      }
+      verifySize(file, length);
+      return buffer.subarray(0, length);
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (error) {
+    throw unreadableError(file, error);
+  }
+}
+
+/**
+ * Opens a large file.
+ * @throws RuntimeCliError `ERR_FILE_CHANGED` when it is not what was planned any more.
+ */
+export async function openFile(file: PlannedFile): Promise<{readonly handle: FileHandle; readonly stats: Stats}> {
+  try {
+    const handle = await open(file.source, openFlags);
+    try {
+      const stats = await handle.stat();
+      verifyStats(file, stats);
+      return {handle, stats};
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  } catch (error) {
+    throw unreadableError(file, error);
+  }
+}
+
+/**
+ * Reads exactly as many bytes as were planned, then verifies that there are no more.
+ * @throws RuntimeCliError `ERR_FILE_CHANGED` when there are fewer or more.
+ */
+export async function* readChunks(file: PlannedFile, handle: FileHandle): AsyncGenerator<Buffer> {
+  try {
+    for (let position = 0; position < file.size;) {
+      const wanted = Math.min(chunkBytes, file.size - position);
+      const {bytesRead, buffer} = await handle.read(Buffer.allocUnsafe(wanted), 0, wanted, position);
+      if (bytesRead === 0) verifySize(file, position);
+      position += bytesRead;
+      yield buffer.subarray(0, bytesRead);
+    }
+    const {bytesRead} = await handle.read(Buffer.allocUnsafe(1), 0, 1, file.size);
+    verifySize(file, file.size + bytesRead);
+  } catch (error) {
+    throw unreadableError(file, error);
+  }
+}
+
+function verifyStats(file: PlannedFile, stats: Stats): void {
+  if (!stats.isFile()) throw changedError(file, 'it is no regular file any more');
+  verifySize(file, stats.size);
+}
+
+function verifySize(file: PlannedFile, size: number): void {
+  if (size === file.size) return;
+  const what = size > file.size ? 'grew' : 'shrank';
+  throw changedError(file, `it ${what}; it had ${String(file.size)} bytes when the build was scanned`);
+}
+
+function unreadableError(file: PlannedFile, error: unknown): unknown {
+  const code = systemCode(error);
+  if (code === undefined) return error;
+  if (code === 'ENOENT' || code === 'ENOTDIR') return changedError(file, 'it vanished', error);
+  if (code === 'ELOOP') return changedError(file, 'it became a symbolic link', error);
+  return createError('ERR_FILE_CHANGED', `${showPath(file.source)} cannot be read: ${reasonOf(error)}`, {
+    suggestions: ['Make the file readable, or leave it out with --ignore PATTERN.'],
+    cause: error,
+  });
+}
+
+function changedError({source}: PlannedFile, what: string, cause?: unknown): RuntimeCliError {
+  return createError('ERR_FILE_CHANGED', `${showPath(source)} changed while the bundle was built: ${what}`, {
+    suggestions: ['Wait until whatever writes to the build directory has ended, then try again.'],
+    details: {file: source},
+    cause,
+  });
+}

@@ -1,0 +1,158 @@
+import {lstatSync, readlinkSync, type Stats} from 'node:fs';
+import {stat} from 'node:fs/promises';
+import {join, sep} from 'node:path';
+import {createError} from '../errors/index.js';
+import {reasonOf, systemCode} from './failure.js';
+import type {IgnoreRules} from './ignore-rules.js';
+import {followLink} from './links.js';
+import {comparePaths, entryNameProblem, showPath} from './names.js';
+import type {BundleFile} from './types.js';
+
+/** A file that was found, not yet matched against patterns. */
+export type ScannedFile = Omit<BundleFile, 'ssrOnly' | 'ssrShared'>;
+
+/** What is in a build directory. */
+export interface Scan {
+  /** What goes into the bundle, sorted by path. */
+  readonly files: readonly ScannedFile[];
+  /** What a rule leaves out. */
+  readonly ignored: readonly {readonly path: string; readonly rule: string}[];
+  readonly warnings: readonly string[];
+}
+
+interface Findings {
+  readonly files: ScannedFile[];
+  readonly ignored: {path: string; rule: string}[];
+  readonly directories: Set<string>;
+  /** Paths that no archive can hold, and why. */
+  readonly unsupported: {path: string; reason: string}[];
+}
+
+/** How many paths a message lists. */
+const listed = 10;
+
+/**
+ * Lists the build directory: dotfiles too, `.git` not, links as links. Directories without files are not part of a bundle.
+ * @throws RuntimeCliError `ERR_BUILD_DIRECTORY` when it is missing, no directory or empty; `ERR_FILE_UNSUPPORTED` that
+ * names everything an archive cannot hold; `signal.reason` when aborted.
+ */
+export async function scanBuildDirectory(directory: string, rules: IgnoreRules, signal?: AbortSignal): Promise<Scan> {
+  await verifyDirectory(directory);
+  const entries = await list(directory);
+  signal?.throwIfAborted();
+  const findings: Findings = {files: [], ignored: [], directories: new Set(['']), unsupported: []};
+  for (const [path, isDirectory] of entries) {
+    if (isDirectory) findings.directories.add(path);
+    const rule = rules.ruleFor(isDirectory ? `${path}/` : path);
+    if (rule === undefined) examine(directory, path, findings);
+    else if (!isDirectory) findings.ignored.push({path, rule});
+  }
+  const warnings = followLinks(findings);
+  rejectUnsupported(findings.unsupported);
+  if (findings.files.length === 0) throw emptyError(directory, findings.ignored.length);
+  return {
+    files: findings.files.sort((a, b) => comparePaths(a.path, b.path)),
+    ignored: findings.ignored,
+    warnings,
+  };
+}
+
+async function verifyDirectory(directory: string): Promise<void> {
+  const suggestions = ['Build the application first, or name its output with --build-directory DIR.'];
+  let stats: Stats;
+  try {
+    stats = await stat(directory);
+  } catch (error) {
+    const what = systemCode(error) === 'ENOENT' ? 'does not exist' : `cannot be read: ${reasonOf(error)}`;
+    throw createError('ERR_BUILD_DIRECTORY', `the build directory ${directory} ${what}`, {suggestions, cause: error});
+  }
+  if (stats.isDirectory()) return;
+  throw createError('ERR_BUILD_DIRECTORY', `the build directory ${directory} is not a directory`, {suggestions});
+}
+
+/** Everything below `directory` by its path, and whether it is a directory. */
+async function list(directory: string): Promise<ReadonlyMap<string, boolean>> {
+  const {default: fastGlob} = await import('fast-glob');
+  try {
+    const entries = await fastGlob.glob('**/*', {
+      cwd: directory,
+      dot: true,
+      onlyFiles: false,
+      followSymbolicLinks: false,
+      objectMode: true,
+      ignore: ['**/.git', '**/.git/**'],
+    });
+    return new Map(entries.map(({path, dirent}) => [path, dirent.isDirectory()]));
+  } catch (error) {
+    throw createError('ERR_BUILD_DIRECTORY', `the build directory ${directory} cannot be read: ${reasonOf(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+function examine(directory: string, path: string, {files, directories, unsupported}: Findings): void {
+  const nameProblem = entryNameProblem(path);
+  if (nameProblem !== undefined) {
+    unsupported.push({path, reason: nameProblem});
+    return;
+  }
+  const file = join(directory, path);
+  const stats = lstatSync(file, {throwIfNoEntry: false});
+  if (stats === undefined) {
+    // Node reads what is not UTF-8 as U+FFFD, and then there is no such file.
+    if (!path.includes('\uFFFD')) throw createError('ERR_FILE_CHANGED', `${file} vanished while it was looked at`);
+    unsupported.push({path, reason: 'has a name that is not UTF-8'});
+    return;
+  }
+  if (directories.has(path)) return;
+  if (stats.isFile()) {
+    files.push({path, size: stats.size, executable: (stats.mode & 0o100) !== 0});
+  } else if (stats.isSymbolicLink()) {
+    files.push({path, size: 0, executable: false, linkTarget: readlinkSync(file).replaceAll(sep, '/')});
+  } else {
+    unsupported.push({path, reason: `is a ${kindOf(stats)}`});
+  }
+}
+
+function kindOf(stats: Stats): string {
+  if (stats.isFIFO()) return 'named pipe';
+  if (stats.isSocket()) return 'socket';
+  return stats.isDirectory() ? 'directory that was a file before' : 'device';
+}
+
+/** Adds the links that leave the build directory to what is not supported; returns warnings of those to nothing. */
+function followLinks({files, directories, unsupported}: Findings): string[] {
+  const targets = new Map(
+    files.flatMap(({path, linkTarget}) => (linkTarget === undefined ? [] : [[path, linkTarget]])),
+  );
+  if (targets.size === 0) return [];
+  const paths = new Set(files.map(({path}) => path));
+  const exists = (path: string): boolean => paths.has(path) || directories.has(path);
+  const warnings: string[] = [];
+  for (const [path, target] of targets) {
+    const destination = followLink(path, targets, exists);
+    if (destination === 'outside') {
+      unsupported.push({path, reason: `is a symbolic link that leaves the build directory, to ${showPath(target)}`});
+    } else if (destination === 'nowhere') {
+      warnings.push(`${path} is a symbolic link to ${showPath(target)}, where the bundle has nothing`);
+    }
+  }
+  return warnings;
+}
+
+function rejectUnsupported(unsupported: Findings['unsupported']): void {
+  if (unsupported.length === 0) return;
+  const reasons = unsupported.slice(0, listed).map(({path, reason}) => `${showPath(path)} ${reason}`);
+  const more = unsupported.length > listed ? `; and ${String(unsupported.length - listed)} more` : '';
+  throw createError('ERR_FILE_UNSUPPORTED', `the build holds what cannot be archived: ${reasons.join('; ')}${more}`, {
+    suggestions: ['Remove it from the build, or leave it out with --ignore PATTERN or in .bundleignore.'],
+    details: {files: unsupported},
+  });
+}
+
+function emptyError(directory: string, ignored: number): Error {
+  const what = ignored === 0 ? 'is empty' : `has only files that are ignored (${String(ignored)})`;
+  return createError('ERR_BUILD_DIRECTORY', `the build directory ${directory} ${what}`, {
+    suggestions: ['Build the application first, or look at the ignore rules.'],
+  });
+}

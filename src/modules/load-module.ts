@@ -1,0 +1,23 @@
+import {createError} from '../errors/index.js';
+
+/**
+ * Executes a TypeScript or JavaScript module from source and returns its exports by name (`default` included). No cache
+ * file is left behind, and a second call executes the file again (an `.mjs` file is Node's own to load, once a process).
+ * @param path Absolute.
+ * @throws RuntimeCliError `ERR_CONFIG_INVALID` that names the file when it cannot be loaded or throws.
+ */
+export async function loadModule(path: string): Promise<Record<string, unknown>> {
+  const {createJiti} = await import('jiti');
+  const jiti = createJiti(path, {fsCache: false, moduleCache: false, interopDefault: true});
+  try {
+    const exported = await jiti.import<Readonly<Record<string, unknown>>>(path);
+    // A plain copy: jiti's own object invents a default export where there is none.
+    return Object.fromEntries(Object.keys(exported).map((name) => [name, exported[name]]));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw createError('ERR_CONFIG_INVALID', `${path} could not be loaded: ${reason}`, {
+      suggestions: ['The file is executed to read it: correct what it says, or what it imports.'],
+      cause: error,
+    });
+  }
+}
