@@ -1,0 +1,168 @@
+import type {Got} from 'got';
+import {createError} from '../../errors/index.js';
+import {createHttpClient} from '../client.js';
+import {notJson} from '../errors/to-cli-error.js';
+import {responseError} from '../errors/response-error.js';
+import {serverMessage} from '../errors/server-message.js';
+import {parseServiceUrl} from '../origin.js';
+import {createRedactor} from '../redact.js';
+import type {AuthContext, AuthStrategy} from '../types.js';
+import {basic} from './api-key.js';
+import {bearer} from './bearer-token.js';
+
+/** Options of `OAuthClientCredentialsStrategy`. */
+export interface OAuthClientCredentialsOptions {
+  /** Address of the token endpoint; may have a query. */
+  readonly tokenUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** @default none are asked for */
+  readonly scopes?: readonly string[] | undefined;
+  /** The clock, milliseconds since the epoch. @default Date.now */
+  readonly now?: (() => number) | undefined;
+}
+
+interface Token {
+  readonly header: string;
+  readonly expiresAt: number;
+}
+
+interface PendingToken {
+  readonly promise: Promise<Token>;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** A token is renewed this long before it expires, or after half its life when that is shorter. Milliseconds. */
+const renewalMarginMs = 60_000;
+
+/**
+ * The client-credentials grant of OAuth 2. Tokens are kept until shortly before they expire; calls that need one at the
+ * same time share one request for it.
+ */
+export class OAuthClientCredentialsStrategy implements AuthStrategy {
+  readonly #tokenUrl: URL;
+  readonly #credentials: string;
+  readonly #form: Record<string, string>;
+  readonly #redact: (text: string) => string;
+  readonly #now: () => number;
+  #token: Token | undefined;
+  #pending: PendingToken | undefined;
+
+  /** @throws RuntimeCliError `ERR_ORIGIN_INVALID` or `ERR_OPTION_INVALID`. */
+  constructor({tokenUrl, clientId, clientSecret, scopes = [], now = Date.now}: OAuthClientCredentialsOptions) {
+    this.#tokenUrl = parseServiceUrl('tokenUrl', tokenUrl);
+    this.#credentials = basic(clientId, clientSecret);
+    this.#form = {grant_type: 'client_credentials', ...(scopes.length === 0 ? {} : {scope: scopes.join(' ')})};
+    this.#redact = createRedactor([clientSecret, this.#credentials.replace('Basic ', '')]);
+    this.#now = now;
+  }
+
+  /**
+   * @throws RuntimeCliError `ERR_OAUTH` when the endpoint refuses, with its error code in `details.oauthError`; the
+   * errors of the client when it cannot be reached or fails.
+   */
+  async getAuthorizationHeader(context?: AuthContext): Promise<string> {
+    for (;;) {
+      if (this.#token !== undefined && this.#now() < this.#token.expiresAt) return this.#token.header;
+      const shared = this.#pending;
+      const pending = shared ?? this.#start(context);
+      try {
+        return (await untilAborted(pending.promise, context?.signal)).header;
+      } catch (error) {
+        context?.signal?.throwIfAborted();
+        // Another caller started the request and took it along when it was aborted.
+        if (shared === undefined || !shared.signal?.aborted) throw error;
+      }
+    }
+  }
+
+  invalidate(): void {
+    this.#token = undefined;
+  }
+
+  #start(context: AuthContext | undefined): PendingToken {
+    const pending = {
+      promise: this.#fetch(context).finally(() => (this.#pending = undefined)),
+      signal: context?.signal,
+    };
+    this.#pending = pending;
+    return pending;
+  }
+
+  async #fetch(context: AuthContext | undefined): Promise<Token> {
+    const http = context?.http ?? (await createOwnClient());
+    const askedAt = this.#now();
+    const response = await http.post(this.#tokenUrl, {
+      form: this.#form,
+      headers: {authorization: this.#credentials},
+      throwHttpErrors: false,
+      // A token that nobody received does no harm.
+      context: {repeatable: true},
+      ...(context?.signal === undefined ? {} : {signal: context.signal}),
+    });
+    const {statusCode, body, request} = response;
+    if (statusCode >= 400 && statusCode < 500 && statusCode !== 429) throw this.#refused(statusCode, body);
+    if (statusCode < 200 || statusCode >= 300) throw responseError(response, this.#redact, false);
+    const answer = parseObject(body);
+    const {access_token: token, expires_in: expiresIn} = answer ?? {};
+    if (answer === undefined) throw notJson(request.options, statusCode);
+    if (typeof token !== 'string' || token === '') {
+      throw createError('ERR_RESPONSE_INVALID', 'the token endpoint answered without an access token', {
+        status: statusCode,
+        method: 'POST',
+        path: this.#tokenUrl.pathname,
+      });
+    }
+    const lifeMs = Number(expiresIn ?? Number.NaN) * 1000;
+    const expiresAt = Number.isNaN(lifeMs) ? Infinity : askedAt + lifeMs - Math.min(renewalMarginMs, lifeMs / 2);
+    this.#token = {header: bearer('access token', token), expiresAt};
+    return this.#token;
+  }
+
+  #refused(status: number, body: string): Error {
+    const {error} = parseObject(body) ?? {};
+    const oauthError = typeof error === 'string' ? serverMessage(error, this.#redact) : undefined;
+    const said = serverMessage(body, this.#redact);
+    const reason = [oauthError, said].filter((text, index, all) => text !== undefined && all.indexOf(text) === index);
+    return createError('ERR_OAUTH', [`the token endpoint refused the client (${status})`, ...reason].join(': '), {
+      status,
+      method: 'POST',
+      path: this.#redact(this.#tokenUrl.pathname),
+      details: {
+        ...(oauthError === undefined ? {} : {oauthError}),
+        ...(said === undefined ? {} : {serverMessage: said}),
+      },
+      suggestions: [
+        oauthError === 'invalid_scope'
+          ? 'Ask for scopes that the client has.'
+          : 'Check the token URL, the client id and the client secret.',
+      ],
+    });
+  }
+}
+
+async function createOwnClient(): Promise<Got> {
+  const silent = () => undefined;
+  return createHttpClient({env: {}, userAgent: 'mycli', logger: {debug: silent, info: silent, warn: silent}});
+}
+
+/** Shared work goes on when one of those who wait for it is aborted. */
+async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return promise;
+  signal.throwIfAborted();
+  let stop = (): void => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason);
+    signal.addEventListener('abort', stop);
+  });
+  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', stop));
+}
+
+function parseObject(body: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(body);
+    return typeof value === 'object' && value !== null ? {...value} : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,92 @@
+import type {ClientRequest} from 'node:http';
+import type {CancelableRequest, GotReturn, HandlerFunction, Options, Request} from 'got';
+import {Call, describeRequest} from './connection/call.js';
+import {limitAnswer, watchRequest, type ConnectionLimits} from './connection/watch.js';
+import {toCliError, type ErrorContext} from './errors/to-cli-error.js';
+import {RequestCount} from './rate-limit/hooks.js';
+import type {Logger} from './types.js';
+
+/** What surrounds the calls of a client. */
+export interface CallHandlerContext {
+  readonly limits: ConnectionLimits;
+  readonly errors: ErrorContext;
+  readonly logger: Pick<Logger, 'debug'>;
+}
+
+/**
+ * What surrounds each call of the client: it follows the attempts, enforces the limits and turns every failure into an
+ * error of the catalogue, for promises, their `.json()` and streams.
+ */
+export function createCallHandler(context: CallHandlerContext): HandlerFunction {
+  return <T extends GotReturn>(options: Options, next: (options: Options) => T): T | Promise<T> => {
+    const call = new Call();
+    options.context = {...options.context, call, rateLimit: new RequestCount()};
+    const result = next(options);
+    const follow = (request: ClientRequest) => followRequest(request, call, options, context);
+    const mapped = (error: unknown) => toCliError(error, options, call, context.errors);
+    if (isStream(result)) {
+      result.on('request', follow);
+      mapStreamErrors(result, mapped);
+      return result;
+    }
+    void result.on('request', follow);
+    const rethrow = (error: unknown) => {
+      throw mapped(error);
+    };
+    const json = result.json.bind(result);
+    const settled = settle(result, call, options, mapped);
+    // got adds what a promise of its own has beside `then`, except members that are there already. Its `json` would
+    // reject with an error that holds the whole request, credentials included.
+    const readable = Object.assign(settled, {json: async () => settled.then(json).catch(rethrow)});
+    // What got calls T here is the promise itself; its type cannot say that awaiting it gives the same.
+    return readable as Promise<T>;
+  };
+}
+
+function isStream(result: GotReturn): result is Request {
+  return '_destroy' in result;
+}
+
+function followRequest(request: ClientRequest, call: Call, options: Options, context: CallHandlerContext): void {
+  const {limits, logger} = context;
+  watchRequest(request, call, limits);
+  request.once('response', (response) => {
+    const {statusCode = 0} = response;
+    logger.debug(`${options.method} ${describeRequest(options).path}: ${statusCode}`);
+    // What a stream hands on is not held in memory.
+    if (!options.isStream || statusCode >= 300) limitAnswer(request, response, call, limits.maxResponseBytes);
+  });
+}
+
+/** Every error of a stream passes through its `_destroy`; got's own hook for errors does not see aborts. */
+function mapStreamErrors(stream: Request, mapped: (error: unknown) => unknown): void {
+  const destroy = stream._destroy.bind(stream);
+  stream._destroy = (error, callback) =>
+    destroy(error, (failure) => callback(failure instanceof Error ? asError(mapped(failure)) : failure));
+}
+
+function asError(value: unknown): Error {
+  return value instanceof Error ? value : new Error(String(value));
+}
+
+async function settle<T>(
+  result: CancelableRequest<T>,
+  call: Call,
+  options: Options,
+  mapped: (error: unknown) => unknown,
+): Promise<T> {
+  try {
+    const value = await result;
+    const {confirmBody} = options.context;
+    if (isCallback(confirmBody)) confirmBody();
+    return value;
+  } catch (error) {
+    throw mapped(error);
+  } finally {
+    call.attempt.end();
+  }
+}
+
+function isCallback(value: unknown): value is () => void {
+  return typeof value === 'function';
+}

@@ -1,0 +1,105 @@
+import type {BeforeRequestHook, Got, InitHook} from 'got';
+import {createCallHandler} from './call-handler.js';
+import {createAgents} from './connection/agents.js';
+import {Call} from './connection/call.js';
+import {createRateLimitHooks, resolveRateLimitPolicy, type RateLimitMiddlewareConfig} from './rate-limit/index.js';
+import {createRedactor} from './redact.js';
+import {createFailureRetry} from './retry-failures.js';
+import type {Environment, Logger, RetryEvent} from './types.js';
+
+/** Options of `createHttpClient`. */
+export interface HttpClientOptions {
+  /** How requests are retried at a rate limit. Waits are told to its `logger` and `onRetry`, else to those given here. */
+  readonly rateLimit?: RateLimitMiddlewareConfig | undefined;
+  /** Where the proxy variables are read: `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`, and lower case. */
+  readonly env: Environment;
+  /** The `User-Agent` header. */
+  readonly userAgent: string;
+  readonly logger: Logger;
+  /** Ends all requests: they reject with `signal.reason`. */
+  readonly signal?: AbortSignal | undefined;
+  /** Values that are masked in all errors and messages. */
+  readonly secrets?: readonly string[] | undefined;
+  /** Called before every wait. */
+  readonly onRetry?: ((event: RetryEvent) => void) | undefined;
+  /** Longest time to connect, TLS included, milliseconds. @default 10000 */
+  readonly connectTimeoutMs?: number | undefined;
+  /** Longest time without progress while sending or receiving, milliseconds. @default 60000 */
+  readonly idleTimeoutMs?: number | undefined;
+  /** Longest time between the last byte sent and the answer, milliseconds. @default 300000 */
+  readonly responseTimeoutMs?: number | undefined;
+  /** Longest answer that is read into memory, bytes; streams are not limited. @default 8 MiB */
+  readonly maxResponseBytes?: number | undefined;
+}
+
+/**
+ * Makes a got instance with retries, proxies, time-outs, early answers, the user agent and redaction. Loads got.
+ *
+ * Every call rejects with `signal.reason` when it is aborted, else with a RuntimeCliError: for each answer that is not
+ * 2xx (`throwHttpErrors: false` lets them pass) and each failure of the connection. Redirects are never followed.
+ * Answers are not decompressed. Streams (`client.stream`) are for downloads; nothing is retried for them.
+ * @throws TypeError naming the field of `rateLimit` that has a wrong value.
+ */
+export async function createHttpClient(options: HttpClientOptions): Promise<Got> {
+  const {env, userAgent, signal, secrets = []} = options;
+  const redact = createRedactor(secrets);
+  const logger: Logger = {
+    debug: (message) => options.logger.debug(redact(message)),
+    info: (message) => options.logger.info(redact(message)),
+    warn: (message) => options.logger.warn(redact(message)),
+  };
+  const rateLimit: RateLimitMiddlewareConfig = {
+    ...options.rateLimit,
+    logger: options.rateLimit?.logger ?? logger,
+    onRetry: options.rateLimit?.onRetry ?? options.onRetry,
+  };
+  const policy = resolveRateLimitPolicy(rateLimit);
+  const hooks = createRateLimitHooks(rateLimit);
+  const limits = {
+    connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
+    idleTimeoutMs: options.idleTimeoutMs ?? 60_000,
+    responseTimeoutMs: options.responseTimeoutMs ?? 300_000,
+    maxResponseBytes: options.maxResponseBytes ?? 8 * 1024 * 1024,
+  };
+  const errors = {secrets, limitedStatusCodes: policy.statusCodes};
+
+  const {got} = await import('got');
+  return got.extend({
+    headers: {'user-agent': userAgent, accept: 'application/json, */*;q=0.1'},
+    ...(signal === undefined ? {} : {signal}),
+    // A function that says no, where `false` would make got take a redirect for a success.
+    followRedirect: () => false,
+    decompress: false,
+    strictContentLength: true,
+    retry: {limit: 0, calculateDelay: createFailureRetry(policy, rateLimit)},
+    hooks: {
+      init: signal === undefined ? [] : [keepSignal(signal)],
+      beforeRequest: [...hooks.beforeRequest, createBeginAttempt(env)],
+      afterResponse: hooks.afterResponse,
+    },
+    handlers: [createCallHandler({limits, errors, logger})],
+  });
+}
+
+/** A signal of a single call is there beside the client's, not in its place. */
+function keepSignal(signal: AbortSignal): InitHook {
+  return (init) => {
+    if (init.signal !== undefined && init.signal !== signal) init.signal = AbortSignal.any([signal, init.signal]);
+  };
+}
+
+function createBeginAttempt(env: Environment): BeforeRequestHook {
+  const agentsFor = createAgents(env);
+  return async (options) => {
+    const attempt = Call.of(options.context)?.nextAttempt();
+    if (options.url !== undefined) options.agent = await agentsFor(options.url);
+    const {body} = options;
+    if (attempt !== undefined && isAsyncGenerator(body)) options.body = attempt.send(body);
+  };
+}
+
+function isAsyncGenerator(body: unknown): body is AsyncGenerator {
+  return (
+    typeof body === 'object' && body !== null && Symbol.asyncIterator in body && 'return' in body && 'next' in body
+  );
+}

@@ -1,0 +1,57 @@
+import {BlockList, isIP} from 'node:net';
+import {createError} from '../../errors/index.js';
+import type {Environment} from '../types.js';
+
+/**
+ * The proxy for a URL: `HTTPS_PROXY` or `HTTP_PROXY` (lower case first) unless `NO_PROXY` names the host.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` when the variable holds no http(s) URL.
+ */
+export function proxyFor(url: URL, env: Environment): URL | undefined {
+  const name = url.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
+  const value = variable(env, name);
+  if (value === undefined || isExcluded(url, variable(env, 'NO_PROXY') ?? '')) return undefined;
+  const full = value.includes('://') ? value : `http://${value}`;
+  const proxy = URL.canParse(full) ? new URL(full) : undefined;
+  if (proxy === undefined || !['http:', 'https:'].includes(proxy.protocol)) {
+    // The value may hold a password.
+    throw createError('ERR_OPTION_INVALID', `${name} is not the URL of an HTTP proxy`, {
+      suggestions: [`Set ${name} to http://HOST:PORT, or unset it.`],
+    });
+  }
+  return proxy;
+}
+
+function variable(env: Environment, name: string): string | undefined {
+  return env[name.toLowerCase()]?.trim() || env[name]?.trim() || undefined;
+}
+
+/** `NO_PROXY`: `*`, or host names (their subdomains too), addresses and CIDR ranges, each with a port if wanted. */
+function isExcluded(url: URL, noProxy: string): boolean {
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const port = url.port || (url.protocol === 'https:' ? '443' : '80');
+  return noProxy
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .filter((entry) => entry !== '')
+    .some((entry) => {
+      const [, name = entry, wantedPort] = /^(\[.*\]|[^:]*):(\d+)$/.exec(entry) ?? [];
+      if (wantedPort !== undefined && wantedPort !== port) return false;
+      return matchesHost(name.replace(/^\[|\]$/g, ''), host);
+    });
+}
+
+function matchesHost(pattern: string, host: string): boolean {
+  if (pattern === '*') return true;
+  if (isIP(host) !== 0) return pattern === host || isInRange(pattern, host);
+  const domain = pattern.replace(/^\*?\./, '');
+  return host === domain || host.endsWith(`.${domain}`);
+}
+
+function isInRange(range: string, address: string): boolean {
+  const [network = '', bits = ''] = range.split('/');
+  const family = isIP(network);
+  if (family === 0 || !/^\d{1,3}$/.test(bits) || Number(bits) > (family === 4 ? 32 : 128)) return false;
+  const list = new BlockList();
+  list.addSubnet(network, Number(bits), family === 4 ? 'ipv4' : 'ipv6');
+  return list.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
+}

@@ -1,0 +1,108 @@
+import {createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
+import {describeRequest, isRepeatable, type Attempt, type RequestOptions} from '../connection/call.js';
+
+/** What kind of failure the connection had. */
+export type FailureKind =
+  /** Nobody listens, or the name server is busy: the request was not sent. */
+  | 'unreachable'
+  /** It will fail the next time too. */
+  | 'unknown-host'
+  | 'tls'
+  | 'proxy'
+  | 'not-http'
+  | 'stalled'
+  /** The connection ended. */
+  | 'lost';
+
+const tlsCode =
+  /^(?:CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_(?:CA|PURPOSE)|HOSTNAME_MISMATCH|EPROTO)/;
+
+/** Tells what kind of failure an error of the connection is. */
+export function failureKind(error: Error): FailureKind {
+  const code = codeOf(error) ?? '';
+  if (code === 'ECONNREFUSED' || code === 'EAI_AGAIN') return 'unreachable';
+  if (code === 'ENOTFOUND') return 'unknown-host';
+  if (tlsCode.test(code)) return 'tls';
+  if (code === 'ERR_PROXY') return 'proxy';
+  if (code.startsWith('HPE_')) return 'not-http';
+  return code === 'ETIMEDOUT' || code === 'ESOCKETTIMEDOUT' ? 'stalled' : 'lost';
+}
+
+/** A short phrase for people. */
+export function failureReason(error: Error): string {
+  switch (codeOf(error)) {
+    case 'ECONNREFUSED':
+      return 'connection refused';
+    case 'EAI_AGAIN':
+      return 'the name server does not answer';
+    case 'ENOTFOUND':
+      return 'there is no such host';
+    case 'ECONNRESET':
+    case 'EPIPE':
+      return 'the connection was closed';
+    default:
+      return error.message;
+  }
+}
+
+/**
+ * The error for a request that got no answer. Exit code 6 before its last byte was sent; 10 after it, unless the request
+ * changes nothing.
+ */
+export function failureError(
+  error: Error,
+  options: RequestOptions,
+  attempt: Attempt,
+  redact: (text: string) => string,
+): RuntimeCliError {
+  const {method, path, host} = describeRequest(options);
+  const request = `${method} ${path}`;
+  const reason = failureReason(error);
+  const kind = failureKind(error);
+  const make = (code: ErrorCode, message: string, suggestions: readonly string[]) =>
+    createError(code, redact(message), {method, path: redact(path), suggestions, cause: causeOf(error, redact)});
+
+  if (kind === 'not-http') return make('ERR_RESPONSE_INVALID', `what ${host} answered to ${request} is not HTTP`, []);
+  if (kind === 'tls') {
+    return make('ERR_TLS', `the certificate of ${host} was not accepted: ${reason}`, [
+      'Set NODE_EXTRA_CA_CERTS to a file with the certificate of the authority, if it is one of your own.',
+    ]);
+  }
+  if (attempt.sent && !isRepeatable(options) && options.method !== 'OPTIONS') {
+    return make(
+      'ERR_OUTCOME_UNKNOWN',
+      `${request} was sent whole and no answer came (${reason}): it may have been carried out`,
+      ['Look before you repeat it: mycli bundle:list shows the bundles, mycli bundle:history the deployments.'],
+    );
+  }
+  if (kind === 'stalled') {
+    return make('ERR_TIMEOUT', `${request} to ${host} stalled: ${reason}`, ['Check the network, and try again.']);
+  }
+  if (attempt.connected) {
+    return make('ERR_NETWORK', `the connection to ${host} ended before ${request} was done: ${reason}`, [
+      'Check the network, and try again.',
+    ]);
+  }
+  return make('ERR_NETWORK', `cannot connect to ${host}: ${reason}`, [
+    'Check the address, the network and the proxy variables (HTTPS_PROXY, HTTP_PROXY, NO_PROXY).',
+  ]);
+}
+
+/** An error of this library in the chain of causes. */
+export function knownError(error: unknown): RuntimeCliError | undefined {
+  for (let current = error; current instanceof Error; current = current.cause) {
+    if (isRuntimeCliError(current)) return current;
+  }
+  return undefined;
+}
+
+/** What is safe to keep of an error: got's own hold the whole request, its headers included. */
+export function causeOf(error: Error, redact: (text: string) => string): Error {
+  const cause = new Error(redact(error.message));
+  const code = codeOf(error);
+  return code === undefined ? cause : Object.assign(cause, {code});
+}
+
+function codeOf(error: Error): string | undefined {
+  return 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}

@@ -1,0 +1,115 @@
+import {STATUS_CODES, type IncomingHttpHeaders} from 'node:http';
+import {createError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
+import {describeRequest, type RequestOptions} from '../connection/call.js';
+import {serverMessage} from './server-message.js';
+
+/** Headers in which servers send their id of a request. */
+const requestIdHeaders = ['x-request-id', 'x-correlation-id', 'request-id', 'x-amzn-requestid', 'x-amz-request-id'];
+
+/** What is needed of an answer of got. */
+export interface RefusingResponse {
+  readonly statusCode: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly rawBody?: Buffer | undefined;
+  readonly request: {readonly options: Pick<RequestOptions, 'method' | 'url'>};
+}
+
+interface Refusal {
+  readonly code: ErrorCode;
+  readonly sentence: string;
+  readonly suggestions: readonly string[];
+}
+
+/**
+ * The error for an answer that is not 2xx: the status decides.
+ * @param limited - Whether the status is one that is retried: then the retries are used up.
+ */
+export function responseError(
+  response: RefusingResponse,
+  redact: (text: string) => string,
+  limited: boolean,
+): RuntimeCliError {
+  const {statusCode: status, headers} = response;
+  const {method, path} = describeRequest(response.request.options);
+  const safePath = redact(path);
+  const {code, sentence, suggestions} = refusal(response, `${method} ${safePath}`, limited);
+  const said = serverMessage(response.rawBody?.toString() ?? '', redact);
+  const requestId = requestIdHeaders.map((name) => headers[name]).find((value) => typeof value === 'string');
+  return createError(code, redact(said === undefined ? sentence : `${sentence}: ${said}`), {
+    status,
+    method,
+    path: safePath,
+    requestId: typeof requestId === 'string' ? redact(requestId).slice(0, 200) : undefined,
+    details: said === undefined ? undefined : {serverMessage: said},
+    suggestions: suggestions.map(redact),
+  });
+}
+
+function refusal(response: RefusingResponse, request: string, limited: boolean): Refusal {
+  const {statusCode: status, headers} = response;
+  const name = `${status} ${STATUS_CODES[status] ?? ''}`.trim();
+  if (limited || status === 429) {
+    return {
+      code: 'ERR_RATE_LIMITED',
+      sentence: `the server still limits the rate of ${request} (${name})`,
+      suggestions: ['Wait a while and try again, or allow more and longer retries (--max-retries, --retry-max-delay).'],
+    };
+  }
+  if (status === 401) {
+    return {
+      code: 'ERR_UNAUTHORIZED',
+      sentence: `the server refused the credentials for ${request} (${name})`,
+      suggestions: ['Check that the credentials are complete, still valid and meant for this server.'],
+    };
+  }
+  if (status === 403) {
+    return {
+      code: 'ERR_FORBIDDEN',
+      sentence: `the credentials do not allow ${request} (${name})`,
+      suggestions: ['Check the project, and what the owner of the credentials is allowed to do.'],
+    };
+  }
+  if (status >= 500) {
+    return {
+      code: 'ERR_SERVER',
+      sentence: `the server failed at ${request} (${name})`,
+      suggestions: ['Try again later. If it stays that way, tell the operators of the server, with the request id.'],
+    };
+  }
+  if (status >= 400) return clientError(status, request, name);
+  if (status >= 300) {
+    return {
+      code: 'ERR_RESPONSE_INVALID',
+      sentence: `the server redirected ${request} (${name}), and redirects are not followed`,
+      suggestions: [
+        `Check the address of the server${headers.location ? `: it points to ${headers.location.replace(/[?#].*/s, '')}` : ''}.`,
+      ],
+    };
+  }
+  return {code: 'ERR_RESPONSE_INVALID', sentence: `the server answered ${request} with ${name}`, suggestions: []};
+}
+
+function clientError(status: number, request: string, name: string): Refusal {
+  switch (status) {
+    case 413:
+      return {
+        code: 'ERR_REJECTED',
+        sentence: `what ${request} sent is larger than the server accepts (${name})`,
+        suggestions: ['Leave out what the bundle does not need, with --ignore or a .bundleignore file.'],
+      };
+    case 404:
+      return {
+        code: 'ERR_REJECTED',
+        sentence: `the server knows no ${request} (${name})`,
+        suggestions: ['Check the address of the server and the names of the project and the target.'],
+      };
+    case 407:
+      return {
+        code: 'ERR_REJECTED',
+        sentence: `the proxy wants credentials for ${request} (${name})`,
+        suggestions: ['Put them into HTTP_PROXY or HTTPS_PROXY: http://USER:PASSWORD@HOST:PORT.'],
+      };
+    default:
+      return {code: 'ERR_REJECTED', sentence: `the server refused ${request} (${name})`, suggestions: []};
+  }
+}

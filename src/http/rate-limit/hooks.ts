@@ -1,0 +1,96 @@
+import type {AfterResponseHook, BeforeRequestHook, NormalizedOptions} from 'got';
+import {announceRetry} from './announce.js';
+import {planRetry, resolveRateLimitPolicy, type RateLimitMiddlewareConfig} from './policy.js';
+import {wait} from './wait.js';
+
+/** Makes the body of one attempt, numbered from 1. */
+export type CreateBody = (attempt: number) => AsyncGenerator<Uint8Array>;
+
+/** Hooks for got. */
+export interface RateLimitHooks {
+  readonly beforeRequest: BeforeRequestHook[];
+  readonly afterResponse: AfterResponseHook[];
+}
+
+/** What is counted for one call of got, over all its attempts. */
+export class RequestCount {
+  /** Times the request was begun. */
+  attempts = 0;
+  /** Retries made because of a rate limit. */
+  retries = 0;
+
+  /** The count of the call that `context` belongs to: got copies contexts, but not what is in them. */
+  static of(context: Record<string, unknown>): RequestCount {
+    const existing = context['rateLimit'];
+    if (existing instanceof RequestCount) return existing;
+    const count = new RequestCount();
+    context['rateLimit'] = count;
+    return count;
+  }
+}
+
+/**
+ * The policy of the middleware as hooks for got:
+ *
+ * ```ts
+ * const client = got.extend({hooks: createRateLimitHooks({maxRetries: 5}), followRedirect: false});
+ * await client.post(url, {json: {bundle_id: 1}});
+ * ```
+ *
+ * Strings, buffers, `json` and `form` are sent again as they are. A body that streams has to be made anew for every
+ * attempt, so give a function that makes it, and its length, in place of the body:
+ *
+ * ```ts
+ * const createBody = async function* () { yield* createReadStream(file); };
+ * await client.post(url, {headers: {'content-length': String(size)}, context: {createBody}});
+ * ```
+ *
+ * The statuses are taken from got's own retries, so that nothing is retried twice. They work for promises, not for
+ * `got.stream`, which has no such hook.
+ * @throws TypeError naming the field of `config` that has a wrong value.
+ */
+export function createRateLimitHooks(config: RateLimitMiddlewareConfig = {}): RateLimitHooks {
+  const policy = resolveRateLimitPolicy(config);
+
+  const prepareAttempt: BeforeRequestHook = (options) => {
+    const {retry, context} = options;
+    const statusCodes = (retry.statusCodes ?? []).filter((status) => !policy.statusCodes.includes(status));
+    options.retry = {...retry, statusCodes};
+    const count = RequestCount.of(context);
+    count.attempts += 1;
+    openBody(options, count.attempts);
+  };
+
+  const retryLimited: AfterResponseHook = async (response, retryWithMergedOptions) => {
+    const {statusCode, statusMessage = '', headers, request} = response;
+    if (!policy.statusCodes.includes(statusCode)) return response;
+    const {context, signal} = request.options;
+    const count = RequestCount.of(context);
+    const event = planRetry(
+      {
+        retries: count.retries,
+        retryAfter: headers['retry-after'],
+        status: statusCode,
+        reason: `${statusCode} ${statusMessage}`.trim(),
+      },
+      policy,
+    );
+    if (event === undefined) return response;
+    announceRetry(event, config);
+    if (!(await wait(event.delayMs, signal))) return response;
+    count.retries += 1;
+    // Without preserveHooks got would drop this hook from the next attempt.
+    return retryWithMergedOptions({preserveHooks: true});
+  };
+
+  return {beforeRequest: [prepareAttempt], afterResponse: [retryLimited]};
+}
+
+function openBody(options: NormalizedOptions, attempt: number): void {
+  const {createBody} = options.context;
+  if (isCreateBody(createBody)) options.body = createBody(attempt);
+}
+
+function isCreateBody(value: unknown): value is CreateBody {
+  return typeof value === 'function';
+}

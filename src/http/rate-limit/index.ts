@@ -1,0 +1,12 @@
+export type {RetryEvent} from '../types.js';
+export {createRateLimitHooks, type CreateBody, type RateLimitHooks} from './hooks.js';
+export {createRateLimitMiddleware, type RateLimitMiddleware} from './middleware.js';
+export {
+  calculateRetryDelay,
+  resolveRateLimitPolicy,
+  type RateLimitLogger,
+  type RateLimitMiddlewareConfig,
+  type RateLimitPolicy,
+  type RetryDelayInput,
+} from './policy.js';
+export {parseRetryAfter} from './retry-after.js';

@@ -1,0 +1,105 @@
+import {AsyncLocalStorage} from 'node:async_hooks';
+import {announceRetry, warnNotRetried} from './announce.js';
+import {planRetry, resolveRateLimitPolicy, type RateLimitMiddlewareConfig} from './policy.js';
+import {wait} from './wait.js';
+
+type Fetch = (request: Request) => Promise<Response>;
+
+/** A middleware for clients that speak web `Request` and `Response`. */
+export interface RateLimitMiddleware {
+  /** Call it with each request before it is sent: it keeps a copy of the body to send again. */
+  onRequest(context: {readonly request: Request}): void;
+  /**
+   * Call it with each answer: it retries as configured, and resolves with the answer to hand on.
+   * @param context - `fetch`: sends a request through the whole chain, this middleware included. One retry is made
+   * with it; the retries of the chain's own pass go on counting. Without it, `config.fetch` or the global `fetch` is
+   * called until there is another answer or no retry left.
+   */
+  onResponse(context: {
+    readonly request: Request;
+    readonly response: Response;
+    readonly fetch?: Fetch | undefined;
+  }): Promise<Response>;
+}
+
+/** A retry under way through the re-dispatch helper. */
+interface Redispatch {
+  /** Retries made so far, this one included. */
+  readonly retries: number;
+  readonly target: string;
+}
+
+/**
+ * Retries requests that the server answers with a rate-limit status (`interface.md`, Limits 1 to 5). An aborted signal
+ * ends a wait at once, and the last answer is the result. Use it as the last middleware of a chain: one that replaces
+ * the request after it hides the body that was kept.
+ * @throws TypeError naming the field of `config` that has a wrong value.
+ */
+export function createRateLimitMiddleware(config: RateLimitMiddlewareConfig = {}): RateLimitMiddleware {
+  const policy = resolveRateLimitPolicy(config);
+  const copies = new WeakMap<Request, Request>();
+  // The chain may wrap the request on its way back here, so its identity cannot carry the count.
+  const redispatches = new AsyncLocalStorage<Redispatch>();
+
+  const retriesOf = (request: Request): number => {
+    const redispatch = redispatches.getStore();
+    return redispatch?.target === targetOf(request) ? redispatch.retries : 0;
+  };
+
+  const nextTry = async (request: Request, kept: Request | undefined, response: Response, retries: number) => {
+    if (!policy.statusCodes.includes(response.status)) return undefined;
+    const event = planRetry(
+      {
+        retries,
+        retryAfter: response.headers.get('retry-after'),
+        status: response.status,
+        reason: `${response.status} ${response.statusText}`.trim(),
+      },
+      policy,
+    );
+    if (event === undefined) return undefined;
+    if (kept === undefined && request.bodyUsed) {
+      warnNotRetried(`the body of ${request.method} ${new URL(request.url).pathname} is spent`, config);
+      return undefined;
+    }
+    announceRetry(event, config);
+    if (!(await wait(event.delayMs, request.signal))) return undefined;
+    discard(response);
+    // Headers that others set after the copy was made belong to the request too.
+    return new Request((kept ?? request).clone(), {headers: request.headers});
+  };
+
+  return {
+    onRequest({request}) {
+      if (request.body !== null && !request.bodyUsed) copies.set(request, request.clone());
+    },
+
+    async onResponse({request, response, fetch: redispatch}) {
+      const kept = copies.get(request);
+      copies.delete(request);
+      let retries = retriesOf(request);
+      let last = response;
+      for (;;) {
+        const again = await nextTry(request, kept, last, retries);
+        if (again === undefined) break;
+        retries += 1;
+        if (redispatch !== undefined) {
+          last = await redispatches.run({retries, target: targetOf(request)}, () => redispatch(again));
+          break;
+        }
+        last = await (config.fetch ?? globalThis.fetch)(again);
+      }
+      discard(kept);
+      return last;
+    },
+  };
+}
+
+function targetOf({method, url}: Request): string {
+  return `${method} ${url}`;
+}
+
+/** Lets go of a body that nobody will read; one that somebody reads is left to them. */
+function discard(message: Request | Response | undefined): void {
+  if (message?.body && !message.body.locked) void message.body.cancel().catch(() => undefined);
+}

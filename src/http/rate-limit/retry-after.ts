@@ -1,0 +1,18 @@
+/** The three forms of an HTTP date. All of them are UTC, and the third does not say so. */
+const httpDate =
+  /^(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} \w{3} \d{4} [\d:]{8} GMT|\w{6,9}, \d{2}-\w{3}-\d{2} [\d:]{8} GMT|(\w{3} \w{3} [ \d]\d [\d:]{8} \d{4}))$/;
+
+/**
+ * How long a `Retry-After` header asks to wait (Limits 5).
+ * @param value - The header: seconds, or an HTTP date.
+ * @param now - The current time, milliseconds since the epoch.
+ * @returns Milliseconds, 0 for a date gone by; undefined when the header is missing or neither of the two.
+ */
+export function parseRetryAfter(value: string | null | undefined, now: number): number | undefined {
+  const text = value?.trim() ?? '';
+  if (/^\d+$/.test(text)) return Number(text) * 1000;
+  const match = httpDate.exec(text);
+  if (match === null) return undefined;
+  const date = Date.parse(match[1] === undefined ? text : `${text} GMT`);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}

@@ -1,0 +1,14 @@
+import type {Response} from 'got';
+import {notJson} from './errors/to-cli-error.js';
+
+/**
+ * The JSON of an answer that was read as text.
+ * @throws RuntimeCliError `ERR_RESPONSE_INVALID`, naming the request, when it is none.
+ */
+export function readJson(response: Response<string>): unknown {
+  try {
+    return JSON.parse(response.body);
+  } catch {
+    throw notJson(response.request.options, response.statusCode);
+  }
+}

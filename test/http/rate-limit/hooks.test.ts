@@ -1,0 +1,45 @@
+import {got} from 'got';
+import {expect, test} from 'vitest';
+import {createRateLimitHooks} from '../../../src/http/rate-limit/index.js';
+import {refuseFirst, startRecordingServer} from '../with-server.js';
+
+const silent = {info: () => undefined, warn: () => undefined};
+const quick = {baseDelayMs: 1, maxDelayMs: 5, logger: silent};
+
+test.each([0, 1, 2, 3])('plain got sends a streamed body whole after %d answers of 429', async (times) => {
+  const server = await startRecordingServer(refuseFirst(times));
+  const client = got.extend({hooks: createRateLimitHooks(quick)});
+  const attempts: number[] = [];
+  const createBody = async function* (attempt: number) {
+    attempts.push(attempt);
+    yield Buffer.from('one ');
+    yield Buffer.from('two');
+  };
+  const response = await client.post(`${server.origin}/x`, {headers: {'content-length': '7'}, context: {createBody}});
+  expect(response.statusCode).toBe(201);
+  expect(server.requests.map(({body}) => body.toString())).toEqual(Array(times + 1).fill('one two'));
+  expect(attempts).toEqual(Array.from({length: times + 1}, (_, index) => index + 1));
+});
+
+test('plain got sends json again', async () => {
+  const server = await startRecordingServer(refuseFirst(2));
+  const client = got.extend({hooks: createRateLimitHooks(quick)});
+  await client.post(`${server.origin}/x`, {json: {bundle_id: 1}});
+  expect(server.requests.map(({body}) => body.toString())).toEqual(Array(3).fill('{"bundle_id":1}'));
+});
+
+test("got's own retries never double them", async () => {
+  const server = await startRecordingServer(refuseFirst(Infinity));
+  const client = got.extend({hooks: createRateLimitHooks({...quick, maxRetries: 1}), retry: {limit: 5, noise: 0}});
+  await expect(client.get(`${server.origin}/x`)).rejects.toMatchObject({response: {statusCode: 429}});
+  expect(server.requests).toHaveLength(2);
+});
+
+test('each call of a client counts for itself', async () => {
+  const server = await startRecordingServer((response, _, count) => {
+    response.writeHead(count % 3 === 0 ? 200 : 429).end();
+  });
+  const client = got.extend({hooks: createRateLimitHooks({...quick, maxRetries: 2}), retry: {limit: 0}});
+  for (let call = 0; call < 3; call += 1) await client.get(`${server.origin}/x`);
+  expect(server.requests).toHaveLength(9);
+});

@@ -1,0 +1,135 @@
+import fc from 'fast-check';
+import {describe, expect, test} from 'vitest';
+import {calculateRetryDelay, parseRetryAfter, resolveRateLimitPolicy} from '../../../src/http/rate-limit/index.js';
+
+const now = Date.UTC(2026, 10, 21, 12, 0, 0);
+
+describe('parseRetryAfter', () => {
+  test.each([
+    ['0', 0],
+    [' 120 ', 120_000],
+    ['Sat, 21 Nov 2026 12:00:05 GMT', 5000],
+    ['Saturday, 21-Nov-26 12:00:05 GMT', 5000],
+    ['Sat Nov 21 12:00:05 2026', 5000],
+    ['Sun Nov  1 12:00:00 2026', 0],
+    ['Fri, 20 Nov 2026 12:00:00 GMT', 0],
+    ['99999999999999999999', 99999999999999999999 * 1000],
+  ])('reads %j as %d ms', (value, expected) => {
+    expect(parseRetryAfter(value, now)).toBe(expected);
+  });
+
+  test.each([
+    '',
+    'soon',
+    '-5',
+    '1.5',
+    '1e3',
+    '0x10',
+    '2026-11-21T12:00:05Z',
+    '1, 2',
+    'Sat, 99 Nov 2026 12:00:05 GMT',
+    null,
+  ])('takes %j for missing', (value) => {
+    expect(parseRetryAfter(value, now)).toBeUndefined();
+  });
+
+  test('gives a number that is not negative or nothing, for any text', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.integer().map(String), fc.date().map(String)), fc.nat(), (value, time) => {
+        const delay = parseRetryAfter(value, time);
+        expect(delay === undefined || delay >= 0).toBe(true);
+      }),
+    );
+  });
+
+  test('gives the distance to any date in the future that toUTCString writes', () => {
+    fc.assert(
+      fc.property(fc.integer({min: 0, max: 10 ** 8}), (seconds) => {
+        expect(parseRetryAfter(new Date(now + seconds * 1000).toUTCString(), now)).toBe(seconds * 1000);
+      }),
+    );
+  });
+});
+
+describe('calculateRetryDelay', () => {
+  const policy = {baseDelayMs: 1000, maxDelayMs: 30_000};
+
+  test.each([
+    [0, 1000],
+    [1, 2000],
+    [4, 16_000],
+    [5, 30_000],
+    [5000, 30_000],
+  ])('doubles the base delay: before retry %d it waits %d ms', (attempt, expected) => {
+    expect(calculateRetryDelay({attempt, now, random: 0}, policy)).toEqual({delayMs: expected});
+  });
+
+  test('adds up to 20 % of jitter', () => {
+    expect(calculateRetryDelay({attempt: 1, now, random: 0.999999}, policy)).toEqual({delayMs: 2400});
+  });
+
+  test('does as Retry-After says, without jitter', () => {
+    expect(calculateRetryDelay({attempt: 3, retryAfter: '7', now, random: 0.5}, policy)).toEqual({delayMs: 7000});
+  });
+
+  test('cuts what Retry-After says to the longest wait, and tells what was asked for', () => {
+    const delay = calculateRetryDelay({attempt: 0, retryAfter: '3600', now, random: 0.5}, policy);
+    expect(delay).toEqual({delayMs: 30_000, requestedMs: 3_600_000});
+  });
+
+  test('falls back to the backoff when Retry-After is unreadable', () => {
+    expect(calculateRetryDelay({attempt: 0, retryAfter: 'soon', now, random: 0}, policy)).toEqual({delayMs: 1000});
+  });
+
+  test('is never negative, never NaN and never over the longest wait', () => {
+    fc.assert(
+      fc.property(
+        fc.record({
+          attempt: fc.nat({max: 5000}),
+          retryAfter: fc.option(fc.oneof(fc.string(), fc.nat().map(String)), {nil: undefined}),
+          random: fc.double({min: 0, max: 1, maxExcluded: true, noNaN: true}),
+          baseDelayMs: fc.nat(),
+          maxDelayMs: fc.nat(),
+        }),
+        ({attempt, retryAfter, random, baseDelayMs, maxDelayMs}) => {
+          const {delayMs} = calculateRetryDelay({attempt, retryAfter, now, random}, {baseDelayMs, maxDelayMs});
+          expect(delayMs).toBeGreaterThanOrEqual(0);
+          expect(delayMs).toBeLessThanOrEqual(maxDelayMs);
+        },
+      ),
+    );
+  });
+});
+
+describe('resolveRateLimitPolicy', () => {
+  test('has the defaults of the interface', () => {
+    expect(resolveRateLimitPolicy()).toEqual({
+      maxRetries: 3,
+      baseDelayMs: 1000,
+      maxDelayMs: 30_000,
+      statusCodes: [429],
+    });
+  });
+
+  test.each([
+    ['maxRetries', -1],
+    ['maxRetries', 1.5],
+    ['maxRetries', Infinity],
+    ['maxRetries', NaN],
+    ['baseDelayMs', -1],
+    ['baseDelayMs', NaN],
+    ['baseDelayMs', Infinity],
+    ['maxDelayMs', -1],
+    ['maxDelayMs', NaN],
+    ['maxDelayMs', 2 ** 31],
+    ['statusCodes', [99]],
+    ['statusCodes', [600]],
+    ['statusCodes', [429.5]],
+    ['statusCodes', 429],
+    ['prefix', 1],
+    ['fetch', 'fetch'],
+  ])('refuses %s = %j and names the field', (field, value) => {
+    expect(() => resolveRateLimitPolicy({[field]: value})).toThrow(TypeError);
+    expect(() => resolveRateLimitPolicy({[field]: value})).toThrow(field);
+  });
+});
