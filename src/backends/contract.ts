@@ -27,7 +27,11 @@ export type BundleId = string | number;
 export type DeploymentStatus = 'queued' | 'in_progress' | 'finished' | 'failed';
 
 /** Names a deployment to the backend that made it: plain JSON, opaque to the host. */
-export type DeploymentRef = Readonly<Record<string, unknown>>;
+export interface DeploymentRef {
+  /** Id that people and programs are shown, when the server has one. */
+  readonly deploymentId?: string | number | undefined;
+  readonly [key: string]: unknown;
+}
 
 /** Files that the server found for the patterns; whatever the server sent. */
 export type BundleMatches = Readonly<Record<string, unknown>>;
@@ -38,12 +42,15 @@ export interface BackendCheckContext<Options = unknown> {
   readonly options: Options;
   readonly env: Environment;
   readonly logger: Logger;
+  /** Set when the question is about a project. */
+  readonly projectSlug?: string | undefined;
+  /** Set when the question is about a target. */
+  readonly targetSlug?: string | undefined;
 }
 
 /** What every operation of a backend is given. */
 export interface BackendContext<Options = unknown> extends BackendCheckContext<Options> {
   readonly projectSlug: string;
-  readonly targetSlug?: string | undefined;
   /**
    * A got instance with the rate-limit hooks, proxies, time-outs, user agent and redaction. It rejects with a
    * RuntimeCliError for every answer that is not 2xx and for every failure of the network.

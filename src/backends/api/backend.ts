@@ -1,0 +1,195 @@
+import {createError} from '../../errors/index.js';
+import {authorize} from '../../http/index.js';
+import {normalizeOrigin} from '../../http/index.js';
+import {readJson} from '../../http/index.js';
+import {
+  asMatches,
+  asNumber,
+  asRecord,
+  asRecords,
+  asText,
+  asWarnings,
+  bundleIdOf,
+  requestedBundleId,
+  type Answer,
+} from '../answers.js';
+import {
+  BACKEND_API_VERSION,
+  defineBackend,
+  type BackendContext,
+  type BundleItem,
+  type DeploymentItem,
+  type DeploymentStatus,
+} from '../contract.js';
+import {multipartBody} from '../multipart-bundle.js';
+import type {ApiRuntimeConnection} from './connection.js';
+
+/** Options of the Api backend. */
+export interface ApiBackendOptions {
+  readonly connection?: ApiRuntimeConnection | undefined;
+  /** What is missing for a connection, in the caller's words; only looked at without one. */
+  readonly missing?: readonly string[] | undefined;
+}
+
+type Context = BackendContext<ApiBackendOptions>;
+
+const identifier = /^[a-z0-9]+(?:-+[a-z0-9]+)*$/;
+
+/** The Api backend: OAuth, v2 bundles. It serves neither downloads nor deletions. */
+export const apiBackend = defineBackend<ApiBackendOptions>({
+  apiVersion: BACKEND_API_VERSION,
+  name: 'api',
+  summary: 'The Api backend: OAuth, v2 bundles',
+  formats: ['v2'],
+  capabilities: ['deploy', 'wait', 'list', 'history'],
+
+  check({options, projectSlug, targetSlug}) {
+    const {connection} = options;
+    if (!connection) return Promise.resolve({configured: false, missing: options.missing ?? ['apiConnection']});
+    const length = connection.organizationId.length;
+    const missing = [
+      ...(length >= 1 && length <= 32 ? [] : ['an organization id of 1 to 32 characters']),
+      ...missingIdentifier('project slug', projectSlug),
+      ...missingIdentifier('target slug', targetSlug),
+    ];
+    return Promise.resolve(missing.length === 0 ? {configured: true} : {configured: false, missing});
+  },
+
+  async upload(bundle, context) {
+    const {http, base} = connect(context);
+    const response = await http.post(`${storefront(base, context)}/bundles`, multipartBody(bundle, context));
+    const raw = readJson(response);
+    const answer = asRecord(raw);
+    return {
+      bundleId: bundleIdOf(answer['bundleId'], 'api'),
+      warnings: asWarnings(answer['warnings']),
+      matches: asMatches(answer['matches']),
+      raw,
+    };
+  },
+
+  async deploy({bundleId, targetSlug}, context) {
+    const {http, base} = connect(context);
+    const response = await http.post(
+      deployments(base, targetSlug, context),
+      context.bodies.json({bundleId: requestedBundleId(bundleId, 'api')}),
+    );
+    const raw = readJson(response);
+    const answer = asRecord(raw);
+    const deploymentId = asText(answer['deploymentId']);
+    if (deploymentId === undefined) {
+      throw createError(
+        'ERR_RESPONSE_INVALID',
+        'the api backend accepted the deployment, but the response omitted a deployment id',
+      );
+    }
+    return {
+      deployment: {deploymentId, targetSlug},
+      status: statusOf(answer),
+      warnings: asWarnings(answer['warnings']),
+      raw,
+    };
+  },
+
+  async getDeployment({deploymentId, targetSlug}, context) {
+    const {http, base} = connect(context);
+    const url = `${deployments(base, String(targetSlug), context)}/${encodeURIComponent(String(deploymentId))}`;
+    const raw = readJson(await http.get(url));
+    const answer = asRecord(raw);
+    const progress = asRecord(answer['progress']);
+    return {
+      status: statusOf(answer),
+      description: asText(progress['description']) ?? asText(answer['statusMessage']),
+      percentage: asNumber(progress['percentage']),
+      raw,
+    };
+  },
+
+  async listBundles({limit, offset}, context) {
+    const {http, base} = connect(context);
+    const raw = readJson(await http.get(`${storefront(base, context)}/bundles`, {searchParams: {limit, offset}}));
+    const answer = asRecord(raw);
+    return {items: asRecords(answer['data']).flatMap(bundleItem), total: asNumber(answer['total']), raw};
+  },
+
+  async listDeployments({targetSlug, limit, offset}, context) {
+    const {http, base} = connect(context);
+    const raw = readJson(await http.get(deployments(base, targetSlug, context), {searchParams: {limit, offset}}));
+    const answer = asRecord(raw);
+    const items = asRecords(answer['data']).flatMap((item) => deploymentItem(item, targetSlug));
+    return {items, total: asNumber(answer['total']), raw};
+  },
+});
+
+function missingIdentifier(what: string, value: string | undefined): readonly string[] {
+  if (value === undefined || identifier.test(value)) return [];
+  return [`a ${what} of lower-case letters, digits and inner dashes, which "${value}" is not`];
+}
+
+function connect(context: Context): {readonly http: Context['http']; readonly base: string} {
+  const {connection} = context.options;
+  if (!connection) throw createError('ERR_CREDENTIALS_MISSING', 'the api backend has no connection');
+  const origin = normalizeOrigin('api origin', connection.origin);
+  const organization = encodeURIComponent(connection.organizationId);
+  return {
+    http: authorize(context.http, connection.auth, origin),
+    base: `${origin}/storefront/deployments/v1/organizations/${organization}`,
+  };
+}
+
+function storefront(base: string, {projectSlug}: Context): string {
+  return `${base}/storefronts/${encodeURIComponent(projectSlug)}`;
+}
+
+function deployments(base: string, targetSlug: string, context: Context): string {
+  return `${storefront(base, context)}/environments/${encodeURIComponent(targetSlug)}/deployments`;
+}
+
+function statusOf(answer: Answer): DeploymentStatus {
+  const status = answer['status'];
+  switch (status) {
+    case 'queued':
+    case 'in_progress':
+    case 'finished':
+    case 'failed':
+      return status;
+    default:
+      throw createError(
+        'ERR_RESPONSE_INVALID',
+        `the api backend answered an unknown deployment status: ${JSON.stringify(status)}`,
+      );
+  }
+}
+
+function bundleItem(item: Answer): readonly BundleItem[] {
+  const bundleId = asNumber(item['bundleId']);
+  if (bundleId === undefined) return [];
+  const inUseBy = Array.isArray(item['inUseBy']) ? item['inUseBy'].map(String) : undefined;
+  return [
+    {
+      bundleId,
+      message: asText(item['description']),
+      status: item['status'] === 'ok' ? 'ready' : item['status'] === 'preparing' ? 'preparing' : 'broken',
+      createdAt: asText(item['creationDate']),
+      createdBy: asText(item['createdBy']),
+      inUseBy,
+    },
+  ];
+}
+
+function deploymentItem(item: Answer, targetSlug: string): readonly DeploymentItem[] {
+  const bundle = asRecord(item['bundle']);
+  const bundleId = asNumber(bundle['bundleId'] ?? bundle['id'] ?? item['bundleId']);
+  const deploymentId = asText(item['deploymentId']);
+  if (bundleId === undefined || deploymentId === undefined) return [];
+  return [
+    {
+      deployment: {deploymentId, targetSlug},
+      bundleId,
+      status: statusOf(item),
+      message: asText(bundle['description'] ?? bundle['message']),
+      createdAt: asText(item['creationDate']),
+      createdBy: asText(item['createdBy']),
+    },
+  ];
+}

@@ -1,0 +1,11 @@
+import type {AuthStrategy} from '../../http/types.js';
+
+/** Connection to the Api backend. */
+export interface ApiRuntimeConnection {
+  /** Base URL of the commerce platform's API; `https://` when it has no scheme. */
+  readonly origin: string;
+  /** 1 to 32 characters. */
+  readonly organizationId: string;
+  /** How requests are authorized: an OAuth strategy or a ready-made token. */
+  readonly auth: AuthStrategy;
+}

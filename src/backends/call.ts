@@ -1,0 +1,49 @@
+import {catalogue, createError, isRuntimeCliError, type ErrorCode} from '../errors/index.js';
+import type {Backend} from './contract.js';
+
+/**
+ * Calls a backend and turns whatever it throws into an error of the catalogue that names it: its own errors pass, the
+ * plain shape of `backendError` becomes one, an abort rejects with `signal.reason`.
+ * @param doing what the backend was asked to do, for the message: `uploading the bundle`
+ */
+export async function callBackend<Result>(
+  backend: Pick<Backend, 'name'>,
+  doing: string,
+  signal: AbortSignal,
+  call: () => Promise<Result>,
+): Promise<Result> {
+  signal.throwIfAborted();
+  try {
+    return await call();
+  } catch (error) {
+    signal.throwIfAborted();
+    throw isRuntimeCliError(error) ? error : toRuntimeCliError(backend.name, doing, error);
+  }
+}
+
+function toRuntimeCliError(backend: string, doing: string, error: unknown): Error {
+  const message = error instanceof Error ? error.message : String(error);
+  if (!isBackendError(error)) {
+    return createError('ERR_BACKEND_FAILED', `the ${backend} backend failed while ${doing}: ${message}`, {
+      cause: error,
+    });
+  }
+  return createError(
+    isErrorCode(error.code) ? error.code : 'ERR_BACKEND_FAILED',
+    `the ${backend} backend: ${message}`,
+    {
+      status: typeof error.status === 'number' ? error.status : undefined,
+      suggestions: Array.isArray(error.suggestions) ? error.suggestions.map(String) : [],
+      details: {backend, backendCode: error.code},
+      cause: error,
+    },
+  );
+}
+
+function isBackendError(error: unknown): error is Error & {code: string; status?: unknown; suggestions?: unknown} {
+  return error instanceof Error && 'backendError' in error && 'code' in error && typeof error.code === 'string';
+}
+
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(catalogue, code);
+}

@@ -1,0 +1,49 @@
+import type {RateLimitMiddlewareConfig} from '../http/rate-limit/index.js';
+import type {Environment, Logger, RetryEvent} from '../http/types.js';
+import type {BackendContext} from './contract.js';
+
+/** What the context of a backend is made of. */
+export interface BackendContextOptions {
+  readonly projectSlug: string;
+  readonly targetSlug?: string | undefined;
+  /** The validated options of the backend. */
+  readonly options: unknown;
+  readonly env: Environment;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+  readonly userAgent: string;
+  readonly rateLimit?: RateLimitMiddlewareConfig | undefined;
+  /** How long to wait for an answer after the last byte, milliseconds. @default 300000 */
+  readonly requestTimeoutMs?: number | undefined;
+  /** Values that are masked in every message. */
+  readonly secrets?: readonly string[] | undefined;
+  readonly onRetry?: ((event: RetryEvent) => void) | undefined;
+  readonly onProgress?: ((progress: {transferred: number; total?: number | undefined}) => void) | undefined;
+}
+
+/** Makes the context of one backend for one call: its client and its bodies. Loads the HTTP client. */
+export async function createBackendContext(options: BackendContextOptions): Promise<BackendContext> {
+  const {createHttpClient, createRequestBodies} = await import('../http/index.js');
+  const {projectSlug, targetSlug, env, logger, signal, onProgress = () => undefined} = options;
+  const http = await createHttpClient({
+    env,
+    logger,
+    signal,
+    userAgent: options.userAgent,
+    rateLimit: options.rateLimit,
+    responseTimeoutMs: options.requestTimeoutMs,
+    secrets: options.secrets,
+    onRetry: options.onRetry,
+  });
+  return {
+    projectSlug,
+    targetSlug,
+    options: options.options,
+    http,
+    bodies: createRequestBodies({onProgress}),
+    signal,
+    logger,
+    onProgress,
+    env,
+  };
+}

@@ -1,0 +1,138 @@
+import {createError} from '../../errors/index.js';
+import {readJson} from '../../http/index.js';
+import {
+  asMatches,
+  asNumber,
+  asRecord,
+  asRecords,
+  asText,
+  asWarnings,
+  bundleIdOf,
+  requestedBundleId,
+  type Answer,
+} from '../answers.js';
+import {BACKEND_API_VERSION, defineBackend, type BundleItem} from '../contract.js';
+import {multipartBody} from '../multipart-bundle.js';
+import {connect, missingOptions, type LegacyBackendOptions} from './connection.js';
+import {deploymentItem, findDeployment, listDeployments, newestDeployment} from './deployments.js';
+import {v1Body} from './v1-body.js';
+
+/** The legacy backend: API key, v1 bundles, v2 on request. */
+export const legacyBackend = defineBackend<LegacyBackendOptions>({
+  apiVersion: BACKEND_API_VERSION,
+  name: 'legacy',
+  summary: 'The legacy backend: API key, v1 or v2 bundles',
+  formats: ['v1', 'v2'],
+  capabilities: ['deploy', 'wait', 'list', 'history', 'download', 'delete'],
+
+  check({options, env}) {
+    const missing = missingOptions(options, env);
+    return Promise.resolve(missing.length === 0 ? {configured: true} : {configured: false, missing});
+  },
+
+  async upload(bundle, context) {
+    const {http, url} = connect(context);
+    if (bundle.format === 'v2') {
+      const raw = readJson(
+        await http.post(url('v2', 'projects', context.projectSlug, 'bundles'), multipartBody(bundle, context)),
+      );
+      const answer = asRecord(raw);
+      return {
+        bundleId: bundleIdOf(answer['id'], 'legacy'),
+        warnings: asWarnings(answer['warnings']),
+        matches: asMatches(answer['matches']),
+        raw,
+      };
+    }
+    const {targetSlug} = context;
+    const before = targetSlug === undefined ? undefined : await newestDeployment(targetSlug, context);
+    const path = ['projects', context.projectSlug, 'builds', ...(targetSlug === undefined ? [] : [targetSlug])];
+    const raw = readJson(await http.post(url(...path), v1Body(bundle, context)));
+    const answer = asRecord(raw);
+    const bundleId = bundleIdOf(answer['bundle_id'], 'legacy');
+    return {
+      bundleId,
+      warnings: asWarnings(answer['warnings']),
+      deployment: targetSlug === undefined ? undefined : {bundleId, targetSlug, before},
+      raw,
+    };
+  },
+
+  async deploy({bundleId, targetSlug}, context) {
+    const {http, url} = connect(context);
+    const id = requestedBundleId(bundleId, 'legacy');
+    const before = await newestDeployment(targetSlug, context);
+    const response = await http.post(
+      url('projects', context.projectSlug, 'target', targetSlug, 'deploy'),
+      context.bodies.json({bundle_id: id}),
+    );
+    const raw = readJson(response);
+    return {
+      deployment: {bundleId: id, targetSlug, before},
+      status: 'queued',
+      warnings: asWarnings(asRecord(raw)['warnings']),
+      raw,
+    };
+  },
+
+  getDeployment: findDeployment,
+
+  async listBundles({limit, offset}, context) {
+    const {http, url} = connect(context);
+    const raw = readJson(
+      await http.get(url('projects', context.projectSlug, 'bundles'), {searchParams: {limit, offset}}),
+    );
+    const answer = asRecord(raw);
+    return {items: asRecords(answer['results']).flatMap(bundleItem), total: asNumber(answer['count']), raw};
+  },
+
+  async listDeployments({targetSlug, limit, offset}, context) {
+    const raw = await listDeployments(targetSlug, {limit, offset}, context);
+    const answer = asRecord(raw);
+    const items = asRecords(answer['results']).flatMap((item) => deploymentItem(item, targetSlug));
+    return {items, total: asNumber(answer['count']), raw};
+  },
+
+  async download({bundleId, writeTo}, context) {
+    const {http, url} = connect(context);
+    const id = requestedBundleId(bundleId, 'legacy');
+    const raw = readJson(await http.get(url('projects', context.projectSlug, 'bundles', String(id), 'download')));
+    const address = asText(asRecord(raw)['download_url']);
+    if (address === undefined) throw createError('ERR_RESPONSE_INVALID', 'the legacy backend answered no download URL');
+    const {pipeline} = await import('node:stream/promises');
+    // The presigned URL is another origin: the client without credentials.
+    await pipeline(context.http.stream(address), writeTo, {signal: context.signal});
+  },
+
+  async deleteBundle({bundleId}, context) {
+    const {http, url} = connect(context);
+    await http.delete(url('projects', context.projectSlug, 'bundles', String(requestedBundleId(bundleId, 'legacy'))));
+  },
+});
+
+function bundleItem(item: Answer): readonly BundleItem[] {
+  const bundleId = asNumber(item['id']);
+  if (bundleId === undefined) return [];
+  return [
+    {
+      bundleId,
+      message: asText(item['message']),
+      status: bundleStatus(item['status']),
+      createdAt: asText(item['created_at']),
+      createdBy: asText(item['user']),
+      inUseBy: Array.isArray(item['in_use_by']) ? item['in_use_by'].map(String) : undefined,
+    },
+  ];
+}
+
+/** The protocol's numbers, in the order of the Api backend's words: ok, broken, preparing. */
+function bundleStatus(status: unknown): BundleItem['status'] {
+  switch (status) {
+    case 0:
+      return 'ready';
+    case 2:
+      return 'preparing';
+    default:
+      return 'broken';
+  }
+}

@@ -1,0 +1,55 @@
+import {createError} from '../../errors/index.js';
+import {authorize} from '../../http/index.js';
+import {normalizeOrigin} from '../../http/index.js';
+import type {AuthStrategy, Environment} from '../../http/types.js';
+import type {BackendContext} from '../contract.js';
+
+/** Options of the legacy backend. */
+export interface LegacyBackendOptions {
+  /** Address of the hosting service. @default the environment variable `MYCLI_RUNTIME_ORIGIN` */
+  readonly origin?: string | undefined;
+  readonly auth?: AuthStrategy | undefined;
+  /** What is missing for a connection, in the caller's words; only looked at when something is. */
+  readonly missing?: readonly string[] | undefined;
+}
+
+/** The context of the legacy backend. */
+export type LegacyContext = BackendContext<LegacyBackendOptions>;
+
+/** An authorized client, and the URL of a path below `/api`. */
+export interface LegacyConnection {
+  readonly http: LegacyContext['http'];
+  url(...segments: readonly string[]): string;
+}
+
+/** What the legacy backend needs and does not have. */
+export function missingOptions(options: LegacyBackendOptions, env: Environment): readonly string[] {
+  const missing = [
+    ...(originOf(options, env) === undefined ? ['origin (MYCLI_RUNTIME_ORIGIN)'] : []),
+    ...(options.auth === undefined ? ['legacyAuth (an API key)'] : []),
+  ];
+  return missing.length > 0 && options.missing?.length ? options.missing : missing;
+}
+
+/**
+ * Connects with the options of the context.
+ * @throws RuntimeCliError `ERR_ORIGIN_INVALID` or `ERR_CREDENTIALS_MISSING`.
+ */
+export function connect({options, env, http}: LegacyContext): LegacyConnection {
+  const address = originOf(options, env);
+  if (address === undefined || options.auth === undefined) {
+    throw createError(
+      'ERR_CREDENTIALS_MISSING',
+      `the legacy backend misses ${missingOptions(options, env).join(' and ')}`,
+    );
+  }
+  const origin = normalizeOrigin('origin', address);
+  return {
+    http: authorize(http, options.auth, origin),
+    url: (...segments) => `${origin}/api/${segments.map((segment) => encodeURIComponent(segment)).join('/')}/`,
+  };
+}
+
+function originOf(options: LegacyBackendOptions, env: Environment): string | undefined {
+  return options.origin ?? (env['MYCLI_RUNTIME_ORIGIN'] || undefined);
+}

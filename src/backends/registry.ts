@@ -1,0 +1,92 @@
+import {createError, nearest} from '../errors/index.js';
+import {apiBackend} from './api/backend.js';
+import {checkBackendShape} from './backend-shape.js';
+import type {Backend} from './contract.js';
+import {legacyBackend} from './legacy/backend.js';
+
+/** A backend and where it comes from. */
+export interface BackendRegistration {
+  readonly backend: Backend;
+  /** Package that brought it. */
+  readonly plugin: string;
+  readonly version?: string | undefined;
+}
+
+/** A backend that could not be registered, or a plugin that failed to tell its backends. */
+export interface BackendFailure {
+  readonly plugin: string;
+  /** One sentence that names the plugin. */
+  readonly message: string;
+}
+
+/** The backends that can be chosen, by name. */
+export interface BackendRegistry {
+  /** In the order of registration, the built-in ones first. */
+  readonly registrations: readonly BackendRegistration[];
+  readonly failures: readonly BackendFailure[];
+  /** Whether there is a backend of this name. */
+  has(name: string): boolean;
+  /**
+   * The backend of this name.
+   * @throws RuntimeCliError `ERR_BACKEND_UNKNOWN`, listing the known ones and what plugins failed with.
+   */
+  get(name: string): Backend;
+}
+
+const builtIns: readonly BackendRegistration[] = [apiBackend, legacyBackend].map((backend) => ({
+  backend,
+  plugin: 'mycli',
+}));
+const reservedNames: ReadonlySet<string> = new Set(['auto', 'api', 'legacy']);
+
+/**
+ * Registers the built-in backends and those of `plugins`. A backend that is malformed, has a reserved name or one that
+ * is taken is left out and reported in `failures`; the first of a name stands.
+ * @param plugins in the order in which names are given away
+ * @param failures what discovering the plugins reported already
+ */
+export function createBackendRegistry(
+  plugins: readonly {readonly plugin: string; readonly version?: string | undefined; readonly backend: unknown}[] = [],
+  failures: readonly BackendFailure[] = [],
+): BackendRegistry {
+  const registered = new Map<string, BackendRegistration>(builtIns.map((item) => [item.backend.name, item]));
+  const refused: BackendFailure[] = [...failures];
+  for (const {plugin, version, backend} of plugins) {
+    const shape = checkBackendShape(backend);
+    if (!shape.ok) {
+      refused.push({plugin, message: `plugin ${plugin}: ${shape.problem}`});
+      continue;
+    }
+    const {name} = shape.backend;
+    const taken = registered.get(name);
+    if (reservedNames.has(name)) {
+      refused.push({plugin, message: `plugin ${plugin}: the backend name "${name}" is reserved`});
+    } else if (taken) {
+      refused.push({plugin, message: `plugin ${plugin}: ${taken.plugin} has a backend named "${name}" already`});
+    } else {
+      registered.set(name, {backend: shape.backend, plugin, version});
+    }
+  }
+  return {
+    registrations: [...registered.values()],
+    failures: refused,
+    has: (name) => registered.has(name),
+    get(name) {
+      const found = registered.get(name);
+      if (found) return found.backend;
+      throw unknownBackend(name, [...registered.keys()], refused);
+    },
+  };
+}
+
+function unknownBackend(name: string, known: readonly string[], failures: readonly BackendFailure[]): Error {
+  const near = nearest(name, ['auto', ...known]);
+  return createError(
+    'ERR_BACKEND_UNKNOWN',
+    `there is no backend named "${name}"; known are auto, ${known.join(', ')}`,
+    {
+      suggestions: [...(near ? [`Did you mean "${near}"?`] : []), ...failures.map(({message}) => message)],
+      details: {backend: name, known},
+    },
+  );
+}

@@ -1,0 +1,97 @@
+import {createError, isRuntimeCliError} from '../errors/index.js';
+
+/** A backend that can serve a call: a built-in one or the name that a plugin registered. */
+export type RuntimeBackend = 'api' | 'legacy' | (string & Record<never, never>);
+
+/** Which backend is wanted. `auto`: Api when there is a connection, else legacy. */
+export type RuntimeBackendPreference = 'auto' | RuntimeBackend;
+
+/** What choosing looks at. `missing` of a backend is empty when it is configured. */
+export interface BackendCandidates {
+  readonly preference: RuntimeBackendPreference;
+  readonly apiMissing: readonly string[];
+  readonly legacyMissing: readonly string[];
+}
+
+/** The backend that serves, why, and who takes over when it definitely refuses. */
+export interface BackendSelection {
+  readonly backend: RuntimeBackend;
+  /** One phrase for people. */
+  readonly reason: string;
+  /** Set when `auto` chose Api and legacy credentials exist. */
+  readonly fallback?: 'legacy' | undefined;
+}
+
+/**
+ * Chooses the backend. `auto` takes Api when it is configured, else legacy (Backend selection 1); another name is that
+ * backend and nothing else. Only `auto` falls back, and only to a legacy backend that is configured.
+ */
+export function selectBackend({preference, apiMissing, legacyMissing}: BackendCandidates): BackendSelection {
+  if (preference !== 'auto') return {backend: preference, reason: 'it was asked for'};
+  if (apiMissing.length > 0)
+    return {backend: 'legacy', reason: `Api is not configured: missing ${apiMissing.join(', ')}`};
+  return {
+    backend: 'api',
+    reason: 'auto, and the Api connection is configured',
+    fallback: legacyMissing.length === 0 ? 'legacy' : undefined,
+  };
+}
+
+/** Answers to an upload that say for certain that it was not carried out. */
+const definiteRejections: ReadonlySet<number> = new Set([400, 401, 403, 404, 405, 406, 415]);
+
+/**
+ * Why a failed Api upload may go to legacy instead, for `onFallback`; nothing when it may not: the request may have
+ * been carried out, or the failure would be the same there.
+ */
+export function uploadFallbackReason(error: unknown): string | undefined {
+  if (!isRuntimeCliError(error)) return undefined;
+  if (isInvalidScope(error)) return 'the token endpoint refused the scopes (invalid_scope)';
+  if (error.code === 'ERR_CAPABILITY_UNSUPPORTED') return error.message;
+  if (error.code === 'ERR_OAUTH' || error.status === undefined || !definiteRejections.has(error.status))
+    return undefined;
+  return `the Api backend answered ${String(error.status)} to the upload`;
+}
+
+/** Why a failed Api deployment may go to legacy instead: 401, 403 and `invalid_scope` only, for ids never cross backends. */
+export function deployFallbackReason(error: unknown): string | undefined {
+  if (!isRuntimeCliError(error)) return undefined;
+  if (isInvalidScope(error)) return 'the token endpoint refused the scopes (invalid_scope)';
+  if (error.code !== 'ERR_UNAUTHORIZED' && error.code !== 'ERR_FORBIDDEN') return undefined;
+  return `the Api backend answered ${String(error.status)}`;
+}
+
+/** The error of a backend that cannot be used as it is configured. */
+export function notConfigured(backend: string, missing: readonly string[]): Error {
+  const onlyOrigin = missing.every((item) => item.startsWith('origin'));
+  return createError(
+    backend === 'legacy' && onlyOrigin ? 'ERR_ORIGIN_MISSING' : 'ERR_CREDENTIALS_MISSING',
+    `the ${backend} backend is not configured: missing ${missing.join(', ')}`,
+    {suggestions: suggestionsFor(backend), details: {backend, missing}},
+  );
+}
+
+function suggestionsFor(backend: string): readonly string[] {
+  switch (backend) {
+    case 'legacy':
+      return [
+        'Set the address with --origin URL, MYCLI_RUNTIME_ORIGIN, or "origin" in the config file.',
+        'Set the API key with MYCLI_API_KEY or --api-key @FILE.',
+      ];
+    case 'api':
+      return [
+        'Set the connection with --api-origin, --organization and either --api-token, or --token-url, --client-id and --client-secret.',
+      ];
+    default:
+      return [
+        `Set the backend's options with --backend-option key=value, or "backends.${backend}" in the config file.`,
+      ];
+  }
+}
+
+function isInvalidScope(error: {
+  readonly code: string;
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
+}): boolean {
+  return error.code === 'ERR_OAUTH' && error.details?.['oauthError'] === 'invalid_scope';
+}

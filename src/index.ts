@@ -1,0 +1,109 @@
+import {tmpdir} from 'node:os';
+import {createTemporaryDirectory, sweepTemporaryDirectories} from './bundle/index.js';
+import type {AuthStrategy} from './http/index.js';
+import {buildBundle as build, type BuildBundleResult} from './operations/build-bundle.js';
+import {deployBundle as deploy} from './operations/deploy-bundle.js';
+import type {Host} from './operations/host.js';
+import {listBundles as list, type ListBundlesResult} from './operations/list-bundles.js';
+import type {
+  BuildBundleOptions,
+  DeployBundleOptions,
+  DeployBundleResult,
+  ListBundlesOptions,
+  PushResult,
+  PushRuntimeBundleBackendOptions,
+  PushV2Options,
+  PushV2Result,
+  WaitForDeploymentOptions,
+} from './operations/options.js';
+import {pushBundleV2 as pushV2} from './operations/push-bundle-v2.js';
+import {pushRuntimeBundle as push} from './operations/push-runtime-bundle.js';
+import {waitForDeployment as wait} from './operations/wait-for-deployment.js';
+import type {DeploymentState} from './backends/contract.js';
+import {packageVersion} from './version.js';
+
+/**
+ * Builds a bundle and uploads it to the backend that `preference` selects; deploys it when there is a target.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
+export function pushRuntimeBundle(options: PushRuntimeBundleBackendOptions): Promise<PushResult> {
+  return push(options, processHost());
+}
+
+/**
+ * Builds a v2 bundle and uploads it to the legacy origin; nothing is deployed.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
+export function pushBundleV2(options: PushV2Options, auth: AuthStrategy): Promise<PushV2Result> {
+  return pushV2(options, auth, processHost());
+}
+
+/**
+ * Builds an archive file and its manifest.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
+export function buildBundle(options: BuildBundleOptions): Promise<BuildBundleResult> {
+  return build(options, processHost());
+}
+
+/**
+ * Deploys an uploaded bundle, or the latest one, to a target.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
+export function deployBundle(options: DeployBundleOptions): Promise<DeployBundleResult> {
+  return deploy(options, processHost());
+}
+
+/**
+ * Waits until a deployment has ended.
+ * @throws RuntimeCliError `ERR_DEPLOYMENT_FAILED`, `ERR_WAIT_TIMEOUT` or `ERR_OUTCOME_UNKNOWN` when it did not finish.
+ */
+export function waitForDeployment(options: WaitForDeploymentOptions): Promise<DeploymentState> {
+  return wait(options, processHost());
+}
+
+/**
+ * Lists the bundles of a project.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
+export function listBundles(options: ListBundlesOptions): Promise<ListBundlesResult> {
+  return list(options, processHost());
+}
+
+/** What library calls know of the process, looked up when they are made. */
+function processHost(): Host {
+  return {
+    cwd: process.cwd(),
+    env: process.env,
+    logger: {
+      debug: () => undefined,
+      info: () => undefined,
+      warn: (message) => {
+        process.emitWarning(message, 'MycliWarning');
+      },
+    },
+    userAgent: `mycli/${packageVersion()} node-${process.version}`,
+    now: () => new Date(),
+    createTemporaryDirectory: async () => {
+      await sweepTemporaryDirectories(tmpdir());
+      return createTemporaryDirectory(tmpdir(), process.pid);
+    },
+  };
+}
+
+export type * from './operations/options.js';
+export type {BuildBundleResult} from './operations/build-bundle.js';
+export type {ListBundlesResult} from './operations/list-bundles.js';
+export type * from './backends/contract.js';
+export type {ApiRuntimeConnection} from './backends/api/connection.js';
+export {
+  createBackendRegistry,
+  type BackendFailure,
+  type BackendRegistration,
+  type BackendRegistry,
+} from './backends/registry.js';
+export type {RuntimeBackend, RuntimeBackendPreference} from './backends/select.js';
+export {ApiKeyStrategy, BearerTokenStrategy, OAuthClientCredentialsStrategy} from './http/index.js';
+export type {AuthContext, AuthStrategy, RetryEvent, UploadProgress} from './http/index.js';
+export type {RateLimitMiddlewareConfig} from './http/rate-limit/index.js';
+export * from './errors/index.js';

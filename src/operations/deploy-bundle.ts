@@ -1,0 +1,113 @@
+import {callBackend} from '../backends/call.js';
+import type {BundleId, DeployResult} from '../backends/contract.js';
+import {deployFallbackReason, type BackendSelection, type RuntimeBackend} from '../backends/select.js';
+import {createError} from '../errors/index.js';
+import type {Host} from './host.js';
+import {findLatestBundle} from './list-bundles.js';
+import {chooseBackend, ignoreThrow, openBackend} from './open-backend.js';
+import type {DeployBundleOptions, DeployBundleResult} from './options.js';
+import {verifySlugs} from './plan-push.js';
+import {waitForDeployment} from './wait-for-deployment.js';
+
+/** A deployment that was accepted. */
+export interface AcceptedDeployment {
+  readonly backend: RuntimeBackend;
+  readonly bundleId: BundleId;
+  readonly result: DeployResult;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Deploys an uploaded bundle, or the latest one, to a target.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
+export async function deployBundle(options: DeployBundleOptions, host: Host): Promise<DeployBundleResult> {
+  const selection = await chooseDeployBackend(options, host);
+  const accepted = await requestDeployment(options, selection, host);
+  return options.wait ? waitForAccepted(options, accepted, host) : deployResult(options, accepted);
+}
+
+/** Verifies a deployment and chooses its backend; nothing is sent. */
+export async function chooseDeployBackend(options: DeployBundleOptions, host: Host): Promise<BackendSelection> {
+  options.signal?.throwIfAborted();
+  verifySlugs(options);
+  const capabilities = [
+    'deploy',
+    ...(options.wait ? ['wait' as const] : []),
+    ...(options.bundleId === 'latest' ? ['list' as const] : []),
+  ] as const;
+  return chooseBackend(options.preference, options, capabilities, host);
+}
+
+/**
+ * Asks for the deployment. `auto` falls back to legacy on 401, 403 and `invalid_scope` only; `latest` is resolved by
+ * the backend that deploys and told to `onBundle` before the request.
+ */
+export async function requestDeployment(
+  options: DeployBundleOptions,
+  selection: BackendSelection,
+  host: Host,
+  onBundle: (bundleId: BundleId) => void = () => undefined,
+): Promise<AcceptedDeployment> {
+  options.onResolve?.(selection.backend);
+  try {
+    return await deployWith(selection.backend, options, host, onBundle);
+  } catch (error) {
+    const {fallback} = selection;
+    const reason = deployFallbackReason(error);
+    if (fallback === undefined || reason === undefined) throw error;
+    ignoreThrow(() => options.onFallback?.(reason));
+    ignoreThrow(() => options.onResolve?.(fallback));
+    const accepted = await deployWith(fallback, options, host, onBundle);
+    return {...accepted, warnings: [`fell back to legacy: ${reason}`, ...accepted.warnings]};
+  }
+}
+
+/** Waits until an accepted deployment has ended. */
+export async function waitForAccepted(
+  options: DeployBundleOptions,
+  accepted: AcceptedDeployment,
+  host: Host,
+): Promise<DeployBundleResult> {
+  const {deployment} = accepted.result;
+  const {status} = await waitForDeployment({...options, backend: accepted.backend, deployment}, host);
+  return {...deployResult(options, accepted), status};
+}
+
+/** What a deployment resolves to when it was accepted. */
+export function deployResult(
+  {projectSlug, targetSlug}: DeployBundleOptions,
+  accepted: AcceptedDeployment,
+): DeployBundleResult {
+  const {backend, bundleId, result, warnings} = accepted;
+  const {deployment, status, raw} = result;
+  return {
+    backend,
+    bundleId,
+    projectSlug,
+    targetSlug,
+    deploymentId: deployment.deploymentId,
+    deployment,
+    status,
+    warnings,
+    raw,
+  };
+}
+
+async function deployWith(
+  name: RuntimeBackend,
+  options: DeployBundleOptions,
+  host: Host,
+  onBundle: (bundleId: BundleId) => void,
+): Promise<AcceptedDeployment> {
+  const open = await openBackend(name, 'deploy', options, host);
+  const {backend, context} = open;
+  const {deploy} = backend;
+  if (!deploy) throw createError('ERR_CAPABILITY_UNSUPPORTED', `the ${name} backend does not support "deploy"`);
+  const bundleId = options.bundleId === 'latest' ? (await findLatestBundle(open)).bundleId : options.bundleId;
+  onBundle(bundleId);
+  const result = await callBackend(backend, 'deploying the bundle', context.signal, () =>
+    deploy.call(backend, {bundleId, targetSlug: options.targetSlug}, context),
+  );
+  return {backend: name, bundleId, result, warnings: result.warnings ?? []};
+}

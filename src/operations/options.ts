@@ -1,0 +1,219 @@
+import type {ApiRuntimeConnection} from '../backends/api/connection.js';
+import type {BundleId, BundleMatches, DeploymentRef, DeploymentStatus} from '../backends/contract.js';
+import type {BackendRegistry} from '../backends/registry.js';
+import type {RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
+import type {BundleFormat, BundleV2MatchMode, BundleV2Metadata} from '../bundle/types.js';
+import type {RateLimitMiddlewareConfig} from '../http/rate-limit/index.js';
+import type {AuthStrategy, RetryEvent} from '../http/types.js';
+
+/** What an operation is doing. */
+export type Phase = 'build' | 'upload' | 'deploy' | 'wait';
+
+/** How far a phase is: bytes of a build or an upload, percent of a deployment. */
+export interface OperationProgress {
+  readonly phase: Phase;
+  readonly transferred: number;
+  readonly total?: number | undefined;
+  /** Upload only: 1 for the first attempt. A retry starts again at 0. */
+  readonly attempt?: number | undefined;
+}
+
+/** Options that every operation takes. */
+export interface CommonOptions {
+  /** Ends the operation: it rejects with `signal.reason` and leaves nothing behind. */
+  readonly signal?: AbortSignal | undefined;
+  /** Told how far the operation is. The last `upload` event has `transferred` equal to `total`. */
+  readonly onProgress?: ((progress: OperationProgress) => void) | undefined;
+  /** Rules for retrying a rate-limited request. */
+  readonly rateLimit?: RateLimitMiddlewareConfig | undefined;
+  /** Told before each wait for a retry. */
+  readonly onRetry?: ((event: RetryEvent) => void) | undefined;
+  /** Seconds to wait for an answer after the last byte of a request. @default 300 */
+  readonly requestTimeout?: number | undefined;
+  /** Working directory that relative paths start from. @default the process's */
+  readonly cwd?: string | undefined;
+}
+
+/** How the backends are reached. */
+export interface ConnectionOptions {
+  /** Connection to the Api backend. When absent, `auto` uses legacy and `api` throws (Backend selection 1, 2). */
+  readonly apiConnection?: ApiRuntimeConnection | undefined;
+  /** What is missing for an `apiConnection`, for messages. */
+  readonly apiMissing?: readonly string[] | undefined;
+  /** API-key authentication. Needed only when the legacy backend actually runs. */
+  readonly legacyAuth?: AuthStrategy | undefined;
+  /** What is missing for the legacy backend, for messages. */
+  readonly legacyMissing?: readonly string[] | undefined;
+  /** Address of the legacy backend. @default the environment variable `MYCLI_RUNTIME_ORIGIN` */
+  readonly origin?: string | undefined;
+  /** Options of a plugin's backend, validated by its schema. */
+  readonly backendOptions?: Readonly<Record<string, unknown>> | undefined;
+  /** The backends to choose from. @default the built-in ones */
+  readonly backends?: BackendRegistry | undefined;
+}
+
+/** What goes into a bundle. */
+export interface BundleContentOptions {
+  /** Path of the directory with the application's build output. @default 'build' */
+  readonly buildDirectory?: string | undefined;
+  /** Directory from which `config.server.ts`, `.js` or `.mjs` is read (V2-4). @default the working directory */
+  readonly projectDirectory?: string | undefined;
+  /** Describes the bundle, at most 2,048 characters. @default `<branch>: <commit>` from git, else `Bundle <time>` */
+  readonly message?: string | undefined;
+  /** Merged over the defaults and over what configuration files say (V2-2). */
+  readonly ssrParameters?: Readonly<Record<string, unknown>> | undefined;
+  /** Glob patterns of files that run only on the server, verbatim in v2 (V2-1). @default see V2-3 */
+  readonly ssrOnly?: readonly string[] | undefined;
+  /** Glob patterns of files shared between server and client, verbatim in v2 (V2-1). @default see V2-3 */
+  readonly ssrShared?: readonly string[] | undefined;
+  /** v2 only. Path prefix of the archive's entries. @default 'bld' */
+  readonly rootDir?: string | undefined;
+  /** v2 only. Path of the configuration in the archive, below `rootDir`. @default '.runtime/config.json' */
+  readonly configPath?: string | undefined;
+  /** v2 only. How the server treats patterns that match no file. @default 'strict' */
+  readonly matchMode?: BundleV2MatchMode | undefined;
+  /** Metadata for the bundle's configuration. v1 takes `dependencies` only. */
+  readonly bundleMetadata?: BundleV2Metadata | undefined;
+  /** Patterns, in the syntax of gitignore, of files to leave out, beside those of `.bundleignore`. */
+  readonly ignore?: readonly string[] | undefined;
+}
+
+/** How long to wait for a deployment. */
+export interface WaitOptions {
+  /** Seconds between two looks. @default 5 */
+  readonly pollInterval?: number | undefined;
+  /** Seconds to wait at most; 0: without end. @default 600 */
+  readonly timeout?: number | undefined;
+}
+
+/** Options of `pushRuntimeBundle`. */
+export interface PushRuntimeBundleBackendOptions
+  extends CommonOptions, ConnectionOptions, BundleContentOptions, WaitOptions {
+  /** The resolved backend preference, of `--runtime-backend`. */
+  readonly preference: RuntimeBackendPreference;
+  /** Project slug; equals the Api storefront id. */
+  readonly projectSlug: string;
+  /** Target slug; equals the Api environment id. Omitted: the bundle is uploaded and not deployed (Backend selection 6). */
+  readonly targetSlug?: string | undefined;
+  /** Use the v2 format with the legacy backend, which takes v1 by default. Api is always v2 (Backend selection 5). */
+  readonly v2?: boolean | undefined;
+  /** A prebuilt archive to push instead of building one. */
+  readonly archive?: string | undefined;
+  /** Waits until the deployment has ended. @default false */
+  readonly wait?: boolean | undefined;
+  /** Told when `auto` falls back from Api to legacy (Backend selection 3). */
+  readonly onFallback?: ((reason: string) => void) | undefined;
+  /** Told the backend about to serve the call, and again after a fallback (Backend selection 4). */
+  readonly onResolve?: ((backend: RuntimeBackend) => void) | undefined;
+}
+
+/** Options of `pushBundleV2`: a v2 bundle, uploaded to the legacy origin. */
+export interface PushV2Options extends CommonOptions, BundleContentOptions {
+  /** Project slug to upload to. */
+  readonly projectSlug: string;
+  /** Address of the hosting service. @default the environment variable `MYCLI_RUNTIME_ORIGIN` */
+  readonly origin?: string | undefined;
+}
+
+/** Options of `deployBundle`. */
+export interface DeployBundleOptions extends CommonOptions, ConnectionOptions, WaitOptions {
+  readonly preference: RuntimeBackendPreference;
+  readonly projectSlug: string;
+  readonly targetSlug: string;
+  /** Id of an uploaded bundle, or `latest`: the newest usable one by creation time. */
+  readonly bundleId: BundleId;
+  /** Waits until the deployment has ended. @default false */
+  readonly wait?: boolean | undefined;
+  readonly onFallback?: ((reason: string) => void) | undefined;
+  readonly onResolve?: ((backend: RuntimeBackend) => void) | undefined;
+}
+
+/** Options of `waitForDeployment`. */
+export interface WaitForDeploymentOptions extends CommonOptions, ConnectionOptions, WaitOptions {
+  /** The backend that made the deployment. */
+  readonly backend: RuntimeBackend;
+  readonly projectSlug: string;
+  /** As a push or a deployment returned it. */
+  readonly deployment: DeploymentRef;
+}
+
+/** Options of `listBundles`. */
+export interface ListBundlesOptions extends CommonOptions, ConnectionOptions {
+  readonly preference: RuntimeBackendPreference;
+  readonly projectSlug: string;
+  /** @default 25 */
+  readonly limit?: number | undefined;
+  /** @default 0 */
+  readonly offset?: number | undefined;
+}
+
+/** Options of `buildBundle`. */
+export interface BuildBundleOptions extends CommonOptions, BundleContentOptions {
+  /** @default 'v2' */
+  readonly format?: BundleFormat | undefined;
+  /** Names the archive's entries; v1 needs it. */
+  readonly projectSlug?: string | undefined;
+  /** Path of the archive. Its manifest is written beside it, `<output>.json`. */
+  readonly output: string;
+}
+
+/** What is known of an archive. */
+export interface ArchiveSummary {
+  readonly format: BundleFormat;
+  /** Digest of the archive, hex. */
+  readonly sha256: string;
+  /** Digest of the uncompressed tar, hex. */
+  readonly contentSha256: string;
+  /** Bytes. */
+  readonly size: number;
+  /** How many files it holds. */
+  readonly files: number;
+}
+
+/** What `pushRuntimeBundle` resolves to. */
+export interface PushResult {
+  /** The backend that served the call. */
+  readonly backend: RuntimeBackend;
+  readonly bundleId: BundleId;
+  readonly projectSlug: string;
+  readonly targetSlug?: string | undefined;
+  readonly message: string;
+  /** Whether a deployment was accepted. */
+  readonly deployed: boolean;
+  readonly deploymentId?: string | number | undefined;
+  /** The deployment, for `waitForDeployment`. */
+  readonly deployment?: DeploymentRef | undefined;
+  /** Of the deployment, when it was last looked at. */
+  readonly status?: DeploymentStatus | undefined;
+  readonly warnings: readonly string[];
+  /** What the server sent, `{}` if nothing. */
+  readonly matches: BundleMatches;
+  readonly archive: ArchiveSummary;
+  /** The backend's own answers, untouched. */
+  readonly raw: {readonly bundle: unknown; readonly deployment?: unknown};
+}
+
+/** What `pushBundleV2` resolves to. */
+export type PushV2Result = Pick<
+  PushResult,
+  'bundleId' | 'projectSlug' | 'message' | 'warnings' | 'matches' | 'archive'
+> & {
+  /** The server's own answer, untouched. */
+  readonly raw: unknown;
+};
+
+/** What `deployBundle` resolves to. */
+export interface DeployBundleResult {
+  readonly backend: RuntimeBackend;
+  /** The bundle that is deployed; `latest` is resolved. */
+  readonly bundleId: BundleId;
+  readonly projectSlug: string;
+  readonly targetSlug: string;
+  readonly deploymentId?: string | number | undefined;
+  /** The deployment, for `waitForDeployment`. */
+  readonly deployment: DeploymentRef;
+  readonly status: DeploymentStatus;
+  readonly warnings: readonly string[];
+  /** The backend's own answer, untouched. */
+  readonly raw: unknown;
+}

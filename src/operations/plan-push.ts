@@ -1,0 +1,168 @@
+import {
+  checkBundleOptions,
+  optionProblemsError,
+  checkSlug,
+  openBundle,
+  planBundle,
+  type BundlePlan,
+  type OptionProblem,
+} from '../bundle/index.js';
+import type {Bundle, BundleFormat} from '../bundle/types.js';
+import {createBackendRegistry} from '../backends/registry.js';
+import type {BackendSelection, RuntimeBackend} from '../backends/select.js';
+import {createError} from '../errors/index.js';
+import type {Host} from './host.js';
+import {chooseBackend} from './open-backend.js';
+import type {PushRuntimeBundleBackendOptions} from './options.js';
+
+/** A push that was verified: nothing is built or sent yet. */
+export interface PushPlan {
+  readonly options: PushRuntimeBundleBackendOptions;
+  readonly selection: BackendSelection;
+  readonly format: BundleFormat;
+  /** What will be packed, or the prebuilt archive. */
+  readonly content:
+    {readonly kind: 'build'; readonly plan: BundlePlan} | {readonly kind: 'archive'; readonly bundle: Bundle};
+  readonly warnings: readonly string[];
+}
+
+/** One known deployment of the service refuses larger archives; the server decides. */
+const largeArchiveBytes = 400 * 1000 * 1000;
+
+/**
+ * Verifies a push: options, backend, build directory, configuration, prebuilt archive. Reports every wrong option at
+ * once, and sends nothing.
+ * @throws RuntimeCliError for everything that would make the push fail later.
+ */
+export async function planPush(options: PushRuntimeBundleBackendOptions, host: Host): Promise<PushPlan> {
+  options.signal?.throwIfAborted();
+  const content = contentOptions(options, options.v2 ? 'v2' : 'v1', host);
+  rejectProblems([...checkBundleOptions(content), ...targetProblems(options)]);
+  const deploys = options.targetSlug !== undefined;
+  const capabilities = [...(deploys ? ['deploy' as const] : []), ...(deploys && options.wait ? ['wait' as const] : [])];
+  const selection = await chooseBackend(options.preference, options, capabilities, host);
+  const format = formatFor(selection.backend, options);
+  if (options.archive !== undefined) {
+    const bundle = await openPrebuilt(options.archive, format, options, host);
+    return {options, selection, format, content: {kind: 'archive', bundle}, warnings: sizeWarnings(bundle)};
+  }
+  const plan = await planBundle(contentOptions(options, format, host));
+  return {
+    options,
+    selection,
+    format,
+    content: {kind: 'build', plan},
+    warnings: [...plan.warnings, ...unusedOptions(options, format)],
+  };
+}
+
+/**
+ * Checks the slugs of a call.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` that lists every problem.
+ */
+export function verifySlugs(options: {readonly projectSlug: string; readonly targetSlug?: string | undefined}): void {
+  const problems = [checkSlug('projectSlug', options.projectSlug), ...targetProblems(options)];
+  rejectProblems(problems.filter((problem) => problem !== undefined));
+}
+
+function targetProblems({targetSlug}: {readonly targetSlug?: string | undefined}): readonly OptionProblem[] {
+  const problem = targetSlug === undefined ? undefined : checkSlug('targetSlug', targetSlug);
+  return problem ? [problem] : [];
+}
+
+function rejectProblems(problems: readonly OptionProblem[]): void {
+  if (problems.length > 0) throw optionProblemsError(problems);
+}
+
+/** The format that a backend gets: Api v2, legacy v1 unless `v2` (Backend selection 5), a plugin's preferred one. */
+export function formatFor(
+  backend: RuntimeBackend,
+  options: Pick<PushRuntimeBundleBackendOptions, 'v2' | 'backends'>,
+): BundleFormat {
+  if (options.v2) return 'v2';
+  if (backend === 'legacy') return 'v1';
+  const {formats} = (options.backends ?? createBackendRegistry()).get(backend);
+  return formats[0] ?? 'v2';
+}
+
+/** Options for planning the bundle of a push in `format`. */
+export function contentOptions(
+  options: PushRuntimeBundleBackendOptions,
+  format: BundleFormat,
+  host: Host,
+): Parameters<typeof planBundle>[0] {
+  const {projectSlug, buildDirectory, projectDirectory, message, ssrOnly, ssrShared, ssrParameters} = options;
+  const {bundleMetadata, rootDir, configPath, matchMode, ignore, signal} = options;
+  return {
+    format,
+    cwd: options.cwd ?? host.cwd,
+    env: host.env,
+    now: () => host.now(),
+    projectSlug,
+    buildDirectory,
+    projectDirectory,
+    message,
+    ssrOnly,
+    ssrShared,
+    ssrParameters,
+    bundleMetadata,
+    rootDir,
+    configPath,
+    matchMode,
+    ignore,
+    signal,
+  };
+}
+
+/** Warnings of v2-only options that a v1 bundle leaves out (Backend selection 7). */
+export function unusedOptions(options: PushRuntimeBundleBackendOptions, format: BundleFormat): readonly string[] {
+  if (format === 'v2') return [];
+  const given = {
+    rootDir: options.rootDir,
+    configPath: options.configPath,
+    matchMode: options.matchMode,
+    ccOverrides: options.bundleMetadata?.ccOverrides,
+  };
+  return Object.entries(given)
+    .filter(([, value]) => value !== undefined)
+    .map(([option]) => `${option} does not apply: this is a v1 upload`);
+}
+
+/** Warns of an archive that a server may refuse for its size. */
+export function sizeWarnings({format, size}: Bundle): readonly string[] {
+  if (format !== 'v2' || size <= largeArchiveBytes) return [];
+  return [`the archive has ${String(Math.round(size / 1e6))} MB; some servers refuse more than 400 MB`];
+}
+
+async function openPrebuilt(
+  archive: string,
+  format: BundleFormat,
+  options: PushRuntimeBundleBackendOptions,
+  host: Host,
+): Promise<Bundle> {
+  const {resolve} = await import('node:path');
+  const path = resolve(options.cwd ?? host.cwd, archive);
+  const bundle = await openBundle(path, contentOptions(options, format, host));
+  if (bundle.format !== format) {
+    throw createError(
+      'ERR_ARCHIVE_INVALID',
+      `${archive} is a ${bundle.format} archive, and this push sends ${format}`,
+      {
+        suggestions:
+          bundle.format === 'v2'
+            ? ['Push it with --v2, or to the Api backend.']
+            : ['Push it to the legacy backend without --v2, or build it again with --format v2.'],
+      },
+    );
+  }
+  if (bundle.format === 'v1' && bundle.projectSlug !== options.projectSlug) {
+    throw createError(
+      'ERR_ARCHIVE_INVALID',
+      `${archive} was built for the project "${String(bundle.projectSlug)}", not for "${options.projectSlug}"`,
+      {
+        suggestions: [`Build it again with --project ${options.projectSlug}.`],
+      },
+    );
+  }
+  return bundle;
+}

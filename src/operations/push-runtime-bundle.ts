@@ -1,0 +1,117 @@
+import {callBackend} from '../backends/call.js';
+import type {DeployResult, DeploymentState} from '../backends/contract.js';
+import type {Bundle} from '../bundle/types.js';
+import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
+import type {Host} from './host.js';
+import {openBackend} from './open-backend.js';
+import type {ArchiveSummary, PushResult, PushRuntimeBundleBackendOptions} from './options.js';
+import {planPush, type PushPlan} from './plan-push.js';
+import {buildPush, uploadPush, type UploadedPush} from './upload-push.js';
+import {waitForDeployment} from './wait-for-deployment.js';
+
+/** A deployment of a push that was accepted, and its end when it was waited for. */
+export type DeployedPush = Pick<DeployResult, 'deployment' | 'status' | 'warnings' | 'raw'>;
+
+/**
+ * Builds a bundle, uploads it to the backend that `preference` selects and deploys it when there is a target: verify,
+ * build, resolve, upload, deploy, wait.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
+export async function pushRuntimeBundle(options: PushRuntimeBundleBackendOptions, host: Host): Promise<PushResult> {
+  const plan = await planPush(options, host);
+  const workspace = await host.createTemporaryDirectory();
+  try {
+    const bundle = await buildPush(plan, workspace);
+    const uploaded = await uploadPush(plan, bundle, workspace, host);
+    const deployed = await deployPush(plan, uploaded, host);
+    const settled = deployed && options.wait ? await waitForPush(plan, uploaded, deployed, host) : deployed;
+    return pushResult(plan, uploaded, settled);
+  } finally {
+    await workspace.remove();
+  }
+}
+
+/**
+ * Deploys an uploaded bundle when the push has a target; a combined upload has done so already.
+ * @throws RuntimeCliError that says which bundle was uploaded and how to deploy it, with `details.bundleId`.
+ */
+export async function deployPush(
+  plan: PushPlan,
+  uploaded: UploadedPush,
+  host: Host,
+): Promise<DeployedPush | undefined> {
+  const {targetSlug} = plan.options;
+  if (targetSlug === undefined) return undefined;
+  const {result} = uploaded;
+  if (result.deployment) return {deployment: result.deployment, status: 'queued', raw: undefined};
+  return afterUpload(plan, uploaded, async () => {
+    const {backend, context} = await openBackend(uploaded.backend, 'deploy', plan.options, host);
+    const {deploy} = backend;
+    if (!deploy)
+      throw createError('ERR_CAPABILITY_UNSUPPORTED', `the ${backend.name} backend does not support "deploy"`);
+    return callBackend(backend, 'deploying the bundle', context.signal, () =>
+      deploy.call(backend, {bundleId: result.bundleId, targetSlug}, context),
+    );
+  });
+}
+
+/** Waits until the deployment of a push has ended. */
+export async function waitForPush(
+  plan: PushPlan,
+  uploaded: UploadedPush,
+  deployed: DeployedPush,
+  host: Host,
+): Promise<DeployedPush> {
+  const state: DeploymentState = await afterUpload(plan, uploaded, () =>
+    waitForDeployment({...plan.options, backend: uploaded.backend, deployment: deployed.deployment}, host),
+  );
+  return {...deployed, status: state.status};
+}
+
+/** What a push resolves to. */
+export function pushResult(plan: PushPlan, uploaded: UploadedPush, deployed: DeployedPush | undefined): PushResult {
+  const {projectSlug, targetSlug} = plan.options;
+  const {backend, bundle, result} = uploaded;
+  return {
+    backend,
+    bundleId: result.bundleId,
+    projectSlug,
+    targetSlug,
+    message: bundle.message,
+    deployed: deployed !== undefined,
+    deploymentId: deployed?.deployment.deploymentId,
+    deployment: deployed?.deployment,
+    status: deployed?.status,
+    warnings: [...plan.warnings, ...uploaded.warnings, ...(deployed?.warnings ?? [])],
+    matches: result.matches ?? {},
+    archive: summarizeArchive(bundle),
+    raw: {bundle: result.raw, ...(deployed?.raw === undefined ? {} : {deployment: deployed.raw})},
+  };
+}
+
+/** What is known of an archive. */
+export function summarizeArchive({format, sha256, contentSha256, size, files}: Bundle): ArchiveSummary {
+  return {format, sha256, contentSha256, size, files: files.length};
+}
+
+/** Runs what follows an upload: its failure must not hide that the bundle is there. */
+async function afterUpload<Result>(
+  plan: PushPlan,
+  uploaded: UploadedPush,
+  run: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!isRuntimeCliError(error) || plan.options.signal?.aborted) throw error;
+    const {projectSlug, targetSlug = ''} = plan.options;
+    const id = String(uploaded.result.bundleId);
+    throw amendError(error, {
+      message: `bundle ${id} was uploaded, deploying it to ${targetSlug} failed: ${error.message}`,
+      suggestions: [
+        `mycli bundle:deploy ${id} --project ${projectSlug} --target ${targetSlug} --runtime-backend ${uploaded.backend}`,
+      ],
+      details: {bundleId: uploaded.result.bundleId},
+    });
+  }
+}

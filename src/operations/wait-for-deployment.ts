@@ -1,0 +1,100 @@
+import {setTimeout as sleep} from 'node:timers/promises';
+import {callBackend} from '../backends/call.js';
+import type {DeploymentRef, DeploymentState} from '../backends/contract.js';
+import {createError, isRuntimeCliError} from '../errors/index.js';
+import type {Host} from './host.js';
+import {ignoreThrow, openBackend, type OpenBackend} from './open-backend.js';
+import type {WaitForDeploymentOptions} from './options.js';
+
+const defaultPollSeconds = 5;
+const defaultTimeoutSeconds = 600;
+/** Looks that may be lost one after the other before the state counts as unknown. */
+const maxLostPolls = 5;
+
+/**
+ * Waits until a deployment has ended.
+ * @throws RuntimeCliError `ERR_DEPLOYMENT_FAILED` when it ended failed, `ERR_WAIT_TIMEOUT` when it did not end in time,
+ * `ERR_OUTCOME_UNKNOWN` when its state could not be read any more.
+ */
+export async function waitForDeployment(options: WaitForDeploymentOptions, host: Host): Promise<DeploymentState> {
+  const {deployment, onProgress, pollInterval = defaultPollSeconds, timeout = defaultTimeoutSeconds} = options;
+  const open = await openBackend(options.backend, 'wait', options, host);
+  const {signal} = open.context;
+  const started = host.now().getTime();
+  let lost = 0;
+  for (;;) {
+    const state = await look(open, deployment, lost);
+    lost = state ? 0 : lost + 1;
+    if (state) {
+      ignoreThrow(() => onProgress?.({phase: 'wait', transferred: percentageOf(state), total: 100}));
+      if (state.status === 'finished') return state;
+      if (state.status === 'failed') throw deploymentFailed(deployment, state);
+    }
+    const waited = (host.now().getTime() - started) / 1000;
+    if (timeout > 0 && waited >= timeout) throw waitTimedOut(deployment, timeout, state);
+    const pause = timeout > 0 ? Math.min(pollInterval, timeout - waited) : pollInterval;
+    await sleep(pause * 1000, undefined, {signal}).catch(() => {
+      signal.throwIfAborted();
+    });
+  }
+}
+
+/** Looks once. A look that was lost on the way is nothing; an answer of the server decides. */
+async function look(
+  {backend, context}: OpenBackend,
+  deployment: DeploymentRef,
+  lost: number,
+): Promise<DeploymentState | undefined> {
+  const {getDeployment} = backend;
+  if (!getDeployment)
+    throw createError('ERR_CAPABILITY_UNSUPPORTED', `the ${backend.name} backend does not support "wait"`);
+  try {
+    return await callBackend(backend, 'looking at the deployment', context.signal, () =>
+      getDeployment.call(backend, deployment, context),
+    );
+  } catch (error) {
+    if (context.signal.aborted || !isLost(error)) throw error;
+    if (lost + 1 < maxLostPolls) return undefined;
+    throw createError(
+      'ERR_OUTCOME_UNKNOWN',
+      `${describe(deployment)} was accepted, but its state could not be read ${String(maxLostPolls)} times in a row`,
+      {
+        suggestions: ['Look at the deployments of the target before you deploy again.'],
+        details: {deployment},
+        cause: error,
+      },
+    );
+  }
+}
+
+function isLost(error: unknown): boolean {
+  if (!isRuntimeCliError(error)) return false;
+  return ['ERR_NETWORK', 'ERR_TIMEOUT', 'ERR_SERVER', 'ERR_RATE_LIMITED'].includes(error.code);
+}
+
+function deploymentFailed(deployment: DeploymentRef, state: DeploymentState): Error {
+  const why = state.description === undefined ? '' : `: ${state.description}`;
+  return createError('ERR_DEPLOYMENT_FAILED', `${describe(deployment)} failed${why}`, {
+    details: {deployment, status: state.status},
+  });
+}
+
+function waitTimedOut(deployment: DeploymentRef, timeout: number, state: DeploymentState | undefined): Error {
+  const status = state?.status ?? 'unknown';
+  return createError(
+    'ERR_WAIT_TIMEOUT',
+    `${describe(deployment)} did not end within ${String(timeout)} s; it was ${status}`,
+    {
+      suggestions: ['It goes on without us: look at the target, or wait longer with --timeout.'],
+      details: {deployment, status},
+    },
+  );
+}
+
+function describe({deploymentId}: DeploymentRef): string {
+  return deploymentId === undefined ? 'the deployment' : `the deployment ${String(deploymentId)}`;
+}
+
+function percentageOf({status, percentage}: DeploymentState): number {
+  return percentage ?? (status === 'finished' ? 100 : 0);
+}

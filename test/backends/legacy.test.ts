@@ -1,0 +1,88 @@
+import {expect, test} from 'vitest';
+import {ApiKeyStrategy} from '../../src/http/index.js';
+import type {PushRuntimeBundleBackendOptions} from '../../src/operations/options.js';
+import {pushRuntimeBundle} from '../../src/operations/push-runtime-bundle.js';
+import {createProject} from '../operations/test-host.js';
+import {startRecordingServer, type RecordingServer} from '../recording-server.js';
+
+function options({origin}: RecordingServer): PushRuntimeBundleBackendOptions {
+  return {
+    preference: 'legacy',
+    projectSlug: 'my shop',
+    origin,
+    legacyAuth: new ApiKeyStrategy({apiKey: 'key'}),
+    message: 'hello "world"',
+  };
+}
+
+test('a v1 push sends the files that the patterns match, the parameters and the archive as base64', async () => {
+  await using server = await startRecordingServer(() => ({
+    status: 200,
+    body: {bundle_id: '9', warnings: [{file: 'a'}]},
+  }));
+  await using project = await createProject();
+  const result = await pushRuntimeBundle(
+    {...options(server), ssrParameters: {A: 1}, bundleMetadata: {dependencies: {left: '^1'}, ccOverrides: ['x']}},
+    project.host,
+  );
+  const [request] = server.requests;
+  expect(request).toMatchObject({method: 'POST', path: '/api/projects/my%20shop/builds/'});
+  expect(request?.headers).toMatchObject({
+    authorization: 'Bearer key',
+    'user-agent': expect.stringMatching(/^mycli\//) as string,
+    'content-length': String(request?.body.length),
+  });
+  const {data, ...rest} = JSON.parse(String(request?.body)) as {data: string};
+  expect(rest).toEqual({
+    message: 'hello "world"',
+    encoding: 'base64',
+    ssr_parameters: {SSRFunctionNodeVersion: '24.x', A: 1},
+    ssr_only: ['ssr.js'],
+    ssr_shared: ['static/app.css', 'static/index.html'],
+    bundle_metadata: {dependencies: {left: '^1'}},
+  });
+  const tar = Buffer.from(data, 'base64');
+  expect(tar.length).toBe(result.archive.size);
+  expect(tar.toString('latin1')).toContain('my shop/bld/ssr.js');
+  expect(result).toMatchObject({bundleId: 9, matches: {}});
+  expect(result.warnings).toEqual(
+    expect.arrayContaining(['{"file":"a"}', 'ccOverrides does not apply: this is a v1 upload']),
+  );
+});
+
+test('without metadata a v1 push sends none, and a user makes it basic authentication', async () => {
+  await using server = await startRecordingServer(() => ({status: 200, body: {bundle_id: 1}}));
+  await using project = await createProject();
+  const legacyAuth = new ApiKeyStrategy({apiKey: 'key', user: 'me'});
+  await pushRuntimeBundle({...options(server), legacyAuth}, project.host);
+  const [request] = server.requests;
+  expect(request?.headers.authorization).toBe(`Basic ${Buffer.from('me:key').toString('base64')}`);
+  expect(JSON.parse(String(request?.body))).not.toHaveProperty('bundle_metadata');
+});
+
+test('a v1 push with a target is one combined request', async () => {
+  await using server = await startRecordingServer(({method}) =>
+    method === 'GET' ? {status: 404, body: {detail: 'no target yet'}} : {status: 200, body: {bundle_id: 3}},
+  );
+  await using project = await createProject();
+  const result = await pushRuntimeBundle({...options(server), targetSlug: 'staging'}, project.host);
+  expect(result).toMatchObject({deployed: true, status: 'queued', targetSlug: 'staging'});
+  expect(server.requests.map(({method, path}) => `${method} ${path}`)).toEqual([
+    'GET /api/projects/my%20shop/target/staging/deploy/?limit=1&offset=0',
+    'POST /api/projects/my%20shop/builds/staging/',
+  ]);
+});
+
+test.each([
+  ['an empty object', {}],
+  ['another type', {bundle_id: {}}],
+  ['not JSON', '<html>hello</html>'],
+  ['nothing', undefined],
+])('a 2xx answer without a bundle id is a failure: %s', async (_, body) => {
+  await using server = await startRecordingServer(() => ({status: 200, body}));
+  await using project = await createProject();
+  await expect(pushRuntimeBundle(options(server), project.host)).rejects.toMatchObject({
+    code: 'ERR_RESPONSE_INVALID',
+    exitCode: 7,
+  });
+});

@@ -1,0 +1,82 @@
+import {describe, expect, test} from 'vitest';
+import {deployFallbackReason, selectBackend, uploadFallbackReason} from '../../src/backends/select.js';
+import {createError, type ErrorCode} from '../../src/errors/index.js';
+
+describe('choosing the backend', () => {
+  test('auto takes Api when it is configured, and falls back to a configured legacy only', () => {
+    expect(selectBackend({preference: 'auto', apiMissing: [], legacyMissing: []})).toMatchObject({
+      backend: 'api',
+      fallback: 'legacy',
+    });
+    expect(selectBackend({preference: 'auto', apiMissing: [], legacyMissing: ['an API key']})).toMatchObject({
+      backend: 'api',
+      fallback: undefined,
+    });
+  });
+
+  test('auto without an Api connection takes legacy, says what is missing, and never falls back', () => {
+    const selection = selectBackend({preference: 'auto', apiMissing: ['--client-id'], legacyMissing: []});
+    expect(selection).toEqual({backend: 'legacy', reason: 'Api is not configured: missing --client-id'});
+  });
+
+  test.each(['api', 'legacy', 'acme'])('an explicit %s is that backend and never falls back', (preference) => {
+    const selection = selectBackend({preference, apiMissing: [], legacyMissing: []});
+    expect(selection.backend).toBe(preference);
+    expect(selection.fallback).toBeUndefined();
+  });
+});
+
+function answer(status: number): Error {
+  const code: ErrorCode =
+    status === 401
+      ? 'ERR_UNAUTHORIZED'
+      : status === 403
+        ? 'ERR_FORBIDDEN'
+        : status >= 500
+          ? 'ERR_SERVER'
+          : 'ERR_REJECTED';
+  return createError(code, 'refused', {status});
+}
+
+describe('falling back after an upload', () => {
+  test.each([400, 401, 403, 404, 405, 406, 415])('%i falls back, for nothing was carried out', (status) => {
+    expect(uploadFallbackReason(answer(status))).toBe(`the Api backend answered ${String(status)} to the upload`);
+  });
+
+  test.each([402, 408, 409, 410, 413, 422, 429, 500, 502, 503, 504])('%i does not fall back', (status) => {
+    expect(uploadFallbackReason(answer(status))).toBeUndefined();
+  });
+
+  test.each(['ERR_NETWORK', 'ERR_TIMEOUT', 'ERR_TLS', 'ERR_OUTCOME_UNKNOWN', 'ERR_RESPONSE_INVALID'] as const)(
+    '%s does not fall back',
+    (code) => {
+      expect(uploadFallbackReason(createError(code, 'lost'))).toBeUndefined();
+    },
+  );
+
+  test('invalid_scope of the token endpoint falls back, another refusal of it does not', () => {
+    const refusal = (oauthError: string) => createError('ERR_OAUTH', 'refused', {status: 400, details: {oauthError}});
+    expect(uploadFallbackReason(refusal('invalid_scope'))).toContain('invalid_scope');
+    expect(uploadFallbackReason(refusal('invalid_client'))).toBeUndefined();
+  });
+
+  test('a capability that the Api backend lacks falls back, a bug does not', () => {
+    expect(uploadFallbackReason(createError('ERR_CAPABILITY_UNSUPPORTED', 'no'))).toBe('no');
+    expect(uploadFallbackReason(new TypeError('bug'))).toBeUndefined();
+  });
+});
+
+describe('falling back after a request to deploy', () => {
+  test.each([401, 403])('%i falls back', (status) => {
+    expect(deployFallbackReason(answer(status))).toBe(`the Api backend answered ${String(status)}`);
+  });
+
+  test.each([400, 404, 405, 406, 409, 415, 422, 429, 500])('%i does not: ids never cross backends', (status) => {
+    expect(deployFallbackReason(answer(status))).toBeUndefined();
+  });
+
+  test('invalid_scope falls back', () => {
+    const error = createError('ERR_OAUTH', 'refused', {status: 400, details: {oauthError: 'invalid_scope'}});
+    expect(deployFallbackReason(error)).toContain('invalid_scope');
+  });
+});

@@ -1,0 +1,172 @@
+import {readdir} from 'node:fs/promises';
+import {describe, expect, test, vi} from 'vitest';
+import {ApiKeyStrategy, BearerTokenStrategy, OAuthClientCredentialsStrategy} from '../../src/http/index.js';
+import type {PushRuntimeBundleBackendOptions} from '../../src/operations/options.js';
+import {pushRuntimeBundle} from '../../src/operations/push-runtime-bundle.js';
+import {startRecordingServer, type Handler, type RecordingServer} from '../recording-server.js';
+import {createProject} from './test-host.js';
+
+const isApi = (path: string) => path.startsWith('/storefront/');
+
+function optionsFor({origin}: RecordingServer): PushRuntimeBundleBackendOptions {
+  return {
+    preference: 'auto',
+    projectSlug: 'shop',
+    origin,
+    legacyAuth: new ApiKeyStrategy({apiKey: 'legacy-key'}),
+    apiConnection: {origin, organizationId: 'org', auth: new BearerTokenStrategy('api-token')},
+    rateLimit: {maxRetries: 0},
+  };
+}
+
+/** Answers `status` to Api uploads, success to everything of legacy. */
+function refusing(status: number | undefined): Handler {
+  return ({path}) => {
+    if (isApi(path)) return status === undefined ? undefined : {status, body: {detail: 'no'}};
+    if (path.includes('/v2/')) return {status: 201, body: {id: 7}};
+    return {status: 200, body: {bundle_id: 7}};
+  };
+}
+
+describe('falling back from Api to legacy', () => {
+  test.each([400, 401, 403, 404, 405, 406, 415])('%i to the upload: legacy v1 serves the call', async (status) => {
+    await using server = await startRecordingServer(refusing(status));
+    await using project = await createProject();
+    const calls: string[] = [];
+    const result = await pushRuntimeBundle(
+      {
+        ...optionsFor(server),
+        onFallback: (reason) => calls.push(`fallback: ${reason}`),
+        onResolve: (backend) => calls.push(backend),
+      },
+      project.host,
+    );
+    expect(result).toMatchObject({backend: 'legacy', bundleId: 7, archive: {format: 'v1'}, deployed: false});
+    expect(calls).toEqual(['api', `fallback: the Api backend answered ${String(status)} to the upload`, 'legacy']);
+    expect(server.requests.map(({path}) => path)).toEqual([
+      '/storefront/deployments/v1/organizations/org/storefronts/shop/bundles',
+      '/api/projects/shop/builds/',
+    ]);
+    expect(await readdir(project.temporary)).toEqual([]);
+  });
+
+  test.each([409, 413, 422, 429, 500, 502, 503])('%i does not fall back: the Api error surfaces', async (status) => {
+    await using server = await startRecordingServer(refusing(status));
+    await using project = await createProject();
+    await expect(pushRuntimeBundle(optionsFor(server), project.host)).rejects.toMatchObject({status});
+    expect(server.requests.filter(({path}) => !isApi(path))).toEqual([]);
+    expect(await readdir(project.temporary)).toEqual([]);
+  });
+
+  test('a reset after the upload does not fall back: it may have been carried out', async () => {
+    await using server = await startRecordingServer(refusing(undefined));
+    await using project = await createProject();
+    await expect(pushRuntimeBundle(optionsFor(server), project.host)).rejects.toMatchObject({
+      code: 'ERR_OUTCOME_UNKNOWN',
+      exitCode: 10,
+    });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('no answer in time does not fall back', async () => {
+    await using server = await startRecordingServer(({path}) =>
+      isApi(path) ? new Promise<undefined>(() => undefined) : {status: 200, body: {bundle_id: 7}},
+    );
+    await using project = await createProject();
+    const push = pushRuntimeBundle({...optionsFor(server), requestTimeout: 0.2}, project.host);
+    await expect(push).rejects.toMatchObject({exitCode: 10});
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('invalid_scope of the token endpoint falls back', async () => {
+    await using server = await startRecordingServer((request) =>
+      request.path === '/token'
+        ? {status: 400, body: {error: 'invalid_scope'}}
+        : refusing(500)(request, undefined as never),
+    );
+    await using project = await createProject();
+    const auth = new OAuthClientCredentialsStrategy({
+      tokenUrl: `${server.origin}/token`,
+      clientId: 'id',
+      clientSecret: 'secret',
+      scopes: ['a.b'],
+    });
+    const options = {...optionsFor(server), apiConnection: {origin: server.origin, organizationId: 'org', auth}};
+    await expect(pushRuntimeBundle(options, project.host)).resolves.toMatchObject({backend: 'legacy'});
+  });
+
+  test('without legacy credentials the Api error itself surfaces', async () => {
+    await using server = await startRecordingServer(refusing(403));
+    await using project = await createProject();
+    const onFallback = vi.fn();
+    const push = pushRuntimeBundle({...optionsFor(server), legacyAuth: undefined, onFallback}, project.host);
+    await expect(push).rejects.toMatchObject({code: 'ERR_FORBIDDEN', exitCode: 4});
+    expect(onFallback).not.toHaveBeenCalled();
+  });
+
+  test('an explicit api never falls back', async () => {
+    await using server = await startRecordingServer(refusing(404));
+    await using project = await createProject();
+    const push = pushRuntimeBundle({...optionsFor(server), preference: 'api'}, project.host);
+    await expect(push).rejects.toMatchObject({status: 404});
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('with v2 the same archive goes to legacy', async () => {
+    await using server = await startRecordingServer(refusing(404));
+    await using project = await createProject();
+    const result = await pushRuntimeBundle({...optionsFor(server), v2: true}, project.host);
+    expect(result).toMatchObject({backend: 'legacy', archive: {format: 'v2'}});
+    expect(server.requests.map(({path}) => path)[1]).toBe('/api/v2/projects/shop/bundles/');
+    const bodies = server.requests.map(({headers, body}) => {
+      const boundary = /boundary=(.+)$/.exec(headers['content-type'] ?? '')?.[1] ?? '';
+      return body.toString('latin1').replaceAll(boundary, '');
+    });
+    expect(bodies[1]).toBe(bodies[0]);
+  });
+
+  test('v2-only options that the v1 fallback leaves out are warned about', async () => {
+    await using server = await startRecordingServer(refusing(404));
+    await using project = await createProject();
+    const result = await pushRuntimeBundle({...optionsFor(server), rootDir: 'app', matchMode: 'strict'}, project.host);
+    expect(result.warnings).toEqual(
+      expect.arrayContaining([
+        'rootDir does not apply: this is a v1 upload',
+        'matchMode does not apply: this is a v1 upload',
+      ]),
+    );
+  });
+
+  test('nothing falls back once the Api upload has succeeded', async () => {
+    await using server = await startRecordingServer(({path}) =>
+      path.endsWith('/bundles') ? {status: 201, body: {bundleId: 12}} : {status: 403, body: {detail: 'no'}},
+    );
+    await using project = await createProject();
+    const push = pushRuntimeBundle({...optionsFor(server), targetSlug: 'staging'}, project.host);
+    await expect(push).rejects.toMatchObject({
+      code: 'ERR_FORBIDDEN',
+      exitCode: 4,
+      message: expect.stringMatching(/^bundle 12 was uploaded, deploying it to staging failed: /) as string,
+      details: {bundleId: 12},
+      suggestions: expect.arrayContaining([
+        'mycli bundle:deploy 12 --project shop --target staging --runtime-backend api',
+      ]) as string[],
+    });
+    expect(server.requests.filter(({path}) => !isApi(path))).toEqual([]);
+  });
+
+  test('a callback that throws before anything is sent fails the push; one that throws after is ignored', async () => {
+    await using server = await startRecordingServer(refusing(404));
+    await using project = await createProject();
+    const failing = () => {
+      throw new Error('callback');
+    };
+    await expect(pushRuntimeBundle({...optionsFor(server), onResolve: failing}, project.host)).rejects.toThrow(
+      'callback',
+    );
+    expect(server.requests).toEqual([]);
+    await expect(pushRuntimeBundle({...optionsFor(server), onFallback: failing}, project.host)).resolves.toMatchObject({
+      backend: 'legacy',
+    });
+  });
+});

@@ -1,0 +1,266 @@
+import {readdir} from 'node:fs/promises';
+import {describe, expect, test} from 'vitest';
+import {ApiKeyStrategy, OAuthClientCredentialsStrategy} from '../../src/http/index.js';
+import {deployBundle} from '../../src/operations/deploy-bundle.js';
+import {listBundles} from '../../src/operations/list-bundles.js';
+import type {ConnectionOptions, OperationProgress} from '../../src/operations/options.js';
+import {pushBundleV2} from '../../src/operations/push-bundle-v2.js';
+import {pushRuntimeBundle} from '../../src/operations/push-runtime-bundle.js';
+import {startLocalRuntime, type LocalRuntime} from '../../src/testing/index.js';
+import {createProject, smallBuild} from './test-host.js';
+
+const fast = {rateLimit: {maxRetries: 3, baseDelayMs: 10, maxDelayMs: 50}, pollInterval: 0.05};
+
+function connect({origin, credentials}: LocalRuntime): ConnectionOptions {
+  const {organizationId, clientId, clientSecret, tokenUrl, apiKey} = credentials;
+  const auth = new OAuthClientCredentialsStrategy({tokenUrl, clientId, clientSecret, scopes: []});
+  return {
+    origin,
+    legacyAuth: new ApiKeyStrategy({apiKey}),
+    apiConnection: {origin, organizationId, auth},
+  };
+}
+
+const variants = [
+  {name: 'legacy v1', preference: 'legacy', v2: false, format: 'v1'},
+  {name: 'legacy v2', preference: 'legacy', v2: true, format: 'v2'},
+  {name: 'api', preference: 'api', v2: false, format: 'v2'},
+] as const;
+
+describe.each(variants)('a push to $name', ({preference, v2, format}) => {
+  test('uploads, deploys and waits; the result tells it all', async () => {
+    const runtime = await startLocalRuntime({deploymentSeconds: 0.1});
+    await using project = await createProject();
+    const progress: OperationProgress[] = [];
+    const result = await pushRuntimeBundle(
+      {
+        ...connect(runtime),
+        ...fast,
+        preference,
+        v2,
+        projectSlug: 'shop',
+        targetSlug: 'staging',
+        message: 'first',
+        wait: true,
+        onProgress: (event) => progress.push(event),
+      },
+      project.host,
+    );
+    expect(result).toMatchObject({
+      backend: preference,
+      projectSlug: 'shop',
+      targetSlug: 'staging',
+      message: 'first',
+      deployed: true,
+      status: 'finished',
+      archive: {format, files: 3},
+    });
+    expect(typeof result.bundleId).toBe('number');
+    expect(result.raw.bundle).toBeTypeOf('object');
+    const page = await fetch(`${runtime.origin}/shop/staging/static/index.html`);
+    expect(await page.text()).toBe(smallBuild['build/static/index.html']);
+    expect(progress.map(({phase}) => phase)).toEqual(expect.arrayContaining(['build', 'upload', 'wait']));
+    const uploaded = progress.filter(({phase}) => phase === 'upload').at(-1);
+    expect(uploaded?.transferred).toBe(uploaded?.total);
+    expect(await readdir(project.temporary)).toEqual([]);
+    await runtime.close();
+  });
+
+  test('without a target uploads and deploys nothing', async () => {
+    const runtime = await startLocalRuntime();
+    await using project = await createProject();
+    const result = await pushRuntimeBundle({...connect(runtime), preference, v2, projectSlug: 'shop'}, project.host);
+    expect(result).toMatchObject({deployed: false, targetSlug: undefined, status: undefined});
+    expect(
+      runtime.requests.some(
+        ({path}) => path.includes('deploy') && !path.includes('/storefront/deployments/v1/organizations'),
+      ),
+    ).toBe(false);
+    await runtime.close();
+  });
+
+  test('a rate-limited upload is sent again, whole, and succeeds', async () => {
+    const runtime = await startLocalRuntime({faults: ['429x2:route=upload']});
+    await using project = await createProject();
+    const waits: number[] = [];
+    const result = await pushRuntimeBundle(
+      {...connect(runtime), ...fast, preference, v2, projectSlug: 'shop', onRetry: ({attempt}) => waits.push(attempt)},
+      project.host,
+    );
+    expect(result.bundleId).toBeTypeOf('number');
+    expect(waits).toEqual([1, 2]);
+    const {bundles} = await listBundles({...connect(runtime), preference, projectSlug: 'shop'}, project.host);
+    expect(bundles).toMatchObject([{bundleId: result.bundleId, status: 'ready'}]);
+    await runtime.close();
+  });
+
+  test('a rate limit that does not end is exit code 5', async () => {
+    const runtime = await startLocalRuntime({faults: ['429x9:route=upload']});
+    await using project = await createProject();
+    const push = pushRuntimeBundle({...connect(runtime), ...fast, preference, v2, projectSlug: 'shop'}, project.host);
+    await expect(push).rejects.toMatchObject({code: 'ERR_RATE_LIMITED', exitCode: 5, status: 429});
+    await runtime.close();
+  });
+
+  test('a deployment that ends failed is exit code 8 and names the bundle', async () => {
+    const runtime = await startLocalRuntime({faults: ['failx1'], deploymentSeconds: 0.1});
+    await using project = await createProject();
+    const push = pushRuntimeBundle(
+      {...connect(runtime), ...fast, preference, v2, projectSlug: 'shop', targetSlug: 'staging', wait: true},
+      project.host,
+    );
+    await expect(push).rejects.toMatchObject({
+      code: 'ERR_DEPLOYMENT_FAILED',
+      exitCode: 8,
+      details: {bundleId: expect.any(Number) as number},
+    });
+    await runtime.close();
+  });
+
+  test('a deployment that does not end in time is exit code 9', async () => {
+    const runtime = await startLocalRuntime({deploymentSeconds: 600});
+    await using project = await createProject();
+    const push = pushRuntimeBundle(
+      {
+        ...connect(runtime),
+        ...fast,
+        preference,
+        v2,
+        projectSlug: 'shop',
+        targetSlug: 'staging',
+        wait: true,
+        timeout: 0.2,
+      },
+      project.host,
+    );
+    await expect(push).rejects.toMatchObject({code: 'ERR_WAIT_TIMEOUT', exitCode: 9});
+    await runtime.close();
+  });
+
+  test('the running bundle can be deployed again, and its older deployment is not taken for the new one', async () => {
+    const runtime = await startLocalRuntime({deploymentSeconds: 0.1});
+    await using project = await createProject();
+    const connection = connect(runtime);
+    const pushed = await pushRuntimeBundle(
+      {...connection, ...fast, preference, v2, projectSlug: 'shop', targetSlug: 'staging', wait: true},
+      project.host,
+    );
+    runtime.addFault('failx1');
+    const again = deployBundle(
+      {
+        ...connection,
+        ...fast,
+        preference,
+        projectSlug: 'shop',
+        targetSlug: 'staging',
+        bundleId: pushed.bundleId,
+        wait: true,
+      },
+      project.host,
+    );
+    await expect(again).rejects.toMatchObject({code: 'ERR_DEPLOYMENT_FAILED'});
+    await runtime.close();
+  });
+
+  test('latest is the newest bundle', async () => {
+    const runtime = await startLocalRuntime({deploymentSeconds: 0});
+    await using project = await createProject();
+    const connection = connect(runtime);
+    const push = () => pushRuntimeBundle({...connection, ...fast, preference, v2, projectSlug: 'shop'}, project.host);
+    await push();
+    const newest = await push();
+    const deployed = await deployBundle(
+      {...connection, ...fast, preference, projectSlug: 'shop', targetSlug: 'staging', bundleId: 'latest', wait: true},
+      project.host,
+    );
+    expect(deployed).toMatchObject({bundleId: newest.bundleId, status: 'finished', backend: preference});
+    await runtime.close();
+  });
+
+  test('an abort rejects with its reason and leaves no file', async () => {
+    const runtime = await startLocalRuntime({faults: ['hangx1:route=upload']});
+    await using project = await createProject();
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    const push = pushRuntimeBundle(
+      {
+        ...connect(runtime),
+        preference,
+        v2,
+        projectSlug: 'shop',
+        signal: controller.signal,
+        onProgress: ({phase}) => {
+          if (phase === 'upload') controller.abort(reason);
+        },
+      },
+      project.host,
+    );
+    await expect(push).rejects.toBe(reason);
+    expect(await readdir(project.temporary)).toEqual([]);
+    await runtime.close();
+  });
+});
+
+describe('a push that cannot be', () => {
+  test('api without a connection throws and names what is missing, before anything is built', async () => {
+    await using project = await createProject();
+    await expect(
+      pushRuntimeBundle({preference: 'api', projectSlug: 'shop', apiMissing: ['--client-id']}, project.host),
+    ).rejects.toMatchObject({
+      code: 'ERR_CREDENTIALS_MISSING',
+      exitCode: 3,
+      message: expect.stringContaining('--client-id') as string,
+    });
+  });
+
+  test('legacy without an origin says how to set it', async () => {
+    await using project = await createProject();
+    const push = pushRuntimeBundle(
+      {preference: 'legacy', projectSlug: 'shop', legacyAuth: new ApiKeyStrategy({apiKey: 'key'})},
+      project.host,
+    );
+    await expect(push).rejects.toMatchObject({
+      code: 'ERR_ORIGIN_MISSING',
+      suggestions: expect.arrayContaining([expect.stringContaining('MYCLI_RUNTIME_ORIGIN')]) as string[],
+    });
+  });
+
+  test('every wrong option is reported at once', async () => {
+    await using project = await createProject();
+    const push = pushRuntimeBundle(
+      {preference: 'legacy', projectSlug: '../etc', targetSlug: 'a/b', rootDir: '/abs', ssrOnly: [], v2: true},
+      project.host,
+    );
+    await expect(push).rejects.toSatisfy((error: {code: string; details: {problems: {option: string}[]}}) => {
+      expect(error.code).toBe('ERR_OPTION_INVALID');
+      const options = error.details.problems.map(({option}) => option);
+      expect(options).toEqual(expect.arrayContaining(['projectSlug', 'targetSlug', 'rootDir', 'ssrOnly']));
+      return true;
+    });
+  });
+
+  test('an unknown backend lists the known ones', async () => {
+    await using project = await createProject();
+    await expect(pushRuntimeBundle({preference: 'acme', projectSlug: 'shop'}, project.host)).rejects.toMatchObject({
+      code: 'ERR_BACKEND_UNKNOWN',
+    });
+  });
+});
+
+test('pushBundleV2 uploads a v2 bundle to the legacy origin of the environment', async () => {
+  const runtime = await startLocalRuntime();
+  await using project = await createProject(smallBuild, {MYCLI_RUNTIME_ORIGIN: runtime.origin});
+  const auth = new ApiKeyStrategy({apiKey: runtime.credentials.apiKey});
+  const result = await pushBundleV2({projectSlug: 'shop', rootDir: 'app', configPath: 'cfg.json'}, auth, project.host);
+  expect(Object.keys(result).sort()).toEqual([
+    'archive',
+    'bundleId',
+    'matches',
+    'message',
+    'projectSlug',
+    'raw',
+    'warnings',
+  ]);
+  expect(result.archive.format).toBe('v2');
+  await runtime.close();
+});
