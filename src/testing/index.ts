@@ -1,0 +1,9 @@
+export type {ArchiveLimits} from './local-runtime/archive-limits.js';
+export {parseFault, routeNames, type FaultRule, type RouteName} from './local-runtime/faults.js';
+export type {
+  LocalRuntime,
+  LocalRuntimeCredentials,
+  LocalRuntimeOptions,
+  RequestRecord,
+} from './local-runtime/options.js';
+export {startLocalRuntime} from './local-runtime/start-local-runtime.js';

@@ -1,0 +1,98 @@
+import type {IncomingMessage} from 'node:http';
+import {setTimeout as delay} from 'node:timers/promises';
+import {HttpFailure} from './http-failure.js';
+
+/** Largest body of a request that is no upload. */
+const smallBodyBytes = 64 * 1024;
+
+/** How long a client that was refused may go on sending before its connection is cut. */
+const lingerMilliseconds = 2000;
+
+/** The body of a request, read at most once. Whoever stops early leaves the connection fit for an answer. */
+export class RequestBody {
+  readonly #request: IncomingMessage;
+  #bytes = 0;
+
+  constructor(request: IncomingMessage) {
+    this.#request = request;
+  }
+
+  /** Bytes that were read. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Whether all of it has arrived. */
+  get isComplete(): boolean {
+    return this.#request.complete;
+  }
+
+  /** Whether the connection broke while it was arriving. */
+  get isBroken(): boolean {
+    return this.#request.errored !== null;
+  }
+
+  /**
+   * Its bytes.
+   * @throws HttpFailure 413 for more than `limit` bytes; at once when the client says how many there are.
+   */
+  async *read(limit: number): AsyncGenerator<Buffer, void, undefined> {
+    const failure = new HttpFailure(413, `The body is larger than the ${String(limit)} bytes that are allowed.`);
+    if (Number(this.#request.headers['content-length'] ?? 0) > limit) throw failure;
+    const chunks: AsyncIterable<Buffer> = this.#request.iterator({destroyOnReturn: false});
+    for await (const chunk of chunks) {
+      this.#bytes += chunk.length;
+      if (this.#bytes > limit) throw failure;
+      yield chunk;
+    }
+  }
+
+  /** Reads `count` bytes, or all when there are fewer, and throws them away. */
+  async discard(count: number): Promise<void> {
+    if (count === 0) return;
+    // eslint-disable-next-line @typescript-eslint/no-unused-vars -- the bytes are of no interest
+    for await (const _ of this.read(Infinity)) {
+      if (this.#bytes >= count) return;
+    }
+  }
+
+  /**
+   * Lets a client that has its answer finish sending: closing with unread bytes would reset the connection, and the
+   * answer could be lost.
+   */
+  async linger(): Promise<void> {
+    const ended = new AbortController();
+    const end = (): void => {
+      ended.abort();
+    };
+    this.#request.once('end', end).once('close', end).resume();
+    if (this.#request.complete || this.#request.destroyed) return;
+    await delay(lingerMilliseconds, undefined, {signal: ended.signal}).catch(() => undefined);
+  }
+
+  /** @throws HttpFailure 413 when it is too large for a request that is no upload. */
+  async text(): Promise<string> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of this.read(smallBodyBytes)) chunks.push(chunk);
+    return Buffer.concat(chunks).toString('utf8');
+  }
+
+  /** @throws HttpFailure 415 for another content type, 413 when it is too large, 400 when it is not JSON. */
+  async json(): Promise<unknown> {
+    this.requireType('application/json');
+    const text = await this.text();
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw new HttpFailure(400, 'The body is not JSON.');
+    }
+  }
+
+  /** @throws HttpFailure 415 when it is not of `type`. */
+  requireType(type: string): void {
+    const [given = ''] = (this.#request.headers['content-type'] ?? '').split(';');
+    if (given.trim().toLowerCase() !== type) {
+      throw new HttpFailure(415, `The content type has to be ${type}, not "${given}".`);
+    }
+  }
+}

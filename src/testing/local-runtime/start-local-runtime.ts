@@ -1,0 +1,143 @@
+import {once} from 'node:events';
+import {mkdir, mkdtemp, rm} from 'node:fs/promises';
+import {createServer, type Server} from 'node:http';
+// eslint-disable-next-line no-restricted-imports -- a runtime that is given no folder makes and removes one itself
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {createError} from '../../errors/index.js';
+import {defaultArchiveLimits} from './archive-limits.js';
+import type {RuntimeContext} from './context.js';
+import {openCredentials} from './credentials.js';
+import {Deployments} from './deployments.js';
+import {FaultBook} from './fault-book.js';
+import type {LocalRuntime, LocalRuntimeOptions, RequestRecord} from './options.js';
+import {handleRequest} from './request-handler.js';
+import {Store} from './store.js';
+import {tokenPath} from './token-protocol.js';
+
+const maxRecords = 1000;
+
+/** How long a connection may rest between two requests. Longer than clients do: closing first would break theirs. */
+const keepAliveMilliseconds = 65_000;
+
+/**
+ * Starts a hosting service on this machine that speaks everything in wire.md: a real server that stores real files, for
+ * a first try, for tests and for plugin authors. It is for development only.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` for a bad fault, a port in use or an unusable data folder.
+ */
+export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Promise<LocalRuntime> {
+  const {host = '127.0.0.1', port = 0, signal, onRequest} = options;
+  signal?.throwIfAborted();
+  const faults = new FaultBook();
+  for (const fault of options.faults ?? []) faults.add(fault);
+  const {folder, isTemporary} = await openFolder(options.dataDirectory);
+  const discard = async (): Promise<void> => {
+    if (isTemporary) await rm(folder, {recursive: true, force: true});
+  };
+  const server = createServer();
+  try {
+    const store = await Store.open(folder);
+    const stored = await openCredentials(folder, options.credentials ?? {});
+    const origin = await listen(server, {host, port, signal});
+    const credentials = {...stored, tokenUrl: `${origin}${tokenPath}`};
+    const context = createContext(options, {store, faults, host, credentials});
+    const requests: RequestRecord[] = [];
+    const closeServer = serve(server, context, (record) => {
+      requests.push(record);
+      if (requests.length > maxRecords) requests.shift();
+      onRequest?.(record);
+    });
+    let closing: Promise<void> | undefined;
+    const close = (): Promise<void> => (closing ??= closeServer().then(discard));
+    const abort = (): void => void close();
+    signal?.addEventListener('abort', abort, {once: true});
+    return {
+      origin,
+      dataDirectory: folder,
+      credentials,
+      requests,
+      addFault: (rule) => {
+        faults.add(rule);
+      },
+      clearFaults: () => {
+        faults.clear();
+      },
+      close: () => {
+        signal?.removeEventListener('abort', abort);
+        return close();
+      },
+    };
+  } catch (error) {
+    server.close();
+    await discard();
+    throw error;
+  }
+}
+
+function createContext(
+  options: LocalRuntimeOptions,
+  made: Pick<RuntimeContext, 'store' | 'faults' | 'host' | 'credentials'>,
+): RuntimeContext {
+  const {auth = true, scopes, tokenSeconds = 3600, deploymentSeconds: seconds = 2} = options;
+  const {maxUploadBytes = Infinity, now = () => new Date()} = options;
+  const limits = {...defaultArchiveLimits, ...options.archiveLimits};
+  const {store, faults} = made;
+  const deployments = new Deployments({store, faults, limits, now, seconds});
+  return {...made, deployments, limits, auth, scopes, tokenSeconds, maxUploadBytes, now};
+}
+
+async function openFolder(
+  dataDirectory: string | undefined,
+): Promise<{readonly folder: string; readonly isTemporary: boolean}> {
+  if (dataDirectory === undefined) {
+    return {folder: await mkdtemp(path.join(tmpdir(), 'mycli-runtime-')), isTemporary: true};
+  }
+  const folder = path.resolve(dataDirectory);
+  try {
+    await mkdir(folder, {recursive: true, mode: 0o700});
+  } catch (error) {
+    throw createError('ERR_OPTION_INVALID', `the data folder cannot be made: ${folder}`, {cause: error});
+  }
+  return {folder, isTemporary: false};
+}
+
+/** Listens, and returns the origin. */
+async function listen(
+  server: Server,
+  {host, port, signal}: {readonly host: string; readonly port: number; readonly signal: AbortSignal | undefined},
+): Promise<string> {
+  try {
+    server.listen(port, host);
+    await once(server, 'listening', signal === undefined ? {} : {signal});
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw createError('ERR_OPTION_INVALID', `the local runtime cannot listen on ${host}, port ${String(port)}`, {
+      cause: error,
+      suggestions: ['Choose another port, or 0 for any free one.'],
+    });
+  }
+  const address = server.address();
+  const actual = typeof address === 'object' ? address?.port : undefined;
+  // An address that stands for all of them is none to call.
+  const name = {'0.0.0.0': '127.0.0.1', '::': '::1'}[host] ?? host;
+  return `http://${name.includes(':') ? `[${name}]` : name}:${String(actual)}`;
+}
+
+/** Lets the server answer; returns how to end it. */
+function serve(server: Server, context: RuntimeContext, onEnd: (record: RequestRecord) => void): () => Promise<void> {
+  const underway = new Set<Promise<void>>();
+  // A large upload may take longer than any time one could choose.
+  server.requestTimeout = 0;
+  server.keepAliveTimeout = keepAliveMilliseconds;
+  server.on('request', (request, response) => {
+    const handling = handleRequest(context, {request, response}, onEnd).finally(() => underway.delete(handling));
+    underway.add(handling);
+  });
+  return async () => {
+    const closed = once(server, 'close');
+    server.close();
+    server.closeAllConnections();
+    await closed;
+    await Promise.all(underway);
+  };
+}

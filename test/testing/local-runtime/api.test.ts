@@ -1,0 +1,174 @@
+import {describe, expect, test} from 'vitest';
+import {build, config, v2Archive} from './archives.js';
+import {send, v2Form} from './client.js';
+import {startRuntime} from './with-runtime.js';
+
+describe('the Api backend', () => {
+  test('takes a bundle, lists it, deploys it and tells of the deployment', async () => {
+    const {client} = await startRuntime();
+    const upload = await client.api('shop/bundles', {method: 'POST', body: v2Form(await v2Archive())});
+    expect(upload.status).toBe(201);
+    expect(upload.json).toMatchObject({bundleId: 1, warnings: [], matches: {ssrOnly: ['ssr.js']}});
+    const deploy = await client.api('shop/environments/production/deployments', client.json({bundleId: 1}));
+    expect(deploy.status).toBe(201);
+    const {deploymentId} = deploy.json;
+    expect(deploymentId).toMatch(/^[0-9a-f]{8}-[0-9a-f-]{27}$/);
+    const one = await client.api(`shop/environments/production/deployments/${deploymentId}`);
+    expect(one.json).toMatchObject({
+      deploymentId,
+      status: 'finished',
+      progress: {percentage: 100},
+      bundle: {bundleId: 1, description: 'first'},
+      duration: 0,
+    });
+    const history = await client.api('shop/environments/production/deployments');
+    expect(history.json).toMatchObject({limit: 25, offset: 0, total: 1, data: [{deploymentId}]});
+    const list = await client.api('shop/bundles?limit=1&offset=0');
+    expect(list.json).toMatchObject({
+      limit: 1,
+      offset: 0,
+      total: 1,
+      data: [
+        {
+          bundleId: 1,
+          description: 'first',
+          status: 'ok',
+          ssrParameters: config.ssrParameters,
+          inUseBy: ['production'],
+        },
+      ],
+    });
+  });
+
+  test('has empty lists for what was never used, and no such deployment', async () => {
+    const {client} = await startRuntime();
+    expect((await client.api('new/bundles')).json).toMatchObject({total: 0, data: []});
+    expect((await client.api('new/environments/new/deployments')).json).toMatchObject({total: 0, data: []});
+    expect((await client.api('new/environments/new/deployments/none')).status).toBe(404);
+  });
+
+  test('serves neither deletions nor downloads', async () => {
+    const {client} = await startRuntime();
+    await client.api('shop/bundles', {method: 'POST', body: v2Form(await v2Archive())});
+    expect((await client.api('shop/bundles/1', {method: 'DELETE'})).status).toBe(404);
+    expect((await client.api('shop/bundles/1/download')).status).toBe(404);
+  });
+
+  test('answers errors as problem+json', async () => {
+    const {client} = await startRuntime();
+    const reply = await client.api('shop/environments/production/deployments', client.json({bundleId: 7}));
+    expect(reply.status).toBe(404);
+    expect(reply.headers.get('content-type')).toBe('application/problem+json');
+    expect(reply.json).toEqual({title: 'Not Found', type: 'about:blank', detail: expect.stringContaining('bundle 7')});
+  });
+
+  test.each(['Shop', '-shop', 'shop-', 'sh_op', 'api', 'storefront'])('refuses the storefront id %s', async (id) => {
+    const {client} = await startRuntime();
+    expect((await client.api(`${id}/bundles`)).status).toBe(400);
+    expect((await client.api(`shop/environments/${id === 'api' ? 'A' : 'b_c'}/deployments`)).status).toBe(400);
+  });
+
+  test('accepts ids with runs of inner dashes', async () => {
+    const {client} = await startRuntime();
+    expect((await client.api('a--b-1/bundles')).status).toBe(200);
+  });
+
+  test('is there for its own organization only', async () => {
+    const {client, runtime} = await startRuntime({credentials: {organizationId: 'mine'}});
+    const {json} = await client.token();
+    const headers = {authorization: `Bearer ${json.access_token}`};
+    const ask = (organization: string) =>
+      send(`${runtime.origin}/storefront/deployments/v1/organizations/${organization}/storefronts/shop/bundles`, {
+        headers,
+      });
+    expect((await ask('mine')).status).toBe(200);
+    expect((await ask('other')).status).toBe(403);
+    expect((await ask('x'.repeat(33))).status).toBe(400);
+  });
+});
+
+describe('the token endpoint', () => {
+  test('grants a token that expires', async () => {
+    let now = new Date('2030-01-01T00:00:00Z');
+    const {client} = await startRuntime({tokenSeconds: 60, now: () => now});
+    const granted = await client.token();
+    expect(granted.json).toMatchObject({token_type: 'Bearer', expires_in: 60, scope: 'bundles'});
+    expect(granted.headers.get('cache-control')).toBe('no-store');
+    const headers = {authorization: `Bearer ${granted.json.access_token}`};
+    expect((await send(`${client.apiBase}/shop/bundles`, {headers})).status).toBe(200);
+    now = new Date('2030-01-01T00:01:00Z');
+    const expired = await send(`${client.apiBase}/shop/bundles`, {headers});
+    expect(expired.status).toBe(401);
+    expect(expired.headers.get('www-authenticate')).toContain('invalid_token');
+  });
+
+  test('refuses wrong client credentials', async () => {
+    const {client, runtime} = await startRuntime();
+    for (const reply of [
+      await client.token(undefined, 'someone'),
+      await client.token(undefined, undefined, 'wrong'),
+      await send(runtime.credentials.tokenUrl, {method: 'POST', body: new URLSearchParams()}),
+    ]) {
+      expect(reply.status).toBe(401);
+      expect(reply.json.error).toBe('invalid_client');
+      expect(reply.headers.get('www-authenticate')).toContain('Basic');
+    }
+  });
+
+  test('takes percent-encoded client credentials', async () => {
+    const {client} = await startRuntime({credentials: {clientSecret: 'a b:c%'}});
+    expect((await client.token(undefined, undefined, encodeURIComponent('a b:c%'))).status).toBe(200);
+    expect((await client.token()).status).toBe(200);
+  });
+
+  test('knows one grant type and one content type', async () => {
+    const {client, runtime} = await startRuntime();
+    expect((await client.token('grant_type=password')).json.error).toBe('unsupported_grant_type');
+    expect((await send(runtime.credentials.tokenUrl, client.json({}))).status).toBe(415);
+    expect((await send(runtime.credentials.tokenUrl)).status).toBe(405);
+  });
+
+  test('grants the scopes that it was given, and asks for all of them', async () => {
+    const {client} = await startRuntime({scopes: ['read', 'write']});
+    const unknown = await client.token('grant_type=client_credentials&scope=read+admin');
+    expect([unknown.status, unknown.json.error]).toEqual([400, 'invalid_scope']);
+    const statuses = [];
+    for (const scope of ['', '&scope=read', '&scope=read+write']) {
+      const {json} = await client.token(`grant_type=client_credentials${scope}`);
+      const headers = {authorization: `Bearer ${json.access_token}`};
+      statuses.push((await send(`${client.apiBase}/shop/bundles`, {headers})).status);
+    }
+    expect(statuses).toEqual([200, 403, 200]);
+  });
+
+  test.each(['', 'Bearer x.y', 'Bearer x', 'Basic eDp5'])('its tokens are no "%s"', async (authorization) => {
+    const {client} = await startRuntime();
+    const headers = authorization === '' ? {} : {authorization};
+    expect((await send(`${client.apiBase}/shop/bundles`, {headers})).status).toBe(401);
+  });
+
+  test('its tokens cannot be changed', async () => {
+    const {client} = await startRuntime({tokenSeconds: 0});
+    const {json} = await client.token();
+    const [payload = '', signature = ''] = json.access_token.split('.');
+    const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as object;
+    const longer = Buffer.from(JSON.stringify({...claims, expiresAt: Date.now() + 1e6})).toString('base64url');
+    const headers = {authorization: `Bearer ${longer}.${signature}`};
+    expect((await send(`${client.apiBase}/shop/bundles`, {headers})).status).toBe(401);
+  });
+
+  test('the API key is no access token, and the other way round', async () => {
+    const {client, runtime} = await startRuntime();
+    const {json} = await client.token();
+    const key = {authorization: `Bearer ${runtime.credentials.apiKey}`};
+    const token = {authorization: `Bearer ${json.access_token}`};
+    expect((await send(`${client.apiBase}/shop/bundles`, {headers: key})).status).toBe(401);
+    expect((await send(`${runtime.origin}/api/projects/shop/bundles/`, {headers: token})).status).toBe(401);
+  });
+});
+
+test('both backends share bundles and targets', async () => {
+  const {client} = await startRuntime();
+  await client.pushV2(await v2Archive(build), {message: 'shared'});
+  expect((await client.api('shop/bundles')).json.data).toMatchObject([{bundleId: 1, description: 'shared'}]);
+});

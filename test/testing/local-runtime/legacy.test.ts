@@ -1,0 +1,172 @@
+import {describe, expect, test} from 'vitest';
+import {build, gnuTar, v2Archive} from './archives.js';
+import {sendRaw, v1Body} from './client.js';
+import {startRuntime} from './with-runtime.js';
+
+const v1Prefix = {prefix: 'shop/bld', gzip: false};
+
+describe('the legacy backend', () => {
+  test('takes a v2 bundle and answers its id and what its patterns matched', async () => {
+    const {client} = await startRuntime();
+    const {status, json} = await client.pushV2(await v2Archive());
+    expect(status).toBe(201);
+    expect(json).toEqual({
+      id: 1,
+      warnings: [],
+      matches: {ssrOnly: ['ssr.js'], ssrShared: expect.toSatisfy((list: string[]) => list.length === 2)},
+    });
+  });
+
+  test('takes an uncompressed v2 archive too', async () => {
+    const {client} = await startRuntime();
+    expect(await client.pushV2(await v2Archive(build, {gzip: false}))).toMatchObject({status: 201});
+  });
+
+  test('takes a v1 bundle, with its data anywhere in the document', async () => {
+    const {client} = await startRuntime();
+    const {data, ...rest} = JSON.parse(v1Body(await gnuTar(build, v1Prefix))) as Record<string, unknown>;
+    for (const body of [
+      {data, ...rest},
+      {...rest, data},
+    ]) {
+      expect(await client.pushV1(JSON.stringify(body))).toMatchObject({
+        status: 200,
+        json: {bundle_id: expect.any(Number), message: 'first', warnings: []},
+      });
+    }
+  });
+
+  test('deploys a v1 bundle in the same call', async () => {
+    const {client, runtime} = await startRuntime();
+    const body = v1Body(await gnuTar(build, v1Prefix));
+    const {status, json} = await client.pushV1(body, 'projects/shop/builds/production/');
+    expect(status).toBe(200);
+    expect(json.url).toBe(`${runtime.origin}/shop/production/`);
+    const {json: history} = await client.legacy('projects/shop/target/production/deploy/');
+    expect(history.results).toEqual([
+      expect.objectContaining({bundle: {id: json.bundle_id, message: 'first'}, status: 'Finished'}),
+    ]);
+  });
+
+  test('lists bundles page by page, the newest first, with the targets that run them', async () => {
+    const {client, runtime} = await startRuntime();
+    const archive = await v2Archive();
+    for (const message of ['one', 'two', 'three']) await client.pushV2(archive, {message});
+    await client.deploy(2);
+    const {json} = await client.legacy('projects/shop/bundles/?limit=2');
+    expect(json).toMatchObject({
+      count: 3,
+      previous: null,
+      results: [
+        {id: 3, message: 'three', status: 0, in_use_by: []},
+        {id: 2, message: 'two', in_use_by: ['production']},
+      ],
+    });
+    expect(json.next).toBe(`${runtime.origin}/api/projects/shop/bundles/?limit=2&offset=2`);
+    const {json: last} = await client.legacy('projects/shop/bundles/?limit=2&offset=2');
+    expect(last).toMatchObject({next: null, results: [{id: 1, message: 'one'}]});
+  });
+
+  test('has an empty list for a project and a target that were never used, and no such target', async () => {
+    const {client} = await startRuntime();
+    expect((await client.legacy('projects/new/bundles/')).json).toMatchObject({count: 0, results: []});
+    expect((await client.legacy('projects/new/target/new/deploy/')).json).toMatchObject({count: 0, results: []});
+    expect(await client.legacy('projects/new/target/new/')).toMatchObject({
+      status: 404,
+      json: {detail: expect.stringContaining('"new"')},
+    });
+  });
+
+  test('gives a presigned URL that needs no credentials and can be resumed, and not a forged one', async () => {
+    const {client} = await startRuntime();
+    const archive = await v2Archive();
+    const {json} = await client.pushV2(archive);
+    const {json: answer} = await client.legacy(`projects/shop/bundles/${json.id}/download/`);
+    const whole = await fetch(answer.download_url);
+    expect(Buffer.from(await whole.arrayBuffer()).equals(archive)).toBe(true);
+    const rest = await fetch(answer.download_url, {headers: {range: 'bytes=100-'}});
+    expect(rest.status).toBe(206);
+    expect(rest.headers.get('content-range')).toBe(`bytes 100-${archive.length - 1}/${archive.length}`);
+    expect(Buffer.from(await rest.arrayBuffer()).equals(archive.subarray(100))).toBe(true);
+    const forged = answer.download_url.replace(/expires=\d/, 'expires=9');
+    expect((await fetch(forged)).status).toBe(403);
+  });
+
+  test('lets a presigned URL expire after an hour', async () => {
+    let now = new Date('2030-01-01T00:00:00Z');
+    const {client} = await startRuntime({now: () => now});
+    const {json} = await client.pushV2(await v2Archive());
+    const {json: answer} = await client.legacy(`projects/shop/bundles/${json.id}/download/`);
+    now = new Date('2030-01-01T01:00:01Z');
+    expect((await fetch(answer.download_url)).status).toBe(403);
+  });
+
+  test('deletes a bundle, keeps the one that a target runs, and never uses an id again', async () => {
+    const {client} = await startRuntime();
+    const archive = await v2Archive();
+    for (let count = 0; count < 2; count += 1) await client.pushV2(archive);
+    await client.deploy(1);
+    expect((await client.legacy('projects/shop/bundles/1/', {method: 'DELETE'})).status).toBe(409);
+    expect((await client.legacy('projects/shop/bundles/2/', {method: 'DELETE'})).status).toBe(204);
+    expect((await client.legacy('projects/shop/bundles/2/', {method: 'DELETE'})).status).toBe(404);
+    expect((await client.deploy(2)).status).toBe(404);
+    expect((await client.pushV2(archive)).json.id).toBe(3);
+  });
+
+  test('keeps projects apart', async () => {
+    const {client} = await startRuntime();
+    await client.pushV2(await v2Archive(), {}, 'other');
+    expect((await client.deploy(1)).status).toBe(404);
+    expect((await client.legacy('projects/shop/bundles/1/download/')).status).toBe(404);
+  });
+
+  test.each([
+    ['no credentials', {}, 401],
+    ['a wrong key', {authorization: 'Bearer wrong'}, 401],
+    ['the key of Basic', {authorization: 'Basic USER'}, 200],
+  ])('answers a request with %s', async (_, headers, status) => {
+    const {runtime} = await startRuntime();
+    const basic = Buffer.from(`someone:${runtime.credentials.apiKey}`).toString('base64');
+    const sent = Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name, value.replace('USER', basic)]),
+    );
+    const response = await fetch(`${runtime.origin}/api/projects/shop/bundles/`, {headers: sent});
+    expect(response.status).toBe(status);
+    expect(response.headers.has('www-authenticate')).toBe(status === 401);
+  });
+
+  test('needs no credentials when auth is off', async () => {
+    const {runtime} = await startRuntime({auth: false});
+    expect((await fetch(`${runtime.origin}/api/projects/shop/bundles/`)).status).toBe(200);
+  });
+
+  test.each(['..', '%2e%2e', 'a%2Fb', 'a%5Cb', 'a%00b', 'api', 'storefront'])(
+    'refuses the project name %s',
+    async (name) => {
+      const {runtime, client} = await startRuntime();
+      const path = `/api/projects/${name}/bundles/`;
+      const reply = await sendRaw(runtime.origin, {path, headers: client.legacyHeaders});
+      expect(reply.status).toBe(400);
+    },
+  );
+
+  test('names the methods of a path, and has nothing elsewhere', async () => {
+    const {client} = await startRuntime();
+    const wrong = await client.legacy('projects/shop/bundles/', {method: 'PUT'});
+    expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET']);
+    expect((await client.legacy('projects/shop/bundles')).status).toBe(404);
+  });
+
+  test.each(['limit=0', 'limit=201', 'limit=x', 'offset=-1'])('refuses the range %s', async (query) => {
+    const {client} = await startRuntime();
+    expect((await client.legacy(`projects/shop/bundles/?${query}`)).status).toBe(400);
+  });
+
+  test('refuses to deploy what is no bundle id', async () => {
+    const {client} = await startRuntime();
+    expect((await client.deploy('one')).status).toBe(400);
+    expect((await client.legacy('projects/shop/target/production/deploy/', {method: 'POST', body: '{}'})).status).toBe(
+      415,
+    );
+  });
+});

@@ -1,0 +1,151 @@
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {existsSync} from 'node:fs';
+import {mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile} from 'node:fs/promises';
+import {request as httpRequest} from 'node:http';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {createInterface} from 'node:readline';
+import {describe, expect, onTestFinished, test} from 'vitest';
+import {startLocalRuntime, type LocalRuntime} from '../../../src/testing/index.js';
+import {build, v2Archive} from './archives.js';
+import {clientOf} from './client.js';
+import {startRuntime} from './with-runtime.js';
+
+async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'mycli-test-runtime-'));
+  onTestFinished(() => rm(folder, {recursive: true, force: true}));
+  return folder;
+}
+
+/** Starts a runtime in a process of its own. */
+async function startChild(dataDirectory: string) {
+  const script = path.join(import.meta.dirname, 'runtime-child.ts');
+  const child = spawn(process.execPath, ['--import', 'jiti/register', script, dataDirectory], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: {...process.env, JITI_FS_CACHE: 'false'},
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+  return {
+    client: clientOf({...(JSON.parse(line) as LocalRuntime)}),
+    origin: (JSON.parse(line) as LocalRuntime).origin,
+    kill: async () => {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    },
+  };
+}
+
+describe('a data folder', () => {
+  test('holds what was accepted after a kill -9 in the middle of an upload, and nothing else', async () => {
+    const dataDirectory = await temporaryFolder();
+    const child = await startChild(dataDirectory);
+    const archive = await v2Archive();
+    expect((await child.client.pushV2(archive)).json.id).toBe(1);
+    expect((await child.client.deploy(1)).status).toBe(201);
+    const half = httpRequest(`${child.origin}/api/v2/projects/shop/bundles/`, {
+      method: 'POST',
+      headers: {
+        ...child.client.legacyHeaders,
+        'content-type': 'multipart/form-data; boundary=xyz',
+        'content-length': '10000000',
+      },
+    });
+    half.on('error', () => undefined);
+    half.write('--xyz\r\nContent-Disposition: form-data; name="bundle"; filename="b"\r\n\r\n');
+    half.write(Buffer.alloc(300_000));
+    const temporary = path.join(dataDirectory, 'temporary');
+    await expect.poll(() => readdir(temporary, {recursive: true})).toHaveLength(2);
+    await child.kill();
+
+    const {client} = await startRuntime({dataDirectory});
+    expect(await readdir(temporary)).toEqual([]);
+    expect((await client.legacy('projects/shop/bundles/')).json).toMatchObject({
+      count: 1,
+      results: [{id: 1, in_use_by: ['production']}],
+    });
+    expect((await client.site('shop/production/static/app.js')).body).toBe(build['static/app.js']);
+    const {json} = await client.legacy('projects/shop/bundles/1/download/');
+    const download = await fetch(json.download_url);
+    expect(Buffer.from(await download.arrayBuffer()).equals(archive)).toBe(true);
+    expect((await client.pushV2(archive)).json.id).toBe(2);
+  });
+
+  test('keeps its credentials, which only its owner can read, and its tokens are good after a restart', async () => {
+    const dataDirectory = path.join(await temporaryFolder(), 'new', 'folder');
+    const first = await startLocalRuntime({dataDirectory});
+    const {json} = await clientOf(first).token();
+    await first.close();
+    const {runtime, client} = await startRuntime({dataDirectory});
+    expect({...runtime.credentials, tokenUrl: ''}).toEqual({...first.credentials, tokenUrl: ''});
+    if (process.platform !== 'win32') {
+      expect((await stat(path.join(dataDirectory, 'credentials.json'))).mode & 0o777).toBe(0o600);
+    }
+    const headers = {authorization: `Bearer ${json.access_token}`};
+    expect((await fetch(`${client.apiBase}/shop/bundles`, {headers})).status).toBe(200);
+  });
+
+  test('is not changed by credentials that are given', async () => {
+    const dataDirectory = await temporaryFolder();
+    const {runtime} = await startRuntime({dataDirectory, credentials: {apiKey: 'given', organizationId: 'org'}});
+    expect(runtime.credentials).toMatchObject({apiKey: 'given', organizationId: 'org'});
+    const kept = await readFile(path.join(dataDirectory, 'credentials.json'), 'utf8');
+    expect(kept).not.toContain('given');
+    expect(kept).toContain(runtime.credentials.clientSecret);
+  });
+
+  test('carries a deployment on after a restart', async () => {
+    const dataDirectory = await temporaryFolder();
+    let time = Date.parse('2030-01-01T00:00:00Z');
+    const now = () => new Date(time);
+    const first = await startLocalRuntime({dataDirectory, deploymentSeconds: 100, now});
+    await clientOf(first).pushV2(await v2Archive());
+    await clientOf(first).deploy(1);
+    await first.close();
+    time += 50_000;
+    const {client} = await startRuntime({dataDirectory, now});
+    const state = async () => (await client.legacy('projects/shop/target/production/')).json.state;
+    expect(await state()).toBe('CREATE_IN_PROGRESS');
+    time += 50_000;
+    expect(await state()).toBe('ACTIVE');
+  });
+
+  test('never gives the id of a deleted bundle again, and is swept of what a killed run left', async () => {
+    const dataDirectory = await temporaryFolder();
+    const first = await startLocalRuntime({dataDirectory});
+    await clientOf(first).pushV2(await v2Archive());
+    await clientOf(first).legacy('projects/shop/bundles/1/', {method: 'DELETE'});
+    await first.close();
+    await mkdir(path.join(dataDirectory, 'temporary', 'half'));
+    await writeFile(path.join(dataDirectory, 'temporary', 'half', 'archive'), 'half');
+    await mkdir(path.join(dataDirectory, 'sites', 'of-no-deployment'));
+    const {client} = await startRuntime({dataDirectory});
+    expect(await readdir(path.join(dataDirectory, 'temporary'))).toEqual([]);
+    expect(await readdir(path.join(dataDirectory, 'sites'))).toEqual([]);
+    expect((await client.legacy('projects/shop/bundles/')).json.count).toBe(0);
+    expect((await client.pushV2(await v2Archive())).json.id).toBe(2);
+  });
+
+  test.each([
+    ['bundles/1/bundle.json', '{"id": 1'],
+    ['deployments/1.json', '{}'],
+    ['credentials.json', '[]'],
+  ])('with a broken %s is an error that names it', async (name, content) => {
+    const dataDirectory = await temporaryFolder();
+    const file = path.join(dataDirectory, name);
+    await mkdir(path.dirname(file), {recursive: true});
+    await writeFile(file, content);
+    await expect(startLocalRuntime({dataDirectory})).rejects.toMatchObject({
+      code: 'ERR_OPTION_INVALID',
+      message: expect.stringContaining(file),
+    });
+  });
+
+  test('that was not given is temporary', async () => {
+    const runtime = await startLocalRuntime();
+    expect(existsSync(runtime.dataDirectory)).toBe(true);
+    await runtime.close();
+    expect(existsSync(runtime.dataDirectory)).toBe(false);
+  });
+});

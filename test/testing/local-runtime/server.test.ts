@@ -1,0 +1,136 @@
+import {existsSync} from 'node:fs';
+import {request as httpRequest} from 'node:http';
+import {describe, expect, test} from 'vitest';
+import {startLocalRuntime, type RequestRecord} from '../../../src/testing/index.js';
+import {v2Archive} from './archives.js';
+import {sendRaw} from './client.js';
+import {startRuntime} from './with-runtime.js';
+
+describe('the server', () => {
+  test.each([
+    ['localhost', 200],
+    ['localhost:1234', 200],
+    ['127.0.0.1', 200],
+    ['[::1]:80', 200],
+    ['evil.example', 403],
+    ['127.0.0.1.evil.example', 403],
+    ['', 403],
+    ['a b', 403],
+  ])('answers the host "%s" with %i', async (host, status) => {
+    const {runtime} = await startRuntime();
+    expect((await sendRaw(runtime.origin, {headers: {host}})).status).toBe(status);
+  });
+
+  test('answers the host that it was given', async () => {
+    const {runtime} = await startRuntime({host: 'localhost'});
+    expect(runtime.origin).toMatch(/^http:\/\/localhost:\d+$/);
+    expect((await fetch(runtime.origin)).status).toBe(200);
+  });
+
+  test('refuses pages of other origins', async () => {
+    const {runtime} = await startRuntime({auth: false});
+    const ask = (origin: string) => sendRaw(`${runtime.origin}/api/projects/shop/bundles/`, {headers: {origin}});
+    expect((await ask('https://evil.example')).status).toBe(403);
+    expect((await ask('null')).status).toBe(403);
+    expect((await ask(runtime.origin)).status).toBe(200);
+  });
+
+  test('refuses an upload without credentials before its body has arrived, and hears the client out', async () => {
+    const {runtime} = await startRuntime();
+    const body = Buffer.alloc(5_000_000);
+    const reply = await sendRaw(`${runtime.origin}/api/v2/projects/shop/bundles/`, {
+      method: 'POST',
+      headers: {'content-length': String(body.length)},
+      write: (request) => {
+        request.write(body.subarray(0, 100));
+        request.once('response', () => request.end(body.subarray(100)));
+      },
+    });
+    expect([reply.status, reply.headers.connection]).toEqual([401, 'close']);
+  });
+
+  test('decodes its path part by part', async () => {
+    const {runtime, client} = await startRuntime();
+    const reply = await sendRaw(runtime.origin, {path: '/api/projects/%zz/bundles/', headers: client.legacyHeaders});
+    expect(reply.status).toBe(400);
+    expect((await client.legacy('projects/caf%C3%A9/bundles/')).status).toBe(200);
+  });
+
+  test('records requests without secrets', async () => {
+    const seen: RequestRecord[] = [];
+    const {runtime, client} = await startRuntime({onRequest: (record) => seen.push(record)});
+    const {json} = await client.pushV2(await v2Archive());
+    const {json: answer} = await client.legacy(`projects/shop/bundles/${json.id}/download/`);
+    await (await fetch(answer.download_url, {headers: {'user-agent': 'test/1'}})).arrayBuffer();
+    await client.token();
+    await expect.poll(() => seen).toHaveLength(4);
+    expect(seen).toEqual(runtime.requests);
+    expect(seen.map(({method, route, status}) => [method, route, status])).toEqual([
+      ['POST', 'upload', 201],
+      ['GET', 'download', 200],
+      ['GET', 'archive', 200],
+      ['POST', 'token', 200],
+    ]);
+    expect(seen[2]).toMatchObject({path: '/api/archives/shop/1', userAgent: 'test/1'});
+    const {apiKey, clientSecret} = runtime.credentials;
+    const text = JSON.stringify(seen);
+    for (const secret of [apiKey, clientSecret, 'signature']) expect(text).not.toContain(secret);
+  });
+
+  test('gives every answer an id, the one of its record', async () => {
+    const {runtime, client} = await startRuntime();
+    const {headers} = await client.site('');
+    await expect.poll(() => runtime.requests).toHaveLength(1);
+    expect(runtime.requests[0]?.requestId).toBe(headers.get('x-request-id'));
+  });
+
+  test('forgets old records', async () => {
+    const {runtime} = await startRuntime();
+    for (let count = 0; count < 1005; count += 1) await (await fetch(`${runtime.origin}/?${count}`)).text();
+    expect(runtime.requests.length).toBe(1000);
+  });
+
+  test('says that a port is in use', async () => {
+    const {runtime} = await startRuntime();
+    const port = Number(new URL(runtime.origin).port);
+    await expect(startLocalRuntime({port})).rejects.toMatchObject({
+      code: 'ERR_OPTION_INVALID',
+      message: expect.stringContaining(String(port)),
+    });
+  });
+
+  test('refuses an organization id that no client may have', async () => {
+    await expect(startLocalRuntime({credentials: {organizationId: 'x'.repeat(33)}})).rejects.toMatchObject({
+      code: 'ERR_OPTION_INVALID',
+    });
+  });
+
+  test('does not start when it was aborted, and ends when it is', async () => {
+    const reason = new Error('enough');
+    await expect(startLocalRuntime({signal: AbortSignal.abort(reason)})).rejects.toBe(reason);
+    const controller = new AbortController();
+    const {runtime} = await startRuntime({signal: controller.signal});
+    controller.abort(reason);
+    await expect.poll(() => existsSync(runtime.dataDirectory)).toBe(false);
+    await expect(fetch(runtime.origin)).rejects.toThrow('fetch failed');
+  });
+
+  test('closes while an upload is under way, twice if asked to', async () => {
+    const {runtime, client} = await startRuntime();
+    const upload = httpRequest(`${runtime.origin}/api/v2/projects/shop/bundles/`, {
+      method: 'POST',
+      headers: {
+        ...client.legacyHeaders,
+        'content-type': 'multipart/form-data; boundary=xyz',
+        'content-length': '10000000',
+      },
+    });
+    const failed = new Promise((resolve) => upload.on('error', resolve));
+    upload.write('--xyz\r\nContent-Disposition: form-data; name="bundle"; filename="b"\r\n\r\nxx');
+    const {readdir} = await import('node:fs/promises');
+    await expect.poll(() => readdir(`${runtime.dataDirectory}/temporary`)).toHaveLength(1);
+    await Promise.all([runtime.close(), runtime.close()]);
+    expect(await failed).toMatchObject({code: 'ECONNRESET'});
+    expect(existsSync(runtime.dataDirectory)).toBe(false);
+  });
+});

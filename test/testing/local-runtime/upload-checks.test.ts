@@ -1,0 +1,287 @@
+import {readdir} from 'node:fs/promises';
+import path from 'node:path';
+import {describe, expect, test} from 'vitest';
+import {build, config, gnuTar, hostileArchive, rawTar, v2Archive, type HostileEntry} from './archives.js';
+import {v1Body, v2Form} from './client.js';
+import {startRuntime} from './with-runtime.js';
+
+/** A form written by hand: each part its headers and its content. */
+function handMade(...parts: readonly (readonly [disposition: string, content: string | Uint8Array])[]): {
+  readonly method: 'POST';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array<ArrayBuffer>;
+} {
+  const pieces = parts.flatMap(([disposition, content]) => [
+    Buffer.from(`--xyz\r\nContent-Disposition: form-data; ${disposition}\r\n\r\n`),
+    Buffer.from(content),
+    Buffer.from('\r\n'),
+  ]);
+  const body = new Uint8Array(Buffer.concat([...pieces, Buffer.from('--xyz--\r\n')]));
+  return {method: 'POST', headers: {'content-type': 'multipart/form-data; boundary=xyz'}, body};
+}
+
+const bundlePart = 'name="bundle"; filename="bundle.tar.gz"';
+const v2Path = 'v2/projects/shop/bundles/';
+
+describe('a v2 form', () => {
+  test('is read with its parts in any order and with defaults for what is left out', async () => {
+    const {client} = await startRuntime();
+    const archive = await v2Archive();
+    const reversed = handMade(
+      ['name="matchMode"', 'strict'],
+      ['name="message"', 'späte Nachricht'],
+      [bundlePart, archive],
+    );
+    expect((await client.legacy(v2Path, reversed)).status).toBe(201);
+    expect((await client.legacy(v2Path, handMade([bundlePart, archive]))).status).toBe(201);
+    const {json} = await client.legacy('projects/shop/bundles/');
+    expect(json.results.map(({message}: {message: string}) => message)).toEqual(['', 'späte Nachricht']);
+  });
+
+  test.each<[string, ...(readonly [string, string])[]]>([
+    ['no part "bundle"', ['name="message"', 'm']],
+    ['the part "bundle" twice', [bundlePart, 'ARCHIVE'], [bundlePart, 'ARCHIVE']],
+    ['no filename', ['name="bundle"', 'ARCHIVE']],
+    ['an unknown file "other"', ['name="other"; filename="a"', 'x'], [bundlePart, 'ARCHIVE']],
+    ['an unknown file "other"', [bundlePart, 'ARCHIVE'], ['name="other"; filename="a"', 'x']],
+    ['"message" twice', [bundlePart, 'ARCHIVE'], ['name="message"', 'a'], ['name="message"', 'b']],
+    ['surprise', [bundlePart, 'ARCHIVE'], ['name="surprise"', 'a']],
+    ['"message"', [bundlePart, 'ARCHIVE'], ['name="message"', 'm'.repeat(2049)]],
+    ['too long', [bundlePart, 'ARCHIVE'], ['name="message"', 'm'.repeat(100_000)]],
+    ['"rootDir"', [bundlePart, 'ARCHIVE'], ['name="rootDir"', 'r'.repeat(257)]],
+    ['"rootDir"', [bundlePart, 'ARCHIVE'], ['name="rootDir"', '../bld']],
+    ['"rootDir"', [bundlePart, 'ARCHIVE'], ['name="rootDir"', '/bld']],
+    ['"rootDir"', [bundlePart, 'ARCHIVE'], ['name="rootDir"', '']],
+    ['"configPath"', [bundlePart, 'ARCHIVE'], ['name="configPath"', 'a/../../b']],
+    ['"configPath"', [bundlePart, 'ARCHIVE'], ['name="configPath"', 'c'.repeat(257)]],
+    ['"matchMode"', [bundlePart, 'ARCHIVE'], ['name="matchMode"', 'loose']],
+  ])('is refused for %s', async (reason, ...parts) => {
+    const {client, runtime} = await startRuntime();
+    const archive = await v2Archive();
+    const filled = parts.map(([name, content]) => [name, content === 'ARCHIVE' ? archive : content] as const);
+    const reply = await client.legacy(v2Path, handMade(...filled));
+    expect([reply.status, reply.json]).toEqual([400, {detail: expect.stringContaining(reason)}]);
+    expect(await readdir(path.join(runtime.dataDirectory, 'temporary'))).toEqual([]);
+  });
+
+  test('is refused when it is cut off, has no boundary or is none', async () => {
+    const {client} = await startRuntime();
+    const whole = handMade([bundlePart, await v2Archive()]);
+    const cut = {...whole, body: whole.body.subarray(0, -30)};
+    expect(await client.legacy(v2Path, cut)).toMatchObject({
+      status: 400,
+      json: {detail: expect.stringContaining('Unexpected end of form')},
+    });
+    const headers = {'content-type': 'multipart/form-data'};
+    expect((await client.legacy(v2Path, {...whole, headers})).status).toBe(400);
+    expect((await client.legacy(v2Path, client.json({}))).status).toBe(415);
+  });
+
+  test('is refused early, with the connection closed, when it is too large', async () => {
+    const {client} = await startRuntime({maxUploadBytes: 1000});
+    const reply = await client.legacy(v2Path, handMade([bundlePart, Buffer.alloc(3_000_000)]));
+    expect([reply.status, reply.headers.get('connection')]).toEqual([413, 'close']);
+    expect(reply.json.detail).toContain('1000 bytes');
+  });
+});
+
+describe('the configuration of a v2 bundle', () => {
+  test.each<[string, unknown]>([
+    ['not JSON', undefined],
+    ['ssrOnly', {...config, ssrOnly: 'ssr.js'}],
+    ['ssrShared.0', {...config, ssrShared: [1]}],
+    ['ssrParameters', {...config, ssrParameters: []}],
+    ['bundleMetadata.more', {...config, bundleMetadata: {more: 1}}],
+    ['bundleMetadata.ccOverrides.0', {...config, bundleMetadata: {ccOverrides: [1]}}],
+  ])('is refused: %s', async (reason, settings) => {
+    const {client} = await startRuntime();
+    const archive = await gnuTar(
+      {...build, '.runtime/config.json': settings === undefined ? '{' : JSON.stringify(settings)},
+      {prefix: 'bld', gzip: true},
+    );
+    const reply = await client.pushV2(archive);
+    expect([reply.status, reply.json]).toEqual([422, {detail: expect.stringContaining(reason)}]);
+  });
+
+  test('may have metadata and unknown keys at the top', async () => {
+    const {client} = await startRuntime();
+    const bundleMetadata = {dependencies: {a: '1'}, ccOverrides: ['x']};
+    expect((await client.pushV2(await v2Archive(build, {settings: {...config, bundleMetadata, more: 1}}))).status).toBe(
+      201,
+    );
+  });
+
+  test('has to be there exactly once, at the path that the form names', async () => {
+    const {client} = await startRuntime();
+    const none = await client.pushV2(await gnuTar(build, {prefix: 'bld', gzip: true}));
+    expect([none.status, none.json.detail]).toEqual([422, expect.stringContaining('no configuration file')]);
+    const twice = await client.pushV2(await hostileArchive({name: 'bld/.runtime/config.json', content: '{}'}));
+    expect([twice.status, twice.json.detail]).toEqual([422, expect.stringContaining('more than one')]);
+    const moved = await gnuTar({...build, 'a/b.json': JSON.stringify(config)}, {prefix: 'top/in', gzip: true});
+    expect((await client.pushV2(moved, {rootDir: 'top/in', configPath: 'a/b.json'})).status).toBe(201);
+  });
+
+  test('strict: a pattern that matches nothing is named', async () => {
+    const {client} = await startRuntime();
+    const settings = {...config, ssrOnly: ['ssr.js', 'gone.js'], ssrShared: ['nope/**']};
+    const archive = await v2Archive(build, {settings});
+    const legacy = await client.pushV2(archive);
+    expect(legacy.status).toBe(422);
+    expect(legacy.json.detail).toContain('"gone.js" of ssrOnly');
+    expect(legacy.json.detail).toContain('"nope/**" of ssrShared');
+    const api = await client.api('shop/bundles', {method: 'POST', body: v2Form(archive)});
+    expect([api.status, api.json.detail]).toEqual([422, expect.stringContaining('"nope/**"')]);
+  });
+
+  test('ignore_missing: a pattern that matches nothing is a warning', async () => {
+    const {client} = await startRuntime();
+    const settings = {...config, ssrShared: ['static/*.js', 'nope/**']};
+    const {status, json} = await client.pushV2(await v2Archive(build, {settings}), {matchMode: 'ignore_missing'});
+    expect(status).toBe(201);
+    expect(json.warnings).toEqual([expect.stringContaining('"nope/**"')]);
+    expect(json.matches.ssrShared).toEqual(['static/app.js']);
+  });
+
+  test('is matched against files below the root only, and never against itself', async () => {
+    const {client} = await startRuntime();
+    const settings = {...config, ssrShared: ['**/*']};
+    const files = {'bld/ssr.js': 'x', 'bld/config.json': JSON.stringify(settings), 'other/x.js': 'x'};
+    const archive = await gnuTar(files, {prefix: '.', gzip: true});
+    const {json} = await client.pushV2(archive, {configPath: 'config.json'});
+    expect(json.matches).toEqual({ssrOnly: ['ssr.js'], ssrShared: ['ssr.js']});
+  });
+});
+
+describe('an archive', () => {
+  test.each<[string, ...HostileEntry[]]>([
+    ['unsafe path', {name: '../evil', content: 'x'}],
+    ['unsafe path', {name: 'bld/../../evil', content: 'x'}],
+    ['unsafe path', {name: '/etc/evil', content: 'x'}],
+    ['unsafe path', {name: 'bld\\..\\..\\evil', content: 'x'}],
+    ['unsafe path', {name: 'C:\\evil', content: 'x'}],
+    ['leads out', {name: 'bld/l', type: 'symlink', linkname: '/etc/passwd'}],
+    ['leads out', {name: 'bld/l', type: 'symlink', linkname: '../outside'}],
+    ['leads out', {name: 'bld/l', type: 'symlink', linkname: 'l'}],
+    [
+      'leads out',
+      {name: 'bld/a/b/up', type: 'symlink', linkname: '../..'},
+      {name: 'bld/l', type: 'symlink', linkname: 'a/b/up/../../etc'},
+    ],
+    ['hard link', {name: 'bld/l', type: 'link', linkname: 'bld/ssr.js'}],
+    ['character device', {name: 'bld/l', type: 'character-device'}],
+    ['block device', {name: 'bld/l', type: 'block-device'}],
+    ['fifo', {name: 'bld/l', type: 'fifo'}],
+    ['twice', {name: 'bld/ssr.js', content: 'y'}],
+    ['twice', {name: 'bld/./ssr.js', content: 'y'}],
+    ['below "bld/ssr.js"', {name: 'bld/ssr.js/x', content: 'y'}],
+    ['below "bld/l"', {name: 'bld/l', type: 'symlink', linkname: '.'}, {name: 'bld/l/x', content: 'y'}],
+  ])('is refused: %s', async (reason, ...entries) => {
+    const {client} = await startRuntime();
+    const reply = await client.pushV2(await hostileArchive(...entries));
+    expect([reply.status, reply.json]).toEqual([422, {detail: expect.stringContaining(reason)}]);
+  });
+
+  test('may hold symbolic links that stay inside', async () => {
+    const {client} = await startRuntime();
+    const archive = await hostileArchive(
+      {name: 'bld/a/', type: 'directory'},
+      {name: 'bld/a/l', type: 'symlink', linkname: '../ssr.js'},
+      {name: 'bld/m', type: 'symlink', linkname: 'a/l'},
+    );
+    expect((await client.pushV2(archive)).status).toBe(201);
+  });
+
+  test('keeps long and non-ASCII names', async () => {
+    const {client} = await startRuntime();
+    const long = `static/${'d'.repeat(120)}/${'ü'.repeat(100)}.js`;
+    const {json} = await client.pushV2(await v2Archive({'ssr.js': 'x', [long]: 'y'}));
+    expect(json.matches.ssrShared).toEqual([long]);
+  });
+
+  test.each([
+    ['text', Buffer.from('this is no archive'.repeat(100))],
+    ['a broken gzip', Buffer.concat([Buffer.from([0x1f, 0x8b]), Buffer.alloc(2000, 7)])],
+    ['nothing', Buffer.alloc(0)],
+  ])('is refused: %s', async (_, archive) => {
+    const {client} = await startRuntime();
+    expect((await client.pushV2(archive)).status).toBe(422);
+  });
+
+  test('is refused when it is cut off, compressed or not', async () => {
+    const {client} = await startRuntime();
+    const zipped = await v2Archive();
+    const plain = await v2Archive(build, {gzip: false});
+    expect((await client.pushV2(zipped.subarray(0, -20))).json.detail).toContain('cannot be read');
+    expect((await client.pushV2(plain.subarray(0, 1300))).json.detail).toContain('cannot be read');
+  });
+
+  test('is refused as a bomb: by entries, by size and by ratio', async () => {
+    const limits = {maxEntries: 4, maxUnpackedBytes: 100_000_000, maxRatio: 20, ratioFreeBytes: 1_000_000};
+    const {client} = await startRuntime({archiveLimits: limits});
+    const zeros = (size: number) => hostileArchive({name: 'bld/zeros', content: '\0'.repeat(size)});
+    expect((await client.pushV2(await zeros(900_000))).status).toBe(201);
+    expect((await client.pushV2(await zeros(2_000_000))).json.detail).toContain('unpacks to far more');
+    const many = ['a', 'b', 'c'].map((name) => ({name: `bld/${name}`, content: ''}));
+    expect((await client.pushV2(await hostileArchive(...many))).json.detail).toContain('more than 4 entries');
+    const small = await startRuntime({archiveLimits: {maxUnpackedBytes: 10_000}});
+    const noise = Buffer.from(Array.from({length: 20_000}, (_, index) => (index * 7919) % 251)).toString('latin1');
+    expect((await small.client.pushV2(await v2Archive({...build, noise}))).json.detail).toContain(
+      'unpacks to far more',
+    );
+  });
+});
+
+describe('a v1 body', () => {
+  const tar = (prefix = 'shop/bld') => gnuTar(build, {prefix, gzip: false});
+
+  test.each<[number, string, Readonly<Record<string, unknown>>]>([
+    [400, 'encoding', {encoding: 'hex'}],
+    [400, 'message', {message: 'm'.repeat(2049)}],
+    [400, 'ssr_only', {ssr_only: 'ssr.js'}],
+    [400, 'ssr_parameters', {ssr_parameters: undefined}],
+    [400, 'bundle_metadata.ccOverrides', {bundle_metadata: {ccOverrides: []}}],
+    [400, 'not base64', {data: 'abc$'}],
+    [400, 'not base64', {data: 'abc'}],
+    [400, 'not base64', {data: 'YQ==YQ=='}],
+    [400, 'no "data"', {data: undefined}],
+    [400, 'no "data"', {data: 7}],
+    [400, 'no "data"', {data: {data: 'YQ=='}}],
+    [422, 'gone.js', {ssr_only: ['ssr.js', 'gone.js']}],
+    [422, 'static/*', {ssr_shared: ['static/*']}],
+  ])('is refused with %i: %s', async (status, reason, more) => {
+    const {client, runtime} = await startRuntime();
+    const reply = await client.pushV1(v1Body(await tar(), more));
+    expect([reply.status, reply.json]).toEqual([status, {detail: expect.stringContaining(reason)}]);
+    expect(await readdir(path.join(runtime.dataDirectory, 'temporary'))).toEqual([]);
+  });
+
+  test('is refused when its archive is compressed, lies elsewhere or is unsafe', async () => {
+    const {client} = await startRuntime();
+    const zipped = await client.pushV1(v1Body(await gnuTar(build, {prefix: 'shop/bld', gzip: true})));
+    expect([zipped.status, zipped.json.detail]).toEqual([422, expect.stringContaining('uncompressed')]);
+    const elsewhere = await client.pushV1(v1Body(await tar('other/bld')));
+    expect([elsewhere.status, elsewhere.json.detail]).toEqual([422, expect.stringContaining('"shop/bld/"')]);
+    const unsafe = await client.pushV1(v1Body(await rawTar({name: 'shop/bld/../../x', content: 'x'})));
+    expect([unsafe.status, unsafe.json.detail]).toEqual([422, expect.stringContaining('unsafe path')]);
+  });
+
+  test('is refused when it is not JSON, and with another content type', async () => {
+    const {client} = await startRuntime();
+    const body = v1Body(await tar());
+    expect((await client.pushV1(body.slice(0, -1))).status).toBe(400);
+    expect((await client.pushV1(`[${body}]`)).status).toBe(400);
+    const headers = {'content-type': 'text/plain'};
+    expect((await client.legacy('projects/shop/builds/', {method: 'POST', body, headers})).status).toBe(415);
+  });
+
+  test('may have dependencies', async () => {
+    const {client} = await startRuntime();
+    const bundle_metadata = {dependencies: {a: '^1'}};
+    expect((await client.pushV1(v1Body(await tar(), {bundle_metadata}))).status).toBe(200);
+  });
+
+  test('is refused when it is too large', async () => {
+    const {client} = await startRuntime({maxUploadBytes: 1000});
+    expect((await client.pushV1(v1Body(await tar()))).status).toBe(413);
+  });
+});

@@ -1,0 +1,12 @@
+import {onTestFinished} from 'vitest';
+import {startLocalRuntime, type LocalRuntime, type LocalRuntimeOptions} from '../../../src/testing/index.js';
+import {clientOf} from './client.js';
+
+/** A runtime for one test, with a client; deployments are finished at once unless said otherwise. */
+export async function startRuntime(
+  options: LocalRuntimeOptions = {},
+): Promise<{readonly runtime: LocalRuntime; readonly client: ReturnType<typeof clientOf>}> {
+  const runtime = await startLocalRuntime({deploymentSeconds: 0, ...options});
+  onTestFinished(() => runtime.close());
+  return {runtime, client: clientOf(runtime)};
+}
