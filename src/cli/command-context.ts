@@ -1,0 +1,75 @@
+import {statSync} from 'node:fs';
+import {resolve} from 'node:path';
+import type {Interfaces} from '@oclif/core';
+import {createError} from '../errors/index.js';
+import type {Environment, Logger} from '../http/types.js';
+import type {Output} from './output/output.js';
+import type {Session} from './session.js';
+import type {FlagValues} from './settings/setting-reader.js';
+import type {Settings} from './settings/settings.js';
+import type {TemporaryDirectories} from './temporary.js';
+
+export type {JsonDocument} from './output/output.js';
+
+/** What a command works with. */
+export interface CommandContext {
+  /** Absolute; `--cwd` is applied. */
+  readonly cwd: string;
+  readonly env: Environment;
+  readonly stdin: NodeJS.ReadStream;
+  readonly output: Output;
+  readonly logger: Logger;
+  /** Aborted by SIGINT, SIGTERM and SIGHUP. */
+  readonly signal: AbortSignal;
+  /** Version of mycli. */
+  readonly version: string;
+  /** `User-Agent` of requests. */
+  readonly userAgent: string;
+  readonly temporary: TemporaryDirectories;
+  readonly now: () => Date;
+  /**
+   * Finds and reads the configuration file, which may be code, and resolves every setting.
+   * @throws RuntimeCliError of usage or input.
+   */
+  loadSettings(): Promise<Settings>;
+}
+
+/** What a context is made of, beside the session. */
+export interface CommandContextOptions {
+  /** Flags as the command line gave them. */
+  readonly flags: FlagValues;
+  readonly config: Pick<Interfaces.Config, 'version' | 'userAgent'>;
+}
+
+/** Makes the context of a command. */
+export function createContext(session: Session, {flags, config}: CommandContextOptions): CommandContext {
+  const {env, stdin, output, signal, temporary, uid} = session;
+  const cwd = workingDirectory(session.cwd, flags['cwd']);
+  return {
+    cwd,
+    env,
+    stdin,
+    output,
+    logger: output,
+    signal,
+    version: config.version,
+    userAgent: config.userAgent,
+    temporary,
+    now: () => new Date(),
+    async loadSettings() {
+      const {loadSettings, secretValues} = await import('./settings/load-settings.js');
+      const warn = (message: string) => output.warn(message);
+      const configFile = typeof flags['config'] === 'string' ? flags['config'] : undefined;
+      const settings = await loadSettings({flags, env, cwd, configFile, uid, stdin, warn});
+      output.addSecrets(secretValues(settings));
+      return settings;
+    },
+  };
+}
+
+function workingDirectory(cwd: string, flag: unknown): string {
+  if (typeof flag !== 'string') return cwd;
+  const directory = resolve(cwd, flag);
+  if (statSync(directory, {throwIfNoEntry: false})?.isDirectory() === true) return directory;
+  throw createError('ERR_USAGE', `--cwd ${flag} is not a folder.`);
+}

@@ -1,0 +1,22 @@
+import {readFile} from 'node:fs/promises';
+import {createError} from '../../errors/index.js';
+import {isRecord} from '../settings/parsers.js';
+
+/**
+ * Reads a JSON file that holds an object.
+ * @throws RuntimeCliError `ERR_CONFIG_INVALID` when it cannot be read or holds something else.
+ */
+export async function readJsonObject(path: string): Promise<Readonly<Record<string, unknown>>> {
+  const value = await readJson(path);
+  if (isRecord(value)) return value;
+  throw createError('ERR_CONFIG_INVALID', `${path} does not hold a JSON object.`);
+}
+
+async function readJson(path: string): Promise<unknown> {
+  try {
+    return JSON.parse((await readFile(path, 'utf8')).replace(/^\uFEFF/, ''));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw createError('ERR_CONFIG_INVALID', `${path} cannot be read: ${reason}.`, {cause: error});
+  }
+}

@@ -1,0 +1,125 @@
+import type {ApiRuntimeConnection} from '../backends/api/connection.js';
+import {isInsecureOrigin, normalizeOrigin, parseServiceUrl} from '../http/origin.js';
+import type {AuthStrategy, Environment} from '../http/types.js';
+import type {Output} from './output/output.js';
+import {secretValues} from './settings/load-settings.js';
+import {flagAndVariable} from './settings/setting-names.js';
+import type {Setting, SettingKey, Settings} from './settings/settings.js';
+import {assertTrustedOrigin} from './trusted-origins.js';
+
+/** How the backends are reached, as operations take it. */
+export interface Connection {
+  readonly preference: string;
+  /** Address of the legacy backend, normalized. */
+  readonly origin?: string | undefined;
+  readonly legacyAuth?: AuthStrategy | undefined;
+  /** What is missing for the legacy backend: `--api-key (MYCLI_API_KEY)`. */
+  readonly legacyMissing: readonly string[];
+  readonly apiConnection?: ApiRuntimeConnection | undefined;
+  /** What is missing for the Api backend. */
+  readonly apiMissing: readonly string[];
+  /** Options of the chosen backend. */
+  readonly backendOptions: Readonly<Record<string, unknown>>;
+  readonly rateLimit: {
+    readonly maxRetries: number;
+    readonly baseDelayMs: number;
+    readonly maxDelayMs: number;
+    readonly statusCodes: readonly number[];
+    readonly prefix?: string | undefined;
+  };
+  /** Every secret value, for masking. */
+  readonly secrets: readonly string[];
+}
+
+/** What a connection is made with. */
+export interface ConnectionContext {
+  readonly env: Environment;
+  readonly output: Pick<Output, 'warn'>;
+}
+
+/**
+ * Makes the connections that the settings allow. Warns before credentials go to an `http:` origin that is not loopback.
+ * @throws RuntimeCliError `ERR_ORIGIN_INVALID`, `ERR_ORIGIN_UNTRUSTED`.
+ */
+export async function resolveConnection(context: ConnectionContext, settings: Settings): Promise<Connection> {
+  const {runtimeBackend: preference, backendOptions, maxRetries, baseDelayMs, maxDelayMs, statusCodes} = settings;
+  return {
+    preference: preference.value,
+    ...(await legacyConnection(context, settings)),
+    ...(await apiConnection(context, settings)),
+    backendOptions: backendOptions.value[preference.value] ?? {},
+    rateLimit: {
+      maxRetries: maxRetries.value,
+      baseDelayMs: baseDelayMs.value,
+      maxDelayMs: maxDelayMs.value,
+      statusCodes: statusCodes.value,
+      ...(settings.rateLimitPrefix === undefined ? {} : {prefix: settings.rateLimitPrefix.value}),
+    },
+    secrets: secretValues(settings),
+  };
+}
+
+async function legacyConnection(
+  context: ConnectionContext,
+  settings: Settings,
+): Promise<Pick<Connection, 'origin' | 'legacyAuth' | 'legacyMissing'>> {
+  const {ApiKeyStrategy} = await import('../http/index.js');
+  const {origin, apiKey, apiUser, runtimeBackend} = settings;
+  const credentialsGo = apiKey !== undefined && ['auto', 'legacy'].includes(runtimeBackend.value);
+  return {
+    origin: origin === undefined ? undefined : checkedOrigin(context, origin, credentialsGo),
+    legacyAuth:
+      apiKey === undefined ? undefined : new ApiKeyStrategy({apiKey: apiKey.value.reveal(), user: apiUser?.value}),
+    legacyMissing: missing(settings, ['origin', 'apiKey']),
+  };
+}
+
+async function apiConnection(
+  context: ConnectionContext,
+  settings: Settings,
+): Promise<Pick<Connection, 'apiConnection' | 'apiMissing'>> {
+  const {apiOrigin, organizationId} = settings;
+  // A ready-made token needs no token endpoint.
+  const credentials: readonly SettingKey[] =
+    settings.apiToken === undefined ? ['tokenUrl', 'clientId', 'clientSecret'] : ['apiToken'];
+  const apiMissing = missing(settings, ['apiOrigin', 'organizationId', ...credentials]);
+  const credentialsGo = apiMissing.length === 0 && ['auto', 'api'].includes(settings.runtimeBackend.value);
+  const auth = await apiAuth(context, settings, credentialsGo);
+  if (apiOrigin === undefined || organizationId === undefined || auth === undefined) return {apiMissing};
+  const origin = checkedOrigin(context, apiOrigin, credentialsGo);
+  return {apiConnection: {origin, organizationId: organizationId.value, auth}, apiMissing};
+}
+
+async function apiAuth(
+  context: ConnectionContext,
+  {apiToken, tokenUrl, clientId, clientSecret, scopes}: Settings,
+  credentialsGo: boolean,
+): Promise<AuthStrategy | undefined> {
+  const {BearerTokenStrategy, OAuthClientCredentialsStrategy} = await import('../http/index.js');
+  if (apiToken !== undefined) return new BearerTokenStrategy(apiToken.value.reveal());
+  if (tokenUrl === undefined || clientId === undefined || clientSecret === undefined) return undefined;
+  return new OAuthClientCredentialsStrategy({
+    // Unlike an origin it may have a query.
+    tokenUrl: checked(context, parseServiceUrl(tokenUrl.source.name, tokenUrl.value).href, tokenUrl, credentialsGo),
+    clientId: clientId.value,
+    clientSecret: clientSecret.value.reveal(),
+    scopes: scopes?.value,
+  });
+}
+
+function checked(context: ConnectionContext, url: string, {source}: Setting<string>, credentialsGo: boolean): string {
+  if (!credentialsGo) return url;
+  assertTrustedOrigin(url, source.name, context.env);
+  if (isInsecureOrigin(url)) {
+    context.output.warn(`Credentials go to ${new URL(url).origin} without encryption: use https.`);
+  }
+  return url;
+}
+
+function checkedOrigin(context: ConnectionContext, setting: Setting<string>, credentialsGo: boolean): string {
+  return checked(context, normalizeOrigin(setting.source.name, setting.value), setting, credentialsGo);
+}
+
+function missing(settings: Settings, keys: readonly SettingKey[]): readonly string[] {
+  return keys.filter((key) => settings[key] === undefined).map(flagAndVariable);
+}

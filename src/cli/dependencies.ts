@@ -1,0 +1,50 @@
+import {readFile} from 'node:fs/promises';
+import {join, resolve} from 'node:path';
+import {createError} from '../errors/index.js';
+import {readJsonObject} from './config/read-json-object.js';
+import {isRecord} from './settings/parsers.js';
+import type {Dependencies, Setting, UnreadSettings} from './settings/settings.js';
+
+/**
+ * Reads `--dependencies`: a JSON object of names and version ranges, `@FILE` with one, or `auto`.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID`.
+ */
+export async function readDependencies(
+  setting: NonNullable<UnreadSettings['dependencies']>,
+  cwd: string,
+): Promise<Setting<Dependencies>> {
+  const {value, source} = setting;
+  if (typeof value !== 'string') return {value, source};
+  if (value.trim() === 'auto') return {value: 'auto', source};
+  return {value: await readObject(value.trim(), source.name, cwd), source};
+}
+
+/**
+ * The dependencies that the package.json of a project declares.
+ * @throws RuntimeCliError `ERR_CONFIG_INVALID` when it cannot be read.
+ */
+export async function declaredDependencies(projectDirectory: string): Promise<Readonly<Record<string, string>>> {
+  const manifest = join(projectDirectory, 'package.json');
+  const {dependencies = {}} = await readJsonObject(manifest);
+  if (isRecord(dependencies) && isTexts(dependencies)) return dependencies;
+  throw createError('ERR_CONFIG_INVALID', `dependencies of ${manifest} are not names and version ranges.`);
+}
+
+async function readObject(value: string, name: string, cwd: string): Promise<Readonly<Record<string, string>>> {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(value.startsWith('@') ? await readFile(resolve(cwd, value.slice(1)), 'utf8') : value);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw createError('ERR_OPTION_INVALID', `${name} cannot be read: ${reason}.`, {
+      suggestions: [`Give ${name} a JSON object such as '{"name": "^1.2.3"}', @FILE, or auto.`],
+      cause: error,
+    });
+  }
+  if (isRecord(parsed) && isTexts(parsed)) return parsed;
+  throw createError('ERR_OPTION_INVALID', `${name} must be a JSON object of package names and version ranges.`);
+}
+
+function isTexts(record: Readonly<Record<string, unknown>>): record is Readonly<Record<string, string>> {
+  return Object.values(record).every((value) => typeof value === 'string');
+}

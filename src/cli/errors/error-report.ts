@@ -1,0 +1,46 @@
+import {isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
+import {isOclifError, isUsageError, usageError, type OclifError} from './oclif-errors.js';
+
+/** An error as people and programs see it. */
+export interface ErrorReport {
+  readonly code: string;
+  readonly message: string;
+  readonly exitCode: number;
+  /** HTTP status. */
+  readonly status?: number | undefined;
+  readonly suggestions: readonly string[];
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** What to tell of an error, whatever it is. */
+export function reportError(error: unknown): ErrorReport {
+  if (isRuntimeCliError(error)) return reportOwn(error);
+  // Our own commands do it themselves: this one comes from before any command, or from a command of a plugin.
+  if (isUsageError(error)) return reportOwn(usageError(error));
+  if (isOclifError(error)) return reportOclif(error);
+  return {
+    code: 'ERR_UNEXPECTED',
+    message: `mycli failed unexpectedly: ${error instanceof Error ? error.message : String(error)}`,
+    exitCode: 1,
+    suggestions: ['This is a bug. Please report it, with what the same command prints with --debug.'],
+  };
+}
+
+function reportOwn(error: RuntimeCliError): ErrorReport {
+  const {code, message, exitCode, status, suggestions, details, method, path, requestId} = error;
+  const request = Object.entries({method, path, requestId}).filter(([, value]) => value !== undefined);
+  const allDetails = {...details, ...Object.fromEntries(request)};
+  return {
+    code,
+    message,
+    exitCode,
+    ...(status === undefined ? {} : {status}),
+    suggestions,
+    ...(Object.keys(allDetails).length === 0 ? {} : {details: allDetails}),
+  };
+}
+
+function reportOclif(error: OclifError): ErrorReport {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : 'ERR_UNEXPECTED';
+  return {code, message: error.message, exitCode: error.oclif.exit ?? 1, suggestions: []};
+}

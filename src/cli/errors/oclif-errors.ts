@@ -1,0 +1,85 @@
+import {stripVTControlCharacters} from 'node:util';
+import {createError, nearest, type RuntimeCliError} from '../../errors/index.js';
+import {isRecord} from '../settings/parsers.js';
+
+const usageExitCode = 2;
+
+/** An error that oclif made: it says which exit code it wants. */
+export interface OclifError extends Error {
+  readonly oclif: {readonly exit?: number | undefined};
+}
+
+/** The exit code of a request to exit (`this.exit()`, help); none for anything else. */
+export function requestedExitCode(error: unknown): number | undefined {
+  return isOclifError(error) && 'code' in error && error.code === 'EEXIT' ? (error.oclif.exit ?? 0) : undefined;
+}
+
+/** Whether an error is oclif's, of whichever copy of it: by shape. */
+export function isOclifError(error: unknown): error is OclifError {
+  return error instanceof Error && 'oclif' in error && isRecord(error.oclif);
+}
+
+/** Whether oclif complains about the command line. It gives the same exit code to everything that names none. */
+export function isUsageError(error: unknown): error is OclifError {
+  return (
+    isOclifError(error) &&
+    requestedExitCode(error) === undefined &&
+    (error.oclif.exit ?? usageExitCode) === usageExitCode
+  );
+}
+
+/**
+ * Turns oclif's complaint about the command line into an error of ours: one sentence, and what to type. Its own carries
+ * the whole configuration and all arguments.
+ * @param command id of the command that was called, when there is one.
+ */
+export function usageError(error: OclifError, command?: string): RuntimeCliError {
+  const help = command === undefined ? 'mycli --help' : `mycli ${command} --help`;
+  const {message, suggestions} = describe(error);
+  return createError('ERR_USAGE', message, {suggestions: [...suggestions, `See ${help}.`]});
+}
+
+function describe(error: OclifError): {readonly message: string; readonly suggestions: readonly string[]} {
+  const unknown = stringsOf(error, 'flags');
+  if (unknown.length > 0) return describeUnknownFlags(unknown, knownFlags(error));
+  const missing = 'args' in error && Array.isArray(error.args) ? error.args.filter(isRecord) : [];
+  if (missing.length > 0) {
+    const names = missing.map(({name}) => String(name).toUpperCase()).join(', ');
+    return {message: `The argument ${names} is missing.`, suggestions: []};
+  }
+  return {message: sentence(error.message), suggestions: []};
+}
+
+function describeUnknownFlags(unknown: readonly string[], known: readonly string[]) {
+  // What stands after `=` may be a secret.
+  const names = unknown.map((flag) => flag.replace(/=.*$/s, ''));
+  const suggestions = names.flatMap((name) => {
+    const meant = nearest(name.replace(/^-+/, ''), known);
+    return meant === undefined ? [] : [`Did you mean --${meant}?`];
+  });
+  return {message: `There is no flag ${names.join(', ')}.`, suggestions};
+}
+
+function knownFlags(error: OclifError): readonly string[] {
+  const parse: unknown = 'parse' in error ? error.parse : undefined;
+  const input: unknown = isRecord(parse) ? parse['input'] : undefined;
+  const flags: unknown = isRecord(input) ? input['flags'] : undefined;
+  return isRecord(flags) ? Object.keys(flags) : [];
+}
+
+function stringsOf(error: OclifError, key: 'flags'): readonly string[] {
+  const value: unknown = key in error ? Reflect.get(error, key) : undefined;
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}
+
+function sentence(message: string): string {
+  const lines = stripVTControlCharacters(message)
+    .replace('See more help with --help', '')
+    .replace(/^Parsing (--[\w-]+)\s+/, '$1: ')
+    .replace(/^The following errors? occurred:/, '')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+  const text = lines.join('; ');
+  return /[.?!]$/.test(text) ? text : `${text}.`;
+}

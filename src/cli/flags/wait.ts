@@ -1,0 +1,13 @@
+import {option, switchOption} from './option.js';
+
+const group = 'WAITING';
+
+/** Whether and how long to wait for a deployment. */
+export const waitFlags = {
+  wait: switchOption(group, 'wait', {char: 'w', summary: 'Wait until the deployment has ended.'}),
+  'poll-interval': option(group, 'poll-interval', {
+    helpValue: 'SECONDS',
+    summary: 'Time between two looks at the deployment; default 5.',
+  }),
+  timeout: option(group, 'timeout', {helpValue: 'SECONDS', summary: 'Longest wait, 0 for no limit; default 600.'}),
+};

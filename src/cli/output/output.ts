@@ -1,0 +1,154 @@
+import type {Writable} from 'node:stream';
+import {styleText} from 'node:util';
+import type {Logger} from '../../http/types.js';
+import {sanitize} from './sanitize.js';
+
+/** A result for programs: plain JSON, without `schemaVersion`. */
+export type JsonDocument = Readonly<Record<string, unknown>>;
+
+/** What an output writes to, and how much. */
+export interface OutputOptions {
+  readonly stdout: Writable;
+  readonly stderr: Writable;
+  /** One JSON document on stdout, and nothing else there. */
+  readonly json: boolean;
+  /** No remarks: results, warnings and errors only. */
+  readonly quiet: boolean;
+  readonly debugging: boolean;
+  /** Whether stderr can be redrawn. */
+  readonly interactive: boolean;
+  /** Whether stderr is coloured. */
+  readonly color: boolean;
+  /** Makes what masks secrets. */
+  readonly createRedactor: (secrets: readonly string[]) => (text: string) => string;
+}
+
+/**
+ * Everything that a command says. Results go to stdout, or to stderr where stdout carries data; remarks, warnings and
+ * errors go to stderr. Every line is free of control characters, and secrets are masked in it.
+ */
+export class Output implements Logger {
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly debugging: boolean;
+  /** Whether task lists may redraw `stream`. */
+  readonly interactive: boolean;
+  /** Whether `stream` is coloured. */
+  readonly color: boolean;
+  /** stderr, for task lists and prompts. What is written here is neither sanitized nor masked. */
+  readonly stream: Writable;
+  /** stdout for data; call `claimStdout()` before. */
+  readonly stdout: Writable;
+  readonly #createRedactor: OutputOptions['createRedactor'];
+  readonly #secrets = new Set<string>();
+  readonly #warnings = new Set<string>();
+  #redact: (text: string) => string;
+  #stdoutClaimed: boolean;
+  #documentWritten = false;
+
+  constructor(options: OutputOptions) {
+    this.json = options.json;
+    this.quiet = options.quiet;
+    this.debugging = options.debugging;
+    this.interactive = options.interactive && !options.quiet && !options.json;
+    this.color = options.color;
+    this.stream = options.stderr;
+    this.stdout = options.stdout;
+    this.#createRedactor = options.createRedactor;
+    this.#redact = options.createRedactor([]);
+    this.#stdoutClaimed = options.json;
+  }
+
+  /** Every secret value known so far. */
+  get secrets(): readonly string[] {
+    return [...this.#secrets];
+  }
+
+  /** Whether a JSON document was written: there is only one. */
+  get documentWritten(): boolean {
+    return this.#documentWritten;
+  }
+
+  /** Masks more values in everything from now on. */
+  addSecrets(values: readonly string[]): void {
+    for (const value of values) this.#secrets.add(value);
+    this.#redact = this.#createRedactor(this.secrets);
+  }
+
+  /** stdout carries data from now on; results go to stderr. */
+  claimStdout(): void {
+    this.#stdoutClaimed = true;
+  }
+
+  /** A line of the outcome, for people. With `--json` the document says it. */
+  result(line: string): void {
+    if (this.json) return;
+    this.#write(this.#stdoutClaimed ? this.stream : this.stdout, this.clean(line));
+  }
+
+  /** A remark: progress, what happens next. */
+  info(line: string): void {
+    if (!this.quiet) this.#write(this.stream, this.clean(line));
+  }
+
+  /** A warning. The same text is said once; the document has it too. */
+  warn(message: string): void {
+    const text = this.clean(message);
+    if (this.#warnings.has(text)) return;
+    this.#warnings.add(text);
+    this.#write(this.stream, `${this.#paint('yellow', 'Warning:')} ${text}`);
+  }
+
+  /** A line for whoever looks for a fault. */
+  debug(line: string): void {
+    if (this.debugging) this.#write(this.stream, this.#paint('dim', `debug: ${this.clean(line)}`));
+  }
+
+  /** An error, and below it what to do, a line each. */
+  error(message: string, suggestions: readonly string[]): void {
+    this.#write(this.stream, `${this.#paint('red', 'Error:')} ${this.clean(message)}`);
+    for (const suggestion of suggestions) this.#write(this.stream, `  ${this.clean(suggestion)}`);
+  }
+
+  /** Writes the JSON document with `--json`, once, and nothing without. `oneLine`: for those who read line by line. */
+  document(document: JsonDocument, {oneLine = false}: {readonly oneLine?: boolean} = {}): void {
+    if (!this.json || this.#documentWritten) return;
+    this.#documentWritten = true;
+    const complete = {schemaVersion: 1, ...document, ...this.#documentWarnings(document)};
+    this.stdout.write(`${JSON.stringify(this.#masked(complete), undefined, oneLine ? 0 : 2)}\n`);
+  }
+
+  /** Text as it may be shown: sanitized, secrets masked. */
+  clean(text: string): string {
+    return this.#redact(sanitize(text));
+  }
+
+  #documentWarnings(document: JsonDocument): JsonDocument {
+    const own: unknown = document['warnings'];
+    const listed: readonly unknown[] = Array.isArray(own) ? own : [];
+    const known = listed.map((item) => this.clean(String(item)));
+    const more = [...this.#warnings].filter((warning) => !known.includes(warning));
+    return more.length === 0 ? {} : {warnings: [...listed, ...more]};
+  }
+
+  // Value by value: in the finished text a secret may be escaped, and would not be found.
+  #masked(value: unknown): unknown {
+    const plain: unknown = isSerializable(value) ? value.toJSON() : value;
+    if (typeof plain === 'string') return this.#redact(plain);
+    if (Array.isArray(plain)) return plain.map((item) => this.#masked(item));
+    if (typeof plain !== 'object' || plain === null) return plain;
+    return Object.fromEntries(Object.entries(plain).map(([key, item]) => [this.#redact(key), this.#masked(item)]));
+  }
+
+  #paint(style: 'dim' | 'red' | 'yellow', text: string): string {
+    return this.color ? styleText(style, text, {validateStream: false}) : text;
+  }
+
+  #write(stream: Writable, line: string): void {
+    stream.write(`${line}\n`);
+  }
+}
+
+function isSerializable(value: unknown): value is {toJSON(): unknown} {
+  return typeof value === 'object' && value !== null && 'toJSON' in value && typeof value.toJSON === 'function';
+}

@@ -1,0 +1,29 @@
+import type {Environment} from '../../http/types.js';
+
+interface MaybeTerminal {
+  readonly isTTY?: boolean | undefined;
+}
+
+/** Whether a stream can be redrawn: a terminal that knows escapes, and no CI system behind it. */
+export function isInteractive(stream: MaybeTerminal, env: Environment, isCI: boolean): boolean {
+  return stream.isTTY === true && !isCI && env['TERM'] !== 'dumb';
+}
+
+/** Whether to colour a stream: `NO_COLOR`, then `FORCE_COLOR`, then whether it is interactive. */
+export function usesColor(stream: MaybeTerminal, env: Environment, isCI: boolean): boolean {
+  if ((env['NO_COLOR'] ?? '') !== '') return false;
+  const forced = env['FORCE_COLOR'];
+  if (forced !== undefined) return forced !== '0' && forced !== 'false';
+  return isInteractive(stream, env, isCI);
+}
+
+/** Whether `DEBUG` names us, as the package debug reads it: `mycli*`, `*`; `-mycli*` takes it back. */
+export function isDebugging(env: Environment): boolean {
+  const patterns = (env['DEBUG'] ?? '').split(/[\s,]+/).filter((pattern) => pattern !== '');
+  const matches = (pattern: string) => {
+    const source = pattern.replaceAll(/[.+?^${}()|[\]\\]/g, String.raw`\$&`).replaceAll('*', '.*');
+    return new RegExp(`^${source}$`).test('mycli');
+  };
+  if (patterns.some((pattern) => pattern.startsWith('-') && matches(pattern.slice(1)))) return false;
+  return patterns.some((pattern) => !pattern.startsWith('-') && matches(pattern));
+}

@@ -1,0 +1,52 @@
+import {AsyncLocalStorage} from 'node:async_hooks';
+import {tmpdir} from 'node:os';
+import {isCI} from 'ci-info';
+import {createRedactor} from '../http/redact.js';
+import type {Environment} from '../http/types.js';
+import {Output} from './output/output.js';
+import {isDebugging, isInteractive, usesColor} from './output/terminal.js';
+import {TemporaryDirectories} from './temporary.js';
+
+/** What the part that runs commands and the command share: made before a command exists, used after it has failed. */
+export interface Session {
+  /** Working directory of the process; absolute. */
+  readonly cwd: string;
+  readonly env: Environment;
+  readonly stdin: NodeJS.ReadStream;
+  readonly output: Output;
+  readonly temporary: TemporaryDirectories;
+  readonly signal: AbortSignal;
+  /** Id of the user, where the platform has one. */
+  readonly uid: number | undefined;
+}
+
+/** The session of the command that is running. */
+export const sessions = new AsyncLocalStorage<Session>();
+
+/** Makes a session for the arguments and streams of `host`, which is the process. */
+export function createSession(host: NodeJS.Process, signal: AbortSignal): Session {
+  const {env, stdout, stderr, stdin} = host;
+  const switches = givenSwitches(host.argv.slice(2));
+  const output = new Output({
+    stdout,
+    stderr,
+    json: switches.has('--json'),
+    quiet: switches.has('--quiet'),
+    debugging: switches.has('--debug') || isDebugging(env),
+    interactive: isInteractive(stderr, env, isCI),
+    color: usesColor(stderr, env, isCI),
+    createRedactor,
+  });
+  // Known before anything can fail and print one.
+  output.addSecrets(
+    ['MYCLI_API_KEY', 'MYCLI_CLIENT_SECRET', 'MYCLI_API_TOKEN'].flatMap((name) => env[name]?.trim() || []),
+  );
+  const temporary = new TemporaryDirectories(tmpdir(), host.pid);
+  return {cwd: host.cwd(), env, stdin, output, temporary, signal, uid: host.getuid?.()};
+}
+
+// Before oclif parses: errors of parsing have to be JSON too.
+function givenSwitches(argv: readonly string[]): ReadonlySet<string> {
+  const end = argv.indexOf('--');
+  return new Set(end === -1 ? argv : argv.slice(0, end));
+}

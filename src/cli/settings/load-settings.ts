@@ -1,0 +1,52 @@
+import type {Readable} from 'node:stream';
+import type {Environment} from '../../http/types.js';
+import {loadConfigFile} from '../config/load-config-file.js';
+import {readDependencies} from '../dependencies.js';
+import {readSecrets} from '../secrets.js';
+import {resolveSettings} from './resolve-settings.js';
+import type {FlagValues} from './setting-reader.js';
+import type {Settings} from './settings.js';
+
+/** What the settings of a command are loaded from. */
+export interface SettingsOrigin {
+  readonly flags: FlagValues;
+  readonly env: Environment;
+  /** Absolute. */
+  readonly cwd: string;
+  /** Configuration file that the user named. */
+  readonly configFile: string | undefined;
+  readonly uid: number | undefined;
+  readonly stdin: Readable;
+  readonly warn: (message: string) => void;
+}
+
+/**
+ * Finds and reads the configuration file, resolves every setting, and reads secrets and what else is in files.
+ * @throws RuntimeCliError of usage or input.
+ */
+export async function loadSettings(origin: SettingsOrigin): Promise<Settings> {
+  const {flags, env, cwd, warn} = origin;
+  const config = await loadConfigFile({cwd, uid: origin.uid, warn}, origin.configFile);
+  const {apiKey, clientSecret, apiToken, dependencies, ...plain} = resolveSettings({
+    flags,
+    env,
+    cwd,
+    config: config?.settings,
+    configPath: config?.path,
+  });
+  const secrets = await readSecrets({apiKey, clientSecret, apiToken}, ['apiKey', 'clientSecret', 'apiToken'], {
+    cwd,
+    stdin: origin.stdin,
+    warn,
+  });
+  return {
+    ...plain,
+    ...secrets,
+    dependencies: dependencies === undefined ? undefined : await readDependencies(dependencies, cwd),
+  };
+}
+
+/** Every secret among the settings, as it is. */
+export function secretValues({apiKey, clientSecret, apiToken}: Settings): readonly string[] {
+  return [apiKey, clientSecret, apiToken].flatMap((setting) => (setting === undefined ? [] : [setting.value.reveal()]));
+}

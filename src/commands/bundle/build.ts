@@ -1,0 +1,62 @@
+import {Flags} from '@oclif/core';
+import {BaseCommand} from '../../cli/base-command.js';
+import {bundleOptions} from '../../cli/bundle-options.js';
+import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
+import {commandHost} from '../../cli/command-host.js';
+import {bundleFlags, connectionFlags} from '../../cli/flags/index.js';
+import {requireSetting} from '../../cli/settings/settings.js';
+
+export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
+  static override readonly summary = 'Build a bundle into an archive file, with a manifest beside it.';
+  static override readonly description =
+    'Packs the build directory into an archive that bundle:push --archive takes. The same content gives the same bytes, ' +
+    'whatever the times, owners and order of its files.';
+  static override readonly examples = [
+    '<%= config.bin %> <%= command.id %>',
+    '<%= config.bin %> <%= command.id %> --build-directory dist --output my-bundle.tar.gz',
+    '<%= config.bin %> <%= command.id %> --format v1 --project my-shop',
+    '<%= config.bin %> <%= command.id %> --dry-run',
+  ];
+  static override readonly flags = {
+    project: connectionFlags.project,
+    ...bundleFlags,
+    format: Flags.option({
+      options: ['v1', 'v2'] as const,
+      default: 'v2' as const,
+      summary: 'Format of the archive; v1 needs --project.',
+      helpGroup: 'BUNDLE',
+    })(),
+    output: Flags.string({
+      char: 'o',
+      helpValue: 'FILE',
+      summary: 'Archive to write, - for stdout without a manifest; default bundle.tar.gz, for v1 bundle.tar.',
+      helpGroup: 'BUNDLE',
+    }),
+    'dry-run': Flags.boolean({summary: 'List the files and what they match; write nothing.', helpGroup: 'BUNDLE'}),
+  };
+
+  protected async execute(context: CommandContext): Promise<JsonDocument | undefined> {
+    const {format, output = format === 'v1' ? 'bundle.tar' : 'bundle.tar.gz', 'dry-run': dryRun} = this.flags;
+    const settings = await context.loadSettings();
+    const projectSlug = format === 'v1' ? requireSetting(settings, 'projectSlug') : settings.projectSlug?.value;
+    const {runBuildTasks} = await import('../../tasks/build-tasks.js');
+    const {renderBuild} = await import('../../cli/render/build.js');
+    const toStdout = output === '-' && !dryRun;
+    if (toStdout) context.output.claimStdout();
+    const outcome = await runBuildTasks({
+      build: {
+        ...(await bundleOptions(settings)),
+        format,
+        projectSlug,
+        output,
+        signal: context.signal,
+        cwd: context.cwd,
+      },
+      host: commandHost(context),
+      terminal: context.output,
+      dryRun,
+      stdout: toStdout ? context.output.stdout : undefined,
+    });
+    return renderBuild(outcome, context.output);
+  }
+}

@@ -1,0 +1,47 @@
+import {Args} from '@oclif/core';
+import {BaseCommand} from '../../cli/base-command.js';
+import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
+import {commandHost} from '../../cli/command-host.js';
+import {resolveConnection} from '../../cli/connection.js';
+import {connectionFlags, rateLimitFlags, waitFlags} from '../../cli/flags/index.js';
+import {describeResolved} from '../../cli/settings/describe-settings.js';
+import {requireSetting} from '../../cli/settings/settings.js';
+
+export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
+  static override readonly summary = 'Deploy an uploaded bundle to a target.';
+  static override readonly description =
+    'The bundle is an id that bundle:push printed, or latest: the newest usable bundle of the project.';
+  static override readonly examples = [
+    '<%= config.bin %> <%= command.id %> 42 --project my-shop --target production --wait',
+    '<%= config.bin %> <%= command.id %> latest --project my-shop --target staging',
+  ];
+  static override readonly args = {
+    bundle: Args.string({required: true, description: 'Id of an uploaded bundle, or latest.'}),
+  };
+  static override readonly flags = {...connectionFlags, ...waitFlags, ...rateLimitFlags};
+
+  protected async execute(context: CommandContext): Promise<JsonDocument> {
+    const settings = await context.loadSettings();
+    const projectSlug = requireSetting(settings, 'projectSlug');
+    const targetSlug = requireSetting(settings, 'targetSlug');
+    const {secrets, ...connection} = await resolveConnection(context, settings);
+    const {runDeployTasks} = await import('../../tasks/deploy-tasks.js');
+    const {renderDeployment} = await import('../../cli/render/deployment.js');
+    const result = await runDeployTasks({
+      deploy: {
+        ...connection,
+        projectSlug,
+        targetSlug,
+        bundleId: this.args.bundle,
+        wait: settings.wait.value,
+        pollInterval: settings.pollInterval.value,
+        timeout: settings.timeout.value,
+        signal: context.signal,
+      },
+      host: commandHost(context, secrets),
+      terminal: context.output,
+      resolved: describeResolved(settings),
+    });
+    return renderDeployment(result, context.output);
+  }
+}

@@ -1,0 +1,69 @@
+import {Flags} from '@oclif/core';
+import {BaseCommand} from '../../cli/base-command.js';
+import {archiveSettings, bundleOptions, rejectV2OnlyFlags} from '../../cli/bundle-options.js';
+import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
+import {commandHost} from '../../cli/command-host.js';
+import {resolveConnection} from '../../cli/connection.js';
+import {bundleFlags, connectionFlags, rateLimitFlags, v2Flag, waitFlags} from '../../cli/flags/index.js';
+import {describeResolved} from '../../cli/settings/describe-settings.js';
+import {requireSetting} from '../../cli/settings/settings.js';
+
+export default class BundlePush extends BaseCommand<typeof BundlePush> {
+  static override readonly summary = 'Build a bundle, upload it, and deploy it when there is a target.';
+  static override readonly description =
+    'Takes the Api backend when its connection is configured, else the legacy one; --runtime-backend chooses. A rate-limited ' +
+    'request is sent again, whole, by the rules of --max-retries and its companions.';
+  static override readonly examples = [
+    '<%= config.bin %> <%= command.id %> --project my-shop',
+    '<%= config.bin %> <%= command.id %> --project my-shop --target staging --wait',
+    '<%= config.bin %> <%= command.id %> --project my-shop --runtime-backend legacy --v2',
+    '<%= config.bin %> <%= command.id %> --project my-shop --archive bundle.tar.gz',
+    '<%= config.bin %> <%= command.id %> --project my-shop --dry-run',
+  ];
+  static override readonly flags = {
+    ...connectionFlags,
+    ...bundleFlags,
+    ...v2Flag,
+    ...waitFlags,
+    ...rateLimitFlags,
+    archive: Flags.string({
+      helpValue: 'FILE',
+      summary: 'Push this archive, made by bundle:build, instead of building one.',
+      helpGroup: 'BUNDLE',
+    }),
+    'dry-run': Flags.boolean({summary: 'Stop before the first request that writes.', helpGroup: 'BUNDLE'}),
+  };
+
+  protected async execute(context: CommandContext): Promise<JsonDocument> {
+    const {archive, 'dry-run': dryRun} = this.flags;
+    const settings = await context.loadSettings();
+    const projectSlug = requireSetting(settings, 'projectSlug');
+    const targetSlug = settings.targetSlug?.value;
+    const {secrets, ...connection} = await resolveConnection(context, settings);
+    const {runPushTasks} = await import('../../tasks/push-tasks.js');
+    const {renderPush} = await import('../../cli/render/push.js');
+    const outcome = await runPushTasks({
+      push: {
+        ...connection,
+        ...(await bundleOptions(archive === undefined ? settings : archiveSettings(settings))),
+        projectSlug,
+        targetSlug,
+        v2: settings.v2.value,
+        archive,
+        wait: settings.wait.value,
+        pollInterval: settings.pollInterval.value,
+        timeout: settings.timeout.value,
+        signal: context.signal,
+        cwd: context.cwd,
+      },
+      host: commandHost(context, secrets),
+      terminal: context.output,
+      dryRun,
+      resolved: describeResolved(settings),
+      onFormat: (format) => {
+        rejectV2OnlyFlags(format, settings);
+      },
+    });
+    return renderPush(outcome, context.output);
+  }
+}

@@ -1,0 +1,74 @@
+import {
+  chooseDeployBackend,
+  deployResult,
+  requestDeployment,
+  waitForAccepted,
+  type AcceptedDeployment,
+} from '../operations/deploy-bundle.js';
+import type {BackendSelection} from '../backends/select.js';
+import type {Host} from '../operations/host.js';
+import type {DeployBundleOptions, DeployBundleResult} from '../operations/options.js';
+import {showIn} from './progress.js';
+import {reached, runPipeline, type PipelineStep, type PipelineTerminal} from './run-pipeline.js';
+
+/** A deployment as a pipeline of tasks. */
+export interface DeployTasksOptions {
+  readonly deploy: DeployBundleOptions;
+  readonly host: Host;
+  readonly terminal: PipelineTerminal;
+  /** Lines that tell what was resolved from where, shown before anything is sent. */
+  readonly resolved: readonly string[];
+}
+
+interface DeployContext {
+  selection?: BackendSelection;
+  accepted?: AcceptedDeployment;
+  result?: DeployBundleResult;
+}
+
+/** Runs a deployment step by step: resolve, deploy, wait. */
+export async function runDeployTasks(options: DeployTasksOptions): Promise<DeployBundleResult> {
+  const context: DeployContext = {};
+  const steps = [resolveStep(options), deployStep(options), ...(options.deploy.wait ? [waitStep(options)] : [])];
+  await runPipeline(steps, context, options.terminal);
+  return context.result ?? deployResult(options.deploy, reached(context.accepted));
+}
+
+function resolveStep({deploy, host, resolved}: DeployTasksOptions): PipelineStep<DeployContext> {
+  return {
+    title: 'Resolve the backend',
+    async run(context, view) {
+      context.selection = await chooseDeployBackend(deploy, host);
+      view.done(`Backend: ${context.selection.backend} (${context.selection.reason})`);
+      for (const line of resolved) view.detail(line);
+    },
+  };
+}
+
+function deployStep({deploy, host}: DeployTasksOptions): PipelineStep<DeployContext> {
+  return {
+    title: `Deploy ${String(deploy.bundleId)} to ${deploy.targetSlug}`,
+    async run(context, view) {
+      const onFallback = (reason: string) => {
+        view.detail(`falling back to legacy: ${reason}`);
+      };
+      const onBundle = (bundleId: string | number) => {
+        if (deploy.bundleId === 'latest') view.detail(`latest is bundle ${String(bundleId)}`);
+      };
+      const options = {...deploy, ...showIn(view), onFallback};
+      context.accepted = await requestDeployment(options, reached(context.selection), host, onBundle);
+      view.done(`Deployment of bundle ${String(context.accepted.bundleId)} to ${deploy.targetSlug} was accepted`);
+      for (const warning of context.accepted.warnings) host.logger.warn(warning);
+    },
+  };
+}
+
+function waitStep({deploy, host}: DeployTasksOptions): PipelineStep<DeployContext> {
+  return {
+    title: 'Wait for the deployment',
+    async run(context, view) {
+      context.result = await waitForAccepted({...deploy, ...showIn(view)}, reached(context.accepted), host);
+      view.done(`Deployed to ${deploy.targetSlug}`);
+    },
+  };
+}

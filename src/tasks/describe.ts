@@ -1,0 +1,26 @@
+import prettyBytes from 'pretty-bytes';
+import type {BundlePlan} from '../bundle/index.js';
+import type {Bundle} from '../bundle/types.js';
+import type {RetryEvent} from '../http/types.js';
+
+/** `12 files, 3.2 MB` */
+export function describeFiles({files, totalBytes}: Pick<BundlePlan, 'files' | 'totalBytes'>): string {
+  return `${count(files.length, 'file')}, ${prettyBytes(totalBytes)}`;
+}
+
+/** `v2 archive, 12 files, 1.1 MB, sha256 0123456789ab` */
+export function describeArchive({format, files, size, sha256}: Bundle): string {
+  return `${format} archive, ${count(files.length, 'file')}, ${prettyBytes(size)}, sha256 ${sha256.slice(0, 12)}`;
+}
+
+/** `rate limited (429), next try in 12 s, attempt 2 of 3` */
+export function describeRetry({status, reason, delayMs, attempt, maxRetries}: RetryEvent): string {
+  const cause = status === 429 ? 'rate limited (429)' : reason;
+  const seconds = String(Math.ceil(delayMs / 100) / 10);
+  return `${cause}, next try in ${seconds} s, attempt ${String(attempt)} of ${String(maxRetries)}`;
+}
+
+/** `1 file`, `2 files` */
+export function count(number: number, noun: string): string {
+  return `${String(number)} ${noun}${number === 1 ? '' : 's'}`;
+}

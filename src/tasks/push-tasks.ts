@@ -1,0 +1,157 @@
+import type {Bundle, BundleFormat} from '../bundle/types.js';
+import type {TemporaryDirectory} from '../bundle/index.js';
+import type {Host} from '../operations/host.js';
+import type {PushResult, PushRuntimeBundleBackendOptions} from '../operations/options.js';
+import {planPush, type PushPlan} from '../operations/plan-push.js';
+import {deployPush, pushResult, waitForPush, type DeployedPush} from '../operations/push-runtime-bundle.js';
+import {buildPush, uploadPush, type UploadedPush} from '../operations/upload-push.js';
+import {describeArchive, describeFiles} from './describe.js';
+import {showIn} from './progress.js';
+import {reached, runPipeline, type PipelineStep, type PipelineTerminal, type StepView} from './run-pipeline.js';
+
+/** A push as a pipeline of tasks. */
+export interface PushTasksOptions {
+  readonly push: PushRuntimeBundleBackendOptions;
+  readonly host: Host;
+  readonly terminal: PipelineTerminal;
+  /** Stops before the first request that writes. */
+  readonly dryRun: boolean;
+  /** Lines that tell what was resolved from where, shown before anything is sent. */
+  readonly resolved: readonly string[];
+  /** Called with the format as soon as it is known; throws when flags do not go with it. */
+  onFormat(format: BundleFormat): void;
+}
+
+/** What a pipeline of a push has come to. */
+export interface PushOutcome {
+  readonly plan: PushPlan;
+  /** Nothing in a dry run. */
+  readonly result?: PushResult | undefined;
+  /** The archive that was built, or would be sent. */
+  readonly bundle?: Bundle | undefined;
+}
+
+interface PushContext {
+  plan?: PushPlan;
+  workspace?: TemporaryDirectory;
+  bundle?: Bundle;
+  uploaded?: UploadedPush;
+  deployed?: DeployedPush | undefined;
+}
+
+/** Runs a push step by step: verify, resolve, build, upload, deploy, wait. */
+export async function runPushTasks(options: PushTasksOptions): Promise<PushOutcome> {
+  const context: PushContext = {};
+  try {
+    await runPipeline(pushSteps(options), context, options.terminal);
+  } finally {
+    await context.workspace?.remove();
+  }
+  const {plan, bundle, uploaded, deployed} = context;
+  return {plan: reached(plan), bundle, result: uploaded && pushResult(reached(plan), uploaded, deployed)};
+}
+
+function pushSteps(options: PushTasksOptions): readonly PipelineStep<PushContext>[] {
+  const {push, dryRun} = options;
+  const deploys = push.targetSlug !== undefined;
+  return [
+    verifyStep(options),
+    resolveStep(options),
+    ...(dryRun ? [] : [buildStep(options), uploadStep(options)]),
+    ...(deploys && !dryRun ? [deployStep(options)] : []),
+    ...(deploys && !dryRun && push.wait ? [waitStep(options)] : []),
+  ];
+}
+
+function verifyStep({push, host, onFormat}: PushTasksOptions): PipelineStep<PushContext> {
+  return {
+    title: 'Verify the build and its configuration',
+    async run(context, view) {
+      const plan = await planPush(push, host);
+      onFormat(plan.format);
+      context.plan = plan;
+      const {content} = plan;
+      view.done(
+        content.kind === 'build'
+          ? `Verified: ${describeFiles(content.plan)}`
+          : `Verified: ${describeArchive(content.bundle)}`,
+      );
+      for (const warning of plan.warnings) host.logger.warn(warning);
+    },
+  };
+}
+
+function resolveStep({resolved}: PushTasksOptions): PipelineStep<PushContext> {
+  return {
+    title: 'Resolve the backend',
+    run({plan}, view) {
+      const {selection, format} = reached(plan);
+      view.done(`Backend: ${selection.backend} (${selection.reason}), format ${format}`);
+      for (const line of resolved) view.detail(line);
+      return Promise.resolve();
+    },
+  };
+}
+
+function buildStep({push, host}: PushTasksOptions): PipelineStep<PushContext> {
+  return {
+    title: push.archive === undefined ? 'Build the bundle' : 'Take the prebuilt bundle',
+    async run(context, view) {
+      context.workspace = await host.createTemporaryDirectory();
+      context.bundle = await buildPush(withView(reached(context.plan), view), context.workspace);
+      view.done(`${push.archive === undefined ? 'Built' : 'Took'} ${describeArchive(context.bundle)}`);
+    },
+  };
+}
+
+function uploadStep({push, host}: PushTasksOptions): PipelineStep<PushContext> {
+  return {
+    title: 'Upload the bundle',
+    async run(context, view) {
+      const plan = withView(reached(context.plan), view);
+      const onFallback = (reason: string) => {
+        view.detail(`falling back to legacy: ${reason}`);
+        push.onFallback?.(reason);
+      };
+      const options = {...plan.options, onFallback};
+      context.uploaded = await uploadPush(
+        {...plan, options},
+        reached(context.bundle),
+        reached(context.workspace),
+        host,
+      );
+      const {backend, result, warnings} = context.uploaded;
+      view.done(`Uploaded bundle ${String(result.bundleId)} to ${push.projectSlug} (${backend})`);
+      for (const warning of warnings) host.logger.warn(warning);
+    },
+  };
+}
+
+function deployStep({push, host}: PushTasksOptions): PipelineStep<PushContext> {
+  return {
+    title: `Deploy to ${String(push.targetSlug)}`,
+    async run(context, view) {
+      const plan = withView(reached(context.plan), view);
+      context.deployed = await deployPush(plan, reached(context.uploaded), host);
+      const id = context.deployed?.deployment.deploymentId;
+      view.done(`Deployment${id === undefined ? '' : ` ${String(id)}`} to ${String(push.targetSlug)} was accepted`);
+      for (const warning of context.deployed?.warnings ?? []) host.logger.warn(warning);
+    },
+  };
+}
+
+function waitStep({push, host}: PushTasksOptions): PipelineStep<PushContext> {
+  return {
+    title: 'Wait for the deployment',
+    async run(context, view) {
+      const plan = withView(reached(context.plan), view);
+      context.deployed = await waitForPush(plan, reached(context.uploaded), reached(context.deployed), host);
+      view.done(`Deployed to ${String(push.targetSlug)}`);
+    },
+  };
+}
+
+/** The plan, with progress and retries shown in `view`. */
+function withView(plan: PushPlan, view: StepView): PushPlan {
+  return {...plan, options: {...plan.options, ...showIn(view)}};
+}

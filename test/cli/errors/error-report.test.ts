@@ -1,0 +1,65 @@
+import {describe, expect, test} from 'vitest';
+import {reportError} from '../../../src/cli/errors/error-report.js';
+import {requestedExitCode, usageError, type OclifError} from '../../../src/cli/errors/oclif-errors.js';
+import {createError} from '../../../src/errors/index.js';
+
+function oclifError(message: string, fields: object = {}): OclifError {
+  return Object.assign(new Error(message), {oclif: {exit: 2}}, fields);
+}
+
+describe('reportError', () => {
+  test('an error without more to say has no more fields', () => {
+    expect(reportError(createError('ERR_NETWORK', 'Nobody answered.'))).toEqual({
+      code: 'ERR_NETWORK',
+      message: 'Nobody answered.',
+      exitCode: 6,
+      suggestions: [],
+    });
+  });
+
+  test.each(['text', 7, undefined, null, {message: 'no error'}])('%j thrown is a bug of exit code 1', (thrown) => {
+    expect(reportError(thrown)).toMatchObject({code: 'ERR_UNEXPECTED', exitCode: 1});
+  });
+
+  test('of an oclif error the configuration and the arguments that hang on it are left out', () => {
+    const error = oclifError('Unexpected argument: x\nSee more help with --help', {
+      args: ['x'],
+      parse: {input: {argv: ['--api-key', 'canary'], context: {config: {}}}},
+    });
+    expect(reportError(error)).toEqual({
+      code: 'ERR_USAGE',
+      message: 'Unexpected argument: x.',
+      exitCode: 2,
+      suggestions: ['See mycli --help.'],
+    });
+  });
+
+  test('a command of a plugin keeps the code and the exit code that it chose', () => {
+    const error = oclifError('It went wrong', {code: 'ACME', oclif: {exit: 5}});
+    expect(reportError(error)).toEqual({code: 'ACME', message: 'It went wrong', exitCode: 5, suggestions: []});
+  });
+});
+
+describe('usageError', () => {
+  test('several reasons become one sentence, without colours', () => {
+    const message =
+      'The following errors occurred:\n  \u001B[2mMissing required flag a\n  Missing required flag b\u001B[22m';
+    expect(usageError(oclifError(message), 'bundle:push')).toMatchObject({
+      message: 'Missing required flag a; Missing required flag b.',
+      suggestions: ['See mycli bundle:push --help.'],
+    });
+  });
+
+  test('what stands after = of an unknown flag is not repeated', () => {
+    const error = oclifError('Nonexistent flag: --client-secrets=canary', {flags: ['--client-secrets=canary', '-x']});
+    expect(usageError(error).message).toBe('There is no flag --client-secrets, -x.');
+  });
+});
+
+describe('requestedExitCode', () => {
+  test('help and this.exit() ask for one', () => {
+    expect(requestedExitCode(oclifError('EEXIT: 0', {code: 'EEXIT', oclif: {exit: 0}}))).toBe(0);
+    expect(requestedExitCode(oclifError('other'))).toBeUndefined();
+    expect(requestedExitCode(new Error('other'))).toBeUndefined();
+  });
+});

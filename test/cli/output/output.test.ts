@@ -1,0 +1,131 @@
+import {PassThrough} from 'node:stream';
+import {describe, expect, test} from 'vitest';
+import {Output, type OutputOptions} from '../../../src/cli/output/output.js';
+
+function collect(options: Partial<OutputOptions> = {}) {
+  const stdout = new PassThrough({encoding: 'utf8'});
+  const stderr = new PassThrough({encoding: 'utf8'});
+  const output = new Output({
+    stdout,
+    stderr,
+    json: false,
+    quiet: false,
+    debugging: false,
+    interactive: true,
+    color: false,
+    createRedactor: (secrets) => (text) => secrets.reduce((masked, secret) => masked.replaceAll(secret, '***'), text),
+    ...options,
+  });
+  const texts = () => ({stdout: String(stdout.read() ?? ''), stderr: String(stderr.read() ?? '')});
+  return {output, texts};
+}
+
+describe('for people', () => {
+  test('results go to stdout, remarks, warnings and errors to stderr', () => {
+    const {output, texts} = collect();
+    output.result('result');
+    output.info('remark');
+    output.warn('careful');
+    output.debug('detail');
+    output.error('It failed.', ['Do this.']);
+    output.document({a: 1});
+    expect(texts()).toEqual({stdout: 'result\n', stderr: 'remark\nWarning: careful\nError: It failed.\n  Do this.\n'});
+  });
+
+  test('results go to stderr when stdout carries data', () => {
+    const {output, texts} = collect();
+    output.claimStdout();
+    output.result('result');
+    expect(texts()).toEqual({stdout: '', stderr: 'result\n'});
+  });
+
+  test('--quiet leaves results, warnings and errors', () => {
+    const {output, texts} = collect({quiet: true});
+    output.result('result');
+    output.info('remark');
+    output.warn('careful');
+    output.error('failed', []);
+    expect(texts()).toEqual({stdout: 'result\n', stderr: 'Warning: careful\nError: failed\n'});
+  });
+
+  test('a task list may redraw a terminal, but neither with --quiet nor with --json', () => {
+    expect(collect().output.interactive).toBe(true);
+    expect(collect({quiet: true}).output.interactive).toBe(false);
+    expect(collect({json: true}).output.interactive).toBe(false);
+    expect(collect({interactive: false}).output.interactive).toBe(false);
+  });
+
+  test('the same warning is said once', () => {
+    const {output, texts} = collect();
+    output.warn('careful');
+    output.warn('careful');
+    expect(texts().stderr).toBe('Warning: careful\n');
+  });
+
+  test('escape sequences and control characters of others never reach the terminal', () => {
+    const {output, texts} = collect();
+    output.result('a\u001B[31mb\u001B]0;title\u0007c\rd\be\u202Ef\u009B1mg');
+    output.warn('x\u001B[2Ky');
+    const {stdout, stderr} = texts();
+    expect(stdout).toBe('abcdefg\n');
+    expect(stderr).toBe('Warning: xy\n');
+  });
+
+  test('colour marks what is a warning, an error or a detail, and only that', () => {
+    const {output, texts} = collect({color: true, debugging: true});
+    output.warn('careful');
+    output.error('failed', []);
+    output.debug('detail');
+    expect(texts().stderr).toBe(
+      '\u001B[33mWarning:\u001B[39m careful\n\u001B[31mError:\u001B[39m failed\n\u001B[2mdebug: detail\u001B[22m\n',
+    );
+  });
+
+  test('secrets are masked in every line', () => {
+    const {output, texts} = collect({debugging: true});
+    output.addSecrets(['canary-1']);
+    output.addSecrets(['canary-2']);
+    for (const say of ['result', 'info', 'warn', 'debug'] as const) output[say](`${say} canary-1 canary-2`);
+    output.error('canary-1', ['canary-2']);
+    const {stdout, stderr} = texts();
+    expect(stdout + stderr).not.toContain('canary');
+    expect(stdout).toBe('result *** ***\n');
+  });
+});
+
+describe('for programs', () => {
+  test('stdout holds one document, with the version of its schema first, and nothing else', () => {
+    const {output, texts} = collect({json: true});
+    output.result('result');
+    output.info('remark');
+    output.document({bundles: []});
+    output.document({bundles: [1]});
+    const {stdout, stderr} = texts();
+    expect(stdout).toBe('{\n  "schemaVersion": 1,\n  "bundles": []\n}\n');
+    expect(stderr).toBe('remark\n');
+  });
+
+  test('a document of one line is one', () => {
+    const {output, texts} = collect({json: true});
+    output.document({a: {b: 1}}, {oneLine: true});
+    expect(texts().stdout).toBe('{"schemaVersion":1,"a":{"b":1}}\n');
+  });
+
+  test('warnings are in the document too, none twice', () => {
+    const {output, texts} = collect({json: true});
+    output.warn('from the server');
+    output.warn('from us');
+    output.document({warnings: ['from the server', 'kept']});
+    expect(JSON.parse(texts().stdout)).toEqual({schemaVersion: 1, warnings: ['from the server', 'kept', 'from us']});
+  });
+
+  test('secrets are masked in values and keys, also where JSON would escape them', () => {
+    const {output, texts} = collect({json: true});
+    output.addSecrets(['can"ary', 'canary-2']);
+    output.document({raw: {text: 'x can"ary', list: ['canary-2'], 'canary-2': 1, at: new Date(0), none: null}});
+    expect(JSON.parse(texts().stdout)).toEqual({
+      schemaVersion: 1,
+      raw: {text: 'x ***', list: ['***'], '***': 1, at: '1970-01-01T00:00:00.000Z', none: null},
+    });
+  });
+});

@@ -1,0 +1,47 @@
+import {describe, expect, test} from 'vitest';
+import {isDebugging, isInteractive, usesColor} from '../../../src/cli/output/terminal.js';
+
+const terminal = {isTTY: true};
+
+describe('isInteractive', () => {
+  test.each([
+    [terminal, {}, false, true],
+    [{}, {}, false, false],
+    [terminal, {}, true, false],
+    [terminal, {TERM: 'dumb'}, false, false],
+  ])('%j with %j, CI %s: %s', (stream, env, isCI, expected) => {
+    expect(isInteractive(stream, env, isCI)).toBe(expected);
+  });
+});
+
+describe('usesColor', () => {
+  test.each([
+    [terminal, {}, true],
+    [{}, {}, false],
+    [terminal, {NO_COLOR: '1'}, false],
+    [terminal, {NO_COLOR: ''}, true],
+    [{}, {FORCE_COLOR: '1'}, true],
+    [{}, {FORCE_COLOR: ''}, true],
+    [terminal, {FORCE_COLOR: '0'}, false],
+    [{}, {FORCE_COLOR: '1', NO_COLOR: '1'}, false],
+  ])('%j with %j: %s', (stream, env, expected) => {
+    expect(usesColor(stream, env, false)).toBe(expected);
+  });
+});
+
+describe('isDebugging', () => {
+  test.each([
+    ['mycli*', true],
+    ['mycli', true],
+    ['*', true],
+    ['express:* mycli*', true],
+    ['express:*,my*', true],
+    ['', false],
+    ['other', false],
+    ['xmycli', false],
+    ['*,-mycli*', false],
+    ['myclix', false],
+  ])('DEBUG=%s: %s', (pattern, expected) => {
+    expect(isDebugging({DEBUG: pattern})).toBe(expected);
+  });
+});

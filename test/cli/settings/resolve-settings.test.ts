@@ -1,0 +1,265 @@
+import {describe, expect, test} from 'vitest';
+import type {ConfigSettings} from '../../../src/cli/config/config-settings.js';
+import {
+  bundleFlags,
+  connectionFlags,
+  environmentName,
+  rateLimitFlags,
+  v2Flag,
+  waitFlags,
+} from '../../../src/cli/flags/index.js';
+import {resolveSettings, type SettingsInput} from '../../../src/cli/settings/resolve-settings.js';
+import {settingNames} from '../../../src/cli/settings/setting-names.js';
+import {requireSetting, type Setting, type Settings, type UnreadSettings} from '../../../src/cli/settings/settings.js';
+import {isRuntimeCliError} from '../../../src/errors/index.js';
+
+const configPath = '/project/mycli.config.ts';
+
+function resolved(input: Partial<SettingsInput>): UnreadSettings {
+  return resolveSettings({flags: {}, env: {}, cwd: '/work', configPath, ...input});
+}
+
+function failure(act: () => unknown): {
+  code: string;
+  message: string;
+  exitCode: number;
+  suggestions: readonly string[];
+} {
+  try {
+    act();
+  } catch (error) {
+    if (isRuntimeCliError(error)) return error;
+    throw error;
+  }
+  throw new Error('nothing was thrown');
+}
+
+interface Case {
+  readonly key: keyof UnreadSettings;
+  readonly flag: unknown;
+  readonly variable: string;
+  readonly config?: ConfigSettings;
+  readonly expected: readonly [flag: unknown, variable: unknown, config?: unknown];
+}
+
+const cases: readonly Case[] = [
+  {key: 'projectSlug', flag: 'f', variable: 'e', config: {projectSlug: 'c'}, expected: ['f', 'e', 'c']},
+  {key: 'targetSlug', flag: 'f', variable: 'e', config: {targetSlug: 'c'}, expected: ['f', 'e', 'c']},
+  {
+    key: 'runtimeBackend',
+    flag: 'api',
+    variable: 'legacy',
+    config: {runtimeBackend: 'x'},
+    expected: ['api', 'legacy', 'x'],
+  },
+  {key: 'origin', flag: 'f', variable: 'e', config: {origin: 'c'}, expected: ['f', 'e', 'c']},
+  {key: 'apiKey', flag: 'f', variable: 'e', expected: ['f', 'e']},
+  {key: 'apiUser', flag: 'f', variable: 'e', config: {apiUser: 'c'}, expected: ['f', 'e', 'c']},
+  {key: 'apiOrigin', flag: 'f', variable: 'e', config: {apiOrigin: 'c'}, expected: ['f', 'e', 'c']},
+  {key: 'organizationId', flag: 'f', variable: 'e', config: {organizationId: 'c'}, expected: ['f', 'e', 'c']},
+  {key: 'tokenUrl', flag: 'f', variable: 'e', config: {tokenUrl: 'c'}, expected: ['f', 'e', 'c']},
+  {key: 'clientId', flag: 'f', variable: 'e', config: {clientId: 'c'}, expected: ['f', 'e', 'c']},
+  {key: 'clientSecret', flag: 'f', variable: 'e', expected: ['f', 'e']},
+  {key: 'apiToken', flag: 'f', variable: 'e', expected: ['f', 'e']},
+  {
+    key: 'scopes',
+    flag: ['a', 'b c'],
+    variable: 'd,e f',
+    config: {scopes: ['g']},
+    expected: [['a', 'b', 'c'], ['d', 'e', 'f'], ['g']],
+  },
+  {key: 'maxRetries', flag: '0', variable: '7', config: {maxRetries: 1}, expected: [0, 7, 1]},
+  {key: 'baseDelayMs', flag: '5', variable: '7', config: {baseDelayMs: 1}, expected: [5, 7, 1]},
+  {key: 'maxDelayMs', flag: '5', variable: '7', config: {maxDelayMs: 1}, expected: [5, 7, 1]},
+  {
+    key: 'statusCodes',
+    flag: ['429', '503'],
+    variable: '[429, 500]',
+    config: {statusCodes: [418]},
+    expected: [[429, 503], [429, 500], [418]],
+  },
+  {key: 'buildDirectory', flag: 'f', variable: '/e', config: {buildDirectory: '/c'}, expected: ['/work/f', '/e', '/c']},
+  {
+    key: 'projectDirectory',
+    flag: '../f',
+    variable: 'e',
+    config: {projectDirectory: '/c'},
+    expected: ['/f', '/work/e', '/c'],
+  },
+  {key: 'message', flag: 'f', variable: 'e', config: {message: 'c'}, expected: ['f', 'e', 'c']},
+  {
+    key: 'ssrOnly',
+    flag: ['a/{b,c}', 'd,e'],
+    variable: '["f,g"]',
+    config: {ssrOnly: ['h']},
+    expected: [['a/{b,c}', 'd', 'e'], ['f,g'], ['h']],
+  },
+  {key: 'ssrShared', flag: ['[]'], variable: 'a,b', config: {ssrShared: []}, expected: [[], ['a', 'b'], []]},
+  {key: 'ignore', flag: ['a'], variable: 'b,c', config: {ignore: ['d']}, expected: [['a'], ['b', 'c'], ['d']]},
+  {
+    key: 'ccOverrides',
+    flag: ['a'],
+    variable: 'b,c',
+    config: {ccOverrides: ['d']},
+    expected: [['a'], ['b', 'c'], ['d']],
+  },
+  {key: 'nodeVersion', flag: '24.x', variable: '22.x', expected: ['24.x', '22.x']},
+  {key: 'v2', flag: false, variable: 'yes', config: {v2: true}, expected: [false, true, true]},
+  {key: 'rootDir', flag: 'f', variable: 'e', config: {rootDir: 'c'}, expected: ['f', 'e', 'c']},
+  {key: 'configPath', flag: 'f', variable: 'e', config: {configPath: 'c'}, expected: ['f', 'e', 'c']},
+  {
+    key: 'matchMode',
+    flag: 'strict',
+    variable: 'ignore_missing',
+    config: {matchMode: 'strict'},
+    expected: ['strict', 'ignore_missing', 'strict'],
+  },
+  {
+    key: 'dependencies',
+    flag: 'auto',
+    variable: '@f',
+    config: {dependencies: {a: '1'}},
+    expected: ['auto', '@f', {a: '1'}],
+  },
+  {key: 'wait', flag: true, variable: '0', config: {wait: true}, expected: [true, false, true]},
+  {key: 'pollInterval', flag: '0.5', variable: '2', config: {pollInterval: 3}, expected: [0.5, 2, 3]},
+  {key: 'timeout', flag: '0', variable: '2', config: {timeout: 3}, expected: [0, 2, 3]},
+];
+
+describe('precedence', () => {
+  test.each(cases)(
+    '$key: the flag beats the environment, which beats the file',
+    ({key, flag, variable, config, expected}) => {
+      const flagName = settingNames[key].flag ?? '';
+      const flags = {[flagName]: flag};
+      const env = {[environmentName(flagName)]: variable};
+      expect(resolved({flags, env, config})[key]).toEqual({
+        value: expected[0],
+        source: {kind: 'flag', name: `--${flagName}`},
+      });
+      expect(resolved({env, config})[key]).toEqual({
+        value: expected[1],
+        source: {kind: 'environment', name: environmentName(flagName)},
+      });
+      if (config !== undefined) {
+        expect(resolved({config})[key]).toEqual({value: expected[2], source: {kind: 'config', name: configPath}});
+      }
+    },
+  );
+
+  test('defaults come last, and are those of the documentation', () => {
+    const settings: Readonly<Record<string, Setting<unknown> | undefined>> = {...resolved({})};
+    const defaults = Object.entries(settings).flatMap(([key, setting]) =>
+      setting === undefined ? [] : [{key, setting}],
+    );
+    expect(Object.fromEntries(defaults.map(({key, setting}) => [key, setting.value]))).toEqual({
+      runtimeBackend: 'auto',
+      backendOptions: {},
+      maxRetries: 3,
+      baseDelayMs: 1000,
+      maxDelayMs: 30_000,
+      statusCodes: [429],
+      buildDirectory: '/work/build',
+      projectDirectory: '/work',
+      v2: false,
+      wait: false,
+      pollInterval: 5,
+      timeout: 600,
+    });
+    for (const {setting} of defaults) expect(setting.source).toEqual({kind: 'default', name: 'default'});
+  });
+
+  test.each(['', '   '])('an environment variable that is %j counts as unset', (value) => {
+    const env = {MYCLI_TARGET: value, MYCLI_TIMEOUT: value};
+    const settings = resolved({env, config: {targetSlug: 'c'}});
+    expect(settings.targetSlug?.value).toBe('c');
+    expect(settings.timeout.value).toBe(600);
+  });
+
+  test('every setting with a flag has that flag, and every flag is a setting and names its variable', () => {
+    const flags = {...connectionFlags, ...rateLimitFlags, ...bundleFlags, ...v2Flag, ...waitFlags};
+    const names = Object.values(settingNames).flatMap(({flag}) => flag ?? []);
+    expect(Object.keys(flags).sort()).toEqual(names.sort());
+    for (const [name, flag] of Object.entries(flags)) expect(flag.env).toBe(environmentName(name));
+    expect(flags.origin.env).toBe('MYCLI_RUNTIME_ORIGIN');
+    expect(flags['client-secret'].env).toBe('MYCLI_CLIENT_SECRET');
+  });
+});
+
+describe('settings made of keys', () => {
+  test('SSR parameters of every source are merged, the stronger over the weaker', () => {
+    const settings = resolved({
+      flags: {'ssr-param': ['a=1', 'b=text', 'c={"d":[true]}', 'e=x=y']},
+      env: {MYCLI_SSR_PARAM: 'a=0,f={"g":1,"h":2}'},
+      config: {ssrParameters: {a: -1, i: null}},
+    });
+    expect(settings.ssrParameters).toEqual({
+      value: {a: 1, b: 'text', c: {d: [true]}, e: 'x=y', f: {g: 1, h: 2}, i: null},
+      source: {kind: 'flag', name: '--ssr-param'},
+    });
+  });
+
+  test('a variable may hold a JSON object', () => {
+    expect(resolved({env: {MYCLI_SSR_PARAM: '{"a": "x,y", "b": 1}'}}).ssrParameters?.value).toEqual({a: 'x,y', b: 1});
+  });
+
+  test('backend options of the command line belong to the chosen backend', () => {
+    const config = {backendOptions: {acme: {folder: 'a', keep: 3}, other: {x: 1}}};
+    const settings = resolved({flags: {'runtime-backend': 'acme', 'backend-option': ['folder=b']}, config});
+    expect(settings.backendOptions.value).toEqual({acme: {folder: 'b', keep: 3}, other: {x: 1}});
+    expect(resolved({config}).backendOptions.value).toEqual(config.backendOptions);
+  });
+});
+
+describe('wrong values', () => {
+  test.each([
+    ['max-retries', '-1', '--max-retries must be a whole number, 0 or more.'],
+    ['max-retries', '1.5', '--max-retries must be a whole number, 0 or more.'],
+    ['retry-base-delay', '1e3', '--retry-base-delay must be a whole number, 0 or more.'],
+    ['retry-status', ['99'], '--retry-status must be HTTP statuses, 100 to 599.'],
+    ['poll-interval', '0', '--poll-interval must be a number of seconds above 0.'],
+    ['timeout', 'soon', '--timeout must be a number of seconds, 0 or more.'],
+    ['match-mode', 'loose', '--match-mode must be strict or ignore_missing.'],
+    ['ssr-param', ['novalue'], '--ssr-param must be key=value.'],
+    ['target', '', '--target must not be empty.'],
+    ['ssr-only', [''], '--ssr-only must not be empty.'],
+  ])('--%s %s is a usage error', (flag, value, message) => {
+    const error = failure(() => resolved({flags: {[flag]: value}}));
+    expect(error).toMatchObject({code: 'ERR_USAGE', exitCode: 2, message});
+  });
+
+  test('a wrong variable is an input error that names the variable', () => {
+    const error = failure(() => resolved({env: {MYCLI_WAIT: 'perhaps'}}));
+    expect(error).toMatchObject({
+      code: 'ERR_OPTION_INVALID',
+      exitCode: 3,
+      message: 'MYCLI_WAIT must be true or false.',
+    });
+  });
+
+  test('the environment is not looked at when the flag is given', () => {
+    expect(resolved({flags: {timeout: '1'}, env: {MYCLI_TIMEOUT: 'soon'}}).timeout.value).toBe(1);
+  });
+});
+
+describe('requireSetting', () => {
+  const settings: Settings = {
+    ...resolved({}),
+    apiKey: undefined,
+    clientSecret: undefined,
+    apiToken: undefined,
+    dependencies: undefined,
+  };
+
+  test('says how to set what is missing', () => {
+    expect(failure(() => requireSetting(settings, 'projectSlug'))).toMatchObject({
+      code: 'ERR_USAGE',
+      message: 'The project is not known.',
+      suggestions: ['Give --project, or set MYCLI_PROJECT.', 'Or set projectSlug in a mycli.config file.'],
+    });
+  });
+
+  test('gives the value of what is there', () => {
+    expect(requireSetting(settings, 'timeout')).toBe(600);
+  });
+});

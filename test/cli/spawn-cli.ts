@@ -1,0 +1,49 @@
+import {spawn, type ChildProcess} from 'node:child_process';
+import {text} from 'node:stream/consumers';
+import {fileURLToPath} from 'node:url';
+
+/** The built binary. */
+export const binary = fileURLToPath(new URL('../../bin/run.js', import.meta.url));
+/** A command line made of the built src/cli and small commands: test/fixtures/cli. */
+export const fixtureBinary = fileURLToPath(new URL('../fixtures/cli/run.js', import.meta.url));
+
+/** How a process has ended. */
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A process that runs. */
+export interface Running {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ended>;
+}
+
+interface SpawnOptions {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+}
+
+/** Starts a script with an environment of its own: what the tester has set must not reach it. */
+export function start(script: string, args: readonly string[], options: SpawnOptions = {}): Running {
+  const {cwd, env = {}, stdin = ''} = options;
+  const child = spawn(process.execPath, [script, ...args], {
+    cwd,
+    env: {PATH: process.env['PATH'], HOME: process.env['HOME'], ...env},
+  });
+  child.stdin.end(stdin);
+  const outcome = new Promise<Pick<Ended, 'code' | 'signal'>>((resolve) => {
+    child.once('close', (code, signal) => resolve({code, signal}));
+  });
+  const texts = Promise.all([text(child.stdout), text(child.stderr)]);
+  const ended = Promise.all([outcome, texts]).then(([how, [stdout, stderr]]) => ({...how, stdout, stderr}));
+  return {child, ended};
+}
+
+/** Runs a script to its end. */
+export function runCli(script: string, args: readonly string[], options: SpawnOptions = {}): Promise<Ended> {
+  return start(script, args, options).ended;
+}
