@@ -1,0 +1,50 @@
+import os from 'node:os';
+import type {Measurement} from './measure.js';
+
+/** One line of the report: what was done to which tree, and what it is compared with. */
+export interface Row {
+  readonly tree: string;
+  readonly what: string;
+  readonly measured: Measurement;
+  readonly baseline: string;
+  readonly compared: Measurement;
+}
+
+function cells({tree, what, measured, baseline, compared}: Row): readonly string[] {
+  return [
+    tree,
+    what,
+    `${measured.seconds.toFixed(2)} s`,
+    `${Math.round(measured.peakMiB)} MiB`,
+    `\`${baseline}\``,
+    `${compared.seconds.toFixed(2)} s`,
+    `${(measured.seconds / compared.seconds).toFixed(2)}×`,
+  ];
+}
+
+/** A Markdown table, its columns padded as prettier pads them. */
+export function table(rows: readonly Row[]): string {
+  const head = ['tree', 'what', 'time', 'peak memory', 'compared with', 'its time', 'ratio'];
+  const lines = [head, ...rows.map(cells)];
+  const widths = head.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  const rule = widths.map((width) => '-'.repeat(width));
+  return [lines[0] ?? [], rule, ...lines.slice(1)]
+    .map((line) => `| ${line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`)
+    .join('\n');
+}
+
+/** The page for the reference: the table with the machine, the date and how to get it. */
+export function page(rows: readonly Row[], runs: number): string {
+  const [cpu] = os.cpus();
+  const memory = `${Math.round(os.totalmem() / 2 ** 30)} GiB`;
+  const machine = `${os.cpus().length} × ${cpu?.model.trim() ?? 'unknown CPU'}, ${memory}, Node ${process.version}, ${os.platform()}`;
+  return `# Benchmarks
+
+Written by \`npm run bench -- --write\` on ${new Date().toISOString().slice(0, 10)}: ${machine}. Times are medians of ${runs} runs of
+whole processes, peaks the highest. Each push goes over loopback to a local runtime in another process. Half of every tree
+compresses well, half does not at all. Ratios are to the command beside them in the same run: they carry over to other
+machines, the seconds do not.
+
+${table(rows)}
+`;
+}
