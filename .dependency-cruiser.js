@@ -22,8 +22,8 @@ const layers = {
   tasks: {path: 'src/tasks/', may: ['operations', 'anyBackend', 'errors'], types: ['bundle', 'http']},
   cli: {
     path: 'src/cli/',
-    may: ['modules', 'httpSettings', 'anyBackend', 'errors'],
-    types: ['bundle', 'http', 'operations', 'tasks'],
+    may: ['modules', 'bundle', 'httpSettings', 'anyBackend', 'errors'],
+    types: ['http', 'operations', 'tasks'],
   },
   commands: {
     path: 'src/commands/(?!runtime/)',

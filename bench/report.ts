@@ -16,7 +16,8 @@ function cells({tree, what, measured, baseline, compared}: Row): readonly string
     what,
     `${measured.seconds.toFixed(2)} s`,
     `${Math.round(measured.peakMiB)} MiB`,
-    `\`${baseline}\``,
+    // A bar would end the cell.
+    `\`${baseline.replaceAll('|', '\\|')}\``,
     `${compared.seconds.toFixed(2)} s`,
     `${(measured.seconds / compared.seconds).toFixed(2)}×`,
   ];

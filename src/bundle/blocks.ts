@@ -8,7 +8,8 @@ export class BlockStream extends Transform {
 
   /** @param size Bytes of a block. */
   constructor(size: number) {
-    super({readableHighWaterMark: size, writableHighWaterMark: size});
+    // Object mode keeps blocks apart: a stream of bytes hands a slow reader several as one.
+    super({readableObjectMode: true, readableHighWaterMark: 1, writableHighWaterMark: size});
     this.#size = size;
     this.#block = Buffer.allocUnsafe(size);
   }

@@ -3,6 +3,11 @@ import {notJson} from './config-json.js';
 import {isExclusion, isUsablePattern} from './patterns.js';
 import type {BundleConfig} from './types.js';
 
+const object = v.custom<Readonly<Record<string, unknown>>>(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  'must be an object',
+);
+
 const patterns = v.array(
   v.pipe(v.string('must be a text'), v.check(isUsablePattern, 'is not a glob pattern')),
   'must be a list of glob patterns',
@@ -14,21 +19,20 @@ const ssrOnly = v.pipe(
 );
 
 const ssrParameters = v.pipe(
-  v.record(v.string(), v.unknown(), 'must be an object'),
+  object,
+  v.record(v.string(), v.unknown()),
   v.check(
     (parameters) => notJson(parameters, '') === undefined,
     (issue) => `holds what JSON cannot carry, at ${notJson(issue.input, 'ssrParameters') ?? 'ssrParameters'}`,
   ),
 );
 
-const bundleMetadata = v.object(
-  {
-    dependencies: v.optional(
-      v.record(v.string(), v.string('must be a version range'), 'must be an object of names and version ranges'),
-    ),
+const bundleMetadata = v.pipe(
+  object,
+  v.object({
+    dependencies: v.optional(v.pipe(object, v.record(v.string(), v.string('must be a version range')))),
     ccOverrides: v.optional(v.array(v.string('must be a text'), 'must be a list of ids')),
-  },
-  'must be an object',
+  }),
 );
 
 const serverEntries = {
@@ -37,27 +41,27 @@ const serverEntries = {
   ssrParameters: v.optional(ssrParameters),
 };
 
-/** What options and configuration files may say about a bundle's configuration. */
+/** What options may say about a bundle's configuration. */
 export const contentSchema = v.object({...serverEntries, bundleMetadata: v.optional(bundleMetadata)});
 
 /** What a `config.server.*` file says: metadata never comes from it. */
-export const serverConfigSchema = v.object(serverEntries, 'must be an object');
+export const serverConfigSchema = v.pipe(object, v.object(serverEntries));
 
 /** An on-disk v2 configuration file. Its unknown top-level keys are kept, those of `bundleMetadata` are dropped. */
-export const diskConfigSchema = v.looseObject(
-  {...serverEntries, bundleMetadata: v.optional(bundleMetadata)},
-  'must be an object',
+export const diskConfigSchema = v.pipe(
+  object,
+  v.looseObject({...serverEntries, bundleMetadata: v.optional(bundleMetadata)}),
 );
 
 /** The configuration inside an archive, where nothing can be filled in any more. */
-export const archivedConfigSchema = v.looseObject(
-  {
+export const archivedConfigSchema = v.pipe(
+  object,
+  v.looseObject({
     ssrOnly,
     ssrShared: patterns,
     ssrParameters: v.optional(ssrParameters, {}),
     bundleMetadata: v.optional(bundleMetadata),
-  },
-  'must be an object',
+  }),
 );
 
 /** What a source of settings says about a bundle's configuration. */

@@ -87,6 +87,8 @@ function collectEntries(
     const linkTarget = type === 'symlink' ? linkname : undefined;
     const executable = linkTarget === undefined && (mode & 0o100) !== 0;
     if (type !== 'directory') entries.push({name, size, executable, ...(linkTarget !== undefined && {linkTarget})});
+    // The parser tells of it too.
+    body.on('error', () => undefined);
     if (name === wanted && size > maxWanted) {
       parser.destroy(new Error(`${name} in it has more than ${String(maxWanted)} bytes`));
       return;

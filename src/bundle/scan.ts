@@ -84,9 +84,7 @@ async function list(directory: string): Promise<ReadonlyMap<string, boolean>> {
     });
     return new Map(entries.map(({path, dirent}) => [path, dirent.isDirectory()]));
   } catch (error) {
-    throw createError('ERR_BUILD_DIRECTORY', `the build directory ${directory} cannot be read: ${reasonOf(error)}`, {
-      cause: error,
-    });
+    throw unreadableError(directory, error);
   }
 }
 
@@ -97,7 +95,7 @@ function examine(directory: string, path: string, {files, directories, unsupport
     return;
   }
   const file = join(directory, path);
-  const stats = lstatSync(file, {throwIfNoEntry: false});
+  const stats = lookAt(directory, file);
   if (stats === undefined) {
     // Node reads what is not UTF-8 as U+FFFD, and then there is no such file.
     if (!path.includes('\uFFFD')) throw createError('ERR_FILE_CHANGED', `${file} vanished while it was looked at`);
@@ -112,6 +110,21 @@ function examine(directory: string, path: string, {files, directories, unsupport
   } else {
     unsupported.push({path, reason: `is a ${kindOf(stats)}`});
   }
+}
+
+function lookAt(directory: string, file: string): Stats | undefined {
+  try {
+    return lstatSync(file, {throwIfNoEntry: false});
+  } catch (error) {
+    throw unreadableError(directory, error);
+  }
+}
+
+function unreadableError(directory: string, error: unknown): Error {
+  return createError('ERR_BUILD_DIRECTORY', `the build directory ${directory} cannot be read: ${reasonOf(error)}`, {
+    suggestions: ['Make all of it readable.'],
+    cause: error,
+  });
 }
 
 function kindOf(stats: Stats): string {

@@ -45,11 +45,21 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   }
 }
 
+type AnyFlag = Interfaces.FlagInput[string];
+
 // oclif would fill in environment variables, which hides where a value comes from and leaves lists unsplit, and take
 // what waits on stdin, perhaps a secret, for a missing argument.
 function commandLineOnly({flags, baseFlags, args, strict}: typeof Command) {
-  const given = Object.entries<Command.Flag.Any>({...baseFlags, ...flags});
-  const flagEntries = given.map(([name, {env: _env, ...flag}]) => [name, flag]);
-  const argEntries = Object.entries(args).map(([name, arg]) => [name, {...arg, ignoreStdin: true}]);
-  return {flags: Object.fromEntries(flagEntries), args: Object.fromEntries(argEntries), strict};
+  const given = Object.entries<AnyFlag>({...baseFlags, ...flags});
+  return {
+    flags: Object.fromEntries(given.map(([name, flag]) => [name, withoutVariable(flag)] as const)),
+    args: Object.fromEntries(Object.entries(args).map(([name, arg]) => [name, {...arg, ignoreStdin: true}] as const)),
+    strict,
+  };
+}
+
+function withoutVariable(flag: AnyFlag): AnyFlag {
+  const copy = {...flag};
+  delete copy.env;
+  return copy;
 }

@@ -1,6 +1,5 @@
 import type {BundleFormat, BundleV2MatchMode, BundleV2Metadata} from '../bundle/types.js';
 import {createError} from '../errors/index.js';
-import {declaredDependencies} from './dependencies.js';
 import {settingNames} from './settings/setting-names.js';
 import type {SettingKey, Settings} from './settings/settings.js';
 
@@ -51,8 +50,9 @@ async function bundleMetadata({
   projectDirectory,
 }: Settings): Promise<BundleV2Metadata | undefined> {
   if (dependencies === undefined && ccOverrides === undefined) return undefined;
+  const {readDeclaredDependencies} = await import('../bundle/index.js');
   const declared =
-    dependencies?.value === 'auto' ? await declaredDependencies(projectDirectory.value) : dependencies?.value;
+    dependencies?.value === 'auto' ? await readDeclaredDependencies(projectDirectory.value) : dependencies?.value;
   return {dependencies: declared, ccOverrides: ccOverrides?.value};
 }
 

@@ -1,4 +1,7 @@
 import type {ApiRuntimeConnection} from '../backends/api/connection.js';
+import {ApiKeyStrategy} from '../http/auth/api-key.js';
+import {BearerTokenStrategy} from '../http/auth/bearer-token.js';
+import {OAuthClientCredentialsStrategy} from '../http/auth/oauth.js';
 import {isInsecureOrigin, normalizeOrigin, parseServiceUrl} from '../http/origin.js';
 import type {AuthStrategy, Environment} from '../http/types.js';
 import type {Output} from './output/output.js';
@@ -41,12 +44,12 @@ export interface ConnectionContext {
  * Makes the connections that the settings allow. Warns before credentials go to an `http:` origin that is not loopback.
  * @throws RuntimeCliError `ERR_ORIGIN_INVALID`, `ERR_ORIGIN_UNTRUSTED`.
  */
-export async function resolveConnection(context: ConnectionContext, settings: Settings): Promise<Connection> {
+export function resolveConnection(context: ConnectionContext, settings: Settings): Connection {
   const {runtimeBackend: preference, backendOptions, maxRetries, baseDelayMs, maxDelayMs, statusCodes} = settings;
   return {
     preference: preference.value,
-    ...(await legacyConnection(context, settings)),
-    ...(await apiConnection(context, settings)),
+    ...legacyConnection(context, settings),
+    ...apiConnection(context, settings),
     backendOptions: backendOptions.value[preference.value] ?? {},
     rateLimit: {
       maxRetries: maxRetries.value,
@@ -59,11 +62,10 @@ export async function resolveConnection(context: ConnectionContext, settings: Se
   };
 }
 
-async function legacyConnection(
+function legacyConnection(
   context: ConnectionContext,
   settings: Settings,
-): Promise<Pick<Connection, 'origin' | 'legacyAuth' | 'legacyMissing'>> {
-  const {ApiKeyStrategy} = await import('../http/index.js');
+): Pick<Connection, 'origin' | 'legacyAuth' | 'legacyMissing'> {
   const {origin, apiKey, apiUser, runtimeBackend} = settings;
   const credentialsGo = apiKey !== undefined && ['auto', 'legacy'].includes(runtimeBackend.value);
   return {
@@ -74,28 +76,27 @@ async function legacyConnection(
   };
 }
 
-async function apiConnection(
+function apiConnection(
   context: ConnectionContext,
   settings: Settings,
-): Promise<Pick<Connection, 'apiConnection' | 'apiMissing'>> {
+): Pick<Connection, 'apiConnection' | 'apiMissing'> {
   const {apiOrigin, organizationId} = settings;
   // A ready-made token needs no token endpoint.
   const credentials: readonly SettingKey[] =
     settings.apiToken === undefined ? ['tokenUrl', 'clientId', 'clientSecret'] : ['apiToken'];
   const apiMissing = missing(settings, ['apiOrigin', 'organizationId', ...credentials]);
   const credentialsGo = apiMissing.length === 0 && ['auto', 'api'].includes(settings.runtimeBackend.value);
-  const auth = await apiAuth(context, settings, credentialsGo);
+  const auth = apiAuth(context, settings, credentialsGo);
   if (apiOrigin === undefined || organizationId === undefined || auth === undefined) return {apiMissing};
   const origin = checkedOrigin(context, apiOrigin, credentialsGo);
   return {apiConnection: {origin, organizationId: organizationId.value, auth}, apiMissing};
 }
 
-async function apiAuth(
+function apiAuth(
   context: ConnectionContext,
   {apiToken, tokenUrl, clientId, clientSecret, scopes}: Settings,
   credentialsGo: boolean,
-): Promise<AuthStrategy | undefined> {
-  const {BearerTokenStrategy, OAuthClientCredentialsStrategy} = await import('../http/index.js');
+): AuthStrategy | undefined {
   if (apiToken !== undefined) return new BearerTokenStrategy(apiToken.value.reveal());
   if (tokenUrl === undefined || clientId === undefined || clientSecret === undefined) return undefined;
   return new OAuthClientCredentialsStrategy({

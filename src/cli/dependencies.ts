@@ -1,7 +1,6 @@
 import {readFile} from 'node:fs/promises';
-import {join, resolve} from 'node:path';
+import {resolve} from 'node:path';
 import {createError} from '../errors/index.js';
-import {readJsonObject} from './config/read-json-object.js';
 import {isRecord} from './settings/parsers.js';
 import type {Dependencies, Setting, UnreadSettings} from './settings/settings.js';
 
@@ -17,17 +16,6 @@ export async function readDependencies(
   if (typeof value !== 'string') return {value, source};
   if (value.trim() === 'auto') return {value: 'auto', source};
   return {value: await readObject(value.trim(), source.name, cwd), source};
-}
-
-/**
- * The dependencies that the package.json of a project declares.
- * @throws RuntimeCliError `ERR_CONFIG_INVALID` when it cannot be read.
- */
-export async function declaredDependencies(projectDirectory: string): Promise<Readonly<Record<string, string>>> {
-  const manifest = join(projectDirectory, 'package.json');
-  const {dependencies = {}} = await readJsonObject(manifest);
-  if (isRecord(dependencies) && isTexts(dependencies)) return dependencies;
-  throw createError('ERR_CONFIG_INVALID', `dependencies of ${manifest} are not names and version ranges.`);
 }
 
 async function readObject(value: string, name: string, cwd: string): Promise<Readonly<Record<string, string>>> {

@@ -61,7 +61,7 @@ function fail({output, signal}: Session, error: unknown): number {
   if (requested !== undefined) return requested;
   const report = reportError(signal.aborted ? interruptionOf(error, signal.reason) : error);
   output.error(report.message, report.suggestions);
-  if (error instanceof Error && error.stack !== undefined) output.debug(error.stack);
+  for (let cause = error; cause instanceof Error; cause = cause.cause) output.debug(cause.stack ?? cause.message);
   output.document({error: report});
   return report.exitCode;
 }
@@ -78,8 +78,9 @@ function flush(stream: NodeJS.WriteStream): Promise<void> {
 }
 
 /** Ends the process, whatever it still waits for, and leaves nothing behind. */
-function end(host: NodeJS.Process, {temporary}: Session, exitCode: number): void {
+function end(host: NodeJS.Process, {temporary, output}: Session, exitCode: number): void {
   temporary.removeAllSync();
-  if (exitCode !== 0 && host.stderr.isTTY) host.stderr.write('\u001B[?25h');
+  // A task list hides the cursor.
+  if (exitCode !== 0 && output.interactive) host.stderr.write('\u001B[?25h');
   host.exit(exitCode);
 }

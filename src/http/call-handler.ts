@@ -1,8 +1,9 @@
 import type {ClientRequest} from 'node:http';
 import type {CancelableRequest, GotReturn, HandlerFunction, Options, Request} from 'got';
 import {Call, describeRequest} from './connection/call.js';
+import {responseError} from './errors/response-error.js';
 import {limitAnswer, watchRequest, type ConnectionLimits} from './connection/watch.js';
-import {toCliError, type ErrorContext} from './errors/to-cli-error.js';
+import {redactorFor, toCliError, type ErrorContext} from './errors/to-cli-error.js';
 import {RequestCount} from './rate-limit/hooks.js';
 import type {Logger} from './types.js';
 
@@ -48,11 +49,16 @@ function isStream(result: GotReturn): result is Request {
 }
 
 function followRequest(request: ClientRequest, call: Call, options: Options, context: CallHandlerContext): void {
-  const {limits, logger} = context;
+  const {limits, errors, logger} = context;
   watchRequest(request, call, limits);
   request.once('response', (response) => {
-    const {statusCode = 0} = response;
+    const {statusCode = 0, headers} = response;
     logger.debug(`${options.method} ${describeRequest(options).path}: ${statusCode}`);
+    // got takes a redirect that it does not follow for a success.
+    if (statusCode >= 300 && statusCode < 400 && options.throwHttpErrors) {
+      call.failure = responseError({statusCode, headers, request: {options}}, redactorFor(options, errors), false);
+      request.destroy(call.failure);
+    }
     // What a stream hands on is not held in memory.
     if (!options.isStream || statusCode >= 300) limitAnswer(request, response, call, limits.maxResponseBytes);
   });

@@ -36,7 +36,7 @@ export interface HttpClientOptions {
  * Makes a got instance with retries, proxies, time-outs, early answers, the user agent and redaction. Loads got.
  *
  * Every call rejects with `signal.reason` when it is aborted, else with a RuntimeCliError: for each answer that is not
- * 2xx (`throwHttpErrors: false` lets them pass) and each failure of the connection. Redirects are never followed.
+ * 2xx (`throwHttpErrors: false` lets it pass) and each failure of the connection. Redirects are never followed.
  * Answers are not decompressed. Streams (`client.stream`) are for downloads; nothing is retried for them.
  * @throws TypeError naming the field of `rateLimit` that has a wrong value.
  */
@@ -67,8 +67,7 @@ export async function createHttpClient(options: HttpClientOptions): Promise<Got>
   return got.extend({
     headers: {'user-agent': userAgent, accept: 'application/json, */*;q=0.1'},
     ...(signal === undefined ? {} : {signal}),
-    // A function that says no, where `false` would make got take a redirect for a success.
-    followRedirect: () => false,
+    followRedirect: false,
     decompress: false,
     strictContentLength: true,
     retry: {limit: 0, calculateDelay: createFailureRetry(policy, rateLimit)},

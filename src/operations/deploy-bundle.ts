@@ -1,3 +1,4 @@
+import {requestedBundleId} from '../backends/answers.js';
 import {callBackend} from '../backends/call.js';
 import type {BundleId, DeployResult} from '../backends/contract.js';
 import {deployFallbackReason, type BackendSelection, type RuntimeBackend} from '../backends/select.js';
@@ -104,10 +105,16 @@ async function deployWith(
   const {backend, context} = open;
   const {deploy} = backend;
   if (!deploy) throw createError('ERR_CAPABILITY_UNSUPPORTED', `the ${name} backend does not support "deploy"`);
-  const bundleId = options.bundleId === 'latest' ? (await findLatestBundle(open)).bundleId : options.bundleId;
+  const bundleId =
+    options.bundleId === 'latest' ? (await findLatestBundle(open)).bundleId : idFor(name, options.bundleId);
   onBundle(bundleId);
   const result = await callBackend(backend, 'deploying the bundle', context.signal, () =>
     deploy.call(backend, {bundleId, targetSlug: options.targetSlug}, context),
   );
   return {backend: name, bundleId, result, warnings: result.warnings ?? []};
+}
+
+/** Ids of the built-in backends are numbers, however they were typed; those of plugins are what they are. */
+function idFor(backend: RuntimeBackend, bundleId: BundleId): BundleId {
+  return backend === 'api' || backend === 'legacy' ? requestedBundleId(bundleId, backend) : bundleId;
 }

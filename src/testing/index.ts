@@ -1,4 +1,4 @@
-export type {ArchiveLimits} from './local-runtime/archive-limits.js';
+export type {ArchiveLimits} from './local-runtime/archive/archive-limits.js';
 export {parseFault, routeNames, type FaultRule, type RouteName} from './local-runtime/faults.js';
 export type {
   LocalRuntime,

@@ -31,7 +31,7 @@ async function resolve(
     apiToken: wrap(apiToken),
   };
   const output = {warn: (text: string) => warnings.push(text)};
-  return {connection: await resolveConnection({env, output}, settings), warnings};
+  return {connection: resolveConnection({env, output}, settings), warnings};
 }
 
 const legacy = {RUNTIME_ORIGIN: 'runtime.example/', API_KEY: 'canary-key'};

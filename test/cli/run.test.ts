@@ -15,7 +15,7 @@ function parsed(ended: Ended): Record<string, unknown> {
 }
 
 describe('what oclif complains about', () => {
-  const complaints: readonly (readonly [args: string[], message: string, hint?: string])[] = [
+  const complaints: [args: string[], message: string, hint?: string][] = [
     [['show', '--tarjet', 'x'], 'There is no flag --tarjet.', 'Did you mean --target?'],
     [['show', '--api-keyy=canary'], 'There is no flag --api-keyy.', 'Did you mean --api-key?'],
     [['show', 'a', 'b'], 'Unexpected argument: b.'],

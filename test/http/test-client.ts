@@ -74,7 +74,12 @@ export async function reasonOf(promise: Promise<unknown>): Promise<unknown> {
 }
 
 /** Parses a multipart request with a parser of other people. */
-export async function parseMultipart({headers, body}: RecordedRequest) {
+export async function parseMultipart({headers, body}: RecordedRequest): Promise<{
+  readonly fields: Readonly<Record<string, string>>;
+  readonly files: readonly {name: string; filename: string; mimeType: string; bytes: Buffer}[];
+  /** Names of all parts. */
+  readonly order: readonly string[];
+}> {
   const fields: Record<string, string> = {};
   const files: {name: string; filename: string; mimeType: string; bytes: Buffer}[] = [];
   const order: string[] = [];
@@ -87,7 +92,7 @@ export async function parseMultipart({headers, body}: RecordedRequest) {
     order.push(name);
     const chunks: Buffer[] = [];
     stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-    stream.on('end', () => files.push({name, filename, mimeType, bytes: Buffer.concat(chunks)}));
+    stream.on('end', () => files.push({name, filename: filename ?? '', mimeType, bytes: Buffer.concat(chunks)}));
   });
   await new Promise((resolve, reject) => {
     parser.on('close', resolve);

@@ -1,6 +1,5 @@
 export {bundleFlags, v2Flag} from './bundle.js';
 export {connectionFlags} from './connection.js';
 export {environmentName} from './environment-name.js';
-export {globalFlags} from './global.js';
 export {rateLimitFlags} from './rate-limit.js';
 export {waitFlags} from './wait.js';

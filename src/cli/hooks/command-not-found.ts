@@ -2,7 +2,7 @@ import type {Hook} from '@oclif/core';
 import {createError, nearest} from '../../errors/index.js';
 
 /** Says that there is no such command and names the nearest one. It never asks and never runs another one. */
-export const commandNotFound: Hook.CommandNotFound = ({id, config}) => {
+const commandNotFound: Hook.CommandNotFound = ({id, config}) => {
   const known = config.commands.filter(({hidden}) => !hidden).map((command) => command.id);
   const meant = nearest(id, known);
   throw createError('ERR_COMMAND_NOT_FOUND', `There is no command ${id}.`, {

@@ -12,7 +12,7 @@ export function renderBuild({plan, result, streamed}: BuildOutcome, output: Outp
   }
   const {bundle, manifest, warnings} = result;
   const {format, path, size, sha256, contentSha256, message, rootDir, configPath, matchMode, config, files} = bundle;
-  output.result(`${path}`);
+  output.result(path);
   output.result(`sha256 ${sha256}`);
   output.result(`Push it with: mycli bundle:push --archive ${path}${format === 'v1' ? '' : ' --v2'}`);
   return {

@@ -1,8 +1,5 @@
 import type {BundleV2MatchMode} from '../../bundle/types.js';
-import {createError} from '../../errors/index.js';
-import {environmentName} from '../flags/environment-name.js';
 import type {Secret} from '../secret.js';
-import {settingNames} from './setting-names.js';
 
 /** Where a value comes from. */
 export interface SettingSource {
@@ -88,19 +85,3 @@ export interface Settings extends PlainSettings {
 
 /** The name of a setting. */
 export type SettingKey = keyof Settings;
-
-/**
- * The value of a setting that the command cannot do without.
- * @throws RuntimeCliError `ERR_USAGE` when it is not set, saying how to set it.
- */
-export function requireSetting<K extends SettingKey>(settings: Settings, key: K): NonNullable<Settings[K]>['value'] {
-  const setting = settings[key];
-  if (setting !== undefined) return setting.value;
-  const {label, flag, config} = settingNames[key];
-  throw createError('ERR_USAGE', `The ${label} is not known.`, {
-    suggestions: [
-      ...(flag === undefined ? [] : [`Give --${flag}, or set ${environmentName(flag)}.`]),
-      ...(config === undefined ? [] : [`Or set ${config} in a mycli.config file.`]),
-    ],
-  });
-}

@@ -4,7 +4,8 @@ import {bundleOptions} from '../../cli/bundle-options.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
 import {commandHost} from '../../cli/command-host.js';
 import {bundleFlags, connectionFlags} from '../../cli/flags/index.js';
-import {requireSetting} from '../../cli/settings/settings.js';
+import {createError} from '../../errors/index.js';
+import {requireSetting} from '../../cli/settings/require-setting.js';
 
 export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
   static override readonly summary = 'Build a bundle into an archive file, with a manifest beside it.';
@@ -37,11 +38,14 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
 
   protected async execute(context: CommandContext): Promise<JsonDocument | undefined> {
     const {format, output = format === 'v1' ? 'bundle.tar' : 'bundle.tar.gz', 'dry-run': dryRun} = this.flags;
+    const toStdout = output === '-' && !dryRun;
+    if (toStdout && context.output.json) {
+      throw createError('ERR_USAGE', '--json and --output - cannot be used together: both write to stdout.');
+    }
     const settings = await context.loadSettings();
     const projectSlug = format === 'v1' ? requireSetting(settings, 'projectSlug') : settings.projectSlug?.value;
     const {runBuildTasks} = await import('../../tasks/build-tasks.js');
     const {renderBuild} = await import('../../cli/render/build.js');
-    const toStdout = output === '-' && !dryRun;
     if (toStdout) context.output.claimStdout();
     const outcome = await runBuildTasks({
       build: {

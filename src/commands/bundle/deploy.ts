@@ -5,7 +5,7 @@ import {commandHost} from '../../cli/command-host.js';
 import {resolveConnection} from '../../cli/connection.js';
 import {connectionFlags, rateLimitFlags, waitFlags} from '../../cli/flags/index.js';
 import {describeResolved} from '../../cli/settings/describe-settings.js';
-import {requireSetting} from '../../cli/settings/settings.js';
+import {requireSetting} from '../../cli/settings/require-setting.js';
 
 export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
   static override readonly summary = 'Deploy an uploaded bundle to a target.';
@@ -24,7 +24,7 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
     const settings = await context.loadSettings();
     const projectSlug = requireSetting(settings, 'projectSlug');
     const targetSlug = requireSetting(settings, 'targetSlug');
-    const {secrets, ...connection} = await resolveConnection(context, settings);
+    const {secrets, ...connection} = resolveConnection(context, settings);
     const {runDeployTasks} = await import('../../tasks/deploy-tasks.js');
     const {renderDeployment} = await import('../../cli/render/deployment.js');
     const result = await runDeployTasks({

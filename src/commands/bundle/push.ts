@@ -6,7 +6,7 @@ import {commandHost} from '../../cli/command-host.js';
 import {resolveConnection} from '../../cli/connection.js';
 import {bundleFlags, connectionFlags, rateLimitFlags, v2Flag, waitFlags} from '../../cli/flags/index.js';
 import {describeResolved} from '../../cli/settings/describe-settings.js';
-import {requireSetting} from '../../cli/settings/settings.js';
+import {requireSetting} from '../../cli/settings/require-setting.js';
 
 export default class BundlePush extends BaseCommand<typeof BundlePush> {
   static override readonly summary = 'Build a bundle, upload it, and deploy it when there is a target.';
@@ -39,7 +39,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
     const settings = await context.loadSettings();
     const projectSlug = requireSetting(settings, 'projectSlug');
     const targetSlug = settings.targetSlug?.value;
-    const {secrets, ...connection} = await resolveConnection(context, settings);
+    const {secrets, ...connection} = resolveConnection(context, settings);
     const {runPushTasks} = await import('../../tasks/push-tasks.js');
     const {renderPush} = await import('../../cli/render/push.js');
     const outcome = await runPushTasks({

@@ -47,7 +47,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
       const {origin, dataDirectory, credentials} = runtime;
       output.document({origin, dataDirectory, credentials}, {oneLine: true});
       output.result(`Local runtime for development at ${origin}, data in ${dataDirectory}`);
-      if (auth) for (const line of credentialLines(origin, credentials)) output.info(line);
+      if (auth && !output.json) for (const line of credentialLines(origin, credentials)) output.info(line);
       await until(signal);
     } finally {
       await runtime.close();

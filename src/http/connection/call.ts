@@ -8,29 +8,23 @@ export class Attempt {
   connected = false;
   /** The last byte of the request was handed to the connection. */
   sent = false;
-  /** Answered with something other than 2xx: the rest of the body is of no use. */
-  refused = false;
   #body: AsyncGenerator | undefined;
 
-  /** The body, as long as the server has not refused the request. */
-  async *body(body: AsyncGenerator): AsyncGenerator {
-    for await (const chunk of body) {
-      if (this.refused) return;
-      yield chunk;
-    }
-    // The connection has taken the last chunk by the time that another one is asked for.
-    this.sent = this.connected;
-  }
-
-  /** Makes `body` what this attempt sends. */
+  /** Makes `body` what this attempt sends: the same, and its end is noted. */
   send(body: AsyncGenerator): AsyncGenerator {
-    this.#body = this.body(body);
+    this.#body = this.#follow(body);
     return this.#body;
   }
 
   /** Closes the file behind a body that nobody reads to its end. */
   end(): void {
     this.#body?.return(undefined).catch(() => undefined);
+  }
+
+  async *#follow(body: AsyncGenerator): AsyncGenerator {
+    yield* body;
+    // The connection has taken the last chunk by the time that another one is asked for.
+    this.sent = this.connected;
   }
 }
 

@@ -25,9 +25,13 @@ function readAfterBrokenPipe<T extends Duplex | null | undefined>(socket: T): T 
   return socket;
 }
 
-/** A write that ends in a broken pipe stays pending: nothing more is written, and no error outruns the answer. */
+/**
+ * A write that ends in a broken pipe stays pending: nothing more is written, and no error outruns the answer. So does
+ * one that ends with the socket: its other events tell, and a second error in the middle of a retry would end the call.
+ */
 function unlessBroken(socket: Socket, callback: (error?: Error | null) => void) {
   return (error?: NodeJS.ErrnoException | null) => {
+    if (error && socket.destroyed) return;
     if (error?.code !== 'EPIPE' && error?.code !== 'ECONNRESET') {
       callback(error);
       return;

@@ -53,7 +53,6 @@ export function watchRequest(request: ClientRequest, call: Call, limits: Connect
       expect('no answer', limits.responseTimeoutMs);
     });
     request.once('response', (response) => {
-      attempt.refused = response.statusCode === undefined || response.statusCode >= 300;
       expect('no progress while receiving the answer', limits.idleTimeoutMs);
       response.once('end', () => socket.setTimeout(0));
     });

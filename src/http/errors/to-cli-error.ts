@@ -26,7 +26,7 @@ export function toCliError(error: unknown, options: Options, call: Call, context
   const known = knownError(error) ?? call.failure;
   if (known !== undefined) return known;
   if (!(error instanceof Error)) return error;
-  const redact = createRedactor([...context.secrets, ...sentCredentials(options)]);
+  const redact = redactorFor(options, context);
   const {name, response}: GotError = error;
   if (response !== undefined && name !== 'ParseError' && (response.statusCode < 200 || response.statusCode >= 300)) {
     return responseError(response, redact, context.limitedStatusCodes.includes(response.statusCode));
@@ -42,7 +42,11 @@ export function notJson(options: Pick<RequestOptions, 'method' | 'url'>, status:
   return createError('ERR_RESPONSE_INVALID', `the answer to ${method} ${path} is not JSON`, {status, method, path});
 }
 
-/** What a server could repeat in its answer. */
+/** Masks the secrets of the client and the credentials of this request, which a server could repeat. */
+export function redactorFor(options: Options, {secrets}: ErrorContext): (text: string) => string {
+  return createRedactor([...secrets, ...sentCredentials(options)]);
+}
+
 function sentCredentials({headers}: Options): string[] {
   const header = headers['authorization'];
   if (typeof header !== 'string') return [];

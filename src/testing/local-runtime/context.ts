@@ -1,13 +1,13 @@
 import type {IncomingMessage} from 'node:http';
 import type {Answer} from './answer.js';
-import type {ArchiveLimits} from './archive-limits.js';
-import type {Deployments} from './deployments.js';
+import type {ArchiveLimits} from './archive/archive-limits.js';
 import type {FaultBook} from './fault-book.js';
 import type {RouteName} from './faults.js';
 import type {HttpFailure} from './http-failure.js';
 import type {LocalRuntimeCredentials} from './options.js';
 import type {RequestBody} from './request-body.js';
-import type {Store} from './store.js';
+import type {Deployments} from './store/deployments.js';
+import type {Store} from './store/store.js';
 
 /** What every request of a runtime works with. */
 export interface RuntimeContext {

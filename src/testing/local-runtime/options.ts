@@ -1,4 +1,4 @@
-import type {ArchiveLimits} from './archive-limits.js';
+import type {ArchiveLimits} from './archive/archive-limits.js';
 import type {FaultRule, RouteName} from './faults.js';
 
 /** What a client needs to talk to a local runtime. Made for development; printing them is fine. */

@@ -2,21 +2,21 @@ import {randomUUID} from 'node:crypto';
 import {once} from 'node:events';
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import {setTimeout as delay} from 'node:timers/promises';
-import {checkHost} from './admission.js';
 import type {Answer} from './answer.js';
-import {apiProtocol} from './api-protocol.js';
-import {archiveProtocol} from './archive-protocol.js';
 import type {Call, Protocol, RuntimeContext} from './context.js';
 import type {AnswerFault} from './fault-book.js';
 import type {RouteName} from './faults.js';
 import {HttpFailure} from './http-failure.js';
-import {legacyProtocol} from './legacy-protocol.js';
 import {matchRoute, type RouteMatch} from './match-route.js';
 import type {RequestRecord} from './options.js';
+import {checkHost} from './protocols/admission.js';
+import {apiProtocol} from './protocols/api-protocol.js';
+import {archiveProtocol} from './protocols/archive-protocol.js';
+import {legacyProtocol} from './protocols/legacy-protocol.js';
+import {siteProtocol} from './protocols/site-protocol.js';
+import {tokenProtocol} from './protocols/token-protocol.js';
 import {RequestBody} from './request-body.js';
 import {sendAnswer} from './send-answer.js';
-import {siteProtocol} from './site-protocol.js';
-import {tokenProtocol} from './token-protocol.js';
 
 /** By prefix, the first that fits. */
 const protocols: readonly Protocol[] = [tokenProtocol, archiveProtocol, legacyProtocol, apiProtocol];
@@ -68,7 +68,7 @@ async function answerTo(call: Call, response: ServerResponse, findings: Findings
     const milliseconds = context.faults.takeLatency(route);
     if (milliseconds > 0) {
       findings.fault = 'latency';
-      await delay(milliseconds);
+      await wait(milliseconds, response);
     }
     fault = context.faults.takeAnswerFault(route);
     if (fault) findings.fault = fault.action;
@@ -80,7 +80,7 @@ async function answerTo(call: Call, response: ServerResponse, findings: Findings
       case 'hang':
         await body.discard(fault.after ?? Infinity);
         if (fault.action === 'reset') request.socket.resetAndDestroy();
-        await once(response, 'close');
+        if (!response.closed) await once(response, 'close');
         return {answer: undefined, fault};
       case 'truncate':
       case 'drop':
@@ -90,9 +90,18 @@ async function answerTo(call: Call, response: ServerResponse, findings: Findings
     const admitted = {...call, params: match.params};
     return {answer: await match.route.handle({...admitted, user: protocol.admit(admitted)}), fault};
   } catch (error) {
-    if (body.isBroken) throw error;
+    if (body.isBroken || response.closed) throw error;
     return {answer: protocol.failure(asFailure(error)), fault};
   }
+}
+
+/** Waits as long as somebody is there to be answered. */
+async function wait(milliseconds: number, response: ServerResponse): Promise<void> {
+  const gone = new AbortController();
+  response.once('close', () => {
+    gone.abort();
+  });
+  await delay(milliseconds, undefined, {signal: gone.signal});
 }
 
 function tryMatch(protocol: Protocol, {request, path}: Call): RouteMatch | HttpFailure {

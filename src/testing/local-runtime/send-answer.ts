@@ -53,7 +53,7 @@ async function sendPart(response: ServerResponse, body: string | FileBody | unde
   if (typeof body === 'string') response.write(Buffer.from(body).subarray(0, length));
   else if (body && length > 0) await pipeline(readPart(body, length), response, {end: false});
   response.socket?.destroySoon();
-  await once(response, 'close');
+  if (!response.closed) await once(response, 'close');
 }
 
 function readPart({file, start}: FileBody, length: number): Readable {

@@ -5,15 +5,15 @@ import {createServer, type Server} from 'node:http';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {createError} from '../../errors/index.js';
-import {defaultArchiveLimits} from './archive-limits.js';
+import {defaultArchiveLimits} from './archive/archive-limits.js';
 import type {RuntimeContext} from './context.js';
-import {openCredentials} from './credentials.js';
-import {Deployments} from './deployments.js';
+import {openCredentials} from './store/credentials.js';
+import {Deployments} from './store/deployments.js';
 import {FaultBook} from './fault-book.js';
 import type {LocalRuntime, LocalRuntimeOptions, RequestRecord} from './options.js';
 import {handleRequest} from './request-handler.js';
-import {Store} from './store.js';
-import {tokenPath} from './token-protocol.js';
+import {Store} from './store/store.js';
+import {tokenPath} from './protocols/token-protocol.js';
 
 const maxRecords = 1000;
 

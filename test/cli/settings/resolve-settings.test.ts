@@ -10,7 +10,8 @@ import {
 } from '../../../src/cli/flags/index.js';
 import {resolveSettings, type SettingsInput} from '../../../src/cli/settings/resolve-settings.js';
 import {settingNames} from '../../../src/cli/settings/setting-names.js';
-import {requireSetting, type Setting, type Settings, type UnreadSettings} from '../../../src/cli/settings/settings.js';
+import {requireSetting} from '../../../src/cli/settings/require-setting.js';
+import type {Setting, Settings, UnreadSettings} from '../../../src/cli/settings/settings.js';
 import {isRuntimeCliError} from '../../../src/errors/index.js';
 
 const configPath = '/project/mycli.config.ts';

@@ -1,10 +1,12 @@
 import {got} from 'got';
-import {expect, test} from 'vitest';
+import {afterEach, expect, test, vi} from 'vitest';
 import {createRateLimitHooks} from '../../../src/http/rate-limit/index.js';
 import {refuseFirst, startRecordingServer} from '../with-server.js';
 
 const silent = {info: () => undefined, warn: () => undefined};
 const quick = {baseDelayMs: 1, maxDelayMs: 5, logger: silent};
+
+afterEach(() => void vi.useRealTimers());
 
 test.each([0, 1, 2, 3])('plain got sends a streamed body whole after %d answers of 429', async (times) => {
   const server = await startRecordingServer(refuseFirst(times));
@@ -42,4 +44,15 @@ test('each call of a client counts for itself', async () => {
   const client = got.extend({hooks: createRateLimitHooks({...quick, maxRetries: 2}), retry: {limit: 0}});
   for (let call = 0; call < 3; call += 1) await client.get(`${server.origin}/x`);
   expect(server.requests).toHaveLength(9);
+});
+
+test('an abort ends the wait, and leaves no timer behind', async () => {
+  vi.useFakeTimers({toFake: ['setTimeout', 'clearTimeout']});
+  const server = await startRecordingServer(refuseFirst(Infinity));
+  const controller = new AbortController();
+  const onRetry = () => void setImmediate(() => controller.abort());
+  const client = got.extend({hooks: createRateLimitHooks({logger: silent, onRetry}), retry: {limit: 0}});
+  await expect(client.get(server.origin, {signal: controller.signal})).rejects.toThrow('aborted');
+  expect(vi.getTimerCount()).toBe(0);
+  expect(server.requests).toHaveLength(1);
 });

@@ -33,7 +33,7 @@ async function send(config: RateLimitMiddlewareConfig, request: Request): Promis
   return middleware.onResponse({request, response: await fetch(request)});
 }
 
-function post(origin: string, body: BodyInit = 'the whole body', init: RequestInit = {}): Request {
+function post(origin: string, body: RequestInit['body'] = 'the whole body', init: RequestInit = {}): Request {
   return new Request(`${origin}/x`, {method: 'POST', body, ...init});
 }
 
@@ -142,8 +142,7 @@ test('a streamed body is sent again whole', async () => {
       controller.close();
     },
   });
-  // `duplex` is required for streams, and the types of Node do not know it yet.
-  const response = await send({}, post(server.origin, body, {duplex: 'half'} as RequestInit));
+  const response = await send({}, post(server.origin, body, {duplex: 'half'}));
   expect(response.status).toBe(201);
   expect(server.requests.map((request) => request.body.toString())).toEqual(Array(3).fill('one two three'));
 });

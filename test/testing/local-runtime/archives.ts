@@ -1,5 +1,5 @@
 import {execFile} from 'node:child_process';
-import {mkdir, mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
+import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {promisify} from 'node:util';
@@ -35,9 +35,10 @@ export async function gnuTar(
       await writeFile(file, content);
     }
     const [top = '.'] = prefix.split('/');
-    const archive = path.join(folder, 'archive');
-    await promisify(execFile)('tar', [gzip ? '-czf' : '-cf', archive, '-C', folder, top]);
-    return await readFile(archive);
+    const {stdout} = await promisify(execFile)('tar', [gzip ? '-czf' : '-cf', '-', '-C', folder, top], {
+      encoding: 'buffer',
+    });
+    return stdout;
   } finally {
     await rm(folder, {recursive: true, force: true});
   }
@@ -67,5 +68,5 @@ export async function rawTar(...entries: readonly HostileEntry[]): Promise<Buffe
   const archive = pack();
   for (const {content = '', ...header} of entries) archive.entry(header, content);
   archive.finalize();
-  return buffer(archive as unknown as AsyncIterable<Buffer>);
+  return buffer(archive);
 }

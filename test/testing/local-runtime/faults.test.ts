@@ -1,3 +1,4 @@
+import {readdir} from 'node:fs/promises';
 import {request as httpRequest} from 'node:http';
 import {describe, expect, test} from 'vitest';
 import {parseFault} from '../../../src/testing/index.js';
@@ -147,12 +148,14 @@ describe('a fault', () => {
   });
 
   test('can keep a client waiting for ever, and closing ends that', async () => {
-    const {client, runtime} = await startRuntime({faults: ['hangx1']});
+    const {client, runtime} = await startRuntime({faults: ['hang:route=list', 'latency=1000000x1:route=home']});
     const waiting = client.legacy('projects/shop/bundles/');
     const outcome = expect(waiting).rejects.toThrow('fetch failed');
-    expect((await client.legacy('projects/shop/bundles/')).status).toBe(200);
+    const late = expect(client.site('')).rejects.toThrow('fetch failed');
+    expect((await client.token()).status).toBe(200);
     await runtime.close();
     await outcome;
+    await late;
   });
 
   test('latency goes together with another fault', async () => {
@@ -183,6 +186,5 @@ test('a client that goes away in the middle of an upload leaves nothing behind',
   request.destroy();
   await expect.poll(() => runtime.requests).toHaveLength(1);
   expect(runtime.requests[0]).toMatchObject({status: 0, route: 'upload'});
-  const {readdir} = await import('node:fs/promises');
   await expect.poll(() => readdir(`${runtime.dataDirectory}/temporary`)).toEqual([]);
 });

@@ -2,7 +2,7 @@ import {readdir} from 'node:fs/promises';
 import path from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {build, config, gnuTar, hostileArchive, rawTar, v2Archive, type HostileEntry} from './archives.js';
-import {v1Body, v2Form} from './client.js';
+import {sendRaw, v1Body, v2Form} from './client.js';
 import {startRuntime} from './with-runtime.js';
 
 /** A form written by hand: each part its headers and its content. */
@@ -261,6 +261,9 @@ describe('a v1 body', () => {
     expect([zipped.status, zipped.json.detail]).toEqual([422, expect.stringContaining('uncompressed')]);
     const elsewhere = await client.pushV1(v1Body(await tar('other/bld')));
     expect([elsewhere.status, elsewhere.json.detail]).toEqual([422, expect.stringContaining('"shop/bld/"')]);
+    const stranger = await gnuTar({'bld/ssr.js': 'x', 'other.js': 'x'}, {prefix: 'shop', gzip: false});
+    const mixed = await client.pushV1(v1Body(stranger, {ssr_shared: []}));
+    expect([mixed.status, mixed.json.detail]).toEqual([422, expect.stringContaining('"shop/other.js"')]);
     const unsafe = await client.pushV1(v1Body(await rawTar({name: 'shop/bld/../../x', content: 'x'})));
     expect([unsafe.status, unsafe.json.detail]).toEqual([422, expect.stringContaining('unsafe path')]);
   });
@@ -280,8 +283,15 @@ describe('a v1 body', () => {
     expect((await client.pushV1(v1Body(await tar(), {bundle_metadata}))).status).toBe(200);
   });
 
-  test('is refused when it is too large', async () => {
-    const {client} = await startRuntime({maxUploadBytes: 1000});
-    expect((await client.pushV1(v1Body(await tar()))).status).toBe(413);
+  test('is refused when it is too large, whether or not it says so', async () => {
+    const {client, runtime} = await startRuntime({maxUploadBytes: 1000});
+    const body = v1Body(await tar());
+    expect((await client.pushV1(body)).status).toBe(413);
+    const chunked = await sendRaw(`${runtime.origin}/api/projects/shop/builds/`, {
+      method: 'POST',
+      headers: {...client.legacyHeaders, 'content-type': 'application/json', 'transfer-encoding': 'chunked'},
+      write: (request) => request.end(body),
+    });
+    expect(chunked.status).toBe(413);
   });
 });

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
-import {V1BodyReader} from '../../../src/testing/local-runtime/v1-body-reader.js';
+import {V1BodyReader} from '../../../src/testing/local-runtime/upload/v1-body-reader.js';
 
 /** Reads a document in pieces of `size` bytes. */
 function read(document: string, size: number): {readonly data: Buffer; readonly rest: unknown} {

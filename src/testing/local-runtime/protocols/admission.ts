@@ -1,0 +1,110 @@
+import type {IncomingMessage} from 'node:http';
+import type {Call, RuntimeContext} from '../context.js';
+import {HttpFailure} from '../http-failure.js';
+import {readToken, secretsEqual} from './access-tokens.js';
+
+const reservedProjects = ['api', 'storefront'];
+
+const apiIdentifier = /^[a-z0-9]+(?:-+[a-z0-9]+)*$/;
+
+/**
+ * Refuses requests that a web page elsewhere could have made with the help of DNS: the name in the Host header, and in
+ * Origin when there is one, has to be a name of this server.
+ * @throws HttpFailure 403.
+ */
+export function checkHost(request: IncomingMessage, context: Pick<RuntimeContext, 'host'>): void {
+  // The address of the connection is no name that DNS could have led here. A socket for both families writes IPv4 so.
+  const localAddress = request.socket.localAddress?.replace(/^::ffff:/, '');
+  const own = ['localhost', '127.0.0.1', '::1', context.host.toLowerCase(), localAddress];
+  const {host = '', origin} = request.headers;
+  for (const address of [`http://${host}`, ...(origin === undefined ? [] : [origin])]) {
+    const name = URL.canParse(address) ? new URL(address).hostname.replace(/^\[|\]$/g, '') : '';
+    if (!own.includes(name)) {
+      throw new HttpFailure(403, `This server is not "${name}": it answers as localhost only.`);
+    }
+  }
+}
+
+/**
+ * Lets a request to the legacy backend in: the API key as a bearer token, or as the password of any user.
+ * @throws HttpFailure 401 for wrong credentials, 400 for unusable slugs.
+ */
+export function admitLegacy(call: Call): string {
+  const {context, request, params} = call;
+  const {scheme, value} = authorization(request);
+  const [user, key] = scheme === 'basic' ? basicCredentials(value) : ['api-key', scheme === 'bearer' ? value : ''];
+  if (context.auth && !secretsEqual(key, context.credentials.apiKey)) {
+    const problem = scheme === '' ? 'The request has no API key.' : 'The API key is wrong.';
+    throw new HttpFailure(401, problem, {'www-authenticate': 'Bearer realm="local runtime"'});
+  }
+  for (const name of ['projectSlug', 'targetSlug'] as const) {
+    const slug = params[name];
+    if (slug !== undefined) checkSlug(slug);
+  }
+  checkProject(params['projectSlug']);
+  return user;
+}
+
+/**
+ * Lets a request to the Api backend in: an access token of this runtime's token endpoint, and its one organization.
+ * @throws HttpFailure 401 for a wrong or expired token, 403 for one without the scopes and for another organization,
+ * 400 for unusable ids.
+ */
+export function admitApi(call: Call): string {
+  const {context, request, params} = call;
+  const {organizationId = '', storefrontId = '', environmentId} = params;
+  if (context.auth) checkToken(request, context);
+  if (organizationId.length < 1 || organizationId.length > 32) {
+    throw new HttpFailure(400, 'An organization id has 1 to 32 characters.');
+  }
+  if (context.auth && organizationId !== context.credentials.organizationId) {
+    throw new HttpFailure(403, `The token is not for the organization "${organizationId}".`);
+  }
+  for (const id of [storefrontId, ...(environmentId === undefined ? [] : [environmentId])]) {
+    if (!apiIdentifier.test(id)) {
+      throw new HttpFailure(400, `"${id}" is not an id of lower-case letters, digits and inner dashes.`);
+    }
+  }
+  checkProject(storefrontId);
+  return context.credentials.clientId;
+}
+
+/** User and password of an HTTP Basic header's value. */
+export function basicCredentials(value: string): readonly [user: string, password: string] {
+  const decoded = Buffer.from(value, 'base64').toString('utf8');
+  const colon = decoded.indexOf(':');
+  return colon === -1 ? [decoded, ''] : [decoded.slice(0, colon), decoded.slice(colon + 1)];
+}
+
+/** Scheme, in lower case, and value of the Authorization header; empty ones without it. */
+export function authorization(request: IncomingMessage): {readonly scheme: string; readonly value: string} {
+  const [scheme = '', value = ''] = (request.headers.authorization ?? '').split(/ +/);
+  return {scheme: scheme.toLowerCase(), value};
+}
+
+function checkToken(request: IncomingMessage, {credentials, scopes, now}: RuntimeContext): void {
+  const {scheme, value} = authorization(request);
+  const claims = scheme === 'bearer' ? readToken(value, credentials.clientSecret, now()) : undefined;
+  if (!claims) {
+    const problem = scheme === '' ? 'The request has no access token.' : 'The access token is wrong or has expired.';
+    throw new HttpFailure(401, problem, {'www-authenticate': 'Bearer error="invalid_token"'});
+  }
+  const missing = scopes?.find((scope) => !claims.scopes.includes(scope));
+  if (missing !== undefined) {
+    throw new HttpFailure(403, `The access token does not have the scope "${missing}".`, {
+      'www-authenticate': 'Bearer error="insufficient_scope"',
+    });
+  }
+}
+
+function checkSlug(slug: string): void {
+  if (slug === '' || slug === '.' || slug === '..' || /[/\\\u0000-\u001f\u007f]/.test(slug)) {
+    throw new HttpFailure(400, `${JSON.stringify(slug)} is not a slug.`);
+  }
+}
+
+function checkProject(slug: string | undefined): void {
+  if (slug !== undefined && reservedProjects.includes(slug)) {
+    throw new HttpFailure(400, `The project name "${slug}" is taken: the local runtime serves its protocols there.`);
+  }
+}

@@ -1,0 +1,118 @@
+import {STATUS_CODES} from 'node:http';
+import * as v from 'valibot';
+import {json, type Answer} from '../answer.js';
+import {param, type AdmittedCall, type Protocol} from '../context.js';
+import {HttpFailure} from '../http-failure.js';
+import {deploymentState, type DeploymentState} from '../store/deployment-state.js';
+import type {BundleRecord, DeploymentRecord} from '../store/records.js';
+import {receiveV2} from '../upload/receive-bundle.js';
+import {validate} from '../validate.js';
+import {admitApi} from './admission.js';
+import {findBundle} from './find-bundle.js';
+import {readRange, slice} from './list-range.js';
+
+const storefront = 'organizations/{organizationId}/storefronts/{storefrontId}';
+const deployments = `${storefront}/environments/{environmentId}/deployments`;
+
+/** The Api backend of wire.md. */
+export const apiProtocol: Protocol = {
+  prefix: '/storefront/deployments/v1/',
+  routes: [
+    {method: 'POST', pattern: `${storefront}/bundles`, name: 'upload', handle: upload},
+    {method: 'GET', pattern: `${storefront}/bundles`, name: 'list', handle: listBundles},
+    {method: 'POST', pattern: deployments, name: 'deploy', handle: deploy},
+    {method: 'GET', pattern: deployments, name: 'history', handle: history},
+    {method: 'GET', pattern: `${deployments}/{deploymentId}`, name: 'deployment', handle: oneDeployment},
+  ],
+  admit: admitApi,
+  failure: ({status, message, headers}) =>
+    json(
+      status,
+      {title: STATUS_CODES[status] ?? 'Error', type: 'about:blank', detail: message},
+      {'content-type': 'application/problem+json', ...headers},
+    ),
+};
+
+const deployBodySchema = v.object({bundleId: v.pipe(v.number(), v.integer())});
+
+const descriptions: Readonly<Record<DeploymentState['status'], string>> = {
+  queued: 'The deployment waits for its turn.',
+  in_progress: 'The files of the bundle are being put in place.',
+  finished: 'The bundle is deployed.',
+  failed: 'The deployment failed on request, by a fault rule.',
+};
+
+async function upload(call: AdmittedCall): Promise<Answer> {
+  const {bundle, warnings, matches} = await receiveV2(call, param(call, 'storefrontId'));
+  return json(201, {bundleId: bundle.id, warnings, matches});
+}
+
+function listBundles(call: AdmittedCall): Answer {
+  const {store, deployments} = call.context;
+  return list(call, store.bundles(param(call, 'storefrontId')), (bundle) =>
+    bundleRow(bundle, deployments.targetsServing(bundle)),
+  );
+}
+
+async function deploy(call: AdmittedCall): Promise<Answer> {
+  const {deployments, now} = call.context;
+  const [projectSlug, targetSlug] = [param(call, 'storefrontId'), param(call, 'environmentId')];
+  const body = validate(deployBodySchema, await call.body.json(), {status: 400, what: 'The body'});
+  const bundle = findBundle(call, projectSlug, body.bundleId);
+  const deployment = await deployments.exclusively(projectSlug, targetSlug, () =>
+    deployments.start({bundle, targetSlug, createdBy: call.user, route: 'deploy'}),
+  );
+  return json(201, deploymentRow(deployment, now()));
+}
+
+function history(call: AdmittedCall): Answer {
+  const {store, now} = call.context;
+  const time = now();
+  const items = store.deployments(param(call, 'storefrontId'), param(call, 'environmentId'));
+  return list(call, items, (deployment) => deploymentRow(deployment, time));
+}
+
+function oneDeployment(call: AdmittedCall): Answer {
+  const {store, now} = call.context;
+  const id = param(call, 'deploymentId');
+  const deployment = store
+    .deployments(param(call, 'storefrontId'), param(call, 'environmentId'))
+    .find(({deploymentId}) => deploymentId === id);
+  if (!deployment) throw new HttpFailure(404, `There is no deployment "${id}".`);
+  return json(200, deploymentRow(deployment, now()));
+}
+
+function list<T>(call: AdmittedCall, items: readonly T[], row: (item: T) => unknown): Answer {
+  const range = readRange(call);
+  return json(200, {...range, total: items.length, data: slice(items, range).map(row)});
+}
+
+function bundleRow(bundle: BundleRecord, inUseBy: readonly string[]): unknown {
+  return {
+    bundleId: bundle.id,
+    description: bundle.message,
+    status: 'ok',
+    lifecycleStatus: 'active',
+    createdBy: bundle.createdBy,
+    creationDate: bundle.createdAt,
+    lastModified: bundle.createdAt,
+    type: bundle.format,
+    ssrParameters: bundle.ssrParameters,
+    inUseBy,
+  };
+}
+
+function deploymentRow(deployment: DeploymentRecord, now: Date): unknown {
+  const {status, percentage, updatedAt, duration} = deploymentState(deployment, now);
+  return {
+    deploymentId: deployment.deploymentId,
+    status,
+    statusMessage: descriptions[status],
+    progress: percentage === undefined ? null : {description: descriptions[status], percentage},
+    duration: duration ?? null,
+    bundle: {bundleId: deployment.bundleId, description: deployment.message},
+    createdBy: deployment.createdBy,
+    creationDate: deployment.createdAt,
+    lastModified: updatedAt,
+  };
+}

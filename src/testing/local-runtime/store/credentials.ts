@@ -1,0 +1,68 @@
+import {randomBytes} from 'node:crypto';
+import {readFile} from 'node:fs/promises';
+import path from 'node:path';
+import * as v from 'valibot';
+import {createError} from '../../../errors/index.js';
+import type {LocalRuntimeCredentials} from '../options.js';
+import {writeJsonFile} from './durable-files.js';
+
+const schema = v.object({
+  apiKey: v.string(),
+  organizationId: v.string(),
+  clientId: v.string(),
+  clientSecret: v.string(),
+});
+
+/** Credentials without the token URL, which depends on the port. */
+export type StoredCredentials = Omit<LocalRuntimeCredentials, 'tokenUrl'>;
+
+/**
+ * The credentials of a data folder, made at its first start; only its owner can read them. Those that are given go
+ * first and are not kept.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` when the file cannot be read, a given one is empty, or the organization id is
+ * longer than 32 characters.
+ */
+export async function openCredentials(
+  dataDirectory: string,
+  given: Partial<StoredCredentials>,
+): Promise<StoredCredentials> {
+  for (const [name, value] of Object.entries(given)) {
+    if (value === '') throw createError('ERR_OPTION_INVALID', `the ${name} of a local runtime cannot be empty`);
+  }
+  const kept = (await readCredentials(dataDirectory)) ?? (await makeCredentials(dataDirectory));
+  const organizationId = given.organizationId ?? kept.organizationId;
+  if (organizationId.length > 32) {
+    throw createError('ERR_OPTION_INVALID', `the organization id "${organizationId}" is longer than 32 characters`);
+  }
+  return {
+    apiKey: given.apiKey ?? kept.apiKey,
+    organizationId,
+    clientId: given.clientId ?? kept.clientId,
+    clientSecret: given.clientSecret ?? kept.clientSecret,
+  };
+}
+
+async function readCredentials(dataDirectory: string): Promise<StoredCredentials | undefined> {
+  const file = path.join(dataDirectory, 'credentials.json');
+  try {
+    return v.parse(schema, JSON.parse(await readFile(file, 'utf8')));
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw createError('ERR_OPTION_INVALID', `the credentials of the data folder cannot be read: ${file}`, {
+      cause: error,
+      suggestions: ['Remove the file: new credentials are made at the next start.'],
+    });
+  }
+}
+
+async function makeCredentials(dataDirectory: string): Promise<StoredCredentials> {
+  const secret = (bytes: number): string => randomBytes(bytes).toString('hex');
+  const credentials = {
+    apiKey: secret(20),
+    organizationId: `org-${secret(4)}`,
+    clientId: `client-${secret(4)}`,
+    clientSecret: secret(20),
+  };
+  await writeJsonFile(path.join(dataDirectory, 'credentials.json'), credentials, path.join(dataDirectory, 'temporary'));
+  return credentials;
+}

@@ -1,0 +1,123 @@
+import {randomUUID} from 'node:crypto';
+import {rm} from 'node:fs/promises';
+import type {ArchiveLimits} from '../archive/archive-limits.js';
+import {unpackSite} from '../archive/unpack-site.js';
+import type {FaultBook} from '../fault-book.js';
+import {HttpFailure} from '../http-failure.js';
+import {deploymentState, queuedShare} from './deployment-state.js';
+import type {BundleRecord, DeploymentRecord} from './records.js';
+import type {Store} from './store.js';
+
+/** What deployments are made with. */
+export interface DeploymentsOptions {
+  readonly store: Store;
+  readonly faults: FaultBook;
+  readonly limits: ArchiveLimits;
+  readonly now: () => Date;
+  /** From queued to finished. */
+  readonly seconds: number;
+}
+
+/** A request to deploy. */
+export interface DeploymentRequest {
+  readonly bundle: BundleRecord;
+  readonly targetSlug: string;
+  readonly createdBy: string;
+  /** What the request was for: the routes of `fail` faults. */
+  readonly route: 'upload' | 'deploy';
+}
+
+/** Makes deployments, one at a time for each target, and tells what runs where. */
+export class Deployments {
+  readonly #options: DeploymentsOptions;
+  /** Targets that a request is being carried out for, with the time since when. */
+  readonly #busy = new Map<string, Date>();
+
+  constructor(options: DeploymentsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Runs `work` while nobody else can deploy to the target.
+   * @throws HttpFailure 409 when a deployment to it is under way.
+   */
+  async exclusively<T>(projectSlug: string, targetSlug: string, work: () => Promise<T>): Promise<T> {
+    const key = JSON.stringify([projectSlug, targetSlug]);
+    const running = this.running(projectSlug, targetSlug);
+    const since = running?.createdAt ?? this.#busy.get(key)?.toISOString();
+    if (since !== undefined) {
+      const what = running ? `Bundle ${String(running.bundleId)}` : 'Another bundle';
+      throw new HttpFailure(409, `${what} is being deployed to "${targetSlug}" since ${since}.`);
+    }
+    this.#busy.set(key, this.#options.now());
+    try {
+      return await work();
+    } finally {
+      this.#busy.delete(key);
+    }
+  }
+
+  /** Deploys a bundle; call it inside `exclusively()`. Its files are in place when this resolves, its time begins. */
+  async start({bundle, targetSlug, createdBy, route}: DeploymentRequest): Promise<DeploymentRecord> {
+    const {store, faults, limits, now, seconds} = this.#options;
+    const {id: bundleId, projectSlug, message} = bundle;
+    const outcome = faults.takeFailure(route) ? 'failed' : 'finished';
+    const folder = outcome === 'finished' ? await store.createTemporaryFolder() : undefined;
+    try {
+      if (folder !== undefined) {
+        const contents = await store.contents(bundleId);
+        await unpackSite(store.archivePath(bundleId), {contents, folder, limits});
+      }
+      const created = now();
+      const after = (share: number): string => new Date(created.getTime() + share * seconds * 1000).toISOString();
+      const times = {createdAt: created.toISOString(), startsAt: after(queuedShare), endsAt: after(1)};
+      const deploymentId = randomUUID();
+      const record = {deploymentId, projectSlug, targetSlug, bundleId, message, createdBy, outcome, ...times} as const;
+      const deployment = await store.addDeployment(record, folder);
+      await this.#removeOldSites(projectSlug, targetSlug);
+      return deployment;
+    } finally {
+      if (folder !== undefined) await rm(folder, {recursive: true, force: true});
+    }
+  }
+
+  /** The deployment that a target serves: the newest one that has finished. The switch to it is a matter of time alone. */
+  current(projectSlug: string, targetSlug: string): DeploymentRecord | undefined {
+    return this.#newest(projectSlug, targetSlug, ['finished']);
+  }
+
+  /** The deployment to a target that has not ended. */
+  running(projectSlug: string, targetSlug: string): DeploymentRecord | undefined {
+    return this.#newest(projectSlug, targetSlug, ['queued', 'in_progress']);
+  }
+
+  /** Targets that serve a bundle. */
+  targetsServing({projectSlug, id}: BundleRecord): readonly string[] {
+    return this.#targets(projectSlug).filter((target) => this.current(projectSlug, target)?.bundleId === id);
+  }
+
+  /** Targets that a bundle is being deployed to. */
+  targetsAwaiting({projectSlug, id}: BundleRecord): readonly string[] {
+    return this.#targets(projectSlug).filter((target) => this.running(projectSlug, target)?.bundleId === id);
+  }
+
+  #targets(projectSlug: string): readonly string[] {
+    return [...new Set(this.#options.store.deployments(projectSlug).map(({targetSlug}) => targetSlug))].sort();
+  }
+
+  #newest(projectSlug: string, targetSlug: string, states: readonly string[]): DeploymentRecord | undefined {
+    const {store, now} = this.#options;
+    const time = now();
+    return store
+      .deployments(projectSlug, targetSlug)
+      .find((deployment) => states.includes(deploymentState(deployment, time).status));
+  }
+
+  async #removeOldSites(projectSlug: string, targetSlug: string): Promise<void> {
+    const {store} = this.#options;
+    const needed = [this.current(projectSlug, targetSlug), this.running(projectSlug, targetSlug)];
+    for (const deployment of store.deployments(projectSlug, targetSlug)) {
+      if (!needed.includes(deployment)) await store.removeSite(deployment.deploymentId);
+    }
+  }
+}

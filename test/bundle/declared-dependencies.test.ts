@@ -1,0 +1,30 @@
+import {join} from 'node:path';
+import {expect, test} from 'vitest';
+import {readDeclaredDependencies} from '../../src/bundle/index.js';
+import {makeFolder} from './project.js';
+
+test('the declared dependencies are taken, those of development are not', async () => {
+  const folder = await makeFolder({
+    'package.json': JSON.stringify({
+      dependencies: {react: '^19.0.0', '@scope/x': 'workspace:*'},
+      devDependencies: {vite: '^7'},
+    }),
+  });
+  expect(await readDeclaredDependencies(folder)).toEqual({react: '^19.0.0', '@scope/x': 'workspace:*'});
+});
+
+test('a project that declares none has none', async () => {
+  expect(await readDeclaredDependencies(await makeFolder({'package.json': '\uFEFF{"name": "shop"}'}))).toEqual({});
+});
+
+test.each([
+  ['missing', {}],
+  ['no JSON', {'package.json': '{'}],
+  ['with a version that is no text', {'package.json': '{"dependencies": {"react": 19}}'}],
+])('a package.json that is %s is an error that names it', async (_what, tree) => {
+  const folder = await makeFolder(tree);
+  await expect(readDeclaredDependencies(folder)).rejects.toMatchObject({
+    code: 'ERR_CONFIG_INVALID',
+    message: expect.stringContaining(join(folder, 'package.json')),
+  });
+});

@@ -1,0 +1,94 @@
+import {execFileSync} from 'node:child_process';
+import {randomBytes} from 'node:crypto';
+import {Readable} from 'node:stream';
+import {buffer} from 'node:stream/consumers';
+import {setTimeout as sleep} from 'node:timers/promises';
+import {gunzipSync} from 'node:zlib';
+import fc from 'fast-check';
+import {describe, expect, test} from 'vitest';
+import {BlockStream} from '../../src/bundle/blocks.js';
+import {gzip} from '../../src/bundle/gzip.js';
+
+const MiB = 1024 * 1024;
+
+async function compress(
+  content: Buffer,
+  {level = 6, block = MiB, chunk = 100_000, slow = false} = {},
+): Promise<Buffer> {
+  const chunks = Array.from({length: Math.ceil(content.length / chunk)}, (_, index) =>
+    content.subarray(index * chunk, (index + 1) * chunk),
+  );
+  const output: Buffer[] = [];
+  for await (const piece of gzip(Readable.from(chunks).pipe(new BlockStream(block)), level)) {
+    output.push(piece);
+    if (slow) await sleep(5);
+  }
+  return Buffer.concat(output);
+}
+
+const text = Buffer.from(Array.from({length: 120_000}, (_, index) => `const v${index} = ${index * 7};`).join('\n'));
+
+describe('gzip and gunzip of the system read it', () => {
+  test.each([
+    ['nothing', Buffer.alloc(0)],
+    ['one byte', Buffer.from('x')],
+    ['exactly one block', Buffer.alloc(MiB, 'abc')],
+    ['exactly two blocks', Buffer.alloc(2 * MiB, 'abc')],
+    ['a block and a byte', Buffer.alloc(MiB + 1, 'abc')],
+    ['text of several blocks', text],
+    ['what does not compress', randomBytes(2 * MiB + 12_345)],
+  ])('%s', async (_what, content) => {
+    const compressed = await compress(content);
+    const options = {input: compressed, maxBuffer: 64 * MiB};
+    execFileSync('gzip', ['-t'], options);
+    expect(execFileSync('gzip', ['-dc'], options).equals(content)).toBe(true);
+    expect(gunzipSync(compressed).equals(content)).toBe(true);
+  });
+});
+
+test('every level gives back what went in', async () => {
+  for (const level of [0, 1, 9]) expect(gunzipSync(await compress(text, {level})).equals(text)).toBe(true);
+});
+
+test('any content in any blocks comes back', async () => {
+  const content = fc.oneof(
+    fc.uint8Array({maxLength: 3000}),
+    fc.array(fc.constantFrom(97, 98), {maxLength: 3000}).map((bytes) => Uint8Array.from(bytes)),
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      content,
+      fc.integer({min: 1, max: 700}),
+      fc.integer({min: 1, max: 900}),
+      async (bytes, block, chunk) => {
+        const compressed = await compress(Buffer.from(bytes), {block, chunk});
+        expect(gunzipSync(compressed).equals(bytes)).toBe(true);
+      },
+    ),
+    {numRuns: 60},
+  );
+});
+
+test('the bytes depend neither on how the input is cut nor on how fast the output is taken', async () => {
+  const expected = await compress(text);
+  expect((await compress(text, {chunk: 777_777})).equals(expected)).toBe(true);
+  expect((await compress(text, {chunk: 5 * MiB, slow: true})).equals(expected)).toBe(true);
+  expect((await compress(text, {chunk: 30_000, slow: true})).equals(expected)).toBe(true);
+});
+
+test('the header has nothing of the machine or the time', async () => {
+  expect((await compress(text)).subarray(0, 10).toString('hex')).toBe('1f8b08000000000000ff');
+});
+
+test('blocks share their dictionary: cutting costs next to nothing', async () => {
+  const whole = execFileSync('gzip', ['-6', '-n'], {input: text, maxBuffer: 64 * MiB}).length;
+  expect((await compress(text)).length).toBeLessThan(whole * 1.01);
+});
+
+test('a failure of the input ends the output with it', async () => {
+  async function* broken(): AsyncGenerator<Buffer> {
+    yield text.subarray(0, 1000);
+    throw new Error('the disk is gone');
+  }
+  await expect(buffer(gzip(broken(), 6))).rejects.toThrow('the disk is gone');
+});

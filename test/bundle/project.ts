@@ -1,0 +1,45 @@
+import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {dirname, join} from 'node:path';
+import {onTestFinished} from 'vitest';
+import type {BundlePlanOptions} from '../../src/bundle/index.js';
+
+/** What a folder of a test holds: contents by path. */
+export type Tree = Readonly<Record<string, string | Buffer>>;
+
+/** Makes a folder that is gone when the test has ended. */
+export async function makeFolder(tree: Tree = {}): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'bundle-test-'));
+  onTestFinished(() => rm(folder, {recursive: true, force: true}));
+  await writeTree(folder, tree);
+  return folder;
+}
+
+/** Writes files below a folder. */
+export async function writeTree(folder: string, tree: Tree): Promise<void> {
+  for (const [path, content] of Object.entries(tree)) {
+    const file = join(folder, path);
+    await mkdir(dirname(file), {recursive: true});
+    await writeFile(file, content);
+  }
+}
+
+/** A build that a bundle can be made of. */
+export const smallBuild: Tree = {
+  'build/ssr.js': 'export default 1;\n',
+  'build/server/render.js': 'render();\n',
+  'build/static/app.js': 'app();\n',
+};
+
+/** Options for planning the bundle of a folder: no git, a clock that stands. */
+export function planOptions(cwd: string, options: Partial<BundlePlanOptions> = {}): BundlePlanOptions {
+  return {
+    format: 'v2',
+    cwd,
+    env: {},
+    now: () => new Date('2026-01-02T03:04:05.678Z'),
+    message: 'a message',
+    projectSlug: 'shop',
+    ...options,
+  };
+}

@@ -1,0 +1,330 @@
+import {execFileSync} from 'node:child_process';
+import {join} from 'node:path';
+import {describe, expect, test} from 'vitest';
+import {planBundle, type BundlePlan, type BundlePlanOptions} from '../../src/bundle/index.js';
+import {makeFolder, planOptions, smallBuild, type Tree} from './project.js';
+
+async function plan(tree: Tree, options: Partial<BundlePlanOptions> = {}): Promise<BundlePlan> {
+  return planBundle(planOptions(await makeFolder({...smallBuild, ...tree}), options));
+}
+
+const onDisk = 'build/.runtime/config.json';
+const bomb = "throw new Error('this file must not be executed');";
+
+const sourceOf = ({sources}: BundlePlan, setting: string): string | undefined =>
+  sources.find((source) => source.setting === setting)?.from;
+
+describe('defaults', () => {
+  test('are those that match a file of this build', async () => {
+    const result = await plan({});
+    expect(result.config).toEqual({
+      ssrOnly: ['ssr.js', 'server/**/*'],
+      ssrShared: ['static/**/*'],
+      ssrParameters: {SSRFunctionNodeVersion: '24.x'},
+    });
+    expect(result.sources.map(({from}) => from)).toEqual(['default', 'default', 'default', 'option']);
+    expect(result).toMatchObject({
+      rootDir: 'bld',
+      configPath: '.runtime/config.json',
+      matchMode: 'strict',
+      warnings: [],
+    });
+    expect(result.files.map(({path, ssrOnly, ssrShared}) => [path, ssrOnly, ssrShared])).toEqual([
+      ['server/render.js', true, false],
+      ['ssr.js', true, false],
+      ['static/app.js', false, true],
+    ]);
+  });
+
+  test('of ssrOnly must match something', async () => {
+    const cwd = await makeFolder({'build/index.html': ''});
+    await expect(planBundle(planOptions(cwd))).rejects.toMatchObject({
+      code: 'ERR_SSR_ENTRY_MISSING',
+      message: expect.stringContaining('looked for ssr.js, ssr.mjs, server/**/*'),
+      suggestions: expect.arrayContaining([expect.stringContaining('--ssr-only')]),
+    });
+    expect((await planBundle(planOptions(cwd, {ssrOnly: ['index.html']}))).config).toMatchObject({ssrShared: []});
+  });
+});
+
+describe('V2-3: patterns come from the first that has them, each by itself', () => {
+  const disk = {[onDisk]: JSON.stringify({ssrOnly: ['ssr.js'], ssrShared: ['static/*']})};
+
+  test('option over on-disk file', async () => {
+    const result = await plan(disk, {ssrOnly: ['server/**']});
+    expect(result.config).toMatchObject({ssrOnly: ['server/**'], ssrShared: ['static/*']});
+    expect(sourceOf(result, 'ssrOnly')).toBe('option');
+    expect(sourceOf(result, 'ssrShared')).toBe(onDisk);
+  });
+
+  test('on-disk file over config.server, which is not executed', async () => {
+    expect((await plan({...disk, 'config.server.ts': bomb})).config).toMatchObject({ssrOnly: ['ssr.js']});
+  });
+
+  test('a key that the on-disk file lacks comes from the defaults, not from config.server', async () => {
+    const result = await plan({[onDisk]: '{"ssrShared": []}', 'config.server.ts': bomb});
+    expect(result.config).toMatchObject({ssrOnly: ['ssr.js', 'server/**/*'], ssrShared: []});
+    expect(sourceOf(result, 'ssrOnly')).toBe('default');
+  });
+
+  test('config.server over defaults', async () => {
+    const result = await plan({'config.server.ts': "export default {ssrOnly: ['ssr.js' as string]};"});
+    expect(result.config).toMatchObject({ssrOnly: ['ssr.js'], ssrShared: ['static/**/*']});
+    expect(sourceOf(result, 'ssrOnly')).toBe('config.server.ts');
+    expect(sourceOf(result, 'ssrShared')).toBe('default');
+  });
+
+  test('.ts over .js over .mjs, and the project over the build', async () => {
+    const files = {
+      'config.server.ts': "export default {ssrOnly: ['*.ts'], ssrShared: []};",
+      'config.server.js': "module.exports = {ssrOnly: ['*.js'], ssrShared: []};",
+      'config.server.mjs': "export default {ssrOnly: ['*.mjs'], ssrShared: []};",
+      'build/config.server.js': "module.exports = {ssrOnly: ['compiled'], ssrShared: []};",
+    };
+    for (const [name, pattern] of [
+      ['config.server.ts', '*.ts'],
+      ['config.server.js', '*.js'],
+      ['config.server.mjs', '*.mjs'],
+      ['build/config.server.js', 'compiled'],
+    ] as const) {
+      expect((await plan(files)).config.ssrOnly, name).toEqual([pattern]);
+      Reflect.deleteProperty(files, name);
+    }
+  });
+
+  test('the compiled file gives what the project leaves open, and is executed for nothing else', async () => {
+    const compiled = {'build/config.server.js': "exports.config = {ssrOnly: ['server/**'], ssrShared: ['static/*']};"};
+    expect(
+      (await plan({...compiled, 'config.server.ts': "export const config = {ssrOnly: ['ssr.js']};"})).config,
+    ).toMatchObject({
+      ssrOnly: ['ssr.js'],
+      ssrShared: ['static/*'],
+    });
+    const complete = {'config.server.ts': "export const config = {ssrOnly: ['ssr.js'], ssrShared: []};"};
+    expect((await plan({...complete, 'build/config.server.js': bomb})).config).toMatchObject({ssrShared: []});
+  });
+
+  test('projectDirectory is where config.server is looked for', async () => {
+    const tree = {
+      'config.server.ts': bomb,
+      'app/config.server.js': "module.exports = {config: {ssrOnly: ['ssr.js']}};",
+    };
+    const result = await plan(tree, {projectDirectory: 'app'});
+    expect(sourceOf(result, 'ssrOnly')).toBe('app/config.server.js');
+  });
+
+  test.each([
+    ['a named export config', "export const config = {ssrOnly: ['ssr.js']};"],
+    ['a default export holding config', "export default {config: {ssrOnly: ['ssr.js']}};"],
+    ['a default export', "export default {ssrOnly: ['ssr.js']};"],
+    ['a promise awaited', "export default await Promise.resolve({ssrOnly: ['ssr.js']});"],
+  ])('config.server may be %s', async (_what, text) => {
+    expect((await plan({'config.server.ts': text})).config.ssrOnly).toEqual(['ssr.js']);
+  });
+});
+
+describe('V2-4: config.server is executed only when it is needed', () => {
+  test('with both patterns given none is, not even the compiled one', async () => {
+    const given = {ssrOnly: ['ssr.js'], ssrShared: []};
+    const bombs = {'config.server.ts': bomb, 'build/config.server.js': bomb};
+    expect((await plan(bombs, given)).config).toMatchObject(given);
+    expect((await plan(bombs, {...given, format: 'v1'})).config).toMatchObject(given);
+  });
+
+  test('with one of them given it is', async () => {
+    await expect(plan({'config.server.ts': bomb}, {ssrOnly: ['ssr.js']})).rejects.toMatchObject({
+      code: 'ERR_CONFIG_INVALID',
+    });
+    await expect(plan({'config.server.ts': bomb}, {ssrShared: []})).rejects.toMatchObject({code: 'ERR_CONFIG_INVALID'});
+  });
+});
+
+describe('V2-2: ssrParameters are merged', () => {
+  test('defaults, then the on-disk file, then options', async () => {
+    const result = await plan(
+      {[onDisk]: JSON.stringify({ssrParameters: {disk: 1, both: 'disk', SSRFunctionNodeVersion: '20.x'}})},
+      {ssrParameters: {both: 'option', mine: [1], unset: undefined}},
+    );
+    expect(result.config.ssrParameters).toEqual({SSRFunctionNodeVersion: '20.x', disk: 1, both: 'option', mine: [1]});
+    expect(sourceOf(result, 'ssrParameters')).toBe(`option, ${onDisk}, default`);
+  });
+
+  test('defaults, then config.server, then options', async () => {
+    const result = await plan(
+      {'config.server.ts': "export default {ssrParameters: {config: 1, both: 'config'}};"},
+      {ssrParameters: {both: 'option'}},
+    );
+    expect(result.config.ssrParameters).toEqual({SSRFunctionNodeVersion: '24.x', config: 1, both: 'option'});
+    expect(sourceOf(result, 'ssrParameters')).toBe('option, config.server.ts, default');
+  });
+});
+
+describe('metadata and other keys', () => {
+  const disk = {
+    [onDisk]: JSON.stringify({
+      ssrOnly: ['ssr.js'],
+      bundleMetadata: {dependencies: {disk: '1'}, ccOverrides: ['disk'], other: true},
+      flavour: {z: 1},
+    }),
+  };
+
+  test('come from the option, per sub-key, else from the on-disk file; unknown sub-keys are dropped', async () => {
+    const result = await plan(disk, {bundleMetadata: {dependencies: {option: '2'}}});
+    expect(result.config.bundleMetadata).toEqual({dependencies: {option: '2'}, ccOverrides: ['disk']});
+    expect(sourceOf(result, 'bundleMetadata.dependencies')).toBe('option');
+    expect(sourceOf(result, 'bundleMetadata.ccOverrides')).toBe(onDisk);
+    expect(result.config['flavour']).toEqual({z: 1});
+  });
+
+  test('are not there when nobody gives them, and never come from config.server', async () => {
+    const tree = {'config.server.ts': "export default {bundleMetadata: {ccOverrides: ['x']}, flavour: 1};"};
+    expect(Object.keys((await plan(tree)).config).sort()).toEqual(['ssrOnly', 'ssrParameters', 'ssrShared']);
+  });
+
+  test('other keys of the option are dropped', async () => {
+    const metadata = {ccOverrides: ['a'], other: 1};
+    expect((await plan({}, {bundleMetadata: metadata})).config.bundleMetadata).toEqual({ccOverrides: ['a']});
+  });
+});
+
+describe('v1', () => {
+  test('does not look at the on-disk file, and keeps it as a file', async () => {
+    const tree = {
+      [onDisk]: 'no JSON',
+      'config.server.ts': "export default {ssrOnly: ['ssr.js'], ssrParameters: {a: 1}};",
+    };
+    const result = await plan(tree, {format: 'v1'});
+    expect(result.config).toEqual({
+      ssrOnly: ['ssr.js'],
+      ssrShared: ['static/**/*'],
+      ssrParameters: {SSRFunctionNodeVersion: '24.x', a: 1},
+    });
+    expect(result.files.map(({path}) => path)).toContain('.runtime/config.json');
+    expect(result).toMatchObject({projectSlug: 'shop'});
+    expect(Object.keys(result)).not.toContain('rootDir');
+  });
+
+  test('has metadata only when dependencies are given', async () => {
+    const metadata = {ccOverrides: ['a']};
+    expect((await plan({}, {format: 'v1', bundleMetadata: metadata})).config.bundleMetadata).toBeUndefined();
+    const dependencies = {react: '^19'};
+    expect((await plan({}, {format: 'v1', bundleMetadata: {...metadata, dependencies}})).config.bundleMetadata).toEqual(
+      {
+        dependencies,
+      },
+    );
+  });
+});
+
+describe('a configuration that cannot be used is an error that names file and field', () => {
+  test.each([
+    ['malformed JSON', '{"ssrOnly": [', 'is not valid JSON'],
+    ['no object', '[]', 'must be an object'],
+    ['null', 'null', 'must be an object'],
+    ['a text for patterns', '{"ssrOnly": "ssr.js"}', 'ssrOnly must be a list of glob patterns'],
+    ['an empty ssrOnly', '{"ssrOnly": []}', 'ssrOnly must name at least one server-only file'],
+    ['a number in a list', '{"ssrShared": ["a", 1]}', 'ssrShared.1 must be a text'],
+    ['an empty pattern', '{"ssrShared": [""]}', 'ssrShared.0 is not a glob pattern'],
+    ['null for patterns', '{"ssrOnly": null}', 'ssrOnly must be'],
+    ['parameters that are a list', '{"ssrParameters": []}', 'ssrParameters must be an object'],
+    [
+      'a version that is a number',
+      '{"bundleMetadata": {"dependencies": {"a": 1}}}',
+      'bundleMetadata.dependencies.a must be',
+    ],
+  ])('on disk: %s', async (_what, text, message) => {
+    await expect(plan({[onDisk]: text})).rejects.toMatchObject({
+      code: 'ERR_CONFIG_INVALID',
+      message: expect.stringMatching(new RegExp(`build/\\.runtime/config\\.json.*${message}`, 's')),
+    });
+  });
+
+  test.each([
+    ['throws', bomb, 'must not be executed'],
+    ['exports nothing', '', 'exports no configuration'],
+    ['exports something else', 'export const other = {ssrOnly: []};', 'exports no configuration'],
+    ['exports a function', 'export default () => ({});', 'exports no configuration'],
+    ['exports a config that is no object', 'export const config = 7;', 'must be an object'],
+    ['has wrong types', 'export default {ssrOnly: [/ssr/]};', 'ssrOnly.0 must be a text'],
+    ['has a function among its parameters', 'export default {ssrParameters: {a: {b: () => 1}}};', 'ssrParameters.a.b'],
+  ])('config.server that %s', async (_what, text, message) => {
+    await expect(plan({'config.server.ts': text})).rejects.toMatchObject({
+      code: 'ERR_CONFIG_INVALID',
+      message: expect.stringMatching(new RegExp(`config\\.server\\.ts.*${message}`, 's')),
+    });
+  });
+});
+
+describe('warnings of patterns that match nothing', () => {
+  const given = {ssrOnly: ['ssr.js', 'gone.js', '!nothing'], ssrShared: ['client/**']};
+
+  test('are given in strict mode and for v1', async () => {
+    const expected = [
+      'the ssrOnly pattern "gone.js" matches no file',
+      'the ssrShared pattern "client/**" matches no file',
+    ];
+    expect((await plan({}, given)).warnings).toEqual(expected);
+    expect((await plan({}, {...given, format: 'v1'})).warnings).toEqual(expected);
+  });
+
+  test('are not given when the server is to pass over them', async () => {
+    expect((await plan({}, {...given, matchMode: 'ignore_missing'})).warnings).toEqual([]);
+  });
+});
+
+test('the configuration has one place: files in its way are named', async () => {
+  await expect(plan({'build/.runtime': 'a file'})).rejects.toMatchObject({
+    code: 'ERR_FILE_UNSUPPORTED',
+    message: expect.stringContaining('.runtime is where'),
+  });
+  await expect(plan({'build/conf/x': ''}, {configPath: 'conf'})).rejects.toMatchObject({code: 'ERR_FILE_UNSUPPORTED'});
+});
+
+test('options that are wrong are refused before anything is looked at', async () => {
+  await expect(planBundle(planOptions('/nonexistent', {ssrOnly: []}))).rejects.toMatchObject({
+    code: 'ERR_PATTERN_INVALID',
+  });
+  await expect(planBundle(planOptions('/nonexistent', {rootDir: '..'}))).rejects.toMatchObject({
+    code: 'ERR_OPTION_INVALID',
+  });
+});
+
+describe('the default message', () => {
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: '/nonexistent',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_CONFIG_NOSYSTEM: '1',
+  };
+  const git = (cwd: string, ...args: string[]): string =>
+    execFileSync('git', ['-c', 'user.name=n', '-c', 'user.email=e', ...args], {
+      cwd,
+      env,
+      encoding: 'utf8',
+      stdio: 'pipe',
+    }).trim();
+  const messageIn = async (cwd: string, options: Partial<BundlePlanOptions> = {}): Promise<string> =>
+    (await planBundle(planOptions(cwd, {env, message: undefined, ...options}))).message;
+
+  test('is branch and commit of the project, the commit alone when detached', async () => {
+    const cwd = await makeFolder({...smallBuild, 'app/file': ''});
+    git(join(cwd, 'app'), 'init', '-q', '-b', 'feature/x');
+    git(join(cwd, 'app'), 'commit', '-q', '--allow-empty', '-m', 'first');
+    const commit = git(join(cwd, 'app'), 'rev-parse', '--short', 'HEAD');
+    const options = {projectDirectory: 'app'};
+    expect(await messageIn(cwd, options)).toBe(`feature/x: ${commit}`);
+    expect(await messageIn(cwd, {...options, env: {...env, GIT_DIR: '/nonexistent'}})).toBe(`feature/x: ${commit}`);
+    git(join(cwd, 'app'), 'checkout', '-q', '--detach');
+    expect(await messageIn(cwd, options)).toBe(commit);
+  });
+
+  test('is the time without a work tree, without a commit and without git', async () => {
+    const time = 'Bundle 2026-01-02T03:04:05.678Z';
+    const cwd = await makeFolder(smallBuild);
+    expect(await messageIn(cwd)).toBe(time);
+    git(cwd, 'init', '-q');
+    expect(await messageIn(cwd)).toBe(time);
+    git(cwd, 'commit', '-q', '--allow-empty', '-m', 'first');
+    expect(await messageIn(cwd, {env: {PATH: '/nonexistent'}})).toBe(time);
+  });
+});

@@ -1,0 +1,355 @@
+import {inspect} from 'node:util';
+import {Readable} from 'node:stream';
+import {buffer} from 'node:stream/consumers';
+import type {Socket} from 'node:net';
+import {describe, expect, test} from 'vitest';
+import {createRequestBodies, readJson} from '../../src/http/index.js';
+import {quick, reasonOf, rejection, testClient, testSource, zeroSource} from './test-client.js';
+import {sendJson, startRecordingServer, startServer, startTcpServer, startTlsServer} from './with-server.js';
+
+const bodies = createRequestBodies();
+
+function* endless() {
+  for (;;) yield Buffer.alloc(64 * 1024);
+}
+
+/** Calls `then` when everything that one request announced has arrived. */
+function afterRequest(socket: Socket, bodyBytes: number, then: () => void): void {
+  let received = Buffer.alloc(0);
+  socket.on('data', (chunk) => {
+    received = Buffer.concat([received, chunk]);
+    const head = received.indexOf('\r\n\r\n');
+    if (head !== -1 && received.length >= head + 4 + bodyBytes) then();
+  });
+}
+
+describe('answers that are not 2xx', () => {
+  test.each([
+    [400, 'ERR_REJECTED', 7],
+    [401, 'ERR_UNAUTHORIZED', 4],
+    [403, 'ERR_FORBIDDEN', 4],
+    [404, 'ERR_REJECTED', 7],
+    [409, 'ERR_REJECTED', 7],
+    [413, 'ERR_REJECTED', 7],
+    [422, 'ERR_REJECTED', 7],
+    [500, 'ERR_SERVER', 7],
+    [503, 'ERR_SERVER', 7],
+  ])('%d becomes %s, exit code %d', async (status, code, exitCode) => {
+    const server = await startRecordingServer((response) => {
+      response.writeHead(status, {'x-request-id': 'req-1'}).end('{"detail":"because"}');
+    });
+    const {http} = await testClient();
+    const error = await rejection(http.post(`${server.origin}/a/b?token=secret-query`, bodies.json({})));
+    expect(error).toMatchObject({
+      code,
+      exitCode,
+      status,
+      method: 'POST',
+      path: '/a/b',
+      requestId: 'req-1',
+      details: {serverMessage: 'because'},
+    });
+    expect(error.message).toContain('because');
+    expect(inspect(error, {depth: Infinity})).not.toContain('secret-query');
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('redirects are not followed, neither for uploads nor for downloads', async () => {
+    const other = await startRecordingServer((response) => sendJson(response, 200, {}));
+    const server = await startRecordingServer((response) => {
+      response.writeHead(307, {location: `${other.origin}/next?secret-query=1`}).end();
+    });
+    const {http} = await testClient();
+    for (const method of ['POST', 'GET'] as const) {
+      const error = await rejection(http(server.origin, {method}));
+      expect(error).toMatchObject({code: 'ERR_RESPONSE_INVALID', status: 307});
+      expect(error.suggestions.join()).toContain(`${other.origin}/next`);
+      expect(inspect(error)).not.toContain('secret-query');
+    }
+    expect(await rejection(buffer(http.stream(server.origin)))).toMatchObject({code: 'ERR_RESPONSE_INVALID'});
+    expect(other.requests).toHaveLength(0);
+  });
+
+  test('throwHttpErrors: false lets them pass', async () => {
+    const server = await startRecordingServer((response) => sendJson(response, 404, {}));
+    const {http} = await testClient();
+    expect(await http.get(server.origin, {throwHttpErrors: false})).toMatchObject({statusCode: 404});
+  });
+});
+
+describe('requests that change nothing', () => {
+  test.each(['GET', 'HEAD'] as const)('%s is repeated twice after 5xx', async (method) => {
+    const server = await startRecordingServer((response) => response.writeHead(502).end());
+    const {http} = await testClient();
+    expect(await rejection(http(server.origin, {method}))).toMatchObject({code: 'ERR_SERVER', status: 502});
+    expect(server.requests).toHaveLength(3);
+  });
+
+  test('GET survives two resets', async () => {
+    let connections = 0;
+    const server = await startTcpServer((socket) => {
+      connections += 1;
+      afterRequest(socket, 0, () => {
+        if (connections <= 2) socket.resetAndDestroy();
+        else socket.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}');
+      });
+    });
+    const {http} = await testClient();
+    expect(await http.get(server.origin).json()).toEqual({});
+    expect(connections).toBe(3);
+  });
+
+  test('GET that is reset again and again is a network error, not an unknown outcome', async () => {
+    const server = await startTcpServer((socket) => afterRequest(socket, 0, () => socket.resetAndDestroy()));
+    const {http} = await testClient();
+    expect(await rejection(http.get(server.origin))).toMatchObject({code: 'ERR_NETWORK', exitCode: 6});
+  });
+});
+
+describe('a connection that ends', () => {
+  test('before the body was sent: a network error', async () => {
+    const server = await startTcpServer((socket) => socket.once('data', () => socket.resetAndDestroy()));
+    const {http} = await testClient();
+    const error = await rejection(http.post(server.origin, bodies.file(zeroSource(20 * 1024 * 1024))));
+    expect(error).toMatchObject({code: 'ERR_NETWORK', exitCode: 6});
+  });
+
+  test.each(['POST', 'PUT', 'DELETE', 'PATCH'] as const)(
+    'after the whole %s was sent: the outcome is unknown, and the message says how to look',
+    async (method) => {
+      let connections = 0;
+      const source = testSource(100_000);
+      const server = await startTcpServer((socket) => {
+        connections += 1;
+        afterRequest(socket, source.size, () => socket.resetAndDestroy());
+      });
+      const {http} = await testClient();
+      const error = await rejection(http(`${server.origin}/x`, {method, ...bodies.file(source)}));
+      expect(error).toMatchObject({code: 'ERR_OUTCOME_UNKNOWN', exitCode: 10, method, path: '/x'});
+      expect(error.suggestions.join()).toContain('bundle:list');
+      expect(connections).toBe(1);
+    },
+  );
+
+  test('after the whole body was sent over TLS: unknown, too', async () => {
+    const server = await startTlsServer((request) => {
+      request.resume().on('end', () => request.socket.destroy());
+    });
+    const {http} = await testClient();
+    const call = http.post(server.origin, {...bodies.file(testSource(100_000)), https: {rejectUnauthorized: false}});
+    expect(await rejection(call)).toMatchObject({code: 'ERR_OUTCOME_UNKNOWN'});
+  });
+
+  test('after a small body that is not made by createRequestBodies: unknown, too', async () => {
+    const server = await startTcpServer((socket) => afterRequest(socket, 2, () => socket.end()));
+    const {http} = await testClient();
+    expect(await rejection(http.post(server.origin, {json: {}}))).toMatchObject({code: 'ERR_OUTCOME_UNKNOWN'});
+  });
+
+  test('in the middle of a 2xx answer to a POST: unknown', async () => {
+    const server = await startTcpServer((socket) =>
+      afterRequest(socket, 2, () => socket.end('HTTP/1.1 201 Created\r\ncontent-length: 100\r\n\r\n{"id":')),
+    );
+    const {http} = await testClient();
+    expect(await rejection(http.post(server.origin, bodies.json({})))).toMatchObject({code: 'ERR_OUTCOME_UNKNOWN'});
+  });
+
+  test('in the middle of a refusal: the status decides', async () => {
+    const server = await startTcpServer((socket) =>
+      afterRequest(socket, 2, () => socket.end('HTTP/1.1 403 Forbidden\r\ncontent-length: 100\r\n\r\n{"detail":')),
+    );
+    const {http} = await testClient();
+    expect(await rejection(http.post(server.origin, bodies.json({})))).toMatchObject({code: 'ERR_FORBIDDEN'});
+  });
+
+  test('in the middle of a 429: it is retried', async () => {
+    let connections = 0;
+    const server = await startTcpServer((socket) => {
+      connections += 1;
+      const answer =
+        connections === 1
+          ? '429 Too Many Requests\r\ncontent-length: 9\r\n\r\n'
+          : '200 OK\r\ncontent-length: 2\r\n\r\n{}';
+      afterRequest(socket, 2, () => socket.end(`HTTP/1.1 ${answer}`));
+    });
+    const {http} = await testClient();
+    expect(await http.post(server.origin, bodies.json({})).json()).toEqual({});
+  });
+});
+
+describe('no connection at all', () => {
+  test('an unknown host is not retried', async () => {
+    const {http, log} = await testClient();
+    const error = await rejection(http.post('http://nonexistent.invalid/x', bodies.json({})));
+    expect(error.exitCode).toBe(6);
+    expect(error.message).toContain('nonexistent.invalid');
+    // Without any name server the look-up ends in EAI_AGAIN, which is retried.
+    const {code} = error.cause as {code?: string};
+    expect(log).toHaveLength(code === 'ENOTFOUND' ? 0 : quick.maxRetries);
+  });
+
+  test('a certificate that nobody signed is not accepted, and not tried again', async () => {
+    const server = await startTlsServer((_, response) => response.end());
+    const {http, log} = await testClient();
+    const error = await rejection(http.get(server.origin));
+    expect(error).toMatchObject({code: 'ERR_TLS', exitCode: 6});
+    expect(error.suggestions.join()).toContain('NODE_EXTRA_CA_CERTS');
+    expect(log).toEqual([]);
+  });
+
+  test('a server that never finishes the handshake is a time-out before anything was sent', async () => {
+    const server = await startTcpServer(() => undefined);
+    const {http} = await testClient({connectTimeoutMs: 50});
+    const error = await rejection(http.post(server.origin.replace('http:', 'https:'), bodies.json({})));
+    expect(error).toMatchObject({code: 'ERR_TIMEOUT', exitCode: 6});
+  });
+});
+
+describe('servers that stall', () => {
+  test('while the body is being sent: a time-out, and nothing was carried out', async () => {
+    const server = await startTcpServer((socket) => socket.pause());
+    const {http} = await testClient({idleTimeoutMs: 100});
+    const error = await rejection(http.post(server.origin, bodies.file(zeroSource(50 * 1024 * 1024))));
+    expect(error).toMatchObject({code: 'ERR_TIMEOUT', exitCode: 6});
+  });
+
+  test('after the last byte: the outcome is unknown', async () => {
+    const server = await startServer(() => undefined);
+    const {http} = await testClient({responseTimeoutMs: 100});
+    const error = await rejection(http.post(server.origin, bodies.json({})));
+    expect(error).toMatchObject({code: 'ERR_OUTCOME_UNKNOWN', exitCode: 10});
+  });
+
+  test('after a GET: a time-out, after two more tries', async () => {
+    const server = await startRecordingServer(() => undefined);
+    const {http} = await testClient({responseTimeoutMs: 100});
+    expect(await rejection(http.get(server.origin))).toMatchObject({code: 'ERR_TIMEOUT', exitCode: 6});
+    expect(server.requests).toHaveLength(3);
+  });
+
+  test('in the middle of the answer: a time-out', async () => {
+    const server = await startServer((_, response) => response.writeHead(200, {'content-length': 10}).write('12345'));
+    const {http} = await testClient({idleTimeoutMs: 100});
+    expect(await rejection(http.get(server.origin))).toMatchObject({code: 'ERR_TIMEOUT'});
+  });
+
+  test('a slow upload that keeps moving takes as long as it takes', async () => {
+    const size = 4 * 1024 * 1024;
+    const server = await startServer((request, response) => {
+      let received = 0;
+      request.on('data', (chunk: Buffer) => {
+        received += chunk.length;
+        request.pause();
+        setTimeout(() => request.resume(), 5);
+      });
+      request.on('end', () => sendJson(response, 200, {received}));
+    });
+    const {http} = await testClient({idleTimeoutMs: 250, responseTimeoutMs: 20_000});
+    expect(await http.post(server.origin, bodies.file(zeroSource(size))).json()).toEqual({received: size});
+  });
+});
+
+describe('answers that are no answers', () => {
+  test('one that is longer than the limit ends the connection', async () => {
+    let closed: () => void = () => undefined;
+    const end = new Promise<void>((resolve) => (closed = resolve));
+    const server = await startServer((_, response) => {
+      response.on('close', closed);
+      response.writeHead(200);
+      Readable.from(endless(), {objectMode: false}).pipe(response);
+    });
+    const {http} = await testClient({maxResponseBytes: 1024 * 1024});
+    expect(await rejection(http.get(server.origin))).toMatchObject({code: 'ERR_RESPONSE_INVALID', exitCode: 7});
+    await end;
+  });
+
+  test('a refusal of a stream is limited, too; what a stream hands on is not', async () => {
+    const server = await startRecordingServer((response, {url}) => {
+      response.writeHead(url === '/ok' ? 200 : 404).end(Buffer.alloc(300_000, 'x'));
+    });
+    const {http} = await testClient({maxResponseBytes: 200_000});
+    expect(await buffer(http.stream(`${server.origin}/ok`))).toHaveLength(300_000);
+    expect(await rejection(buffer(http.stream(`${server.origin}/no`)))).toMatchObject({code: 'ERR_RESPONSE_INVALID'});
+  });
+
+  test('something else than HTTP', async () => {
+    const server = await startTcpServer((socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n'));
+    const {http} = await testClient();
+    expect(await rejection(http.get(server.origin))).toMatchObject({code: 'ERR_RESPONSE_INVALID'});
+  });
+
+  test('something else than JSON, read in any of the ways', async () => {
+    const server = await startRecordingServer((response) => response.end('<html>secret-page</html>'));
+    const {http} = await testClient();
+    const url = `${server.origin}/x?secret-query=1`;
+    const headers = {authorization: 'Bearer secret-token-1234'};
+    const errors = [
+      await rejection(http.get(url, {headers}).json()),
+      await rejection(http.get(url, {headers, responseType: 'json'})),
+      await rejection(http.get(url, {headers}).then(readJson)),
+    ];
+    for (const error of errors) {
+      expect(error).toMatchObject({code: 'ERR_RESPONSE_INVALID', message: 'the answer to GET /x is not JSON'});
+      expect(inspect(error, {depth: Infinity, showHidden: true})).not.toMatch(/secret/);
+    }
+  });
+});
+
+describe('what got offers', () => {
+  test('json, text, buffer, extend and streams work', async () => {
+    const server = await startRecordingServer((response) => sendJson(response, 200, {a: 1}));
+    const http = (await testClient()).http.extend({headers: {'x-plugin': 'yes'}});
+    expect(await http.get(server.origin).json()).toEqual({a: 1});
+    expect(await http.get(server.origin).text()).toBe('{"a":1}');
+    expect(await http.get(server.origin).buffer()).toEqual(Buffer.from('{"a":1}'));
+    expect(await http.get(server.origin, {resolveBodyOnly: true})).toBe('{"a":1}');
+    expect(readJson(await http.get(server.origin))).toEqual({a: 1});
+    expect(String(await buffer(http.stream(server.origin)))).toBe('{"a":1}');
+    for (const {headers} of server.requests) {
+      expect(headers).toMatchObject({'x-plugin': 'yes', 'user-agent': 'mycli/1.2.3 test'});
+    }
+  });
+
+  test("a mistake in a caller's hook stays what it is, without got's objects on it", async () => {
+    const {http} = await testClient();
+    const broken = http.extend({
+      hooks: {
+        beforeRequest: [
+          () => {
+            throw new RangeError('a bug in the plugin');
+          },
+        ],
+      },
+    });
+    const error = await reasonOf(broken.get('http://127.0.0.1:1', {headers: {authorization: 'Bearer secret-token'}}));
+    expect(error).toMatchObject({message: 'a bug in the plugin'});
+    expect(inspect(error, {depth: Infinity, showHidden: true})).not.toContain('secret-token');
+  });
+});
+
+test('no secret is in any error, however deep one looks', async () => {
+  const secret = 'canary-7f3a9c';
+  const server = await startRecordingServer((response, {headers}) => {
+    response.writeHead(400, {'x-request-id': secret}).end(`you sent ${String(headers.authorization)} and ${secret}`);
+  });
+  const stalling = await startServer(() => undefined);
+  const {http, log} = await testClient({secrets: [secret], responseTimeoutMs: 50});
+  const headers = {authorization: `Basic ${Buffer.from(`someone:${secret}`).toString('base64')}`, 'x-key': secret};
+  const body = bodies.json({secret});
+  const errors = [
+    await rejection(http.get(`${server.origin}/${secret}?key=${secret}`, {headers})),
+    await rejection(http.get(`http://127.0.0.1:1/${secret}`, {headers})),
+    await rejection(http.post(`${stalling.origin}/${secret}`, {...body, headers: {...body.headers, ...headers}})),
+    await rejection(buffer(http.stream(`${server.origin}/x`, {headers}))),
+  ];
+  const text = [
+    ...errors.flatMap((error) => [
+      inspect(error, {depth: Infinity, showHidden: true}),
+      JSON.stringify(error),
+      error.stack,
+    ]),
+    ...log,
+  ].join('\n');
+  expect(text).not.toContain(secret);
+  expect(text).not.toContain(Buffer.from(`someone:${secret}`).toString('base64'));
+});

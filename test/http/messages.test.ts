@@ -1,0 +1,125 @@
+import fc from 'fast-check';
+import {describe, expect, test} from 'vitest';
+import {createRedactor, isInsecureOrigin, normalizeOrigin} from '../../src/http/index.js';
+import {serverMessage} from '../../src/http/errors/server-message.js';
+
+describe('createRedactor', () => {
+  const secret = 'p/+"ä\\s&w0rd';
+  const redact = createRedactor([secret]);
+
+  test.each([
+    secret,
+    JSON.stringify(secret),
+    encodeURIComponent(secret),
+    Buffer.from(secret).toString('base64'),
+    Buffer.from(secret).toString('base64url'),
+    Buffer.from(`u:${secret}`).toString('base64'),
+    Buffer.from(`us:${secret}!`).toString('base64'),
+    Buffer.from(`use:${secret}`).toString('base64url'),
+  ])('masks %s', (form) => {
+    const core = form.replace(/["=]/g, '').slice(6, -3);
+    expect(redact(`before ${form} after`)).not.toContain(core);
+    expect(redact(`before ${form} after`)).toMatch(/^before .* after$/);
+  });
+
+  test('masks every secret wherever it stands in any text', () => {
+    const word = fc.stringMatching(/^[a-z0-9]{8,20}$/);
+    fc.assert(
+      fc.property(word, fc.string(), fc.string(), (key, before, after) => {
+        expect(createRedactor([key])(`${before}${key}${after}`)).not.toContain(key);
+      }),
+    );
+  });
+
+  test.each([
+    ['Authorization: Bearer abc.def-123', 'Authorization: Bearer ***'],
+    ['{"authorization":"Basic dXNlcjpwYXNz"}', '{"authorization":"Basic ***"}'],
+    ['authorization: rawkey', 'authorization: ***'],
+    ['got Bearer eyJhbGciOiJIUzI1NiJ9.x.y', 'got Bearer ***'],
+    ['https://s3.test/b/k?X-Amz-Signature=abc&x=1 is gone', 'https://s3.test/b/k?*** is gone'],
+    ['via http://user:pass@proxy.test:3128', 'via http://***@proxy.test:3128'],
+    ['the bearer of good news', 'the bearer of good news'],
+  ])('turns %j into %j', (text, expected) => {
+    expect(createRedactor([])(text)).toBe(expected);
+  });
+
+  test('leaves very short secrets alone', () => {
+    expect(createRedactor(['', 'a'])('a banana')).toBe('a banana');
+  });
+
+  test('masks a secret that contains another one whole', () => {
+    expect(createRedactor(['abcdef', 'abcdef-long'])('x abcdef-long y')).toBe('x *** y');
+  });
+});
+
+describe('serverMessage', () => {
+  const same = (text: string) => text;
+
+  test.each([
+    ['{"detail":"a"}', 'a'],
+    ['{"message":"b"}', 'b'],
+    ['{"title":"Bad","type":"x","detail":"c"}', 'Bad: c'],
+    ['{"title":"Only a title"}', 'Only a title'],
+    ['{"detail":{"field":["wrong"]}}', '{"field":["wrong"]}'],
+    ['{"field":["wrong"]}', '{"field":["wrong"]}'],
+    ['"just a string"', 'just a string'],
+    ['plain\r\n\ttext\u0007\u001b[31m red', 'plain text [31m red'],
+    ['', undefined],
+    [' \n ', undefined],
+    ['<html><body>no</body></html>', undefined],
+    ['\n<!doctype html>', undefined],
+  ])('of %j is %j', (body, expected) => {
+    expect(serverMessage(body, same)).toBe(expected);
+  });
+
+  test('is cut to 300 characters, after the secrets are masked', () => {
+    const secret = 'canary-1234567890';
+    const message = serverMessage(`${'x'.repeat(290)}${secret}${'y'.repeat(100)}`, createRedactor([secret]));
+    expect(message).toHaveLength(300);
+    expect(message).not.toContain('canary');
+  });
+});
+
+describe('normalizeOrigin', () => {
+  test.each([
+    ['runtime.example.com', 'https://runtime.example.com'],
+    ['localhost:8080', 'https://localhost:8080'],
+    [' https://A.example.com/base/ ', 'https://a.example.com/base'],
+    ['http://127.0.0.1:80', 'http://127.0.0.1'],
+    ['HTTPS://a.example.com//', 'https://a.example.com'],
+  ])('%j is %s', (value, expected) => {
+    expect(normalizeOrigin('origin', value)).toBe(expected);
+  });
+
+  test.each([
+    '',
+    'ftp://a.test',
+    'file:///etc/passwd',
+    'https://me:canary@a.test',
+    'https://canary@a.test',
+    'https://a.test?x=canary',
+    'https://a.test/#canary',
+    'https://a b',
+    'mailto:a@b',
+  ])('refuses %j, names the option and repeats no secret', (value) => {
+    expect(() => normalizeOrigin('--origin', value)).toThrow(
+      expect.objectContaining({
+        code: 'ERR_ORIGIN_INVALID',
+        message: expect.stringMatching(/^--origin (?!.*canary)/) as string,
+      }),
+    );
+  });
+});
+
+test.each([
+  ['http://runtime.example.com', true],
+  ['https://runtime.example.com', false],
+  ['http://localhost:3000', false],
+  ['http://app.localhost', false],
+  ['http://127.8.0.1', false],
+  ['http://[::1]:80', false],
+  ['http://localhost.example.com', true],
+  ['http://127.0.0.1.example.com', true],
+])('credentials to %s would be readable by others: %j', (origin, expected) => {
+  expect(isInsecureOrigin(origin)).toBe(expected);
+});

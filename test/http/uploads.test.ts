@@ -1,0 +1,328 @@
+import {Readable} from 'node:stream';
+import {describe, expect, test} from 'vitest';
+import {createRequestBodies, type BodyOptions, type RetryEvent, type UploadProgress} from '../../src/http/index.js';
+import {parseMultipart, quick, rejection, testClient, testSource, zeroSource} from './test-client.js';
+import {
+  closedPort,
+  refuseFirst,
+  sendJson,
+  startRecordingServer,
+  startServer,
+  startTcpServer,
+  startTlsServer,
+  type RecordedRequest,
+} from './with-server.js';
+
+const megabyte = 1024 * 1024;
+
+const fields = {
+  message: 'Größe "1"\r\nzweite Zeile',
+  rootDir: 'bld',
+  configPath: '.runtime/config.json',
+  matchMode: 'strict',
+};
+
+function multipart(source = testSource(300_001), onProgress?: (progress: UploadProgress) => void): BodyOptions {
+  return createRequestBodies({onProgress}).multipart({
+    file: {name: 'bundle', filename: 'bundle.tar.gz', contentType: 'application/octet-stream', source},
+    fields,
+  });
+}
+
+function largeUpload(onProgress?: (progress: UploadProgress) => void): BodyOptions {
+  return createRequestBodies({onProgress}).file(zeroSource(50 * megabyte));
+}
+
+function contentLengths(requests: readonly RecordedRequest[]): readonly boolean[] {
+  return requests.map(({headers, body}) => headers['content-length'] === String(body.length));
+}
+
+describe.each([0, 1, 2, 3, 4])('after %d answers of 429', (times) => {
+  const rateLimit = {...quick, maxRetries: 4};
+
+  test('multipart: every attempt sends the same whole body with its exact length', async () => {
+    const server = await startRecordingServer(refuseFirst(times));
+    const {http} = await testClient({rateLimit});
+    const source = testSource(300_001);
+    await http.post(`${server.origin}/upload`, multipart(source));
+    expect(server.requests).toHaveLength(times + 1);
+    expect(contentLengths(server.requests)).not.toContain(false);
+    for (const request of server.requests) {
+      const parsed = await parseMultipart(request);
+      expect(parsed.fields).toEqual(fields);
+      expect(parsed.order).toEqual(['bundle', 'message', 'rootDir', 'configPath', 'matchMode']);
+      expect(parsed.files).toMatchObject([{filename: 'bundle.tar.gz', mimeType: 'application/octet-stream'}]);
+      expect(parsed.files[0]?.bytes.equals(source.bytes)).toBe(true);
+    }
+  });
+
+  test('base64 in JSON: every attempt sends the same whole body with its exact length', async () => {
+    const server = await startRecordingServer(refuseFirst(times));
+    const {http} = await testClient({rateLimit});
+    const source = testSource(200_003, 10_007);
+    const value = {message: 'm', encoding: 'base64', ssr_parameters: {a: [1]}, skipped: undefined};
+    await http.post(`${server.origin}/upload`, createRequestBodies().base64Json({value, field: 'data', source}));
+    expect(server.requests).toHaveLength(times + 1);
+    expect(contentLengths(server.requests)).not.toContain(false);
+    for (const {body, headers} of server.requests) {
+      const {data, ...rest} = JSON.parse(body.toString()) as {data: string};
+      expect(rest).toEqual({message: 'm', encoding: 'base64', ssr_parameters: {a: [1]}});
+      expect(data).toBe(source.bytes.toString('base64'));
+      expect(headers['content-type']).toBe('application/json');
+    }
+  });
+});
+
+test.each([0, 1, 2, 3, 4, 5, 6, 7])('a source of %d bytes is encoded right, in pieces of 1', async (size) => {
+  const server = await startRecordingServer(refuseFirst(0));
+  const {http} = await testClient();
+  const source = testSource(size, 1);
+  await http.post(server.origin, createRequestBodies().base64Json({value: {}, field: 'data', source}));
+  expect(JSON.parse(String(server.requests[0]?.body))).toEqual({data: source.bytes.toString('base64')});
+});
+
+test('names of parts cannot break out of their header', async () => {
+  const server = await startRecordingServer(refuseFirst(0));
+  const {http} = await testClient();
+  const file = {name: 'bundle', filename: 'a"\r\nx: y.tar', contentType: 'text/plain', source: testSource(3)};
+  await http.post(server.origin, createRequestBodies().multipart({file, fields: {'f"1': 'v'}}));
+  const body = String(server.requests[0]?.body);
+  expect(body).toContain('filename="a%22%0D%0Ax: y.tar"');
+  expect(body).toContain('name="f%221"');
+});
+
+test('json and file bodies are sent again too', async () => {
+  const server = await startRecordingServer((response, {url}) => {
+    const tries = server.requests.filter((request) => request.url === url).length;
+    response.writeHead(tries === 1 ? 429 : 200).end();
+  });
+  const {http} = await testClient();
+  const bodies = createRequestBodies();
+  const source = testSource(1000);
+  await http.post(`${server.origin}/json`, bodies.json({bundle_id: 7}));
+  await http.put(`${server.origin}/file`, bodies.file(source, 'application/gzip'));
+  const bodyOf = (url: string) => server.requests.filter((request) => request.url === url).map(({body}) => body);
+  expect(bodyOf('/json').map(String)).toEqual(['{"bundle_id":7}', '{"bundle_id":7}']);
+  expect(bodyOf('/file').map((body) => body.equals(source.bytes))).toEqual([true, true]);
+});
+
+describe('progress', () => {
+  test('grows within an attempt, starts again with the next, and ends at the total', async () => {
+    const server = await startRecordingServer(refuseFirst(2));
+    const {http} = await testClient();
+    const events: UploadProgress[] = [];
+    await http.post(
+      server.origin,
+      multipart(testSource(500_000), (event) => events.push(event)),
+    );
+    const total = Number(server.requests[0]?.headers['content-length']);
+    expect(new Set(events.map((event) => event.total))).toEqual(new Set([total]));
+    expect(new Set(events.map((event) => event.attempt))).toEqual(new Set([1, 2, 3]));
+    for (const attempt of [1, 2, 3]) {
+      const transferred = events.filter((event) => event.attempt === attempt).map((event) => event.transferred);
+      expect(transferred[0]).toBe(0);
+      expect(transferred).toEqual([...transferred].sort((a, b) => a - b));
+      expect(transferred.at(-1)).toBe(total);
+    }
+    expect(events.map(({attempt}) => attempt)).toEqual(events.map(({attempt}) => attempt).sort());
+  });
+
+  test('ends at the total when the server did not want to read everything', async () => {
+    const server = await startServer((_, response) => sendJson(response, 201, {}));
+    const {http} = await testClient();
+    const events: UploadProgress[] = [];
+    await http.post(
+      server.origin,
+      largeUpload((event) => events.push(event)),
+    );
+    expect(events.at(-1)).toEqual({transferred: 50 * megabyte, total: 50 * megabyte, attempt: 1});
+  });
+});
+
+describe('a server that answers while the body is still being sent, and closes', () => {
+  const codes = [
+    [401, 'ERR_UNAUTHORIZED', 4],
+    [413, 'ERR_REJECTED', 7],
+    [429, 'ERR_RATE_LIMITED', 5],
+  ] as const;
+
+  test.each(codes)('%d is reported as itself', async (status, code, exitCode) => {
+    const server = await startServer((request, response) => {
+      request.once('data', () => {
+        response.writeHead(status, {connection: 'close'}).end('{"detail":"not like this"}', () => request.destroy());
+      });
+    });
+    const {http} = await testClient({rateLimit: {...quick, maxRetries: 1}});
+    const error = await rejection(http.post(`${server.origin}/upload`, largeUpload()));
+    expect(error).toMatchObject({code, exitCode, status, details: {serverMessage: 'not like this'}});
+  });
+
+  test('over TLS, too', async () => {
+    const server = await startTlsServer((request, response) => {
+      request.once('data', () => response.writeHead(413).end('{"detail":"too much"}', () => request.destroy()));
+    });
+    const {http} = await testClient();
+    const error = await rejection(http.post(server.origin, {...largeUpload(), https: {rejectUnauthorized: false}}));
+    expect(error).toMatchObject({status: 413, details: {serverMessage: 'too much'}});
+  });
+
+  test('413 has a sentence of its own', async () => {
+    const server = await startServer((request, response) => {
+      response.writeHead(413).end('', () => request.destroy());
+    });
+    const {http} = await testClient();
+    const error = await rejection(http.post(`${server.origin}/upload`, largeUpload()));
+    expect(error.message).toContain('larger than the server accepts');
+    expect(error.suggestions.join()).toContain('.bundleignore');
+  });
+
+  test('429 and then a success: the second attempt sends everything', async () => {
+    const received: number[] = [];
+    const server = await startServer((request, response) => {
+      const index = received.push(0) - 1;
+      if (index === 0) {
+        request.once('data', () => response.writeHead(429).end('', () => request.destroy()));
+        return;
+      }
+      request.on('data', (chunk: Buffer) => (received[index] = (received[index] ?? 0) + chunk.length));
+      request.on('end', () => sendJson(response, 201, {ok: true}));
+    });
+    const {http} = await testClient();
+    const events: UploadProgress[] = [];
+    const answer = await http
+      .post(
+        server.origin,
+        largeUpload((event) => events.push(event)),
+      )
+      .json();
+    expect(answer).toEqual({ok: true});
+    expect(received).toEqual([0, 50 * megabyte]);
+    expect(events.at(-1)).toMatchObject({transferred: 50 * megabyte, attempt: 2});
+  });
+
+  test('429 that goes on reading: the rest of the body is not sent during the wait', async () => {
+    const received: number[] = [];
+    const server = await startTcpServer((socket) => {
+      const index = received.push(0) - 1;
+      socket.on('data', (chunk) => {
+        const before = received[index] ?? 0;
+        const now = (received[index] = before + chunk.length);
+        if (index === 0 && before === 0) {
+          socket.write('HTTP/1.1 429 Too Many Requests\r\nretry-after: 1\r\ncontent-length: 0\r\n\r\n');
+        } else if (index === 1 && before < 50 * megabyte && now > 50 * megabyte) {
+          socket.end('HTTP/1.1 201 Created\r\ncontent-length: 2\r\n\r\n{}');
+        }
+      });
+    });
+    const {http} = await testClient({rateLimit: {maxRetries: 1}});
+    await http.post(server.origin, largeUpload());
+    expect(received).toHaveLength(2);
+    expect(received[0]).toBeLessThan(50 * megabyte);
+  });
+
+  test('the file that was being sent is closed', async () => {
+    const server = await startTlsServer((request, response) => {
+      request.once('data', () => response.writeHead(413).end('', () => request.destroy()));
+    });
+    const {http} = await testClient();
+    const stream = zeroSource(50 * megabyte).createReadStream();
+    const closed = new Promise((resolve) => stream.once('close', resolve));
+    const body = createRequestBodies().file({size: 50 * megabyte, createReadStream: () => stream});
+    await rejection(http.post(server.origin, {...body, https: {rejectUnauthorized: false}}));
+    await closed;
+    expect(stream.destroyed).toBe(true);
+  });
+});
+
+describe('rate limits of the client', () => {
+  test('maxRetries 0: 429 is an exhausted rate limit at once', async () => {
+    const server = await startRecordingServer(refuseFirst(1));
+    const {http} = await testClient({rateLimit: {maxRetries: 0}});
+    const error = await rejection(http.post(`${server.origin}/upload`, multipart()));
+    expect(error).toMatchObject({code: 'ERR_RATE_LIMITED', exitCode: 5, status: 429, method: 'POST', path: '/upload'});
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('a status outside the list is not retried', async () => {
+    const server = await startRecordingServer(refuseFirst(1, 503));
+    const {http} = await testClient();
+    expect(await rejection(http.post(server.origin, multipart()))).toMatchObject({code: 'ERR_SERVER', status: 503});
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('503 is retried when it is in the list, and is a rate limit when it stays', async () => {
+    const server = await startRecordingServer(refuseFirst(Infinity, 503));
+    const {http} = await testClient({rateLimit: {...quick, statusCodes: [503], maxRetries: 2}});
+    expect(await rejection(http.post(server.origin, multipart()))).toMatchObject({
+      code: 'ERR_RATE_LIMITED',
+      status: 503,
+    });
+    expect(server.requests).toHaveLength(3);
+  });
+
+  test.each([
+    ['3600', 5, 3_600_000],
+    ['Fri, 20 Nov 2020 12:00:00 GMT', 0, undefined],
+    ['0', 0, undefined],
+  ])('Retry-After %j: waits %d ms and tells it', async (retryAfter, delayMs, requestedMs) => {
+    const server = await startRecordingServer(refuseFirst(1, 429, {'retry-after': retryAfter}));
+    const events: RetryEvent[] = [];
+    const rateLimit = {...quick, prefix: 'UPLOAD'};
+    const {http, log} = await testClient({rateLimit, onRetry: (event) => events.push(event)});
+    await http.post(server.origin, multipart());
+    expect(events).toEqual([
+      {
+        attempt: 1,
+        maxRetries: 3,
+        delayMs,
+        status: 429,
+        reason: '429 Too Many Requests',
+        ...(requestedMs === undefined ? {} : {requestedMs}),
+      },
+    ]);
+    expect(log.filter((line) => line.startsWith('[UPLOAD RATE]'))).toHaveLength(1);
+  });
+
+  test('refused connections are retried in the same way', async () => {
+    const port = await closedPort();
+    const events: RetryEvent[] = [];
+    const {http} = await testClient({onRetry: (event) => events.push(event)});
+    const error = await rejection(http.post(`http://127.0.0.1:${port}/x`, multipart()));
+    expect(error).toMatchObject({code: 'ERR_NETWORK', exitCode: 6, method: 'POST', path: '/x'});
+    expect(events.map(({attempt, reason, status}) => ({attempt, reason, status}))).toEqual(
+      [1, 2, 3].map((attempt) => ({attempt, reason: 'connection refused', status: undefined})),
+    );
+  });
+});
+
+describe('a source that does not hold what it promised', () => {
+  test.each([
+    ['holds less', 90, 'now is only 90'],
+    ['holds more', 110, 'now is longer'],
+  ])('%s: an error of the file, and the server never sees a whole request', async (_, actual, message) => {
+    const server = await startRecordingServer(refuseFirst(0));
+    const {http} = await testClient();
+    const {createReadStream} = testSource(actual);
+    const error = await rejection(http.post(server.origin, createRequestBodies().file({size: 100, createReadStream})));
+    expect(error).toMatchObject({code: 'ERR_FILE_CHANGED', exitCode: 3});
+    expect(error.message).toContain(message);
+    expect(server.requests).toHaveLength(0);
+  });
+
+  test('fails while it is read: an error of the file, too', async () => {
+    const server = await startRecordingServer(refuseFirst(0));
+    const {http} = await testClient();
+    const source = {
+      size: 100,
+      createReadStream: () =>
+        new Readable({
+          read() {
+            this.destroy(Object.assign(new Error('ENOENT: no such file'), {code: 'ENOENT'}));
+          },
+        }),
+    };
+    const error = await rejection(http.post(server.origin, createRequestBodies().file(source)));
+    expect(error).toMatchObject({code: 'ERR_FILE_CHANGED'});
+    expect(error.message).toContain('ENOENT');
+  });
+});
