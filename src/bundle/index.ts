@@ -1,6 +1,6 @@
 export {checkBundleOptions, optionProblemsError} from './check-options.js';
 export {readDeclaredDependencies} from './declared-dependencies.js';
-export {categoryOf, createManifest, manifestPathOf, writeManifest, type BundleManifest} from './manifest.js';
+export {categoryOf, createManifest, manifestPathOf, writeManifest} from './manifest.js';
 export {openBundle} from './open-bundle.js';
 export {packBundle, type PackOptions, type PackResult} from './pack.js';
 export {compilePatterns, matchFiles, matchPatterns, unmatchedPatterns} from './patterns.js';

@@ -36,6 +36,7 @@ export async function packPlan(plan: BundlePlan, options: BuildBundleOptions, ho
   const {cwd = host.cwd, output, signal, onProgress} = options;
   const bundle = await writeBundle(plan, {
     path: resolve(cwd, output),
+    mode: 0o666,
     signal,
     onProgress:
       onProgress &&

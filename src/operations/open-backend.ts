@@ -62,7 +62,12 @@ export async function openBackend(
     rateLimit,
     requestTimeoutMs: requestTimeout === undefined ? undefined : requestTimeout * 1000,
     secrets: secretsOf(backend, options, host),
-    onRetry,
+    onRetry:
+      onRetry &&
+      ((event) =>
+        ignoreThrow(() => {
+          onRetry(event);
+        })),
     onProgress:
       onProgress &&
       ((progress) =>

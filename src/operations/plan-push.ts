@@ -3,6 +3,7 @@ import {
   optionProblemsError,
   checkSlug,
   openBundle,
+  patternWarnings,
   planBundle,
   type BundlePlan,
   type OptionProblem,
@@ -44,7 +45,7 @@ export async function planPush(options: PushRuntimeBundleBackendOptions, host: H
   const format = formatFor(selection.backend, options);
   if (options.archive !== undefined) {
     const bundle = await openPrebuilt(options.archive, format, options, host);
-    return {options, selection, format, content: {kind: 'archive', bundle}, warnings: sizeWarnings(bundle)};
+    return {options, selection, format, content: {kind: 'archive', bundle}, warnings: archiveWarnings(bundle)};
   }
   const plan = await planBundle(contentOptions(options, format, host));
   return {
@@ -132,6 +133,15 @@ export function unusedOptions(options: PushRuntimeBundleBackendOptions, format: 
 export function sizeWarnings({format, size}: Bundle): readonly string[] {
   if (format !== 'v2' || size <= largeArchiveBytes) return [];
   return [`the archive has ${String(Math.round(size / 1e6))} MB; some servers refuse more than 400 MB`];
+}
+
+/** What a strict server would refuse a prebuilt archive for. */
+function archiveWarnings({matchMode, config, files}: Bundle): readonly string[] {
+  if (matchMode !== 'strict') return [];
+  return patternWarnings(
+    config,
+    files.map(({path}) => path),
+  );
 }
 
 async function openPrebuilt(
