@@ -31,7 +31,8 @@ const trees: readonly Tree[] = [
     .map((size) => {
       const bytes = Number(size) * MB;
       const files = Math.max(1, Math.round(bytes / (bytes > 200 * MB ? 5 * MB : 40_000)));
-      return {name: `${size} MB, ${files.toLocaleString('en')} files`, bytes, files};
+      const total = bytes < 1000 * MB ? `${bytes / MB} MB` : `${bytes / MB / 1000} GB`;
+      return {name: `${total}, ${files.toLocaleString('en')} files`, bytes, files};
     }),
   ...(smallFiles > 0
     ? [{name: `${smallFiles.toLocaleString('en')} files of 4 kB`, bytes: smallFiles * 4000, files: smallFiles}]

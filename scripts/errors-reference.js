@@ -46,6 +46,7 @@ An answer of the server decides: 4, 5 or 7. Without an answer it is 6 before the
 ${Object.entries(catalogue)
   .map(([code, {kind, summary}]) => `| \`${code}\` | ${exitCodes[kind]} | ${summary} |`)
   .join('\n')}
+| \`ERR_UNEXPECTED\` | 1 | A bug. |
 `;
 
 await writeFile(new URL('../docs/reference/errors.md', import.meta.url), page);
