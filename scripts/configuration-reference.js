@@ -1,0 +1,72 @@
+// Writes docs/reference/configuration.md from the settings and their flags. Part of the build, so that drift is seen.
+import {writeFile} from 'node:fs/promises';
+import {bundleFlags, connectionFlags, environmentName, rateLimitFlags, v2Flag, waitFlags} from '../dist/cli/flags/index.js';
+import {settingNames} from '../dist/cli/settings/setting-names.js';
+
+const groups = {
+  Connection: connectionFlags,
+  Bundle: {...bundleFlags, ...v2Flag},
+  'Rate limit': rateLimitFlags,
+  Waiting: waitFlags,
+};
+const configKeyOf = Object.fromEntries(Object.values(settingNames).map(({flag, config}) => [flag, config]));
+
+const row = ([name, {char, helpValue, summary}]) => {
+  const value = helpValue === undefined ? '' : ` ${helpValue.replaceAll('|', '\\|')}`;
+  const flag = `\`${char === undefined ? '' : `-${char}, `}--${name}${value}\``;
+  const key = configKeyOf[name] === undefined ? '' : `\`${configKeyOf[name]}\``;
+  return `| ${flag} | \`${environmentName(name)}\` | ${key} | ${summary.replaceAll('|', '\\|')} |`;
+};
+const table = ([title, flags]) => `## ${title}
+
+| flag | variable | key of the config file | |
+| --- | --- | --- | --- |
+${Object.entries(flags).map(row).join('\n')}
+`;
+
+const page = `# Configuration
+
+<!-- Written by scripts/configuration-reference.js from src/cli/settings and src/cli/flags. -->
+
+A setting is taken from the first that has it: flag, environment variable, config file, default. What a push resolved, and
+where each value came from, is printed before anything is sent. An empty variable counts as unset.
+
+A flag that takes several values is repeated, one value each time; globs may also be comma-separated (braces survive) or a JSON
+array, and so may every list in the environment. \`--ssr-param\` and \`--backend-option\` take \`key=value\`, where the value may be JSON.
+\`--no-wait\` and \`--no-v2\` turn off what the environment or the config file turned on.
+
+${Object.entries(groups).map(table).join('\n')}
+## Config file
+
+\`mycli.config.ts\`, \`.mts\`, \`.js\`, \`.mjs\` or \`.json\`, or the key \`mycli\` of package.json. It is looked for from the working directory
+up to the repository's root, without a repository in the working directory only, and never taken when another user owns it.
+\`--config FILE\` names one. Paths in it start from its folder. TypeScript and JavaScript files are code: they are executed with
+your rights.
+
+\`\`\`ts
+export default {
+  projectSlug: 'my-shop',
+  buildDirectory: 'dist',
+  origin: 'https://runtime.example',
+  api: {origin: 'https://api.example', organizationId: 'org_1', tokenUrl: 'https://login.example/token', clientId: 'ci', scopes: []},
+  rateLimit: {maxRetries: 5, prefix: 'push'},
+  backends: {acme: {region: 'eu'}},
+};
+\`\`\`
+
+An unknown key is an error that names the nearest known one.
+
+## Secrets
+
+\`--api-key\`, \`--client-secret\` and \`--api-token\` do not belong into the config file: there they are an error. They come from the environment, from
+a file (\`--api-key @FILE\`) or from stdin (\`--api-key -\`, one of them). A literal on the command line works and is warned about, because
+others on the machine can see it.
+
+\`MYCLI_TRUSTED_ORIGINS\`, a comma-separated list, lets credentials of the built-in backends go to these origins only. An \`http:\` origin that is not this machine
+is warned about before credentials go there.
+
+Proxies come from \`HTTPS_PROXY\`, \`HTTP_PROXY\` and \`NO_PROXY\`, more certificate authorities from \`NODE_EXTRA_CA_CERTS\`. \`NO_COLOR\` and
+\`FORCE_COLOR\` are obeyed, and \`DEBUG=mycli*\` is \`--debug\`.
+`;
+
+await writeFile(new URL('../docs/reference/configuration.md', import.meta.url), page);
