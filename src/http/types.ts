@@ -3,8 +3,11 @@ import type {Readable} from 'node:stream';
 
 /** Where messages for people go. Never receives a secret. */
 export interface Logger {
+  /** For whoever looks for a fault. */
   debug(message: string): void;
+  /** What happens. */
   info(message: string): void;
+  /** What should be looked at. */
   warn(message: string): void;
 }
 
@@ -40,6 +43,7 @@ export interface RetryEvent {
 export interface ByteSource {
   /** Exact number of bytes. */
   readonly size: number;
+  /** Opens them. `start`: the first byte wanted, 0 by default. */
   createReadStream(options?: {readonly start?: number | undefined}): Readable;
 }
 

@@ -124,7 +124,9 @@ export interface DeployBundleOptions extends CommonOptions, ConnectionOptions, W
   readonly bundleId: BundleId;
   /** Waits until the deployment has ended. @default false */
   readonly wait?: boolean | undefined;
+  /** Told when `auto` falls back from Api to legacy. */
   readonly onFallback?: ((reason: string) => void) | undefined;
+  /** Told the backend about to serve the call, and again after a fallback. */
   readonly onResolve?: ((backend: RuntimeBackend) => void) | undefined;
 }
 

@@ -1,5 +1,5 @@
 export type {ArchiveLimits} from './local-runtime/archive/archive-limits.js';
-export {parseFault, routeNames, type FaultRule, type RouteName} from './local-runtime/faults.js';
+export {parseFault, routeNames, type FaultRule, type FaultScope, type RouteName} from './local-runtime/faults.js';
 export type {
   LocalRuntime,
   LocalRuntimeCredentials,

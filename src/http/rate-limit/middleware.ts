@@ -3,8 +3,6 @@ import {announceRetry, warnNotRetried} from './announce.js';
 import {planRetry, resolveRateLimitPolicy, type RateLimitMiddlewareConfig} from './policy.js';
 import {wait} from './wait.js';
 
-type Fetch = (request: Request) => Promise<Response>;
-
 /** A middleware for clients that speak web `Request` and `Response`. */
 export interface RateLimitMiddleware {
   /** Call it with each request before it is sent: it keeps a copy of the body to send again. */
@@ -18,7 +16,7 @@ export interface RateLimitMiddleware {
   onResponse(context: {
     readonly request: Request;
     readonly response: Response;
-    readonly fetch?: Fetch | undefined;
+    readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
   }): Promise<Response>;
 }
 

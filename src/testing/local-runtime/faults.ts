@@ -20,7 +20,7 @@ export const routeNames = [
 export type RouteName = (typeof routeNames)[number];
 
 /** Which requests meet a fault. */
-interface FaultScope {
+export interface FaultScope {
   /** @default every route */
   readonly route?: RouteName | undefined;
   /** How many requests meet it. @default all */
