@@ -104,6 +104,12 @@ export {
 } from './backends/registry.js';
 export type {RuntimeBackend, RuntimeBackendPreference} from './backends/select.js';
 export {ApiKeyStrategy, BearerTokenStrategy, OAuthClientCredentialsStrategy} from './http/index.js';
-export type {AuthContext, AuthStrategy, OAuthClientCredentialsOptions, RetryEvent, UploadProgress} from './http/index.js';
+export type {
+  AuthContext,
+  AuthStrategy,
+  OAuthClientCredentialsOptions,
+  RetryEvent,
+  UploadProgress,
+} from './http/index.js';
 export type {RateLimitMiddlewareConfig} from './http/rate-limit/index.js';
 export * from './errors/index.js';

@@ -39,7 +39,7 @@ interface PushContext {
   deployed?: DeployedPush | undefined;
 }
 
-/** Runs a push step by step: verify, resolve, build, upload, deploy, wait. */
+/** Runs a push step by step: verify, build, resolve, upload, deploy, wait. */
 export async function runPushTasks(options: PushTasksOptions): Promise<PushOutcome> {
   const context: PushContext = {};
   try {
@@ -56,8 +56,9 @@ function pushSteps(options: PushTasksOptions): readonly PipelineStep<PushContext
   const deploys = push.targetSlug !== undefined;
   return [
     verifyStep(options),
+    ...(dryRun ? [] : [buildStep(options)]),
     resolveStep(options),
-    ...(dryRun ? [] : [buildStep(options), uploadStep(options)]),
+    ...(dryRun ? [] : [uploadStep(options)]),
     ...(deploys && !dryRun ? [deployStep(options)] : []),
     ...(deploys && !dryRun && push.wait ? [waitStep(options)] : []),
   ];

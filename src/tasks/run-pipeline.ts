@@ -19,7 +19,7 @@ export interface StepView {
   done(title: string): void;
   /** A line that stays. */
   detail(line: string): void;
-  /** News that a plain log keeps and a terminal replaces by the next progress. */
+  /** News for a terminal, replaced by the next progress. A plain log has the line of the client's own log. */
   notice(text: string): void;
   /** A state that the next one replaces. `fraction`: how much is done, 0 to 1. */
   progress(text: string, fraction?: number): void;
@@ -109,7 +109,7 @@ function plainView(title: string, terminal: PipelineTerminal): StepView {
   return {
     done: line,
     detail: line,
-    notice: line,
+    notice: () => undefined,
     progress: (text, fraction = 0) => {
       const elapsed = Date.now() - shownAt;
       const farther = fraction - shownFraction >= plainProgress.fraction && elapsed >= plainProgress.fractionAfterMs;
