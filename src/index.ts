@@ -91,6 +91,7 @@ function processHost(): Host {
   };
 }
 
+export type {BundleContentOptions} from './bundle/index.js';
 export type * from './operations/options.js';
 export type {BuildBundleResult} from './operations/build-bundle.js';
 export type {ListBundlesResult} from './operations/list-bundles.js';

@@ -5,7 +5,7 @@ export {openBundle} from './open-bundle.js';
 export {packBundle, type PackOptions, type PackResult} from './pack.js';
 export {compilePatterns, matchFiles, matchPatterns, unmatchedPatterns} from './patterns.js';
 export {planBundle, type BundlePlan} from './plan.js';
-export type {BundlePlanOptions} from './plan-options.js';
+export type {BundleContentOptions, BundlePlanOptions} from './plan-options.js';
 export {checkSlug, type OptionProblem} from './slug.js';
 export {createTemporaryDirectory, sweepTemporaryDirectories, type TemporaryDirectory} from './temporary-directory.js';
 export type * from './types.js';

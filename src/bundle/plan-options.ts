@@ -1,25 +1,16 @@
 import type {BundleFormat, BundleV2MatchMode, BundleV2Metadata} from './types.js';
 
-/** What a bundle is made of. */
-export interface BundlePlanOptions {
-  readonly format: BundleFormat;
-  /** Absolute path of the directory that relative ones start from. */
-  readonly cwd: string;
-  /** `SOURCE_DATE_EPOCH` is read from it, and git runs with it. */
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** The clock, for the default message. */
-  readonly now: () => Date;
-  /** Names the entries of a v1 archive, which needs it. */
-  readonly projectSlug?: string | undefined;
-  /** Directory with the application's build output, relative to `cwd`. @default 'build' */
+/** What goes into a bundle, and how it is described. */
+export interface BundleContentOptions {
+  /** Path of the directory with the application's build output. @default 'build' */
   readonly buildDirectory?: string | undefined;
-  /** Directory from which `config.server.ts`, `.js` or `.mjs` is read (V2-4), relative to `cwd`. @default `cwd` */
+  /** Directory from which `config.server.ts`, `.js` or `.mjs` is read (V2-4). @default the working directory */
   readonly projectDirectory?: string | undefined;
   /** Describes the bundle, at most 2,048 characters. @default `<branch>: <commit>` from git, else `Bundle <time>` */
   readonly message?: string | undefined;
-  /** Glob patterns of files that run only on the server (V2-1). Not empty. @default see V2-3 */
+  /** Glob patterns of files that run only on the server, verbatim in v2 (V2-1). Not empty. @default see V2-3 */
   readonly ssrOnly?: readonly string[] | undefined;
-  /** Glob patterns of files shared between server and client (V2-1). @default see V2-3 */
+  /** Glob patterns of files shared between server and client, verbatim in v2 (V2-1). @default see V2-3 */
   readonly ssrShared?: readonly string[] | undefined;
   /** Merged over the defaults and over what configuration files say (V2-2). */
   readonly ssrParameters?: Readonly<Record<string, unknown>> | undefined;
@@ -35,6 +26,19 @@ export interface BundlePlanOptions {
   readonly ignore?: readonly string[] | undefined;
   /** v2 only. Effort of gzip, 0 to 9. @default 6 */
   readonly compressionLevel?: number | undefined;
+}
+
+/** What a bundle is made of, and where. */
+export interface BundlePlanOptions extends BundleContentOptions {
+  readonly format: BundleFormat;
+  /** Absolute path of the directory that relative ones start from. */
+  readonly cwd: string;
+  /** `SOURCE_DATE_EPOCH` is read from it, and git runs with it. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The clock, for the default message. */
+  readonly now: () => Date;
+  /** Names the entries of a v1 archive, which needs it. */
+  readonly projectSlug?: string | undefined;
   /** Ends the work: it rejects with `signal.reason`. */
   readonly signal?: AbortSignal | undefined;
 }

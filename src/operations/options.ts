@@ -2,7 +2,8 @@ import type {ApiRuntimeConnection} from '../backends/api/connection.js';
 import type {BundleId, BundleMatches, DeploymentRef, DeploymentStatus} from '../backends/contract.js';
 import type {BackendRegistry} from '../backends/registry.js';
 import type {RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
-import type {BundleFormat, BundleV2MatchMode, BundleV2Metadata} from '../bundle/types.js';
+import type {BundleContentOptions} from '../bundle/index.js';
+import type {BundleFormat} from '../bundle/types.js';
 import type {RateLimitMiddlewareConfig} from '../http/rate-limit/index.js';
 import type {AuthStrategy, RetryEvent} from '../http/types.js';
 
@@ -50,32 +51,6 @@ export interface ConnectionOptions {
   readonly backendOptions?: Readonly<Record<string, unknown>> | undefined;
   /** The backends to choose from. @default the built-in ones */
   readonly backends?: BackendRegistry | undefined;
-}
-
-/** What goes into a bundle. */
-export interface BundleContentOptions {
-  /** Path of the directory with the application's build output. @default 'build' */
-  readonly buildDirectory?: string | undefined;
-  /** Directory from which `config.server.ts`, `.js` or `.mjs` is read (V2-4). @default the working directory */
-  readonly projectDirectory?: string | undefined;
-  /** Describes the bundle, at most 2,048 characters. @default `<branch>: <commit>` from git, else `Bundle <time>` */
-  readonly message?: string | undefined;
-  /** Merged over the defaults and over what configuration files say (V2-2). */
-  readonly ssrParameters?: Readonly<Record<string, unknown>> | undefined;
-  /** Glob patterns of files that run only on the server, verbatim in v2 (V2-1). @default see V2-3 */
-  readonly ssrOnly?: readonly string[] | undefined;
-  /** Glob patterns of files shared between server and client, verbatim in v2 (V2-1). @default see V2-3 */
-  readonly ssrShared?: readonly string[] | undefined;
-  /** v2 only. Path prefix of the archive's entries. @default 'bld' */
-  readonly rootDir?: string | undefined;
-  /** v2 only. Path of the configuration in the archive, below `rootDir`. @default '.runtime/config.json' */
-  readonly configPath?: string | undefined;
-  /** v2 only. How the server treats patterns that match no file. @default 'strict' */
-  readonly matchMode?: BundleV2MatchMode | undefined;
-  /** Metadata for the bundle's configuration. v1 takes `dependencies` only. */
-  readonly bundleMetadata?: BundleV2Metadata | undefined;
-  /** Patterns, in the syntax of gitignore, of files to leave out, beside those of `.bundleignore`. */
-  readonly ignore?: readonly string[] | undefined;
 }
 
 /** How long to wait for a deployment. */

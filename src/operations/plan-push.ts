@@ -93,25 +93,11 @@ export function contentOptions(
   host: Host,
 ): Parameters<typeof planBundle>[0] {
   const {projectSlug, buildDirectory, projectDirectory, message, ssrOnly, ssrShared, ssrParameters} = options;
-  const {bundleMetadata, rootDir, configPath, matchMode, ignore, signal} = options;
+  const {bundleMetadata, rootDir, configPath, matchMode, ignore, compressionLevel, signal} = options;
   return {
-    format,
-    cwd: options.cwd ?? host.cwd,
-    env: host.env,
-    now: () => host.now(),
-    projectSlug,
-    buildDirectory,
-    projectDirectory,
-    message,
-    ssrOnly,
-    ssrShared,
-    ssrParameters,
-    bundleMetadata,
-    rootDir,
-    configPath,
-    matchMode,
-    ignore,
-    signal,
+    ...{format, cwd: options.cwd ?? host.cwd, env: host.env, now: () => host.now(), signal, projectSlug},
+    ...{buildDirectory, projectDirectory, message, ssrOnly, ssrShared, ssrParameters, bundleMetadata},
+    ...{rootDir, configPath, matchMode, ignore, compressionLevel},
   };
 }
 
