@@ -1,6 +1,13 @@
 // Writes docs/reference/configuration.md from the settings and their flags. Part of the build, so that drift is seen.
 import {writeFile} from 'node:fs/promises';
-import {bundleFlags, connectionFlags, environmentName, rateLimitFlags, v2Flag, waitFlags} from '../dist/cli/flags/index.js';
+import {
+  bundleFlags,
+  connectionFlags,
+  environmentName,
+  rateLimitFlags,
+  v2Flag,
+  waitFlags,
+} from '../dist/cli/flags/index.js';
 import {settingNames} from '../dist/cli/settings/setting-names.js';
 
 const groups = {
