@@ -1,9 +1,15 @@
-import {readFile, stat} from 'node:fs/promises';
+import {stat} from 'node:fs/promises';
 import {isAbsolute, join, relative} from 'node:path';
 import * as v from 'valibot';
-import {createError} from '../errors/index.js';
-import {loadModule} from '../modules/index.js';
-import {describeProblems, diskConfigSchema, fieldProblems, serverConfigSchema} from './content-schema.js';
+import {createError, nearest} from '../errors/index.js';
+import {loadModule, readTextFile} from '../modules/index.js';
+import {
+  describeProblems,
+  diskConfigSchema,
+  fieldProblems,
+  serverConfigKeys,
+  serverConfigSchema,
+} from './content-schema.js';
 import type {BundleContent} from './content-schema.js';
 import {reasonOf, systemCode} from './failure.js';
 
@@ -49,7 +55,9 @@ export async function readServerConfigs(
   const sources: ConfigSource[] = [];
   for (const path of new Set([project, compiled])) {
     if (path === undefined || isComplete(sources)) continue;
-    const content = parseConfig(serverConfigSchema, exportedConfig(await loadModule(path), path), path);
+    const exported = exportedConfig(await loadModule(path), path);
+    refuseMisspelledKeys(exported, path);
+    const content = parseConfig(serverConfigSchema, exported, path);
     sources.push({from: showFile(path, cwd), content});
   }
   return sources;
@@ -63,6 +71,17 @@ function exportedConfig(exported: Readonly<Record<string, unknown>>, path: strin
   throw createError('ERR_CONFIG_INVALID', `${path} exports no configuration`, {
     suggestions: ['Export an object, as the default export or by the name config.'],
   });
+}
+
+/** Other keys are the project's own; one that is nearly ours would leave a default in force, unseen. */
+function refuseMisspelledKeys(config: unknown, path: string): void {
+  for (const key of Object.keys(config ?? {})) {
+    const meant = serverConfigKeys.includes(key) ? undefined : nearest(key, serverConfigKeys);
+    if (meant === undefined) continue;
+    throw createError('ERR_CONFIG_INVALID', `${path} has the unknown key ${key}`, {
+      suggestions: [`Did you mean ${meant}?`],
+    });
+  }
 }
 
 function parseConfig<Schema extends v.GenericSchema>(
@@ -81,7 +100,7 @@ function parseConfig<Schema extends v.GenericSchema>(
 
 function parseJson(text: string, path: string): unknown {
   try {
-    return JSON.parse(text.replace(/^\uFEFF/, ''));
+    return JSON.parse(text);
   } catch (error) {
     throw createError('ERR_CONFIG_INVALID', `${path} is not valid JSON: ${reasonOf(error)}`, {
       suggestions: ['Build the application again, or correct the file.'],
@@ -92,7 +111,7 @@ function parseJson(text: string, path: string): unknown {
 
 async function readText(path: string): Promise<string> {
   try {
-    return await readFile(path, 'utf8');
+    return await readTextFile(path);
   } catch (error) {
     throw unreadable(path, error);
   }

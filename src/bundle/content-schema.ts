@@ -47,6 +47,9 @@ export const contentSchema = v.object({...serverEntries, bundleMetadata: v.optio
 /** What a `config.server.*` file says: metadata never comes from it. */
 export const serverConfigSchema = v.pipe(object, v.object(serverEntries));
 
+/** The keys of a `config.server.*` file. */
+export const serverConfigKeys: readonly string[] = Object.keys(serverEntries);
+
 /** An on-disk v2 configuration file. Its unknown top-level keys are kept, those of `bundleMetadata` are dropped. */
 export const diskConfigSchema = v.pipe(
   object,

@@ -1,7 +1,7 @@
-import {readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import * as v from 'valibot';
 import {createError} from '../errors/index.js';
+import {readTextFile} from '../modules/index.js';
 import {reasonOf} from './failure.js';
 
 const packageSchema = v.object({dependencies: v.optional(v.record(v.string(), v.string()), {})});
@@ -13,8 +13,7 @@ const packageSchema = v.object({dependencies: v.optional(v.record(v.string(), v.
 export async function readDeclaredDependencies(projectDirectory: string): Promise<Record<string, string>> {
   const path = join(projectDirectory, 'package.json');
   try {
-    const text = await readFile(path, 'utf8');
-    return v.parse(packageSchema, JSON.parse(text.replace(/^\uFEFF/, ''))).dependencies;
+    return v.parse(packageSchema, JSON.parse(await readTextFile(path))).dependencies;
   } catch (error) {
     throw createError('ERR_CONFIG_INVALID', `the dependencies in ${path} cannot be read: ${reasonOf(error)}`, {
       suggestions: ['Name the directory that has it with --project-directory, or give --dependencies JSON or @FILE.'],

@@ -6,9 +6,11 @@ export function systemCode(error: unknown): string | undefined {
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** What went wrong, for a sentence. */
+/** What went wrong, for a sentence that names the file already: `no such file or directory`. */
 export function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  if (!(error instanceof Error)) return String(error);
+  const system = systemCode(error) === undefined ? undefined : /^[A-Z0-9]+: ([^,]+)/.exec(error.message);
+  return system?.[1] ?? error.message;
 }
 
 /** The error of a file or folder that cannot be written. */

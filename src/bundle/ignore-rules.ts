@@ -1,7 +1,7 @@
-import {readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import ignore from 'ignore';
 import {createError} from '../errors/index.js';
+import {readTextFile} from '../modules/index.js';
 import {reasonOf, systemCode} from './failure.js';
 
 /** Name of the file with rules, in the syntax of gitignore. */
@@ -30,8 +30,7 @@ export async function readIgnoreRules(
 
 async function readRules(path: string): Promise<string> {
   try {
-    const text = await readFile(path, 'utf8');
-    return text.replace(/^\uFEFF/, '');
+    return await readTextFile(path);
   } catch (error) {
     if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR') return '';
     throw createError('ERR_CONFIG_INVALID', `${path} cannot be read: ${reasonOf(error)}`, {cause: error});

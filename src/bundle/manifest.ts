@@ -1,7 +1,8 @@
-import {readFile, stat} from 'node:fs/promises';
+import {stat} from 'node:fs/promises';
 import {pipeline} from 'node:stream/promises';
 import * as v from 'valibot';
 import {createError} from '../errors/index.js';
+import {readTextFile} from '../modules/index.js';
 import {archivedConfigSchema, describeProblems, fieldProblems} from './content-schema.js';
 import {reasonOf, systemCode} from './failure.js';
 import type {Bundle, BundleConfig, BundleFile, BundleFileCategory, BundleFormat, BundleV2MatchMode} from './types.js';
@@ -120,7 +121,7 @@ export async function readManifest(archivePath: string): Promise<BundleManifest 
   const path = manifestPathOf(archivePath);
   let value: unknown;
   try {
-    value = JSON.parse(await readFile(path, 'utf8'));
+    value = JSON.parse(await readTextFile(path));
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined;
     throw invalidManifest(path, reasonOf(error), error);

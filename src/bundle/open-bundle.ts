@@ -1,6 +1,7 @@
 import {resolve} from 'node:path';
 import * as v from 'valibot';
 import {createError, type RuntimeCliError} from '../errors/index.js';
+import {verifyRegularFile} from '../modules/index.js';
 import {archivedConfigSchema, describeProblems, fieldProblems} from './content-schema.js';
 import {reasonOf} from './failure.js';
 import {manifestPathOf, readManifest, type BundleManifest} from './manifest.js';
@@ -33,6 +34,8 @@ export type OpenBundleOptions = Partial<
 
 /** Options that come too late once there is an archive. */
 const settled = ['ssrOnly', 'ssrShared', 'ssrParameters', 'bundleMetadata', 'ignore'] as const;
+/** What stands before the paths of a v1 archive: the project, and a fixed folder. */
+export const v1Prefix = /^[^/]+\/bld\//;
 const v2Only = ['rootDir', 'configPath', 'matchMode'] as const;
 
 /**
@@ -50,6 +53,7 @@ export async function openBundle(path: string, options: OpenBundleOptions = {}):
     });
   }
   const archive = resolve(path);
+  await readable(archive, options, () => verifyRegularFile(archive));
   const manifest = await readManifest(archive);
   return manifest ? openWithManifest(archive, manifest, options) : openAlone(archive, options);
 }
@@ -134,7 +138,7 @@ function missingConfigError(
   entries: ArchiveContents['entries'],
   compressed: boolean,
 ): RuntimeCliError {
-  if (!compressed && entries.length > 0 && entries.every((entry) => /^[^/]+\/bld\//.test(entry.name))) {
+  if (looksLikeV1({compressed, entries})) {
     return createError('ERR_ARCHIVE_INVALID', `${path} looks like a v1 archive, and its manifest is missing`, {
       suggestions: [`Put ${manifestPathOf(path)} beside it: a v1 archive does not hold its own configuration.`],
     });
@@ -145,6 +149,11 @@ function missingConfigError(
       'Else make it with mycli bundle:build.',
     ],
   });
+}
+
+/** Whether an archive without a manifest has the layout of v1, which does not hold its own configuration. */
+export function looksLikeV1({compressed, entries}: Pick<ArchiveContents, 'compressed' | 'entries'>): boolean {
+  return !compressed && entries.length > 0 && entries.every(({name}) => v1Prefix.test(name));
 }
 
 async function readable<Result>(

@@ -106,8 +106,10 @@ function collectEntries(
 async function isGzip(path: string): Promise<boolean> {
   const handle = await open(path);
   try {
-    const {bytesRead, buffer} = await handle.read(Buffer.alloc(2), 0, 2, 0);
-    return bytesRead === 2 && buffer.readUInt16BE() === 0x1f8b;
+    const {buffer} = await handle.read(Buffer.alloc(512), 0, 512, 0);
+    if (buffer.readUInt16BE() === 0x1f8b) return true;
+    if (buffer.toString('latin1', 257, 262) === 'ustar') return false;
+    throw new Error('it is neither a gzip nor a tar file');
   } finally {
     await handle.close();
   }

@@ -68,6 +68,10 @@ export const catalogue = {
     summary: 'A prebuilt archive is damaged, is not a bundle or does not fit the push.',
   },
   ERR_OUTPUT: {kind: 'input', summary: 'An output file cannot be written.'},
+  ERR_ENDED_EARLY: {
+    kind: 'input',
+    summary: 'Code that a command ran, of a configuration file or a plugin, ended the process or never came to an end.',
+  },
   ERR_UNAUTHORIZED: {kind: 'credentials', summary: 'The server refused the credentials (401).'},
   ERR_FORBIDDEN: {kind: 'credentials', summary: 'The credentials do not allow this (403).'},
   ERR_OAUTH: {kind: 'credentials', summary: 'The token endpoint refused the client credentials.'},

@@ -2,6 +2,9 @@ import {distance} from 'fastest-levenshtein';
 
 /** The candidate that `name` was probably meant to be; none when nothing is near. */
 export function nearest(name: string, candidates: readonly string[]): string | undefined {
+  const begun =
+    name.length >= 3 && candidates.find((candidate) => candidate.toLowerCase().startsWith(name.toLowerCase()));
+  if (begun) return begun;
   const limit = Math.max(2, Math.floor(name.length / 3));
   return candidates
     .map((candidate) => ({candidate, edits: distance(name.toLowerCase(), candidate.toLowerCase())}))

@@ -1,4 +1,5 @@
 import {createError} from '../errors/index.js';
+import {verifyRegularFile} from './read-text-file.js';
 
 /**
  * Executes a TypeScript or JavaScript module from source and returns its exports by name (`default` included). No cache
@@ -10,14 +11,21 @@ export async function loadModule(path: string): Promise<Record<string, unknown>>
   const {createJiti} = await import('jiti');
   const jiti = createJiti(path, {fsCache: false, moduleCache: false, interopDefault: true});
   try {
+    await verifyRegularFile(path);
     const exported = await jiti.import<Readonly<Record<string, unknown>>>(path);
     // A plain copy: jiti's own object invents a default export where there is none.
     return Object.fromEntries(Object.keys(exported).map((name) => [name, exported[name]]));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = describe(error, path);
     throw createError('ERR_CONFIG_INVALID', `${path} could not be loaded: ${reason}`, {
       suggestions: ['The file is executed to read it: correct what it says, or what it imports.'],
       cause: error,
     });
   }
+}
+
+/** What a loader says over several lines, the file's path among them, as one sentence. */
+function describe(error: unknown, path: string): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message.replaceAll(path, 'line').replaceAll(/\s+/g, ' ').trim();
 }
