@@ -18,8 +18,13 @@ export function checkBackendShape(
   value: unknown,
 ): {readonly ok: true; readonly backend: Backend} | {readonly ok: false; readonly problem: string} {
   if (!isRecord(value)) return {ok: false, problem: 'a backend must be an object'};
-  const problem = problemOf(value);
-  return problem === undefined ? {ok: true, backend: value as unknown as Backend} : {ok: false, problem};
+  try {
+    const problem = problemOf(value);
+    return problem === undefined ? {ok: true, backend: value as unknown as Backend} : {ok: false, problem};
+  } catch (error) {
+    // A getter of the plugin's own.
+    return {ok: false, problem: `a backend cannot be read: ${error instanceof Error ? error.message : String(error)}`};
+  }
 }
 
 function problemOf(value: Readonly<Record<string, unknown>>): string | undefined {
@@ -38,10 +43,23 @@ function problemOf(value: Readonly<Record<string, unknown>>): string | undefined
   if (!isListOf(capabilities, (item): item is BackendCapability => typeof item === 'string' && item in membersOf)) {
     return `backend "${name}": capabilities must be a list of ${Object.keys(membersOf).join(', ')}`;
   }
+  if (value['options'] !== undefined && !isStandardSchema(value['options'])) {
+    return `backend "${name}": options must be a Standard Schema`;
+  }
+  if (value['secrets'] !== undefined && !isListOf(value['secrets'], (item) => typeof item === 'string')) {
+    return `backend "${name}": secrets must be a list of names of options`;
+  }
   const missing = ['check', 'upload', ...capabilities.map((capability) => membersOf[capability])].find(
     (member) => typeof value[member] !== 'function',
   );
   return missing === undefined ? undefined : `backend "${name}" has no function ${missing}`;
+}
+
+/** The schemas of some libraries are functions. */
+function isStandardSchema(value: unknown): boolean {
+  if (!isRecord(value) && typeof value !== 'function') return false;
+  const standard: unknown = Reflect.get(value, '~standard');
+  return isRecord(standard) && typeof standard['validate'] === 'function';
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -23,7 +23,7 @@ export interface BackendContextOptions {
 
 /** Makes the context of one backend for one call: its client and its bodies. Loads the HTTP client. */
 export async function createBackendContext(options: BackendContextOptions): Promise<BackendContext> {
-  const {createHttpClient, createRequestBodies} = await import('../http/index.js');
+  const {createHttpClient, createRequestBodies, createRetryWait} = await import('../http/index.js');
   const {projectSlug, targetSlug, env, logger, signal, onProgress = () => undefined} = options;
   const http = await createHttpClient({
     env,
@@ -41,6 +41,14 @@ export async function createBackendContext(options: BackendContextOptions): Prom
     options: options.options,
     http,
     bodies: createRequestBodies({onProgress}),
+    waitToRetry: createRetryWait(
+      {
+        ...options.rateLimit,
+        logger: options.rateLimit?.logger ?? logger,
+        onRetry: options.rateLimit?.onRetry ?? options.onRetry,
+      },
+      signal,
+    ),
     signal,
     logger,
     onProgress,

@@ -2,7 +2,7 @@ import type {StandardSchemaV1} from '@standard-schema/spec';
 import type {Got} from 'got';
 import type {Writable} from 'node:stream';
 import type {Bundle, BundleFormat} from '../bundle/types.js';
-import type {Environment, Logger, RequestBodies} from '../http/types.js';
+import type {Environment, FailedAttempt, Logger, RequestBodies} from '../http/types.js';
 
 export type {
   Bundle,
@@ -12,7 +12,7 @@ export type {
   BundleV2MatchMode,
   BundleV2Metadata,
 } from '../bundle/types.js';
-export type {BodyOptions, ByteSource, Environment, Logger, RequestBodies} from '../http/types.js';
+export type {BodyOptions, ByteSource, Environment, FailedAttempt, Logger, RequestBodies} from '../http/types.js';
 
 /** Version of this contract. A backend that states another one is refused. */
 export const BACKEND_API_VERSION = 1;
@@ -58,6 +58,12 @@ export interface BackendContext<Options = unknown> extends BackendCheckContext<O
   readonly http: Got;
   /** Bodies for `http` that can be sent again and report their progress to `onProgress`. */
   readonly bodies: RequestBodies;
+  /**
+   * Waits before a request of another client than `http`, an SDK's for example, is sent again: as long as the rate-limit
+   * rules say (Limits 1 to 3, 5), told as the waits of `http` are. The other client's own retries must be off.
+   * @returns Whether to send it again. False: its status is not retried, no retries are left, or `signal` is aborted.
+   */
+  waitToRetry(attempt: FailedAttempt): Promise<boolean>;
   /** Ends the operation: reject with `signal.reason`. */
   readonly signal: AbortSignal;
   /** Tells how much of an upload or download is done. Bodies of `bodies` do it by themselves. */
@@ -122,6 +128,34 @@ export interface ListRange {
   readonly offset: number;
 }
 
+/** What an earlier download that broke off has left. */
+export interface DownloadResume {
+  /** How many bytes of the archive there are already, more than 0. */
+  readonly offset: number;
+  /** The validator that `onStart` was told with them. */
+  readonly validator: string;
+}
+
+/** What is known of a download when its bytes begin. */
+export interface DownloadStart {
+  /** Where in the archive they begin: that of `resume`, or 0. */
+  readonly offset: number;
+  /** Bytes of the whole archive. */
+  readonly total?: number | undefined;
+  /** Changes when the archive does: a strong ETag. Without one a download that breaks off is begun again. */
+  readonly validator?: string | undefined;
+}
+
+/** What `download` is asked for. */
+export interface DownloadRequest {
+  readonly bundleId: BundleId;
+  readonly writeTo: Writable;
+  /** A backend that cannot go on with it streams the whole archive. */
+  readonly resume?: DownloadResume | undefined;
+  /** Called before the first byte; without a call the bytes are those of the whole archive. */
+  readonly onStart?: ((start: DownloadStart) => void) | undefined;
+}
+
 /** A part of a list, newest first, and how long the whole list is when the server tells. */
 export interface ListResult<Item> {
   readonly items: readonly Item[];
@@ -170,10 +204,7 @@ export interface Backend<Options = unknown> {
     context: BackendContext<Options>,
   ): Promise<ListResult<DeploymentItem>>;
   /** `download`. Streams the archive into `writeTo`. */
-  download?(
-    request: {readonly bundleId: BundleId; readonly writeTo: Writable},
-    context: BackendContext<Options>,
-  ): Promise<void>;
+  download?(request: DownloadRequest, context: BackendContext<Options>): Promise<void>;
   /** `delete`. */
   deleteBundle?(request: {readonly bundleId: BundleId}, context: BackendContext<Options>): Promise<void>;
 }

@@ -1,6 +1,7 @@
 import {createError, nearest} from '../errors/index.js';
 import {apiBackend} from './api/backend.js';
 import {checkBackendShape} from './backend-shape.js';
+import {checkedBackend} from './checked-backend.js';
 import type {Backend} from './contract.js';
 import {legacyBackend} from './legacy/backend.js';
 
@@ -40,7 +41,7 @@ const builtIns: readonly BackendRegistration[] = [apiBackend, legacyBackend].map
 const reservedNames: ReadonlySet<string> = new Set(['auto', 'api', 'legacy']);
 
 /**
- * Registers the built-in backends and those of `plugins`. A backend that is malformed, has a reserved name or one that
+ * Registers the built-in backends and those of `plugins`, whose answers are checked from then on. A backend that is malformed, has a reserved name or one that
  * is taken is left out and reported in `failures`; the first of a name stands.
  * @param plugins in the order in which names are given away
  * @param failures what discovering the plugins reported already
@@ -64,7 +65,7 @@ export function createBackendRegistry(
     } else if (taken) {
       refused.push({plugin, message: `plugin ${plugin}: ${taken.plugin} has a backend named "${name}" already`});
     } else {
-      registered.set(name, {backend: shape.backend, plugin, version});
+      registered.set(name, {backend: checkedBackend(shape.backend, plugin), plugin, version});
     }
   }
   return {

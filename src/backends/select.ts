@@ -1,4 +1,4 @@
-import {createError, isRuntimeCliError} from '../errors/index.js';
+import {createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
 
 /** A backend that can serve a call: a built-in one or the name that a plugin registered. */
 export type RuntimeBackend = 'api' | 'legacy' | (string & Record<never, never>);
@@ -50,7 +50,7 @@ export function uploadFallbackReason(error: unknown): string | undefined {
   if (error.code === 'ERR_CAPABILITY_UNSUPPORTED') return error.message;
   if (error.code === 'ERR_OAUTH' || error.status === undefined || !definiteRejections.has(error.status))
     return undefined;
-  return `the Api backend answered ${String(error.status)} to the upload`;
+  return `the Api backend answered ${String(error.status)} to the upload${serverSentence(error)}`;
 }
 
 /** Why a failed Api deployment may go to legacy instead: 401, 403 and `invalid_scope` only, for ids never cross backends. */
@@ -58,35 +58,41 @@ export function deployFallbackReason(error: unknown): string | undefined {
   if (!isRuntimeCliError(error)) return undefined;
   if (isInvalidScope(error)) return 'the token endpoint refused the scopes (invalid_scope)';
   if (error.code !== 'ERR_UNAUTHORIZED' && error.code !== 'ERR_FORBIDDEN') return undefined;
-  return `the Api backend answered ${String(error.status)}`;
+  return `the Api backend answered ${String(error.status)}${serverSentence(error)}`;
+}
+
+/** What the server said itself, which often says what to correct. */
+function serverSentence({details}: Pick<RuntimeCliError, 'details'>): string {
+  const said = details?.['serverMessage'];
+  return typeof said === 'string' && said !== '' ? `: ${said}` : '';
 }
 
 /** The error of a backend that cannot be used as it is configured. */
 export function notConfigured(backend: string, missing: readonly string[]): Error {
-  const onlyOrigin = missing.every((item) => item.startsWith('origin'));
+  const isOrigin = (item: string) => /^(--)?origin\b/.test(item);
   return createError(
-    backend === 'legacy' && onlyOrigin ? 'ERR_ORIGIN_MISSING' : 'ERR_CREDENTIALS_MISSING',
+    backend === 'legacy' && missing.every(isOrigin) ? 'ERR_ORIGIN_MISSING' : 'ERR_CREDENTIALS_MISSING',
     `the ${backend} backend is not configured: missing ${missing.join(', ')}`,
-    {suggestions: suggestionsFor(backend), details: {backend, missing}},
+    {
+      suggestions: backend === 'legacy' ? legacySuggestions(missing, isOrigin) : [suggestionFor(backend)],
+      details: {backend, missing},
+    },
   );
 }
 
-function suggestionsFor(backend: string): readonly string[] {
-  switch (backend) {
-    case 'legacy':
-      return [
-        'Set the address with --origin URL, MYCLI_RUNTIME_ORIGIN, or "origin" in the config file.',
-        'Set the API key with MYCLI_API_KEY or --api-key @FILE.',
-      ];
-    case 'api':
-      return [
-        'Set the connection with --api-origin, --organization and either --api-token, or --token-url, --client-id and --client-secret.',
-      ];
-    default:
-      return [
-        `Set the backend's options with --backend-option key=value, or "backends.${backend}" in the config file.`,
-      ];
-  }
+function legacySuggestions(missing: readonly string[], isOrigin: (item: string) => boolean): readonly string[] {
+  return [
+    ...(missing.some(isOrigin)
+      ? ['Set the address with --origin URL, MYCLI_RUNTIME_ORIGIN, or "origin" in the config file.']
+      : []),
+    ...(missing.every(isOrigin) ? [] : ['Set the API key with MYCLI_API_KEY or --api-key @FILE.']),
+  ];
+}
+
+function suggestionFor(backend: string): string {
+  return backend === 'api'
+    ? 'Set the connection with --api-origin, --organization and either --api-token, or --token-url, --client-id and --client-secret.'
+    : `Set the backend's options with --backend-option key=value, or "backends.${backend}" in the config file.`;
 }
 
 function isInvalidScope(error: {

@@ -5,6 +5,7 @@ export {OAuthClientCredentialsStrategy, type OAuthClientCredentialsOptions} from
 export {createRequestBodies} from './bodies/request-bodies.js';
 export {createHttpClient, type HttpClientOptions} from './client.js';
 export {isInsecureOrigin, normalizeOrigin} from './origin.js';
+export {createRetryWait} from './rate-limit/wait-to-retry.js';
 export {readJson} from './read-json.js';
 export {createRedactor} from './redact.js';
 export type {AuthContext, AuthStrategy, BodyOptions, ByteSource, RetryEvent, UploadProgress} from './types.js';

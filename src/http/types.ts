@@ -39,6 +39,20 @@ export interface RetryEvent {
   readonly reason: string;
 }
 
+/** An attempt to send a request that failed, in a client that asks whether to retry. */
+export interface FailedAttempt {
+  /** Retries of the request made so far: 0 after the first attempt. */
+  readonly retries: number;
+  /** Why, for people: `503 SlowDown`. */
+  readonly reason: string;
+  /** HTTP status of the answer; none when the connection failed. */
+  readonly status?: number | undefined;
+  /** The `Retry-After` header. */
+  readonly retryAfter?: string | undefined;
+  /** Retry whatever the status is: the service has its own way to limit the rate. @default false */
+  readonly limited?: boolean | undefined;
+}
+
 /** Bytes that can be read from the start as often as needed. */
 export interface ByteSource {
   /** Exact number of bytes. */

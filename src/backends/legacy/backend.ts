@@ -1,4 +1,3 @@
-import {createError} from '../../errors/index.js';
 import {readJson} from '../../http/index.js';
 import {
   asMatches,
@@ -15,6 +14,7 @@ import {BACKEND_API_VERSION, defineBackend, type BundleItem} from '../contract.j
 import {multipartBody} from '../multipart-bundle.js';
 import {connect, missingOptions, type LegacyBackendOptions} from './connection.js';
 import {deploymentItem, findDeployment, listDeployments, newestDeployment} from './deployments.js';
+import {downloadArchive} from './download.js';
 import {v1Body} from './v1-body.js';
 
 /** The legacy backend: API key, v1 bundles, v2 on request. */
@@ -93,16 +93,7 @@ export const legacyBackend = defineBackend<LegacyBackendOptions>({
     return {items, total: asNumber(answer['count']), raw};
   },
 
-  async download({bundleId, writeTo}, context) {
-    const {http, url} = connect(context);
-    const id = requestedBundleId(bundleId, 'legacy');
-    const raw = readJson(await http.get(url('projects', context.projectSlug, 'bundles', String(id), 'download')));
-    const address = asText(asRecord(raw)['download_url']);
-    if (address === undefined) throw createError('ERR_RESPONSE_INVALID', 'the legacy backend answered no download URL');
-    const {pipeline} = await import('node:stream/promises');
-    // The presigned URL is another origin: the client without credentials.
-    await pipeline(context.http.stream(address), writeTo, {signal: context.signal});
-  },
+  download: downloadArchive,
 
   async deleteBundle({bundleId}, context) {
     const {http, url} = connect(context);

@@ -111,10 +111,14 @@ async function listen(
     await once(server, 'listening', signal === undefined ? {} : {signal});
   } catch (error) {
     signal?.throwIfAborted();
-    throw createError('ERR_OPTION_INVALID', `the local runtime cannot listen on ${host}, port ${String(port)}`, {
-      cause: error,
-      suggestions: ['Choose another port, or 0 for any free one.'],
-    });
+    throw createError(
+      'ERR_OPTION_INVALID',
+      `the local runtime cannot listen on ${host}, port ${String(port)}${listenReason(error)}`,
+      {
+        cause: error,
+        suggestions: ['Choose another port, or 0 for any free one.'],
+      },
+    );
   }
   const address = server.address();
   const actual = typeof address === 'object' ? address?.port : undefined;
@@ -140,4 +144,15 @@ function serve(server: Server, context: RuntimeContext, onEnd: (record: RequestR
     await closed;
     await Promise.all(underway);
   };
+}
+
+function listenReason(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const reasons: Readonly<Record<string, string>> = {
+    EADDRINUSE: 'it is in use',
+    EACCES: 'it needs more rights',
+    EADDRNOTAVAIL: 'this machine does not have the address',
+  };
+  const reason = typeof code === 'string' ? reasons[code] : undefined;
+  return reason === undefined ? '' : `: ${reason}`;
 }

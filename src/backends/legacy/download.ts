@@ -1,0 +1,69 @@
+import {once} from 'node:events';
+import type {IncomingHttpHeaders, IncomingMessage} from 'node:http';
+import type {Readable} from 'node:stream';
+import {createError, isRuntimeCliError} from '../../errors/index.js';
+import {readJson} from '../../http/index.js';
+import {asRecord, asText, requestedBundleId} from '../answers.js';
+import type {DownloadRequest, DownloadResume, DownloadStart} from '../contract.js';
+import {connect, type LegacyContext} from './connection.js';
+
+/** Streams the archive of a bundle from its presigned URL, the rest of it when the URL's server can. */
+export async function downloadArchive(request: DownloadRequest, context: LegacyContext): Promise<void> {
+  const {http, url} = connect(context);
+  const id = requestedBundleId(request.bundleId, 'legacy');
+  const raw = readJson(await http.get(url('projects', context.projectSlug, 'bundles', String(id), 'download')));
+  const address = asText(asRecord(raw)['download_url']);
+  if (address === undefined) throw createError('ERR_RESPONSE_INVALID', 'the legacy backend answered no download URL');
+  const archive = await openArchive(address, request, context);
+  const {pipeline} = await import('node:stream/promises');
+  await pipeline(archive, request.writeTo, {signal: context.signal});
+}
+
+/** Asks for the archive until an answer begins: the client retries nothing for streams. */
+async function openArchive(
+  address: string,
+  {resume, onStart}: DownloadRequest,
+  context: LegacyContext,
+): Promise<Readable> {
+  const headers = resume === undefined ? {} : {range: `bytes=${String(resume.offset)}-`, 'if-range': resume.validator};
+  for (let retries = 0; ; retries += 1) {
+    // The presigned URL is another origin: the client without credentials.
+    const archive = context.http.stream(address, {headers, retry: {limit: 0, calculateDelay: () => 0}});
+    try {
+      await once(archive, 'response');
+      const start = startOf(archive.response, resume);
+      if (start === undefined) throw createError('ERR_RESPONSE_INVALID', 'the server sent another part of the archive');
+      onStart?.(start);
+      return archive;
+    } catch (error) {
+      archive.destroy();
+      if (!(await mayRetry(error, {retries, headers: archive.response?.headers}, context))) throw error;
+    }
+  }
+}
+
+async function mayRetry(
+  error: unknown,
+  {retries, headers}: {readonly retries: number; readonly headers: IncomingHttpHeaders | undefined},
+  {waitToRetry}: LegacyContext,
+): Promise<boolean> {
+  if (!isRuntimeCliError(error)) return false;
+  const {code, message: reason, status} = error;
+  const isUnknownHost = error.cause instanceof Error && 'code' in error.cause && error.cause.code === 'ENOTFOUND';
+  const limited = (code === 'ERR_NETWORK' && !isUnknownHost) || code === 'ERR_TIMEOUT';
+  return waitToRetry({retries, reason, status, retryAfter: headers?.['retry-after'], limited});
+}
+
+/** Where the bytes of an answer begin; nothing when they are not those that were asked for. */
+function startOf(
+  {statusCode, headers}: Partial<Pick<IncomingMessage, 'statusCode' | 'headers'>> = {},
+  resume: DownloadResume | undefined,
+): DownloadStart | undefined {
+  const {etag, 'content-range': contentRange = '', 'content-length': length} = headers ?? {};
+  // A weak one says nothing about bytes.
+  const validator = etag?.startsWith('"') ? etag : undefined;
+  if (statusCode !== 206) return {offset: 0, total: length === undefined ? undefined : Number(length), validator};
+  const [, first, whole] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(contentRange) ?? [];
+  if (resume === undefined || Number(first) !== resume.offset) return undefined;
+  return {offset: resume.offset, total: whole === '*' ? undefined : Number(whole), validator: resume.validator};
+}

@@ -1,0 +1,89 @@
+import {inTime, pluginTimeoutMs} from './in-time.js';
+import {createBackendRegistry, type BackendFailure, type BackendRegistry} from './registry.js';
+
+/** What oclif tells of running a hook: a result or an error for each module of it. */
+export interface HookOutcome {
+  readonly successes: readonly {readonly result: unknown}[];
+  readonly failures: readonly {readonly error: unknown}[];
+}
+
+/** A plugin that declares the hook `mycli:backends`. */
+export interface BackendPlugin {
+  readonly name: string;
+  readonly version?: string | undefined;
+  /**
+   * Imports and runs the plugin's own hooks, and no other's: one that hangs while it is imported would keep the results
+   * of all. Errors are captured, those of `this.error` too.
+   * @param timeoutMs how long calling a hook may take
+   */
+  runHook(timeoutMs: number): Promise<HookOutcome>;
+}
+
+/** How plugins are asked. */
+export interface DiscoveryOptions {
+  /** How long importing and calling the hook of a plugin may take, milliseconds. @default 10000 */
+  readonly timeoutMs?: number | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** What one plugin has brought. */
+interface PluginReport {
+  readonly backends: readonly {
+    readonly plugin: string;
+    readonly version?: string | undefined;
+    readonly backend: unknown;
+  }[];
+  readonly failures: readonly BackendFailure[];
+}
+
+/**
+ * Asks every plugin for its backends, all at once, and registers them in the order of the plugins' names, the order of
+ * `mycli plugins`. Whatever a plugin does costs no more than an entry in `failures`.
+ * @throws `signal.reason` when aborted.
+ */
+export async function discoverBackends(
+  plugins: readonly BackendPlugin[],
+  {timeoutMs = pluginTimeoutMs, signal}: DiscoveryOptions,
+): Promise<BackendRegistry> {
+  signal.throwIfAborted();
+  const ordered = [...plugins].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const reports = await Promise.all(ordered.map((plugin) => askPlugin(plugin, timeoutMs, signal)));
+  return createBackendRegistry(
+    reports.flatMap(({backends}) => backends),
+    reports.flatMap(({failures}) => failures),
+  );
+}
+
+async function askPlugin(plugin: BackendPlugin, timeoutMs: number, signal: AbortSignal): Promise<PluginReport> {
+  const failure = (what: string) => ({plugin: plugin.name, message: `plugin ${plugin.name}: ${what}`});
+  try {
+    const {successes, failures} = await inTime(plugin.runHook(timeoutMs), timeoutMs, signal);
+    const answers = successes.map(({result}) => backendsOf(result));
+    // oclif skips a module without the function that was asked for, and says nothing.
+    const silent = successes.length + failures.length === 0 ? ['its mycli:backends hook exports no function'] : [];
+    return {
+      backends: answers.flatMap((backends = []) =>
+        backends.map((backend) => ({plugin: plugin.name, version: plugin.version, backend})),
+      ),
+      failures: [
+        ...silent,
+        ...failures.map(({error}) => `its mycli:backends hook failed: ${messageOf(error)}`),
+        ...answers
+          .filter((backends) => backends === undefined)
+          .map(() => 'its mycli:backends hook returned no {backends: [...]}'),
+      ].map(failure),
+    };
+  } catch (error) {
+    signal.throwIfAborted();
+    return {backends: [], failures: [failure(`its mycli:backends hook failed: ${messageOf(error)}`)]};
+  }
+}
+
+function backendsOf(result: unknown): readonly unknown[] | undefined {
+  if (typeof result !== 'object' || result === null || !('backends' in result)) return undefined;
+  return Array.isArray(result.backends) ? result.backends : undefined;
+}
+
+function messageOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).replaceAll(/\s+/g, ' ').trim();
+}

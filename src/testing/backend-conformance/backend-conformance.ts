@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import {checkBackendShape} from '../../backends/backend-shape.js';
+import type {Backend, BackendCapability} from '../../backends/contract.js';
+import {deleteChecks, downloadChecks} from './cases/archive-checks.js';
+import {configurationChecks} from './cases/configuration-checks.js';
+import {deployChecks, waitChecks} from './cases/deployment-checks.js';
+import {failureChecks} from './cases/failure-checks.js';
+import {isolationChecks} from './cases/isolation-checks.js';
+import {historyChecks, listChecks} from './cases/list-checks.js';
+import {secretChecks} from './cases/secret-checks.js';
+import {uploadChecks} from './cases/upload-checks.js';
+import {runInScope} from './case-scope.js';
+import type {Check} from './check.js';
+import type {ConformanceCase, ConformanceFixtures} from './fixtures.js';
+
+/**
+ * The cases that a backend has to pass, for any test runner: the built-in backends pass the same. There are cases for each
+ * format and each capability that the backend declares; what it does not declare has none. A case opens what it needs,
+ * with bundles built for it, and ends it; cases may run side by side. Failed assertions are those of `node:assert`.
+ *
+ * A backend that does not even have the shape of the contract gets one case only, which says so.
+ * @param createBackend makes the backend: at once, to see what it declares, and again in every case
+ * @throws TypeError when `fixtures.skip` names a case that there is not.
+ */
+export function backendConformance(
+  createBackend: () => Backend,
+  fixtures: ConformanceFixtures,
+): readonly ConformanceCase[] {
+  const shape = checkBackendShape(createBackend());
+  const checks = [shapeCheck(createBackend), ...(shape.ok ? checksFor(shape.backend) : [])];
+  const {skip = {}} = fixtures;
+  const unknown = Object.keys(skip).filter((name) => shape.ok && !checks.some((check) => check.name === name));
+  if (unknown.length > 0) {
+    throw new TypeError(
+      `fixtures.skip names cases that this backend does not have: ${unknown.join('; ')}. ` +
+        `It has: ${checks.map(({name}) => name).join('; ')}`,
+    );
+  }
+  return checks.map(({name, run}) => {
+    const reason = Object.hasOwn(skip, name) ? skip[name] : undefined;
+    return {
+      name,
+      skip: reason,
+      run: async () => {
+        // Whoever runs it all the same must not take it for passed.
+        assert.ok(reason === undefined, `this case is to be skipped: ${String(reason)}`);
+        await runInScope(createBackend, fixtures, run);
+      },
+    };
+  });
+}
+
+/** Needs no service: without the shape of a backend there is nothing to call. */
+function shapeCheck(createBackend: () => unknown): Check {
+  return {
+    name: 'has the shape of a backend',
+    run: async () => {
+      const shape = checkBackendShape(createBackend());
+      assert.ok(shape.ok, shape.ok ? undefined : shape.problem);
+    },
+  };
+}
+
+function checksFor({formats, capabilities}: Backend): readonly Check[] {
+  const checksOf: Readonly<Record<BackendCapability, readonly Check[]>> = {
+    deploy: deployChecks,
+    wait: formats.flatMap(waitChecks),
+    list: listChecks,
+    history: historyChecks,
+    download: downloadChecks,
+    delete: deleteChecks,
+  };
+  return [
+    ...isolationChecks,
+    ...configurationChecks,
+    ...formats.flatMap(uploadChecks),
+    ...failureChecks,
+    ...secretChecks,
+    ...capabilities.flatMap((capability) => checksOf[capability]),
+  ];
+}

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import {once} from 'node:events';
+import {setTimeout as delay} from 'node:timers/promises';
+import {isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
+import type {CaseScope} from './case-scope.js';
+import type {ConformanceService} from './fixtures.js';
+
+/** One thing that the suite looks at. */
+export interface Check {
+  /** The name of its case. */
+  readonly name: string;
+  /** Rejects when the backend breaks the contract. */
+  run(scope: CaseScope): Promise<void>;
+}
+
+/** Functions of a service that make it misbehave. */
+type FaultName = 'limitUploads' | 'refuseCredentials' | 'failUploads';
+
+const abortDeadlineMs = 1000;
+
+/** A function of the service that the case cannot do without. */
+export function requireFault<Name extends FaultName>(
+  service: ConformanceService,
+  name: Name,
+): NonNullable<ConformanceService[Name]> {
+  const fault = service[name];
+  assert.ok(
+    fault,
+    `the service of the fixtures has no ${name}(): add it, or tell in "skip" why this case cannot apply`,
+  );
+  return fault;
+}
+
+/** The error that `work` rejects with. */
+export async function failureOf(what: string, work: Promise<unknown>): Promise<RuntimeCliError> {
+  const error: unknown = await work.then(
+    () => assert.fail(`${what} was reported as a success`),
+    (reason: unknown) => reason,
+  );
+  if (isRuntimeCliError(error)) return error;
+  throw error;
+}
+
+/** Asserts that an error has a code by which programs can tell what happened. */
+export function assertHasCode({code, message}: RuntimeCliError): void {
+  assert.notEqual(
+    code,
+    'ERR_BACKEND_FAILED',
+    `throw a backendError() with a code that tells what happened: ${message}`,
+  );
+}
+
+/**
+ * Asserts that work which is aborted rejects within a second.
+ * @param start begins the work, and calls `abort` while it is under way
+ */
+export async function assertAbortEnds(
+  what: string,
+  start: (signal: AbortSignal, abort: () => void) => Promise<unknown>,
+): Promise<void> {
+  const controller = new AbortController();
+  const {signal} = controller;
+  const reason = new Error('The conformance suite aborted this.');
+  const work = start(signal, () => {
+    controller.abort(reason);
+  }).then(
+    () => 'resolved',
+    (error: unknown) => {
+      if (error !== reason) throw error;
+      return 'rejected';
+    },
+  );
+  const done = new AbortController();
+  const late = once(signal, 'abort')
+    .then(() => delay(abortDeadlineMs, 'late', {signal: done.signal}))
+    .catch(() => 'late');
+  try {
+    const outcome = await Promise.race([work, late]);
+    assert.ok(signal.aborted, `${what} ended before it was half way and could be aborted`);
+    assert.notEqual(outcome, 'late', `${what} went on for a second after it was aborted`);
+    assert.equal(outcome, 'rejected', `${what} was aborted and reported as a success`);
+  } finally {
+    done.abort();
+  }
+}

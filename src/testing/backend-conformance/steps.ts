@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import {setTimeout as delay} from 'node:timers/promises';
+import type {Writable} from 'node:stream';
+import type {
+  Backend,
+  BundleFormat,
+  BundleId,
+  BundleItem,
+  DeploymentItem,
+  DeploymentRef,
+  ListRange,
+  ListResult,
+} from '../../backends/contract.js';
+import type {Subject} from './subject.js';
+
+const pollIntervalMs = 20;
+
+/** Uploads bundles one after the other, and returns their ids, the newest first. */
+export async function uploadInOrder(subject: Subject, count: number): Promise<readonly BundleId[]> {
+  const ids: BundleId[] = [];
+  while (ids.length < count) {
+    ids.unshift(await subject.upload(await subject.makeBundle()));
+    await subject.nextInstant();
+  }
+  return ids;
+}
+
+/** Deploys bundles to the target one after the other. */
+export async function deployInOrder(subject: Subject, bundleIds: readonly BundleId[]): Promise<void> {
+  for (const bundleId of bundleIds) {
+    const deployment = await deploy(subject, bundleId);
+    if (subject.backend.capabilities.includes('wait')) await waitUntilFinished(subject, deployment);
+    await subject.nextInstant();
+  }
+}
+
+/** Deploys a bundle to the target. */
+export async function deploy(subject: Subject, bundleId: BundleId): Promise<DeploymentRef> {
+  const {targetSlug} = subject;
+  const member = memberOf(subject, 'deploy');
+  const {deployment} = await subject.call('deploying', (context) => member({bundleId, targetSlug}, context), {
+    targetSlug,
+  });
+  return deployment;
+}
+
+/** Pushes a bundle to the target as the host does: an upload that deploys, or an upload and then a deployment. */
+export async function pushToTarget(subject: Subject, format: BundleFormat): Promise<DeploymentRef> {
+  const {backend, targetSlug} = subject;
+  const bundle = await subject.makeBundle(format);
+  const {bundleId, deployment} = await subject.call('uploading', (context) => backend.upload(bundle, context), {
+    targetSlug,
+  });
+  return deployment ?? deploy(subject, bundleId);
+}
+
+/** Looks at a deployment until it has finished. */
+export async function waitUntilFinished(subject: Subject, deployment: DeploymentRef): Promise<void> {
+  const member = memberOf(subject, 'getDeployment');
+  const tooLate = Date.now() + (subject.fixtures.deploymentTimeoutMs ?? 10_000);
+  for (;;) {
+    const {
+      status,
+      description,
+      percentage = 0,
+    } = await subject.call('looking at a deployment', (context) => member(deployment, context));
+    assert.ok(percentage >= 0 && percentage <= 100, `a deployment is at ${String(percentage)} %`);
+    assert.notEqual(status, 'failed', `the deployment failed: ${description ?? 'no description'}`);
+    if (status === 'finished') return;
+    assert.ok(Date.now() < tooLate, `the deployment was still ${status} when the time for it was over`);
+    await delay(pollIntervalMs);
+  }
+}
+
+/** A part of the list of bundles. */
+export async function listBundles(subject: Subject, range: ListRange): Promise<ListResult<BundleItem>> {
+  const member = memberOf(subject, 'listBundles');
+  return subject.call('listing bundles', (context) => member(range, context));
+}
+
+/** A part of the list of the target's deployments. */
+export async function listDeployments(subject: Subject, range: ListRange): Promise<ListResult<DeploymentItem>> {
+  const {targetSlug} = subject;
+  const member = memberOf(subject, 'listDeployments');
+  return subject.call('listing deployments', (context) => member({...range, targetSlug}, context), {targetSlug});
+}
+
+/** Downloads a bundle into `writeTo`. */
+export async function download(
+  subject: Subject,
+  request: {readonly bundleId: BundleId; readonly writeTo: Writable},
+  signal?: AbortSignal,
+): Promise<void> {
+  const member = memberOf(subject, 'download');
+  await subject.call('downloading', (context) => member(request, context), {signal});
+}
+
+/** Deletes a bundle. */
+export async function deleteBundle(subject: Subject, bundleId: BundleId): Promise<void> {
+  const member = memberOf(subject, 'deleteBundle');
+  await subject.call('deleting', (context) => member({bundleId}, context));
+}
+
+/** An id that no bundle has, of the kind of `bundleId`. */
+export function unknownIdLike(bundleId: BundleId): BundleId {
+  return typeof bundleId === 'number' ? 999_999_999 : 'no-such-bundle';
+}
+
+type Member = 'deploy' | 'getDeployment' | 'listBundles' | 'listDeployments' | 'download' | 'deleteBundle';
+
+function memberOf<Name extends Member>({backend}: Subject, name: Name): NonNullable<Backend[Name]> {
+  const member = backend[name];
+  assert.ok(member, `the case needs ${name}(), which the backend does not have`);
+  return member;
+}

@@ -1,0 +1,56 @@
+import {createReadStream} from 'node:fs';
+import path from 'node:path';
+import {describe, test} from 'vitest';
+import {apiBackend} from '../../src/backends/api/backend.js';
+import {legacyBackend} from '../../src/backends/legacy/backend.js';
+import {ApiKeyStrategy, OAuthClientCredentialsStrategy} from '../../src/http/index.js';
+import {backendConformance, startLocalRuntime} from '../../src/testing/index.js';
+import type {ConformanceFixtures, LocalRuntime} from '../../src/testing/index.js';
+
+/** A local runtime of its own for every service, with credentials that can be told from all other text. */
+function fixturesOf(settings: (runtime: LocalRuntime) => {options: unknown; secrets: string[]}): ConformanceFixtures {
+  return {
+    async openService() {
+      const runtime = await startLocalRuntime({
+        deploymentSeconds: 0.05,
+        credentials: {apiKey: 'canary-api-key-7f3a', clientSecret: 'canary-client-secret-91c2'},
+      });
+      return {
+        ...settings(runtime),
+        readUploaded: async (id) =>
+          createReadStream(path.join(runtime.dataDirectory, 'bundles', String(id), 'archive')),
+        limitUploads: (count) => {
+          runtime.addFault({action: 'status', status: 429, route: 'upload', count});
+        },
+        refuseCredentials: () => {
+          runtime.addFault('401:route=upload');
+        },
+        failUploads: () => {
+          runtime.addFault('500:route=upload');
+        },
+        close: () => runtime.close(),
+      };
+    },
+  };
+}
+
+describe('the Api backend passes the conformance suite', () => {
+  const fixtures = fixturesOf(({origin, credentials}) => {
+    const {clientId, clientSecret, tokenUrl, organizationId} = credentials;
+    const auth = new OAuthClientCredentialsStrategy({clientId, clientSecret, tokenUrl});
+    return {options: {connection: {origin, organizationId, auth}}, secrets: [clientSecret]};
+  });
+  for (const {name, skip, run} of backendConformance(() => apiBackend, fixtures)) {
+    test.skipIf(skip !== undefined)(name, run);
+  }
+});
+
+describe('the legacy backend passes the conformance suite', () => {
+  const fixtures = fixturesOf(({origin, credentials: {apiKey}}) => ({
+    options: {origin, auth: new ApiKeyStrategy({apiKey})},
+    secrets: [apiKey],
+  }));
+  for (const {name, skip, run} of backendConformance(() => legacyBackend, fixtures)) {
+    test.skipIf(skip !== undefined)(name, run);
+  }
+});

@@ -1,0 +1,120 @@
+import {describe, expect, test} from 'vitest';
+import {discoverBackends, type BackendPlugin} from '../../src/backends/plugins.js';
+
+const never = new AbortController().signal;
+
+function backend(name: string, more: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    apiVersion: 1,
+    name,
+    summary: 'For tests',
+    formats: ['v2'],
+    capabilities: [],
+    check: async () => ({configured: true}),
+    upload: async () => ({bundleId: 1, raw: undefined}),
+    ...more,
+  };
+}
+
+/** A plugin whose hook has one module, which answers `result` after a while. */
+function plugin(name: string, result: unknown, afterMs = 0): BackendPlugin {
+  return {
+    name,
+    version: '1.0.0',
+    runHook: async () => {
+      await new Promise((resolve) => setTimeout(resolve, afterMs));
+      return {successes: [{result}], failures: []};
+    },
+  };
+}
+
+const hanging = (name: string): BackendPlugin => ({name, runHook: () => new Promise(() => undefined)});
+
+describe('discovering the backends of plugins', () => {
+  test('registers them with plugin and version, in the order of plugins and not of their answers', async () => {
+    const {registrations, failures} = await discoverBackends(
+      [plugin('b', {backends: [backend('fast')]}), plugin('a', {backends: [backend('slow'), backend('other')]}, 50)],
+      {signal: never},
+    );
+    expect(registrations.map((item) => [item.backend.name, item.plugin, item.version])).toEqual([
+      ['api', 'mycli', undefined],
+      ['legacy', 'mycli', undefined],
+      ['slow', 'a', '1.0.0'],
+      ['other', 'a', '1.0.0'],
+      ['fast', 'b', '1.0.0'],
+    ]);
+    expect(failures).toEqual([]);
+  });
+
+  test('gives a name that two plugins want to the first plugin, though the second answers first', async () => {
+    const {registrations, failures} = await discoverBackends(
+      [plugin('b', {backends: [backend('acme')]}), plugin('a', {backends: [backend('acme')]}, 50)],
+      {signal: never},
+    );
+    expect(registrations.find((item) => item.backend.name === 'acme')?.plugin).toBe('a');
+    expect(failures).toEqual([{plugin: 'b', message: 'plugin b: a has a backend named "acme" already'}]);
+  });
+
+  test('leaves out a plugin that does not answer in time, and keeps the others', async () => {
+    const registry = await discoverBackends([hanging('a'), plugin('b', {backends: [backend('acme')]})], {
+      timeoutMs: 50,
+      signal: never,
+    });
+    expect(registry.has('acme')).toBe(true);
+    expect(registry.failures).toEqual([
+      {plugin: 'a', message: 'plugin a: its mycli:backends hook failed: no answer within 0.05 s'},
+    ]);
+  });
+
+  test('keeps the backends of one module of a hook when another one fails', async () => {
+    const half: BackendPlugin = {
+      name: 'half',
+      runHook: () =>
+        Promise.resolve({
+          successes: [{result: {backends: [backend('acme')]}}],
+          failures: [{error: new Error('two\n  lines')}],
+        }),
+    };
+    const registry = await discoverBackends([half], {signal: never});
+    expect(registry.has('acme')).toBe(true);
+    expect(registry.failures.map(({message}) => message)).toEqual([
+      'plugin half: its mycli:backends hook failed: two lines',
+    ]);
+  });
+
+  const revoked = Proxy.revocable({}, {});
+  revoked.revoke();
+  test.each([
+    ['nothing', undefined, 'returned no {backends: [...]}'],
+    ['a list', [backend('acme')], 'returned no {backends: [...]}'],
+    ['no list', {backends: backend('acme')}, 'returned no {backends: [...]}'],
+    ['what cannot be read', revoked.proxy, 'its mycli:backends hook failed'],
+    ['a backend that cannot be read', {backends: [revoked.proxy]}, 'cannot be read'],
+    ['options that are no schema', {backends: [backend('acme', {options: {}})]}, 'must be a Standard Schema'],
+    ['secrets that are no names', {backends: [backend('acme', {secrets: 'token'})]}, 'must be a list of names'],
+  ])('reports a hook that returns %s, with its plugin', async (_, result, problem) => {
+    const {registrations, failures} = await discoverBackends([plugin('odd', result)], {signal: never});
+    expect(registrations).toHaveLength(2);
+    expect(failures).toEqual([{plugin: 'odd', message: expect.stringContaining(problem) as string}]);
+    expect(failures[0]?.message).toMatch(/^plugin odd: /);
+  });
+
+  test('asking for a backend that is not there tells what plugins failed with', async () => {
+    const broken: BackendPlugin = {name: 'broken', runHook: () => Promise.reject(new Error('no luck'))};
+    const registry = await discoverBackends([broken], {signal: never});
+    expect(() => registry.get('acme')).toThrow(
+      expect.objectContaining({
+        code: 'ERR_BACKEND_UNKNOWN',
+        suggestions: ['plugin broken: its mycli:backends hook failed: no luck'],
+      }),
+    );
+  });
+
+  test('rejects with the reason of its signal while plugins hang', async () => {
+    const controller = new AbortController();
+    const reason = new Error('stop');
+    const discovered = discoverBackends([hanging('a')], {signal: controller.signal});
+    controller.abort(reason);
+    await expect(discovered).rejects.toBe(reason);
+  });
+});

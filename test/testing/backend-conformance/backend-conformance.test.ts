@@ -1,0 +1,132 @@
+import {mkdtemp, readdir, rm} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {describe, expect, onTestFinished, test, vi} from 'vitest';
+import type {Backend} from '../../../src/backends/contract.js';
+import {backendConformance, type ConformanceCase, type ConformanceFixtures} from '../../../src/testing/index.js';
+import {brokenBackends} from './broken-backends.js';
+import {createShelfBackend} from './shelf-backend.js';
+import {openShelf} from './shelf-service.js';
+
+const fixtures: ConformanceFixtures = {openService: openShelf, timeResolutionMs: 1};
+
+/** The messages of the cases that fail, by name. */
+async function failuresOf(cases: readonly ConformanceCase[]): Promise<Readonly<Record<string, string>>> {
+  const failures: Record<string, string> = {};
+  for (const {name, run} of cases) {
+    await run().catch((error: unknown) => {
+      failures[name] = String(error);
+    });
+  }
+  return failures;
+}
+
+describe('a good backend passes every case', () => {
+  for (const {name, run} of backendConformance(createShelfBackend, fixtures)) test(name, run);
+});
+
+test('cases run again, and side by side', async () => {
+  const cases = backendConformance(createShelfBackend, fixtures);
+  await Promise.all([...cases, ...cases].map(({run}) => run()));
+});
+
+test('there are cases for what a backend declares, and none for the rest', () => {
+  const create = (): Backend => ({...createShelfBackend(), formats: ['v1'], capabilities: ['delete']});
+  const names = backendConformance(create, fixtures).map(({name}) => name);
+  expect(names).toContain('upload (v1): every byte arrives');
+  expect(names).toContain('delete: the bundle is gone, the others stay');
+  expect(names.filter((name) => /v2|^(deploy|wait|list|history|download)/.test(name))).toEqual([]);
+});
+
+describe('a case that is skipped', () => {
+  const name = 'upload: refused credentials are told as such';
+  const cases = backendConformance(createShelfBackend, {...fixtures, skip: {[name]: 'there are no credentials'}});
+
+  test('carries the reason for the runner', () => {
+    expect(cases.filter(({skip}) => skip !== undefined)).toMatchObject([{name, skip: 'there are no credentials'}]);
+  });
+
+  test('does not pass when it is run all the same', async () => {
+    const skipped = cases.find((one) => one.name === name);
+    await expect(skipped?.run()).rejects.toThrow('is to be skipped: there are no credentials');
+  });
+
+  test('must be one that there is', () => {
+    const skip = {'upload (v1): every byte arrives': 'no v1', 'no such case': ''};
+    expect(() => backendConformance(createShelfBackend, {...fixtures, skip})).toThrow(
+      /upload \(v1\): every byte arrives; no such case.*It has: has the shape of a backend; /,
+    );
+  });
+});
+
+test('a case fails that needs what the service of the fixtures does not have', async () => {
+  const lacking: ConformanceFixtures = {
+    ...fixtures,
+    async openService() {
+      const {options, readUploaded, close} = await openShelf();
+      return {options, readUploaded, close};
+    },
+  };
+  const failures = await failuresOf(backendConformance(createShelfBackend, lacking));
+  expect(Object.keys(failures)).toEqual([
+    'upload (v2): a rate limit is waited out and the whole body sent again',
+    'upload: a rate limit that does not end is told as such',
+    'upload: refused credentials are told as such',
+    'upload: a failure of the service is told with a code',
+    'no secret is in any error or log',
+  ]);
+  expect(Object.values(failures)).toEqual(Array(5).fill(expect.stringMatching(/of the fixtures has no .*"skip"/)));
+});
+
+test('a case ends the services that it opened and removes its bundles, when it fails too', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'mycli-test-'));
+  onTestFinished(() => rm(folder, {recursive: true}));
+  vi.stubEnv('TMPDIR', folder);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  let [opened, closed] = [0, 0];
+  const counted: ConformanceFixtures = {
+    ...fixtures,
+    async openService() {
+      const service = await openShelf();
+      opened += 1;
+      return {
+        ...service,
+        close: async () => {
+          await service.close?.();
+          closed += 1;
+        },
+      };
+    },
+  };
+  const create = (): Backend => ({...createShelfBackend(), upload: () => Promise.reject(new Error('broken'))});
+  const failures = await failuresOf(backendConformance(create, counted));
+  expect(Object.keys(failures)).toContain('two services are kept apart');
+  expect(opened).toBeGreaterThan(20);
+  expect(closed).toBe(opened);
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test('a failure does not show the secret that it found', async () => {
+  const create = () => {
+    const good = createShelfBackend();
+    return {
+      ...good,
+      check: good.check,
+      upload: async (...[bundle, context]: Parameters<typeof good.upload>) => {
+        context.logger.info(`the key is ${String(context.options.key)}`);
+        return good.upload(bundle, context);
+      },
+    };
+  };
+  const failures = await failuresOf(backendConformance(create, fixtures));
+  expect(failures).toEqual({
+    'no secret is in any error or log': expect.stringContaining('the key is ***'),
+  });
+});
+
+describe('a broken backend is caught by the cases that are made for it, and by no others', () => {
+  test.each(brokenBackends)('it $fault', async ({create, caughtBy}) => {
+    const failures = await failuresOf(backendConformance(create, fixtures));
+    expect(Object.keys(failures).toSorted(), JSON.stringify(failures, undefined, 2)).toEqual(caughtBy.toSorted());
+  });
+});

@@ -1,0 +1,88 @@
+import {pipeline} from 'node:stream/promises';
+import * as v from 'valibot';
+import {
+  BACKEND_API_VERSION,
+  defineBackend,
+  type Backend,
+  type BackendContext,
+  type DeploymentState,
+} from '../../../src/backends/contract.js';
+
+export interface ShelfOptions {
+  readonly origin?: string | undefined;
+  readonly key?: string | undefined;
+}
+
+type Context = BackendContext<ShelfOptions>;
+
+/** A backend with everything that does nothing wrong: the broken ones are made of it. */
+export function createShelfBackend() {
+  return defineBackend<ShelfOptions>({
+    apiVersion: BACKEND_API_VERSION,
+    name: 'shelf',
+    summary: 'A service in memory',
+    formats: ['v2'],
+    capabilities: ['deploy', 'wait', 'list', 'history', 'download', 'delete'],
+    options: v.object({origin: v.optional(v.string()), key: v.optional(v.string())}),
+    secrets: ['key'],
+
+    async check({options}) {
+      const missing = (['origin', 'key'] as const).filter((name) => options[name] === undefined);
+      return missing.length === 0 ? {configured: true} : {configured: false, missing};
+    },
+    async upload(bundle, context) {
+      const {headers, context: body} = context.bodies.file(bundle);
+      const answer = await context.http
+        .post(urlOf(context, 'bundles'), {
+          headers: {...headers, ...authorized(context), 'x-message': bundle.message},
+          context: body,
+        })
+        .json<{id: string}>();
+      return {bundleId: answer.id, raw: answer};
+    },
+    async deploy({bundleId, targetSlug}, context) {
+      const url = urlOf(context, 'targets', targetSlug);
+      const raw = await context.http.post(url, {headers: authorized(context), json: {bundleId}}).json<{id: string}>();
+      return {deployment: {deploymentId: raw.id, targetSlug}, status: 'queued', raw};
+    },
+    async getDeployment({deploymentId, targetSlug}, context) {
+      const url = urlOf(context, 'targets', String(targetSlug), String(deploymentId));
+      const raw = await context.http(url, {headers: authorized(context)}).json<Pick<DeploymentState, 'status'>>();
+      return {status: raw.status, raw};
+    },
+    async listBundles({limit, offset}, context) {
+      const raw = await context
+        .http(urlOf(context, 'bundles'), {headers: authorized(context)})
+        .json<{id: string; message: string}[]>();
+      const items = raw.map(({id, message}) => ({bundleId: id, message, status: 'ready' as const}));
+      return {items: items.slice(offset, offset + limit), total: raw.length, raw};
+    },
+    async listDeployments({targetSlug, limit, offset}, context) {
+      const raw = await context
+        .http(urlOf(context, 'targets', targetSlug), {headers: authorized(context)})
+        .json<{id: string; bundleId: string}[]>();
+      const items = raw.map(({id, bundleId}) => ({
+        deployment: {deploymentId: id, targetSlug},
+        bundleId,
+        status: 'finished' as const,
+      }));
+      return {items: items.slice(offset, offset + limit), total: raw.length, raw};
+    },
+    async download({bundleId, writeTo}, context) {
+      const {http, signal} = context;
+      const source = http.stream(urlOf(context, 'bundles', String(bundleId)), {headers: authorized(context)});
+      await pipeline(source, writeTo, {signal});
+    },
+    async deleteBundle({bundleId}, context) {
+      await context.http.delete(urlOf(context, 'bundles', String(bundleId)), {headers: authorized(context)});
+    },
+  } satisfies Backend<ShelfOptions>) as Required<Backend<ShelfOptions>>;
+}
+
+export function urlOf({options, projectSlug}: Context, ...path: readonly string[]): string {
+  return [options.origin, projectSlug, ...path].join('/');
+}
+
+export function authorized({options}: Context): {authorization: string} {
+  return {authorization: `Bearer ${String(options.key)}`};
+}

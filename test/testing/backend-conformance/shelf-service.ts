@@ -1,0 +1,119 @@
+import {once} from 'node:events';
+import {createServer, type IncomingMessage} from 'node:http';
+import type {AddressInfo} from 'node:net';
+import type {ConformanceService} from '../../../src/testing/index.js';
+
+interface ShelvedBundle {
+  readonly id: string;
+  readonly message: string;
+  readonly bytes: Buffer;
+}
+
+interface ShelvedDeployment {
+  readonly id: string;
+  readonly bundleId: string;
+  looks: number;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body?: unknown;
+}
+
+export const shelfKey = 'canary-shelf-key-b81e';
+
+/**
+ * A small hosting service in memory, with a protocol of its own, for the backend `shelf` and its broken relatives:
+ * `/PROJECT/bundles[/ID]` and `/PROJECT/targets/TARGET[/ID]`.
+ */
+export async function openShelf(): Promise<ConformanceService> {
+  const bundles = new Map<string, ShelvedBundle[]>();
+  const deployments = new Map<string, ShelvedDeployment[]>();
+  let [limits, accepts, failing, ids] = [0, true, false, 0];
+  // Slugs and ids: another service does not have the ids of this one.
+  const prefix = Math.random().toString(36).slice(2, 8);
+
+  const answer = (method: string, path: readonly string[], body: Buffer, message: string): Answer => {
+    const [project = '', kind, name, id] = path;
+    const shelf = bundles.get(project) ?? [];
+    if (kind === 'bundles' && method === 'POST') {
+      const bundle = {id: `${prefix}-${String((ids += 1))}`, message, bytes: body};
+      bundles.set(project, [bundle, ...shelf]);
+      return {status: 201, body: {id: bundle.id}};
+    }
+    if (kind === 'bundles' && name === undefined) {
+      return {status: 200, body: shelf.map((bundle) => ({id: bundle.id, message: bundle.message}))};
+    }
+    if (kind === 'bundles') {
+      const bundle = shelf.find((one) => one.id === name);
+      if (!bundle) return {status: 404, body: {detail: 'no such bundle'}};
+      if (method === 'GET') return {status: 200, body: bundle.bytes};
+      bundles.set(
+        project,
+        shelf.filter((one) => one !== bundle),
+      );
+      return {status: 204};
+    }
+    const target = `${project}/${String(name)}`;
+    const history = deployments.get(target) ?? [];
+    if (method === 'POST') {
+      const {bundleId} = JSON.parse(body.toString()) as {bundleId: string};
+      if (!shelf.some((one) => one.id === bundleId)) return {status: 404, body: {detail: 'no such bundle'}};
+      const deployment = {id: `${prefix}-${String((ids += 1))}`, bundleId, looks: 0};
+      deployments.set(target, [deployment, ...history]);
+      return {status: 202, body: {id: deployment.id}};
+    }
+    if (id === undefined) return {status: 200, body: history};
+    const deployment = history.find((one) => one.id === id);
+    if (!deployment) return {status: 404, body: {detail: 'no such deployment'}};
+    deployment.looks += 1;
+    return {status: 200, body: {status: deployment.looks > 1 ? 'finished' : 'in_progress'}};
+  };
+
+  const respond = (request: IncomingMessage, body: Buffer): Answer => {
+    const path = (request.url ?? '').slice(1).split('/');
+    if (!accepts || request.headers.authorization !== `Bearer ${shelfKey}`) return {status: 401};
+    if (request.method === 'POST' && path[1] === 'bundles') {
+      if (limits > 0) {
+        limits -= 1;
+        return {status: 429};
+      }
+      if (failing) return {status: 500};
+    }
+    return answer(request.method ?? '', path, body, String(request.headers['x-message']));
+  };
+
+  const server = createServer((request, response) => {
+    const pieces: Buffer[] = [];
+    request.on('data', (piece: Buffer) => pieces.push(piece));
+    request.on('end', () => {
+      const {status, body} = respond(request, Buffer.concat(pieces));
+      response.writeHead(status).end(body === undefined || Buffer.isBuffer(body) ? body : JSON.stringify(body));
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+
+  return {
+    options: {origin: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`, key: shelfKey},
+    secrets: [shelfKey],
+    readUploaded: async (bundleId) => {
+      const found = [...bundles.values()].flat().find(({id}) => id === bundleId);
+      if (!found) throw new Error(`there is no bundle ${String(bundleId)}`);
+      return found.bytes;
+    },
+    limitUploads: (count) => {
+      limits = count;
+    },
+    refuseCredentials: () => {
+      accepts = false;
+    },
+    failUploads: () => {
+      failing = true;
+    },
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
