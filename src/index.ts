@@ -2,9 +2,24 @@ import {tmpdir} from 'node:os';
 import {createTemporaryDirectory, sweepTemporaryDirectories} from './bundle/index.js';
 import type {AuthStrategy} from './http/index.js';
 import {buildBundle as build, type BuildBundleResult} from './operations/build-bundle.js';
+import {
+  deleteBundles as remove,
+  type DeleteBundlesOptions,
+  type DeleteBundlesResult,
+} from './operations/delete-bundles.js';
 import {deployBundle as deploy} from './operations/deploy-bundle.js';
+import {
+  downloadBundle as download,
+  type DownloadBundleOptions,
+  type DownloadBundleResult,
+} from './operations/download-bundle.js';
 import type {Host} from './operations/host.js';
 import {listBundles as list, type ListBundlesResult} from './operations/list-bundles.js';
+import {
+  listDeployments as history,
+  type ListDeploymentsOptions,
+  type ListDeploymentsResult,
+} from './operations/list-deployments.js';
 import type {
   BuildBundleOptions,
   DeployBundleOptions,
@@ -18,6 +33,11 @@ import type {
 } from './operations/options.js';
 import {pushBundleV2 as pushV2} from './operations/push-bundle-v2.js';
 import {pushRuntimeBundle as push} from './operations/push-runtime-bundle.js';
+import {
+  rollbackBundle as rollback,
+  type RollbackBundleOptions,
+  type RollbackBundleResult,
+} from './operations/rollback-bundle.js';
 import {waitForDeployment as wait} from './operations/wait-for-deployment.js';
 import type {DeploymentState} from './backends/contract.js';
 import {packageVersion} from './version.js';
@@ -70,6 +90,40 @@ export function listBundles(options: ListBundlesOptions): Promise<ListBundlesRes
   return list(options, processHost());
 }
 
+/**
+ * Lists the deployments to a target.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
+export function listDeployments(options: ListDeploymentsOptions): Promise<ListDeploymentsResult> {
+  return history(options, processHost());
+}
+
+/**
+ * Downloads the archive of a bundle into a file that is complete and readable, or not there. What has arrived when it
+ * breaks off stays beside it as `FILE.part`, and the next download goes on with it when the server can.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
+export function downloadBundle(options: DownloadBundleOptions): Promise<DownloadBundleResult> {
+  return download(options, processHost());
+}
+
+/**
+ * Deletes bundles, one after the other; those that the server refuses do not keep the others.
+ * @throws RuntimeCliError when any of them was not deleted; its `details` tell which were `deleted`, which `failed` and
+ * which were `notTried`.
+ */
+export function deleteBundles(options: DeleteBundlesOptions): Promise<DeleteBundlesResult> {
+  return remove(options, processHost());
+}
+
+/**
+ * Deploys the bundle that a target ran before the current one, or the one that `to` names.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
+export function rollbackBundle(options: RollbackBundleOptions): Promise<RollbackBundleResult> {
+  return rollback(options, processHost());
+}
+
 /** What library calls know of the process, looked up when they are made. */
 function processHost(): Host {
   return {
@@ -94,7 +148,12 @@ function processHost(): Host {
 export type {BundleContentOptions} from './bundle/index.js';
 export type * from './operations/options.js';
 export type {BuildBundleResult} from './operations/build-bundle.js';
+export type {BundleDeletion, DeleteBundlesOptions, DeleteBundlesResult} from './operations/delete-bundles.js';
+export type {DownloadBundleOptions, DownloadBundleResult} from './operations/download-bundle.js';
 export type {ListBundlesResult} from './operations/list-bundles.js';
+export type {ListDeploymentsOptions, ListDeploymentsResult} from './operations/list-deployments.js';
+export type {RollbackBundleOptions, RollbackBundleResult} from './operations/rollback-bundle.js';
+export type {BackendSettings} from './backends/configuration.js';
 export type * from './backends/contract.js';
 export type {ApiRuntimeConnection} from './backends/api/connection.js';
 export {

@@ -1,13 +1,14 @@
-import {requestedBundleId} from '../backends/answers.js';
-import {callBackend} from '../backends/call.js';
 import type {BundleId, DeployResult} from '../backends/contract.js';
 import {deployFallbackReason, type BackendSelection, type RuntimeBackend} from '../backends/select.js';
-import {createError} from '../errors/index.js';
+import {callBack, callBackSafely} from './callbacks.js';
+import {idFor} from './choose-for-bundle.js';
+import {amendError, isRuntimeCliError} from '../errors/index.js';
 import type {Host} from './host.js';
 import {findLatestBundle} from './list-bundles.js';
-import {chooseBackend, ignoreThrow, openBackend} from './open-backend.js';
+import {chooseBackend, openBackend} from './open-backend.js';
 import type {DeployBundleOptions, DeployBundleResult} from './options.js';
 import {verifySlugs} from './plan-push.js';
+import {requestDeploy} from './request-deploy.js';
 import {waitForDeployment} from './wait-for-deployment.js';
 
 /** A deployment that was accepted. */
@@ -50,15 +51,15 @@ export async function requestDeployment(
   host: Host,
   onBundle: (bundleId: BundleId) => void = () => undefined,
 ): Promise<AcceptedDeployment> {
-  options.onResolve?.(selection.backend);
+  await callBack(() => options.onResolve?.(selection.backend));
   try {
     return await deployWith(selection.backend, options, host, onBundle);
   } catch (error) {
     const {fallback} = selection;
     const reason = deployFallbackReason(error);
     if (fallback === undefined || reason === undefined) throw error;
-    ignoreThrow(() => options.onFallback?.(reason));
-    ignoreThrow(() => options.onResolve?.(fallback));
+    callBackSafely(() => options.onFallback?.(reason));
+    callBackSafely(() => options.onResolve?.(fallback));
     const accepted = await deployWith(fallback, options, host, onBundle);
     return {...accepted, warnings: [`fell back to legacy: ${reason}`, ...accepted.warnings]};
   }
@@ -71,7 +72,10 @@ export async function waitForAccepted(
   host: Host,
 ): Promise<DeployBundleResult> {
   const {deployment} = accepted.result;
-  const {status} = await waitForDeployment({...options, backend: accepted.backend, deployment}, host);
+  const waiting = waitForDeployment({...options, backend: accepted.backend, deployment}, host);
+  const {status} = await waiting.catch((error: unknown) => {
+    throw isRuntimeCliError(error) ? amendError(error, {details: {bundleId: accepted.bundleId}}) : error;
+  });
   return {...deployResult(options, accepted), status};
 }
 
@@ -102,19 +106,9 @@ async function deployWith(
   onBundle: (bundleId: BundleId) => void,
 ): Promise<AcceptedDeployment> {
   const open = await openBackend(name, 'deploy', options, host);
-  const {backend, context} = open;
-  const {deploy} = backend;
-  if (!deploy) throw createError('ERR_CAPABILITY_UNSUPPORTED', `the ${name} backend does not support "deploy"`);
   const bundleId =
     options.bundleId === 'latest' ? (await findLatestBundle(open)).bundleId : idFor(name, options.bundleId);
   onBundle(bundleId);
-  const result = await callBackend(backend, 'deploying the bundle', context.signal, () =>
-    deploy.call(backend, {bundleId, targetSlug: options.targetSlug}, context),
-  );
+  const result = await requestDeploy(open, {bundleId, targetSlug: options.targetSlug}, options);
   return {backend: name, bundleId, result, warnings: result.warnings ?? []};
-}
-
-/** Ids of the built-in backends are numbers, however they were typed; those of plugins are what they are. */
-function idFor(backend: RuntimeBackend, bundleId: BundleId): BundleId {
-  return backend === 'api' || backend === 'legacy' ? requestedBundleId(bundleId, backend) : bundleId;
 }

@@ -1,3 +1,4 @@
+import {missingConfiguration, optionsOf, secretOptions} from '../backends/configuration.js';
 import {createBackendContext} from '../backends/context.js';
 import type {Backend, BackendCapability, BackendContext} from '../backends/contract.js';
 import {createBackendRegistry} from '../backends/registry.js';
@@ -8,6 +9,7 @@ import {
   type RuntimeBackendPreference,
 } from '../backends/select.js';
 import {createError} from '../errors/index.js';
+import {callBackSafely} from './callbacks.js';
 import type {Host} from './host.js';
 import type {CommonOptions, ConnectionOptions, Phase} from './options.js';
 
@@ -31,7 +33,7 @@ export async function chooseBackend(
   capabilities: readonly BackendCapability[],
   host: Host,
 ): Promise<BackendSelection> {
-  const missingOf = (name: string) => missingConfiguration(name, options, host);
+  const missingOf = (name: string) => missingFor(name, options, host);
   const [apiMissing, legacyMissing] =
     preference === 'auto' ? await Promise.all([missingOf('api'), missingOf('legacy')]) : [[], []];
   const selection = selectBackend({preference, apiMissing, legacyMissing});
@@ -54,26 +56,20 @@ export async function openBackend(
   const context = await createBackendContext({
     projectSlug,
     targetSlug,
-    options: await backendOptions(backend, options),
+    options: await optionsOf(backend, options),
     env: host.env,
     logger: host.logger,
     signal: signalOf(options),
     userAgent: host.userAgent,
     rateLimit,
     requestTimeoutMs: requestTimeout === undefined ? undefined : requestTimeout * 1000,
-    secrets: secretsOf(backend, options, host),
-    onRetry:
-      onRetry &&
-      ((event) =>
-        ignoreThrow(() => {
-          onRetry(event);
-        })),
+    secrets: [...(host.secrets ?? []), ...secretOptions(backend, options)],
+    onRetry: onRetry && ((event) => callBackSafely(() => onRetry(event))),
+    // Only an upload is measured in the bytes of its body.
     onProgress:
-      onProgress &&
-      ((progress) =>
-        ignoreThrow(() => {
-          onProgress({phase, ...progress});
-        })),
+      phase === 'upload' && onProgress
+        ? (progress) => callBackSafely(() => onProgress({phase, ...progress}))
+        : undefined,
   });
   return {backend, context};
 }
@@ -81,15 +77,6 @@ export async function openBackend(
 /** The signal of a call; one that is never aborted when the caller gave none. */
 export function signalOf({signal}: Pick<CommonOptions, 'signal'>): AbortSignal {
   return signal ?? new AbortController().signal;
-}
-
-/** Calls a callback of the caller when it is too late to fail: what it throws is ignored. */
-export function ignoreThrow(callback: () => void): void {
-  try {
-    callback();
-  } catch {
-    // It never leaves a push half done.
-  }
 }
 
 /** @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` when the backend lacks the capability. */
@@ -106,43 +93,8 @@ function registryOf({backends}: ConnectionOptions): NonNullable<ConnectionOption
   return backends ?? createBackendRegistry();
 }
 
-async function missingConfiguration(name: string, options: BackendCallOptions, host: Host): Promise<readonly string[]> {
-  const backend = registryOf(options).get(name);
+function missingFor(name: string, options: BackendCallOptions, host: Host): Promise<readonly string[]> {
+  const {env, logger} = host;
   const {projectSlug, targetSlug} = options;
-  const check = await backend.check({
-    options: await backendOptions(backend, options),
-    env: host.env,
-    logger: host.logger,
-    projectSlug,
-    targetSlug,
-  });
-  return check.missing ?? [];
-}
-
-/** The options of a backend, validated by its schema. The built-in ones are the caller's own fields. */
-async function backendOptions(backend: Backend, options: BackendCallOptions): Promise<unknown> {
-  const {apiConnection, apiMissing, legacyAuth, legacyMissing, origin} = options;
-  if (backend.name === 'api') return {connection: apiConnection, missing: apiMissing};
-  if (backend.name === 'legacy') return {origin, auth: legacyAuth, missing: legacyMissing};
-  const given = options.backendOptions ?? {};
-  if (!backend.options) return given;
-  const result = await backend.options['~standard'].validate(given);
-  if (!result.issues) return result.value;
-  const problems = result.issues.map(({message, path}) => {
-    const keys = (path ?? []).map((part) => String(typeof part === 'object' ? part.key : part));
-    return keys.length === 0 ? message : `${keys.join('.')}: ${message}`;
-  });
-  throw createError(
-    'ERR_OPTION_INVALID',
-    `the options of the ${backend.name} backend are wrong: ${problems.join('; ')}`,
-    {
-      suggestions: [`Set them with --backend-option key=value, or "backends.${backend.name}" in the config file.`],
-      details: {backend: backend.name, problems},
-    },
-  );
-}
-
-function secretsOf(backend: Backend, options: BackendCallOptions, host: Host): readonly string[] {
-  const values = (backend.secrets ?? []).map((name) => options.backendOptions?.[name]);
-  return [...(host.secrets ?? []), ...values.filter((value): value is string => typeof value === 'string')];
+  return missingConfiguration(registryOf(options).get(name), options, {env, logger, projectSlug, targetSlug});
 }

@@ -1,16 +1,16 @@
-import type {ApiRuntimeConnection} from '../backends/api/connection.js';
+import type {BackendSettings} from '../backends/configuration.js';
 import type {BundleId, BundleMatches, DeploymentRef, DeploymentStatus} from '../backends/contract.js';
 import type {BackendRegistry} from '../backends/registry.js';
 import type {RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
 import type {BundleContentOptions} from '../bundle/index.js';
 import type {BundleFormat} from '../bundle/types.js';
 import type {RateLimitMiddlewareConfig} from '../http/rate-limit/index.js';
-import type {AuthStrategy, RetryEvent} from '../http/types.js';
+import type {RetryEvent} from '../http/types.js';
 
 /** What an operation is doing. */
-export type Phase = 'build' | 'upload' | 'deploy' | 'wait';
+export type Phase = 'build' | 'upload' | 'deploy' | 'wait' | 'download';
 
-/** How far a phase is: bytes of a build or an upload, percent of a deployment. */
+/** How far a phase is: bytes of a build, an upload or a download, percent of a deployment. */
 export interface OperationProgress {
   readonly phase: Phase;
   readonly transferred: number;
@@ -35,20 +35,8 @@ export interface CommonOptions {
   readonly cwd?: string | undefined;
 }
 
-/** How the backends are reached. */
-export interface ConnectionOptions {
-  /** Connection to the Api backend. When absent, `auto` uses legacy and `api` throws (Backend selection 1, 2). */
-  readonly apiConnection?: ApiRuntimeConnection | undefined;
-  /** What is missing for an `apiConnection`, for messages. */
-  readonly apiMissing?: readonly string[] | undefined;
-  /** API-key authentication. Needed only when the legacy backend actually runs. */
-  readonly legacyAuth?: AuthStrategy | undefined;
-  /** What is missing for the legacy backend, for messages. */
-  readonly legacyMissing?: readonly string[] | undefined;
-  /** Address of the legacy backend. @default the environment variable `MYCLI_RUNTIME_ORIGIN` */
-  readonly origin?: string | undefined;
-  /** Options of a plugin's backend, validated by its schema. */
-  readonly backendOptions?: Readonly<Record<string, unknown>> | undefined;
+/** How the backends are reached, and which there are. */
+export interface ConnectionOptions extends BackendSettings {
   /** The backends to choose from. @default the built-in ones */
   readonly backends?: BackendRegistry | undefined;
 }
@@ -118,9 +106,9 @@ export interface WaitForDeploymentOptions extends CommonOptions, ConnectionOptio
 export interface ListBundlesOptions extends CommonOptions, ConnectionOptions {
   readonly preference: RuntimeBackendPreference;
   readonly projectSlug: string;
-  /** @default 25 */
+  /** How many at most; `Infinity`: all of them. @default 25 */
   readonly limit?: number | undefined;
-  /** @default 0 */
+  /** How many of the newest to pass over. @default 0 */
   readonly offset?: number | undefined;
 }
 

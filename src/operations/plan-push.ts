@@ -75,15 +75,22 @@ function rejectProblems(problems: readonly OptionProblem[]): void {
   if (problems.length > 0) throw optionProblemsError(problems);
 }
 
-/** The format that a backend gets: Api v2, legacy v1 unless `v2` (Backend selection 5), a plugin's preferred one. */
+/**
+ * The format that a backend gets: Api v2, legacy v1 unless `v2` (Backend selection 5), a plugin's preferred one.
+ * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` when `v2` is asked of a backend that does not take it.
+ */
 export function formatFor(
   backend: RuntimeBackend,
   options: Pick<PushRuntimeBundleBackendOptions, 'v2' | 'backends'>,
 ): BundleFormat {
-  if (options.v2) return 'v2';
-  if (backend === 'legacy') return 'v1';
+  if (backend === 'legacy') return options.v2 ? 'v2' : 'v1';
   const {formats} = (options.backends ?? createBackendRegistry()).get(backend);
-  return formats[0] ?? 'v2';
+  if (!options.v2) return formats[0] ?? 'v2';
+  if (formats.includes('v2')) return 'v2';
+  throw createError('ERR_CAPABILITY_UNSUPPORTED', `the ${backend} backend does not take v2 bundles`, {
+    suggestions: ['Push without --v2.'],
+    details: {backend, formats},
+  });
 }
 
 /** Options for planning the bundle of a push in `format`. */

@@ -1,11 +1,11 @@
-import {callBackend} from '../backends/call.js';
 import type {DeployResult, DeploymentState} from '../backends/contract.js';
 import type {Bundle} from '../bundle/types.js';
-import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
+import {amendError, isRuntimeCliError} from '../errors/index.js';
 import type {Host} from './host.js';
 import {openBackend} from './open-backend.js';
 import type {ArchiveSummary, PushResult, PushRuntimeBundleBackendOptions} from './options.js';
 import {planPush, type PushPlan} from './plan-push.js';
+import {requestDeploy} from './request-deploy.js';
 import {buildPush, uploadPush, type UploadedPush} from './upload-push.js';
 import {waitForDeployment} from './wait-for-deployment.js';
 
@@ -45,13 +45,8 @@ export async function deployPush(
   const {result} = uploaded;
   if (result.deployment) return {deployment: result.deployment, status: 'queued', raw: undefined};
   return afterUpload(plan, uploaded, async () => {
-    const {backend, context} = await openBackend(uploaded.backend, 'deploy', plan.options, host);
-    const {deploy} = backend;
-    if (!deploy)
-      throw createError('ERR_CAPABILITY_UNSUPPORTED', `the ${backend.name} backend does not support "deploy"`);
-    return callBackend(backend, 'deploying the bundle', context.signal, () =>
-      deploy.call(backend, {bundleId: result.bundleId, targetSlug}, context),
-    );
+    const open = await openBackend(uploaded.backend, 'deploy', plan.options, host);
+    return requestDeploy(open, {bundleId: result.bundleId, targetSlug}, plan.options);
   });
 }
 
@@ -94,7 +89,7 @@ export function summarizeArchive({format, sha256, contentSha256, size, files}: B
   return {format, sha256, contentSha256, size, files: files.length};
 }
 
-/** Runs what follows an upload: its failure must not hide that the bundle is there. */
+/** Runs what follows an upload: its failure, or an interruption, must not hide that the bundle is there. */
 async function afterUpload<Result>(
   plan: PushPlan,
   uploaded: UploadedPush,
@@ -103,11 +98,15 @@ async function afterUpload<Result>(
   try {
     return await run();
   } catch (error) {
-    if (!isRuntimeCliError(error) || plan.options.signal?.aborted) throw error;
+    const interrupted = isRuntimeCliError(error) && error.code === 'ERR_INTERRUPTED';
+    // A caller's own reason for an abort is passed on as it is.
+    if (!isRuntimeCliError(error) || (plan.options.signal?.aborted && !interrupted)) throw error;
     const {projectSlug, targetSlug = ''} = plan.options;
     const id = String(uploaded.result.bundleId);
     throw amendError(error, {
-      message: `bundle ${id} was uploaded, deploying it to ${targetSlug} failed: ${error.message}`,
+      message: interrupted
+        ? `${error.message} Bundle ${id} was uploaded, and its deployment to ${targetSlug} may go on`
+        : `bundle ${id} was uploaded, deploying it to ${targetSlug} failed: ${error.message}`,
       suggestions: [
         `mycli bundle:deploy ${id} --project ${projectSlug} --target ${targetSlug} --runtime-backend ${uploaded.backend}`,
       ],

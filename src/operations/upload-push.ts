@@ -4,8 +4,10 @@ import {uploadFallbackReason, type RuntimeBackend} from '../backends/select.js';
 import {planBundle, writeBundle, type TemporaryDirectory} from '../bundle/index.js';
 import type {Bundle, BundleFormat} from '../bundle/types.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
+import {packOptions} from './build-bundle.js';
+import {callBack, callBackSafely} from './callbacks.js';
 import type {Host} from './host.js';
-import {ignoreThrow, openBackend, signalOf} from './open-backend.js';
+import {openBackend, signalOf} from './open-backend.js';
 import {contentOptions, formatFor, sizeWarnings, unusedOptions, type PushPlan} from './plan-push.js';
 
 /** An upload that succeeded. From here on nothing falls back. */
@@ -19,15 +21,9 @@ export interface UploadedPush {
 /** Packs the bundle of a push into `workspace`; a prebuilt archive is taken as it is. */
 export async function buildPush({content, options}: PushPlan, workspace: TemporaryDirectory): Promise<Bundle> {
   if (content.kind === 'archive') return content.bundle;
-  const {signal, onProgress} = options;
   return writeBundle(content.plan, {
     path: `${workspace.path}/bundle.${content.plan.format === 'v1' ? 'tar' : 'tar.gz'}`,
-    signal,
-    onProgress:
-      onProgress &&
-      ((progress) => {
-        onProgress({phase: 'build', ...progress});
-      }),
+    ...packOptions(options),
   });
 }
 
@@ -42,7 +38,7 @@ export async function uploadPush(
   host: Host,
 ): Promise<UploadedPush> {
   const {selection, options} = plan;
-  options.onResolve?.(selection.backend);
+  await callBack(() => options.onResolve?.(selection.backend));
   try {
     return await uploadTo(selection.backend, plan, bundle, host);
   } catch (error) {
@@ -52,8 +48,8 @@ export async function uploadPush(
     const format = formatFor(fallback, options);
     if (plan.content.kind === 'archive' && format !== bundle.format)
       throw withSuggestion(error, 'Add --v2: a prebuilt v2 archive goes to the legacy backend with it only.');
-    ignoreThrow(() => options.onFallback?.(reason));
-    ignoreThrow(() => options.onResolve?.(fallback));
+    callBackSafely(() => options.onFallback?.(reason));
+    callBackSafely(() => options.onResolve?.(fallback));
     const {bundle: replacement, warnings} = await bundleFor(format, plan, bundle, workspace, host);
     const uploaded = await uploadTo(fallback, plan, replacement, host);
     return {...uploaded, warnings: [`fell back to legacy: ${reason}`, ...warnings, ...uploaded.warnings]};

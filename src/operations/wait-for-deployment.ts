@@ -2,8 +2,9 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import {callBackend} from '../backends/call.js';
 import type {DeploymentRef, DeploymentState} from '../backends/contract.js';
 import {createError, isRuntimeCliError} from '../errors/index.js';
+import {callBackSafely} from './callbacks.js';
 import type {Host} from './host.js';
-import {ignoreThrow, openBackend, type OpenBackend} from './open-backend.js';
+import {openBackend, type OpenBackend} from './open-backend.js';
 import type {WaitForDeploymentOptions} from './options.js';
 
 const defaultPollSeconds = 5;
@@ -26,7 +27,7 @@ export async function waitForDeployment(options: WaitForDeploymentOptions, host:
     const state = await look(open, deployment, lost);
     lost = state ? 0 : lost + 1;
     if (state) {
-      ignoreThrow(() => onProgress?.({phase: 'wait', transferred: percentageOf(state), total: 100}));
+      callBackSafely(() => onProgress?.({phase: 'wait', transferred: percentageOf(state), total: 100}));
       if (state.status === 'finished') return state;
       if (state.status === 'failed') throw deploymentFailed(deployment, state);
     }

@@ -9,6 +9,7 @@ import type {BackendSelection} from '../backends/select.js';
 import type {Host} from '../operations/host.js';
 import type {DeployBundleOptions, DeployBundleResult} from '../operations/options.js';
 import {showIn} from './progress.js';
+import {resolveStep} from './resolve-step.js';
 import {reached, runPipeline, type PipelineStep, type PipelineTerminal} from './run-pipeline.js';
 
 /** A deployment as a pipeline of tasks. */
@@ -29,20 +30,10 @@ interface DeployContext {
 /** Runs a deployment step by step: resolve, deploy, wait. */
 export async function runDeployTasks(options: DeployTasksOptions): Promise<DeployBundleResult> {
   const context: DeployContext = {};
-  const steps = [resolveStep(options), deployStep(options), ...(options.deploy.wait ? [waitStep(options)] : [])];
+  const resolve = resolveStep<DeployContext>(options, () => chooseDeployBackend(options.deploy, options.host));
+  const steps = [resolve, deployStep(options), ...(options.deploy.wait ? [waitStep(options)] : [])];
   await runPipeline(steps, context, options.terminal);
   return context.result ?? deployResult(options.deploy, reached(context.accepted));
-}
-
-function resolveStep({deploy, host, resolved}: DeployTasksOptions): PipelineStep<DeployContext> {
-  return {
-    title: 'Resolve the backend',
-    async run(context, view) {
-      context.selection = await chooseDeployBackend(deploy, host);
-      view.done(`Backend: ${context.selection.backend} (${context.selection.reason})`);
-      for (const line of resolved) view.detail(line);
-    },
-  };
 }
 
 function deployStep({deploy, host}: DeployTasksOptions): PipelineStep<DeployContext> {

@@ -8,6 +8,7 @@ export function showIn(view: StepView): Required<Pick<CommonOptions, 'onProgress
   const startedAt = Date.now();
   return {
     onProgress: (progress) => {
+      if (progress.phase === 'deploy') return;
       if (progress.phase === 'wait') view.progress(`${String(progress.transferred)} %`, progress.transferred / 100);
       else view.progress(describeBytes(progress, Date.now() - startedAt), fractionOf(progress));
     },

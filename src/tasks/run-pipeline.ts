@@ -41,6 +41,9 @@ export async function runPipeline<Context extends object>(
   await pipeline.run(context);
 }
 
+/** Characters of the bar of a step. */
+const barWidth = 20;
+
 /** Plain progress comes every 5 s, or every tenth of the way when that takes a second at least. */
 const plainProgress = {afterMs: 5000, fraction: 0.1, fractionAfterMs: 1000};
 
@@ -95,8 +98,15 @@ function redrawnView(
       show('');
     },
     notice: show,
-    progress: show,
+    progress: (text, fraction) => {
+      show(fraction === undefined ? text : `${bar(fraction)} ${text}`);
+    },
   };
+}
+
+function bar(fraction: number): string {
+  const full = Math.round(Math.min(1, Math.max(0, fraction)) * barWidth);
+  return `[${'#'.repeat(full)}${'.'.repeat(barWidth - full)}]`;
 }
 
 function plainView(title: string, terminal: PipelineTerminal): StepView {

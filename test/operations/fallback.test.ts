@@ -42,7 +42,7 @@ describe('falling back from Api to legacy', () => {
       project.host,
     );
     expect(result).toMatchObject({backend: 'legacy', bundleId: 7, archive: {format: 'v1'}, deployed: false});
-    expect(calls).toEqual(['api', `fallback: the Api backend answered ${String(status)} to the upload`, 'legacy']);
+    expect(calls).toEqual(['api', `fallback: the Api backend answered ${String(status)} to the upload: no`, 'legacy']);
     expect(server.requests.map(({path}) => path)).toEqual([
       '/storefront/deployments/v1/organizations/org/storefronts/shop/bundles',
       '/api/projects/shop/builds/',
@@ -169,4 +169,16 @@ describe('falling back from Api to legacy', () => {
       backend: 'legacy',
     });
   });
+});
+
+test('an async callback that rejects fails the push before anything is sent, and is ignored after', async () => {
+  await using server = await startRecordingServer(refusing(404));
+  await using project = await createProject();
+  // The types ask for no promise; JavaScript callers give one all the same.
+  const failing = () => Promise.reject(new Error('callback')) as unknown as undefined;
+  const options = optionsFor(server);
+  await expect(pushRuntimeBundle({...options, onResolve: failing}, project.host)).rejects.toThrow('callback');
+  expect(server.requests).toEqual([]);
+  const push = pushRuntimeBundle({...options, onFallback: failing, onProgress: failing}, project.host);
+  await expect(push).resolves.toMatchObject({backend: 'legacy'});
 });

@@ -1,0 +1,122 @@
+import {callBackend} from '../backends/call.js';
+import type {BundleId} from '../backends/contract.js';
+import type {BackendSelection, RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
+import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
+import {callBackSafely} from './callbacks.js';
+import {chooseForBundle, idFor} from './choose-for-bundle.js';
+import type {Host} from './host.js';
+import {openBackend} from './open-backend.js';
+import type {CommonOptions, ConnectionOptions} from './options.js';
+
+/** What became of one bundle. */
+export interface BundleDeletion {
+  readonly bundleId: BundleId;
+  /** Why it was not deleted. */
+  readonly error?: RuntimeCliError | undefined;
+}
+
+/** Options of `deleteBundles`. */
+export interface DeleteBundlesOptions extends CommonOptions, ConnectionOptions {
+  readonly preference: RuntimeBackendPreference;
+  readonly projectSlug: string;
+  /** One at least. The same id twice counts once. */
+  readonly bundleIds: readonly BundleId[];
+  /** Told of each bundle as soon as it is known what became of it. */
+  readonly onDeletion?: ((deletion: BundleDeletion) => void) | undefined;
+}
+
+/** What `deleteBundles` resolves to, when every bundle was deleted. */
+export interface DeleteBundlesResult {
+  readonly backend: RuntimeBackend;
+  readonly projectSlug: string;
+  readonly deleted: readonly BundleId[];
+}
+
+/**
+ * Deletes bundles, one after the other. When the server refuses one, the others are deleted all the same; what would end
+ * them in the same way (credentials, network, rate limit) ends the deletion.
+ * @throws RuntimeCliError when any of them was not deleted: the first failure, whose `details` tell which were `deleted`,
+ * which `failed` and which were `notTried`. An abort is such a failure when `signal.reason` is a RuntimeCliError, and is
+ * thrown as it is otherwise.
+ */
+export async function deleteBundles(options: DeleteBundlesOptions, host: Host): Promise<DeleteBundlesResult> {
+  return deleteBundlesFrom(await chooseDeleteBackend(options, host), options, host);
+}
+
+/** Verifies a deletion and chooses its backend; nothing is sent. */
+export async function chooseDeleteBackend(options: DeleteBundlesOptions, host: Host): Promise<BackendSelection> {
+  if (options.bundleIds.length === 0) throw createError('ERR_OPTION_INVALID', 'bundleIds must not be empty');
+  const selection = await chooseForBundle(options, ['delete'], host);
+  for (const id of options.bundleIds) idFor(selection.backend, id);
+  return selection;
+}
+
+/** Deletes bundles with the backend that was chosen. */
+export async function deleteBundlesFrom(
+  {backend: name}: BackendSelection,
+  options: DeleteBundlesOptions,
+  host: Host,
+): Promise<DeleteBundlesResult> {
+  const {backend, context} = await openBackend(name, 'deploy', options, host);
+  const {deleteBundle} = backend;
+  if (!deleteBundle) throw createError('ERR_CAPABILITY_UNSUPPORTED', `the ${name} backend does not support "delete"`);
+  const ids = [...new Set(options.bundleIds.map((id) => idFor(name, id)))];
+  const deletions: BundleDeletion[] = [];
+  for (const bundleId of ids) {
+    const error = await failureOf(() =>
+      callBackend(backend, `deleting bundle ${String(bundleId)}`, context.signal, () =>
+        deleteBundle.call(backend, {bundleId}, context),
+      ),
+    );
+    const deletion = {bundleId, error};
+    deletions.push(deletion);
+    callBackSafely(() => options.onDeletion?.(deletion));
+    if (error !== undefined && error.code !== 'ERR_REJECTED') break;
+  }
+  const deleted = deletions.filter(({error}) => error === undefined).map(({bundleId}) => bundleId);
+  if (deleted.length === ids.length) return {backend: name, projectSlug: options.projectSlug, deleted};
+  throw incompleteError(ids, deletions, deleted);
+}
+
+async function failureOf(call: () => Promise<void>): Promise<RuntimeCliError | undefined> {
+  try {
+    await call();
+    return undefined;
+  } catch (error) {
+    if (isRuntimeCliError(error)) return error;
+    throw error;
+  }
+}
+
+function incompleteError(
+  ids: readonly BundleId[],
+  deletions: readonly BundleDeletion[],
+  deleted: readonly BundleId[],
+): Error {
+  const failures = deletions.flatMap(({bundleId, error}) => (error === undefined ? [] : [{bundleId, error}]));
+  const [first] = failures;
+  if (first === undefined) throw new Error('a deletion without a failure is complete: a bug');
+  const notTried = ids.slice(deletions.length);
+  const outcome = [
+    ...(deleted.length === 0 ? [] : [`deleted: ${deleted.join(', ')}`]),
+    ...failures.map(({bundleId, error}) => describeFailure(bundleId, error)),
+    ...(notTried.length === 0 ? [] : [`not tried: ${notTried.join(', ')}`]),
+  ];
+  return amendError(first.error, {
+    message: outcome.join('; '),
+    details: {
+      deleted,
+      failed: failures.map(({bundleId, error}) => ({bundleId, code: error.code, message: error.message})),
+      notTried,
+    },
+  });
+}
+
+/** A request that was under way when it was given up may have been carried out. */
+function describeFailure(bundleId: BundleId, {code, message}: RuntimeCliError): string {
+  const reason = message.replace(/\.$/, '');
+  const bundle = `bundle ${String(bundleId)}`;
+  return code === 'ERR_INTERRUPTED' || code === 'ERR_OUTCOME_UNKNOWN'
+    ? `it is not known whether ${bundle} was deleted: ${reason}`
+    : `${bundle} was not deleted: ${reason}`;
+}

@@ -1,0 +1,216 @@
+import {link, lstat, rename, rm} from 'node:fs/promises';
+import {basename, resolve} from 'node:path';
+import {callBackend} from '../backends/call.js';
+import type {BundleId} from '../backends/contract.js';
+import type {BackendSelection, RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
+import {outputError, reasonOf, systemCode} from '../bundle/failure.js';
+import {readArchive} from '../bundle/read-archive.js';
+import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
+import {callBackSafely} from './callbacks.js';
+import {chooseForBundle, idFor} from './choose-for-bundle.js';
+import type {Host} from './host.js';
+import {openBackend, type OpenBackend} from './open-backend.js';
+import type {CommonOptions, ConnectionOptions} from './options.js';
+import {PartFile} from './part-file.js';
+
+/** Options of `downloadBundle`. */
+export interface DownloadBundleOptions extends CommonOptions, ConnectionOptions {
+  readonly preference: RuntimeBackendPreference;
+  readonly projectSlug: string;
+  readonly bundleId: BundleId;
+  /** File to write. @default `bundle-<id>.tar.gz` in the working directory */
+  readonly output?: string | undefined;
+  /** Takes the place of a file that is there. @default false */
+  readonly force?: boolean | undefined;
+}
+
+/** What `downloadBundle` resolves to. */
+export interface DownloadBundleResult {
+  readonly backend: RuntimeBackend;
+  readonly projectSlug: string;
+  readonly bundleId: BundleId;
+  /** Absolute path of the archive. */
+  readonly path: string;
+  /** Bytes. */
+  readonly size: number;
+  /** Digest of the archive, hex. */
+  readonly sha256: string;
+  /** Digest of the uncompressed tar, hex. */
+  readonly contentSha256: string;
+  /** How many files it holds. */
+  readonly files: number;
+  /** Bytes that an earlier download had left. */
+  readonly resumedFrom: number;
+}
+
+/**
+ * Downloads the archive of a bundle into a file that is complete and readable, or not there. What has arrived when it
+ * breaks off stays beside it as `FILE.part`, and the next download goes on with it when the server can.
+ * @throws RuntimeCliError `ERR_OUTPUT` when there is a file already or it cannot be written, `ERR_RESPONSE_INVALID` when
+ * what arrived is no archive, and for everything else a user can cause; `signal.reason` when aborted.
+ */
+export async function downloadBundle(options: DownloadBundleOptions, host: Host): Promise<DownloadBundleResult> {
+  return downloadBundleFrom(await chooseDownloadBackend(options, host), options, host);
+}
+
+/** Verifies a download and chooses its backend; nothing is sent. */
+export async function chooseDownloadBackend(options: DownloadBundleOptions, host: Host): Promise<BackendSelection> {
+  const selection = await chooseForBundle(options, ['download'], host);
+  idFor(selection.backend, options.bundleId);
+  await verifyOutput(outputPath(options, host), options.force);
+  return selection;
+}
+
+/** Downloads the archive of a bundle from the backend that was chosen. */
+export async function downloadBundleFrom(
+  selection: BackendSelection,
+  options: DownloadBundleOptions,
+  host: Host,
+): Promise<DownloadBundleResult> {
+  const {projectSlug, force = false, onProgress} = options;
+  const bundleId = idFor(selection.backend, options.bundleId);
+  const path = outputPath(options, host);
+  const part = new PartFile(`${path}.part`, {backend: selection.backend, projectSlug, bundleId});
+  // Progress is what has arrived in the file.
+  const open = await openBackend(selection.backend, 'download', {...options, onProgress: undefined}, host);
+  const resumedFrom = await fetchArchive(open, bundleId, part, (transferred, total) => {
+    callBackSafely(() => onProgress?.({phase: 'download', transferred, total}));
+  });
+  const {size, sha256, contentSha256, entries, compressed} = await verifyArchive(part, bundleId, open);
+  await moveIntoPlace(part, path, force);
+  if (!compressed && path.endsWith('.gz')) host.logger.warn(`${path} is not compressed, whatever its name says`);
+  return {
+    ...{backend: selection.backend, projectSlug, bundleId, path},
+    ...{size, sha256, contentSha256, files: entries.length, resumedFrom},
+  };
+}
+
+/** Fetches the archive, as often as its stream breaks off and goes on. Returns how much of it was there already. */
+async function fetchArchive(
+  open: OpenBackend,
+  bundleId: BundleId,
+  part: PartFile,
+  onBytes: (transferred: number, total: number | undefined) => void,
+): Promise<number> {
+  const {backend, context} = open;
+  const {download} = backend;
+  if (!download)
+    throw createError('ERR_CAPABILITY_UNSUPPORTED', `the ${backend.name} backend does not support "download"`);
+  let resumedFrom: number | undefined;
+  for (let retries = 0; ; retries += 1) {
+    const resume = await part.resume();
+    const writer = part.write(onBytes);
+    try {
+      await callBackend(backend, 'downloading the bundle', context.signal, async () => {
+        await download.call(
+          backend,
+          {
+            bundleId,
+            writeTo: writer,
+            resume,
+            onStart: (start) => {
+              resumedFrom ??= start.offset;
+              writer.begin(start);
+            },
+          },
+          context,
+        );
+        await writer.complete();
+      });
+      return resumedFrom ?? 0;
+    } catch (error) {
+      await writer.abandon();
+      const failure = writer.errored && isRuntimeCliError(writer.errored) ? writer.errored : error;
+      await decideRetry(failure, {retries, received: writer.received, resumed: resume !== undefined}, part, open);
+    }
+  }
+}
+
+/** Returns when the download is to go on; throws what ends it. */
+async function decideRetry(
+  error: unknown,
+  attempt: {readonly retries: number; readonly received: number; readonly resumed: boolean},
+  part: PartFile,
+  {context}: OpenBackend,
+): Promise<void> {
+  const left = await part.resume();
+  if (left === undefined) await part.discard();
+  context.signal.throwIfAborted();
+  if (!isRuntimeCliError(error)) throw error;
+  if (error.status === 416 && attempt.resumed) {
+    // The part is as long as the archive, or longer: it is not worth finding out why.
+    await part.discard();
+    return;
+  }
+  const broke = (error.code === 'ERR_NETWORK' || error.code === 'ERR_TIMEOUT') && attempt.received > 0;
+  const {retries} = attempt;
+  if (broke && (await context.waitToRetry({retries, reason: error.message, limited: true}))) return;
+  context.signal.throwIfAborted();
+  if (left === undefined) throw error;
+  throw amendError(error, {
+    suggestions: [`Run it again: it goes on after the ${String(left.offset)} bytes in ${basename(part.path)}.`],
+  });
+}
+
+/** @throws RuntimeCliError `ERR_RESPONSE_INVALID` when what arrived is not a whole archive; it is removed. */
+async function verifyArchive(part: PartFile, bundleId: BundleId, {backend, context}: OpenBackend) {
+  try {
+    return await readArchive(part.path, '', context.signal);
+  } catch (error) {
+    context.signal.throwIfAborted();
+    await part.discard();
+    throw createError(
+      'ERR_RESPONSE_INVALID',
+      `what the ${backend.name} backend sent as bundle ${String(bundleId)} is not a whole archive: ${reasonOf(error)}`,
+      {suggestions: ['Download it again.'], cause: error},
+    );
+  }
+}
+
+function outputPath({bundleId, output, cwd}: DownloadBundleOptions, host: Host): string {
+  // Ids of plugins' backends may be any text.
+  const name = `bundle-${String(bundleId).replaceAll(/[^\w.-]/g, '_')}.tar.gz`;
+  return resolve(cwd ?? host.cwd, output ?? name);
+}
+
+async function verifyOutput(path: string, force = false): Promise<void> {
+  const stats = await lstat(path).catch((error: unknown) => {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw outputError(path, error);
+  });
+  if (stats === undefined || (force && stats.isFile())) return;
+  if (stats.isFile()) throw existsError(path);
+  throw createError('ERR_OUTPUT', `${path} cannot be written: there is something that is not a regular file`, {
+    suggestions: ['Name another file with --output.'],
+  });
+}
+
+function existsError(path: string): Error {
+  return createError('ERR_OUTPUT', `${path} is there already`, {
+    suggestions: ['Name another file with --output, or replace it with --force.'],
+  });
+}
+
+async function moveIntoPlace(part: PartFile, path: string, force: boolean): Promise<void> {
+  try {
+    if (force) await rename(part.path, path);
+    else await moveIfAbsent(part.path, path);
+  } catch (error) {
+    throw systemCode(error) === 'EEXIST' ? existsError(path) : outputError(path, error);
+  }
+  await part.forgetState();
+}
+
+/** A link fails when there is a file, a rename would replace it: it may have come into being meanwhile. */
+async function moveIfAbsent(from: string, to: string): Promise<void> {
+  try {
+    await link(from, to);
+  } catch (error) {
+    // A file system without links.
+    if (systemCode(error) === 'EEXIST') throw error;
+    await verifyOutput(to);
+    await rename(from, to);
+    return;
+  }
+  await rm(from);
+}

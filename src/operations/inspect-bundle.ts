@@ -1,0 +1,149 @@
+import {stat} from 'node:fs/promises';
+import {resolve} from 'node:path';
+import type {BundleId} from '../backends/contract.js';
+import {categoryOf, matchPatterns, openBundle, patternWarnings} from '../bundle/index.js';
+import {readManifest} from '../bundle/manifest.js';
+import {comparePaths} from '../bundle/names.js';
+import {looksLikeV1, v1Prefix} from '../bundle/open-bundle.js';
+import {readArchive} from '../bundle/read-archive.js';
+import type {Bundle, BundleConfig, BundleFileCategory, BundleFormat} from '../bundle/types.js';
+import {secretWarnings} from '../bundle/warnings.js';
+import type {BackendSelection, RuntimeBackend} from '../backends/select.js';
+import {downloadBundleFrom, type DownloadBundleOptions} from './download-bundle.js';
+import type {Host} from './host.js';
+
+/** How to look into an archive. */
+export interface InspectArchiveOptions {
+  /** Where a v2 archive without a manifest has its files. @default 'bld' */
+  readonly rootDir?: string | undefined;
+  /** Where a v2 archive without a manifest has its configuration, below `rootDir`. @default '.runtime/config.json' */
+  readonly configPath?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A pattern of a configuration, and how many files it matches by itself. */
+export interface PatternMatches {
+  readonly pattern: string;
+  readonly files: number;
+}
+
+/** A file of an archive. */
+export interface InspectedFile {
+  readonly path: string;
+  /** Bytes; 0 for a link. */
+  readonly size: number;
+  /** What it is for; unknown without a configuration. */
+  readonly category?: BundleFileCategory | undefined;
+  /** Of a symbolic link. */
+  readonly linkTarget?: string | undefined;
+}
+
+/** What an archive holds. */
+export interface ArchiveInspection {
+  readonly format: BundleFormat;
+  /** Bytes. */
+  readonly size: number;
+  /** Digest of the archive, hex. */
+  readonly sha256: string;
+  /** Digest of the uncompressed tar, hex. */
+  readonly contentSha256: string;
+  /** v2 only. */
+  readonly rootDir?: string | undefined;
+  /** v2 only. */
+  readonly configPath?: string | undefined;
+  /** Unknown for a v1 archive without a manifest. */
+  readonly config?: BundleConfig | undefined;
+  readonly matches: {readonly ssrOnly: readonly PatternMatches[]; readonly ssrShared: readonly PatternMatches[]};
+  /** Sorted by path. */
+  readonly files: readonly InspectedFile[];
+  /** What a server may refuse, and what should not be in a bundle. */
+  readonly problems: readonly string[];
+}
+
+/** Which uploaded bundle was looked into. */
+export interface BundleInspection extends ArchiveInspection {
+  readonly backend: RuntimeBackend;
+  readonly projectSlug: string;
+  readonly bundleId: BundleId;
+}
+
+/**
+ * Looks into an archive.
+ * @param path relative to the host's working directory.
+ * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` when it is damaged or no bundle; `signal.reason` when aborted.
+ */
+export async function inspectArchive(
+  path: string,
+  options: InspectArchiveOptions,
+  {cwd}: Pick<Host, 'cwd'>,
+): Promise<ArchiveInspection> {
+  const {rootDir, configPath, signal} = options;
+  const archive = resolve(cwd, path);
+  // A manifest knows where things are, whatever a configuration file says of other bundles.
+  if (await readManifest(archive)) return describeBundle(await openBundle(archive, {signal}));
+  const bare = await describeBareV1(archive, signal);
+  return bare ?? describeBundle(await openBundle(archive, {rootDir, configPath, signal}));
+}
+
+/** Downloads a bundle to a temporary folder and looks into it. */
+export async function inspectBundle(
+  selection: BackendSelection,
+  options: Omit<DownloadBundleOptions, 'output' | 'force'> & InspectArchiveOptions,
+  host: Host,
+): Promise<BundleInspection> {
+  const workspace = await host.createTemporaryDirectory();
+  try {
+    const output = resolve(workspace.path, 'archive');
+    const {backend, projectSlug, bundleId} = await downloadBundleFrom(selection, {...options, output}, host);
+    return {backend, projectSlug, bundleId, ...(await inspectArchive(output, options, host))};
+  } finally {
+    await workspace.remove();
+  }
+}
+
+function describeBundle(bundle: Bundle): ArchiveInspection {
+  const {format, size, sha256, contentSha256, rootDir, configPath, config} = bundle;
+  const paths = bundle.files.map(({path}) => path);
+  const matchesOf = (patterns: readonly string[]) =>
+    patterns.map((pattern) => ({pattern, files: matchPatterns([pattern.replace(/^!+(?!\()/, '')], paths).length}));
+  return {
+    ...{format, size, sha256, contentSha256, rootDir, configPath, config},
+    matches: {ssrOnly: matchesOf(config.ssrOnly), ssrShared: matchesOf(config.ssrShared)},
+    files: bundle.files.map((file) => ({
+      path: file.path,
+      size: file.size,
+      category: categoryOf(file),
+      linkTarget: file.linkTarget,
+    })),
+    problems: [
+      ...patternWarnings(config, paths),
+      ...(bundle.files.some(({ssrOnly}) => ssrOnly) ? [] : ['no file is for the server only: nothing can be run']),
+      ...secretWarnings(paths),
+    ],
+  };
+}
+
+/** A v1 archive without a manifest holds its files and nothing else. */
+async function describeBareV1(archive: string, signal?: AbortSignal): Promise<ArchiveInspection | undefined> {
+  const isFile = (await stat(archive).catch(() => undefined))?.isFile() === true;
+  if (!isFile) return undefined;
+  const contents = await readArchive(archive, '', signal).catch(() => {
+    signal?.throwIfAborted();
+    // Opening it tells what is wrong.
+    return undefined;
+  });
+  if (contents === undefined || !looksLikeV1(contents)) return undefined;
+  const {size, sha256, contentSha256, entries} = contents;
+  const files = entries
+    .map(({name, ...entry}) => ({path: name.replace(v1Prefix, ''), size: entry.size, linkTarget: entry.linkTarget}))
+    .sort((a, b) => comparePaths(a.path, b.path));
+  return {
+    format: 'v1',
+    ...{size, sha256, contentSha256, files},
+    matches: {ssrOnly: [], ssrShared: []},
+    problems: [
+      'a v1 archive does not hold its configuration, and there is no manifest: what its files are for is not known',
+      ...secretWarnings(files.map(({path}) => path)),
+    ],
+  };
+}

@@ -1,0 +1,97 @@
+import {describe, expect, test} from 'vitest';
+import {deleteBundles, type BundleDeletion, type DeleteBundlesOptions} from '../../src/operations/delete-bundles.js';
+import {createError} from '../../src/errors/index.js';
+import {listBundles} from '../../src/operations/list-bundles.js';
+import {startService, type Service} from './pushed-bundles.js';
+
+function remove({connection, project}: Service, options: Partial<DeleteBundlesOptions>) {
+  return deleteBundles({...connection, preference: 'legacy', bundleIds: [], ...options}, project.host);
+}
+
+async function left({connection, project}: Service) {
+  const {bundles} = await listBundles({...connection, preference: 'legacy'}, project.host);
+  return bundles.map(({bundleId}) => bundleId);
+}
+
+const requests = ({runtime}: Service) => runtime.requests.filter(({route}) => route === 'delete');
+
+describe('deleting bundles', () => {
+  test('deletes each once, however its id is written and how often', async () => {
+    const service = await startService();
+    for (let pushes = 0; pushes < 3; pushes += 1) await service.push();
+    expect(await remove(service, {bundleIds: ['1', 3, '3']})).toEqual({
+      backend: 'legacy',
+      projectSlug: 'shop',
+      deleted: [1, 3],
+    });
+    expect(await left(service)).toEqual([2]);
+  });
+
+  test('a bundle that the server refuses does not keep the others; the error tells of each', async () => {
+    const service = await startService();
+    for (let pushes = 0; pushes < 2; pushes += 1) await service.push();
+    await service.push({targetSlug: 'staging'});
+    const told: BundleDeletion[] = [];
+    const failed = remove(service, {bundleIds: [1, 3, 9, 2], onDeletion: (deletion) => told.push(deletion)});
+    await expect(failed).rejects.toMatchObject({
+      code: 'ERR_REJECTED',
+      status: 409,
+      exitCode: 7,
+      message: expect.stringMatching(
+        /^deleted: 1, 2; bundle 3 was not deleted: .*; bundle 9 was not deleted: /,
+      ) as string,
+      details: {deleted: [1, 2], failed: [{bundleId: 3}, {bundleId: 9}], notTried: []},
+    });
+    expect(told.map(({bundleId, error}) => [bundleId, error?.status])).toEqual([
+      [1, undefined],
+      [3, 409],
+      [9, 404],
+      [2, undefined],
+    ]);
+    expect(await left(service)).toEqual([3]);
+  });
+
+  test('ends at a failure that would meet the others too, and tells which were not tried', async () => {
+    const service = await startService({faults: ['403:route=delete']});
+    const failed = remove(service, {bundleIds: [1, 2, 3]});
+    await expect(failed).rejects.toMatchObject({
+      code: 'ERR_FORBIDDEN',
+      exitCode: 4,
+      details: {deleted: [], failed: [{bundleId: 1}], notTried: [2, 3]},
+    });
+    expect(requests(service)).toHaveLength(1);
+  });
+
+  test('does not claim to know what a lost answer hides', async () => {
+    const service = await startService({faults: ['dropx1:route=delete']});
+    await service.push();
+    await expect(remove(service, {bundleIds: [1]})).rejects.toMatchObject({
+      exitCode: 10,
+      message: expect.stringContaining('it is not known whether bundle 1 was deleted') as string,
+    });
+    expect(await left(service)).toEqual([]);
+  });
+
+  test('an interruption tells what was deleted before it', async () => {
+    const service = await startService();
+    await service.push();
+    await service.push();
+    const controller = new AbortController();
+    const onDeletion = () => {
+      controller.abort(createError('ERR_INTERRUPTED', 'Interrupted by SIGTERM.', {exitCode: 143}));
+    };
+    const failed = remove(service, {bundleIds: [1, 2], signal: controller.signal, onDeletion});
+    await expect(failed).rejects.toMatchObject({code: 'ERR_INTERRUPTED', exitCode: 143, details: {deleted: [1]}});
+    expect(await left(service)).toEqual([2]);
+  });
+
+  test.each([
+    ['no id', {bundleIds: []}, 'ERR_OPTION_INVALID'],
+    ['an id that is none, even among others', {bundleIds: [1, 'latest']}, 'ERR_OPTION_INVALID'],
+    ['Api', {bundleIds: [1], preference: 'api'}, 'ERR_CAPABILITY_UNSUPPORTED'],
+  ])('refuses %s before anything is sent', async (_, options, code) => {
+    const service = await startService();
+    await expect(remove(service, options)).rejects.toMatchObject({code});
+    expect(service.runtime.requests).toEqual([]);
+  });
+});

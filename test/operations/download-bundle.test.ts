@@ -1,0 +1,204 @@
+import {createHash} from 'node:crypto';
+import {readdir, readFile, symlink, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {describe, expect, test} from 'vitest';
+import {ApiKeyStrategy} from '../../src/http/index.js';
+import {downloadBundle, type DownloadBundleOptions} from '../../src/operations/download-bundle.js';
+import type {OperationProgress} from '../../src/operations/options.js';
+import {startRecordingServer, type RecordedRequest, type Reply} from '../recording-server.js';
+import {startService, type Service} from './pushed-bundles.js';
+import {createProject} from './test-host.js';
+
+function download({connection, project}: Service, options: Partial<DownloadBundleOptions> = {}) {
+  return downloadBundle({...connection, preference: 'legacy', bundleId: 1, ...options}, project.host);
+}
+
+const archives = ({runtime}: Service) => runtime.requests.filter(({route}) => route === 'archive');
+const filesIn = async ({project}: Service) => (await readdir(project.directory)).sort();
+
+describe('a download', () => {
+  test('is the archive as it was pushed, verified, and nothing else is left', async () => {
+    const service = await startService();
+    await service.push();
+    const progress: OperationProgress[] = [];
+    const result = await download(service, {onProgress: (event) => progress.push(event)});
+    const bytes = await readFile(join(service.project.directory, 'bundle-1.tar.gz'));
+    expect(result).toMatchObject({
+      backend: 'legacy',
+      bundleId: 1,
+      path: join(service.project.directory, 'bundle-1.tar.gz'),
+      size: bytes.length,
+      sha256: createHash('sha256').update(bytes).digest('hex'),
+      files: 4,
+      resumedFrom: 0,
+    });
+    expect(progress.at(-1)).toEqual({phase: 'download', transferred: bytes.length, total: bytes.length});
+    expect(await filesIn(service)).toEqual(['build', 'bundle-1.tar.gz']);
+  });
+
+  test('does not replace a file, and asks for nothing then; with force it does', async () => {
+    const service = await startService();
+    await service.push();
+    await writeFile(join(service.project.directory, 'mine'), 'mine');
+    const before = service.runtime.requests.length;
+    await expect(download(service, {output: 'mine'})).rejects.toMatchObject({code: 'ERR_OUTPUT', exitCode: 3});
+    expect(service.runtime.requests).toHaveLength(before);
+    expect(await readFile(join(service.project.directory, 'mine'), 'utf8')).toBe('mine');
+    const {size} = await download(service, {output: 'mine', force: true});
+    expect(await readFile(join(service.project.directory, 'mine'))).toHaveLength(size);
+  });
+
+  test('does not write through a link that stands where the part goes', async () => {
+    const service = await startService();
+    await service.push();
+    const victim = join(service.project.directory, 'victim');
+    await writeFile(victim, 'precious');
+    await symlink(victim, join(service.project.directory, 'bundle-1.tar.gz.part'));
+    await expect(download(service)).rejects.toMatchObject({code: 'ERR_OUTPUT'});
+    expect(await readFile(victim, 'utf8')).toBe('precious');
+  });
+
+  test('waits when the rate is limited, at the API and at the presigned URL', async () => {
+    const service = await startService({faults: ['429x1:route=download', '429x2:route=archive,retry-after=0']});
+    await service.push();
+    expect(await download(service)).toMatchObject({files: 4});
+    expect(archives(service).map(({status}) => status)).toEqual([429, 429, 200]);
+  });
+
+  test('of an unknown bundle fails with what the server says, and leaves nothing', async () => {
+    const service = await startService();
+    await expect(download(service, {bundleId: 9})).rejects.toMatchObject({code: 'ERR_REJECTED', status: 404});
+    expect(await filesIn(service)).toEqual(['build']);
+  });
+
+  test('is not to be had from Api, which says so before anything is sent; ids never cross backends', async () => {
+    const service = await startService();
+    await expect(download(service, {preference: 'auto'})).rejects.toMatchObject({
+      code: 'ERR_CAPABILITY_UNSUPPORTED',
+      suggestions: [expect.stringContaining('--runtime-backend legacy') as string],
+    });
+    expect(service.runtime.requests).toEqual([]);
+  });
+});
+
+describe('a download that breaks off', () => {
+  test('goes on by itself where it stopped', async () => {
+    const service = await startService({faults: ['truncatex2:route=archive,after=100']});
+    await service.push();
+    expect(await download(service)).toMatchObject({files: 4, resumedFrom: 0});
+    expect(archives(service).map(({status}) => status)).toEqual([200, 206, 206]);
+  });
+
+  test('leaves its part, which the next download takes up', async () => {
+    const service = await startService({faults: ['truncate:route=archive,after=100']});
+    await service.push();
+    const failed = download(service, {rateLimit: {maxRetries: 0}});
+    await expect(failed).rejects.toMatchObject({
+      code: 'ERR_NETWORK',
+      suggestions: expect.arrayContaining([expect.stringContaining('100 bytes in bundle-1.tar.gz.part')]) as string[],
+    });
+    expect(await filesIn(service)).toEqual(['build', 'bundle-1.tar.gz.part', 'bundle-1.tar.gz.part.json']);
+    service.runtime.clearFaults();
+    expect(await download(service)).toMatchObject({files: 4, resumedFrom: 100});
+    expect(archives(service).at(-1)).toMatchObject({status: 206});
+    expect(await filesIn(service)).toEqual(['build', 'bundle-1.tar.gz']);
+  });
+
+  test('is begun again when the part belongs to another bundle', async () => {
+    const service = await startService({faults: ['truncate:route=archive,after=100']});
+    await service.push();
+    await service.push();
+    await expect(download(service, {output: 'b', rateLimit: {maxRetries: 0}})).rejects.toMatchObject({exitCode: 6});
+    service.runtime.clearFaults();
+    expect(await download(service, {output: 'b', bundleId: 2})).toMatchObject({bundleId: 2, resumedFrom: 0});
+  });
+});
+
+/** A presigned URL whose server answers `archive` says. */
+async function presigned(archive: (request: RecordedRequest, times: number) => Reply) {
+  let times = 0;
+  const server = await startRecordingServer((request) => {
+    if (request.path.startsWith('/archive')) return archive(request, times++);
+    return {status: 200, body: {download_url: `${server.origin}/archive?signature=canary`}};
+  });
+  return server;
+}
+
+const optionsFor = (origin: string): DownloadBundleOptions => ({
+  preference: 'legacy',
+  origin,
+  legacyAuth: new ApiKeyStrategy({apiKey: 'canary-key'}),
+  projectSlug: 'shop',
+  bundleId: 1,
+});
+
+describe('what a presigned URL answers', () => {
+  test('that is no archive is refused and removed; no credentials went there', async () => {
+    await using server = await presigned(() => ({status: 200, body: 'not a tar at all', headers: {etag: '"1"'}}));
+    await using project = await createProject();
+    const failed = downloadBundle(optionsFor(server.origin), project.host);
+    await expect(failed).rejects.toMatchObject({code: 'ERR_RESPONSE_INVALID', exitCode: 7});
+    await expect(failed).rejects.not.toThrow('canary');
+    expect(await readdir(project.directory)).toEqual(['build']);
+    expect(server.requests.at(-1)?.headers.authorization).toBeUndefined();
+  });
+
+  test('another part of the archive than the one asked for is refused', async () => {
+    await using server = await presigned(() => ({
+      status: 206,
+      body: 'xyz',
+      headers: {'content-range': 'bytes 5-7/9', etag: '"1"'},
+    }));
+    await using project = await createProject();
+    await writeFile(join(project.directory, 'bundle-1.tar.gz.part'), 'abc');
+    const state = {backend: 'legacy', projectSlug: 'shop', bundleId: 1, validator: '"1"'};
+    await writeFile(join(project.directory, 'bundle-1.tar.gz.part.json'), JSON.stringify(state));
+    const failed = downloadBundle(optionsFor(server.origin), project.host);
+    await expect(failed).rejects.toMatchObject({code: 'ERR_RESPONSE_INVALID'});
+    expect(server.requests.at(-1)?.headers).toMatchObject({range: 'bytes=3-', 'if-range': '"1"'});
+    expect(await readFile(join(project.directory, 'bundle-1.tar.gz.part'), 'utf8')).toBe('abc');
+  });
+
+  test('a range that cannot be satisfied: the part is thrown away and the whole archive asked for', async () => {
+    const service = await startService();
+    await service.push();
+    const part = join(service.project.directory, 'bundle-1.tar.gz.part');
+    const {sha256} = await download(service, {output: 'whole'});
+    await writeFile(part, Buffer.alloc(100_000));
+    const state = {backend: 'legacy', projectSlug: 'shop', bundleId: 1, validator: `"${sha256}"`};
+    await writeFile(`${part}.json`, JSON.stringify(state));
+    expect(await download(service)).toMatchObject({sha256});
+    expect(
+      archives(service)
+        .slice(-2)
+        .map(({status}) => status),
+    ).toEqual([416, 200]);
+  });
+
+  test('without a strong ETag a part is not kept', async () => {
+    await using server = await startRecordingServer((request, response) => {
+      if (!request.path.startsWith('/archive')) return {status: 200, body: {download_url: `${server.origin}/archive`}};
+      response.writeHead(200, {'content-length': 1000, etag: 'W/"1"'});
+      return new Promise<undefined>((resolve) => {
+        response.write('some bytes', () => setTimeout(resolve, 20, undefined));
+      });
+    });
+    await using project = await createProject();
+    const options = {...optionsFor(server.origin), rateLimit: {maxRetries: 0}};
+    await expect(downloadBundle(options, project.host)).rejects.toMatchObject({code: 'ERR_NETWORK'});
+    expect(await readdir(project.directory)).toEqual(['build']);
+  });
+
+  test('nothing more: an abort rejects with its reason', async () => {
+    const service = await startService({faults: ['hang:route=archive']});
+    await service.push();
+    const controller = new AbortController();
+    const running = download(service, {signal: controller.signal});
+    const reason = new Error('enough');
+    setTimeout(() => {
+      controller.abort(reason);
+    }, 50);
+    await expect(running).rejects.toBe(reason);
+    expect(await filesIn(service)).toEqual(['build']);
+  });
+});

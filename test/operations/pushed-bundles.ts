@@ -1,0 +1,45 @@
+import {onTestFinished} from 'vitest';
+import {ApiKeyStrategy, OAuthClientCredentialsStrategy} from '../../src/http/index.js';
+import type {ConnectionOptions} from '../../src/operations/options.js';
+import {pushRuntimeBundle} from '../../src/operations/push-runtime-bundle.js';
+import {startLocalRuntime, type LocalRuntime, type LocalRuntimeOptions} from '../../src/testing/index.js';
+import {createProject, type TestProject} from './test-host.js';
+
+/** A runtime, a project, and how to reach the one from the other. */
+export interface Service {
+  readonly runtime: LocalRuntime;
+  readonly project: TestProject;
+  readonly connection: ConnectionOptions & {readonly projectSlug: string; readonly rateLimit: object};
+  /** Pushes a bundle to the legacy backend; deploys it when there is a target. Returns its id. */
+  push(options?: {readonly targetSlug?: string; readonly v2?: boolean}): Promise<number>;
+}
+
+/** Starts a runtime for one test; deployments are finished at once unless said otherwise. */
+export async function startService(options: LocalRuntimeOptions = {}): Promise<Service> {
+  const runtime = await startLocalRuntime({deploymentSeconds: 0, ...options});
+  const project = await createProject();
+  onTestFinished(async () => {
+    await runtime.close();
+    await project[Symbol.asyncDispose]();
+  });
+  const {origin, credentials} = runtime;
+  const {organizationId, clientId, clientSecret, tokenUrl, apiKey} = credentials;
+  const auth = new OAuthClientCredentialsStrategy({tokenUrl, clientId, clientSecret, scopes: []});
+  const connection = {
+    origin,
+    legacyAuth: new ApiKeyStrategy({apiKey}),
+    apiConnection: {origin, organizationId, auth},
+    projectSlug: 'shop',
+    rateLimit: {maxRetries: 3, baseDelayMs: 1, maxDelayMs: 5},
+  };
+  return {
+    runtime,
+    project,
+    connection,
+    async push({targetSlug, v2 = true} = {}) {
+      const push = {...connection, preference: 'legacy', v2, targetSlug, wait: targetSlug !== undefined};
+      const {bundleId} = await pushRuntimeBundle({...push, pollInterval: 0.01}, project.host);
+      return Number(bundleId);
+    },
+  };
+}
