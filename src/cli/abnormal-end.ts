@@ -1,5 +1,14 @@
 import {createError} from '../errors/index.js';
 
+/** The error of a command that something else has ended. */
+export function endedEarly(): Error {
+  return createError('ERR_ENDED_EARLY', 'The command ended before its work was done.', {
+    suggestions: [
+      'Code that it ran has ended the process, or waits for something that never comes: look at config.server, mycli.config and plugins.',
+    ],
+  });
+}
+
 /** What can end a process beside the command itself. */
 export interface AbnormalEnd {
   /** Rejects when an exception was caught nowhere, or stdout cannot be written. */
@@ -13,6 +22,8 @@ export function watchProcess(host: NodeJS.Process): AbnormalEnd {
   let pipeClosed = false;
   const failed = new Promise<never>((_resolve, reject) => {
     host.on('uncaughtException', reject);
+    // Nothing is left to wait for, and the command has not come to its end.
+    host.once('beforeExit', () => reject(endedEarly()));
     host.stdout.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EPIPE') pipeClosed = true;
       else reject(createError('ERR_OUTPUT', `stdout cannot be written: ${error.message}.`, {cause: error}));

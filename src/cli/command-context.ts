@@ -3,8 +3,10 @@ import {resolve} from 'node:path';
 import type {Interfaces} from '@oclif/core';
 import {createError} from '../errors/index.js';
 import type {Environment, Logger} from '../http/types.js';
+import type {CredentialFile} from './credentials/credential-file.js';
 import type {Output} from './output/output.js';
 import type {Session} from './session.js';
+import type {ExplainedSettings} from './settings/explain-settings.js';
 import type {FlagValues} from './settings/setting-reader.js';
 import type {Settings} from './settings/settings.js';
 import type {TemporaryDirectories} from './temporary.js';
@@ -27,24 +29,36 @@ export interface CommandContext {
   readonly userAgent: string;
   readonly temporary: TemporaryDirectories;
   readonly now: () => Date;
+  /** Where credentials are stored. */
+  readonly credentialFile: CredentialFile;
   /**
-   * Finds and reads the configuration file, which may be code, and resolves every setting.
+   * Finds and reads the configuration file, which may be code, and resolves every setting. `stored: false` leaves stored
+   * credentials out, for the commands that manage them.
    * @throws RuntimeCliError of usage or input.
    */
-  loadSettings(): Promise<Settings>;
+  loadSettings(options?: {readonly stored?: boolean}): Promise<Settings>;
+  /**
+   * Resolves every setting as `loadSettings` does, and tells where each comes from. Reads neither secrets nor stdin.
+   * @throws RuntimeCliError of usage or input.
+   */
+  explainSettings(): Promise<ExplainedSettings>;
 }
 
 /** What a context is made of, beside the session. */
 export interface CommandContextOptions {
   /** Flags as the command line gave them. */
   readonly flags: FlagValues;
-  readonly config: Pick<Interfaces.Config, 'version' | 'userAgent'>;
+  readonly config: Pick<Interfaces.Config, 'version' | 'userAgent' | 'configDir'>;
 }
 
 /** Makes the context of a command. */
 export function createContext(session: Session, {flags, config}: CommandContextOptions): CommandContext {
   const {env, stdin, output, signal, temporary, uid} = session;
   const cwd = workingDirectory(session.cwd, flags['cwd']);
+  const warn = (message: string) => output.warn(message);
+  const credentialFile = {directory: config.configDir, hasModes: uid !== undefined, warn};
+  const configFile = typeof flags['config'] === 'string' ? flags['config'] : undefined;
+  const origin = {flags, env, cwd, configFile, uid, stdin, warn};
   return {
     cwd,
     env,
@@ -56,13 +70,16 @@ export function createContext(session: Session, {flags, config}: CommandContextO
     userAgent: config.userAgent,
     temporary,
     now: () => new Date(),
-    async loadSettings() {
+    credentialFile,
+    async loadSettings({stored = true} = {}) {
       const {loadSettings, secretValues} = await import('./settings/load-settings.js');
-      const warn = (message: string) => output.warn(message);
-      const configFile = typeof flags['config'] === 'string' ? flags['config'] : undefined;
-      const settings = await loadSettings({flags, env, cwd, configFile, uid, stdin, warn});
+      const settings = await loadSettings({...origin, credentialFile: stored ? credentialFile : undefined});
       output.addSecrets(secretValues(settings));
       return settings;
+    },
+    async explainSettings() {
+      const {explainSettings} = await import('./settings/explain-settings.js');
+      return explainSettings({...origin, credentialFile});
     },
   };
 }

@@ -1,8 +1,9 @@
 import {fileURLToPath} from 'node:url';
-import {watchProcess} from './abnormal-end.js';
+import {endedEarly, watchProcess} from './abnormal-end.js';
 import {reportError} from './errors/error-report.js';
 import {requestedExitCode} from './errors/oclif-errors.js';
 import {ownSignals} from './interruption.js';
+import {pluginSources} from './plugin-sources.js';
 import {createSession, sessions, type Session} from './session.js';
 
 /**
@@ -11,27 +12,39 @@ import {createSession, sessions, type Session} from './session.js';
  * @param root `import.meta.url` of a module in the package.
  */
 export async function run(host: NodeJS.Process, root: string): Promise<void> {
-  const interruption = ownSignals(host, (exitCode) => end(host, session, exitCode));
+  const interruption = ownSignals(host, (exitCode) => end(exitCode));
   const session = createSession(host, interruption.signal);
   const abnormal = watchProcess(host);
+  const onExit = () => {
+    if (session.working) host.exitCode = fail(session, endedEarly());
+    leave(host, session);
+  };
+  host.once('exit', onExit);
+  const end = (exitCode: number) => {
+    host.off('exit', onExit);
+    leave(host, session);
+    host.exit(exitCode);
+  };
   const running = sessions.run(session, async () => {
-    await runOclif(host.argv.slice(2), fileURLToPath(root));
-    await flush(host.stdout);
+    await runOclif(host, fileURLToPath(root));
+    await session.output.flush();
   });
   try {
     await Promise.race([running, interruption.overdue, abnormal.failed]);
-    end(host, session, Number(host.exitCode ?? 0));
+    end(Number(host.exitCode ?? 0));
   } catch (error) {
     const exitCode = abnormal.isClosedPipe(error) ? 0 : fail(session, error);
     // A reader that does not read must not keep an interrupted process alive.
-    if (!interruption.signal.aborted) await flush(host.stdout);
-    end(host, session, exitCode);
+    if (!interruption.signal.aborted) await session.output.flush();
+    end(exitCode);
   }
 }
 
-async function runOclif(argv: string[], root: string): Promise<void> {
+async function runOclif({argv, env}: NodeJS.Process, root: string): Promise<void> {
   const oclif = await import('@oclif/core');
-  await oclif.run(argv, {root, logger: silentLogger});
+  // A linked plugin is what its package.json points to; oclif would look for its TypeScript, and warn about not taking it.
+  oclif.settings.enableAutoTranspile = false;
+  await oclif.run(argv.slice(2), {root, logger: silentLogger, ...pluginSources(root, env)});
 }
 
 interface SilentLogger {
@@ -71,16 +84,9 @@ function interruptionOf(error: unknown, reason: unknown): unknown {
   return error instanceof Error && 'code' in error && error.code === 'ERR_INTERRUPTED' ? error : reason;
 }
 
-function flush(stream: NodeJS.WriteStream): Promise<void> {
-  return new Promise((resolve) => {
-    stream.write('', () => resolve());
-  });
-}
-
-/** Ends the process, whatever it still waits for, and leaves nothing behind. */
-function end(host: NodeJS.Process, {temporary, output}: Session, exitCode: number): void {
+/** Leaves nothing behind: no temporary file, no hidden cursor. */
+function leave(host: NodeJS.Process, {temporary, output}: Session): void {
   temporary.removeAllSync();
-  // A task list hides the cursor.
-  if (exitCode !== 0 && output.interactive) host.stderr.write('\u001B[?25h');
-  host.exit(exitCode);
+  // A task list hides it.
+  if (output.interactive) host.stderr.write('\u001B[?25h');
 }

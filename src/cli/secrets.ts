@@ -38,7 +38,7 @@ export async function readSecrets<K extends string>(
   warnOfLiterals(flags, options.warn);
   const secrets: {[P in K]?: Setting<Secret>} = {};
   for (const {key, setting} of set) {
-    const value = checked(await read(setting, options), setting.source.name);
+    const value = checkedSecret(await read(setting, options), setting.source.name);
     secrets[key] = {value: new Secret(value), source: setting.source};
   }
   return secrets;
@@ -76,7 +76,11 @@ async function read({value, source}: Setting<string>, {cwd, stdin}: SecretReader
   }
 }
 
-function checked(value: string, name: string): string {
+/**
+ * A secret that can be sent, without the space around it. `name`: what it is the value of.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` when it is empty or no single line.
+ */
+export function checkedSecret(value: string, name: string): string {
   const secret = value.trim();
   if (secret === '') throw createError('ERR_OPTION_INVALID', `The value of ${name} is empty.`);
   // It becomes part of a header.

@@ -18,6 +18,8 @@ export interface Session {
   readonly signal: AbortSignal;
   /** Id of the user, where the platform has one. */
   readonly uid: number | undefined;
+  /** Whether a command is at work: until it is done nothing else may end the process as if it were. */
+  working: boolean;
 }
 
 /** The session of the command that is running. */
@@ -35,6 +37,7 @@ export function createSession(host: NodeJS.Process, signal: AbortSignal): Sessio
     debugging: switches.has('--debug') || isDebugging(env),
     interactive: isInteractive(stderr, env, isCI),
     color: usesColor(stderr, env, isCI),
+    annotating: env['GITHUB_ACTIONS'] === 'true',
     createRedactor,
   });
   // Known before anything can fail and print one.
@@ -42,7 +45,7 @@ export function createSession(host: NodeJS.Process, signal: AbortSignal): Sessio
     ['MYCLI_API_KEY', 'MYCLI_CLIENT_SECRET', 'MYCLI_API_TOKEN'].flatMap((name) => env[name]?.trim() || []),
   );
   const temporary = new TemporaryDirectories(tmpdir(), host.pid);
-  return {cwd: host.cwd(), env, stdin, output, temporary, signal, uid: host.getuid?.()};
+  return {cwd: host.cwd(), env, stdin, output, temporary, signal, uid: host.getuid?.(), working: false};
 }
 
 // Before oclif parses: errors of parsing have to be JSON too.

@@ -131,7 +131,7 @@ describe('bundle:push', () => {
     expect(JSON.parse(stdout)).toMatchObject({
       backend: 'legacy',
       archive: {format: 'v1'},
-      warnings: ['fell back to legacy: the Api backend answered 404 to the upload'],
+      warnings: [expect.stringMatching(/^fell back to legacy: the Api backend answered 404 to the upload: \S/)],
     });
   });
 
@@ -262,5 +262,25 @@ describe.each([
     running.child.kill(signal);
     expect(await running.ended).toMatchObject({code});
     expect(await readdir(temporary)).toEqual([]);
+  });
+});
+
+test('an interruption after the upload tells which bundle is there', async () => {
+  await startRuntime({deploymentSeconds: 600});
+  const args = ['bundle:push', '-t', 'staging', '--wait', '--json'];
+  const running = start(binary, args, {cwd: project, env: environment()});
+  const {stderr} = running.child;
+  if (!stderr) throw new Error('stderr is not a pipe');
+  let said = '';
+  while (!said.includes('Wait for the deployment')) said += String((await once(stderr, 'data'))[0]);
+  running.child.kill('SIGINT');
+  const {code, stdout} = await running.ended;
+  expect(code).toBe(130);
+  expect(JSON.parse(stdout)).toMatchObject({
+    error: {
+      code: 'ERR_INTERRUPTED',
+      details: {bundleId: 1},
+      suggestions: ['mycli bundle:deploy 1 --project shop --target staging --runtime-backend api'],
+    },
   });
 });

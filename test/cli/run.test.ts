@@ -18,7 +18,7 @@ describe('what oclif complains about', () => {
   const complaints: [args: string[], message: string, hint?: string][] = [
     [['show', '--tarjet', 'x'], 'There is no flag --tarjet.', 'Did you mean --target?'],
     [['show', '--api-keyy=canary'], 'There is no flag --api-keyy.', 'Did you mean --api-key?'],
-    [['show', 'a', 'b'], 'Unexpected argument: b.'],
+    [['show', 'a', 'b'], 'There are more arguments than the command takes.'],
     [['require'], 'The argument BUNDLE is missing.'],
     [['fail'], 'Missing required flag how.'],
     [['show', '--color', 'blue'], 'Expected --color=blue to be one of: red, green.'],

@@ -61,7 +61,8 @@ function refuseSecret(file: string, path: string, place: string): never {
   );
 }
 
-function isSecretKey(key: string): boolean {
+/** Whether a key sounds like that of a secret. */
+export function isSecretKey(key: string): boolean {
   return secretKey.test(normalized(key));
 }
 

@@ -1,5 +1,5 @@
-import {readFile} from 'node:fs/promises';
 import {createError} from '../../errors/index.js';
+import {readTextFile} from '../../modules/index.js';
 import {isRecord} from '../settings/parsers.js';
 
 /**
@@ -14,7 +14,7 @@ export async function readJsonObject(path: string): Promise<Readonly<Record<stri
 
 async function readJson(path: string): Promise<unknown> {
   try {
-    return JSON.parse((await readFile(path, 'utf8')).replace(/^\uFEFF/, ''));
+    return JSON.parse(await readTextFile(path));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw createError('ERR_CONFIG_INVALID', `${path} cannot be read: ${reason}.`, {cause: error});

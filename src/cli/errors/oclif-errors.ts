@@ -42,6 +42,9 @@ export function usageError(error: OclifError, command?: string): RuntimeCliError
 function describe(error: OclifError): {readonly message: string; readonly suggestions: readonly string[]} {
   const unknown = stringsOf(error, 'flags');
   if (unknown.length > 0) return describeUnknownFlags(unknown, knownFlags(error));
+  // What was typed is not repeated: it may be a secret.
+  if (stringsOf(error, 'args').length > 0)
+    return {message: 'There are more arguments than the command takes.', suggestions: []};
   const missing = 'args' in error && Array.isArray(error.args) ? error.args.filter(isRecord) : [];
   if (missing.length > 0) {
     const names = missing.map(({name}) => String(name).toUpperCase()).join(', ');
@@ -67,7 +70,7 @@ function knownFlags(error: OclifError): readonly string[] {
   return isRecord(flags) ? Object.keys(flags) : [];
 }
 
-function stringsOf(error: OclifError, key: 'flags'): readonly string[] {
+function stringsOf(error: OclifError, key: 'args' | 'flags'): readonly string[] {
   const value: unknown = key in error ? Reflect.get(error, key) : undefined;
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 }

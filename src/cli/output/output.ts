@@ -1,7 +1,9 @@
-import type {Writable} from 'node:stream';
+import {Writable} from 'node:stream';
 import {styleText} from 'node:util';
 import type {Logger} from '../../http/types.js';
+import {annotation, withoutCommands, withoutCommandsInJson} from '../ci/workflow-commands.js';
 import {sanitize} from './sanitize.js';
+import {terminalWidth} from './terminal.js';
 
 /** A result for programs: plain JSON, without `schemaVersion`. */
 export type JsonDocument = Readonly<Record<string, unknown>>;
@@ -19,6 +21,8 @@ export interface OutputOptions {
   readonly interactive: boolean;
   /** Whether stderr is coloured. */
   readonly color: boolean;
+  /** Whether GitHub Actions reads along: warnings and errors become annotations, and no other line is a command. */
+  readonly annotating: boolean;
   /** Makes what masks secrets. */
   readonly createRedactor: (secrets: readonly string[]) => (text: string) => string;
 }
@@ -35,10 +39,13 @@ export class Output implements Logger {
   readonly interactive: boolean;
   /** Whether `stream` is coloured. */
   readonly color: boolean;
+  /** How many characters fit into a line of results; no limit when they go to no terminal. */
+  readonly width: number;
   /** stderr, for task lists and prompts. What is written here is neither sanitized nor masked. */
   readonly stream: Writable;
-  /** stdout for data; call `claimStdout()` before. */
-  readonly stdout: Writable;
+  readonly #annotating: boolean;
+  readonly #stdout: Writable;
+  readonly #writeStdout: Writable['write'];
   readonly #createRedactor: OutputOptions['createRedactor'];
   readonly #secrets = new Set<string>();
   readonly #warnings = new Set<string>();
@@ -52,8 +59,11 @@ export class Output implements Logger {
     this.debugging = options.debugging;
     this.interactive = options.interactive && !options.quiet && !options.json;
     this.color = options.color;
+    this.width = terminalWidth(options.stdout);
     this.stream = options.stderr;
-    this.stdout = options.stdout;
+    this.#annotating = options.annotating;
+    this.#stdout = options.stdout;
+    this.#writeStdout = options.stdout.write.bind(options.stdout);
     this.#createRedactor = options.createRedactor;
     this.#redact = options.createRedactor([]);
     this.#stdoutClaimed = options.json;
@@ -75,15 +85,37 @@ export class Output implements Logger {
     this.#redact = this.#createRedactor(this.secrets);
   }
 
-  /** stdout carries data from now on; results go to stderr. */
-  claimStdout(): void {
+  /** Shows these values from now on, for a command whose result they are. */
+  revealSecrets(values: readonly string[]): void {
+    for (const value of values) this.#secrets.delete(value);
+    this.#redact = this.#createRedactor(this.secrets);
+  }
+
+  /**
+   * stdout carries data from now on: results go to stderr, and so does what others print there, such as the code of a
+   * configuration file or a plugin. Returns the stream for the data; ending it leaves stdout open.
+   */
+  claimStdout(): Writable {
     this.#stdoutClaimed = true;
+    this.#stdout.write = this.stream.write.bind(this.stream);
+    return new Writable({
+      write: (chunk: Uint8Array, _encoding, done) => {
+        this.#writeStdout(chunk, done);
+      },
+    });
+  }
+
+  /** Resolves when everything that was written to stdout is out. */
+  async flush(): Promise<void> {
+    await new Promise((resolve) => this.#writeStdout('', resolve));
   }
 
   /** A line of the outcome, for people. With `--json` the document says it. */
   result(line: string): void {
     if (this.json) return;
-    this.#write(this.#stdoutClaimed ? this.stream : this.stdout, this.clean(line));
+    const text = `${this.#plain(this.clean(line))}\n`;
+    if (this.#stdoutClaimed) this.stream.write(text);
+    else this.#writeStdout(text);
   }
 
   /** A remark: progress, what happens next. */
@@ -96,7 +128,8 @@ export class Output implements Logger {
     const text = this.clean(message);
     if (this.#warnings.has(text)) return;
     this.#warnings.add(text);
-    this.#write(this.stream, `${this.#paint('yellow', 'Warning:')} ${text}`);
+    if (this.#annotating) this.stream.write(`${annotation('warning', text)}\n`);
+    else this.#write(this.stream, `${this.#paint('yellow', 'Warning:')} ${text}`);
   }
 
   /** A line for whoever looks for a fault. */
@@ -106,7 +139,9 @@ export class Output implements Logger {
 
   /** An error, and below it what to do, a line each. */
   error(message: string, suggestions: readonly string[]): void {
-    this.#write(this.stream, `${this.#paint('red', 'Error:')} ${this.clean(message)}`);
+    const text = this.clean(message);
+    if (this.#annotating) this.stream.write(`${annotation('error', text)}\n`);
+    else this.#write(this.stream, `${this.#paint('red', 'Error:')} ${text}`);
     for (const suggestion of suggestions) this.#write(this.stream, `  ${this.clean(suggestion)}`);
   }
 
@@ -115,7 +150,8 @@ export class Output implements Logger {
     if (!this.json || this.#documentWritten) return;
     this.#documentWritten = true;
     const complete = {schemaVersion: 1, ...document, ...this.#documentWarnings(document)};
-    this.stdout.write(`${JSON.stringify(this.#masked(complete), undefined, oneLine ? 0 : 2)}\n`);
+    const json = JSON.stringify(this.#masked(complete), undefined, oneLine ? 0 : 2);
+    this.#writeStdout(`${this.#annotating ? withoutCommandsInJson(json) : json}\n`);
   }
 
   /** Text as it may be shown: sanitized, secrets masked. */
@@ -144,8 +180,12 @@ export class Output implements Logger {
     return this.color ? styleText(style, text, {validateStream: false}) : text;
   }
 
+  #plain(text: string): string {
+    return this.#annotating ? withoutCommands(text) : text;
+  }
+
   #write(stream: Writable, line: string): void {
-    stream.write(`${line}\n`);
+    stream.write(`${this.#plain(line)}\n`);
   }
 }
 

@@ -27,3 +27,9 @@ export function isDebugging(env: Environment): boolean {
   if (patterns.some((pattern) => pattern.startsWith('-') && matches(pattern.slice(1)))) return false;
   return patterns.some((pattern) => !pattern.startsWith('-') && matches(pattern));
 }
+
+/** How many characters fit into a line of a terminal; no limit for what is none. */
+export function terminalWidth(stream: object): number {
+  if (!('isTTY' in stream) || stream.isTTY !== true || !('columns' in stream)) return Number.POSITIVE_INFINITY;
+  return typeof stream.columns === 'number' && stream.columns > 0 ? stream.columns : Number.POSITIVE_INFINITY;
+}

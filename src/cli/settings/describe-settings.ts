@@ -6,7 +6,7 @@ import type {SettingKey, Settings} from './settings.js';
 export function describeResolved(settings: Settings): readonly string[] {
   const {apiOrigin, runtimeBackend} = settings;
   const showsApi = runtimeBackend.value === 'api' || (runtimeBackend.value === 'auto' && apiOrigin !== undefined);
-  const showsLegacy = runtimeBackend.value !== 'api';
+  const showsLegacy = runtimeBackend.value === 'legacy' || runtimeBackend.value === 'auto';
   return describeSettings(settings, [
     'runtimeBackend',
     ...(showsApi ? (['apiOrigin'] as const) : []),

@@ -1,6 +1,8 @@
 import type {Readable} from 'node:stream';
 import type {Environment} from '../../http/types.js';
 import {loadConfigFile} from '../config/load-config-file.js';
+import type {CredentialFile} from '../credentials/credential-file.js';
+import {withStoredCredentials} from '../credentials/stored-settings.js';
 import {readDependencies} from '../dependencies.js';
 import {readSecrets} from '../secrets.js';
 import {resolveSettings} from './resolve-settings.js';
@@ -17,11 +19,14 @@ export interface SettingsOrigin {
   readonly configFile: string | undefined;
   readonly uid: number | undefined;
   readonly stdin: Readable;
+  /** Where credentials are stored; without it none are looked for. */
+  readonly credentialFile?: CredentialFile | undefined;
   readonly warn: (message: string) => void;
 }
 
 /**
- * Finds and reads the configuration file, resolves every setting, and reads secrets and what else is in files.
+ * Finds and reads the configuration file, resolves every setting, and reads secrets and what else is in files. Credentials
+ * that are stored for the resolved origins come after all of these.
  * @throws RuntimeCliError of usage or input.
  */
 export async function loadSettings(origin: SettingsOrigin): Promise<Settings> {
@@ -39,11 +44,12 @@ export async function loadSettings(origin: SettingsOrigin): Promise<Settings> {
     stdin: origin.stdin,
     warn,
   });
-  return {
+  const settings = {
     ...plain,
     ...secrets,
     dependencies: dependencies === undefined ? undefined : await readDependencies(dependencies, cwd),
   };
+  return origin.credentialFile === undefined ? settings : withStoredCredentials(settings, origin.credentialFile);
 }
 
 /** Every secret among the settings, as it is. */

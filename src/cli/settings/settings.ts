@@ -3,8 +3,8 @@ import type {Secret} from '../secret.js';
 
 /** Where a value comes from. */
 export interface SettingSource {
-  readonly kind: 'flag' | 'environment' | 'config' | 'default';
-  /** `--target`, `MYCLI_TARGET`, the path of the configuration file, or `default`. */
+  readonly kind: 'flag' | 'environment' | 'config' | 'stored' | 'default';
+  /** `--target`, `MYCLI_TARGET`, the path of the configuration file, what stored credentials are for, or `default`. */
   readonly name: string;
 }
 

@@ -1,6 +1,6 @@
 import {Flags} from '@oclif/core';
 import {BaseCommand} from '../../cli/base-command.js';
-import {bundleOptions} from '../../cli/bundle-options.js';
+import {bundleOptions, rejectV2OnlyFlags} from '../../cli/bundle-options.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
 import {commandHost} from '../../cli/command-host.js';
 import {bundleFlags, connectionFlags} from '../../cli/flags/index.js';
@@ -42,11 +42,12 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
     if (toStdout && context.output.json) {
       throw createError('ERR_USAGE', '--json and --output - cannot be used together: both write to stdout.');
     }
+    const stdout = toStdout ? context.output.claimStdout() : undefined;
     const settings = await context.loadSettings();
+    rejectV2OnlyFlags(format, settings);
     const projectSlug = format === 'v1' ? requireSetting(settings, 'projectSlug') : settings.projectSlug?.value;
     const {runBuildTasks} = await import('../../tasks/build-tasks.js');
     const {renderBuild} = await import('../../cli/render/build.js');
-    if (toStdout) context.output.claimStdout();
     const outcome = await runBuildTasks({
       build: {
         ...(await bundleOptions(settings)),
@@ -59,7 +60,7 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
       host: commandHost(context),
       terminal: context.output,
       dryRun,
-      stdout: toStdout ? context.output.stdout : undefined,
+      stdout,
     });
     return renderBuild(outcome, context.output);
   }

@@ -1,8 +1,11 @@
 import {Args} from '@oclif/core';
+import {loadWantedBackends} from '../../cli/backends.js';
 import {BaseCommand} from '../../cli/base-command.js';
+import {withStepOutputs} from '../../cli/ci/step-outputs.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
 import {commandHost} from '../../cli/command-host.js';
 import {resolveConnection} from '../../cli/connection.js';
+import {outputEnvFlag} from '../../cli/flags/output-env.js';
 import {connectionFlags, rateLimitFlags, waitFlags} from '../../cli/flags/index.js';
 import {describeResolved} from '../../cli/settings/describe-settings.js';
 import {requireSetting} from '../../cli/settings/require-setting.js';
@@ -18,18 +21,26 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
   static override readonly args = {
     bundle: Args.string({required: true, description: 'Id of an uploaded bundle, or latest.'}),
   };
-  static override readonly flags = {...connectionFlags, ...waitFlags, ...rateLimitFlags};
+  static override readonly flags = {...connectionFlags, ...waitFlags, ...rateLimitFlags, ...outputEnvFlag};
 
-  protected async execute(context: CommandContext): Promise<JsonDocument> {
+  protected execute(context: CommandContext): Promise<JsonDocument> {
+    return withStepOutputs(context, {command: 'bundle:deploy', outputEnv: this.flags['output-env']}, () =>
+      this.#deploy(context),
+    );
+  }
+
+  async #deploy(context: CommandContext): Promise<JsonDocument> {
     const settings = await context.loadSettings();
     const projectSlug = requireSetting(settings, 'projectSlug');
     const targetSlug = requireSetting(settings, 'targetSlug');
     const {secrets, ...connection} = resolveConnection(context, settings);
+    const backends = await loadWantedBackends({context, settings, config: this.config, flags: this.flags});
     const {runDeployTasks} = await import('../../tasks/deploy-tasks.js');
     const {renderDeployment} = await import('../../cli/render/deployment.js');
     const result = await runDeployTasks({
       deploy: {
         ...connection,
+        backends,
         projectSlug,
         targetSlug,
         bundleId: this.args.bundle,

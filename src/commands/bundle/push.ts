@@ -1,12 +1,16 @@
 import {Flags} from '@oclif/core';
+import {loadWantedBackends} from '../../cli/backends.js';
 import {BaseCommand} from '../../cli/base-command.js';
 import {archiveSettings, bundleOptions, rejectV2OnlyFlags} from '../../cli/bundle-options.js';
+import {outputEnvFlag} from '../../cli/flags/output-env.js';
+import {withStepOutputs} from '../../cli/ci/step-outputs.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
 import {commandHost} from '../../cli/command-host.js';
 import {resolveConnection} from '../../cli/connection.js';
 import {bundleFlags, connectionFlags, rateLimitFlags, v2Flag, waitFlags} from '../../cli/flags/index.js';
 import {describeResolved} from '../../cli/settings/describe-settings.js';
 import {requireSetting} from '../../cli/settings/require-setting.js';
+import {createError} from '../../errors/index.js';
 
 export default class BundlePush extends BaseCommand<typeof BundlePush> {
   static override readonly summary = 'Build a bundle, upload it, and deploy it when there is a target.';
@@ -32,19 +36,33 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
       helpGroup: 'BUNDLE',
     }),
     'dry-run': Flags.boolean({summary: 'Stop before the first request that writes.', helpGroup: 'BUNDLE'}),
+    ...outputEnvFlag,
   };
 
-  protected async execute(context: CommandContext): Promise<JsonDocument> {
+  protected execute(context: CommandContext): Promise<JsonDocument> {
+    return withStepOutputs(context, {command: 'bundle:push', outputEnv: this.flags['output-env']}, () =>
+      this.#push(context),
+    );
+  }
+
+  async #push(context: CommandContext): Promise<JsonDocument> {
     const {archive, 'dry-run': dryRun} = this.flags;
     const settings = await context.loadSettings();
     const projectSlug = requireSetting(settings, 'projectSlug');
     const targetSlug = settings.targetSlug?.value;
+    if (this.flags.wait && targetSlug === undefined) {
+      throw createError('ERR_USAGE', '--wait needs a target: without one nothing is deployed.', {
+        suggestions: ['Give --target, or leave out --wait.'],
+      });
+    }
     const {secrets, ...connection} = resolveConnection(context, settings);
+    const backends = await loadWantedBackends({context, settings, config: this.config, flags: this.flags});
     const {runPushTasks} = await import('../../tasks/push-tasks.js');
     const {renderPush} = await import('../../cli/render/push.js');
     const outcome = await runPushTasks({
       push: {
         ...connection,
+        backends,
         ...(await bundleOptions(archive === undefined ? settings : archiveSettings(settings))),
         projectSlug,
         targetSlug,

@@ -45,9 +45,11 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
     });
     try {
       const {origin, dataDirectory, credentials} = runtime;
+      // Made for development and printed for use, even when the environment has the same already.
+      output.revealSecrets(Object.values(credentials));
       output.document({origin, dataDirectory, credentials}, {oneLine: true});
       output.result(`Local runtime for development at ${origin}, data in ${dataDirectory}`);
-      if (auth && !output.json) for (const line of credentialLines(origin, credentials)) output.info(line);
+      if (!output.json) for (const line of credentialLines(origin, credentials)) output.info(line);
       await until(signal);
     } finally {
       await runtime.close();

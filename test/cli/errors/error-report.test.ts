@@ -28,7 +28,7 @@ describe('reportError', () => {
     });
     expect(reportError(error)).toEqual({
       code: 'ERR_USAGE',
-      message: 'Unexpected argument: x.',
+      message: 'There are more arguments than the command takes.',
       exitCode: 2,
       suggestions: ['See mycli --help.'],
     });

@@ -1,0 +1,124 @@
+import {appendFile, writeFile} from 'node:fs/promises';
+import {resolve} from 'node:path';
+import {createError, isRuntimeCliError} from '../../errors/index.js';
+import type {CommandContext} from '../command-context.js';
+import type {JsonDocument} from '../output/output.js';
+import {dotenvLines, dotenvName, fitsDotenv, githubOutputs, summaryTable} from './output-formats.js';
+import {factsOfDocument, factsOfError, textOf, type StepFacts} from './step-facts.js';
+
+/** What step outputs are written with. */
+export type StepOutputContext = Pick<CommandContext, 'cwd' | 'env'> & {
+  readonly output: Pick<CommandContext['output'], 'clean' | 'warn'>;
+};
+
+/** Which outputs a command writes. */
+export interface StepOutputOptions {
+  /** Id of the command: the heading of the summary. */
+  readonly command: string;
+  /** `--output-env`: a dotenv file for other CI systems, relative to the working directory. */
+  readonly outputEnv: string | undefined;
+}
+
+/**
+ * Runs a command and tells the CI system what it came to, failed or not: `$GITHUB_OUTPUT`, `$GITHUB_STEP_SUMMARY` and the
+ * file of `--output-env`. That file is emptied first: what stands in it is of this run.
+ * @throws RuntimeCliError `ERR_OUTPUT`, before anything is done, when that file cannot be written; else what `act` throws.
+ */
+export async function withStepOutputs<Document extends JsonDocument>(
+  context: StepOutputContext,
+  {command, outputEnv}: StepOutputOptions,
+  act: () => Promise<Document>,
+): Promise<Document> {
+  const envFile = outputEnv === undefined ? undefined : resolve(context.cwd, outputEnv);
+  if (envFile !== undefined) await empty(envFile);
+  try {
+    const document = await act();
+    // A dry run has come to nothing.
+    if (document['dryRun'] !== true) {
+      const facts = factsOfDocument(document);
+      await writeAll(
+        context,
+        envFile,
+        facts,
+        summaryTable(`mycli ${command}`, rowsOfDocument(context, document, facts)),
+      );
+    }
+    return document;
+  } catch (error) {
+    const facts = factsOfError(error);
+    await writeAll(context, envFile, facts, summaryTable(`mycli ${command}`, rowsOfError(context, error, facts)));
+    throw error;
+  }
+}
+
+async function empty(path: string): Promise<void> {
+  try {
+    await writeFile(path, '');
+  } catch (error) {
+    throw createError('ERR_OUTPUT', `The file of --output-env cannot be written: ${reasonOf(error)}.`, {
+      suggestions: ['Give --output-env a path in a folder that exists.'],
+      cause: error,
+    });
+  }
+}
+
+async function writeAll(
+  context: StepOutputContext,
+  envFile: string | undefined,
+  facts: StepFacts,
+  summary: string,
+): Promise<void> {
+  const {env, output} = context;
+  const entries = plainEntries(context, facts);
+  await append(context, env['GITHUB_OUTPUT'], githubOutputs(entries));
+  await append(context, env['GITHUB_STEP_SUMMARY'], summary);
+  if (envFile === undefined) return;
+  const fitting = entries.filter(([, value]) => fitsDotenv(value));
+  for (const [name] of entries.filter(([, value]) => !fitsDotenv(value))) {
+    output.warn(
+      `${dotenvName(name)} is left out of ${envFile}: its value has characters that dotenv readers disagree on.`,
+    );
+  }
+  await append(context, envFile, dotenvLines(fitting));
+}
+
+// What was done is done: that the CI system could not be told must not look like a failure of it.
+async function append({output}: StepOutputContext, path: string | undefined, text: string): Promise<void> {
+  if (path === undefined || path === '' || text === '') return;
+  try {
+    await appendFile(path, text);
+  } catch (error) {
+    output.warn(`The outputs of this step cannot be written: ${reasonOf(error)}.`);
+  }
+}
+
+/** Those that are one line as they are. A changed id would name something else, so such a one is left out. */
+function plainEntries({output}: StepOutputContext, facts: StepFacts): readonly (readonly [string, string])[] {
+  const entries = Object.entries(facts).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  return entries.filter(([name, value]) => {
+    const plain = value !== '' && value === output.clean(value) && !/[\t\n]/.test(value);
+    if (!plain) output.warn(`The output ${name} is left out: it is no plain text of one line.`);
+    return plain;
+  });
+}
+
+function rowsOfDocument(context: StepOutputContext, document: JsonDocument, facts: StepFacts) {
+  const {status, projectSlug, targetSlug} = document;
+  const result = textOf(status) ?? 'uploaded';
+  return rows(context, {result, project: textOf(projectSlug), target: textOf(targetSlug), ...facts});
+}
+
+function rowsOfError(context: StepOutputContext, error: unknown, facts: StepFacts) {
+  const code = isRuntimeCliError(error) ? ` (${error.code})` : '';
+  return rows(context, {result: `failed: ${reasonOf(error)}${code}`, ...facts});
+}
+
+function rows({output}: StepOutputContext, values: Readonly<Record<string, string | undefined>>) {
+  return Object.entries(values).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, output.clean(value)] as const],
+  );
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,117 @@
+import {randomUUID} from 'node:crypto';
+import {chmod, mkdir, open, readFile, rename, rm, stat} from 'node:fs/promises';
+import {join} from 'node:path';
+import {createError} from '../../errors/index.js';
+import type {OriginCredentials} from './credential-schema.js';
+
+/** Where credentials are stored. */
+export interface CredentialFile {
+  /** oclif's configuration folder; absolute. */
+  readonly directory: string;
+  /** Whether the platform has modes of files. */
+  readonly hasModes: boolean;
+  /** Told when others can read the file. */
+  readonly warn: (message: string) => void;
+}
+
+/** Credentials by their origin: `https://runtime.example`. */
+export type StoredCredentials = Readonly<Record<string, OriginCredentials>>;
+
+/** The path of the file. */
+export function credentialPath({directory}: Pick<CredentialFile, 'directory'>): string {
+  return join(directory, 'credentials.json');
+}
+
+/**
+ * Reads the stored credentials; none when there is no file. Warns when other users can read them.
+ * @throws RuntimeCliError `ERR_CONFIG_INVALID` when the file cannot be read or is damaged.
+ */
+export async function readCredentials(file: CredentialFile): Promise<StoredCredentials> {
+  const path = credentialPath(file);
+  const content = await readIfThere(path);
+  if (content === undefined) return {};
+  await warnOfLooseModes(file);
+  const [{safeParse}, {credentialFileSchema}] = await Promise.all([
+    import('valibot'),
+    import('./credential-schema.js'),
+  ]);
+  const result = safeParse(credentialFileSchema, parseJson(content));
+  if (result.success) return result.output.origins;
+  // What was found is not repeated, nor JSON's own complaint: both may hold a secret.
+  throw createError('ERR_CONFIG_INVALID', `${path} does not hold stored credentials.`, {
+    suggestions: ['Remove the file, and log in again with mycli auth:login.'],
+  });
+}
+
+/**
+ * Replaces the stored credentials, at once or not at all; without any the file goes. The file is for its owner only, and
+ * so is its folder.
+ * @throws RuntimeCliError `ERR_OUTPUT`.
+ */
+export async function writeCredentials(file: CredentialFile, credentials: StoredCredentials): Promise<void> {
+  const path = credentialPath(file);
+  try {
+    if (Object.keys(credentials).length === 0) {
+      await rm(path, {force: true});
+      return;
+    }
+    await mkdir(file.directory, {recursive: true, mode: 0o700});
+    await chmod(file.directory, 0o700);
+    await replace(path, `${JSON.stringify({version: 1, origins: credentials}, undefined, 2)}\n`);
+  } catch (error) {
+    throw createError('ERR_OUTPUT', `${path} cannot be written: ${reasonOf(error)}.`, {cause: error});
+  }
+}
+
+async function replace(path: string, content: string): Promise<void> {
+  const temporary = `${path}.${randomUUID()}`;
+  try {
+    const handle = await open(temporary, 'wx', 0o600);
+    try {
+      await handle.writeFile(content);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, {force: true});
+    throw error;
+  }
+}
+
+async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw createError('ERR_CONFIG_INVALID', `The stored credentials cannot be read: ${reasonOf(error)}.`, {
+      cause: error,
+    });
+  }
+}
+
+function parseJson(content: string): unknown {
+  try {
+    return JSON.parse(content);
+  } catch {
+    return undefined;
+  }
+}
+
+async function warnOfLooseModes(file: CredentialFile): Promise<void> {
+  if (!file.hasModes) return;
+  const path = credentialPath(file);
+  for (const [place, mode] of [
+    [file.directory, '700'],
+    [path, '600'],
+  ] as const) {
+    if (((await stat(place)).mode & 0o077) !== 0) {
+      file.warn(`Other users have access to ${place}, where credentials are stored: chmod ${mode} ${place}`);
+    }
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,72 @@
+import {isInsecureOrigin, normalizeOrigin, parseServiceUrl} from '../../http/origin.js';
+import type {CommandContext} from '../command-context.js';
+import {requireSetting} from '../settings/require-setting.js';
+import type {SettingKey, Settings} from '../settings/settings.js';
+import {assertTrustedOrigin} from '../trusted-origins.js';
+import type {OriginCredentials} from './credential-schema.js';
+
+/** Kinds of credentials that can be stored. */
+export const credentialKinds = ['api-key', 'client-secret', 'api-token'] as const;
+/** One of them. */
+export type CredentialKind = (typeof credentialKinds)[number];
+
+/** What a login is for. */
+export interface LoginTarget {
+  readonly kind: CredentialKind;
+  /** The origin that the credentials are for. */
+  readonly origin: string;
+  /** What to ask for. */
+  readonly prompt: string;
+  /** The credentials with the secret that was given. */
+  complete(secret: string): OriginCredentials;
+}
+
+/**
+ * What a login is for, as flags, environment and configuration file say.
+ * @throws RuntimeCliError `ERR_USAGE` when something is not known, `ERR_ORIGIN_INVALID`, `ERR_ORIGIN_UNTRUSTED`.
+ */
+export function loginTarget(
+  context: Pick<CommandContext, 'env' | 'output'>,
+  settings: Settings,
+  kind: CredentialKind,
+): LoginTarget {
+  if (kind === 'api-key') {
+    const origin = checkedOrigin(context, settings, 'origin');
+    const user = settings.apiUser?.value;
+    return {kind, origin, prompt: `API key for ${origin}`, complete: (key) => ({apiKey: {key, user}})};
+  }
+  const origin = checkedOrigin(context, settings, 'apiOrigin');
+  if (kind === 'api-token') {
+    return {kind, origin, prompt: `Access token for ${origin}`, complete: (token) => ({api: {kind, token}})};
+  }
+  const clientId = requireSetting(settings, 'clientId');
+  const tokenUrl = checkedUrl(context, settings, 'tokenUrl');
+  const prompt = `Client secret of ${clientId} for ${origin}, to be sent to ${tokenUrl}`;
+  return {kind, origin, prompt, complete: (clientSecret) => ({api: {kind, clientId, clientSecret, tokenUrl}})};
+}
+
+function checkedOrigin(
+  context: Pick<CommandContext, 'env' | 'output'>,
+  settings: Settings,
+  key: 'origin' | 'apiOrigin',
+): string {
+  const value = requireSetting(settings, key);
+  const name = sourceOf(settings, key);
+  return checkTrust(context, new URL(normalizeOrigin(name, value)), name).origin;
+}
+
+function checkedUrl(context: Pick<CommandContext, 'env' | 'output'>, settings: Settings, key: 'tokenUrl'): string {
+  const value = requireSetting(settings, key);
+  const name = sourceOf(settings, key);
+  return checkTrust(context, parseServiceUrl(name, value), name).href;
+}
+
+function checkTrust({env, output}: Pick<CommandContext, 'env' | 'output'>, url: URL, name: string): URL {
+  assertTrustedOrigin(url.href, name, env);
+  if (isInsecureOrigin(url.href)) output.warn(`Credentials will go to ${url.origin} without encryption: use https.`);
+  return url;
+}
+
+function sourceOf(settings: Settings, key: SettingKey): string {
+  return settings[key]?.source.name ?? key;
+}

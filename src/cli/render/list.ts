@@ -1,0 +1,66 @@
+import type {BundleItem, DeploymentItem} from '../../backends/contract.js';
+import type {ListBundlesResult} from '../../operations/list-bundles.js';
+import type {ListDeploymentsResult} from '../../operations/list-deployments.js';
+import type {JsonDocument} from '../command-context.js';
+import type {Output} from '../output/output.js';
+import {renderTable, type Column} from './table.js';
+
+/** The columns of `bundle:list`. */
+export const bundleColumns: readonly Column<BundleItem>[] = [
+  {name: 'id', value: ({bundleId}) => bundleId},
+  {name: 'status', value: ({status}) => status},
+  {name: 'created', value: ({createdAt}) => createdAt},
+  {name: 'by', value: ({createdBy}) => createdBy},
+  {name: 'targets', value: ({inUseBy}) => inUseBy?.join(', ')},
+  {name: 'message', value: ({message}) => message},
+];
+
+/** The columns of `bundle:history`. */
+export const deploymentColumns: readonly Column<DeploymentItem>[] = [
+  {name: 'bundle', value: ({bundleId}) => bundleId},
+  {name: 'status', value: ({status}) => status},
+  {name: 'created', value: ({createdAt}) => createdAt},
+  {name: 'by', value: ({createdBy}) => createdBy},
+  {name: 'deployment', value: ({deployment}) => deployment.deploymentId, extra: true},
+  {name: 'message', value: ({message}) => message},
+];
+
+/** Shows the bundles of a project, and gives the document of `--json`. */
+export function renderBundles(
+  result: ListBundlesResult,
+  columns: readonly Column<BundleItem>[],
+  output: Output,
+): JsonDocument {
+  const {bundles, total, projectSlug} = result;
+  renderRows(bundles, columns, output);
+  if (bundles.length === 0) output.info(`No bundle of ${projectSlug} is in this part of the list.`);
+  tellRest(bundles.length, total, output);
+  return {...result};
+}
+
+/** Shows the deployments to a target, and gives the document of `--json`. */
+export function renderDeployments(
+  result: ListDeploymentsResult,
+  columns: readonly Column<DeploymentItem>[],
+  output: Output,
+): JsonDocument {
+  const {deployments, total, targetSlug} = result;
+  renderRows(deployments, columns, output);
+  if (deployments.length === 0) output.info(`No deployment to ${targetSlug} is in this part of the list.`);
+  tellRest(deployments.length, total, output);
+  return {
+    ...result,
+    // What names a deployment to its backend is of no use to others; its id is.
+    deployments: deployments.map(({deployment, ...item}) => ({deploymentId: deployment.deploymentId, ...item})),
+  };
+}
+
+function renderRows<Row>(rows: readonly Row[], columns: readonly Column<Row>[], output: Output): void {
+  if (rows.length === 0) return;
+  for (const line of renderTable(rows, columns, output.width)) output.result(line);
+}
+
+function tellRest(shown: number, total: number | undefined, output: Output): void {
+  if (total === undefined || shown >= total || shown === 0) return;
+  output.info(`${String(shown)} of ${String(total)} are shown: --offset passes over the newest, --all shows all.`);
+}

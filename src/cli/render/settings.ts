@@ -1,0 +1,38 @@
+import type {JsonDocument} from '../command-context.js';
+import type {Output} from '../output/output.js';
+import type {ExplainedSetting, ExplainedSettings, OverriddenValue} from '../settings/explain-settings.js';
+import {settingNames} from '../settings/setting-names.js';
+import {renderTable, type Column} from './table.js';
+
+/** The columns of `config:show`. */
+export const settingColumns: readonly Column<ExplainedSetting>[] = [
+  {name: 'setting', value: ({name}) => settingNames[name].config ?? name},
+  {name: 'value', value: ({value}) => showValue(value)},
+  {name: 'source', value: ({source}) => source.name},
+  {name: 'overrode', value: ({overrode}) => overrode.map(showOverridden).join('; ')},
+  {name: 'flag', value: ({name}) => flagOf(name), extra: true},
+];
+
+/** Shows every setting that has a value, and gives the document of `--json`. */
+export function renderSettings(
+  {configFile, settings}: ExplainedSettings,
+  columns: readonly Column<ExplainedSetting>[],
+  output: Output,
+): JsonDocument {
+  output.info(configFile === undefined ? 'No configuration file was found.' : `Configuration file: ${configFile}`);
+  for (const line of renderTable(settings, columns, output.width)) output.result(line);
+  return {configFile: configFile ?? null, settings};
+}
+
+function showOverridden({value, source, problem}: OverriddenValue): string {
+  return `${problem === undefined ? showValue(value) : 'unusable'} (${source.name})`;
+}
+
+function showValue(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function flagOf(name: ExplainedSetting['name']): string | undefined {
+  const {flag} = settingNames[name];
+  return flag === undefined ? undefined : `--${flag}`;
+}

@@ -1,0 +1,75 @@
+import {createError, nearest} from '../../errors/index.js';
+import {sanitize} from '../output/sanitize.js';
+
+/** A column of a table of things. */
+export interface Column<Row> {
+  /** Names it in `--columns`; in capitals it is the heading. */
+  readonly name: string;
+  /** What stands in a row; nothing when the row does not tell. */
+  readonly value: (row: Row) => string | number | undefined;
+  /** Shown only when `--columns` asks for it. @default false */
+  readonly extra?: boolean | undefined;
+}
+
+/**
+ * The columns that `--columns` names, in its order; without it those that are not extra.
+ * @throws RuntimeCliError `ERR_USAGE` for a name that is none.
+ */
+export function chooseColumns<Row>(columns: readonly Column<Row>[], names?: string): readonly Column<Row>[] {
+  if (names === undefined) return columns.filter(({extra}) => extra !== true);
+  return names.split(',').map((text) => {
+    const name = text.trim().toLowerCase();
+    const known = columns.map((column) => column.name);
+    const column = columns.find((candidate) => candidate.name === name);
+    if (column) return column;
+    const meant = nearest(name, known);
+    throw createError('ERR_USAGE', `There is no column "${text.trim()}".`, {
+      suggestions: [
+        ...(meant === undefined ? [] : [`Did you mean ${meant}?`]),
+        `--columns takes some of ${known.join(', ')}, separated by commas.`,
+      ],
+    });
+  });
+}
+
+/** Lines of a table of things: the names of the columns, then a row for each. A cell without a value is a dash. */
+export function renderTable<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  width?: number,
+): readonly string[] {
+  const cells = rows.map((row) => columns.map(({value}) => String(value(row) ?? '') || '-'));
+  return tableLines(
+    columns.map(({name}) => name.toUpperCase()),
+    cells,
+    width,
+  );
+}
+
+/**
+ * Lines of a table: a row of headings, then the rows, their cells aligned to the left and two spaces apart. A cell is one
+ * line of plain text, whatever it is made of.
+ * @param width Longest line, in characters; longer ones are cut. @default no limit
+ */
+export function tableLines(
+  headings: readonly string[],
+  rows: readonly (readonly string[])[],
+  width = Number.POSITIVE_INFINITY,
+): readonly string[] {
+  const lines = [headings, ...rows].map((row) => row.map((cell) => sanitize(cell).replaceAll(/\s+/g, ' ').trim()));
+  const widths = headings.map((_, column) => Math.max(...lines.map((line) => charactersOf(line[column] ?? '').length)));
+  return lines.map((line) => {
+    const padded = line.map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - charactersOf(cell).length));
+    return cut(padded.join('  ').trimEnd(), width);
+  });
+}
+
+function cut(line: string, width: number): string {
+  const characters = charactersOf(line);
+  return characters.length <= width ? line : `${characters.slice(0, Math.max(1, width - 3)).join('')}...`;
+}
+
+/** What people see as characters: letters with their accents, emoji with their parts. */
+function charactersOf(text: string): readonly string[] {
+  return Array.from(new Intl.Segmenter(undefined, {granularity: 'grapheme'}).segment(text), ({segment}) => segment);
+}

@@ -1,0 +1,64 @@
+import {Flags} from '@oclif/core';
+import {BaseCommand} from '../../cli/base-command.js';
+import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
+import {credentialPath, readCredentials, writeCredentials} from '../../cli/credentials/credential-file.js';
+import {credentialKinds, loginTarget, type CredentialKind} from '../../cli/credentials/login-target.js';
+import {readSecretInput} from '../../cli/credentials/read-secret-input.js';
+import {connectionFlags} from '../../cli/flags/index.js';
+import {checkedSecret} from '../../cli/secrets.js';
+import type {Settings} from '../../cli/settings/settings.js';
+
+const {
+  origin,
+  'api-user': apiUser,
+  'api-origin': apiOrigin,
+  'token-url': tokenUrl,
+  'client-id': clientId,
+} = connectionFlags;
+
+export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
+  static override readonly summary = 'Store the credentials of an origin, for the commands that follow.';
+  static override readonly description =
+    'Asks for the secret without showing it, or reads it from stdin; it never stands on the command line. What is stored is ' +
+    'used for this origin only, when no flag, environment variable or configuration file says otherwise. The server is not asked.';
+  static override readonly examples = [
+    '<%= config.bin %> <%= command.id %> --origin https://runtime.example',
+    '<%= config.bin %> <%= command.id %> --origin https://runtime.example < key.txt',
+    '<%= config.bin %> <%= command.id %> --api-origin https://api.example --token-url https://login.example/token --client-id ci',
+    '<%= config.bin %> <%= command.id %> --api-origin https://api.example --kind api-token',
+  ];
+  static override readonly flags = {
+    origin,
+    'api-user': apiUser,
+    'api-origin': apiOrigin,
+    'token-url': tokenUrl,
+    'client-id': clientId,
+    kind: Flags.option({
+      options: credentialKinds,
+      summary: 'What to store; default client-secret with --api-origin, else api-key.',
+      helpGroup: 'CONNECTION',
+    })(),
+  };
+
+  protected async execute(context: CommandContext): Promise<JsonDocument> {
+    const {output, stdin, signal, credentialFile} = context;
+    const settings = await context.loadSettings({stored: false});
+    const target = loginTarget(context, settings, this.#kind(settings));
+    const input = await readSecretInput({stdin, stream: output.stream, prompt: output.clean(target.prompt), signal});
+    const secret = checkedSecret(input, `the ${target.kind}`);
+    output.addSecrets([secret]);
+    const stored = await readCredentials(credentialFile);
+    const credentials = {...stored[target.origin], ...target.complete(secret)};
+    await writeCredentials(credentialFile, {...stored, [target.origin]: credentials});
+    const file = credentialPath(credentialFile);
+    output.result(`The ${target.kind} for ${target.origin} is stored in ${file}.`);
+    return {origin: target.origin, kind: target.kind, file};
+  }
+
+  #kind({origin, apiOrigin}: Settings): CredentialKind {
+    if (this.flags.kind !== undefined) return this.flags.kind;
+    if (this.flags.origin !== undefined) return 'api-key';
+    const isApi = this.flags['api-origin'] !== undefined || (origin === undefined && apiOrigin !== undefined);
+    return isApi ? 'client-secret' : 'api-key';
+  }
+}

@@ -1,0 +1,44 @@
+import {Flags} from '@oclif/core';
+import {BaseCommand} from '../../cli/base-command.js';
+import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
+import {readCredentials, writeCredentials} from '../../cli/credentials/credential-file.js';
+import {originOf} from '../../cli/credentials/stored-settings.js';
+import {connectionFlags} from '../../cli/flags/index.js';
+import type {Settings} from '../../cli/settings/settings.js';
+import {createError} from '../../errors/index.js';
+
+export default class AuthLogout extends BaseCommand<typeof AuthLogout> {
+  static override readonly summary = 'Forget the stored credentials of an origin, or all of them.';
+  static override readonly description =
+    'Without a flag it forgets those of the origins that the environment and the configuration file name.';
+  static override readonly examples = [
+    '<%= config.bin %> <%= command.id %> --origin https://runtime.example',
+    '<%= config.bin %> <%= command.id %> --all',
+  ];
+  static override readonly flags = {
+    origin: connectionFlags.origin,
+    'api-origin': connectionFlags['api-origin'],
+    all: Flags.boolean({summary: 'Forget the credentials of every origin.', helpGroup: 'CONNECTION'}),
+  };
+
+  protected async execute(context: CommandContext): Promise<JsonDocument> {
+    const {output, credentialFile} = context;
+    const stored = await readCredentials(credentialFile);
+    const origins = this.flags.all ? Object.keys(stored) : this.#origins(await context.loadSettings({stored: false}));
+    const removed = origins.filter((name) => stored[name] !== undefined);
+    const left = Object.entries(stored).filter(([name]) => !removed.includes(name));
+    if (removed.length > 0) await writeCredentials(credentialFile, Object.fromEntries(left));
+    for (const name of removed) output.result(`The credentials for ${name} are forgotten.`);
+    if (removed.length === 0) output.result(`Nothing is stored for ${origins.join(' or ') || 'any origin'}.`);
+    return {removed};
+  }
+
+  #origins({origin, apiOrigin}: Settings): readonly string[] {
+    const given = [origin, apiOrigin].filter((setting) => setting?.source.kind === 'flag');
+    const named = (given.length > 0 ? given : [origin, apiOrigin]).flatMap((setting) => originOf(setting) ?? []);
+    if (named.length > 0) return [...new Set(named)];
+    throw createError('ERR_USAGE', 'No origin is given whose credentials to forget.', {
+      suggestions: ['Give --origin or --api-origin, or --all; mycli auth:status lists what is stored.'],
+    });
+  }
+}

@@ -1,0 +1,46 @@
+import {BaseCommand} from '../../cli/base-command.js';
+import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
+import {credentialPath, readCredentials} from '../../cli/credentials/credential-file.js';
+import {credentialEntries, describeEntry, storedSecrets} from '../../cli/credentials/describe-credentials.js';
+import {connectionFlags} from '../../cli/flags/index.js';
+import type {Settings} from '../../cli/settings/settings.js';
+
+export default class AuthStatus extends BaseCommand<typeof AuthStatus> {
+  static override readonly summary = 'List stored credentials, and which credentials a push from here would use.';
+  static override readonly description = 'Secrets are not shown, and no server is asked.';
+  static override readonly examples = [
+    '<%= config.bin %> <%= command.id %>',
+    '<%= config.bin %> <%= command.id %> --json',
+  ];
+  static override readonly flags = {
+    origin: connectionFlags.origin,
+    'api-origin': connectionFlags['api-origin'],
+  };
+
+  protected async execute(context: CommandContext): Promise<JsonDocument> {
+    const {output, credentialFile} = context;
+    const stored = await readCredentials(credentialFile);
+    output.addSecrets(storedSecrets(stored));
+    const backends = credentialSources(await context.loadSettings());
+    const credentials = credentialEntries(stored);
+    const file = credentialPath(credentialFile);
+    if (credentials.length === 0) output.result(`No credentials are stored in ${file}.`);
+    else output.result(`Stored in ${file}:`);
+    for (const entry of credentials) output.result(`  ${describeEntry(entry)}`);
+    for (const {backend, origin, source} of backends) {
+      output.result(`${backend} at ${origin}: ${source === null ? 'no credentials' : `from ${source}`}`);
+    }
+    return {file, credentials, backends};
+  }
+}
+
+/** For each backend with an address: where its secret comes from, null when there is none. */
+function credentialSources({origin, apiKey, apiOrigin, apiToken, clientSecret}: Settings) {
+  const backends = [
+    {backend: 'legacy', origin, secret: apiKey},
+    {backend: 'api', origin: apiOrigin, secret: apiToken ?? clientSecret},
+  ];
+  return backends.flatMap(({backend, origin: address, secret}) =>
+    address === undefined ? [] : [{backend, origin: address.value, source: secret?.source.name ?? null}],
+  );
+}

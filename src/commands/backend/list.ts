@@ -1,0 +1,31 @@
+import {loadAllBackends} from '../../cli/backends.js';
+import {BaseCommand} from '../../cli/base-command.js';
+import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
+import {resolveConnection} from '../../cli/connection.js';
+import {connectionFlags} from '../../cli/flags/index.js';
+import {renderBackends} from '../../cli/render/backends.js';
+
+export default class BackendList extends BaseCommand<typeof BackendList> {
+  static override readonly summary = 'List the backends: where each comes from, what it can do, what it still needs.';
+  static override readonly description =
+    'Asks every plugin for its backends. Looks at settings only: nothing is sent, and credentials are not tried.';
+  static override readonly examples = [
+    '<%= config.bin %> <%= command.id %>',
+    '<%= config.bin %> <%= command.id %> --runtime-backend acme --backend-option region=eu',
+  ];
+  static override readonly flags = connectionFlags;
+
+  protected async execute(context: CommandContext): Promise<JsonDocument> {
+    const settings = await context.loadSettings();
+    const {projectSlug, targetSlug, backendOptions} = settings;
+    const connection = resolveConnection(context, settings);
+    const registry = await loadAllBackends({context, settings, config: this.config, flags: this.flags});
+    const {describeBackends} = await import('../../cli/describe-backends.js');
+    const {env, logger, version} = context;
+    const surroundings = {env, logger, projectSlug: projectSlug?.value, targetSlug: targetSlug?.value};
+    const backends = await describeBackends(registry, connection, backendOptions.value, surroundings);
+    // The built-in ones are of our own version.
+    const versioned = backends.map((backend) => ({...backend, version: backend.version ?? version}));
+    return renderBackends(versioned, registry.failures, context.output);
+  }
+}

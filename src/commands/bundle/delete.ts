@@ -1,0 +1,52 @@
+import {Args, Flags} from '@oclif/core';
+import {loadWantedBackends} from '../../cli/backends.js';
+import {BaseCommand} from '../../cli/base-command.js';
+import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
+import {commandHost} from '../../cli/command-host.js';
+import {confirm, requireConsent} from '../../cli/confirm.js';
+import {resolveConnection} from '../../cli/connection.js';
+import {connectionFlags, rateLimitFlags} from '../../cli/flags/index.js';
+import {describeResolved} from '../../cli/settings/describe-settings.js';
+import {requireSetting} from '../../cli/settings/require-setting.js';
+
+export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
+  static override readonly summary = 'Delete bundles of a project.';
+  static override readonly description =
+    'Asks first; without a terminal it takes --yes. When the server refuses one bundle, a bundle in use for example, the ' +
+    'others are deleted all the same, and the exit code is that of the refusal.';
+  static override readonly examples = [
+    '<%= config.bin %> <%= command.id %> 41 42 --project my-shop',
+    '<%= config.bin %> <%= command.id %> 42 --project my-shop --yes',
+  ];
+  static override readonly args = {
+    bundle: Args.string({required: true, multiple: true, description: 'Ids of uploaded bundles.'}),
+  };
+  static override readonly flags = {
+    ...connectionFlags,
+    ...rateLimitFlags,
+    yes: Flags.boolean({char: 'y', summary: 'Do not ask.', helpGroup: 'DELETION'}),
+  };
+
+  protected async execute(context: CommandContext): Promise<JsonDocument> {
+    const {yes} = this.flags;
+    requireConsent('Deleting bundles', yes, context);
+    const settings = await context.loadSettings();
+    const projectSlug = requireSetting(settings, 'projectSlug');
+    const {secrets, ...connection} = resolveConnection(context, settings);
+    const backends = await loadWantedBackends({context, settings, config: this.config, flags: this.flags});
+    const bundleIds = [...new Set(this.args.bundle)];
+    const {runDeleteTasks} = await import('../../tasks/delete-tasks.js');
+    const result = await runDeleteTasks({
+      deletion: {...connection, backends, projectSlug, bundleIds, signal: context.signal},
+      host: commandHost(context, secrets),
+      terminal: context.output,
+      resolved: describeResolved(settings),
+      confirm: async ({backend}) => {
+        const what = `${bundleIds.length === 1 ? 'bundle' : 'bundles'} ${bundleIds.join(', ')}`;
+        if (!yes) await confirm(`Delete ${what} of ${projectSlug} (${backend})?`, context);
+      },
+    });
+    for (const id of result.deleted) context.output.result(`Bundle ${String(id)} of ${projectSlug} was deleted.`);
+    return {...result};
+  }
+}

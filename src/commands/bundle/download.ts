@@ -1,0 +1,53 @@
+import {Args, Flags} from '@oclif/core';
+import {loadWantedBackends} from '../../cli/backends.js';
+import {BaseCommand} from '../../cli/base-command.js';
+import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
+import {commandHost} from '../../cli/command-host.js';
+import {resolveConnection} from '../../cli/connection.js';
+import {connectionFlags, rateLimitFlags} from '../../cli/flags/index.js';
+import {describeResolved} from '../../cli/settings/describe-settings.js';
+import {requireSetting} from '../../cli/settings/require-setting.js';
+
+export default class BundleDownload extends BaseCommand<typeof BundleDownload> {
+  static override readonly summary = 'Download the archive of a bundle.';
+  static override readonly description =
+    'The file is complete and readable, or not there. What has arrived when a download breaks off stays beside it as ' +
+    'FILE.part, and the next one goes on with it when the server can.';
+  static override readonly examples = [
+    '<%= config.bin %> <%= command.id %> 42 --project my-shop',
+    '<%= config.bin %> <%= command.id %> 42 --project my-shop --output before.tar.gz --force',
+  ];
+  static override readonly args = {
+    bundle: Args.string({required: true, description: 'Id of an uploaded bundle.'}),
+  };
+  static override readonly flags = {
+    ...connectionFlags,
+    ...rateLimitFlags,
+    output: Flags.string({
+      char: 'o',
+      helpValue: 'FILE',
+      summary: 'File to write; default bundle-ID.tar.gz.',
+      helpGroup: 'DOWNLOAD',
+    }),
+    force: Flags.boolean({summary: 'Replace the file when there is one.', helpGroup: 'DOWNLOAD'}),
+  };
+
+  protected async execute(context: CommandContext): Promise<JsonDocument> {
+    const {output, force} = this.flags;
+    const settings = await context.loadSettings();
+    const projectSlug = requireSetting(settings, 'projectSlug');
+    const {secrets, ...connection} = resolveConnection(context, settings);
+    const backends = await loadWantedBackends({context, settings, config: this.config, flags: this.flags});
+    const {runDownloadTasks} = await import('../../tasks/download-tasks.js');
+    const {signal, cwd} = context;
+    const result = await runDownloadTasks({
+      download: {...connection, backends, projectSlug, bundleId: this.args.bundle, output, force, signal, cwd},
+      host: commandHost(context, secrets),
+      terminal: context.output,
+      resolved: describeResolved(settings),
+    });
+    context.output.result(result.path);
+    context.output.result(`sha256 ${result.sha256}`);
+    return {...result};
+  }
+}

@@ -1,0 +1,61 @@
+import {existsSync} from 'node:fs';
+import {resolve} from 'node:path';
+import {Args} from '@oclif/core';
+import {loadWantedBackends} from '../../cli/backends.js';
+import {BaseCommand} from '../../cli/base-command.js';
+import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
+import {commandHost} from '../../cli/command-host.js';
+import {resolveConnection} from '../../cli/connection.js';
+import {bundleFlags, columnsFlag, connectionFlags, rateLimitFlags} from '../../cli/flags/index.js';
+import {describeResolved} from '../../cli/settings/describe-settings.js';
+import {requireSetting} from '../../cli/settings/require-setting.js';
+import type {Settings} from '../../cli/settings/settings.js';
+
+export default class BundleInspect extends BaseCommand<typeof BundleInspect> {
+  static override readonly summary = 'Show what a bundle holds: files, configuration, matches and problems.';
+  static override readonly description =
+    'Takes an archive file, or else the id of an uploaded bundle, which is downloaded to a temporary folder. Problems are ' +
+    'patterns that match no file, and files that may hold secrets. Columns: category, size, path.';
+  static override readonly examples = [
+    '<%= config.bin %> <%= command.id %> bundle.tar.gz',
+    '<%= config.bin %> <%= command.id %> 42 --project my-shop',
+  ];
+  static override readonly args = {
+    bundle: Args.string({required: true, description: 'Archive file, or id of an uploaded bundle.'}),
+  };
+  static override readonly flags = {
+    ...connectionFlags,
+    'root-dir': bundleFlags['root-dir'],
+    'config-path': bundleFlags['config-path'],
+    ...columnsFlag,
+    ...rateLimitFlags,
+  };
+
+  protected async execute(context: CommandContext): Promise<JsonDocument> {
+    const {fileColumns, renderInspection} = await import('../../cli/render/inspection.js');
+    const {chooseColumns} = await import('../../cli/render/table.js');
+    const columns = chooseColumns(fileColumns, this.flags.columns);
+    const settings = await context.loadSettings();
+    return renderInspection(await this.#inspect(context, settings), columns, context.output);
+  }
+
+  async #inspect(context: CommandContext, settings: Settings) {
+    const {runInspectBundleTasks, runInspectFileTasks} = await import('../../tasks/inspect-tasks.js');
+    const {bundle} = this.args;
+    const {signal, output: terminal, cwd} = context;
+    const inspection = {rootDir: settings.rootDir?.value, configPath: settings.configPath?.value, signal};
+    // A name with a slash or an ending is no id: that the file is missing is then the better answer.
+    if (/[/\\.]/.test(bundle) || existsSync(resolve(cwd, bundle))) {
+      return runInspectFileTasks({path: bundle, inspection, host: commandHost(context), terminal});
+    }
+    const projectSlug = requireSetting(settings, 'projectSlug');
+    const {secrets, ...connection} = resolveConnection(context, settings);
+    const backends = await loadWantedBackends({context, settings, config: this.config, flags: this.flags});
+    return runInspectBundleTasks({
+      inspection: {...connection, backends, ...inspection, projectSlug, bundleId: bundle},
+      host: commandHost(context, secrets),
+      terminal,
+      resolved: describeResolved(settings),
+    });
+  }
+}

@@ -1,0 +1,52 @@
+import {Flags} from '@oclif/core';
+import {loadWantedBackends} from '../../cli/backends.js';
+import {BaseCommand} from '../../cli/base-command.js';
+import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
+import {commandHost} from '../../cli/command-host.js';
+import {resolveConnection} from '../../cli/connection.js';
+import {connectionFlags, rateLimitFlags, waitFlags} from '../../cli/flags/index.js';
+import {describeResolved} from '../../cli/settings/describe-settings.js';
+import {requireSetting} from '../../cli/settings/require-setting.js';
+
+export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
+  static override readonly summary = 'Deploy the bundle that a target ran before the current one.';
+  static override readonly description =
+    'Goes back to the latest finished deployment with another bundle than the current one, or to the bundle that --to names.';
+  static override readonly examples = [
+    '<%= config.bin %> <%= command.id %> --project my-shop --target production --wait',
+    '<%= config.bin %> <%= command.id %> --project my-shop --target production --to 41',
+  ];
+  static override readonly flags = {
+    ...connectionFlags,
+    ...waitFlags,
+    ...rateLimitFlags,
+    to: Flags.string({helpValue: 'ID', summary: 'Id of the bundle to go back to.', helpGroup: 'ROLLBACK'}),
+  };
+
+  protected async execute(context: CommandContext): Promise<JsonDocument> {
+    const settings = await context.loadSettings();
+    const projectSlug = requireSetting(settings, 'projectSlug');
+    const targetSlug = requireSetting(settings, 'targetSlug');
+    const {secrets, ...connection} = resolveConnection(context, settings);
+    const backends = await loadWantedBackends({context, settings, config: this.config, flags: this.flags});
+    const {runRollbackTasks} = await import('../../tasks/rollback-tasks.js');
+    const {renderRollback} = await import('../../cli/render/rollback.js');
+    const result = await runRollbackTasks({
+      rollback: {
+        ...connection,
+        backends,
+        projectSlug,
+        targetSlug,
+        to: this.flags.to,
+        wait: settings.wait.value,
+        pollInterval: settings.pollInterval.value,
+        timeout: settings.timeout.value,
+        signal: context.signal,
+      },
+      host: commandHost(context, secrets),
+      terminal: context.output,
+      resolved: describeResolved(settings),
+    });
+    return renderRollback(result, context.output);
+  }
+}

@@ -1,0 +1,44 @@
+import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {dirname, join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {binary, runCli, type Ended} from './spawn-cli.js';
+
+/** A project with a build, a user with linked plugins, and the binary between them. */
+export interface PluginBench extends AsyncDisposable {
+  readonly root: string;
+  readonly project: string;
+  /** Environment of every run. */
+  readonly env: Readonly<Record<string, string>>;
+  mycli(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ended>;
+}
+
+/** The folder of a plugin of test/fixtures/plugins. */
+export function fixturePlugin(name: string): string {
+  return fileURLToPath(new URL(`../fixtures/plugins/mycli-plugin-${name}`, import.meta.url));
+}
+
+/** Makes a bench whose user has linked `plugins`, as `plugins:link` does it. Everything is removed at the end. */
+export async function createPluginBench(...plugins: readonly string[]): Promise<PluginBench> {
+  const root = await mkdtemp(join(tmpdir(), 'mycli-plugins-'));
+  const [project, data] = [join(root, 'project'), join(root, 'data')];
+  const linked = plugins.map((name) => ({name: `mycli-plugin-${name}`, root: fixturePlugin(name), type: 'link'}));
+  const files = {
+    [join(project, 'build/ssr.js')]: 'export default () => "hello";\n',
+    [join(data, 'mycli/package.json')]: JSON.stringify({private: true, oclif: {schema: 1, plugins: linked}}),
+  };
+  for (const [path, content] of Object.entries(files)) {
+    await mkdir(dirname(path), {recursive: true});
+    await writeFile(path, content);
+  }
+  const bench = {HOME: root, XDG_DATA_HOME: data, MYCLI_PROJECT: 'shop'};
+  return {
+    root,
+    project,
+    env: bench,
+    mycli: (args, env = {}) => runCli(binary, args, {cwd: project, env: {...bench, ...env}}),
+    async [Symbol.asyncDispose]() {
+      await rm(root, {recursive: true, force: true});
+    },
+  };
+}
