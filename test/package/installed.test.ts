@@ -1,12 +1,8 @@
-import {execFile} from 'node:child_process';
 import {mkdtemp, readFile, readdir, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
-import {promisify} from 'node:util';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
-
-const root = path.resolve(import.meta.dirname, '../..');
-const run = promisify(execFile);
+import {install, pack, root, run} from './install.js';
 
 const consumer = `
 import {BACKEND_API_VERSION, defineBackend, type BackendsHook} from 'mycli/backend';
@@ -49,13 +45,7 @@ describe('the installed package', {timeout: 120_000}, () => {
   beforeAll(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'mycli-installed-'));
     installed = path.join(folder, 'node_modules/mycli');
-    // Without scripts: `prepare` would build again, under the feet of the tests that run the binary.
-    await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], {cwd: root});
-    const tarball = (await readdir(folder)).find((name) => name.endsWith('.tgz')) ?? 'no tarball';
-    await writeFile(path.join(folder, 'package.json'), '{"private": true, "type": "module"}');
-    await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', `./${tarball}`], {
-      cwd: folder,
-    });
+    await install(folder, await pack(root, path.join(folder, 'tarball')));
   }, 180_000);
 
   afterAll(() => rm(folder, {recursive: true, force: true}));

@@ -1,0 +1,103 @@
+import type {Backend, BackendContext} from 'mycli/backend';
+import {copyBundle, readBundle, readBundles, removeBundle, storeBundle} from './bundles.js';
+import {bundlesInUse, currentBundle, deployBundle, readDeployment, readDeployments, statusOf} from './deployments.js';
+import {failure, toFailure} from './failure.js';
+import {projectLayout, targetLayout, type ProjectLayout} from './layout.js';
+import {optionsSchema, type DirectoryOptions} from './options.js';
+
+type Context = BackendContext<DirectoryOptions>;
+
+/** Bundles in a folder of this machine, or of a file server that it mounts. */
+export const directoryBackend: Backend<DirectoryOptions> = {
+  apiVersion: 1,
+  name: 'directory',
+  summary: 'Bundles in a folder, and a link to the one that runs',
+  formats: ['v2', 'v1'],
+  capabilities: ['deploy', 'wait', 'list', 'history', 'download', 'delete'],
+  options: optionsSchema,
+
+  async check({options}) {
+    if (options.directory !== undefined) return {configured: true};
+    return {configured: false, missing: ['directory (--backend-option directory=PATH)']};
+  },
+
+  upload(bundle, context) {
+    return inProject(context, async (project) => {
+      const stored = await storeBundle(project, bundle, userOf(context), context);
+      return {bundleId: stored.bundleId, raw: stored};
+    });
+  },
+
+  deploy({bundleId, targetSlug}, context) {
+    return inProject(context, async (project) => {
+      const stored = await deployBundle(project, targetSlug, bundleId, userOf(context));
+      return {deployment: {deploymentId: stored.deploymentId, targetSlug}, status: 'finished', raw: stored};
+    });
+  },
+
+  getDeployment({deploymentId, targetSlug}, context) {
+    return inProject(context, async (project) => {
+      const target = targetLayout(project, String(targetSlug));
+      const stored = await readDeployment(target, Number(deploymentId));
+      return {status: statusOf(stored, await readDeployments(target), await currentBundle(target)), raw: stored};
+    });
+  },
+
+  listBundles({limit, offset}, context) {
+    return inProject(context, async (project) => {
+      const stored = await readBundles(project);
+      const inUse = await bundlesInUse(project);
+      const raw = stored.slice(offset, offset + limit);
+      const items = raw.map(({bundleId, message, createdAt, createdBy}) => {
+        return {bundleId, message, createdAt, createdBy, status: 'ready' as const, inUseBy: inUse.get(bundleId) ?? []};
+      });
+      return {items, total: stored.length, raw};
+    });
+  },
+
+  listDeployments({targetSlug, limit, offset}, context) {
+    return inProject(context, async (project) => {
+      const target = targetLayout(project, targetSlug);
+      const stored = await readDeployments(target);
+      const current = await currentBundle(target);
+      const raw = stored.slice(offset, offset + limit);
+      const items = raw.map((deployment) => {
+        const {deploymentId, ...rest} = deployment;
+        return {...rest, deployment: {deploymentId, targetSlug}, status: statusOf(deployment, stored, current)};
+      });
+      return {items, total: stored.length, raw};
+    });
+  },
+
+  download({bundleId, writeTo}, context) {
+    return inProject(context, (project) => copyBundle(project, bundleId, writeTo, context));
+  },
+
+  deleteBundle({bundleId}, context) {
+    return inProject(context, async (project) => {
+      const {bundleId: number} = await readBundle(project, bundleId);
+      const targets = (await bundlesInUse(project)).get(number);
+      if (targets) {
+        throw failure('ERR_REJECTED', `bundle ${number} runs on ${targets.join(', ')}: deploy another one there first`);
+      }
+      await removeBundle(project, number);
+    });
+  },
+};
+
+/** Works on the project of `context`; errors of the operating system become errors of mycli. */
+async function inProject<Result>(
+  {options, projectSlug, signal}: Context,
+  work: (project: ProjectLayout) => Promise<Result>,
+): Promise<Result> {
+  signal.throwIfAborted();
+  try {
+    return await work(projectLayout(options, projectSlug));
+  } catch (error) {
+    throw toFailure(error);
+  }
+}
+
+function userOf({env}: Context): string | undefined {
+  return env['USER'] ?? env['USERNAME'];
+}

@@ -1,0 +1,122 @@
+import {createReadStream, createWriteStream} from 'node:fs';
+import {readFile, rename, rm, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import type {Writable} from 'node:stream';
+import type {BackendContext, Bundle, BundleId} from 'mycli/backend';
+import {copyStream} from './copy-stream.js';
+import {failure, systemCode} from './failure.js';
+import type {ProjectLayout} from './layout.js';
+import {numbersIn, publish, withIncoming} from './numbered-folders.js';
+
+/** `bundle.json`, beside the archive. */
+export interface BundleRecord {
+  /** Name of the archive in the same folder. */
+  readonly archive: 'bundle.tar' | 'bundle.tar.gz';
+  readonly format: Bundle['format'];
+  readonly size: number;
+  readonly sha256: string;
+  readonly contentSha256: string;
+  readonly message: string;
+  readonly rootDir?: string | undefined;
+  readonly configPath?: string | undefined;
+  /** ISO 8601. */
+  readonly createdAt: string;
+  readonly createdBy?: string | undefined;
+  /** Set once it was deleted: the archive is gone, the number is never given again. */
+  readonly deletedAt?: string | undefined;
+}
+
+/** A record and the number of its folder. */
+export interface StoredBundle extends BundleRecord {
+  readonly bundleId: number;
+}
+
+type Transfer = Pick<BackendContext, 'signal' | 'onProgress'>;
+
+/** Stores a bundle. It is there when every byte is on the disk and has the right digest, or not at all. */
+export async function storeBundle(
+  project: ProjectLayout,
+  bundle: Bundle,
+  createdBy: string | undefined,
+  {signal, onProgress}: Transfer,
+): Promise<StoredBundle> {
+  signal.throwIfAborted();
+  const {format, size, sha256, contentSha256, message, rootDir, configPath} = bundle;
+  const archive = format === 'v1' ? 'bundle.tar' : 'bundle.tar.gz';
+  return withIncoming(project.incoming, async (folder) => {
+    const file = createWriteStream(join(folder, archive), {flags: 'wx', flush: true});
+    const stored = await copyStream(bundle.createReadStream(), file, size, {signal, onProgress});
+    if (stored !== sha256) {
+      throw failure('ERR_ARCHIVE_INVALID', `the archive has the sha256 ${stored}, and not ${sha256}: it was changed`);
+    }
+    const record: BundleRecord = {
+      ...{archive, format, size, sha256, contentSha256, message, rootDir, configPath},
+      ...{createdAt: new Date().toISOString(), createdBy},
+    };
+    await writeJson(join(folder, 'bundle.json'), record);
+    signal.throwIfAborted();
+    return {...record, bundleId: await publish(folder, project.bundles)};
+  });
+}
+
+/** All bundles of a project, newest first. */
+export async function readBundles(project: ProjectLayout): Promise<readonly StoredBundle[]> {
+  const bundles: StoredBundle[] = [];
+  for (const number of await numbersIn(project.bundles)) {
+    const bundle = await readRecord(project, number);
+    if (bundle && bundle.deletedAt === undefined) bundles.push(bundle);
+  }
+  return bundles;
+}
+
+/** One bundle. @throws when there is none of this id. */
+export async function readBundle(project: ProjectLayout, bundleId: BundleId): Promise<StoredBundle> {
+  // An id becomes part of a path.
+  const found = /^[1-9]\d{0,14}$/.test(String(bundleId)) ? await readRecord(project, Number(bundleId)) : undefined;
+  if (found && found.deletedAt === undefined) return found;
+  throw failure(
+    'ERR_REJECTED',
+    found ? `bundle ${bundleId} was deleted on ${String(found.deletedAt)}` : `there is no bundle ${bundleId}`,
+    ['See which there are: mycli bundle:list'],
+  );
+}
+
+/** Copies the archive of a bundle into `writeTo`. @throws when it is not what was stored. */
+export async function copyBundle(
+  project: ProjectLayout,
+  bundleId: BundleId,
+  writeTo: Writable,
+  transfer: Transfer,
+): Promise<void> {
+  const {archive, size, sha256, bundleId: number} = await readBundle(project, bundleId);
+  const file = join(project.bundles, String(number), archive);
+  const copied = await copyStream(createReadStream(file), writeTo, size, transfer);
+  if (copied !== sha256) throw failure('ERR_RESPONSE_INVALID', `${file} was changed since it was stored: discard it`);
+}
+
+/** Removes the archive of a bundle. Its record stays, so that its number is not given again. */
+export async function removeBundle(project: ProjectLayout, bundleId: BundleId): Promise<void> {
+  const {bundleId: number, ...record} = await readBundle(project, bundleId);
+  const folder = join(project.bundles, String(number));
+  await withIncoming(project.incoming, async (incoming) => {
+    const changed = join(incoming, 'bundle.json');
+    await writeJson(changed, {...record, deletedAt: new Date().toISOString()});
+    await rename(changed, join(folder, 'bundle.json'));
+  });
+  await rm(join(folder, record.archive), {force: true});
+}
+
+async function readRecord(project: ProjectLayout, bundleId: number): Promise<StoredBundle | undefined> {
+  try {
+    const text = await readFile(join(project.bundles, String(bundleId), 'bundle.json'), 'utf8');
+    return {...(JSON.parse(text) as BundleRecord), bundleId};
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Writes a new file that is on the disk when this resolves. */
+export function writeJson(file: string, value: unknown): Promise<void> {
+  return writeFile(file, `${JSON.stringify(value, null, 2)}\n`, {flag: 'wx', flush: true});
+}

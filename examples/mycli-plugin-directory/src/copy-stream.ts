@@ -1,0 +1,34 @@
+import {createHash} from 'node:crypto';
+import type {Readable, Writable} from 'node:stream';
+import {pipeline} from 'node:stream/promises';
+import type {BackendContext} from 'mycli/backend';
+
+/**
+ * Copies `source` into `target` and ends it, telling the progress.
+ * @returns the sha256 of what was copied, hex
+ */
+export async function copyStream(
+  source: Readable,
+  target: Writable,
+  total: number,
+  {signal, onProgress}: Pick<BackendContext, 'signal' | 'onProgress'>,
+): Promise<string> {
+  const hash = createHash('sha256');
+  let transferred = 0;
+  async function* watched(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of chunks) {
+      hash.update(chunk);
+      transferred += chunk.length;
+      yield chunk;
+      onProgress({transferred, total});
+    }
+  }
+  try {
+    await pipeline(source, watched, target, {signal});
+  } catch (error) {
+    // The pipeline's own error would hide why it was aborted.
+    signal.throwIfAborted();
+    throw error;
+  }
+  return hash.digest('hex');
+}

@@ -1,0 +1,44 @@
+import {mkdtemp, readFile, readdir, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {backendConformance, type ConformanceService} from 'mycli/testing';
+import {describe, test} from 'vitest';
+import {directoryBackend} from '../src/backend.js';
+
+const noServer = 'no server stands between: nothing limits the rate, asks for credentials or holds a secret';
+
+/** A folder of its own, with one project. */
+async function openService(): Promise<ConformanceService> {
+  const directory = await mkdtemp(join(tmpdir(), 'mycli-conformance-'));
+  const projectSlug = 'shop';
+  const project = join(directory, projectSlug);
+  return {
+    options: {directory},
+    projectSlug,
+    async readUploaded(bundleId) {
+      const folder = join(project, String(bundleId));
+      const archive = (await readdir(folder)).find((name) => name.startsWith('bundle.tar')) ?? 'no archive';
+      return readFile(join(folder, archive));
+    },
+    // A file in the place of the folder.
+    async failUploads() {
+      await rm(project, {recursive: true, force: true});
+      await writeFile(project, '');
+    },
+    close: () => rm(directory, {recursive: true, force: true}),
+  };
+}
+
+describe('the contract of mycli', () => {
+  const cases = backendConformance(() => directoryBackend, {
+    openService,
+    skip: {
+      'upload (v1): a rate limit is waited out and the whole body sent again': noServer,
+      'upload (v2): a rate limit is waited out and the whole body sent again': noServer,
+      'upload: a rate limit that does not end is told as such': noServer,
+      'upload: refused credentials are told as such': noServer,
+      'no secret is in any error or log': noServer,
+    },
+  });
+  for (const {name, run} of cases.filter(({skip}) => skip === undefined)) test(name, run);
+});

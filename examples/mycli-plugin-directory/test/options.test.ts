@@ -1,0 +1,20 @@
+import {expect, test} from 'vitest';
+import {optionsSchema} from '../src/options.js';
+
+const {validate} = optionsSchema['~standard'];
+
+test('an absolute path is fine', async () => {
+  expect(await validate({directory: '/srv/bundles'})).toEqual({value: {directory: '/srv/bundles'}});
+});
+
+test('without a directory the options are valid: check tells that it is missing', async () => {
+  expect(await validate({})).toEqual({value: {directory: undefined}});
+});
+
+test.each([
+  ['a relative path', {directory: 'bundles'}, 'directory'],
+  ['a number', {directory: 5}, 'directory'],
+  ['an unknown option', {folder: '/srv/bundles'}, 'folder'],
+])('%s is refused, and the option named', async (_, options, name) => {
+  expect(await validate(options)).toMatchObject({issues: [{path: [name]}]});
+});

@@ -1,0 +1,90 @@
+import type {BackendError, backendError as hostBackendError} from 'mycli/backend';
+
+type Fields = Parameters<typeof hostBackendError>[0];
+
+/**
+ * The plain shape that the host turns into an error of its own, as `backendError` of `mycli/backend` makes it. An
+ * installed plugin may have no mycli beside it to import, so only types come from there.
+ */
+export function backendError({message, ...fields}: Fields): BackendError {
+  return Object.assign(new Error(message), {backendError: true as const, ...fields});
+}
+
+/** Whether `error` is one of ours. */
+export function isBackendError(error: unknown): error is BackendError {
+  return error instanceof Error && 'backendError' in error;
+}
+
+/** Whether a conditional write was refused: the object is not (any more) what the condition says. */
+export function isConflict(error: unknown): error is BackendError {
+  // 409: AWS saw another write under way. 404: there is no object that could match.
+  return isBackendError(error) && [404, 409, 412].includes(error.status ?? 0);
+}
+
+/**
+ * What the SDK failed with, in the host's terms. Errors that are neither answers nor failures of the network are bugs and
+ * stay what they are.
+ * @param doing what failed: `writing shop/targets/staging.json`
+ */
+export function toBackendError(error: unknown, doing: string): unknown {
+  if (!(error instanceof Error) || isBackendError(error)) return error;
+  if (error.name === 'CredentialsProviderError') {
+    return backendError({
+      code: 'ERR_CREDENTIALS_MISSING',
+      message: 'the SDK found no credentials for the store',
+      suggestions: ['Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE.'],
+    });
+  }
+  const status = statusOf(error);
+  if (status !== undefined) {
+    // Some stores send no message; the SDK then makes one up.
+    const said = ['', 'UnknownError', error.name].includes(error.message) ? '' : `: ${error.message}`;
+    return backendError({
+      code: codeOf(status, error.name),
+      message: `${doing} failed with ${status} ${error.name}${said}`,
+      status,
+      suggestions: suggestionsFor(error.name),
+    });
+  }
+  const code = failureCode(error);
+  if (code === undefined) return error;
+  return backendError({
+    code: code === 'ETIMEDOUT' || code === 'TimeoutError' ? 'ERR_TIMEOUT' : 'ERR_NETWORK',
+    message: `${doing} failed: ${code}`,
+    suggestions: ['Check the option endpoint (or AWS_ENDPOINT_URL_S3) and the connection to the store.'],
+  });
+}
+
+/** HTTP status of the answer that an error of the SDK stands for; none when there was no answer. */
+export function statusOf(error: Error): number | undefined {
+  const metadata = '$metadata' in error ? error.$metadata : undefined;
+  if (typeof metadata !== 'object' || metadata === null || !('httpStatusCode' in metadata)) return undefined;
+  return typeof metadata.httpStatusCode === 'number' ? metadata.httpStatusCode : undefined;
+}
+
+/** The code of the system for a failure of the network: `ECONNREFUSED`. */
+export function failureCode(error: Error): string | undefined {
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  return error.name === 'TimeoutError' ? error.name : undefined;
+}
+
+function codeOf(status: number, name: string): string {
+  if (status === 429 || name === 'SlowDown') return 'ERR_RATE_LIMITED';
+  if (status === 401 || name === 'InvalidAccessKeyId' || name === 'SignatureDoesNotMatch') return 'ERR_UNAUTHORIZED';
+  if (status === 403) return 'ERR_FORBIDDEN';
+  return status >= 500 ? 'ERR_SERVER' : 'ERR_REJECTED';
+}
+
+function suggestionsFor(name: string): readonly string[] {
+  switch (name) {
+    case 'NoSuchBucket':
+      return ['Create the bucket, or check the option bucket.'];
+    case 'PermanentRedirect':
+    case 'AuthorizationHeaderMalformed':
+      return ['Check the option region (or AWS_REGION): the bucket is in another one.'];
+    case 'AccessDenied':
+      return ['The README of mycli-plugin-s3 lists the permissions that the credentials need.'];
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,83 @@
+import type {Backend} from 'mycli/backend';
+import {discardUpload, downloadArchive, uploadArchive} from './archives.js';
+import {backendError} from './backend-error.js';
+import {listRecords, newRecord, readRecord} from './bundles.js';
+import {deleteUnused, readDeployments, readUse, switchPointer} from './deployments.js';
+import {keysOf} from './keys.js';
+import {optionsSchema, type S3Options} from './options.js';
+import {openStore} from './store.js';
+
+/** Bundles as objects of an S3-compatible store; a deployment is a conditional write of the target's pointer. */
+export const s3Backend = {
+  apiVersion: 1 as const,
+  name: 's3',
+  summary: 'Bundles and deployments in an S3-compatible store',
+  formats: ['v2'],
+  capabilities: ['deploy', 'wait', 'list', 'history', 'download', 'delete'],
+  options: optionsSchema,
+
+  check: async ({options}) =>
+    options.bucket === undefined ? {configured: false, missing: ['bucket']} : {configured: true},
+
+  async upload(bundle, context) {
+    const keys = keysOf(context);
+    using store = await openStore(context);
+    const record = newRecord(bundle, keys);
+    const recordKey = keys.record(record.bundleId);
+    try {
+      await uploadArchive(bundle, record.archive, store, context);
+      await store.write(recordKey, record);
+    } catch (error) {
+      await discardUpload([recordKey, record.archive], context);
+      throw error;
+    }
+    return {bundleId: record.bundleId, raw: record};
+  },
+
+  async deploy({bundleId, targetSlug}, context) {
+    using store = await openStore(context);
+    const raw = await switchPointer(bundleId, targetSlug, store, keysOf(context));
+    return {deployment: {deploymentId: raw.deploymentId, targetSlug}, status: 'finished' as const, raw};
+  },
+
+  async getDeployment({deploymentId, targetSlug}, context) {
+    using store = await openStore(context);
+    const deployments = await readDeployments(String(targetSlug), store, keysOf(context));
+    const raw = deployments.find((deployment) => deployment.deploymentId === deploymentId);
+    if (raw) return {status: 'finished' as const, raw};
+    throw backendError({
+      code: 'ERR_REJECTED',
+      message: `the target "${String(targetSlug)}" knows no deployment ${String(deploymentId)}`,
+      status: 404,
+    });
+  },
+
+  async listBundles(range, context) {
+    const keys = keysOf(context);
+    using store = await openStore(context);
+    return await listRecords(range, await readUse(store, keys), store, keys);
+  },
+
+  async listDeployments({targetSlug, limit, offset}, context) {
+    using store = await openStore(context);
+    const raw = await readDeployments(targetSlug, store, keysOf(context));
+    const items = raw.map(({deploymentId, bundleId, message, deployedAt}) => ({
+      deployment: {deploymentId, targetSlug},
+      bundleId,
+      status: 'finished' as const,
+      message,
+      createdAt: deployedAt,
+    }));
+    return {items: items.slice(offset, offset + limit), total: items.length, raw};
+  },
+
+  async download({bundleId, writeTo}, context) {
+    using store = await openStore(context);
+    await downloadArchive(await readRecord(bundleId, store, keysOf(context)), writeTo, store, context);
+  },
+
+  async deleteBundle({bundleId}, context) {
+    using store = await openStore(context);
+    await deleteUnused(bundleId, store, keysOf(context));
+  },
+} satisfies Backend<S3Options>;

@@ -1,0 +1,76 @@
+import {randomBytes} from 'node:crypto';
+import type {Bundle, BundleId, BundleItem, ListRange, ListResult} from 'mycli/backend';
+import * as v from 'valibot';
+import {backendError} from './backend-error.js';
+import {nameOf, type Keys} from './keys.js';
+import type {Store} from './store.js';
+
+/** What is noted of a bundle, beside its archive. It is written last: a bundle without it is not there. */
+export const recordSchema = v.object({
+  bundleId: v.string(),
+  message: v.string(),
+  /** ISO 8601. */
+  createdAt: v.string(),
+  /** Key of the archive, a gzip tar. */
+  archive: v.string(),
+  size: v.number(),
+  sha256: v.string(),
+  contentSha256: v.string(),
+  rootDir: v.optional(v.string()),
+  configPath: v.optional(v.string()),
+});
+
+/** The record of a bundle. */
+export type BundleRecord = v.InferOutput<typeof recordSchema>;
+
+/** Ids sort by time: `20261121T120705123Z-1a2b3c4d`. */
+const idPattern = /^\d{8}T\d{9}Z-[0-9a-f]{8}$/;
+
+/** Makes the record of a new bundle. */
+export function newRecord(bundle: Bundle, keys: Keys): BundleRecord {
+  const createdAt = new Date().toISOString();
+  const bundleId = `${createdAt.replace(/[-:.]/g, '')}-${randomBytes(4).toString('hex')}`;
+  const {message, size, sha256, contentSha256, rootDir, configPath} = bundle;
+  const archive = keys.archive(bundleId);
+  return {bundleId, message, createdAt, archive, size, sha256, contentSha256, rootDir, configPath};
+}
+
+/**
+ * Reads the record of a bundle.
+ * @throws BackendError `ERR_REJECTED` with status 404 when there is none.
+ */
+export async function readRecord(bundleId: BundleId, store: Store, keys: Keys): Promise<BundleRecord> {
+  const id = String(bundleId);
+  const stored = idPattern.test(id) ? await store.read(keys.record(id), recordSchema) : undefined;
+  if (stored) return stored.value;
+  throw backendError({
+    code: 'ERR_REJECTED',
+    message: `there is no bundle "${id}" in ${store.bucket}/${keys.records}`,
+    status: 404,
+    suggestions: ['Take the id that the push printed, or "latest".'],
+  });
+}
+
+/** Lists bundles, the newest first. `inUseBy`: which targets run a bundle. */
+export async function listRecords(
+  {limit, offset}: ListRange,
+  inUseBy: ReadonlyMap<string, readonly string[]>,
+  store: Store,
+  keys: Keys,
+): Promise<ListResult<BundleItem>> {
+  const ids = (await store.list(keys.records))
+    .map((key) => nameOf(key, keys.records))
+    .filter((id) => idPattern.test(id));
+  const wanted = ids.reverse().slice(offset, offset + limit);
+  const stored = await Promise.all(wanted.map((id) => store.read(keys.record(id), recordSchema)));
+  // One that was deleted since the listing is left out.
+  const raw = stored.flatMap((item) => (item ? [item.value] : []));
+  const items = raw.map(({bundleId, message, createdAt}) => ({
+    bundleId,
+    message,
+    status: 'ready' as const,
+    createdAt,
+    inUseBy: inUseBy.get(bundleId) ?? [],
+  }));
+  return {items, total: ids.length, raw};
+}

@@ -1,0 +1,129 @@
+import type {GetObjectCommandOutput, S3Client} from '@aws-sdk/client-s3';
+import type {Readable} from 'node:stream';
+import * as v from 'valibot';
+import {backendError, isBackendError, toBackendError} from './backend-error.js';
+import {createClient} from './client.js';
+import type {S3Context} from './options.js';
+
+/** A JSON object as it was read: `etag` names this very content. */
+export interface Stored<Value> {
+  readonly value: Value;
+  readonly etag: string;
+}
+
+/** What must hold for a write: the object is still the one of this ETag, or there is none. */
+export type Condition = {readonly etag: string} | 'absent';
+
+/** The bucket. Every call rejects with `signal.reason` when it is aborted, else with a BackendError. */
+export interface Store extends Disposable {
+  readonly bucket: string;
+  readonly client: S3Client;
+  /** Runs requests, and turns their errors into ours. `doing`: what a failure is called. */
+  attempt<Result>(doing: string, request: () => Promise<Result>): Promise<Result>;
+  /** Reads an object of JSON; undefined when there is none. */
+  read<Value>(key: string, schema: v.GenericSchema<unknown, Value>): Promise<Stored<Value> | undefined>;
+  /**
+   * Writes an object of JSON.
+   * @throws BackendError for which `isConflict` is true when `condition` does not hold.
+   */
+  write(key: string, value: unknown, condition?: Condition): Promise<void>;
+  /** Opens an object to read it as a stream. */
+  open(key: string): Promise<Readable>;
+  /** All keys with a prefix, sorted. */
+  list(prefix: string): Promise<readonly string[]>;
+  remove(key: string): Promise<void>;
+}
+
+/**
+ * Opens the bucket of a call. Loads the SDK.
+ * @throws BackendError `ERR_OPTION_INVALID` when there is no bucket or no region.
+ */
+export async function openStore(context: S3Context, signal: AbortSignal = context.signal): Promise<Store> {
+  const {bucket} = context.options;
+  if (bucket === undefined) throw backendError({code: 'ERR_OPTION_INVALID', message: 'the option bucket is missing'});
+  const s3 = await import('@aws-sdk/client-s3');
+  const client = await createClient(context, signal);
+
+  const attempt: Store['attempt'] = async (doing, request) => {
+    const result = await request().catch((error: unknown) => {
+      signal.throwIfAborted();
+      throw toBackendError(error, doing);
+    });
+    signal.throwIfAborted();
+    return result;
+  };
+  const get = (key: string): Promise<GetObjectCommandOutput | undefined> =>
+    attempt(`reading ${key}`, () =>
+      client.send(new s3.GetObjectCommand({Bucket: bucket, Key: key})).catch((error: unknown) => {
+        if (error instanceof Error && error.name === 'NoSuchKey') return undefined;
+        throw error;
+      }),
+    );
+  const put = (key: string, value: unknown, headers: {readonly IfMatch?: string; readonly IfNoneMatch?: string}) =>
+    attempt(`writing ${key}`, () =>
+      client.send(
+        new s3.PutObjectCommand({
+          Bucket: bucket,
+          Key: key,
+          Body: `${JSON.stringify(value, null, 2)}\n`,
+          ContentType: 'application/json',
+          ...headers,
+        }),
+      ),
+    );
+
+  return {
+    bucket,
+    client,
+    attempt,
+
+    async read(key, schema) {
+      const answer = await get(key);
+      if (!answer?.Body || answer.ETag === undefined) return undefined;
+      const {Body, ETag} = answer;
+      const text = await attempt(`reading ${key}`, () => Body.transformToString());
+      const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), text);
+      if (parsed.success) return {value: parsed.output, etag: ETag};
+      throw backendError({
+        code: 'ERR_RESPONSE_INVALID',
+        message: `the object ${key} is not what this plugin writes: ${v.summarize(parsed.issues)}`,
+      });
+    },
+
+    async write(key, value, condition) {
+      if (condition === undefined || condition === 'absent') {
+        await put(key, value, condition === undefined ? {} : {IfNoneMatch: '*'});
+        return;
+      }
+      try {
+        await put(key, value, {IfMatch: condition.etag});
+      } catch (error) {
+        // Ceph up to 16 compares the ETag without its quotes. An ETag never comes back, so a second try is no risk.
+        if (!isBackendError(error) || error.status !== 412) throw error;
+        await put(key, value, {IfMatch: condition.etag.replaceAll('"', '')});
+      }
+    },
+
+    async open(key) {
+      const answer = await get(key);
+      // In Node it is a Readable, which its type leaves open.
+      if (answer?.Body) return answer.Body as Readable;
+      throw backendError({code: 'ERR_REJECTED', message: `the object ${key} is not in the bucket`, status: 404});
+    },
+
+    list: (prefix) =>
+      attempt(`listing ${prefix}`, async () => {
+        const keys: string[] = [];
+        for await (const page of s3.paginateListObjectsV2({client}, {Bucket: bucket, Prefix: prefix})) {
+          for (const {Key} of page.Contents ?? []) if (Key?.endsWith('.json')) keys.push(Key);
+        }
+        return keys.sort();
+      }),
+
+    async remove(key) {
+      await attempt(`deleting ${key}`, () => client.send(new s3.DeleteObjectCommand({Bucket: bucket, Key: key})));
+    },
+
+    [Symbol.dispose]: () => client.destroy(),
+  };
+}

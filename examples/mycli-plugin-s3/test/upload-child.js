@@ -1,0 +1,30 @@
+// upload-child.js OPTIONS SIZE: uploads SIZE bytes with the built plugin and prints the peak of its memory, in bytes.
+import {createHash} from 'node:crypto';
+import {Readable} from 'node:stream';
+import {s3Backend} from '../dist/backend.js';
+
+const [options = '{}', size = '0'] = process.argv.slice(2);
+const block = Buffer.alloc(1024 * 1024, 'bundle');
+const blocks = Number(size) / block.length;
+const createReadStream = () =>
+  Readable.from(
+    (function* () {
+      for (let index = 0; index < blocks; index += 1) yield block;
+    })(),
+    {objectMode: false},
+  );
+
+const hash = createHash('sha256');
+for await (const chunk of createReadStream()) hash.update(chunk);
+
+await s3Backend.upload(
+  {format: 'v2', size: Number(size), sha256: hash.digest('hex'), contentSha256: '', message: '', createReadStream},
+  {
+    projectSlug: 'shop',
+    options: JSON.parse(options),
+    signal: new AbortController().signal,
+    waitToRetry: async () => false,
+    onProgress: () => undefined,
+  },
+);
+console.log(process.resourceUsage().maxRSS * 1024);

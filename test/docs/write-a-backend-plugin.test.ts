@@ -1,0 +1,58 @@
+import {mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
+import {homedir, tmpdir} from 'node:os';
+import path from 'node:path';
+import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {foldersOf, pack, root, run} from '../package/install.js';
+
+/**
+ * What a reader does who follows a guide from top to bottom, as a shell script: commands are typed, code that has a title
+ * is written into the file of that name.
+ */
+function scriptOf(guide: string): string {
+  const blocks = guide.matchAll(/^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$/gms);
+  return [...blocks]
+    .map(([, language, file, code = '']) => {
+      if (file !== undefined) return `cat > '${file}' <<'END_OF_FILE'\n${code}END_OF_FILE\n`;
+      return language === 'sh' ? code : '';
+    })
+    .join('\n');
+}
+
+describe('the guide to writing a backend plugin', () => {
+  let folder: string;
+  let output: string;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'mycli-guide-'));
+    await pack(root, folder);
+    const guide = await readFile(path.join(root, 'docs/guides/write-a-backend-plugin.md'), 'utf8');
+    await writeFile(path.join(folder, 'guide.sh'), scriptOf(guide).replaceAll('/path/to', folder));
+    const env = {
+      PATH: process.env['PATH'],
+      ...foldersOf(folder),
+      npm_config_prefer_offline: 'true',
+      npm_config_cache: process.env['npm_config_cache'] ?? path.join(homedir(), '.npm'),
+    };
+    const {stdout} = await run('bash', ['-euo', 'pipefail', 'guide.sh'], {cwd: folder, env});
+    output = stdout;
+  }, 180_000);
+
+  afterAll(() => rm(folder, {recursive: true, force: true}));
+
+  test('leads to a backend that is found and configured, when it is linked and when it is installed', () => {
+    expect(output.match(/^acme +mycli-plugin-acme 1\.0\.0 .* configured$/gm)).toHaveLength(2);
+  });
+
+  test('leads to a plugin that passes every case of the conformance suite', () => {
+    expect(output).toMatch(/^# pass [1-9]\d+$/m);
+    expect(output).toContain('\n# fail 0\n');
+    expect(output).toContain('\n# skipped 0\n');
+  });
+
+  test('leads to a package of the plugin and nothing else', async () => {
+    const {stdout} = await run('tar', ['-tzf', path.join(folder, 'mycli-plugin-acme/mycli-plugin-acme-1.0.0.tgz')]);
+    expect(stdout.trim().split('\n').sort()).toEqual(
+      ['package.json', 'src/backend.js', 'src/hook.js'].map((file) => `package/${file}`),
+    );
+  });
+});
