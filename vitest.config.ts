@@ -1,3 +1,4 @@
+import {fileURLToPath} from 'node:url';
 import {defineConfig} from 'vitest/config';
 
 // What the person or the machine that runs the tests has set must not reach them.
@@ -7,8 +8,10 @@ for (const name of Object.keys(process.env)) {
 }
 
 export default defineConfig({
+  // The example imports the package, as its copies elsewhere do.
+  resolve: {alias: {'mycli/testing': fileURLToPath(new URL('src/testing/index.ts', import.meta.url))}},
   test: {
-    include: ['test/**/*.test.ts'],
+    include: ['test/**/*.test.ts', 'examples/mycli-plugin-directory/test/**/*.test.ts'],
     pool: 'forks',
     testTimeout: 30_000,
     hookTimeout: 30_000,

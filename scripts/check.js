@@ -8,6 +8,8 @@ const steps = [
   ['layers', 'npm', 'run', 'layers'],
   ['knip', 'npm', 'run', 'knip'],
   ['build', 'npm', 'run', 'build'],
+  // Against the declarations that were built, as its author sees them.
+  ['example plugin', 'npx', 'tsc', '-p', 'examples/mycli-plugin-directory', '--noEmit'],
   ['tests', 'npm', 'run', 'test:coverage'],
   ['published package', 'npm', 'run', 'test:published'],
   ['drift', 'node', 'scripts/drift.js'],

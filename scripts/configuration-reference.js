@@ -35,7 +35,8 @@ const page = `# Configuration
 
 <!-- Written by scripts/configuration-reference.js from src/cli/settings and src/cli/flags. -->
 
-A setting is taken from the first that has it: flag, environment variable, config file, default. What a push resolved, and
+A setting is taken from the first that has it: flag, environment variable, config file, stored credentials, default. What a push
+resolved, and
 where each value came from, is printed before anything is sent. An empty variable counts as unset.
 
 A flag that takes several values is repeated, one value each time; globs may also be comma-separated (braces survive) or a JSON
@@ -69,8 +70,32 @@ An unknown key is an error that names the nearest known one.
 a file (\`--api-key @FILE\`) or from stdin (\`--api-key -\`, one of them). A literal on the command line works and is warned about, because
 others on the machine can see it.
 
+## Stored credentials
+
+\`mycli auth:login\` keeps credentials for one origin, so that no variable has to be set. It asks for the secret without showing it, or reads
+it from stdin; it never stands on the command line.
+
+\`\`\`sh
+mycli auth:login --origin https://runtime.example
+mycli auth:login --origin https://runtime.example < key.txt
+mycli auth:login --api-origin https://api.example --token-url https://login.example/token --client-id ci
+mycli auth:login --api-origin https://api.example --kind api-token
+\`\`\`
+
+They stand in \`credentials.json\` in the configuration folder (\`~/.config/mycli\`, \`$XDG_CONFIG_HOME/mycli\` or \`%LOCALAPPDATA%\\mycli\`), readable by
+its owner only (0600, the folder 0700); looser modes are warned about. Stored credentials are used for their origin only, scheme and port included,
+and only when no flag and no variable names a secret for that backend. A client secret is used only with the client id and the token URL that it
+was stored with.
+
+\`mycli auth:status\` lists what is stored and what a push from here would use, without a secret. \`mycli auth:logout\` forgets the credentials of an
+origin, with \`--all\` those of every one.
+
+## Trusted origins
+
 \`MYCLI_TRUSTED_ORIGINS\`, a comma-separated list, lets credentials of the built-in backends go to these origins only. An \`http:\` origin that is not this machine
 is warned about before credentials go there.
+
+## Network and output
 
 Proxies come from \`HTTPS_PROXY\`, \`HTTP_PROXY\` and \`NO_PROXY\`, more certificate authorities from \`NODE_EXTRA_CA_CERTS\`. \`NO_COLOR\` and
 \`FORCE_COLOR\` are obeyed, and \`DEBUG=mycli*\` is \`--debug\`.
