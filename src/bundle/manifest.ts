@@ -5,29 +5,12 @@ import {createError} from '../errors/index.js';
 import {readTextFile} from '../modules/index.js';
 import {archivedConfigSchema, describeProblems, fieldProblems} from './content-schema.js';
 import {reasonOf, systemCode} from './failure.js';
-import type {Bundle, BundleConfig, BundleFile, BundleFileCategory, BundleFormat, BundleV2MatchMode} from './types.js';
+import type {Bundle, BundleFile, BundleFileCategory} from './types.js';
 import {writeAtomically} from './write-atomically.js';
 
 /** What stands beside an archive: all that there is to know of it. */
-export interface BundleManifest {
+export interface BundleManifest extends Omit<Bundle, 'path' | 'files' | 'createReadStream'> {
   readonly schemaVersion: 1;
-  readonly format: BundleFormat;
-  /** Digest of the archive, hex. */
-  readonly sha256: string;
-  /** Digest of the uncompressed tar, hex. */
-  readonly contentSha256: string;
-  /** Bytes of the archive. */
-  readonly size: number;
-  readonly message: string;
-  /** v1 only. */
-  readonly projectSlug?: string | undefined;
-  /** v2 only. */
-  readonly rootDir?: string | undefined;
-  /** v2 only. */
-  readonly configPath?: string | undefined;
-  /** v2 only. */
-  readonly matchMode?: BundleV2MatchMode | undefined;
-  readonly config: BundleConfig;
   /** Sorted by path, relative to the build directory. */
   readonly files: readonly ManifestFile[];
 }
