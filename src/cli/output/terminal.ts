@@ -2,11 +2,12 @@ import type {Environment} from '../../http/types.js';
 
 interface MaybeTerminal {
   readonly isTTY?: boolean | undefined;
+  readonly columns?: number | undefined;
 }
 
-/** Whether a stream can be redrawn: a terminal that knows escapes, and no CI system behind it. */
+/** Whether a stream can be redrawn: a terminal that knows escapes and has a width, and no CI system behind it. */
 export function isInteractive(stream: MaybeTerminal, env: Environment, isCI: boolean): boolean {
-  return stream.isTTY === true && !isCI && env['TERM'] !== 'dumb';
+  return stream.isTTY === true && stream.columns !== 0 && !isCI && env['TERM'] !== 'dumb';
 }
 
 /** Whether to colour a stream: `NO_COLOR`, then `FORCE_COLOR`, then whether it is interactive. */

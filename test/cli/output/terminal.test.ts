@@ -9,6 +9,7 @@ describe('isInteractive', () => {
     [{}, {}, false, false],
     [terminal, {}, true, false],
     [terminal, {TERM: 'dumb'}, false, false],
+    [{isTTY: true, columns: 0}, {}, false, false],
   ])('%j with %j, CI %s: %s', (stream, env, isCI, expected) => {
     expect(isInteractive(stream, env, isCI)).toBe(expected);
   });
