@@ -1,7 +1,7 @@
 import {missingConfiguration, optionsOf, secretOptions} from '../backends/configuration.js';
 import {createBackendContext} from '../backends/context.js';
 import type {Backend, BackendCapability, BackendContext} from '../backends/contract.js';
-import {createBackendRegistry} from '../backends/registry.js';
+import {createBackendRegistry, type BackendRegistry} from '../backends/registry.js';
 import {
   notConfigured,
   selectBackend,
@@ -89,7 +89,8 @@ function requireCapability(backend: Backend, capability: BackendCapability): voi
   );
 }
 
-function registryOf({backends}: ConnectionOptions): NonNullable<ConnectionOptions['backends']> {
+/** The backends that a call chooses from. */
+export function registryOf({backends}: ConnectionOptions): BackendRegistry {
   return backends ?? createBackendRegistry();
 }
 

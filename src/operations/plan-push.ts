@@ -1,3 +1,4 @@
+import {resolve} from 'node:path';
 import {
   checkBundleOptions,
   optionProblemsError,
@@ -6,14 +7,14 @@ import {
   patternWarnings,
   planBundle,
   type BundlePlan,
+  type BundlePlanOptions,
   type OptionProblem,
 } from '../bundle/index.js';
 import type {Bundle, BundleFormat} from '../bundle/types.js';
-import {createBackendRegistry} from '../backends/registry.js';
 import type {BackendSelection, RuntimeBackend} from '../backends/select.js';
 import {createError} from '../errors/index.js';
 import type {Host} from './host.js';
-import {chooseBackend} from './open-backend.js';
+import {chooseBackend, registryOf} from './open-backend.js';
 import type {PushRuntimeBundleBackendOptions} from './options.js';
 
 /** A push that was verified: nothing is built or sent yet. */
@@ -84,7 +85,7 @@ export function formatFor(
   options: Pick<PushRuntimeBundleBackendOptions, 'v2' | 'backends'>,
 ): BundleFormat {
   if (backend === 'legacy') return options.v2 ? 'v2' : 'v1';
-  const {formats} = (options.backends ?? createBackendRegistry()).get(backend);
+  const {formats} = registryOf(options).get(backend);
   if (!options.v2) return formats[0] ?? 'v2';
   if (formats.includes('v2')) return 'v2';
   throw createError('ERR_CAPABILITY_UNSUPPORTED', `the ${backend} backend does not take v2 bundles`, {
@@ -98,7 +99,7 @@ export function contentOptions(
   options: PushRuntimeBundleBackendOptions,
   format: BundleFormat,
   host: Host,
-): Parameters<typeof planBundle>[0] {
+): BundlePlanOptions {
   const {projectSlug, buildDirectory, projectDirectory, message, ssrOnly, ssrShared, ssrParameters} = options;
   const {bundleMetadata, rootDir, configPath, matchMode, ignore, compressionLevel, signal} = options;
   return {
@@ -143,7 +144,6 @@ async function openPrebuilt(
   options: PushRuntimeBundleBackendOptions,
   host: Host,
 ): Promise<Bundle> {
-  const {resolve} = await import('node:path');
   const path = resolve(options.cwd ?? host.cwd, archive);
   const bundle = await openBundle(path, contentOptions(options, format, host));
   if (bundle.format !== format) {

@@ -2,7 +2,7 @@ import type {Bundle, BundleFormat} from '../bundle/types.js';
 import type {TemporaryDirectory} from '../bundle/index.js';
 import type {Host} from '../operations/host.js';
 import type {PushResult, PushRuntimeBundleBackendOptions} from '../operations/options.js';
-import {planPush, type PushPlan} from '../operations/plan-push.js';
+import {planPush, sizeWarnings, type PushPlan} from '../operations/plan-push.js';
 import {deployPush, pushResult, waitForPush, type DeployedPush} from '../operations/push-runtime-bundle.js';
 import {buildPush, uploadPush, type UploadedPush} from '../operations/upload-push.js';
 import {describeArchive, describeFiles} from './describe.js';
@@ -101,6 +101,8 @@ function buildStep({push, host}: PushTasksOptions): PipelineStep<PushContext> {
       context.workspace = await host.createTemporaryDirectory();
       context.bundle = await buildPush(withView(reached(context.plan), view), context.workspace);
       view.done(`${push.archive === undefined ? 'Built' : 'Took'} ${describeArchive(context.bundle)}`);
+      // Known before minutes are spent on sending it.
+      for (const warning of sizeWarnings(context.bundle)) host.logger.warn(warning);
     },
   };
 }

@@ -5,8 +5,7 @@ import {withStepOutputs} from '../../cli/ci/step-outputs.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
 import {commandHost} from '../../cli/command-host.js';
 import {resolveConnection} from '../../cli/connection.js';
-import {outputEnvFlag} from '../../cli/flags/output-env.js';
-import {connectionFlags, rateLimitFlags, waitFlags} from '../../cli/flags/index.js';
+import {connectionFlags, outputEnvFlag, rateLimitFlags, waitFlags} from '../../cli/flags/index.js';
 import {describeResolved} from '../../cli/settings/describe-settings.js';
 import {requireSetting} from '../../cli/settings/require-setting.js';
 
