@@ -1,12 +1,9 @@
 import {Args, Flags} from '@oclif/core';
-import {loadWantedBackends} from '../../cli/backends.js';
 import {BaseCommand} from '../../cli/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
-import {commandHost} from '../../cli/command-host.js';
 import {confirm, requireConsent} from '../../cli/confirm.js';
-import {resolveConnection} from '../../cli/connection.js';
 import {connectionFlags, rateLimitFlags} from '../../cli/flags/index.js';
-import {describeResolved} from '../../cli/settings/describe-settings.js';
+import {reachBackends} from '../../cli/reach-backends.js';
 import {requireSetting} from '../../cli/settings/require-setting.js';
 
 export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
@@ -32,15 +29,12 @@ export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
     requireConsent('Deleting bundles', yes, context);
     const settings = await context.loadSettings();
     const projectSlug = requireSetting(settings, 'projectSlug');
-    const {secrets, ...connection} = resolveConnection(context, settings);
-    const backends = await loadWantedBackends({context, settings, config: this.config, flags: this.flags});
+    const {connection, pipeline} = await reachBackends({context, settings, config: this.config, flags: this.flags});
     const bundleIds = [...new Set(this.args.bundle)];
     const {runDeleteTasks} = await import('../../tasks/delete-tasks.js');
     const result = await runDeleteTasks({
-      deletion: {...connection, backends, projectSlug, bundleIds, signal: context.signal},
-      host: commandHost(context, secrets),
-      terminal: context.output,
-      resolved: describeResolved(settings),
+      deletion: {...connection, projectSlug, bundleIds},
+      ...pipeline,
       confirm: async ({backend}) => {
         const what = `${bundleIds.length === 1 ? 'bundle' : 'bundles'} ${bundleIds.join(', ')}`;
         if (!yes) await confirm(`Delete ${what} of ${projectSlug} (${backend})?`, context);

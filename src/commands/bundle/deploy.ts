@@ -1,13 +1,11 @@
 import {Args} from '@oclif/core';
-import {loadWantedBackends} from '../../cli/backends.js';
 import {BaseCommand} from '../../cli/base-command.js';
 import {withStepOutputs} from '../../cli/ci/step-outputs.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
-import {commandHost} from '../../cli/command-host.js';
-import {resolveConnection} from '../../cli/connection.js';
 import {connectionFlags, outputEnvFlag, rateLimitFlags, waitFlags} from '../../cli/flags/index.js';
-import {describeResolved} from '../../cli/settings/describe-settings.js';
+import {reachBackends} from '../../cli/reach-backends.js';
 import {requireSetting} from '../../cli/settings/require-setting.js';
+import {waitOptions} from '../../cli/wait-options.js';
 
 export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
   static override readonly summary = 'Deploy an uploaded bundle to a target.';
@@ -32,25 +30,18 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
     const settings = await context.loadSettings();
     const projectSlug = requireSetting(settings, 'projectSlug');
     const targetSlug = requireSetting(settings, 'targetSlug');
-    const {secrets, ...connection} = resolveConnection(context, settings);
-    const backends = await loadWantedBackends({context, settings, config: this.config, flags: this.flags});
+    const {connection, pipeline} = await reachBackends({context, settings, config: this.config, flags: this.flags});
     const {runDeployTasks} = await import('../../tasks/deploy-tasks.js');
     const {renderDeployment} = await import('../../cli/render/deployment.js');
     const result = await runDeployTasks({
       deploy: {
         ...connection,
-        backends,
         projectSlug,
         targetSlug,
         bundleId: this.args.bundle,
-        wait: settings.wait.value,
-        pollInterval: settings.pollInterval.value,
-        timeout: settings.timeout.value,
-        signal: context.signal,
+        ...waitOptions(settings),
       },
-      host: commandHost(context, secrets),
-      terminal: context.output,
-      resolved: describeResolved(settings),
+      ...pipeline,
     });
     return renderDeployment(result, context.output);
   }

@@ -1,11 +1,8 @@
 import {Args, Flags} from '@oclif/core';
-import {loadWantedBackends} from '../../cli/backends.js';
 import {BaseCommand} from '../../cli/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
-import {commandHost} from '../../cli/command-host.js';
-import {resolveConnection} from '../../cli/connection.js';
 import {connectionFlags, rateLimitFlags} from '../../cli/flags/index.js';
-import {describeResolved} from '../../cli/settings/describe-settings.js';
+import {reachBackends} from '../../cli/reach-backends.js';
 import {requireSetting} from '../../cli/settings/require-setting.js';
 
 export default class BundleDownload extends BaseCommand<typeof BundleDownload> {
@@ -36,15 +33,12 @@ export default class BundleDownload extends BaseCommand<typeof BundleDownload> {
     const {output, force} = this.flags;
     const settings = await context.loadSettings();
     const projectSlug = requireSetting(settings, 'projectSlug');
-    const {secrets, ...connection} = resolveConnection(context, settings);
-    const backends = await loadWantedBackends({context, settings, config: this.config, flags: this.flags});
+    const {connection, pipeline} = await reachBackends({context, settings, config: this.config, flags: this.flags});
     const {runDownloadTasks} = await import('../../tasks/download-tasks.js');
     const {signal, cwd} = context;
     const result = await runDownloadTasks({
-      download: {...connection, backends, projectSlug, bundleId: this.args.bundle, output, force, signal, cwd},
-      host: commandHost(context, secrets),
-      terminal: context.output,
-      resolved: describeResolved(settings),
+      download: {...connection, projectSlug, bundleId: this.args.bundle, output, force, signal, cwd},
+      ...pipeline,
     });
     context.output.result(result.path);
     context.output.result(`sha256 ${result.sha256}`);

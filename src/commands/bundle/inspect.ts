@@ -1,13 +1,11 @@
 import {existsSync} from 'node:fs';
 import {resolve} from 'node:path';
 import {Args} from '@oclif/core';
-import {loadWantedBackends} from '../../cli/backends.js';
 import {BaseCommand} from '../../cli/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
 import {commandHost} from '../../cli/command-host.js';
-import {resolveConnection} from '../../cli/connection.js';
 import {bundleFlags, columnsFlag, connectionFlags, rateLimitFlags} from '../../cli/flags/index.js';
-import {describeResolved} from '../../cli/settings/describe-settings.js';
+import {reachBackends} from '../../cli/reach-backends.js';
 import {requireSetting} from '../../cli/settings/require-setting.js';
 import type {Settings} from '../../cli/settings/settings.js';
 
@@ -49,13 +47,10 @@ export default class BundleInspect extends BaseCommand<typeof BundleInspect> {
       return runInspectFileTasks({path: bundle, inspection, host: commandHost(context), terminal});
     }
     const projectSlug = requireSetting(settings, 'projectSlug');
-    const {secrets, ...connection} = resolveConnection(context, settings);
-    const backends = await loadWantedBackends({context, settings, config: this.config, flags: this.flags});
+    const {connection, pipeline} = await reachBackends({context, settings, config: this.config, flags: this.flags});
     return runInspectBundleTasks({
-      inspection: {...connection, backends, ...inspection, projectSlug, bundleId: bundle},
-      host: commandHost(context, secrets),
-      terminal,
-      resolved: describeResolved(settings),
+      inspection: {...connection, ...inspection, projectSlug, bundleId: bundle},
+      ...pipeline,
     });
   }
 }

@@ -1,10 +1,7 @@
-import {loadWantedBackends} from '../../cli/backends.js';
 import {BaseCommand} from '../../cli/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
-import {commandHost} from '../../cli/command-host.js';
-import {resolveConnection} from '../../cli/connection.js';
 import {connectionFlags, listFlags, rateLimitFlags} from '../../cli/flags/index.js';
-import {describeResolved} from '../../cli/settings/describe-settings.js';
+import {reachBackends} from '../../cli/reach-backends.js';
 import {requireSetting} from '../../cli/settings/require-setting.js';
 
 export default class BundleList extends BaseCommand<typeof BundleList> {
@@ -25,15 +22,12 @@ export default class BundleList extends BaseCommand<typeof BundleList> {
     const columns = chooseColumns(bundleColumns, this.flags.columns);
     const settings = await context.loadSettings();
     const projectSlug = requireSetting(settings, 'projectSlug');
-    const {secrets, ...connection} = resolveConnection(context, settings);
-    const backends = await loadWantedBackends({context, settings, config: this.config, flags: this.flags});
+    const {connection, pipeline} = await reachBackends({context, settings, config: this.config, flags: this.flags});
     const {runListTasks} = await import('../../tasks/list-tasks.js');
     const {limit, offset, all} = this.flags;
     const result = await runListTasks({
-      list: {...connection, backends, projectSlug, limit: all ? Infinity : limit, offset, signal: context.signal},
-      host: commandHost(context, secrets),
-      terminal: context.output,
-      resolved: describeResolved(settings),
+      list: {...connection, projectSlug, limit: all ? Infinity : limit, offset},
+      ...pipeline,
     });
     return renderBundles(result, columns, context.output);
   }

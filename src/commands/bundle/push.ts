@@ -1,14 +1,12 @@
 import {Flags} from '@oclif/core';
-import {loadWantedBackends} from '../../cli/backends.js';
 import {BaseCommand} from '../../cli/base-command.js';
 import {archiveSettings, bundleOptions, rejectV2OnlyFlags} from '../../cli/bundle-options.js';
 import {withStepOutputs} from '../../cli/ci/step-outputs.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
-import {commandHost} from '../../cli/command-host.js';
-import {resolveConnection} from '../../cli/connection.js';
 import {bundleFlags, connectionFlags, outputEnvFlag, rateLimitFlags, v2Flag, waitFlags} from '../../cli/flags/index.js';
-import {describeResolved} from '../../cli/settings/describe-settings.js';
+import {reachBackends} from '../../cli/reach-backends.js';
 import {requireSetting} from '../../cli/settings/require-setting.js';
+import {waitOptions} from '../../cli/wait-options.js';
 import {createError} from '../../errors/index.js';
 
 export default class BundlePush extends BaseCommand<typeof BundlePush> {
@@ -54,29 +52,22 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
         suggestions: ['Give --target, or leave out --wait.'],
       });
     }
-    const {secrets, ...connection} = resolveConnection(context, settings);
-    const backends = await loadWantedBackends({context, settings, config: this.config, flags: this.flags});
+    const {connection, pipeline} = await reachBackends({context, settings, config: this.config, flags: this.flags});
     const {runPushTasks} = await import('../../tasks/push-tasks.js');
     const {renderPush} = await import('../../cli/render/push.js');
     const outcome = await runPushTasks({
       push: {
         ...connection,
-        backends,
         ...(await bundleOptions(archive === undefined ? settings : archiveSettings(settings))),
         projectSlug,
         targetSlug,
         v2: settings.v2.value,
         archive,
-        wait: settings.wait.value,
-        pollInterval: settings.pollInterval.value,
-        timeout: settings.timeout.value,
-        signal: context.signal,
+        ...waitOptions(settings),
         cwd: context.cwd,
       },
-      host: commandHost(context, secrets),
-      terminal: context.output,
+      ...pipeline,
       dryRun,
-      resolved: describeResolved(settings),
       onFormat: (format) => {
         rejectV2OnlyFlags(format, settings);
       },

@@ -1,12 +1,10 @@
 import {Flags} from '@oclif/core';
-import {loadWantedBackends} from '../../cli/backends.js';
 import {BaseCommand} from '../../cli/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
-import {commandHost} from '../../cli/command-host.js';
-import {resolveConnection} from '../../cli/connection.js';
 import {connectionFlags, rateLimitFlags, waitFlags} from '../../cli/flags/index.js';
-import {describeResolved} from '../../cli/settings/describe-settings.js';
+import {reachBackends} from '../../cli/reach-backends.js';
 import {requireSetting} from '../../cli/settings/require-setting.js';
+import {waitOptions} from '../../cli/wait-options.js';
 
 export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
   static override readonly summary = 'Deploy the bundle that a target ran before the current one.';
@@ -27,25 +25,18 @@ export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
     const settings = await context.loadSettings();
     const projectSlug = requireSetting(settings, 'projectSlug');
     const targetSlug = requireSetting(settings, 'targetSlug');
-    const {secrets, ...connection} = resolveConnection(context, settings);
-    const backends = await loadWantedBackends({context, settings, config: this.config, flags: this.flags});
+    const {connection, pipeline} = await reachBackends({context, settings, config: this.config, flags: this.flags});
     const {runRollbackTasks} = await import('../../tasks/rollback-tasks.js');
     const {renderRollback} = await import('../../cli/render/rollback.js');
     const result = await runRollbackTasks({
       rollback: {
         ...connection,
-        backends,
         projectSlug,
         targetSlug,
         to: this.flags.to,
-        wait: settings.wait.value,
-        pollInterval: settings.pollInterval.value,
-        timeout: settings.timeout.value,
-        signal: context.signal,
+        ...waitOptions(settings),
       },
-      host: commandHost(context, secrets),
-      terminal: context.output,
-      resolved: describeResolved(settings),
+      ...pipeline,
     });
     return renderRollback(result, context.output);
   }

@@ -1,0 +1,48 @@
+import type {BackendRegistry} from '../backends/registry.js';
+import type {Host} from '../operations/host.js';
+import {loadWantedBackends, type BackendLoading} from './backends.js';
+import type {CommandContext} from './command-context.js';
+import {commandHost} from './command-host.js';
+import {resolveConnection, type Connection} from './connection.js';
+import type {Output} from './output/output.js';
+import {describeResolved} from './settings/describe-settings.js';
+import type {Settings} from './settings/settings.js';
+
+/** What a command that reaches a backend has to say of it. */
+export interface BackendReach extends Pick<BackendLoading, 'config' | 'flags'> {
+  readonly context: CommandContext;
+  readonly settings: Settings;
+}
+
+/** How the tasks of a command reach a backend. */
+export interface ReachedBackends {
+  /** What every operation of a backend takes; the operation's own options stand beside it. */
+  readonly connection: Omit<Connection, 'secrets'> & {
+    readonly backends: BackendRegistry | undefined;
+    readonly signal: AbortSignal;
+  };
+  /** What every pipeline that reaches a backend takes. */
+  readonly pipeline: {
+    readonly host: Host;
+    readonly terminal: Output;
+    readonly resolved: readonly string[];
+  };
+}
+
+/**
+ * Prepares what commands need to reach a backend: the connections that the settings allow, and the backends of plugins when
+ * one of them is wanted. Nothing is sent.
+ * @throws RuntimeCliError `ERR_ORIGIN_INVALID`, `ERR_ORIGIN_UNTRUSTED`.
+ */
+export async function reachBackends({context, settings, config, flags}: BackendReach): Promise<ReachedBackends> {
+  const {secrets, ...connection} = resolveConnection(context, settings);
+  const backends = await loadWantedBackends({context, settings, config, flags});
+  return {
+    connection: {...connection, backends, signal: context.signal},
+    pipeline: {
+      host: commandHost(context, secrets),
+      terminal: context.output,
+      resolved: describeResolved(settings),
+    },
+  };
+}
