@@ -38,6 +38,7 @@ ${codes.map(([code, meaning]) => `| ${code} | ${meaning} |`).join('\n')}
 
 An answer of the server decides: 4, 5 or 7. Without an answer it is 6 before the last byte of the request was sent, 10 after it.
 8 is a deployment that was accepted and then failed; a refused request to deploy keeps its own code.
+A Node.js that is too old is 3, told in one sentence on stderr, also with \`--json\`.
 
 ## Codes
 

@@ -13,8 +13,10 @@ export async function loadModule(path: string): Promise<Record<string, unknown>>
   try {
     await verifyRegularFile(path);
     const exported = await jiti.import<Readonly<Record<string, unknown>>>(path);
-    // A plain copy: jiti's own object invents a default export where there is none.
-    return Object.fromEntries(Object.keys(exported).map((name) => [name, exported[name]]));
+    // A plain copy: jiti's own object invents a default export where there is none. Since 23, Node adds to a CommonJS module
+    // the name `module.exports`, for what is its default export anyway.
+    const names = Object.keys(exported).filter((name) => name !== 'module.exports');
+    return Object.fromEntries(names.map((name) => [name, exported[name]]));
   } catch (error) {
     const reason = describe(error, path);
     throw createError('ERR_CONFIG_INVALID', `${path} could not be loaded: ${reason}`, {

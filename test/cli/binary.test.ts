@@ -67,7 +67,7 @@ describe('the binary', () => {
     const disguise = join(cwd, 'disguise.cjs');
     await writeFile(disguise, "Object.defineProperty(process.versions, 'node', {value: '20.18.3'});");
     expect(await runCli(binary, ['--version'], {cwd, env: {NODE_OPTIONS: `--require ${disguise}`}})).toMatchObject({
-      code: 1,
+      code: 3,
       stdout: '',
       stderr: 'mycli needs Node.js 20.19 or newer; this is 20.18.3.\n',
     });

@@ -44,9 +44,10 @@ describe('the guide to writing a backend plugin', () => {
   });
 
   test('leads to a plugin that passes every case of the conformance suite', () => {
-    expect(output).toMatch(/^# pass [1-9]\d+$/m);
-    expect(output).toContain('\n# fail 0\n');
-    expect(output).toContain('\n# skipped 0\n');
+    // `#` in the TAP that Node 20 prints without a terminal, `ℹ` in what later ones print.
+    expect(output).toMatch(/^[#ℹ] pass [1-9]\d+$/m);
+    expect(output).toMatch(/^[#ℹ] fail 0$/m);
+    expect(output).toMatch(/^[#ℹ] skipped 0$/m);
   });
 
   test('leads to a package of the plugin and nothing else', async () => {
