@@ -35,7 +35,12 @@ export async function startRecordingServer(handler: Handler): Promise<RecordingS
   const server = createServer((message, response) => {
     void (async () => {
       const chunks: Buffer[] = [];
-      for await (const chunk of message) chunks.push(chunk as Buffer);
+      try {
+        for await (const chunk of message) chunks.push(chunk as Buffer);
+      } catch {
+        // Broken off by the client: there is nobody to answer.
+        return;
+      }
       const request: RecordedRequest = {
         method: message.method ?? '',
         path: message.url ?? '',

@@ -49,6 +49,9 @@ function problemOf(value: Readonly<Record<string, unknown>>): string | undefined
   if (value['secrets'] !== undefined && !isListOf(value['secrets'], (item) => typeof item === 'string')) {
     return `backend "${name}": secrets must be a list of names of options`;
   }
+  if (value['uploadStream'] !== undefined && typeof value['uploadStream'] !== 'function') {
+    return `backend "${name}": uploadStream must be a function`;
+  }
   const missing = ['check', 'upload', ...capabilities.map((capability) => membersOf[capability])].find(
     (member) => typeof value[member] !== 'function',
   );

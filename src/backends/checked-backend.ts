@@ -10,7 +10,7 @@ import {inTime, pluginTimeoutMs} from './in-time.js';
  * names backend and plugin, not a failure somewhere in the host. What it says of itself is copied: it cannot change.
  */
 export function checkedBackend(backend: Backend, plugin: string): Backend {
-  const {deploy, getDeployment, listBundles, listDeployments, download, deleteBundle} = backend;
+  const {uploadStream, deploy, getDeployment, listBundles, listDeployments, download, deleteBundle} = backend;
   const answered = async <Answer>(
     member: keyof typeof answerSchemas,
     doing: string,
@@ -34,6 +34,10 @@ export function checkedBackend(backend: Backend, plugin: string): Backend {
       return answered('check', doing, () => withoutNetwork(backend, doing, async () => backend.check(context)));
     },
     upload: (bundle, context) => answered('upload', 'uploading', () => backend.upload(bundle, context)),
+    ...(uploadStream && {
+      uploadStream: (bundle, context) =>
+        answered('upload', 'uploading', () => uploadStream.call(backend, bundle, context)),
+    }),
     ...(deploy && {
       deploy: (request, context) => answered('deploy', 'deploying', () => deploy.call(backend, request, context)),
     }),

@@ -1,7 +1,7 @@
 import type {StandardSchemaV1} from '@standard-schema/spec';
 import type {Got} from 'got';
 import type {Writable} from 'node:stream';
-import type {Bundle, BundleFormat} from '../bundle/types.js';
+import type {Bundle, BundleFormat, StreamedBundle} from '../bundle/types.js';
 import type {Environment, FailedAttempt, Logger, RequestBodies} from '../http/types.js';
 
 export type {
@@ -11,6 +11,7 @@ export type {
   BundleFormat,
   BundleV2MatchMode,
   BundleV2Metadata,
+  StreamedBundle,
 } from '../bundle/types.js';
 export type {BodyOptions, ByteSource, Environment, FailedAttempt, Logger, RequestBodies} from '../http/types.js';
 
@@ -189,6 +190,11 @@ export interface Backend<Options = unknown> {
   >;
   /** Sends a bundle. A `context.targetSlug` is for backends whose upload deploys in the same step; others ignore it. */
   upload(bundle: Bundle, context: BackendContext<Options>): Promise<UploadResult>;
+  /**
+   * Sends a v1 bundle that is packed while it is sent: there is no file, and no digest before the end. A backend without it
+   * is given an archive file by `upload`, and so is this one for a prebuilt archive.
+   */
+  uploadStream?(bundle: StreamedBundle, context: BackendContext<Options>): Promise<UploadResult>;
   /** `deploy`. Resolves when the server has accepted the request. */
   deploy?(
     request: {readonly bundleId: BundleId; readonly targetSlug: string},

@@ -23,7 +23,10 @@ export async function readIgnoreRules(
   patterns: readonly string[],
 ): Promise<IgnoreRules> {
   const rules = ignore({ignorecase: false});
-  for (const directory of new Set(directories)) rules.add(await readRules(join(directory, ignoreFile)));
+  const texts = await Promise.all([...new Set(directories)].map((directory) => readRules(join(directory, ignoreFile))));
+  // The library remembers each path that it is asked about.
+  if ([...texts, ...patterns].every((text) => text === '')) return {ruleFor: () => undefined};
+  for (const text of texts) rules.add(text);
   rules.add(patterns);
   return {ruleFor: (path) => rules.test(path).rule?.pattern};
 }

@@ -5,7 +5,7 @@ import {Digest} from './digest.js';
 import {gzip} from './gzip.js';
 import type {BundlePlan} from './plan.js';
 import {tarEntries} from './tar-entries.js';
-import type {ByteProgress} from './types.js';
+import type {ByteProgress, PackResult} from './types.js';
 import {writeTar} from './write-tar.js';
 
 /** How a bundle is packed. */
@@ -14,16 +14,6 @@ export interface PackOptions {
   readonly signal?: AbortSignal | undefined;
   /** Told how many bytes of the build's files went into the archive. */
   readonly onProgress?: ((progress: ByteProgress) => void) | undefined;
-}
-
-/** What an archive turned out to be. */
-export interface PackResult {
-  /** Bytes of the archive. */
-  readonly size: number;
-  /** Digest of the archive, hex. */
-  readonly sha256: string;
-  /** Digest of the uncompressed tar, hex. */
-  readonly contentSha256: string;
 }
 
 /** Bytes that are hashed, compressed and written at a time. */
@@ -41,28 +31,40 @@ export async function packBundle(
   {signal, onProgress}: PackOptions = {},
 ): Promise<PackResult> {
   signal?.throwIfAborted();
-  const blocks = new BlockStream(blockBytes);
+  const {blocks, written} = startTar(plan, onProgress);
   const content = new Digest();
   const compressed = plan.format === 'v2' ? new Digest() : undefined;
   const pack = (tar: AsyncIterable<Buffer>): AsyncIterable<Buffer> =>
     compressed ? compressed.of(gzip(content.of(tar), plan.compressionLevel)) : content.of(tar);
-  let transferred = 0;
-  const writing = writeTar(tarEntries(plan), blocks, {
-    modifiedAt: plan.modifiedAt,
-    onBytes: (count) => {
-      transferred += count;
-      onProgress?.({transferred, total: plan.totalBytes});
-    },
-  });
   try {
     await pipeline(blocks, pack, destination, {signal});
   } catch (error) {
     signal?.throwIfAborted();
     throw error;
   } finally {
-    await writing;
+    await written;
   }
   const contentSha256 = content.hex();
   // A v1 archive is the tar itself.
   return {size: (compressed ?? content).size, sha256: compressed?.hex() ?? contentSha256, contentSha256};
+}
+
+/**
+ * Begins to write the tar of a bundle into `blocks`, which fails with the error of `packBundle`. `written` never rejects: it
+ * resolves when no file is read any more.
+ */
+export function startTar(
+  plan: BundlePlan,
+  onProgress?: (progress: ByteProgress) => void,
+): {readonly blocks: BlockStream; readonly written: Promise<void>} {
+  const blocks = new BlockStream(blockBytes);
+  let transferred = 0;
+  const written = writeTar(tarEntries(plan), blocks, {
+    modifiedAt: plan.modifiedAt,
+    onBytes: (count) => {
+      transferred += count;
+      onProgress?.({transferred, total: plan.totalBytes});
+    },
+  });
+  return {blocks, written};
 }

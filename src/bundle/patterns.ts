@@ -35,13 +35,14 @@ export function unmatchedPatterns(patterns: readonly string[], paths: readonly s
 }
 
 /** Adds to each file whether the patterns of ssrOnly and ssrShared match it. */
-export function matchFiles(
-  files: readonly Omit<BundleFile, 'ssrOnly' | 'ssrShared'>[],
+export function matchFiles<File extends Pick<BundleFile, 'path'>>(
+  files: readonly File[],
   patterns: {readonly ssrOnly: readonly string[]; readonly ssrShared: readonly string[]},
-): BundleFile[] {
+): (File & Pick<BundleFile, 'ssrOnly' | 'ssrShared'>)[] {
   const ssrOnly = compilePatterns(patterns.ssrOnly);
   const ssrShared = compilePatterns(patterns.ssrShared);
-  return files.map((file) => ({...file, ssrOnly: ssrOnly.matches(file.path), ssrShared: ssrShared.matches(file.path)}));
+  // In this order: with the spread first, an object takes three times the memory, and there may be 100,000 files.
+  return files.map((file) => ({ssrOnly: ssrOnly.matches(file.path), ssrShared: ssrShared.matches(file.path), ...file}));
 }
 
 /** Whether a pattern excludes. Every further `!` turns it around, as in picomatch. */

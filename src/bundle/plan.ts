@@ -9,7 +9,7 @@ import type {BundlePlanOptions} from './plan-options.js';
 import {scanBuildDirectory, type Scan} from './scan.js';
 import {readSettingSources} from './setting-sources.js';
 import {resolveSettings, type SettingSource} from './settings.js';
-import type {BundleConfig, BundleFile, BundleFormat, BundleV2MatchMode} from './types.js';
+import type {BundleConfig, BundleFormat, BundleV2MatchMode, PlannedBundleFile} from './types.js';
 import {patternWarnings, secretWarnings} from './warnings.js';
 
 /** What will be packed: the result of verifying, scanning and resolving. Nothing is written yet. */
@@ -28,7 +28,7 @@ export interface BundlePlan {
   readonly message: string;
   readonly config: BundleConfig;
   /** The files of the build, sorted by path. The configuration that v2 puts into the archive is none of them. */
-  readonly files: readonly BundleFile[];
+  readonly files: readonly PlannedBundleFile[];
   /** Bytes of `files`. */
   readonly totalBytes: number;
   readonly warnings: readonly string[];

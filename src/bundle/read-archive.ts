@@ -4,7 +4,7 @@ import {pipeline} from 'node:stream/promises';
 import type {Extract} from 'tar-stream';
 import {createGunzip} from 'node:zlib';
 import {Digest} from './digest.js';
-import type {PackResult} from './pack.js';
+import type {PackResult} from './types.js';
 
 /** An entry of an archive. */
 export interface ArchiveEntry {

@@ -10,6 +10,8 @@ export interface PlannedFile {
   readonly source: string;
   /** Bytes. */
   readonly size: number;
+  /** When it was last written, milliseconds since 1970. */
+  readonly modifiedMs: number;
 }
 
 /** Bytes of one read. */
@@ -85,6 +87,7 @@ export async function* readChunks(file: PlannedFile, handle: FileHandle): AsyncG
 function verifyStats(file: PlannedFile, stats: Stats): void {
   if (!stats.isFile()) throw changedError(file, 'it is no regular file any more');
   verifySize(file, stats.size);
+  if (stats.mtimeMs !== file.modifiedMs) throw changedError(file, 'it was written to since the build was scanned');
 }
 
 function verifySize(file: PlannedFile, size: number): void {

@@ -1,15 +1,16 @@
 import {lstatSync, readlinkSync, type Stats} from 'node:fs';
 import {stat} from 'node:fs/promises';
 import {join, sep} from 'node:path';
+import type {Entry} from 'fast-glob';
 import {createError} from '../errors/index.js';
 import {reasonOf, systemCode} from './failure.js';
 import type {IgnoreRules} from './ignore-rules.js';
 import {followLink} from './links.js';
 import {comparePaths, entryNameProblem, showPath} from './names.js';
-import type {BundleFile} from './types.js';
+import type {BundleFile, PlannedBundleFile} from './types.js';
 
 /** A file that was found, not yet matched against patterns. */
-export type ScannedFile = Omit<BundleFile, 'ssrOnly' | 'ssrShared'>;
+export type ScannedFile = Omit<BundleFile, 'ssrOnly' | 'ssrShared'> & Pick<PlannedBundleFile, 'modifiedMs'>;
 
 /** What is in a build directory. */
 export interface Scan {
@@ -38,10 +39,9 @@ const listed = 10;
  */
 export async function scanBuildDirectory(directory: string, rules: IgnoreRules, signal?: AbortSignal): Promise<Scan> {
   await verifyDirectory(directory);
-  const entries = await list(directory);
-  signal?.throwIfAborted();
   const findings: Findings = {files: [], ignored: [], directories: new Set(['']), unsupported: []};
-  for (const [path, isDirectory] of entries) {
+  for await (const {path, isDirectory} of list(directory)) {
+    signal?.throwIfAborted();
     if (isDirectory) findings.directories.add(path);
     const rule = rules.ruleFor(isDirectory ? `${path}/` : path);
     if (rule === undefined) examine(directory, path, findings);
@@ -70,19 +70,22 @@ async function verifyDirectory(directory: string): Promise<void> {
   throw createError('ERR_BUILD_DIRECTORY', `the build directory ${directory} is not a directory`, {suggestions});
 }
 
-/** Everything below `directory` by its path, and whether it is a directory. */
-async function list(directory: string): Promise<ReadonlyMap<string, boolean>> {
+/** Everything below `directory`, one at a time: a list of it all would be the largest thing in memory. */
+async function* list(directory: string): AsyncGenerator<{readonly path: string; readonly isDirectory: boolean}> {
   const {default: fastGlob} = await import('fast-glob');
+  const entries = fastGlob.globStream('**/*', {
+    cwd: directory,
+    dot: true,
+    onlyFiles: false,
+    followSymbolicLinks: false,
+    objectMode: true,
+    // One pattern finds nothing twice; to be sure of it would take a list of all paths.
+    unique: false,
+    ignore: ['**/.git', '**/.git/**'],
+  });
   try {
-    const entries = await fastGlob.glob('**/*', {
-      cwd: directory,
-      dot: true,
-      onlyFiles: false,
-      followSymbolicLinks: false,
-      objectMode: true,
-      ignore: ['**/.git', '**/.git/**'],
-    });
-    return new Map(entries.map(({path, dirent}) => [path, dirent.isDirectory()]));
+    // What the stream gives in object mode, its type does not say.
+    for await (const {path, dirent} of entries as AsyncIterable<Entry>) yield {path, isDirectory: dirent.isDirectory()};
   } catch (error) {
     throw unreadableError(directory, error);
   }
@@ -104,9 +107,15 @@ function examine(directory: string, path: string, {files, directories, unsupport
   }
   if (directories.has(path)) return;
   if (stats.isFile()) {
-    files.push({path, size: stats.size, executable: (stats.mode & 0o100) !== 0});
+    files.push({path, size: stats.size, modifiedMs: stats.mtimeMs, executable: (stats.mode & 0o100) !== 0});
   } else if (stats.isSymbolicLink()) {
-    files.push({path, size: 0, executable: false, linkTarget: readlinkSync(file).replaceAll(sep, '/')});
+    files.push({
+      path,
+      size: 0,
+      modifiedMs: stats.mtimeMs,
+      executable: false,
+      linkTarget: readlinkSync(file).replaceAll(sep, '/'),
+    });
   } else {
     unsupported.push({path, reason: `is a ${kindOf(stats)}`});
   }

@@ -19,17 +19,25 @@ export function entryPrefix({rootDir, projectSlug = ''}: Pick<BundlePlan, 'rootD
   return rootDir ?? `${projectSlug}/bld`;
 }
 
-/** The entries of a bundle's archive, sorted by path: its files, and in v2 its configuration, exactly once. */
-export function tarEntries(plan: BundlePlan): readonly TarEntry[] {
+/**
+ * The entries of a bundle's archive, sorted by path: its files, and in v2 its configuration, exactly once. Each is made
+ * when it is asked for: a list of them would be as large as that of the files.
+ */
+export function* tarEntries(plan: BundlePlan): Generator<TarEntry> {
   const prefix = entryPrefix(plan);
-  const entries = plan.files.map(({path, size, executable, linkTarget}): TarEntry => {
+  const {configPath} = plan;
+  let config: TarEntry | undefined =
+    configPath === undefined
+      ? undefined
+      : {kind: 'content', name: `${prefix}/${configPath}`, content: Buffer.from(configJson(plan.config))};
+  for (const {path, size, executable, linkTarget, modifiedMs} of plan.files) {
     const name = `${prefix}/${path}`;
-    if (linkTarget !== undefined) return {kind: 'link', name, target: linkTarget};
-    return {kind: 'file', name, source: join(plan.buildDirectory, path), size, executable};
-  });
-  if (plan.configPath !== undefined) {
-    const content = Buffer.from(configJson(plan.config));
-    entries.push({kind: 'content', name: `${prefix}/${plan.configPath}`, content});
+    if (config !== undefined && comparePaths(config.name, name) < 0) {
+      yield config;
+      config = undefined;
+    }
+    if (linkTarget !== undefined) yield {kind: 'link', name, target: linkTarget};
+    else yield {kind: 'file', name, source: join(plan.buildDirectory, path), size, modifiedMs, executable};
   }
-  return entries.sort((a, b) => comparePaths(a.name, b.name));
+  if (config !== undefined) yield config;
 }

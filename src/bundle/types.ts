@@ -42,23 +42,21 @@ export interface BundleFile {
   readonly ssrShared: boolean;
 }
 
+/** A file of a build directory, as it was when the bundle was planned. */
+export interface PlannedBundleFile extends BundleFile {
+  /** When it was last written, milliseconds since 1970: what was written to since is not what was planned. */
+  readonly modifiedMs: number;
+}
+
 /** Progress of building: bytes of the build's files that went into the archive. */
 export interface ByteProgress {
   readonly transferred: number;
   readonly total?: number | undefined;
 }
 
-/** A built archive with its configuration. */
-export interface Bundle {
+/** What is known of a bundle before it is packed. */
+export interface BundleContent {
   readonly format: BundleFormat;
-  /** Absolute path of the archive. */
-  readonly path: string;
-  /** Bytes of the archive. */
-  readonly size: number;
-  /** Digest of the archive, hex. */
-  readonly sha256: string;
-  /** Digest of the uncompressed tar, hex: the same on every platform. */
-  readonly contentSha256: string;
   readonly message: string;
   /** v1 only: the project that the archive's entries are named after. */
   readonly projectSlug?: string | undefined;
@@ -70,6 +68,30 @@ export interface Bundle {
   readonly matchMode?: BundleV2MatchMode | undefined;
   readonly config: BundleConfig;
   readonly files: readonly BundleFile[];
+}
+
+/** What an archive turned out to be. */
+export interface PackResult {
+  /** Bytes of the archive. */
+  readonly size: number;
+  /** Digest of the archive, hex. */
+  readonly sha256: string;
+  /** Digest of the uncompressed tar, hex: the same on every platform. */
+  readonly contentSha256: string;
+}
+
+/** A built archive with its configuration. */
+export interface Bundle extends BundleContent, PackResult {
+  /** Absolute path of the archive. */
+  readonly path: string;
   /** Opens the archive, as often as needed. `start`: the first byte wanted, 0 by default. */
   createReadStream(options?: {readonly start?: number | undefined}): Readable;
+}
+
+/** A bundle that is packed while it is sent. There is no archive on disk; its digests are known when it was sent. */
+export interface StreamedBundle extends BundleContent {
+  /** Bytes that the archive will have. */
+  readonly size: number;
+  /** Packs the archive, from its first byte on, as often as needed: from the same files, which must not have changed. */
+  createReadStream(): Readable;
 }

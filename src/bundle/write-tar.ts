@@ -24,7 +24,7 @@ const entriesAhead = 64;
  * with entries waiting. So it is handed what was read and counted before, and left to the garbage collector on failure.
  */
 export async function writeTar(
-  entries: readonly TarEntry[],
+  entries: Iterable<TarEntry>,
   destination: Writable,
   {modifiedAt, onBytes}: WriteTarOptions,
 ): Promise<void> {
@@ -38,10 +38,10 @@ export async function writeTar(
   archive.on('warning', fail);
   archive.on('error', fail);
   const queue = new EntryQueue(archive, destination, modifiedAt);
+  let given = 0;
   // Before `pipe`, whose own listener would end the destination first.
   archive.once('end', () => {
-    if (queue.written !== entries.length)
-      fail(new Error(`the archive has ${queue.written} of ${entries.length} entries`));
+    if (queue.written !== given) fail(new Error(`the archive has ${queue.written} of ${given} entries`));
   });
   archive.pipe(destination);
   try {
@@ -49,6 +49,7 @@ export async function writeTar(
       await queue.room(entriesAhead);
       if (destination.destroyed) return;
       await append(entry, queue, onBytes, fail);
+      given += 1;
     }
     archive.finalize().catch(fail);
   } catch (error) {

@@ -7,9 +7,8 @@ import {
   writeManifest,
   type BundlePlan,
   type PackOptions,
-  type PackResult,
 } from '../bundle/index.js';
-import type {Bundle} from '../bundle/types.js';
+import type {Bundle, PackResult} from '../bundle/types.js';
 import {createError} from '../errors/index.js';
 import {callBackNow} from './callbacks.js';
 import type {Host} from './host.js';

@@ -124,7 +124,7 @@ export function unusedOptions(options: PushRuntimeBundleBackendOptions, format: 
 }
 
 /** Warns of an archive that a server may refuse for its size. */
-export function sizeWarnings({format, size}: Bundle): readonly string[] {
+export function sizeWarnings({format, size}: Pick<Bundle, 'format' | 'size'>): readonly string[] {
   if (format !== 'v2' || size <= largeArchiveBytes) return [];
   return [`the archive has ${String(Math.round(size / 1e6))} MB; some servers refuse more than 400 MB`];
 }

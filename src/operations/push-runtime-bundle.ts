@@ -1,5 +1,5 @@
 import type {DeployResult, DeploymentState} from '../backends/contract.js';
-import type {Bundle} from '../bundle/types.js';
+import type {BundleContent, PackResult} from '../bundle/types.js';
 import {amendError, isRuntimeCliError} from '../errors/index.js';
 import type {Host} from './host.js';
 import {openBackend} from './open-backend.js';
@@ -21,8 +21,8 @@ export async function pushRuntimeBundle(options: PushRuntimeBundleBackendOptions
   const plan = await planPush(options, host);
   const workspace = await host.createTemporaryDirectory();
   try {
-    const bundle = await buildPush(plan, workspace);
-    const uploaded = await uploadPush(plan, bundle, workspace, host);
+    const content = await buildPush(plan, plan.selection.backend, workspace);
+    const uploaded = await uploadPush(plan, content, workspace, host);
     const deployed = await deployPush(plan, uploaded, host);
     const settled = deployed && options.wait ? await waitForPush(plan, uploaded, deployed, host) : deployed;
     return pushResult(plan, uploaded, settled);
@@ -85,7 +85,8 @@ export function pushResult(plan: PushPlan, uploaded: UploadedPush, deployed: Dep
 }
 
 /** What is known of an archive. */
-export function summarizeArchive({format, sha256, contentSha256, size, files}: Bundle): ArchiveSummary {
+export function summarizeArchive(bundle: BundleContent & PackResult): ArchiveSummary {
+  const {format, sha256, contentSha256, size, files} = bundle;
   return {format, sha256, contentSha256, size, files: files.length};
 }
 

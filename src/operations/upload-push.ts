@@ -1,30 +1,49 @@
 import {callBackend} from '../backends/call.js';
-import type {UploadResult} from '../backends/contract.js';
+import type {Backend, BackendContext, UploadResult} from '../backends/contract.js';
 import {uploadFallbackReason, type RuntimeBackend} from '../backends/select.js';
-import {planBundle, writeBundle, type TemporaryDirectory} from '../bundle/index.js';
-import type {Bundle, BundleFormat} from '../bundle/types.js';
+import {planBundle, streamBundle, writeBundle, type BundleStream, type TemporaryDirectory} from '../bundle/index.js';
+import type {Bundle, BundleContent, BundleFormat, PackResult} from '../bundle/types.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {packOptions} from './build-bundle.js';
 import {callBack, callBackSafely} from './callbacks.js';
 import type {Host} from './host.js';
-import {openBackend, signalOf} from './open-backend.js';
+import {openBackend, registryOf, signalOf} from './open-backend.js';
 import {contentOptions, formatFor, sizeWarnings, unusedOptions, type PushPlan} from './plan-push.js';
 
 /** An upload that succeeded. From here on nothing falls back. */
 export interface UploadedPush {
   readonly backend: RuntimeBackend;
-  readonly bundle: Bundle;
+  readonly bundle: BundleContent & PackResult;
   readonly result: UploadResult;
   readonly warnings: readonly string[];
 }
 
-/** Packs the bundle of a push into `workspace`; a prebuilt archive is taken as it is. */
-export async function buildPush({content, options}: PushPlan, workspace: TemporaryDirectory): Promise<Bundle> {
-  if (content.kind === 'archive') return content.bundle;
-  return writeBundle(content.plan, {
-    path: `${workspace.path}/bundle.${content.plan.format === 'v1' ? 'tar' : 'tar.gz'}`,
-    ...packOptions(options),
-  });
+/** What a push sends: an archive on disk, or one that is packed while it is sent. */
+export type PushContent =
+  | {readonly kind: 'file'; readonly bundle: Bundle}
+  | {
+      readonly kind: 'stream';
+      readonly bundle: BundleStream['bundle'];
+      readonly packed: BundleStream['packed'];
+      readonly upload: NonNullable<Backend['uploadStream']>;
+    };
+
+/**
+ * Makes what a push sends to `backend`: a v1 bundle is packed while it is sent when the backend takes it so, any other
+ * into `workspace`; a prebuilt archive is taken as it is.
+ */
+export async function buildPush(
+  {content, options}: PushPlan,
+  backend: RuntimeBackend,
+  workspace: TemporaryDirectory,
+): Promise<PushContent> {
+  if (content.kind === 'archive') return {kind: 'file', bundle: content.bundle};
+  const {plan} = content;
+  const {uploadStream} = registryOf(options).get(backend);
+  if (plan.format === 'v1' && uploadStream)
+    return {kind: 'stream', ...(await streamBundle(plan)), upload: uploadStream};
+  const path = `${workspace.path}/bundle.${plan.format === 'v1' ? 'tar' : 'tar.gz'}`;
+  return {kind: 'file', bundle: await writeBundle(plan, {path, ...packOptions(options)})};
 }
 
 /**
@@ -33,55 +52,61 @@ export async function buildPush({content, options}: PushPlan, workspace: Tempora
  */
 export async function uploadPush(
   plan: PushPlan,
-  bundle: Bundle,
+  content: PushContent,
   workspace: TemporaryDirectory,
   host: Host,
 ): Promise<UploadedPush> {
   const {selection, options} = plan;
   await callBack(() => options.onResolve?.(selection.backend));
   try {
-    return await uploadTo(selection.backend, plan, bundle, host);
+    return await uploadTo(selection.backend, plan, content, host);
   } catch (error) {
     const {fallback} = selection;
     const reason = uploadFallbackReason(error);
     if (fallback === undefined || reason === undefined) throw error;
     const format = formatFor(fallback, options);
-    if (plan.content.kind === 'archive' && format !== bundle.format)
+    const reusable = format === content.bundle.format;
+    if (plan.content.kind === 'archive' && !reusable)
       throw withSuggestion(error, 'Add --v2: a prebuilt v2 archive goes to the legacy backend with it only.');
     callBackSafely(() => options.onFallback?.(reason));
     callBackSafely(() => options.onResolve?.(fallback));
-    const {bundle: replacement, warnings} = await bundleFor(format, plan, bundle, workspace, host);
+    // The archive is built once per format.
+    const replacement = reusable ? content : await rebuildPush(plan, fallback, format, workspace, host);
     const uploaded = await uploadTo(fallback, plan, replacement, host);
+    const warnings = reusable ? [] : unusedOptions(options, format);
     return {...uploaded, warnings: [`fell back to legacy: ${reason}`, ...warnings, ...uploaded.warnings]};
   }
 }
 
-async function uploadTo(name: RuntimeBackend, plan: PushPlan, bundle: Bundle, host: Host): Promise<UploadedPush> {
+async function uploadTo(name: RuntimeBackend, plan: PushPlan, content: PushContent, host: Host): Promise<UploadedPush> {
   const {backend, context} = await openBackend(name, 'upload', plan.options, host);
-  const result = await callBackend(backend, 'uploading the bundle', context.signal, () =>
-    backend.upload(bundle, context),
-  );
+  const {signal} = context;
+  const result = await callBackend(backend, 'uploading the bundle', signal, () => send(content, backend, context));
   const {bundleId} = result;
   if (typeof bundleId !== 'number' && (typeof bundleId !== 'string' || bundleId === '')) {
     throw createError('ERR_BACKEND_FAILED', `the ${name} backend returned no bundle id`);
   }
+  const bundle = content.kind === 'file' ? content.bundle : {...content.bundle, ...(await content.packed(signal))};
   return {backend: name, bundle, result, warnings: [...sizeWarnings(bundle), ...(result.warnings ?? [])]};
 }
 
-/** The archive is built once per format: a fallback to v1 builds another, one with `v2` takes the first. */
-async function bundleFor(
-  format: BundleFormat,
+function send(content: PushContent, backend: Backend, context: BackendContext): Promise<UploadResult> {
+  return content.kind === 'file'
+    ? backend.upload(content.bundle, context)
+    : content.upload.call(backend, content.bundle, context);
+}
+
+/** Plans and makes the bundle again, in the format that the fallback takes. */
+async function rebuildPush(
   push: PushPlan,
-  bundle: Bundle,
+  fallback: RuntimeBackend,
+  format: BundleFormat,
   workspace: TemporaryDirectory,
   host: Host,
-): Promise<{readonly bundle: Bundle; readonly warnings: readonly string[]}> {
-  if (format === bundle.format) return {bundle, warnings: []};
-  const {options} = push;
-  signalOf(options).throwIfAborted();
-  const plan = await planBundle(contentOptions(options, format, host));
-  const replacement = await buildPush({...push, format, content: {kind: 'build', plan}}, workspace);
-  return {bundle: replacement, warnings: unusedOptions(options, format)};
+): Promise<PushContent> {
+  signalOf(push.options).throwIfAborted();
+  const plan = await planBundle(contentOptions(push.options, format, host));
+  return buildPush({...push, format, content: {kind: 'build', plan}}, fallback, workspace);
 }
 
 function withSuggestion(error: unknown, suggestion: string): unknown {

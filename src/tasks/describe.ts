@@ -9,8 +9,13 @@ export function describeFiles({files, totalBytes}: Pick<BundlePlan, 'files' | 't
 }
 
 /** `v2 archive, 12 files, 1.1 MB, sha256 0123456789ab` */
-export function describeArchive({format, files, size, sha256}: Bundle): string {
-  return `${format} archive, ${count(files.length, 'file')}, ${prettyBytes(size)}, sha256 ${sha256.slice(0, 12)}`;
+export function describeArchive(bundle: Bundle): string {
+  return `${describeSize(bundle)}, sha256 ${bundle.sha256.slice(0, 12)}`;
+}
+
+/** `v2 archive, 12 files, 1.1 MB` */
+export function describeSize({format, files, size}: Pick<Bundle, 'format' | 'files' | 'size'>): string {
+  return `${format} archive, ${count(files.length, 'file')}, ${prettyBytes(size)}`;
 }
 
 /** `rate limited (429), next try in 12 s, attempt 2 of 3` */

@@ -1,11 +1,11 @@
-import type {Bundle, BundleFormat} from '../bundle/types.js';
+import type {BundleFormat} from '../bundle/types.js';
 import type {TemporaryDirectory} from '../bundle/index.js';
 import type {Host} from '../operations/host.js';
 import type {PushResult, PushRuntimeBundleBackendOptions} from '../operations/options.js';
 import {planPush, sizeWarnings, type PushPlan} from '../operations/plan-push.js';
 import {deployPush, pushResult, waitForPush, type DeployedPush} from '../operations/push-runtime-bundle.js';
-import {buildPush, uploadPush, type UploadedPush} from '../operations/upload-push.js';
-import {describeArchive, describeFiles} from './describe.js';
+import {buildPush, uploadPush, type PushContent, type UploadedPush} from '../operations/upload-push.js';
+import {describeArchive, describeFiles, describeSize} from './describe.js';
 import {showIn} from './progress.js';
 import {reached, runPipeline, type PipelineStep, type PipelineTerminal, type StepView} from './run-pipeline.js';
 
@@ -27,14 +27,12 @@ export interface PushOutcome {
   readonly plan: PushPlan;
   /** Nothing in a dry run. */
   readonly result?: PushResult | undefined;
-  /** The archive that was built, or would be sent. */
-  readonly bundle?: Bundle | undefined;
 }
 
 interface PushContext {
   plan?: PushPlan;
   workspace?: TemporaryDirectory;
-  bundle?: Bundle;
+  content?: PushContent;
   uploaded?: UploadedPush;
   deployed?: DeployedPush | undefined;
 }
@@ -47,8 +45,8 @@ export async function runPushTasks(options: PushTasksOptions): Promise<PushOutco
   } finally {
     await context.workspace?.remove();
   }
-  const {plan, bundle, uploaded, deployed} = context;
-  return {plan: reached(plan), bundle, result: uploaded && pushResult(reached(plan), uploaded, deployed)};
+  const {plan, uploaded, deployed} = context;
+  return {plan: reached(plan), result: uploaded && pushResult(reached(plan), uploaded, deployed)};
 }
 
 function pushSteps(options: PushTasksOptions): readonly PipelineStep<PushContext>[] {
@@ -99,10 +97,12 @@ function buildStep({push, host}: PushTasksOptions): PipelineStep<PushContext> {
     title: push.archive === undefined ? 'Build the bundle' : 'Take the prebuilt bundle',
     async run(context, view) {
       context.workspace = await host.createTemporaryDirectory();
-      context.bundle = await buildPush(withView(reached(context.plan), view), context.workspace);
-      view.done(`${push.archive === undefined ? 'Built' : 'Took'} ${describeArchive(context.bundle)}`);
+      const plan = withView(reached(context.plan), view);
+      const content = await buildPush(plan, plan.selection.backend, context.workspace);
+      context.content = content;
+      view.done(describeBuilt(content, push.archive === undefined ? 'Built' : 'Took'));
       // Known before minutes are spent on sending it.
-      for (const warning of sizeWarnings(context.bundle)) host.logger.warn(warning);
+      for (const warning of sizeWarnings(content.bundle)) host.logger.warn(warning);
     },
   };
 }
@@ -119,7 +119,7 @@ function uploadStep({push, host}: PushTasksOptions): PipelineStep<PushContext> {
       const options = {...plan.options, onFallback};
       context.uploaded = await uploadPush(
         {...plan, options},
-        reached(context.bundle),
+        reached(context.content),
         reached(context.workspace),
         host,
       );
@@ -152,6 +152,12 @@ function waitStep({push, host}: PushTasksOptions): PipelineStep<PushContext> {
       view.done(`Deployed to ${String(push.targetSlug)}`);
     },
   };
+}
+
+function describeBuilt(content: PushContent, done: string): string {
+  return content.kind === 'file'
+    ? `${done} ${describeArchive(content.bundle)}`
+    : `Prepared a ${describeSize(content.bundle)}, packed while it is sent`;
 }
 
 /** The plan, with progress and retries shown in `view`. */

@@ -265,6 +265,7 @@ describe('a file that is not as it was planned is an error that names it', () =>
     ['vanished', (path) => unlink(path), 'it vanished'],
     ['grew', (path) => writeFile(path, Buffer.alloc(largeSize + 1)), 'it grew'],
     ['shrank', (path) => truncate(path, 5), 'it shrank'],
+    ['was written to', (path) => utimes(path, 1, 1), 'it was written to since the build was scanned'],
     [
       'became a link',
       async (path) => {

@@ -1,4 +1,7 @@
-import {readdir} from 'node:fs/promises';
+import {createHash} from 'node:crypto';
+import {readdirSync} from 'node:fs';
+import {readdir, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {ApiKeyStrategy, OAuthClientCredentialsStrategy} from '../../src/http/index.js';
 import {deployBundle} from '../../src/operations/deploy-bundle.js';
@@ -7,6 +10,7 @@ import type {ConnectionOptions, OperationProgress} from '../../src/operations/op
 import {pushBundleV2} from '../../src/operations/push-bundle-v2.js';
 import {pushRuntimeBundle} from '../../src/operations/push-runtime-bundle.js';
 import {startLocalRuntime, type LocalRuntime} from '../../src/testing/index.js';
+import {startRecordingServer} from '../recording-server.js';
 import {createProject, smallBuild} from './test-host.js';
 
 const fast = {rateLimit: {maxRetries: 3, baseDelayMs: 10, maxDelayMs: 50}, pollInterval: 0.05};
@@ -59,7 +63,9 @@ describe.each(variants)('a push to $name', ({preference, v2, format}) => {
     expect(result.raw.bundle).toBeTypeOf('object');
     const page = await fetch(`${runtime.origin}/shop/staging/static/index.html`);
     expect(await page.text()).toBe(smallBuild['build/static/index.html']);
-    expect(progress.map(({phase}) => phase)).toEqual(expect.arrayContaining(['build', 'upload', 'wait']));
+    expect(progress.map(({phase}) => phase)).toEqual(
+      expect.arrayContaining([...(v2 || preference === 'api' ? ['build'] : []), 'upload', 'wait']),
+    );
     const uploaded = progress.filter(({phase}) => phase === 'upload').at(-1);
     expect(uploaded?.transferred).toBe(uploaded?.total);
     expect(await readdir(project.temporary)).toEqual([]);
@@ -244,6 +250,54 @@ describe('a push that cannot be', () => {
     await expect(pushRuntimeBundle({preference: 'acme', projectSlug: 'shop'}, project.host)).rejects.toMatchObject({
       code: 'ERR_BACKEND_UNKNOWN',
     });
+  });
+});
+
+describe('a v1 push to legacy packs while it sends', () => {
+  test('no archive is written, also when it has to be sent twice; the digest is that of what arrived', async () => {
+    const replies = [429, 200];
+    await using server = await startRecordingServer(() => ({status: replies.shift() ?? 500, body: {bundle_id: 7}}));
+    await using project = await createProject({...smallBuild, 'build/static/large.bin': 'large'.repeat(500_000)});
+    const written = new Set<string>();
+    const {archive} = await pushRuntimeBundle(
+      {
+        ...{preference: 'legacy', projectSlug: 'shop', origin: server.origin, ...fast},
+        legacyAuth: new ApiKeyStrategy({apiKey: 'key'}),
+        onProgress: () => {
+          for (const name of readdirSync(project.temporary, {recursive: true})) written.add(String(name));
+        },
+      },
+      project.host,
+    );
+    expect([...written].filter((name) => name.includes('bundle'))).toEqual([]);
+    const bodies = server.requests.map(({body}) => JSON.parse(body.toString()) as {data: string});
+    expect(bodies).toHaveLength(2);
+    for (const {data} of bodies) {
+      const tar = Buffer.from(data, 'base64');
+      expect(archive).toMatchObject({size: tar.length, sha256: createHash('sha256').update(tar).digest('hex')});
+    }
+  });
+
+  test('a file that changes between two attempts is an error that names it, and nothing more is sent', async () => {
+    await using project = await createProject();
+    await using server = await startRecordingServer(async () => {
+      await writeFile(join(project.directory, 'build/ssr.js'), 'export default () => "HELLO";\n');
+      return {status: 429};
+    });
+    const push = pushRuntimeBundle(
+      {
+        ...{preference: 'legacy', projectSlug: 'shop', origin: server.origin, ...fast},
+        legacyAuth: new ApiKeyStrategy({apiKey: 'key'}),
+      },
+      project.host,
+    );
+    await expect(push).rejects.toMatchObject({
+      code: 'ERR_FILE_CHANGED',
+      exitCode: 3,
+      message: expect.stringContaining('build/ssr.js') as string,
+    });
+    expect(server.requests).toHaveLength(1);
+    expect(await readdir(project.temporary)).toEqual([]);
   });
 });
 

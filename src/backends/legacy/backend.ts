@@ -10,7 +10,15 @@ import {
   requestedBundleId,
   type Answer,
 } from '../answers.js';
-import {BACKEND_API_VERSION, defineBackend, type BundleItem} from '../contract.js';
+import {
+  BACKEND_API_VERSION,
+  defineBackend,
+  type BackendContext,
+  type Bundle,
+  type BundleItem,
+  type StreamedBundle,
+  type UploadResult,
+} from '../contract.js';
 import {multipartBody} from '../multipart-bundle.js';
 import {connect, missingOptions, type LegacyBackendOptions} from './connection.js';
 import {deploymentItem, findDeployment, listDeployments, newestDeployment} from './deployments.js';
@@ -31,32 +39,21 @@ export const legacyBackend = defineBackend<LegacyBackendOptions>({
   },
 
   async upload(bundle, context) {
+    if (bundle.format === 'v1') return uploadV1(bundle, context);
     const {http, url} = connect(context);
-    if (bundle.format === 'v2') {
-      const raw = readJson(
-        await http.post(url('v2', 'projects', context.projectSlug, 'bundles'), multipartBody(bundle, context)),
-      );
-      const answer = asRecord(raw);
-      return {
-        bundleId: bundleIdOf(answer['id'], 'legacy'),
-        warnings: asWarnings(answer['warnings']),
-        matches: asMatches(answer['matches']),
-        raw,
-      };
-    }
-    const {targetSlug} = context;
-    const before = targetSlug === undefined ? undefined : await newestDeployment(targetSlug, context);
-    const path = ['projects', context.projectSlug, 'builds', ...(targetSlug === undefined ? [] : [targetSlug])];
-    const raw = readJson(await http.post(url(...path), v1Body(bundle, context)));
+    const raw = readJson(
+      await http.post(url('v2', 'projects', context.projectSlug, 'bundles'), multipartBody(bundle, context)),
+    );
     const answer = asRecord(raw);
-    const bundleId = bundleIdOf(answer['bundle_id'], 'legacy');
     return {
-      bundleId,
+      bundleId: bundleIdOf(answer['id'], 'legacy'),
       warnings: asWarnings(answer['warnings']),
-      deployment: targetSlug === undefined ? undefined : {bundleId, targetSlug, before},
+      matches: asMatches(answer['matches']),
       raw,
     };
   },
+
+  uploadStream: uploadV1,
 
   async deploy({bundleId, targetSlug}, context) {
     const {http, url} = connect(context);
@@ -100,6 +97,26 @@ export const legacyBackend = defineBackend<LegacyBackendOptions>({
     await http.delete(url('projects', context.projectSlug, 'bundles', String(requestedBundleId(bundleId, 'legacy'))));
   },
 });
+
+/** Uploads a v1 bundle, and deploys it in the same step when there is a target. */
+async function uploadV1(
+  bundle: Bundle | StreamedBundle,
+  context: BackendContext<LegacyBackendOptions>,
+): Promise<UploadResult> {
+  const {http, url} = connect(context);
+  const {projectSlug, targetSlug} = context;
+  const before = targetSlug === undefined ? undefined : await newestDeployment(targetSlug, context);
+  const path = ['projects', projectSlug, 'builds', ...(targetSlug === undefined ? [] : [targetSlug])];
+  const raw = readJson(await http.post(url(...path), v1Body(bundle, context)));
+  const answer = asRecord(raw);
+  const bundleId = bundleIdOf(answer['bundle_id'], 'legacy');
+  return {
+    bundleId,
+    warnings: asWarnings(answer['warnings']),
+    deployment: targetSlug === undefined ? undefined : {bundleId, targetSlug, before},
+    raw,
+  };
+}
 
 function bundleItem(item: Answer): readonly BundleItem[] {
   const bundleId = asNumber(item['id']);

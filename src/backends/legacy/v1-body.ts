@@ -1,9 +1,9 @@
-import type {BackendContext, BodyOptions, Bundle} from '../contract.js';
+import type {BackendContext, BodyOptions, Bundle, StreamedBundle} from '../contract.js';
 
 /**
  * The JSON body of a v1 upload. The server takes lists of files, not patterns; the archive is encoded while it is sent.
  */
-export function v1Body(bundle: Bundle, {bodies}: Pick<BackendContext, 'bodies'>): BodyOptions {
+export function v1Body(bundle: Bundle | StreamedBundle, {bodies}: Pick<BackendContext, 'bodies'>): BodyOptions {
   const {message, config, files} = bundle;
   const dependencies = config.bundleMetadata?.dependencies;
   return bodies.base64Json({

@@ -23,14 +23,35 @@ export function base64Segment(source: ByteSource): Segment {
   return {size: 4 * Math.ceil(source.size / 3), read: () => encodeBase64(readExactly(source))};
 }
 
+/** Bytes that are encoded at a time: texts of this size cost the garbage collector next to nothing. */
+const groupBytes = 48 * 1024;
+/** Bytes of the encoded chunks: those of 8 such texts, and of the group that began in the chunk before. */
+const encodedBytes = 8 * (groupBytes / 3) * 4 + 4;
+
+/**
+ * Encodes into one buffer again and again: fresh ones would keep the garbage collector busier than the encoder. A chunk is
+ * good until the next is asked for, and the client asks when the connection has taken it.
+ */
 async function* encodeBase64(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let rest: Buffer = Buffer.alloc(0);
+  const encoded = Buffer.allocUnsafe(encodedBytes);
+  let rest = Buffer.alloc(0);
   for await (const chunk of chunks) {
-    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
     // Only whole groups of 3 bytes can be encoded without padding.
-    const whole = bytes.length - (bytes.length % 3);
-    yield Buffer.from(bytes.toString('base64', 0, whole), 'latin1');
-    rest = Buffer.from(bytes.subarray(whole));
+    let start = rest.length === 0 ? 0 : Math.min(3 - rest.length, chunk.length);
+    rest = Buffer.concat([rest, chunk.subarray(0, start)]);
+    if (rest.length > 0 && rest.length < 3) continue;
+    let length = encoded.write(rest.toString('base64'), 'latin1');
+    const end = chunk.length - ((chunk.length - start) % 3);
+    for (; start < end; start += groupBytes) {
+      if (length + (groupBytes / 3) * 4 > encodedBytes) {
+        yield encoded.subarray(0, length);
+        length = 0;
+      }
+      const text = chunk.toString('base64', start, Math.min(start + groupBytes, end));
+      length += encoded.write(text, length, 'latin1');
+    }
+    if (length > 0) yield encoded.subarray(0, length);
+    rest = Buffer.from(chunk.subarray(end));
   }
   if (rest.length > 0) yield Buffer.from(rest.toString('base64'), 'latin1');
 }
@@ -41,7 +62,7 @@ async function* readExactly(source: ByteSource): AsyncGenerator<Buffer> {
   let read = 0;
   try {
     for await (const chunk of source.createReadStream()) {
-      const bytes = Buffer.from(chunk as Uint8Array);
+      const bytes = asBuffer(chunk as Uint8Array);
       read += bytes.length;
       if (read > size) break;
       yield bytes;
@@ -50,6 +71,11 @@ async function* readExactly(source: ByteSource): AsyncGenerator<Buffer> {
     throw isRuntimeCliError(error) ? error : changed(`cannot be read: ${String(error)}`, error);
   }
   if (read !== size) throw changed(`was ${size} bytes long and now is ${read > size ? 'longer' : `only ${read}`}`);
+}
+
+/** The same memory. */
+function asBuffer({buffer, byteOffset, byteLength}: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 function changed(what: string, cause?: unknown): Error {

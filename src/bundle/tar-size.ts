@@ -1,0 +1,48 @@
+import type {TarEntry} from './tar-entries.js';
+
+/** A tar is made of records of this many bytes. */
+const recordBytes = 512;
+/** What the archive library ends a tar with. */
+const endBytes = 2 * recordBytes;
+/** Names up to this length, ASCII only, fit into one record with all else that there is to say of an entry. */
+const plainName = /^[\0-\x7f]{0,100}$/;
+
+/**
+ * Bytes of the tar that `writeTar` makes of `entries`, to the last one: a v1 upload has to tell them before its first.
+ */
+export async function tarSize(entries: Iterable<TarEntry>): Promise<number> {
+  let size = endBytes;
+  const unusual: TarEntry[] = [];
+  for (const entry of entries) {
+    size += Math.ceil(contentSize(entry) / recordBytes) * recordBytes;
+    if (plainName.test(entry.name) && (entry.kind !== 'link' || plainName.test(entry.target))) size += recordBytes;
+    else unusual.push(entry);
+  }
+  return size + (await headersSize(unusual));
+}
+
+function contentSize(entry: TarEntry): number {
+  switch (entry.kind) {
+    case 'file':
+      return entry.size;
+    case 'content':
+      return entry.content.length;
+    case 'link':
+      return 0;
+  }
+}
+
+/** Bytes of the headers of entries with long or non-ASCII names: asked of the library that writes them. */
+async function headersSize(entries: readonly TarEntry[]): Promise<number> {
+  if (entries.length === 0) return 0;
+  const {pack} = await import('tar-stream');
+  const headers = pack();
+  for (const entry of entries) {
+    if (entry.kind === 'link') headers.entry({name: entry.name, type: 'symlink', linkname: entry.target});
+    else headers.entry({name: entry.name}, '');
+  }
+  headers.finalize();
+  let size = 0;
+  for await (const chunk of headers) size += (chunk as Buffer).length;
+  return size - endBytes;
+}

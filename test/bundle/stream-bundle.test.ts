@@ -1,0 +1,99 @@
+import {createHash} from 'node:crypto';
+import {mkdir, mkdtemp, symlink, utimes, writeFile} from 'node:fs/promises';
+import {dirname, join} from 'node:path';
+import {Writable} from 'node:stream';
+import {buffer} from 'node:stream/consumers';
+import fc from 'fast-check';
+import {expect, test} from 'vitest';
+import {packBundle, planBundle, streamBundle, type BundlePlan} from '../../src/bundle/index.js';
+import {makeFolder, planOptions, smallBuild, writeTree} from './project.js';
+
+const {signal} = new AbortController();
+
+async function planV1(cwd: string): Promise<BundlePlan> {
+  return planBundle(planOptions(cwd, {format: 'v1', ssrOnly: ['**/*'], ssrShared: []}));
+}
+
+async function packed(plan: BundlePlan): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  const destination = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      chunks.push(chunk);
+      done();
+    },
+  });
+  await packBundle(plan, destination);
+  return Buffer.concat(chunks);
+}
+
+test('is the archive that would be on disk, each time it is read, and its length is known before', async () => {
+  const cwd = await makeFolder({...smallBuild, 'build/large.bin': Buffer.alloc(1_300_001, 'large')});
+  await symlink('../ssr.js', join(cwd, 'build/server/link'));
+  const plan = await planV1(cwd);
+  const {bundle, packed: digest} = await streamBundle(plan);
+  const archive = await packed(plan);
+  expect(bundle.size).toBe(archive.length);
+  for (let read = 0; read < 2; read++) expect((await buffer(bundle.createReadStream())).equals(archive)).toBe(true);
+  const sha256 = createHash('sha256').update(archive).digest('hex');
+  expect(await digest(signal)).toEqual({size: archive.length, sha256, contentSha256: sha256});
+});
+
+test('tells its digest although nobody has read it to its end', async () => {
+  const plan = await planV1(await makeFolder({...smallBuild, 'build/large.bin': Buffer.alloc(5_000_000, 'large')}));
+  const {bundle, packed: digest} = await streamBundle(plan);
+  const stream = bundle.createReadStream();
+  for await (const chunk of stream) {
+    expect((chunk as Buffer).length).toBeLessThan(5_000_000);
+    break;
+  }
+  expect(stream.destroyed).toBe(true);
+  const sha256 = createHash('sha256')
+    .update(await packed(plan))
+    .digest('hex');
+  expect(await digest(signal)).toMatchObject({sha256, contentSha256: sha256});
+});
+
+test('its length is right for names of every kind and length', async () => {
+  const parent = await makeFolder();
+  const segment = fc.oneof(
+    fc.stringMatching(/^[a-z0-9_.-]{1,60}$/),
+    fc.stringMatching(/^[a-zéß漢\u{1F600}]{1,40}$/u),
+    fc.constantFrom(99, 100, 101, 155, 156).map((length) => 'n'.repeat(length)),
+  );
+  const usable = segment.filter((name) => !['.', '..', '.git'].includes(name));
+  const path = fc.array(usable, {minLength: 1, maxLength: 5}).map((parts) => parts.join('/'));
+  const file = fc.record({name: path, size: fc.constantFrom(0, 1, 511, 512, 513)});
+  const link = fc.record({name: path, target: path});
+  await fc.assert(
+    fc.asyncProperty(fc.array(file, {maxLength: 4}), fc.array(link, {maxLength: 2}), async (files, links) => {
+      const cwd = await mkdtemp(join(parent, 'tree-'));
+      await writeTree(cwd, smallBuild);
+      for (const [index, {name, size}] of files.entries())
+        await writeTree(cwd, {[`build/f${String(index)}/${name}`]: Buffer.alloc(size)});
+      for (const [index, {name, target}] of links.entries()) {
+        const place = join(cwd, `build/l${String(index)}`, name);
+        await mkdir(dirname(place), {recursive: true});
+        await symlink(target, place);
+      }
+      const plan = await planV1(cwd);
+      const {bundle} = await streamBundle(plan);
+      expect(bundle.size).toBe((await packed(plan)).length);
+      expect(bundle.files).toHaveLength(Object.keys(smallBuild).length + files.length + links.length);
+    }),
+    {numRuns: 50},
+  );
+});
+
+test('fails with the name of a file that was written to after the scan, although its length is the same', async () => {
+  const cwd = await makeFolder(smallBuild);
+  const plan = await planV1(cwd);
+  const {bundle} = await streamBundle(plan);
+  expect(await buffer(bundle.createReadStream())).toHaveLength(bundle.size);
+  const path = join(cwd, 'build/static/app.js');
+  await writeFile(path, 'APP();\n');
+  await utimes(path, 1, 1);
+  await expect(buffer(bundle.createReadStream())).rejects.toMatchObject({
+    code: 'ERR_FILE_CHANGED',
+    message: expect.stringMatching(/static\/app\.js changed .* it was written to since/) as string,
+  });
+});
