@@ -61,7 +61,7 @@ function shapeCheck(createBackend: () => unknown): Check {
   };
 }
 
-function checksFor({formats, capabilities}: Backend): readonly Check[] {
+function checksFor({formats, capabilities, uploadStream}: Backend): readonly Check[] {
   const checksOf: Readonly<Record<BackendCapability, readonly Check[]>> = {
     deploy: deployChecks,
     wait: formats.flatMap(waitChecks),
@@ -73,7 +73,8 @@ function checksFor({formats, capabilities}: Backend): readonly Check[] {
   return [
     ...isolationChecks,
     ...configurationChecks,
-    ...formats.flatMap(uploadChecks),
+    ...formats.flatMap((format) => uploadChecks(format)),
+    ...(uploadStream ? uploadChecks('v1', {streamed: true}) : []),
     ...failureChecks,
     ...secretChecks,
     ...capabilities.flatMap((capability) => checksOf[capability]),

@@ -2,7 +2,7 @@ import {setTimeout as delay} from 'node:timers/promises';
 import {callBackend} from '../../backends/call.js';
 import {checkedBackend} from '../../backends/checked-backend.js';
 import {createBackendContext} from '../../backends/context.js';
-import type {Backend, BackendContext, Bundle, BundleFormat, BundleId} from '../../backends/contract.js';
+import type {Backend, BackendContext, Bundle, BundleFormat, BundleId, StreamedBundle} from '../../backends/contract.js';
 import {assertSameBytes, readBytes} from './bytes.js';
 import type {ConformanceFixtures, ConformanceService} from './fixtures.js';
 import {Recording} from './recording.js';
@@ -79,9 +79,20 @@ export class Subject {
     return callBackend(backend, doing, signal, () => call(context));
   }
 
-  /** Uploads a bundle without deploying it, and returns its id. */
-  async upload(bundle: Bundle, options?: Pick<CallOptions, 'signal'>): Promise<BundleId> {
-    const {bundleId} = await this.call('uploading', (context) => this.backend.upload(bundle, context), options);
+  /** Uploads a bundle without deploying it, and returns its id. `streamed`: as one that is packed while it is sent. */
+  async upload(
+    bundle: Bundle,
+    {streamed = false, ...options}: Pick<CallOptions, 'signal'> & {readonly streamed?: boolean} = {},
+  ): Promise<BundleId> {
+    const {backend} = this;
+    const {bundleId} = await this.call(
+      'uploading',
+      (context) =>
+        streamed && backend.uploadStream
+          ? backend.uploadStream(withoutFile(bundle), context)
+          : backend.upload(bundle, context),
+      options,
+    );
     return bundleId;
   }
 
@@ -94,4 +105,8 @@ export class Subject {
   async nextInstant(): Promise<void> {
     await delay(this.fixtures.timeResolutionMs ?? 10);
   }
+}
+
+function withoutFile({format, message, projectSlug, config, files, size, createReadStream}: Bundle): StreamedBundle {
+  return {format, message, projectSlug, config, files, size, createReadStream};
 }

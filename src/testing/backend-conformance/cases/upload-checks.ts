@@ -3,23 +3,23 @@ import type {BundleFormat} from '../../../backends/contract.js';
 import {assertAbortEnds, requireFault, type Check} from '../check.js';
 import {stallHalfWay} from '../test-bundle.js';
 
-/** What an upload owes in each format. */
-export function uploadChecks(format: BundleFormat): readonly Check[] {
-  const what = `upload (${format})`;
+/** What an upload owes in each format; `streamed`: of a bundle that is packed while it is sent. */
+export function uploadChecks(format: BundleFormat, {streamed = false} = {}): readonly Check[] {
+  const what = streamed ? `uploadStream (${format})` : `upload (${format})`;
   return [
     {
       name: `${what}: every byte arrives`,
       async run(scope) {
         const subject = await scope.open();
         const bundle = await subject.makeBundle(format);
-        await subject.assertArrived(bundle, await subject.upload(bundle));
+        await subject.assertArrived(bundle, await subject.upload(bundle, {streamed}));
       },
     },
     {
       name: `${what}: progress climbs to 100 %`,
       async run(scope) {
         const subject = await scope.open();
-        await subject.upload(await subject.makeBundle(format));
+        await subject.upload(await subject.makeBundle(format), {streamed});
         assertClimbs(subject.recording.attempts.flat());
       },
     },
@@ -33,7 +33,7 @@ export function uploadChecks(format: BundleFormat): readonly Check[] {
           subject.recording.afterProgress = ({transferred}) => {
             if (transferred > 0) abort();
           };
-          await subject.upload(await stallHalfWay(bundle, abort), {signal});
+          await subject.upload(await stallHalfWay(bundle, abort), {signal, streamed});
         });
       },
     },
@@ -43,7 +43,7 @@ export function uploadChecks(format: BundleFormat): readonly Check[] {
         const subject = await scope.open();
         const bundle = await subject.makeBundle(format);
         await requireFault(subject.service, 'limitUploads')(1);
-        const bundleId = await subject.upload(bundle);
+        const bundleId = await subject.upload(bundle, {streamed});
         assert.ok(
           subject.recording.retries > 0,
           'the upload met a rate limit and was not sent again: send it with context.http, or ask context.waitToRetry()',
