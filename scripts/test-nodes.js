@@ -1,0 +1,68 @@
+// `npm run test:nodes`: the tests, on the oldest Node that the package allows and on each newer line that has long-term
+// support; and what a Node that is too old is told. The npm package `node` brings them. Built before, as for the tests.
+//   npm run test:nodes -- --node 24 test/cli     only on Node 24, only these tests
+import {spawnSync} from 'node:child_process';
+import {readFileSync} from 'node:fs';
+import {parseArgs} from 'node:util';
+
+const {engines} = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+const floor = engines.node.replace('>=', '');
+
+/** Where the package runs: `.0`, for the floor itself is promised, not its latest patch. */
+const supported = [`${floor}.0`, '22', '24'];
+/** Where it cannot run. 12.0 knows no modules without a flag, 10 none at all. */
+const tooOld = ['10.24.1', '12.0.0', '14', '16', '18', '20.18.3'];
+
+const {values, positionals: filters} = parseArgs({
+  options: {node: {type: 'string', multiple: true}},
+  allowPositionals: true,
+});
+const root = new URL('..', import.meta.url);
+
+/** Runs a script with the Node of a version; that is also the `node` in the PATH of what the script starts. */
+function runOn(version, script, options = {}) {
+  const env = {...process.env};
+  // The package `node` fetches its binary when it is installed.
+  delete env.npm_config_ignore_scripts;
+  const args = ['--yes', '--package', `node@${version}`, '--', 'node', ...script];
+  // npx is a script on Windows, which only a shell starts.
+  return spawnSync('npx', args, {cwd: root, env, shell: process.platform === 'win32', ...options});
+}
+
+/** The version that a range such as `24` has brought. Fetches it. */
+function versionOf(range) {
+  const {status, stdout} = runOn(range, ['--version'], {encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit']});
+  if (status !== 0) throw new Error(`The npm package node@${range} brings no Node for this machine.`);
+  return stdout.trim().replace(/^v/, '');
+}
+
+function passesTests(range) {
+  // Its own reporter: the gate's report in coverage/ stays what it is.
+  const script = ['node_modules/vitest/vitest.mjs', 'run', '--reporter', 'default', ...filters];
+  return runOn(range, script, {stdio: 'inherit'}).status === 0;
+}
+
+function isToldSo(range, version) {
+  const {status, stdout, stderr} = runOn(range, ['bin/run.js', '--version'], {encoding: 'utf8'});
+  const sentence = `mycli needs Node.js ${floor} or newer; this is ${version}.\n`;
+  return status === 3 && stdout === '' && stderr.endsWith(sentence) && !stderr.includes('    at ');
+}
+
+const ran = [];
+function check(title, passes) {
+  const started = Date.now();
+  const passed = passes();
+  if (!passed) process.exitCode = 1;
+  ran.push(`${passed ? '✓' : '✗'} ${title} (${((Date.now() - started) / 1000).toFixed(1)} s)`);
+}
+
+for (const range of values.node ?? supported) {
+  const version = versionOf(range);
+  console.log(`\n── Node ${version}`);
+  check(`the tests on Node ${version}`, () => passesTests(range));
+}
+for (const range of values.node === undefined ? tooOld : []) {
+  const version = versionOf(range);
+  check(`one sentence on Node ${version}`, () => isToldSo(range, version));
+}
+console.log(`\n${ran.join('\n')}`);
