@@ -12,6 +12,7 @@ const steps = [
   ['example plugin', 'npx', 'tsc', '-p', 'examples/mycli-plugin-directory', '--noEmit'],
   ['tests', 'npm', 'run', 'test:coverage'],
   ['published package', 'npm', 'run', 'test:published'],
+  ['dependencies', 'npm', 'run', 'docs:dependencies'],
   ['drift', 'node', 'scripts/drift.js'],
   ['reference', 'npm', 'run', 'docs:check'],
 ];

@@ -1,0 +1,125 @@
+// Writes docs/reference/dependencies.md from the lock file, what is installed and dependency-reasons.js. Fails when a
+// runtime dependency has no reason, and when a reason has no dependency.
+import {existsSync, readdirSync, readFileSync, statSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {reasons} from './dependency-reasons.js';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const {packages} = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+const direct = Object.keys(packages[''].dependencies);
+
+const undescribed = direct.filter((name) => !Object.hasOwn(reasons, name));
+const gone = Object.keys(reasons).filter((name) => !direct.includes(name));
+if (undescribed.length + gone.length > 0) {
+  for (const name of undescribed) console.error(`Runtime dependency without a reason: ${name}.`);
+  for (const name of gone) console.error(`Reason without a runtime dependency: ${name}.`);
+  console.error('Say in scripts/dependency-reasons.js why a runtime dependency is worth what it brings.');
+  process.exit(1);
+}
+
+/** Where the lock file has the package `name` that the one at `from` gets: beside it or further up, as Node resolves. */
+function resolve(name, from) {
+  for (let place = from; ; place = place.slice(0, Math.max(0, place.lastIndexOf('/node_modules/')))) {
+    const path = place === '' ? `node_modules/${name}` : `${place}/node_modules/${name}`;
+    if (Object.hasOwn(packages, path)) return path;
+    if (place === '') return undefined;
+  }
+}
+
+/** The package at `path` and all that it brings, as paths of the lock file, added to `seen`. */
+function closure(path, seen = new Set()) {
+  if (seen.has(path)) return seen;
+  seen.add(path);
+  const {dependencies, optionalDependencies, peerDependencies} = packages[path];
+  for (const name of Object.keys({...dependencies, ...optionalDependencies, ...peerDependencies})) {
+    const found = resolve(name, path);
+    // Optional peers are there for development only.
+    if (found !== undefined && packages[found].dev !== true && packages[found].devOptional !== true)
+      closure(found, seen);
+  }
+  return seen;
+}
+
+/** What all of these bring together, themselves included. */
+function closureOf(names) {
+  const seen = new Set();
+  for (const name of names) closure(`node_modules/${name}`, seen);
+  return seen;
+}
+
+const all = closureOf(direct);
+const platformBound = [...all].filter((path) => 'os' in packages[path] || 'cpu' in packages[path]);
+if (platformBound.length > 0) throw new Error(`Sizes would depend on the platform: ${platformBound.join(', ')}.`);
+const missing = [...all].filter((path) => !existsSync(join(root, path)));
+if (missing.length > 0) throw new Error(`Not installed, run npm ci: ${missing.join(', ')}.`);
+
+/** Bytes of a package's own files. */
+function bytesOf(folder) {
+  let bytes = 0;
+  for (const entry of readdirSync(folder, {withFileTypes: true})) {
+    if (entry.name === 'node_modules') continue;
+    const path = join(folder, entry.name);
+    bytes += entry.isDirectory() ? bytesOf(path) : statSync(path).size;
+  }
+  return bytes;
+}
+
+/** Two digits: what npm does to the first line of a script, on some platforms, is far below them. */
+function megabytes(paths) {
+  const bytes = [...paths].reduce((sum, path) => sum + bytesOf(join(root, path)), 0);
+  return (bytes / 1e6).toFixed(2);
+}
+
+function licenceOf(path) {
+  const {license, licenses} = JSON.parse(readFileSync(join(root, path, 'package.json'), 'utf8'));
+  return license ?? licenses?.map(({type}) => type).join(' or ') ?? 'not declared';
+}
+
+/** Texts and how often each is there, the most frequent first. */
+function tally(texts) {
+  const counts = new Map();
+  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
+  return [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
+}
+
+const rows = direct.map((name) => {
+  const path = `node_modules/${name}`;
+  const brought = closure(path);
+  const sizes = `${megabytes([path])} | ${brought.size - 1} | ${megabytes(brought)}`;
+  return `| \`${name}\` | ${packages[path].version} | ${reasons[name]} | ${sizes} | ${licenceOf(path)} |`;
+});
+
+const licences = tally([...all].map(licenceOf)).map(([licence, count]) => `${licence} (${count})`);
+const withScript = [...all].filter((path) => packages[path].hasInstallScript === true);
+const scripted = withScript.map((path) => `\`${path.slice(path.lastIndexOf('node_modules/') + 13)}\``);
+const smaller = closureOf(direct.filter((name) => name !== '@oclif/plugin-plugins'));
+
+const page = `# Runtime dependencies
+
+<!-- Written by scripts/dependencies-reference.js from package-lock.json and scripts/dependency-reasons.js. -->
+
+What \`npm install\` of mycli brings, in the versions that the lock file pins. Sizes are those of the files, in megabytes; what
+several packages bring is counted with each of them, and once in the sum.
+
+| package | version | why | size | brings packages | with them | licence |
+| --- | --- | --- | --- | --- | --- | --- |
+${rows.join('\n')}
+
+Together: ${direct.length} dependencies, ${all.size} packages, ${megabytes(all)} MB. Without \`@oclif/plugin-plugins\` it would be ${smaller.size}
+packages and ${megabytes(smaller)} MB.
+
+Licences: ${licences.join(', ')}.
+
+## Install scripts
+
+mycli has none and needs none: \`npm install --ignore-scripts\` is enough, and is how the tests install it. Packages with one:
+${scripted.join(', ') || 'none'}. Yarn's only makes room for Yarn when that is installed globally.
+
+## Advisories
+
+\`npm audit --omit=dev\` runs before every release and stops it at any finding. A finding that cannot reach mycli may be let
+through only with a reason and a date, here. There is none.
+`;
+
+writeFileSync(join(root, 'docs/reference/dependencies.md'), page);

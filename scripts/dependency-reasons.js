@@ -1,0 +1,28 @@
+/** Why each runtime dependency is one: the words of docs/reference/dependencies.md. */
+export const reasons = {
+  '@oclif/core': 'The framework of the command line: commands, flags, help, hooks for plugins.',
+  '@oclif/plugin-autocomplete': 'The command `autocomplete`: completion for bash, zsh and PowerShell.',
+  '@oclif/plugin-help': 'The command `help`.',
+  '@oclif/plugin-plugins':
+    'The commands `plugins`, by which users install backends. It brings npm and yarn, half of all that is installed: without it a ' +
+    'plugin could only be a dependency beside mycli.',
+  '@oclif/plugin-version': 'The command `version`.',
+  '@standard-schema/spec': 'The types by which a plugin declares its options with the validator it likes. Types only.',
+  archiver: "Writes tar archives. Most of its weight is tar-stream's.",
+  busboy: 'Reads uploads in the local runtime, as a stream.',
+  'ci-info': 'Knows whether this is a CI system, so that nothing is redrawn there.',
+  'fast-glob': 'Lists the files of a build.',
+  'fastest-levenshtein': 'Finds the nearest name to a misspelled one.',
+  got: 'The HTTP client.',
+  'http-proxy-agent': 'Proxies for `http:` addresses.',
+  'https-proxy-agent': 'Proxies for `https:` addresses.',
+  ignore: 'The rules of `.bundleignore`, which are those of gitignore.',
+  jiti: 'Loads TypeScript without a build: `config.server.ts` and `mycli.config.ts`.',
+  listr2: 'Shows the steps of a command and how far they are.',
+  picomatch: 'Matches the patterns for server-only and shared files.',
+  'pretty-bytes': 'Sizes for people.',
+  'tar-stream':
+    'Reads tar archives: prebuilt ones, downloads, uploads to the local runtime. Archiver brings it anyway; its weight is native ' +
+    'modules for another runtime than Node, which nothing loads here.',
+  valibot: 'Checks what comes from outside: configuration files, answers, what plugins return.',
+};
