@@ -26,7 +26,7 @@ export async function packDirectoryPlugin(destination: string): Promise<string> 
   return pack(directoryPlugin, destination);
 }
 
-/** Installs packages into the new or empty folder `folder`. */
+/** Installs packages into the new or empty folder `folder`, as the careful do: no script of any package runs. */
 export async function install(folder: string, ...tarballs: readonly string[]): Promise<void> {
   await mkdir(folder, {recursive: true});
   await writeFile(path.join(folder, 'package.json'), '{"private": true, "type": "module"}');

@@ -59,6 +59,19 @@ describe('the installed package', {timeout: 120_000}, () => {
     expect((await mycli('bundle:build', '--help')).stdout).toContain('--build-directory');
   });
 
+  test('has been installed without a script, and has none that it would need', async () => {
+    const {scripts} = JSON.parse(await readFile(path.join(installed, 'package.json'), 'utf8')) as {
+      scripts: Record<string, string>;
+    };
+    expect(Object.keys(scripts)).not.toEqual(expect.arrayContaining([expect.stringMatching(/^(?:pre|post)?install$/)]));
+    const lock = JSON.parse(await readFile(path.join(folder, 'package-lock.json'), 'utf8')) as {
+      packages: Record<string, {hasInstallScript?: true}>;
+    };
+    const scripted = Object.entries(lock.packages).filter(([, {hasInstallScript}]) => hasInstallScript === true);
+    // Yarn's script removes another yarn, when it is installed globally; nothing here needs that.
+    expect(scripted.map(([place]) => place)).toEqual(['node_modules/yarn']);
+  });
+
   test.each([
     ['mycli', 'pushRuntimeBundle'],
     ['mycli/backend', 'defineBackend'],
@@ -119,6 +132,7 @@ describe('the installed package', {timeout: 120_000}, () => {
       'CHANGELOG.md',
       'LICENSE',
       'README.md',
+      'SECURITY.md',
       'bin',
       'dist',
       'docs',
