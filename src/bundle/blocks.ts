@@ -3,6 +3,7 @@ import {Transform, type TransformCallback} from 'node:stream';
 /** Cuts a stream of bytes into blocks of one size; only the last one may be shorter. */
 export class BlockStream extends Transform {
   readonly #size: number;
+  readonly #free: Buffer[] = [];
   #block: Buffer;
   #filled = 0;
 
@@ -14,6 +15,11 @@ export class BlockStream extends Transform {
     this.#block = Buffer.allocUnsafe(size);
   }
 
+  /** Takes back a block that nobody looks at any more, to be filled again: fresh ones are work for the garbage collector. */
+  recycle(block: Buffer): void {
+    if (block.length === this.#size) this.#free.push(block);
+  }
+
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
     let taken = 0;
     while (taken < chunk.length) {
@@ -22,8 +28,7 @@ export class BlockStream extends Transform {
       this.#filled += copied;
       if (this.#filled === this.#size) {
         this.push(this.#block);
-        // A block that was handed on is never written to again.
-        this.#block = Buffer.allocUnsafe(this.#size);
+        this.#block = this.#free.pop() ?? Buffer.allocUnsafe(this.#size);
         this.#filled = 0;
       }
     }

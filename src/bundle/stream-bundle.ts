@@ -1,4 +1,4 @@
-import {Readable, Writable} from 'node:stream';
+import {Writable} from 'node:stream';
 import {Digest} from './digest.js';
 import {packBundle, startTar} from './pack.js';
 import type {BundlePlan} from './plan.js';
@@ -28,7 +28,7 @@ export async function streamBundle(plan: BundlePlan): Promise<BundleStream> {
     bundle: {
       ...{format, message, projectSlug, config, files},
       size: await tarSize(tarEntries(plan)),
-      createReadStream: () => Readable.from(read(), {highWaterMark: 1}),
+      read,
     },
     packed: async (signal) => result ?? packBundle(plan, nowhere(), {signal}),
   };
@@ -39,7 +39,11 @@ async function* readTar(plan: BundlePlan, onEnd: (result: PackResult) => void): 
   const {blocks, written} = startTar(plan);
   const content = new Digest();
   try {
-    yield* content.of(blocks);
+    for await (const block of blocks as AsyncIterable<Buffer>) {
+      content.update(block);
+      yield block;
+      blocks.recycle(block);
+    }
     const sha256 = content.hex();
     onEnd({size: content.size, sha256, contentSha256: sha256});
   } finally {

@@ -92,6 +92,9 @@ export interface Bundle extends BundleContent, PackResult {
 export interface StreamedBundle extends BundleContent {
   /** Bytes that the archive will have. */
   readonly size: number;
-  /** Packs the archive, from its first byte on, as often as needed: from the same files, which must not have changed. */
-  createReadStream(): Readable;
+  /**
+   * Packs the archive, from its first byte on, as often as needed: from the same files, which must not have changed. A chunk is
+   * good until the next is asked for.
+   */
+  read(): AsyncIterable<Uint8Array>;
 }

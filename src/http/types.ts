@@ -61,6 +61,13 @@ export interface ByteSource {
   createReadStream(options?: {readonly start?: number | undefined}): Readable;
 }
 
+/** Bytes that are made while they are read, from the start each time. A chunk is good until the next is asked for. */
+export interface StreamSource {
+  /** Exact number of bytes. */
+  readonly size: number;
+  read(): AsyncIterable<Uint8Array>;
+}
+
 /** Options for a request of the client that make it send a body, again for every attempt. Spread them into the call. */
 export type BodyOptions = Required<Pick<OptionsInit, 'context' | 'headers'>>;
 
@@ -80,7 +87,7 @@ export interface RequestBodies {
   base64Json(body: {
     readonly value: Readonly<Record<string, unknown>>;
     readonly field: string;
-    readonly source: ByteSource;
+    readonly source: ByteSource | StreamSource;
   }): BodyOptions;
   /** A JSON value. */
   json(value: unknown): BodyOptions;

@@ -1,5 +1,5 @@
 import {createError, isRuntimeCliError} from '../../errors/index.js';
-import type {ByteSource} from '../types.js';
+import type {ByteSource, StreamSource} from '../types.js';
 
 /** A stretch of a body: how many bytes, and the bytes, from the start each time. */
 export interface Segment {
@@ -19,7 +19,7 @@ export function sourceSegment(source: ByteSource): Segment {
 }
 
 /** The bytes of a source as base64, encoded while they are read. */
-export function base64Segment(source: ByteSource): Segment {
+export function base64Segment(source: ByteSource | StreamSource): Segment {
   return {size: 4 * Math.ceil(source.size / 3), read: () => encodeBase64(readExactly(source))};
 }
 
@@ -57,12 +57,13 @@ async function* encodeBase64(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buff
 }
 
 // Content-Length was announced: a source that holds less would stall the request, one that holds more would break it.
-async function* readExactly(source: ByteSource): AsyncGenerator<Buffer> {
+async function* readExactly(source: ByteSource | StreamSource): AsyncGenerator<Buffer> {
   const {size} = source;
   let read = 0;
   try {
-    for await (const chunk of source.createReadStream()) {
-      const bytes = asBuffer(chunk as Uint8Array);
+    const chunks: AsyncIterable<Uint8Array> = 'read' in source ? source.read() : source.createReadStream();
+    for await (const chunk of chunks) {
+      const bytes = asBuffer(chunk);
       read += bytes.length;
       if (read > size) break;
       yield bytes;

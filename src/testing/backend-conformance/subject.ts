@@ -108,5 +108,5 @@ export class Subject {
 }
 
 function withoutFile({format, message, projectSlug, config, files, size, createReadStream}: Bundle): StreamedBundle {
-  return {format, message, projectSlug, config, files, size, createReadStream};
+  return {format, message, projectSlug, config, files, size, read: () => createReadStream()};
 }
