@@ -17,25 +17,33 @@ const lastBlock = Buffer.from([3, 0]);
  * dictionary and ends at a byte, so that the bytes depend neither on the number of threads nor on their order.
  * @param blocks Of one size, best 1 MiB; only the last may be shorter.
  * @param level 0 (none) to 9 (most).
+ * @param recycle Given each block that is not needed any more.
  */
-export async function* gzip(blocks: AsyncIterable<Buffer>, level: number): AsyncGenerator<Buffer> {
-  const pending: Promise<Buffer>[] = [];
-  let dictionary: Buffer | undefined;
+export async function* gzip(
+  blocks: AsyncIterable<Buffer>,
+  level: number,
+  recycle: (block: Buffer) => void = () => undefined,
+): AsyncGenerator<Buffer> {
+  const pending: {readonly compressed: Promise<Buffer>; readonly before: Buffer | undefined}[] = [];
+  let before: Buffer | undefined;
   let checksum = 0;
   let size = 0;
   yield header;
   for await (const block of blocks) {
-    const compressed = deflateBlock(block, dictionary, level);
+    const compressed = deflateBlock(block, before?.subarray(-windowBytes), level);
     // It is awaited in its turn; a failure before that must not count as unhandled.
     compressed.catch(() => undefined);
-    pending.push(compressed);
-    dictionary = block.subarray(-windowBytes);
+    pending.push({compressed, before});
+    before = block;
     checksum = crc32(block, checksum);
     size += block.length;
     const oldest = pending.length === blocksInFlight ? pending.shift() : undefined;
-    if (oldest) yield await oldest;
+    if (oldest === undefined) continue;
+    yield await oldest.compressed;
+    // It was the dictionary of the one that is compressed now.
+    if (oldest.before) recycle(oldest.before);
   }
-  for (const compressed of pending) yield await compressed;
+  for (const {compressed} of pending) yield await compressed;
   yield lastBlock;
   yield trailer(checksum, size);
 }

@@ -35,7 +35,9 @@ export async function packBundle(
   const content = new Digest();
   const compressed = plan.format === 'v2' ? new Digest() : undefined;
   const pack = (tar: AsyncIterable<Buffer>): AsyncIterable<Buffer> =>
-    compressed ? compressed.of(gzip(content.of(tar), plan.compressionLevel)) : content.of(tar);
+    compressed
+      ? compressed.of(gzip(content.of(tar), plan.compressionLevel, (block) => blocks.recycle(block)))
+      : content.of(tar);
   try {
     await pipeline(blocks, pack, destination, {signal});
   } catch (error) {
