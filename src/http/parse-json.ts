@@ -13,9 +13,13 @@ export function parseJson(text: string): unknown {
 /** Looks before anything is made of the text: a million nested arrays take a hundred times its memory. */
 function isDeeperThan(limit: number, text: string): boolean {
   let depth = 0;
-  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/gs)) {
-    if (token === '[' || token === '{') depth += 1;
-    else if (token === ']' || token === '}') depth -= 1;
+  let isQuoted = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at];
+    if (character === '"') isQuoted = !isQuoted;
+    else if (isQuoted && character === '\\') at += 1;
+    else if (!isQuoted && (character === '[' || character === '{')) depth += 1;
+    else if (!isQuoted && (character === ']' || character === '}')) depth -= 1;
     if (depth > limit) return true;
   }
   return false;
