@@ -14,6 +14,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts', 'examples/mycli-plugin-directory/test/**/*.test.ts'],
     pool: 'forks',
     testTimeout: 30_000,
+    // Those that wait for time-outs do it at the same time.
+    maxConcurrency: 20,
     hookTimeout: 30_000,
     disableConsoleIntercept: true,
     reporters: ['default', ['json', {outputFile: 'coverage/tests.json'}]],

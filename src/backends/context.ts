@@ -1,3 +1,4 @@
+import type {HttpClientOptions} from '../http/index.js';
 import type {RateLimitMiddlewareConfig} from '../http/rate-limit/index.js';
 import type {Environment, Logger, RetryEvent} from '../http/types.js';
 import type {BackendContext} from './contract.js';
@@ -13,8 +14,8 @@ export interface BackendContextOptions {
   readonly signal: AbortSignal;
   readonly userAgent: string;
   readonly rateLimit?: RateLimitMiddlewareConfig | undefined;
-  /** How long to wait for an answer after the last byte, milliseconds. @default 300000 */
-  readonly requestTimeoutMs?: number | undefined;
+  /** Time-outs of the client, with its defaults. */
+  readonly timeouts?: Pick<HttpClientOptions, 'connectTimeoutMs' | 'idleTimeoutMs' | 'responseTimeoutMs'> | undefined;
   /** Values that are masked in every message. */
   readonly secrets?: readonly string[] | undefined;
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
@@ -31,7 +32,7 @@ export async function createBackendContext(options: BackendContextOptions): Prom
     signal,
     userAgent: options.userAgent,
     rateLimit: options.rateLimit,
-    responseTimeoutMs: options.requestTimeoutMs,
+    ...options.timeouts,
     secrets: options.secrets,
     onRetry: options.onRetry,
   });

@@ -1,4 +1,4 @@
-import type {ClientRequest} from 'node:http';
+import type {ClientRequest, IncomingMessage} from 'node:http';
 import type {CancelableRequest, GotReturn, HandlerFunction, Options, Request} from 'got';
 import {Call, describeRequest} from './connection/call.js';
 import {responseError} from './errors/response-error.js';
@@ -50,7 +50,9 @@ function isStream(result: GotReturn): result is Request {
 
 function followRequest(request: ClientRequest, call: Call, options: Options, context: CallHandlerContext): void {
   const {limits, errors, logger} = context;
-  watchRequest(request, call, limits);
+  // What a stream hands on is not held in memory.
+  const isHeld = ({statusCode = 0}: IncomingMessage) => !options.isStream || statusCode >= 300;
+  watchRequest(request, call, limits, isHeld);
   request.once('response', (response) => {
     const {statusCode = 0, headers} = response;
     logger.debug(`${options.method} ${describeRequest(options).path}: ${statusCode}`);
@@ -59,8 +61,7 @@ function followRequest(request: ClientRequest, call: Call, options: Options, con
       call.failure = responseError({statusCode, headers, request: {options}}, redactorFor(options, errors), false);
       request.destroy(call.failure);
     }
-    // What a stream hands on is not held in memory.
-    if (!options.isStream || statusCode >= 300) limitAnswer(request, response, call, limits.maxResponseBytes);
+    if (isHeld(response)) limitAnswer(request, response, call, limits.maxResponseBytes);
   });
 }
 

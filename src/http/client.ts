@@ -3,6 +3,7 @@ import {createCallHandler} from './call-handler.js';
 import {createAgents} from './connection/agents.js';
 import {Call} from './connection/call.js';
 import {createRateLimitHooks, resolveRateLimitPolicy, type RateLimitMiddlewareConfig} from './rate-limit/index.js';
+import {parseJson} from './parse-json.js';
 import {createRedactor} from './redact.js';
 import {createFailureRetry} from './retry-failures.js';
 import type {Environment, Logger, RetryEvent} from './types.js';
@@ -26,7 +27,7 @@ export interface HttpClientOptions {
   readonly connectTimeoutMs?: number | undefined;
   /** Longest time without progress while sending or receiving, milliseconds. @default 60000 */
   readonly idleTimeoutMs?: number | undefined;
-  /** Longest time between the last byte sent and the answer, milliseconds. @default 300000 */
+  /** Longest time from the last byte sent to the end of the answer, to its beginning for a stream, milliseconds. @default 300000 */
   readonly responseTimeoutMs?: number | undefined;
   /** Longest answer that is read into memory, bytes; streams are not limited. @default 8 MiB */
   readonly maxResponseBytes?: number | undefined;
@@ -70,6 +71,7 @@ export async function createHttpClient(options: HttpClientOptions): Promise<Got>
     followRedirect: false,
     decompress: false,
     strictContentLength: true,
+    parseJson,
     retry: {limit: 0, calculateDelay: createFailureRetry(policy, rateLimit)},
     hooks: {
       init: signal === undefined ? [] : [keepSignal(signal)],

@@ -1,5 +1,6 @@
 import type {Response} from 'got';
 import {notJson} from './errors/to-cli-error.js';
+import {parseJson} from './parse-json.js';
 
 /**
  * The JSON of an answer that was read as text.
@@ -7,7 +8,7 @@ import {notJson} from './errors/to-cli-error.js';
  */
 export function readJson(response: Response<string>): unknown {
   try {
-    return JSON.parse(response.body);
+    return parseJson(response.body);
   } catch {
     throw notJson(response.request.options, response.statusCode);
   }

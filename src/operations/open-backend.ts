@@ -13,6 +13,9 @@ import {callBackSafely} from './callbacks.js';
 import type {Host} from './host.js';
 import type {CommonOptions, ConnectionOptions, Phase} from './options.js';
 
+/** What a timer takes, in whole seconds. */
+const longestTimeoutSeconds = 2_147_483;
+
 /** What choosing and opening a backend takes. */
 export type BackendCallOptions = CommonOptions &
   ConnectionOptions & {readonly projectSlug: string; readonly targetSlug?: string | undefined};
@@ -52,7 +55,7 @@ export async function openBackend(
   host: Host,
 ): Promise<OpenBackend> {
   const backend = registryOf(options).get(name);
-  const {projectSlug, targetSlug, rateLimit, requestTimeout, onRetry, onProgress} = options;
+  const {projectSlug, targetSlug, rateLimit, onRetry, onProgress} = options;
   const context = await createBackendContext({
     projectSlug,
     targetSlug,
@@ -62,7 +65,7 @@ export async function openBackend(
     signal: signalOf(options),
     userAgent: host.userAgent,
     rateLimit,
-    requestTimeoutMs: requestTimeout === undefined ? undefined : requestTimeout * 1000,
+    timeouts: timeoutsOf(options),
     secrets: [...(host.secrets ?? []), ...secretOptions(backend, options)],
     onRetry: onRetry && ((event) => callBackSafely(() => onRetry(event))),
     // Only an upload is measured in the bytes of its body.
@@ -72,6 +75,22 @@ export async function openBackend(
         : undefined,
   });
   return {backend, context};
+}
+
+/** @throws RuntimeCliError `ERR_OPTION_INVALID` for a time-out that no timer can keep. */
+function timeoutsOf({connectTimeout, idleTimeout, requestTimeout}: CommonOptions) {
+  return {
+    connectTimeoutMs: timeoutMs('connectTimeout', connectTimeout),
+    idleTimeoutMs: timeoutMs('idleTimeout', idleTimeout),
+    responseTimeoutMs: timeoutMs('requestTimeout', requestTimeout),
+  };
+}
+
+function timeoutMs(option: string, seconds: number | undefined): number | undefined {
+  if (seconds === undefined) return undefined;
+  if (seconds > 0 && seconds <= longestTimeoutSeconds) return seconds * 1000;
+  const most = String(longestTimeoutSeconds);
+  throw createError('ERR_OPTION_INVALID', `${option} must be above 0 and at most ${most}, not ${String(seconds)}`);
 }
 
 /** The signal of a call; one that is never aborted when the caller gave none. */

@@ -29,8 +29,12 @@ export interface CommonOptions {
   readonly rateLimit?: RateLimitMiddlewareConfig | undefined;
   /** Told before each wait for a retry. */
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
-  /** Seconds to wait for an answer after the last byte of a request. @default 300 */
+  /** Seconds for the whole answer, from the last byte of a request on; a download's archive must begin in it. @default 300 */
   readonly requestTimeout?: number | undefined;
+  /** Seconds to connect, TLS included. @default 10 */
+  readonly connectTimeout?: number | undefined;
+  /** Seconds without progress while a request is sent or its answer arrives. @default 60 */
+  readonly idleTimeout?: number | undefined;
   /** Working directory that relative paths start from. @default the process's */
   readonly cwd?: string | undefined;
 }

@@ -4,11 +4,13 @@ import type {DeploymentRef, DeploymentState} from '../backends/contract.js';
 import {createError, isRuntimeCliError} from '../errors/index.js';
 import {callBackSafely} from './callbacks.js';
 import type {Host} from './host.js';
-import {openBackend, type OpenBackend} from './open-backend.js';
+import {openBackend, signalOf, type OpenBackend} from './open-backend.js';
 import type {WaitForDeploymentOptions} from './options.js';
 
 const defaultPollSeconds = 5;
 const defaultTimeoutSeconds = 600;
+/** The longest that a timer takes, 24 days. */
+const longestTimerMs = 2_147_483_647;
 /** Looks that may be lost one after the other before the state counts as unknown. */
 const maxLostPolls = 5;
 
@@ -19,24 +21,27 @@ const maxLostPolls = 5;
  */
 export async function waitForDeployment(options: WaitForDeploymentOptions, host: Host): Promise<DeploymentState> {
   const {deployment, onProgress, pollInterval = defaultPollSeconds, timeout = defaultTimeoutSeconds} = options;
-  const open = await openBackend(options.backend, 'wait', options, host);
-  const {signal} = open.context;
-  const started = host.now().getTime();
+  // A timer, not the time of day, which may jump; and it ends a look that hangs.
+  const late = timeout > 0 ? AbortSignal.timeout(Math.min(timeout * 1000, longestTimerMs)) : undefined;
+  const given = signalOf(options);
+  const signal = late ? AbortSignal.any([given, late]) : given;
+  const open = await openBackend(options.backend, 'wait', {...options, signal}, host);
+  let state: DeploymentState | undefined;
+  const orLate = (error: unknown): never => {
+    given.throwIfAborted();
+    throw late?.aborted ? waitTimedOut(deployment, timeout, state) : error;
+  };
   let lost = 0;
   for (;;) {
-    const state = await look(open, deployment, lost);
-    lost = state ? 0 : lost + 1;
-    if (state) {
-      callBackSafely(() => onProgress?.({phase: 'wait', transferred: percentageOf(state), total: 100}));
-      if (state.status === 'finished') return state;
-      if (state.status === 'failed') throw deploymentFailed(deployment, state);
+    const seen = await look(open, deployment, lost).catch(orLate);
+    lost = seen ? 0 : lost + 1;
+    if (seen) {
+      state = seen;
+      callBackSafely(() => onProgress?.({phase: 'wait', transferred: percentageOf(seen), total: 100}));
+      if (seen.status === 'finished') return seen;
+      if (seen.status === 'failed') throw deploymentFailed(deployment, seen);
     }
-    const waited = (host.now().getTime() - started) / 1000;
-    if (timeout > 0 && waited >= timeout) throw waitTimedOut(deployment, timeout, state);
-    const pause = timeout > 0 ? Math.min(pollInterval, timeout - waited) : pollInterval;
-    await sleep(pause * 1000, undefined, {signal}).catch(() => {
-      signal.throwIfAborted();
-    });
+    await sleep(pollInterval * 1000, undefined, {signal}).catch(orLate);
   }
 }
 

@@ -263,13 +263,15 @@ describe('answers that are no answers', () => {
     await end;
   });
 
-  test('a refusal of a stream is limited, too; what a stream hands on is not', async () => {
+  test('a refusal is limited, of a stream too, and its status decides; what a stream hands on is not limited', async () => {
     const server = await startRecordingServer((response, {url}) => {
       response.writeHead(url === '/ok' ? 200 : 404).end(Buffer.alloc(300_000, 'x'));
     });
     const {http} = await testClient({maxResponseBytes: 200_000});
     expect(await buffer(http.stream(`${server.origin}/ok`))).toHaveLength(300_000);
-    expect(await rejection(buffer(http.stream(`${server.origin}/no`)))).toMatchObject({code: 'ERR_RESPONSE_INVALID'});
+    const refusal = {code: 'ERR_REJECTED', status: 404};
+    expect(await rejection(buffer(http.stream(`${server.origin}/no`)))).toMatchObject(refusal);
+    expect(await rejection(http.post(`${server.origin}/no`, bodies.json({})))).toMatchObject(refusal);
   });
 
   test('something else than HTTP', async () => {

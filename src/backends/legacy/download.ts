@@ -1,6 +1,7 @@
 import {once} from 'node:events';
 import type {IncomingHttpHeaders, IncomingMessage} from 'node:http';
 import type {Readable} from 'node:stream';
+import {pipeline} from 'node:stream/promises';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {readJson} from '../../http/index.js';
 import {asRecord, asText, requestedBundleId} from '../answers.js';
@@ -15,9 +16,11 @@ export async function downloadArchive(request: DownloadRequest, context: LegacyC
   const address = asText(asRecord(raw)['download_url']);
   if (address === undefined) throw createError('ERR_RESPONSE_INVALID', 'the legacy backend answered no download URL');
   const archive = await openArchive(address, request, context);
-  const {pipeline} = await import('node:stream/promises');
   await pipeline(archive, request.writeTo, {signal: context.signal});
 }
+
+/** As for every GET: how often it is repeated when the answer was lost, or is a failure of the server. */
+const maxRepeats = 2;
 
 /** Asks for the archive until an answer begins: the client retries nothing for streams. */
 async function openArchive(
@@ -29,8 +32,12 @@ async function openArchive(
   for (let retries = 0; ; retries += 1) {
     // The presigned URL is another origin: the client without credentials.
     const archive = context.http.stream(address, {headers, retry: {limit: 0, calculateDelay: () => 0}});
+    // An answer can fail as soon as it has begun, when nobody is there to be told yet.
+    const failures: unknown[] = [];
+    archive.on('error', (error) => failures.push(error));
     try {
       await once(archive, 'response');
+      if (failures.length > 0) throw failures[0];
       const start = startOf(archive.response, resume);
       if (start === undefined) throw createError('ERR_RESPONSE_INVALID', 'the server sent another part of the archive');
       onStart?.(start);
@@ -48,9 +55,12 @@ async function mayRetry(
   {waitToRetry}: LegacyContext,
 ): Promise<boolean> {
   if (!isRuntimeCliError(error)) return false;
-  const {code, message: reason, status} = error;
-  const isUnknownHost = error.cause instanceof Error && 'code' in error.cause && error.cause.code === 'ENOTFOUND';
-  const limited = (code === 'ERR_NETWORK' && !isUnknownHost) || code === 'ERR_TIMEOUT';
+  const {code, message: reason, status, cause} = error;
+  const causeCode = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  const isUnsent = causeCode === 'ECONNREFUSED' || causeCode === 'EAI_AGAIN';
+  const isLost =
+    code === 'ERR_TIMEOUT' || code === 'ERR_SERVER' || (code === 'ERR_NETWORK' && causeCode !== 'ENOTFOUND');
+  const limited = isUnsent || (isLost && retries < maxRepeats);
   return waitToRetry({retries, reason, status, retryAfter: headers?.['retry-after'], limited});
 }
 

@@ -1,10 +1,11 @@
 import type {Got} from 'got';
-import {createError} from '../../errors/index.js';
+import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {createHttpClient} from '../client.js';
 import {notJson} from '../errors/to-cli-error.js';
 import {responseError} from '../errors/response-error.js';
 import {serverMessage} from '../errors/server-message.js';
 import {parseServiceUrl} from '../origin.js';
+import {parseJson} from '../parse-json.js';
 import {createRedactor} from '../redact.js';
 import type {AuthContext, AuthStrategy} from '../types.js';
 import {basic} from './api-key.js';
@@ -92,7 +93,7 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
   async #fetch(context: AuthContext | undefined): Promise<Token> {
     const http = context?.http ?? (await createOwnClient());
     const askedAt = this.#now();
-    const response = await http.post(this.#tokenUrl, {
+    const asked = http.post(this.#tokenUrl, {
       form: this.#form,
       headers: {authorization: this.#credentials},
       throwHttpErrors: false,
@@ -100,8 +101,13 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
       context: {repeatable: true},
       ...(context?.signal === undefined ? {} : {signal: context.signal}),
     });
+    const response = await asked.catch((error: unknown) => {
+      // An answer that broke off refuses the client all the same.
+      if (isRuntimeCliError(error) && isRefusal(error.status)) throw this.#refused(error.status, '');
+      throw error;
+    });
     const {statusCode, body, request} = response;
-    if (statusCode >= 400 && statusCode < 500 && statusCode !== 429) throw this.#refused(statusCode, body);
+    if (isRefusal(statusCode)) throw this.#refused(statusCode, body);
     if (statusCode < 200 || statusCode >= 300) throw responseError(response, this.#redact, false);
     const answer = parseObject(body);
     const {access_token: token, expires_in: expiresIn} = answer ?? {};
@@ -141,6 +147,10 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
   }
 }
 
+function isRefusal(status: number | undefined): status is number {
+  return status !== undefined && status >= 400 && status < 500 && status !== 429;
+}
+
 async function createOwnClient(): Promise<Got> {
   const silent = () => undefined;
   return createHttpClient({env: {}, userAgent: 'mycli', logger: {debug: silent, info: silent, warn: silent}});
@@ -160,7 +170,7 @@ async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefi
 
 function parseObject(body: string): Readonly<Record<string, unknown>> | undefined {
   try {
-    const value: unknown = JSON.parse(body);
+    const value: unknown = parseJson(body);
     return typeof value === 'object' && value !== null ? {...value} : undefined;
   } catch {
     return undefined;

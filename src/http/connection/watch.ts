@@ -24,14 +24,27 @@ export class ProxyError extends Error {
 
 /**
  * Follows one attempt: notes how far it has come, and ends it when it stalls. There is no total time-out: an upload may
- * take as long as it moves.
+ * take as long as it moves. An answer has one, for it may drip for days.
+ * @param isHeld - Whether an answer is read into memory; one that is handed on in a stream takes as long as it moves, too.
  */
-export function watchRequest(request: ClientRequest, call: Call, limits: ConnectionLimits): void {
+export function watchRequest(
+  request: ClientRequest,
+  call: Call,
+  limits: ConnectionLimits,
+  isHeld: (response: IncomingMessage) => boolean,
+): void {
   const {attempt} = call;
   attempt.started = true;
   const stall = (what: string, ms: number) => request.destroy(new StallError(`${what} for ${ms / 1000} s`));
   const connecting = setTimeout(stall, limits.connectTimeoutMs, 'no connection', limits.connectTimeoutMs);
-  request.once('close', () => clearTimeout(connecting));
+  let answering: NodeJS.Timeout | undefined;
+  const awaitAnswer = () => {
+    answering ??= setTimeout(stall, limits.responseTimeoutMs, 'no whole answer', limits.responseTimeoutMs);
+  };
+  request.once('close', () => {
+    clearTimeout(connecting);
+    clearTimeout(answering);
+  });
   request.once('proxyConnect', (answer: {statusCode?: number; statusText?: string}) => {
     const {statusCode = 200, statusText = ''} = answer;
     if (statusCode !== 200) request.destroy(new ProxyError(`the proxy answered ${statusCode} ${statusText}`.trim()));
@@ -50,25 +63,36 @@ export function watchRequest(request: ClientRequest, call: Call, limits: Connect
     });
     request.once('finish', () => {
       attempt.sent = true;
-      expect('no answer', limits.responseTimeoutMs);
+      if (answering === undefined) socket.setTimeout(0);
+      awaitAnswer();
     });
     request.once('response', (response) => {
+      // A server may answer before it has read everything.
+      awaitAnswer();
+      if (!isHeld(response)) clearTimeout(answering);
       expect('no progress while receiving the answer', limits.idleTimeoutMs);
-      response.once('end', () => socket.setTimeout(0));
+      response.once('end', () => {
+        clearTimeout(answering);
+        socket.setTimeout(0);
+      });
     });
   });
 }
 
-/** Ends a request whose answer is longer than anyone wants to hold in memory. */
+/** Ends a request whose answer is longer than anyone wants to hold in memory. Of a refusal the status is enough. */
 export function limitAnswer(request: ClientRequest, response: IncomingMessage, call: Call, maxBytes: number): void {
   let received = 0;
   response.on('data', (chunk: Buffer) => {
     received += chunk.length;
-    if (received <= maxBytes || call.failure !== undefined) return;
-    call.failure = createError('ERR_RESPONSE_INVALID', `the answer is longer than ${maxBytes} bytes`, {
-      status: response.statusCode,
-    });
-    request.destroy(call.failure);
+    if (received <= maxBytes || request.destroyed) return;
+    const {statusCode: status = 0} = response;
+    const tooLong = createError('ERR_RESPONSE_INVALID', `the answer is longer than ${maxBytes} bytes`, {status});
+    if (status >= 300) {
+      request.destroy(new Error(tooLong.message));
+      return;
+    }
+    call.failure = tooLong;
+    request.destroy(tooLong);
   });
 }
 

@@ -62,18 +62,18 @@ export function failureError(
   const make = (code: ErrorCode, message: string, suggestions: readonly string[]) =>
     createError(code, redact(message), {method, path: redact(path), suggestions, cause: causeOf(error, redact)});
 
-  if (kind === 'not-http') return make('ERR_RESPONSE_INVALID', `what ${host} answered to ${request} is not HTTP`, []);
-  if (kind === 'tls') {
-    return make('ERR_TLS', `the certificate of ${host} was not accepted: ${reason}`, [
-      'Set NODE_EXTRA_CA_CERTS to a file with the certificate of the authority, if it is one of your own.',
-    ]);
-  }
   if (attempt.sent && !isRepeatable(options) && options.method !== 'OPTIONS') {
     return make(
       'ERR_OUTCOME_UNKNOWN',
       `${request} was sent whole and no answer came (${reason}): it may have been carried out`,
       ['Look before you repeat it: mycli bundle:list shows the bundles, mycli bundle:history the deployments.'],
     );
+  }
+  if (kind === 'not-http') return make('ERR_RESPONSE_INVALID', `what ${host} answered to ${request} is not HTTP`, []);
+  if (kind === 'tls') {
+    return make('ERR_TLS', `the certificate of ${host} was not accepted: ${reason}`, [
+      'Set NODE_EXTRA_CA_CERTS to a file with the certificate of the authority, if it is one of your own.',
+    ]);
   }
   if (kind === 'stalled') {
     return make('ERR_TIMEOUT', `${request} to ${host} stalled: ${reason}`, ['Check the network, and try again.']);

@@ -1,3 +1,5 @@
+import {parseJson} from '../parse-json.js';
+
 const longest = 300;
 
 /**
@@ -31,7 +33,7 @@ function fromJson(body: string): string | undefined {
 
 function parse(body: string): unknown {
   try {
-    return JSON.parse(body);
+    return parseJson(body);
   } catch {
     return undefined;
   }

@@ -1,0 +1,4 @@
+import {legacyWrites} from './requests.js';
+import {testMatrix} from './test-matrix.js';
+
+testMatrix(legacyWrites);

@@ -1,0 +1,163 @@
+import {ApiKeyStrategy, BearerTokenStrategy, OAuthClientCredentialsStrategy} from '../../src/http/index.js';
+import {deployBundle} from '../../src/operations/deploy-bundle.js';
+import {downloadBundle} from '../../src/operations/download-bundle.js';
+import type {Host} from '../../src/operations/host.js';
+import {listBundles} from '../../src/operations/list-bundles.js';
+import type {CommonOptions} from '../../src/operations/options.js';
+import {pushRuntimeBundle} from '../../src/operations/push-runtime-bundle.js';
+import {waitForDeployment} from '../../src/operations/wait-for-deployment.js';
+import type {FaultLine, RequestKind} from './faults.js';
+import {done, polled, type Outcome} from './outcomes.js';
+import {deploymentId, type RequestName} from './right-answers.js';
+
+/** What a cell calls an operation with. */
+export interface CellCall {
+  /** Where the service is, where tokens come from: the faulty address where that is the one. */
+  readonly origin: string;
+  readonly tokenOrigin: string;
+  /** Archives that were built before, when a small one will not do. */
+  readonly archives?: {readonly v1: string; readonly v2: string} | undefined;
+  readonly options: CommonOptions;
+  readonly host: Host;
+}
+
+/** A request of a backend, and the call that makes it. */
+export interface MatrixRequest {
+  /** `api upload`. */
+  readonly name: string;
+  readonly request: RequestName;
+  readonly kind: RequestKind;
+  /** Another request to the same address comes before it: there is no connection that fails for this one only. */
+  readonly comesLater?: true;
+  /** Makes the call. */
+  run(call: CellCall): Promise<unknown>;
+  /** What becomes of the outcome of the request. @default nothing else */
+  amend?(outcome: Outcome, line: FaultLine): Outcome;
+}
+
+const projectSlug = 'shop';
+const targetSlug = 'staging';
+
+function api({origin, options}: CellCall) {
+  const auth = new BearerTokenStrategy('canary-api-token');
+  return {...options, preference: 'api', projectSlug, apiConnection: {origin, organizationId: 'org', auth}} as const;
+}
+
+function legacy({origin, options}: CellCall) {
+  const legacyAuth = new ApiKeyStrategy({apiKey: 'canary-api-key'});
+  return {...options, preference: 'legacy', projectSlug, origin, legacyAuth} as const;
+}
+
+function withOAuth(call: CellCall) {
+  const auth = new OAuthClientCredentialsStrategy({
+    tokenUrl: `${call.tokenOrigin}/token`,
+    clientId: 'client',
+    clientSecret: 'canary-client-secret',
+  });
+  return {...api(call), apiConnection: {origin: call.origin, organizationId: 'org', auth}};
+}
+
+const deployed = {deploymentId, targetSlug};
+const deployedLegacy = {bundleId: 7, targetSlug, before: 'none'};
+const deployment = {bundleId: 7, targetSlug};
+
+/** A look before a deployment: a target that is not there, or may not be looked at, does not keep it. */
+function lookedBefore(outcome: Outcome, {name}: FaultLine): Outcome {
+  return outcome.code === 'ERR_FORBIDDEN' || name.startsWith('404') ? done : outcome;
+}
+
+/** The requests of the Api backend. */
+export const apiRequests: readonly MatrixRequest[] = [
+  {
+    name: 'api token',
+    request: 'token',
+    kind: 'token',
+    run: (call) => pushRuntimeBundle(withOAuth(call), call.host),
+  },
+  {
+    name: 'api upload',
+    request: 'upload',
+    kind: 'write',
+    run: (call) => pushRuntimeBundle({...api(call), archive: call.archives?.v2}, call.host),
+  },
+  {
+    name: 'api deploy',
+    request: 'deploy',
+    kind: 'write',
+    run: (call) => deployBundle({...api(call), ...deployment}, call.host),
+  },
+  {
+    name: 'api poll',
+    request: 'poll',
+    kind: 'read',
+    run: (call) =>
+      waitForDeployment({...api(call), backend: 'api', deployment: deployed, pollInterval: 0.001}, call.host),
+    amend: polled,
+  },
+  {name: 'api list', request: 'list', kind: 'read', run: (call) => listBundles(api(call), call.host)},
+];
+
+/** The uploads and deployments of the legacy backend, in both formats. */
+export const legacyWrites: readonly MatrixRequest[] = [
+  {
+    name: 'legacy v1 upload',
+    request: 'upload',
+    kind: 'write',
+    run: (call) => pushRuntimeBundle({...legacy(call), archive: call.archives?.v1}, call.host),
+  },
+  {
+    name: 'legacy v1 upload with deployment',
+    request: 'upload',
+    kind: 'write',
+    comesLater: true,
+    run: (call) => pushRuntimeBundle({...legacy(call), targetSlug, archive: call.archives?.v1}, call.host),
+  },
+  {
+    name: 'legacy v2 upload',
+    request: 'upload',
+    kind: 'write',
+    run: (call) => pushRuntimeBundle({...legacy(call), v2: true, archive: call.archives?.v2}, call.host),
+  },
+  {
+    name: 'legacy deploy',
+    request: 'deploy',
+    kind: 'write',
+    comesLater: true,
+    run: (call) => deployBundle({...legacy(call), ...deployment}, call.host),
+  },
+];
+
+/** What the legacy backend is asked without changing anything. */
+export const legacyReads: readonly MatrixRequest[] = [
+  {
+    name: 'legacy look before a deployment',
+    request: 'look',
+    kind: 'read',
+    run: (call) => deployBundle({...legacy(call), ...deployment}, call.host),
+    amend: lookedBefore,
+  },
+  {
+    name: 'legacy poll',
+    request: 'poll',
+    kind: 'read',
+    run: (call) =>
+      waitForDeployment(
+        {...legacy(call), backend: 'legacy', deployment: deployedLegacy, pollInterval: 0.001},
+        call.host,
+      ),
+    amend: polled,
+  },
+  {name: 'legacy list', request: 'list', kind: 'read', run: (call) => listBundles(legacy(call), call.host)},
+  {
+    name: 'legacy download',
+    request: 'download',
+    kind: 'read',
+    run: (call) => downloadBundle({...legacy(call), bundleId: 7, output: 'bundle.tar.gz'}, call.host),
+  },
+  {
+    name: 'archive of a download',
+    request: 'archive',
+    kind: 'archive',
+    run: (call) => downloadBundle({...legacy(call), bundleId: 7, output: 'bundle.tar.gz'}, call.host),
+  },
+];
