@@ -1,5 +1,6 @@
 import {fileURLToPath} from 'node:url';
 import {endedEarly, watchProcess} from './abnormal-end.js';
+import type {Body, ErrorDocument} from './documents.js';
 import {reportError} from './errors/error-report.js';
 import {requestedExitCode} from './errors/oclif-errors.js';
 import {ownSignals} from './interruption.js';
@@ -75,7 +76,7 @@ function fail({output, signal}: Session, error: unknown): number {
   const report = reportError(signal.aborted ? interruptionOf(error, signal.reason) : error);
   output.error(report.message, report.suggestions);
   for (let cause = error; cause instanceof Error; cause = cause.cause) output.debug(cause.stack ?? cause.message);
-  output.document({error: report});
+  output.document({error: report} satisfies Body<ErrorDocument>);
   return report.exitCode;
 }
 

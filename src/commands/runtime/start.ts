@@ -1,6 +1,7 @@
 import {Flags} from '@oclif/core';
 import {BaseCommand} from '../../cli/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
+import type {Body, RuntimeStartDocument} from '../../cli/documents.js';
 import type {LocalRuntimeCredentials} from '../../testing/index.js';
 
 export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
@@ -47,7 +48,8 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
       const {origin, dataDirectory, credentials} = runtime;
       // Made for development and printed for use, even when the environment has the same already.
       output.revealSecrets(Object.values(credentials));
-      output.document({origin, dataDirectory, credentials}, {oneLine: true});
+      const document = {origin, dataDirectory, credentials} satisfies Body<RuntimeStartDocument>;
+      output.document(document, {oneLine: true});
       output.result(`Local runtime for development at ${origin}, data in ${dataDirectory}`);
       if (!output.json) for (const line of credentialLines(origin, credentials)) output.info(line);
       await until(signal);
