@@ -113,8 +113,10 @@ interface BuiltBundle extends Envelope, Pick<Bundle, 'message' | 'rootDir' | 'co
 export type BundleBuildDocument = BuiltBundle | BuildDryRun;
 
 /** What was pushed. */
-interface PushedBundle extends Envelope, PushResult {
+interface PushedBundle extends Envelope, Omit<PushResult, 'raw'> {
   readonly warnings: readonly string[];
+  /** The backend's own answers, untouched. A backend may have none. */
+  readonly raw: {readonly bundle?: unknown; readonly deployment?: unknown};
 }
 
 /** Where a dry run of a push would go. */
@@ -139,14 +141,14 @@ interface PushArchiveDryRun extends PushDryRun {
 export type BundlePushDocument = PushedBundle | PushBuildDryRun | PushArchiveDryRun;
 
 /** What was deployed. */
-export interface BundleDeployDocument extends Envelope, DeployBundleResult {
+export interface BundleDeployDocument extends Envelope, Omit<DeployBundleResult, 'raw'> {
   readonly warnings: readonly string[];
+  /** The backend's own answer, untouched. A backend may have none. */
+  readonly raw?: unknown;
 }
 
 /** What was deployed in place of what ran. */
-export interface BundleRollbackDocument extends Envelope, RollbackBundleResult {
-  readonly warnings: readonly string[];
-}
+export interface BundleRollbackDocument extends BundleDeployDocument, Pick<RollbackBundleResult, 'rolledBackFrom'> {}
 
 /** A part of the bundles of a project. */
 export interface BundleListDocument extends Envelope, ListBundlesResult {}

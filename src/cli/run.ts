@@ -26,6 +26,8 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
     leave(host, session);
     host.exit(exitCode);
   };
+  // Hooks of plugins may print before it is known which command is run. What needs no command is not a document.
+  if (session.output.json && host.argv[2] !== '--version') session.output.claimStdout();
   const running = sessions.run(session, async () => {
     await runOclif(host, fileURLToPath(root));
     await session.output.flush();
