@@ -57,7 +57,9 @@ export interface AuthStatusDocument extends Envelope {
   readonly credentials: readonly CredentialEntry[];
   /** What a push from here would use, for each built-in backend with an address. */
   readonly backends: readonly {
+    /** `legacy` or `api`. */
     readonly backend: string;
+    /** Its address. */
     readonly origin: string;
     /** Where the secret comes from; null: there is none. */
     readonly source: string | null;
@@ -94,12 +96,14 @@ interface PlannedBundle extends Pick<
 
 /** What `bundle:build --dry-run` would pack. */
 interface BuildDryRun extends Envelope, PlannedBundle {
+  /** Nothing was written. */
   readonly dryRun: true;
   readonly format: BundleFormat;
 }
 
 /** The archive that was written. */
 interface BuiltBundle extends Envelope, Pick<Bundle, 'message' | 'rootDir' | 'configPath' | 'matchMode' | 'config'> {
+  /** The archive. */
   readonly archive: ArchiveSummary & {
     /** Absolute path of the archive. */
     readonly path: string;
@@ -121,6 +125,7 @@ interface PushedBundle extends Envelope, Omit<PushResult, 'raw'> {
 
 /** Where a dry run of a push would go. */
 interface PushDryRun extends Envelope {
+  /** Nothing was sent. */
   readonly dryRun: true;
   readonly backend: RuntimeBackend;
   readonly projectSlug: string;
@@ -185,6 +190,7 @@ export interface BundleInspectDocument extends Envelope, ArchiveInspection {
 export interface RuntimeStartDocument extends Envelope {
   /** Its address. */
   readonly origin: string;
+  /** Absolute path of the data folder. */
   readonly dataDirectory: string;
   /** Made for development, with the first start in a data folder. */
   readonly credentials: {

@@ -39,7 +39,7 @@ beforeAll(async () => {
   await cp(join(bench.project, 'build'), join(bench.project, 'dist'), {recursive: true});
   await writeFile(join(bench.project, 'key.txt'), 'key-of-a-file\n');
   expect(await run('mycli bundle:build --quiet')).toMatchObject({code: 0});
-  for (const targetSlug of ['staging', 'production']) for (const _ of ['before', 'now']) await push(targetSlug);
+  for (const targetSlug of ['staging', 'staging', 'production', 'production']) await push(targetSlug);
 });
 afterAll(() => bench[Symbol.asyncDispose]());
 

@@ -41,9 +41,8 @@ describe('mycli help', () => {
   test('exit-codes has every exit code', async () => {
     const {code, stdout} = await runCli(binary, ['help', 'exit-codes']);
     expect(code).toBe(0);
-    for (const [exitCode, meaning] of exitCodeMeanings)
-      expect(stdout).toMatch(new RegExp(`^  ${String(exitCode)} `, 'm'));
-    expect(stdout).toContain(exitCodeMeanings[0]?.[1]);
+    const page = stdout.replaceAll(/\s+/g, ' ');
+    for (const [exitCode, meaning] of exitCodeMeanings) expect(page).toContain(` ${String(exitCode)} ${meaning} `);
   });
 
   test.each([
