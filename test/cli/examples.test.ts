@@ -38,6 +38,7 @@ beforeAll(async () => {
   // What the examples name.
   await cp(join(bench.project, 'build'), join(bench.project, 'dist'), {recursive: true});
   await writeFile(join(bench.project, 'key.txt'), 'key-of-a-file\n');
+  await writeFile(join(bench.project, 'stdin.txt'), 'what-a-user-types\n');
   expect(await run('mycli bundle:build --quiet')).toMatchObject({code: 0});
   for (const targetSlug of ['staging', 'staging', 'production', 'production']) await push(targetSlug);
 });
@@ -72,8 +73,10 @@ async function freePort(): Promise<string> {
 /** Runs a line in a shell, as a user types it. A server is stopped as soon as it says that it is ready. */
 async function run(line: string): Promise<{code: number | null; stdout: string; stderr: string}> {
   const path = [bin, process.env['PATH']].join(delimiter);
-  const child = spawn('sh', ['-c', `exec ${line}`], {cwd: bench.project, env: {...bench.env, PATH: path}});
-  child.stdin.end('secret-of-stdin\n');
+  const env = {...bench.env, PATH: path};
+  // What is asked for comes from a file, unless the line names one.
+  const script = `exec ${line.includes('<') ? line : `${line} < stdin.txt`}`;
+  const child = spawn('sh', ['-c', script], {cwd: bench.project, env, stdio: ['ignore', 'pipe', 'pipe']});
   if (line.includes('runtime:start')) child.stdout.once('data', () => child.kill('SIGINT'));
   const texts = Promise.all([text(child.stdout), text(child.stderr)]);
   const [code] = (await once(child, 'close')) as [number | null];
