@@ -1,14 +1,10 @@
 // Fails when a generated file that is committed is not the one that this source generates. Staged changes pass.
 import {execFileSync} from 'node:child_process';
 
-const generated = [
-  'oclif.manifest.json',
-  'docs/reference/commands',
-  'docs/reference/configuration.md',
-  'docs/reference/dependencies.md',
-  'docs/reference/errors.md',
-  ':(glob)test/**/__snapshots__/**',
-];
+const references = ['commands.md', 'configuration.md', 'dependencies.md', 'errors.md', 'json.md', 'json'].map(
+  (name) => `docs/reference/${name}`,
+);
+const generated = ['oclif.manifest.json', ...references, ':(glob)test/**/__snapshots__/**'];
 
 const status = execFileSync('git', ['status', '--porcelain', '--untracked-files=all', '--', ...generated], {
   encoding: 'utf8',

@@ -1,27 +1,6 @@
 // Writes docs/reference/errors.md from the catalogue of errors. Part of the build, so that drift is seen.
 import {writeFile} from 'node:fs/promises';
-import {catalogue, exitCodes} from '../dist/errors/index.js';
-
-const meanings = {
-  usage: 'usage: a flag or an argument',
-  input: 'configuration or input',
-  credentials: 'credentials refused (401, 403)',
-  'rate-limit': 'rate limit, retries used up',
-  network: 'network: nothing was carried out',
-  rejected: 'rejected by the server (4xx, 5xx)',
-  'deployment-failed': 'the deployment was accepted and failed',
-  'wait-timeout': 'the deployment did not end in the time to wait',
-  'outcome-unknown': 'outcome unknown: it may have been carried out',
-  interrupted: 'interrupted by SIGINT',
-};
-
-const codes = [
-  [0, 'done'],
-  [1, 'unexpected: a bug; please report it'],
-  ...Object.entries(exitCodes).map(([kind, code]) => [code, meanings[kind]]),
-  [129, 'interrupted by SIGHUP'],
-  [143, 'interrupted by SIGTERM'],
-].sort(([a], [b]) => a - b);
+import {catalogue, exitCodeMeanings, exitCodes} from '../dist/errors/index.js';
 
 const page = `# Errors and exit codes
 
@@ -34,7 +13,7 @@ An error has a stable \`code\`, one sentence that says what happened, and sugges
 
 | exit code | meaning |
 | --- | --- |
-${codes.map(([code, meaning]) => `| ${code} | ${meaning} |`).join('\n')}
+${exitCodeMeanings.map(([code, meaning]) => `| ${code} | ${meaning} |`).join('\n')}
 
 An answer of the server decides: 4, 5 or 7. Without an answer it is 6 before the last byte of the request was sent, 10 after it.
 8 is a deployment that was accepted and then failed; a refused request to deploy keeps its own code.

@@ -16,8 +16,11 @@ export interface BundleV2Metadata {
 
 /** The configuration of a bundle, as v2 writes it into the archive. */
 export interface BundleConfig {
+  /** Patterns of files for the server only. */
   readonly ssrOnly: readonly string[];
+  /** Patterns of files for server and client. */
   readonly ssrShared: readonly string[];
+  /** What the server is told. */
   readonly ssrParameters: Readonly<Record<string, unknown>>;
   readonly bundleMetadata?: BundleV2Metadata | undefined;
   /** Unknown top-level keys of an on-disk configuration file are kept. */

@@ -31,7 +31,6 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     const {flags, args} = await this.parse(commandLineOnly(this.ctor));
     this.flags = flags as CommandFlags<T>;
     this.args = args as CommandArgs<T>;
-    if (session.output.json) session.output.claimStdout();
     session.working = true;
     const document = await this.execute(createContext(session, {flags, config: this.config}));
     session.working = false;

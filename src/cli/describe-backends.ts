@@ -6,13 +6,17 @@ import type {BackendOptions} from './settings/settings.js';
 
 /** A backend, and whether it can be used as things are set. */
 export interface BackendDescription {
+  /** What `--runtime-backend` takes. */
   readonly name: string;
   /** Package that brings it. */
   readonly plugin: string;
+  /** Version of that package. */
   readonly version?: string | undefined;
+  /** One phrase for people. */
   readonly summary: string;
   readonly formats: Backend['formats'];
   readonly capabilities: Backend['capabilities'];
+  /** Whether it can be used as things are set. */
   readonly configured: boolean;
   /** What is missing or wrong; empty when it is configured. */
   readonly missing: readonly string[];

@@ -1,5 +1,6 @@
 import {fileURLToPath} from 'node:url';
 import {endedEarly, watchProcess} from './abnormal-end.js';
+import type {Body, ErrorDocument} from './documents.js';
 import {reportError} from './errors/error-report.js';
 import {requestedExitCode} from './errors/oclif-errors.js';
 import {ownSignals} from './interruption.js';
@@ -25,6 +26,8 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
     leave(host, session);
     host.exit(exitCode);
   };
+  // Hooks of plugins may print before it is known which command is run. What needs no command is not a document.
+  if (session.output.json && host.argv[2] !== '--version') session.output.claimStdout();
   const running = sessions.run(session, async () => {
     await runOclif(host, fileURLToPath(root));
     await session.output.flush();
@@ -75,7 +78,7 @@ function fail({output, signal}: Session, error: unknown): number {
   const report = reportError(signal.aborted ? interruptionOf(error, signal.reason) : error);
   output.error(report.message, report.suggestions);
   for (let cause = error; cause instanceof Error; cause = cause.cause) output.debug(cause.stack ?? cause.message);
-  output.document({error: report});
+  output.document({error: report} satisfies Body<ErrorDocument>);
   return report.exitCode;
 }
 

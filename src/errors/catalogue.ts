@@ -27,6 +27,24 @@ export const exitCodes: Readonly<Record<ErrorKind, number>> = {
   interrupted: 130,
 };
 
+/** What every exit code of the command line means, for people. */
+export const exitCodeMeanings: readonly (readonly [code: number, meaning: string])[] = [
+  [0, 'done'],
+  [1, 'unexpected: a bug; please report it'],
+  [exitCodes.usage, 'usage: a flag or an argument'],
+  [exitCodes.input, 'configuration or input'],
+  [exitCodes.credentials, 'credentials refused (401, 403)'],
+  [exitCodes['rate-limit'], 'rate limit, retries used up'],
+  [exitCodes.network, 'network: nothing was carried out'],
+  [exitCodes.rejected, 'rejected by the server (4xx, 5xx)'],
+  [exitCodes['deployment-failed'], 'the deployment was accepted and failed'],
+  [exitCodes['wait-timeout'], 'the deployment did not end in the time to wait'],
+  [exitCodes['outcome-unknown'], 'outcome unknown: it may have been carried out'],
+  [129, 'interrupted by SIGHUP'],
+  [exitCodes.interrupted, 'interrupted by SIGINT'],
+  [143, 'interrupted by SIGTERM'],
+];
+
 interface CatalogueEntry {
   readonly kind: ErrorKind;
   /** One sentence for the reference: when this error is seen. */

@@ -1,5 +1,5 @@
 export {nearest} from './nearest.js';
-export {catalogue, exitCodes, type ErrorCode, type ErrorKind} from './catalogue.js';
+export {catalogue, exitCodeMeanings, exitCodes, type ErrorCode, type ErrorKind} from './catalogue.js';
 export {
   amendError,
   createError,

@@ -24,6 +24,7 @@ export interface InspectArchiveOptions {
 /** A pattern of a configuration, and how many files it matches by itself. */
 export interface PatternMatches {
   readonly pattern: string;
+  /** How many files it matches by itself. */
   readonly files: number;
 }
 
@@ -53,6 +54,7 @@ export interface ArchiveInspection {
   readonly configPath?: string | undefined;
   /** Unknown for a v1 archive without a manifest. */
   readonly config?: BundleConfig | undefined;
+  /** What the patterns of the configuration match. */
   readonly matches: {readonly ssrOnly: readonly PatternMatches[]; readonly ssrShared: readonly PatternMatches[]};
   /** Sorted by path. */
   readonly files: readonly InspectedFile[];

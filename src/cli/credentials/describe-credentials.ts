@@ -3,11 +3,15 @@ import type {CredentialKind} from './login-target.js';
 
 /** Credentials that are stored, without their secret. */
 export interface CredentialEntry {
+  /** The origin that they are for. */
   readonly origin: string;
+  /** What is stored. */
   readonly kind: CredentialKind;
   /** User of an API key. */
   readonly user?: string | undefined;
+  /** Of a client secret. */
   readonly clientId?: string | undefined;
+  /** Token endpoint that a client secret is for. */
   readonly tokenUrl?: string | undefined;
 }
 

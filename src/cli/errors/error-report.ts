@@ -3,12 +3,17 @@ import {isOclifError, isUsageError, usageError, type OclifError} from './oclif-e
 
 /** An error as people and programs see it. */
 export interface ErrorReport {
+  /** Stable: branch on this one. Each is in the reference of errors; a command of a plugin may have its own. */
   readonly code: string;
+  /** One sentence for people that says what happened. */
   readonly message: string;
+  /** What the process exits with. */
   readonly exitCode: number;
   /** HTTP status. */
   readonly status?: number | undefined;
+  /** What to do about it, a sentence or a command each. */
   readonly suggestions: readonly string[];
+  /** Facts that depend on the code. */
   readonly details?: Readonly<Record<string, unknown>> | undefined;
 }
 

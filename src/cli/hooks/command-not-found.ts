@@ -1,5 +1,6 @@
 import type {Hook} from '@oclif/core';
-import {createError, nearest} from '../../errors/index.js';
+import {createError} from '../../errors/index.js';
+import {noSuchCommand} from '../errors/no-such-command.js';
 
 /** Says that there is no such command and names the nearest one. It never asks and never runs another one. */
 const commandNotFound: Hook.CommandNotFound = ({id, config}) => {
@@ -9,10 +10,7 @@ const commandNotFound: Hook.CommandNotFound = ({id, config}) => {
     });
   }
   const known = config.commands.filter(({hidden}) => !hidden).map((command) => command.id);
-  const meant = nearest(id, known);
-  throw createError('ERR_COMMAND_NOT_FOUND', `There is no command ${id}.`, {
-    suggestions: [...(meant === undefined ? [] : [`Did you mean mycli ${meant}?`]), 'mycli help lists all commands.'],
-  });
+  throw noSuchCommand({typed: id, known, see: 'mycli help lists all commands.'});
 };
 
 export default commandNotFound;

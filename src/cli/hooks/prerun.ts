@@ -1,6 +1,7 @@
 import type {Hook} from '@oclif/core';
 import {isRuntimeCliError} from '../../errors/index.js';
 import {isOclifError} from '../errors/oclif-errors.js';
+import {sessions} from '../session.js';
 
 interface ForeignCommand {
   catch(error: unknown): Promise<unknown>;
@@ -8,10 +9,11 @@ interface ForeignCommand {
 }
 
 /**
- * Brings the errors of commands that are not ours, which oclif's base class would print as JSON of its own with exit code
- * 1, to run.ts like all others. Ours do not get there.
+ * Leaves stdout to commands that are not ours, which print on it what they like. Brings their errors, which oclif's base
+ * class would print as JSON of its own with exit code 1, to run.ts like all others. Ours do not get there.
  */
 const prerun: Hook.Prerun = ({Command}) => {
+  if (Command.plugin?.isRoot === false) sessions.getStore()?.output.releaseStdout();
   const base = baseOf(Command.prototype);
   if (base === undefined) return Promise.resolve();
   const original = base.catch;

@@ -105,6 +105,12 @@ export class Output implements Logger {
     });
   }
 
+  /** Leaves stdout to others again: to commands that are not ours, and to help. */
+  releaseStdout(): void {
+    this.#stdoutClaimed = false;
+    this.#stdout.write = this.#writeStdout;
+  }
+
   /** Resolves when everything that was written to stdout is out. */
   async flush(): Promise<void> {
     await new Promise((resolve) => this.#writeStdout('', resolve));

@@ -1,6 +1,7 @@
 import type {BackendFailure} from '../../backends/registry.js';
 import type {JsonDocument} from '../command-context.js';
 import type {BackendDescription} from '../describe-backends.js';
+import type {BackendListDocument, Body} from '../documents.js';
 import type {Output} from '../output/output.js';
 import {tableLines} from './table.js';
 
@@ -21,5 +22,5 @@ export function renderBackends(
   for (const line of tableLines(['NAME', 'PLUGIN', 'SUMMARY', 'FORMATS', 'CAPABILITIES', 'STATE'], rows)) {
     output.result(line);
   }
-  return {backends, failures};
+  return {backends, failures} satisfies Body<BackendListDocument>;
 }

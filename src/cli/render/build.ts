@@ -1,5 +1,6 @@
 import type {BuildOutcome} from '../../tasks/build-tasks.js';
 import type {JsonDocument} from '../command-context.js';
+import type {Body, BundleBuildDocument} from '../documents.js';
 import type {Output} from '../output/output.js';
 import {describePlannedFiles, plannedDocument} from './plan.js';
 
@@ -8,7 +9,7 @@ export function renderBuild({plan, result, streamed}: BuildOutcome, output: Outp
   if (streamed) return undefined;
   if (!result) {
     for (const line of describePlannedFiles(plan)) output.result(line);
-    return {dryRun: true, ...plannedDocument(plan)};
+    return {dryRun: true, ...plannedDocument(plan)} satisfies Body<BundleBuildDocument>;
   }
   const {bundle, manifest, warnings} = result;
   const {format, path, size, sha256, contentSha256, message, rootDir, configPath, matchMode, config, files} = bundle;
@@ -23,5 +24,5 @@ export function renderBuild({plan, result, streamed}: BuildOutcome, output: Outp
     matchMode,
     config,
     warnings,
-  };
+  } satisfies Body<BundleBuildDocument>;
 }

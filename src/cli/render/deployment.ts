@@ -1,5 +1,6 @@
 import type {DeployBundleResult} from '../../operations/options.js';
 import type {JsonDocument} from '../command-context.js';
+import type {Body, BundleDeployDocument} from '../documents.js';
 import type {Output} from '../output/output.js';
 
 /** Tells what a deployment has come to, and gives the document of `--json`. */
@@ -11,5 +12,5 @@ export function renderDeployment(result: DeployBundleResult, output: Output): Js
       ? `Bundle ${String(bundleId)} runs on ${targetSlug} of ${projectSlug} (${backend}).`
       : `The deployment${id} of bundle ${String(bundleId)} to ${targetSlug} of ${projectSlug} (${backend}) is ${status}.`,
   );
-  return {...result};
+  return {...result} satisfies Body<BundleDeployDocument>;
 }

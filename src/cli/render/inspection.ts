@@ -1,5 +1,6 @@
 import type {ArchiveInspection, PatternMatches} from '../../operations/inspect-bundle.js';
 import type {JsonDocument} from '../command-context.js';
+import type {Body, BundleInspectDocument} from '../documents.js';
 import type {Output} from '../output/output.js';
 import {renderTable, type Column} from './table.js';
 
@@ -34,7 +35,7 @@ export function renderInspection(
   output.result('');
   for (const line of renderTable(files, columns, output.width)) output.result(line);
   for (const problem of problems) output.result(`Problem: ${problem}`);
-  return {...inspection};
+  return {...inspection} satisfies Body<BundleInspectDocument>;
 }
 
 function describeMatches(setting: string, patterns: readonly PatternMatches[]): readonly string[] {

@@ -2,6 +2,7 @@ import type {BundleItem, DeploymentItem} from '../../backends/contract.js';
 import type {ListBundlesResult} from '../../operations/list-bundles.js';
 import type {ListDeploymentsResult} from '../../operations/list-deployments.js';
 import type {JsonDocument} from '../command-context.js';
+import type {Body, BundleHistoryDocument, BundleListDocument} from '../documents.js';
 import type {Output} from '../output/output.js';
 import {renderTable, type Column} from './table.js';
 
@@ -35,7 +36,7 @@ export function renderBundles(
   renderRows(bundles, columns, output);
   if (bundles.length === 0) output.info(`No bundle of ${projectSlug} is in this part of the list.`);
   tellRest(bundles.length, total, output);
-  return {...result};
+  return {...result} satisfies Body<BundleListDocument>;
 }
 
 /** Shows the deployments to a target, and gives the document of `--json`. */
@@ -52,7 +53,7 @@ export function renderDeployments(
     ...result,
     // What names a deployment to its backend is of no use to others; its id is.
     deployments: deployments.map(({deployment, ...item}) => ({deploymentId: deployment.deploymentId, ...item})),
-  };
+  } satisfies Body<BundleHistoryDocument>;
 }
 
 function renderRows<Row>(rows: readonly Row[], columns: readonly Column<Row>[], output: Output): void {

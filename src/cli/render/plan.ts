@@ -1,5 +1,4 @@
 import {categoryOf, type BundlePlan} from '../../bundle/index.js';
-import type {JsonDocument} from '../command-context.js';
 
 /** What a dry run lists: each file with its size and what it is for. */
 export function describePlannedFiles({files}: Pick<BundlePlan, 'files'>): readonly string[] {
@@ -8,7 +7,7 @@ export function describePlannedFiles({files}: Pick<BundlePlan, 'files'>): readon
 }
 
 /** The same for programs, with the configuration that would be written. */
-export function plannedDocument(plan: BundlePlan): JsonDocument {
+export function plannedDocument(plan: BundlePlan) {
   const {format, buildDirectory, rootDir, configPath, matchMode, message, config, totalBytes, sources} = plan;
   const files = plan.files.map((file) => ({path: file.path, size: file.size, category: categoryOf(file)}));
   return {format, buildDirectory, rootDir, configPath, matchMode, message, config, sources, totalBytes, files};

@@ -1,5 +1,6 @@
 import type {PushOutcome} from '../../tasks/push-tasks.js';
 import type {JsonDocument} from '../command-context.js';
+import type {Body, BundlePushDocument} from '../documents.js';
 import type {Output} from '../output/output.js';
 import {describePlannedFiles, plannedDocument} from './plan.js';
 
@@ -11,7 +12,8 @@ export function renderPush({plan, result}: PushOutcome, output: Output): JsonDoc
     if (content.kind === 'build') for (const line of describePlannedFiles(content.plan)) output.result(line);
     output.result(`Nothing was sent: this would go to ${selection.backend} as ${format}.`);
     const content_ = content.kind === 'build' ? plannedDocument(content.plan) : {archive: content.bundle.path};
-    return {dryRun: true, backend: selection.backend, projectSlug, targetSlug, ...content_, format};
+    const planned = {dryRun: true, backend: selection.backend, projectSlug, targetSlug, ...content_, format} as const;
+    return planned satisfies Body<BundlePushDocument>;
   }
   const {bundleId, backend, deployed, deploymentId, status, archive} = result;
   output.result(`Bundle ${String(bundleId)} was pushed to ${projectSlug} (${backend}), sha256 ${archive.sha256}`);
@@ -27,5 +29,5 @@ export function renderPush({plan, result}: PushOutcome, output: Output): JsonDoc
         : `Its deployment${id} to ${targetSlug} is ${String(status)}.`,
     );
   }
-  return {...result};
+  return {...result} satisfies Body<BundlePushDocument>;
 }

@@ -1,4 +1,5 @@
 import type {JsonDocument} from '../command-context.js';
+import type {Body, ConfigShowDocument} from '../documents.js';
 import type {Output} from '../output/output.js';
 import type {ExplainedSetting, ExplainedSettings, OverriddenValue} from '../settings/explain-settings.js';
 import {settingNames} from '../settings/setting-names.js';
@@ -21,7 +22,7 @@ export function renderSettings(
 ): JsonDocument {
   output.info(configFile === undefined ? 'No configuration file was found.' : `Configuration file: ${configFile}`);
   for (const line of renderTable(settings, columns, output.width)) output.result(line);
-  return {configFile: configFile ?? null, settings};
+  return {configFile: configFile ?? null, settings} satisfies Body<ConfigShowDocument>;
 }
 
 function showOverridden({value, source, problem}: OverriddenValue): string {

@@ -4,6 +4,7 @@ import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
 import {credentialPath, readCredentials, writeCredentials} from '../../cli/credentials/credential-file.js';
 import {credentialKinds, loginTarget, type CredentialKind} from '../../cli/credentials/login-target.js';
 import {readSecretInput} from '../../cli/credentials/read-secret-input.js';
+import type {AuthLoginDocument, Body} from '../../cli/documents.js';
 import {connectionFlags} from '../../cli/flags/index.js';
 import {checkedSecret} from '../../cli/secrets.js';
 import type {Settings} from '../../cli/settings/settings.js';
@@ -52,7 +53,7 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
     await writeCredentials(credentialFile, {...stored, [target.origin]: credentials});
     const file = credentialPath(credentialFile);
     output.result(`The ${target.kind} for ${target.origin} is stored in ${file}.`);
-    return {origin: target.origin, kind: target.kind, file};
+    return {origin: target.origin, kind: target.kind, file} satisfies Body<AuthLoginDocument>;
   }
 
   #kind({origin, apiOrigin}: Settings): CredentialKind {

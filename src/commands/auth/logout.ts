@@ -3,6 +3,7 @@ import {BaseCommand} from '../../cli/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
 import {readCredentials, writeCredentials} from '../../cli/credentials/credential-file.js';
 import {originOf} from '../../cli/credentials/stored-settings.js';
+import type {AuthLogoutDocument, Body} from '../../cli/documents.js';
 import {connectionFlags} from '../../cli/flags/index.js';
 import type {Settings} from '../../cli/settings/settings.js';
 import {createError} from '../../errors/index.js';
@@ -30,7 +31,7 @@ export default class AuthLogout extends BaseCommand<typeof AuthLogout> {
     if (removed.length > 0) await writeCredentials(credentialFile, Object.fromEntries(left));
     for (const name of removed) output.result(`The credentials for ${name} are forgotten.`);
     if (removed.length === 0) output.result(`Nothing is stored for ${origins.join(' or ') || 'any origin'}.`);
-    return {removed};
+    return {removed} satisfies Body<AuthLogoutDocument>;
   }
 
   #origins({origin, apiOrigin}: Settings): readonly string[] {

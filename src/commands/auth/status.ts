@@ -2,6 +2,7 @@ import {BaseCommand} from '../../cli/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
 import {credentialPath, readCredentials} from '../../cli/credentials/credential-file.js';
 import {credentialEntries, describeEntry, storedSecrets} from '../../cli/credentials/describe-credentials.js';
+import type {AuthStatusDocument, Body} from '../../cli/documents.js';
 import {connectionFlags} from '../../cli/flags/index.js';
 import type {Settings} from '../../cli/settings/settings.js';
 
@@ -30,7 +31,7 @@ export default class AuthStatus extends BaseCommand<typeof AuthStatus> {
     for (const {backend, origin, source} of backends) {
       output.result(`${backend} at ${origin}: ${source === null ? 'no credentials' : `from ${source}`}`);
     }
-    return {file, credentials, backends};
+    return {file, credentials, backends} satisfies Body<AuthStatusDocument>;
   }
 }
 

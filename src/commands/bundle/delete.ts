@@ -2,6 +2,7 @@ import {Args, Flags} from '@oclif/core';
 import {BaseCommand} from '../../cli/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
 import {confirm, requireConsent} from '../../cli/confirm.js';
+import type {Body, BundleDeleteDocument} from '../../cli/documents.js';
 import {connectionFlags, rateLimitFlags} from '../../cli/flags/index.js';
 import {reachBackends} from '../../cli/reach-backends.js';
 import {requireSetting} from '../../cli/settings/require-setting.js';
@@ -41,6 +42,6 @@ export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
       },
     });
     for (const id of result.deleted) context.output.result(`Bundle ${String(id)} of ${projectSlug} was deleted.`);
-    return {...result};
+    return {...result} satisfies Body<BundleDeleteDocument>;
   }
 }

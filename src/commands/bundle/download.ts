@@ -1,6 +1,7 @@
 import {Args, Flags} from '@oclif/core';
 import {BaseCommand} from '../../cli/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
+import type {Body, BundleDownloadDocument} from '../../cli/documents.js';
 import {connectionFlags, rateLimitFlags} from '../../cli/flags/index.js';
 import {reachBackends} from '../../cli/reach-backends.js';
 import {requireSetting} from '../../cli/settings/require-setting.js';
@@ -42,6 +43,6 @@ export default class BundleDownload extends BaseCommand<typeof BundleDownload> {
     });
     context.output.result(result.path);
     context.output.result(`sha256 ${result.sha256}`);
-    return {...result};
+    return {...result} satisfies Body<BundleDownloadDocument>;
   }
 }

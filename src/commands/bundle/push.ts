@@ -18,7 +18,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
     '<%= config.bin %> <%= command.id %> --project my-shop',
     '<%= config.bin %> <%= command.id %> --project my-shop --target staging --wait',
     '<%= config.bin %> <%= command.id %> --project my-shop --runtime-backend legacy --v2',
-    '<%= config.bin %> <%= command.id %> --project my-shop --archive bundle.tar.gz',
+    '<%= config.bin %> <%= command.id %> --project my-shop --archive bundle.tar.gz --v2',
     '<%= config.bin %> <%= command.id %> --project my-shop --dry-run',
   ];
   static override readonly flags = {

@@ -1,7 +1,10 @@
 import {Flags} from '@oclif/core';
 import {BaseCommand} from '../../cli/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
+import type {Body, RuntimeStartDocument} from '../../cli/documents.js';
 import type {LocalRuntimeCredentials} from '../../testing/index.js';
+
+const helpGroup = 'RUNTIME';
 
 export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
   static override readonly summary = 'Start a local hosting service that speaks both protocols, for development.';
@@ -14,17 +17,29 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
     '<%= config.bin %> <%= command.id %> --fault 429x2:retry-after=1',
   ];
   static override readonly flags = {
-    port: Flags.integer({min: 0, max: 65_535, default: 0, helpValue: 'PORT', summary: 'Port; 0 takes any free one.'}),
-    host: Flags.string({default: '127.0.0.1', helpValue: 'ADDRESS', summary: 'Address to listen on.'}),
-    data: Flags.string({helpValue: 'DIR', summary: 'Data folder; default a temporary one, removed at the end.'}),
-    auth: Flags.boolean({default: true, allowNo: true, summary: 'Check credentials.'}),
+    port: Flags.integer({
+      min: 0,
+      max: 65_535,
+      default: 0,
+      helpValue: 'PORT',
+      summary: 'Port; 0 takes any free one.',
+      helpGroup,
+    }),
+    host: Flags.string({default: '127.0.0.1', helpValue: 'ADDRESS', summary: 'Address to listen on.', helpGroup}),
+    data: Flags.string({
+      helpValue: 'DIR',
+      summary: 'Data folder; default a temporary one, removed at the end.',
+      helpGroup,
+    }),
+    auth: Flags.boolean({default: true, allowNo: true, summary: 'Check credentials.', helpGroup}),
     fault: Flags.string({
       multiple: true,
       multipleNonGreedy: true,
       helpValue: 'FAULT',
       summary: 'Answer with a fault, such as 429x2:retry-after=1; repeatable.',
+      helpGroup,
     }),
-    'deployment-seconds': Flags.integer({min: 0, helpValue: 'S', summary: 'How long a deployment takes.'}),
+    'deployment-seconds': Flags.integer({min: 0, helpValue: 'S', summary: 'How long a deployment takes.', helpGroup}),
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument | undefined> {
@@ -47,7 +62,8 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
       const {origin, dataDirectory, credentials} = runtime;
       // Made for development and printed for use, even when the environment has the same already.
       output.revealSecrets(Object.values(credentials));
-      output.document({origin, dataDirectory, credentials}, {oneLine: true});
+      const document = {origin, dataDirectory, credentials} satisfies Body<RuntimeStartDocument>;
+      output.document(document, {oneLine: true});
       output.result(`Local runtime for development at ${origin}, data in ${dataDirectory}`);
       if (!output.json) for (const line of credentialLines(origin, credentials)) output.info(line);
       await until(signal);

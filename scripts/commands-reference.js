@@ -1,0 +1,97 @@
+// Writes docs/reference/commands.md from the manifest of the commands and the names of the settings. Part of the build, so
+// that drift is seen.
+import {readFile, writeFile} from 'node:fs/promises';
+import {settingNames} from '../dist/cli/settings/setting-names.js';
+
+const {commands} = JSON.parse(await readFile(new URL('../oclif.manifest.json', import.meta.url), 'utf8'));
+const configKeyOf = Object.fromEntries(Object.values(settingNames).map(({flag, config}) => [flag, config]));
+
+const cell = (text = '') => text.replaceAll('|', '\\|');
+const code = (text) => (text === undefined ? '' : `\`${cell(text)}\``);
+
+function usage({id, args}) {
+  const names = Object.values(args).map(({name, required, multiple}) => {
+    const shown = `${name.toUpperCase()}${multiple ? '...' : ''}`;
+    return required ? shown : `[${shown}]`;
+  });
+  return ['mycli', id, ...names, '[FLAGS]'].join(' ');
+}
+
+function flagRow({
+  name,
+  char,
+  type,
+  options,
+  helpValue = options?.join('|') ?? 'VALUE',
+  multiple,
+  allowNo,
+  env,
+  summary,
+  default: standard,
+}) {
+  const value = type === 'option' ? ` ${helpValue}${multiple ? '...' : ''}` : '';
+  const flag = `${char === undefined ? '' : `-${char}, `}--${allowNo ? '[no-]' : ''}${name}${value}`;
+  const defaults = standard === undefined || standard === false ? '' : ` Default ${code(String(standard))}.`;
+  return `| ${code(flag)} | ${code(env)} | ${code(configKeyOf[name])} | ${cell(summary)}${defaults} |`;
+}
+
+function flagTable([group, flags]) {
+  return `### ${group === 'CI' ? group : group[0] + group.slice(1).toLowerCase()} flags
+
+| flag | variable | key of the config file | |
+| --- | --- | --- | --- |
+${flags.map(flagRow).join('\n')}
+`;
+}
+
+function section(command) {
+  const {id, summary, description, args, flags, examples} = command;
+  const own = Object.values(flags).filter(({helpGroup}) => helpGroup !== 'GLOBAL');
+  const groups = [...new Set(own.map(({helpGroup}) => helpGroup))].map((group) => [
+    group,
+    own.filter(({helpGroup}) => helpGroup === group),
+  ]);
+  const listed = Object.values(args).map(({name, description: text}) => `- \`${name.toUpperCase()}\`: ${text}\n\n`);
+  return `## ${id}
+
+${summary}
+
+\`\`\`sh
+${usage(command)}
+\`\`\`
+
+${description}
+
+${listed.join('')}### Examples
+
+\`\`\`sh
+${examples.map((example) => example.replaceAll('<%= config.bin %>', 'mycli').replaceAll('<%= command.id %>', id)).join('\n')}
+\`\`\`
+
+${groups.map(flagTable).join('\n')}`;
+}
+
+const all = Object.values(commands);
+const page = `# Commands
+
+<!-- Written by scripts/commands-reference.js from oclif.manifest.json, which is made from src/commands. -->
+
+${all.map(({id, summary}) => `- [\`${id}\`](#${id.replace(':', '')}): ${summary}`).join('\n')}
+
+A flag's variable and its key of the config file stand beside it; which of them wins is told in [configuration](configuration.md),
+what a command prints with \`--json\` in [JSON documents](json.md), its exit codes in [errors](errors.md). \`help\`, \`plugins\`, \`autocomplete\` and
+\`version\` are oclif's own commands: see \`mycli help plugins\`.
+
+## Flags of every command
+
+| flag | variable | key of the config file | |
+| --- | --- | --- | --- |
+${Object.values(all[0].flags)
+  .filter(({helpGroup}) => helpGroup === 'GLOBAL')
+  .map(flagRow)
+  .join('\n')}
+| \`--help\` | | | Show the help of the command. |
+
+${all.map(section).join('\n')}`;
+
+await writeFile(new URL('../docs/reference/commands.md', import.meta.url), page);

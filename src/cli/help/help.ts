@@ -1,0 +1,54 @@
+import {Help, type Interfaces} from '@oclif/core';
+import {noSuchCommand} from '../errors/no-such-command.js';
+import {sessions} from '../session.js';
+import {helpPages, type HelpPage} from './pages.js';
+
+/** oclif's help with pages that are about no single command, and with our answer to a command that there is not. */
+export class PagedHelp extends Help {
+  /** Shows the help of what the arguments name: a command, a topic, a page, or all of mycli. */
+  override async showHelp(argv: string[]): Promise<void> {
+    const subject = subjectOf(argv);
+    const page = subject === undefined ? undefined : helpPages[subject];
+    const isCommand = subject === undefined || isKnown(subject, this.config);
+    if (!isCommand && page === undefined) {
+      const {commandIDs, topics} = this.config;
+      const known = [...commandIDs, ...topics.map(({name}) => name), ...Object.keys(helpPages)];
+      throw noSuchCommand({
+        typed: subject,
+        id: `help ${subject}`,
+        known: known.map((name) => `help ${name}`),
+        see: 'mycli help lists all commands.',
+      });
+    }
+    // It is for people, with --json too.
+    sessions.getStore()?.output.releaseStdout();
+    if (isCommand) await super.showHelp(argv);
+    if (page !== undefined) this.#showPage(page);
+  }
+
+  protected override async showRootHelp(): Promise<void> {
+    await super.showRootHelp();
+    const pages = Object.entries(helpPages).map(([name, {summary}]): [string, string] => [`help ${name}`, summary]);
+    this.log(this.section('MORE HELP', pages));
+    this.log('');
+  }
+
+  #showPage({sections}: HelpPage): void {
+    for (const {title, body} of sections) {
+      const text =
+        typeof body === 'string' ? this.wrap(body) : body.map(([name, meaning]): [string, string] => [name, meaning]);
+      this.log(this.section(title, text));
+      this.log('');
+    }
+  }
+}
+
+/** The first word that is no part of asking for help; none when a flag comes before it, as oclif has it. */
+function subjectOf(argv: readonly string[]): string | undefined {
+  const first = argv.find((argument) => argument !== 'help' && argument !== '--help');
+  return first?.startsWith('-') === true ? undefined : first;
+}
+
+function isKnown(subject: string, config: Interfaces.Config): boolean {
+  return config.findCommand(subject) !== undefined || config.findTopic(subject) !== undefined;
+}

@@ -1,0 +1,89 @@
+import {readFile} from 'node:fs/promises';
+import {fileURLToPath} from 'node:url';
+import {describe, expect, test} from 'vitest';
+import {environmentName} from '../../src/cli/flags/index.js';
+import {settingNames} from '../../src/cli/settings/setting-names.js';
+import {exitCodeMeanings} from '../../src/errors/index.js';
+import {binary, runCli} from './spawn-cli.js';
+
+interface Flag {
+  readonly name: string;
+  readonly env?: string;
+  readonly helpGroup?: string;
+  readonly summary?: string;
+}
+interface Manifest {
+  readonly commands: Readonly<Record<string, {readonly flags: Readonly<Record<string, Flag>>}>>;
+}
+
+const manifest = fileURLToPath(new URL('../../oclif.manifest.json', import.meta.url));
+const {commands} = JSON.parse(await readFile(manifest, 'utf8')) as Manifest;
+const settingFlags = new Set(Object.values(settingNames).map(({flag}) => flag));
+
+describe.each(Object.keys(commands))('the help of %s', (id) => {
+  const flags = Object.values(commands[id]?.flags ?? {});
+
+  test('has every flag in a group, with a summary', () => {
+    expect(flags.filter(({helpGroup, summary}) => helpGroup === undefined || summary === undefined)).toEqual([]);
+  });
+
+  test('names the variable of every flag that is a setting', async () => {
+    const {code, stdout} = await runCli(binary, [id, '--help']);
+    expect(code).toBe(0);
+    for (const {name, env} of flags) {
+      expect(env).toBe(settingFlags.has(name) ? environmentName(name) : undefined);
+      if (env !== undefined) expect(stdout).toContain(`[env: ${env}]`);
+    }
+  });
+});
+
+describe('mycli help', () => {
+  test('exit-codes has every exit code', async () => {
+    const {code, stdout} = await runCli(binary, ['help', 'exit-codes']);
+    expect(code).toBe(0);
+    const page = stdout.replaceAll(/\s+/g, ' ');
+    for (const [exitCode, meaning] of exitCodeMeanings) expect(page).toContain(` ${String(exitCode)} ${meaning} `);
+  });
+
+  test.each([
+    ['config', 'mycli config:COMMAND', 'MYCLI_RUNTIME_ORIGIN, origin'],
+    ['plugins', 'plugins:install', 'MYCLI_SKIP_PLUGINS'],
+  ])('%s shows the commands, then the page', async (subject, command, fact) => {
+    for (const args of [
+      ['help', subject],
+      [subject, '--help'],
+    ]) {
+      const {code, stdout} = await runCli(binary, args);
+      expect(code).toBe(0);
+      expect(stdout.indexOf(command)).toBeGreaterThan(-1);
+      expect(stdout.indexOf(fact)).toBeGreaterThan(stdout.indexOf(command));
+    }
+  });
+
+  test('lists its pages', async () => {
+    for (const args of [['help'], ['--help'], []]) {
+      expect((await runCli(binary, args)).stdout).toMatch(/MORE HELP\n {2}help config .*\n/);
+    }
+  });
+
+  test('goes to stdout with --json too', async () => {
+    expect((await runCli(binary, ['bundle:push', '--help', '--json'])).stdout).toContain('USAGE');
+  });
+
+  test.each([
+    [['bundel:push', '--help'], 'Did you mean mycli help bundle:push?'],
+    [['help', 'bundel:push'], 'Did you mean mycli help bundle:push?'],
+    [['help', 'exit-code'], 'Did you mean mycli help exit-codes?'],
+    [['nope', '--help'], 'mycli help lists all commands.'],
+  ])('answers %j as an unknown command', async (args, suggestion) => {
+    const {code, stdout, stderr} = await runCli(binary, args);
+    expect({code, stdout}).toEqual({code: 2, stdout: ''});
+    expect(stderr).toContain(suggestion);
+  });
+
+  test('answers an unknown command with JSON when asked to', async () => {
+    const {code, stdout} = await runCli(binary, ['bundel:push', '--help', '--json']);
+    expect(code).toBe(2);
+    expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_COMMAND_NOT_FOUND', exitCode: 2}});
+  });
+});
