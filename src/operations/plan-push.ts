@@ -117,6 +117,7 @@ export function unusedOptions(options: PushRuntimeBundleBackendOptions, format: 
     configPath: options.configPath,
     matchMode: options.matchMode,
     ccOverrides: options.bundleMetadata?.ccOverrides,
+    compressionLevel: options.compressionLevel,
   };
   return Object.entries(given)
     .filter(([, value]) => value !== undefined)

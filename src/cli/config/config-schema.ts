@@ -48,6 +48,7 @@ export const configSchema = v.object({
     v.object({dependencies: v.optional(v.record(v.string(), v.string())), ccOverrides: v.optional(texts)}),
   ),
   ignore: v.optional(texts),
+  compressionLevel: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(9))),
   wait: v.optional(v.boolean()),
   pollInterval: v.optional(v.pipe(v.number(), v.finite(), v.gtValue(0))),
   timeout: v.optional(v.pipe(v.number(), v.finite(), v.minValue(0))),

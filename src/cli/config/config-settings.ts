@@ -34,6 +34,7 @@ export interface ConfigSettings {
   readonly dependencies?: Readonly<Record<string, string>> | undefined;
   readonly ccOverrides?: readonly string[] | undefined;
   readonly ignore?: readonly string[] | undefined;
+  readonly compressionLevel?: number | undefined;
   readonly wait?: boolean | undefined;
   readonly pollInterval?: number | undefined;
   readonly timeout?: number | undefined;

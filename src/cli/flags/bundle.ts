@@ -57,6 +57,10 @@ export const bundleFlags = {
     helpValue: 'GLOB',
     summary: `Files to leave out, as in .bundleignore; ${globHelp}`,
   }),
+  'compression-level': option(group, 'compression-level', {
+    helpValue: '0-9',
+    summary: 'Effort of gzip, from 0, none, to 9, the smallest archive (v2); default 6.',
+  }),
 };
 
 /** Which format a push to the legacy backend uses. */

@@ -102,6 +102,10 @@ function bundleSettings(reader: SettingReader, config: ConfigSettings, cwd: stri
     }),
     ccOverrides: reader.optional('ccOverrides', {parse: list, configured: config.ccOverrides}),
     ignore: reader.optional('ignore', {parse: list, configured: config.ignore}),
+    compressionLevel: reader.optional('compressionLevel', {
+      parse: parsers.compressionLevel,
+      configured: config.compressionLevel,
+    }),
   };
 }
 

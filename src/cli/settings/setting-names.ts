@@ -46,6 +46,7 @@ export const settingNames: Readonly<Record<SettingKey, SettingName>> = {
   dependencies: {label: 'dependencies', flag: 'dependencies', config: 'bundleMetadata.dependencies'},
   ccOverrides: {label: 'overrides', flag: 'cc-override', config: 'bundleMetadata.ccOverrides'},
   ignore: {label: 'ignore patterns', flag: 'ignore', config: 'ignore'},
+  compressionLevel: {label: 'compression level', flag: 'compression-level', config: 'compressionLevel'},
   wait: {label: 'waiting', flag: 'wait', config: 'wait'},
   pollInterval: {label: 'poll interval', flag: 'poll-interval', config: 'pollInterval'},
   timeout: {label: 'timeout', flag: 'timeout', config: 'timeout'},

@@ -57,6 +57,8 @@ export interface PlainSettings {
   readonly matchMode?: Optional<BundleV2MatchMode>;
   readonly ccOverrides?: Optional<readonly string[]>;
   readonly ignore?: Optional<readonly string[]>;
+  /** 0 to 9. */
+  readonly compressionLevel?: Optional<number>;
   readonly wait: Setting<boolean>;
   /** Seconds. */
   readonly pollInterval: Setting<number>;

@@ -97,6 +97,7 @@ const cases: readonly Case[] = [
   },
   {key: 'ssrShared', flag: ['[]'], variable: 'a,b', config: {ssrShared: []}, expected: [[], ['a', 'b'], []]},
   {key: 'ignore', flag: ['a'], variable: 'b,c', config: {ignore: ['d']}, expected: [['a'], ['b', 'c'], ['d']]},
+  {key: 'compressionLevel', flag: '0', variable: '9', config: {compressionLevel: 1}, expected: [0, 9, 1]},
   {
     key: 'ccOverrides',
     flag: ['a'],
@@ -220,6 +221,7 @@ describe('wrong values', () => {
     ['retry-status', ['99'], '--retry-status must be HTTP statuses, 100 to 599.'],
     ['poll-interval', '0', '--poll-interval must be a number of seconds above 0.'],
     ['timeout', 'soon', '--timeout must be a number of seconds, 0 or more.'],
+    ['compression-level', '10', '--compression-level must be a whole number from 0 to 9.'],
     ['match-mode', 'loose', '--match-mode must be strict or ignore_missing.'],
     ['ssr-param', ['novalue'], '--ssr-param must be key=value.'],
     ['target', '', '--target must not be empty.'],
