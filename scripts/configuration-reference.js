@@ -5,14 +5,14 @@ import {
   connectionFlags,
   environmentName,
   rateLimitFlags,
-  v2Flag,
+  pushFlags,
   waitFlags,
 } from '../dist/cli/flags/index.js';
 import {settingNames} from '../dist/cli/settings/setting-names.js';
 
 const groups = {
   Connection: connectionFlags,
-  Bundle: {...bundleFlags, ...v2Flag},
+  Bundle: {...bundleFlags, ...pushFlags},
   'Rate limit': rateLimitFlags,
   Waiting: waitFlags,
 };

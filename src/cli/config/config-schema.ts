@@ -41,6 +41,7 @@ export const configSchema = v.object({
   ssrShared: v.optional(texts),
   ssrParameters: v.optional(anything),
   v2: v.optional(v.boolean()),
+  ifChanged: v.optional(v.boolean()),
   rootDir: v.optional(text),
   configPath: v.optional(text),
   matchMode: v.optional(v.picklist(['strict', 'ignore_missing'])),

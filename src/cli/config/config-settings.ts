@@ -28,6 +28,7 @@ export interface ConfigSettings {
   readonly ssrShared?: readonly string[] | undefined;
   readonly ssrParameters?: Readonly<Record<string, unknown>> | undefined;
   readonly v2?: boolean | undefined;
+  readonly ifChanged?: boolean | undefined;
   readonly rootDir?: string | undefined;
   readonly configPath?: string | undefined;
   readonly matchMode?: BundleV2MatchMode | undefined;

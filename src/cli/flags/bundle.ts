@@ -63,7 +63,10 @@ export const bundleFlags = {
   }),
 };
 
-/** Which format a push to the legacy backend uses. */
-export const v2Flag = {
+/** How a bundle is pushed. */
+export const pushFlags = {
   v2: switchOption(group, 'v2', {summary: 'Use the v2 format with the legacy backend; Api is always v2.'}),
+  'if-changed': switchOption(group, 'if-changed', {
+    summary: 'Upload nothing when the bundle is that of the last push to the same project and backend.',
+  }),
 };

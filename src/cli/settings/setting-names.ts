@@ -40,6 +40,7 @@ export const settingNames: Readonly<Record<SettingKey, SettingName>> = {
   ssrParameters: {label: 'SSR parameters', flag: 'ssr-param', config: 'ssrParameters'},
   nodeVersion: {label: 'Node.js version', flag: 'node-version'},
   v2: {label: 'v2 format', flag: 'v2', config: 'v2'},
+  ifChanged: {label: 'comparison with the last push', flag: 'if-changed', config: 'ifChanged'},
   rootDir: {label: 'root folder', flag: 'root-dir', config: 'rootDir'},
   configPath: {label: 'configuration path', flag: 'config-path', config: 'configPath'},
   matchMode: {label: 'match mode', flag: 'match-mode', config: 'matchMode'},

@@ -52,6 +52,7 @@ export interface PlainSettings {
   readonly ssrParameters?: Optional<Readonly<Record<string, unknown>>>;
   readonly nodeVersion?: Optional<string>;
   readonly v2: Setting<boolean>;
+  readonly ifChanged: Setting<boolean>;
   readonly rootDir?: Optional<string>;
   readonly configPath?: Optional<string>;
   readonly matchMode?: Optional<BundleV2MatchMode>;

@@ -5,7 +5,7 @@ import {
   connectionFlags,
   environmentName,
   rateLimitFlags,
-  v2Flag,
+  pushFlags,
   waitFlags,
 } from '../../../src/cli/flags/index.js';
 import {resolveSettings, type SettingsInput} from '../../../src/cli/settings/resolve-settings.js';
@@ -179,7 +179,7 @@ describe('precedence', () => {
   });
 
   test('every setting with a flag has that flag, and every flag is a setting and names its variable', () => {
-    const flags = {...connectionFlags, ...rateLimitFlags, ...bundleFlags, ...v2Flag, ...waitFlags};
+    const flags = {...connectionFlags, ...rateLimitFlags, ...bundleFlags, ...pushFlags, ...waitFlags};
     const names = Object.values(settingNames).flatMap(({flag}) => flag ?? []);
     expect(Object.keys(flags).sort()).toEqual(names.sort());
     for (const [name, flag] of Object.entries(flags)) expect(flag.env).toBe(environmentName(name));
