@@ -107,6 +107,7 @@ const cases: readonly Case[] = [
   },
   {key: 'nodeVersion', flag: '24.x', variable: '22.x', expected: ['24.x', '22.x']},
   {key: 'v2', flag: false, variable: 'yes', config: {v2: true}, expected: [false, true, true]},
+  {key: 'ifChanged', flag: true, variable: 'no', config: {ifChanged: true}, expected: [true, false, true]},
   {key: 'rootDir', flag: 'f', variable: 'e', config: {rootDir: 'c'}, expected: ['f', 'e', 'c']},
   {key: 'configPath', flag: 'f', variable: 'e', config: {configPath: 'c'}, expected: ['f', 'e', 'c']},
   {
