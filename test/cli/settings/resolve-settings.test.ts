@@ -165,6 +165,7 @@ describe('precedence', () => {
       buildDirectory: '/work/build',
       projectDirectory: '/work',
       v2: false,
+      ifChanged: false,
       wait: false,
       pollInterval: 5,
       timeout: 600,
