@@ -53,6 +53,7 @@ async function measurePushes(tree: Tree, build: string, scratch: string): Promis
         MYCLI_RUNTIME_ORIGIN: runtime.origin,
         MYCLI_API_KEY: runtime.apiKey,
         MYCLI_RUNTIME_BACKEND: 'legacy',
+        XDG_DATA_HOME: scratch,
         CI: '1',
       },
     });

@@ -5,14 +5,14 @@ import {
   connectionFlags,
   environmentName,
   rateLimitFlags,
-  v2Flag,
+  pushFlags,
   waitFlags,
 } from '../dist/cli/flags/index.js';
 import {settingNames} from '../dist/cli/settings/setting-names.js';
 
 const groups = {
   Connection: connectionFlags,
-  Bundle: {...bundleFlags, ...v2Flag},
+  Bundle: {...bundleFlags, ...pushFlags},
   'Rate limit': rateLimitFlags,
   Waiting: waitFlags,
 };
@@ -41,7 +41,7 @@ where each value came from, is printed before anything is sent. An empty variabl
 
 A flag that takes several values is repeated, one value each time; globs may also be comma-separated (braces survive) or a JSON
 array, and so may every list in the environment. \`--ssr-param\` and \`--backend-option\` take \`key=value\`, where the value may be JSON.
-\`--no-wait\` and \`--no-v2\` turn off what the environment or the config file turned on.
+\`--no-wait\`, \`--no-v2\` and \`--no-if-changed\` turn off what the environment or the config file turned on.
 
 ${Object.entries(groups).map(table).join('\n')}
 ## Config file

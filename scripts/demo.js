@@ -77,7 +77,7 @@ try {
 
   runtime = await startRuntime(path.join(scratch, 'runtime'));
   console.log(`Started a local runtime at ${runtime.origin}. It refuses the first upload with 429.`);
-  const env = {...process.env, ...settings(runtime)};
+  const env = {...process.env, ...settings(runtime), XDG_DATA_HOME: scratch};
 
   let refused = 0;
   for (const {title, target, flags} of pushes) {

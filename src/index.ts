@@ -152,9 +152,11 @@ export type {BundleDeletion, DeleteBundlesOptions, DeleteBundlesResult} from './
 export type {DownloadBundleOptions, DownloadBundleResult} from './operations/download-bundle.js';
 export type {ListBundlesResult} from './operations/list-bundles.js';
 export type {ListDeploymentsOptions, ListDeploymentsResult} from './operations/list-deployments.js';
+export type {PushPlace, PushRecord, PushRecords} from './operations/push-records.js';
 export type {RollbackBundleOptions, RollbackBundleResult} from './operations/rollback-bundle.js';
 export type {BackendSettings} from './backends/configuration.js';
 export type * from './backends/contract.js';
+export type {BackendLocation} from './backends/location.js';
 export type {ApiRuntimeConnection} from './backends/api/connection.js';
 export {
   createBackendRegistry,

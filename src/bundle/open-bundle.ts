@@ -28,12 +28,13 @@ export type OpenBundleOptions = Partial<
     | 'ssrParameters'
     | 'bundleMetadata'
     | 'ignore'
+    | 'compressionLevel'
     | 'signal'
   >
 >;
 
 /** Options that come too late once there is an archive. */
-const settled = ['ssrOnly', 'ssrShared', 'ssrParameters', 'bundleMetadata', 'ignore'] as const;
+const settled = ['ssrOnly', 'ssrShared', 'ssrParameters', 'bundleMetadata', 'ignore', 'compressionLevel'] as const;
 /** What stands before the paths of a v1 archive: the project, and a fixed folder. */
 export const v1Prefix = /^[^/]+\/bld\//;
 const v2Only = ['rootDir', 'configPath', 'matchMode'] as const;

@@ -17,6 +17,7 @@ export interface BundleOptions {
   readonly configPath?: string | undefined;
   readonly matchMode?: BundleV2MatchMode | undefined;
   readonly ignore?: readonly string[] | undefined;
+  readonly compressionLevel?: number | undefined;
   readonly bundleMetadata?: BundleV2Metadata | undefined;
 }
 
@@ -40,6 +41,7 @@ export async function bundleOptions(settings: Settings): Promise<BundleOptions> 
     configPath: settings.configPath?.value,
     matchMode: settings.matchMode?.value,
     ignore: settings.ignore?.value,
+    compressionLevel: settings.compressionLevel?.value,
     bundleMetadata: await bundleMetadata(settings),
   };
 }
@@ -63,6 +65,7 @@ const building: readonly SettingKey[] = [
   'ignore',
   'dependencies',
   'ccOverrides',
+  'compressionLevel',
 ];
 
 /**
@@ -74,7 +77,7 @@ export function archiveSettings(settings: Settings): Settings {
   return {...settings, ...Object.fromEntries(configured.map((key) => [key, undefined]))};
 }
 
-const v2Only: readonly SettingKey[] = ['rootDir', 'configPath', 'matchMode', 'ccOverrides'];
+const v2Only: readonly SettingKey[] = ['rootDir', 'configPath', 'matchMode', 'ccOverrides', 'compressionLevel'];
 
 /**
  * Refuses flags that apply to v2 only when the bundle is known to be v1: silence would look like success.

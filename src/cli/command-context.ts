@@ -31,6 +31,8 @@ export interface CommandContext {
   readonly now: () => Date;
   /** Where credentials are stored. */
   readonly credentialFile: CredentialFile;
+  /** oclif's data folder; absolute. */
+  readonly dataDirectory: string;
   /**
    * Finds and reads the configuration file, which may be code, and resolves every setting. `stored: false` leaves stored
    * credentials out, for the commands that manage them.
@@ -48,7 +50,7 @@ export interface CommandContext {
 export interface CommandContextOptions {
   /** Flags as the command line gave them. */
   readonly flags: FlagValues;
-  readonly config: Pick<Interfaces.Config, 'version' | 'userAgent' | 'configDir'>;
+  readonly config: Pick<Interfaces.Config, 'version' | 'userAgent' | 'configDir' | 'dataDir'>;
 }
 
 /** Makes the context of a command. */
@@ -71,6 +73,7 @@ export function createContext(session: Session, {flags, config}: CommandContextO
     temporary,
     now: () => new Date(),
     credentialFile,
+    dataDirectory: config.dataDir,
     async loadSettings({stored = true} = {}) {
       const {loadSettings, secretValues} = await import('./settings/load-settings.js');
       const settings = await loadSettings({...origin, credentialFile: stored ? credentialFile : undefined});

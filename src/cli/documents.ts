@@ -131,6 +131,12 @@ interface PushDryRun extends Envelope {
   readonly projectSlug: string;
   readonly targetSlug?: string | undefined;
   readonly format: BundleFormat;
+  /** With `--if-changed`: whether this is the bundle that was pushed last. */
+  readonly unchanged?: boolean | undefined;
+  /** The bundle that was pushed last, when this is the same. */
+  readonly bundleId?: BundleId | undefined;
+  /** When that was, ISO 8601. */
+  readonly pushedAt?: string | undefined;
 }
 
 /** What `bundle:push --dry-run` would pack and push. */

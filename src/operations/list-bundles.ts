@@ -1,5 +1,5 @@
 import {callBackend} from '../backends/call.js';
-import type {BundleItem, ListRange} from '../backends/contract.js';
+import type {BundleId, BundleItem, ListRange} from '../backends/contract.js';
 import type {BackendSelection, RuntimeBackend} from '../backends/select.js';
 import {createError} from '../errors/index.js';
 import type {Host} from './host.js';
@@ -60,6 +60,15 @@ export async function findLatestBundle(open: OpenBackend): Promise<BundleItem> {
   throw createError('ERR_REJECTED', `the project "${open.context.projectSlug}" has no bundle that can be deployed`, {
     suggestions: [`Push one: mycli bundle:push --project ${open.context.projectSlug}`],
   });
+}
+
+/** The bundle with this id, when the project has it. The newest are looked at first. */
+export async function findBundle(open: OpenBackend, bundleId: BundleId): Promise<BundleItem | undefined> {
+  for await (const {items} of listPages({limit: Infinity, offset: 0}, (range) => listPage(open, range))) {
+    const found = items.find((item) => item.bundleId === bundleId);
+    if (found) return found;
+  }
+  return undefined;
 }
 
 function listPage({backend, context}: OpenBackend, range: ListRange) {

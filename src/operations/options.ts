@@ -6,6 +6,7 @@ import type {BundleContentOptions} from '../bundle/index.js';
 import type {BundleFormat} from '../bundle/types.js';
 import type {RateLimitMiddlewareConfig} from '../http/rate-limit/index.js';
 import type {RetryEvent} from '../http/types.js';
+import type {PushRecords} from './push-records.js';
 
 /** What an operation is doing. */
 export type Phase = 'build' | 'upload' | 'deploy' | 'wait' | 'download';
@@ -66,6 +67,13 @@ export interface PushRuntimeBundleBackendOptions
   readonly v2?: boolean | undefined;
   /** A prebuilt archive to push instead of building one. */
   readonly archive?: string | undefined;
+  /**
+   * Uploads nothing when the bundle is that of the last push to the same project of the backend, and the server still
+   * has it: with a target that one is deployed. Needs `pushRecords`. @default false
+   */
+  readonly ifChanged?: boolean | undefined;
+  /** Keeps what was pushed last, for `ifChanged`; every upload that succeeds is recorded. @default nothing is kept */
+  readonly pushRecords?: PushRecords | undefined;
   /** Waits until the deployment has ended. @default false */
   readonly wait?: boolean | undefined;
   /** Told when `auto` falls back from Api to legacy (Backend selection 3). */
@@ -147,6 +155,10 @@ export interface PushResult {
   readonly projectSlug: string;
   readonly targetSlug?: string | undefined;
   readonly message: string;
+  /** Whether nothing was uploaded: `bundleId` is the bundle of the last push, which is the same (`ifChanged`). */
+  readonly unchanged: boolean;
+  /** When that bundle was uploaded, ISO 8601; only when `unchanged`. */
+  readonly pushedAt?: string | undefined;
   /** Whether a deployment was accepted. */
   readonly deployed: boolean;
   readonly deploymentId?: string | number | undefined;
@@ -157,8 +169,9 @@ export interface PushResult {
   readonly warnings: readonly string[];
   /** What the server sent, `{}` if nothing. */
   readonly matches: BundleMatches;
+  /** Of the archive that was built or given, sent or not. */
   readonly archive: ArchiveSummary;
-  /** The backend's own answers, untouched. */
+  /** The backend's own answers, untouched; `bundle` is undefined when nothing was uploaded. */
   readonly raw: {readonly bundle: unknown; readonly deployment?: unknown};
 }
 

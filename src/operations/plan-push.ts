@@ -39,7 +39,7 @@ const largeArchiveBytes = 400 * 1000 * 1000;
 export async function planPush(options: PushRuntimeBundleBackendOptions, host: Host): Promise<PushPlan> {
   options.signal?.throwIfAborted();
   const content = contentOptions(options, options.v2 ? 'v2' : 'v1', host);
-  rejectProblems([...checkBundleOptions(content), ...targetProblems(options)]);
+  rejectProblems([...checkBundleOptions(content), ...targetProblems(options), ...recordProblems(options)]);
   const deploys = options.targetSlug !== undefined;
   const capabilities = [...(deploys ? ['deploy' as const] : []), ...(deploys && options.wait ? ['wait' as const] : [])];
   const selection = await chooseBackend(options.preference, options, capabilities, host);
@@ -70,6 +70,11 @@ export function verifySlugs(options: {readonly projectSlug: string; readonly tar
 function targetProblems({targetSlug}: {readonly targetSlug?: string | undefined}): readonly OptionProblem[] {
   const problem = targetSlug === undefined ? undefined : checkSlug('targetSlug', targetSlug);
   return problem ? [problem] : [];
+}
+
+function recordProblems({ifChanged, pushRecords}: PushRuntimeBundleBackendOptions): readonly OptionProblem[] {
+  if (!ifChanged || pushRecords !== undefined) return [];
+  return [{option: 'ifChanged', message: 'needs pushRecords: without them the last push is not known'}];
 }
 
 function rejectProblems(problems: readonly OptionProblem[]): void {
@@ -117,6 +122,7 @@ export function unusedOptions(options: PushRuntimeBundleBackendOptions, format: 
     configPath: options.configPath,
     matchMode: options.matchMode,
     ccOverrides: options.bundleMetadata?.ccOverrides,
+    compressionLevel: options.compressionLevel,
   };
   return Object.entries(given)
     .filter(([, value]) => value !== undefined)

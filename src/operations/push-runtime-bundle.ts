@@ -66,13 +66,15 @@ export async function waitForPush(
 /** What a push resolves to. */
 export function pushResult(plan: PushPlan, uploaded: UploadedPush, deployed: DeployedPush | undefined): PushResult {
   const {projectSlug, targetSlug} = plan.options;
-  const {backend, bundle, result} = uploaded;
+  const {backend, bundle, result, unchanged} = uploaded;
   return {
     backend,
     bundleId: result.bundleId,
     projectSlug,
     targetSlug,
-    message: bundle.message,
+    message: unchanged?.message ?? bundle.message,
+    unchanged: unchanged !== undefined,
+    pushedAt: unchanged?.pushedAt,
     deployed: deployed !== undefined,
     deploymentId: deployed?.deployment.deploymentId,
     deployment: deployed?.deployment,

@@ -9,12 +9,16 @@ import {callBack, callBackSafely} from './callbacks.js';
 import type {Host} from './host.js';
 import {openBackend, registryOf, signalOf} from './open-backend.js';
 import {contentOptions, formatFor, sizeWarnings, unusedOptions, type PushPlan} from './plan-push.js';
+import {compareWithLastPush, recordPush, type Comparison, type UnchangedBundle} from './unchanged-bundle.js';
 
-/** An upload that succeeded. From here on nothing falls back. */
+/** An upload that succeeded, or was not needed. From here on nothing falls back. */
 export interface UploadedPush {
   readonly backend: RuntimeBackend;
   readonly bundle: BundleContent & PackResult;
+  /** Only the id when nothing was uploaded. */
   readonly result: UploadResult;
+  /** Set when nothing was uploaded. */
+  readonly unchanged?: UnchangedBundle | undefined;
   readonly warnings: readonly string[];
 }
 
@@ -29,8 +33,8 @@ export type PushContent =
     };
 
 /**
- * Makes what a push sends to `backend`: a v1 bundle is packed while it is sent when the backend takes it so, any other
- * into `workspace`; a prebuilt archive is taken as it is.
+ * Makes what a push sends to `backend`: a v1 bundle is packed while it is sent when the backend takes it so and its
+ * digest need not be known before, any other into `workspace`; a prebuilt archive is taken as it is.
  */
 export async function buildPush(
   {content, options}: PushPlan,
@@ -40,7 +44,7 @@ export async function buildPush(
   if (content.kind === 'archive') return {kind: 'file', bundle: content.bundle};
   const {plan} = content;
   const {uploadStream} = registryOf(options).get(backend);
-  if (plan.format === 'v1' && uploadStream)
+  if (plan.format === 'v1' && uploadStream && !options.ifChanged)
     return {kind: 'stream', ...(await streamBundle(plan)), upload: uploadStream};
   const path = `${workspace.path}/bundle.${plan.format === 'v1' ? 'tar' : 'tar.gz'}`;
   return {kind: 'file', bundle: await writeBundle(plan, {path, ...packOptions(options)})};
@@ -59,7 +63,7 @@ export async function uploadPush(
   const {selection, options} = plan;
   await callBack(() => options.onResolve?.(selection.backend));
   try {
-    return await uploadTo(selection.backend, plan, content, host);
+    return await pushTo(selection.backend, plan, content, host);
   } catch (error) {
     const {fallback} = selection;
     const reason = uploadFallbackReason(error);
@@ -72,10 +76,32 @@ export async function uploadPush(
     callBackSafely(() => options.onResolve?.(fallback));
     // The archive is built once per format.
     const replacement = reusable ? content : await rebuildPush(plan, fallback, format, workspace, host);
-    const uploaded = await uploadTo(fallback, plan, replacement, host);
+    const uploaded = await pushTo(fallback, plan, replacement, host);
     const warnings = reusable ? [] : unusedOptions(options, format);
     return {...uploaded, warnings: [`fell back to legacy: ${reason}`, ...warnings, ...uploaded.warnings]};
   }
+}
+
+/** Compares what a push would send to `backend` with what was pushed last to it, when `ifChanged` asks for it. */
+export async function comparePush(
+  backend: RuntimeBackend,
+  {options}: PushPlan,
+  content: PushContent,
+  host: Host,
+): Promise<Comparison> {
+  return content.kind === 'file' ? compareWithLastPush(backend, content.bundle, options, host) : {warnings: []};
+}
+
+/** Uploads the bundle, unless it is that of the last push to this backend, and keeps what was uploaded. */
+async function pushTo(name: RuntimeBackend, plan: PushPlan, content: PushContent, host: Host): Promise<UploadedPush> {
+  const {unchanged, warnings} = await comparePush(name, plan, content, host);
+  if (unchanged && content.kind === 'file') {
+    const result = {bundleId: unchanged.bundleId, raw: undefined};
+    return {backend: name, bundle: content.bundle, result, unchanged, warnings};
+  }
+  const uploaded = await uploadTo(name, plan, content, host);
+  const more = await recordPush(name, uploaded.bundle, uploaded.result.bundleId, plan.options, host);
+  return {...uploaded, warnings: [...warnings, ...uploaded.warnings, ...more]};
 }
 
 async function uploadTo(name: RuntimeBackend, plan: PushPlan, content: PushContent, host: Host): Promise<UploadedPush> {

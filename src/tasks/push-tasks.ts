@@ -4,7 +4,8 @@ import type {Host} from '../operations/host.js';
 import type {PushResult, PushRuntimeBundleBackendOptions} from '../operations/options.js';
 import {planPush, sizeWarnings, type PushPlan} from '../operations/plan-push.js';
 import {deployPush, pushResult, waitForPush, type DeployedPush} from '../operations/push-runtime-bundle.js';
-import {buildPush, uploadPush, type PushContent, type UploadedPush} from '../operations/upload-push.js';
+import type {UnchangedBundle} from '../operations/unchanged-bundle.js';
+import {buildPush, comparePush, uploadPush, type PushContent, type UploadedPush} from '../operations/upload-push.js';
 import {describeArchive, describeFiles, describeSize} from './describe.js';
 import {showIn} from './progress.js';
 import {reached, runPipeline, type PipelineStep, type PipelineTerminal, type StepView} from './run-pipeline.js';
@@ -27,12 +28,15 @@ export interface PushOutcome {
   readonly plan: PushPlan;
   /** Nothing in a dry run. */
   readonly result?: PushResult | undefined;
+  /** The bundle of the last push, when a dry run has found the same one. */
+  readonly unchanged?: UnchangedBundle | undefined;
 }
 
 interface PushContext {
   plan?: PushPlan;
   workspace?: TemporaryDirectory;
   content?: PushContent;
+  unchanged?: UnchangedBundle | undefined;
   uploaded?: UploadedPush;
   deployed?: DeployedPush | undefined;
 }
@@ -45,20 +49,25 @@ export async function runPushTasks(options: PushTasksOptions): Promise<PushOutco
   } finally {
     await context.workspace?.remove();
   }
-  const {plan, uploaded, deployed} = context;
-  return {plan: reached(plan), result: uploaded && pushResult(reached(plan), uploaded, deployed)};
+  const {plan, unchanged, uploaded, deployed} = context;
+  return {plan: reached(plan), unchanged, result: uploaded && pushResult(reached(plan), uploaded, deployed)};
 }
 
 function pushSteps(options: PushTasksOptions): readonly PipelineStep<PushContext>[] {
   const {push, dryRun} = options;
+  if (dryRun) {
+    return push.ifChanged
+      ? [verifyStep(options), buildStep(options), resolveStep(options), compareStep(options)]
+      : [verifyStep(options), resolveStep(options)];
+  }
   const deploys = push.targetSlug !== undefined;
   return [
     verifyStep(options),
-    ...(dryRun ? [] : [buildStep(options)]),
+    buildStep(options),
     resolveStep(options),
-    ...(dryRun ? [] : [uploadStep(options)]),
-    ...(deploys && !dryRun ? [deployStep(options)] : []),
-    ...(deploys && !dryRun && push.wait ? [waitStep(options)] : []),
+    uploadStep(options),
+    ...(deploys ? [deployStep(options)] : []),
+    ...(deploys && push.wait ? [waitStep(options)] : []),
   ];
 }
 
@@ -107,6 +116,19 @@ function buildStep({push, host}: PushTasksOptions): PipelineStep<PushContext> {
   };
 }
 
+function compareStep({host}: PushTasksOptions): PipelineStep<PushContext> {
+  return {
+    title: 'Compare with the last push',
+    async run(context, view) {
+      const plan = withView(reached(context.plan), view);
+      const {unchanged, warnings} = await comparePush(plan.selection.backend, plan, reached(context.content), host);
+      context.unchanged = unchanged;
+      view.done(unchanged ? `Unchanged since bundle ${String(unchanged.bundleId)}` : 'Not that of the last push');
+      for (const warning of warnings) host.logger.warn(warning);
+    },
+  };
+}
+
 function uploadStep({push, host}: PushTasksOptions): PipelineStep<PushContext> {
   return {
     title: 'Upload the bundle',
@@ -123,8 +145,13 @@ function uploadStep({push, host}: PushTasksOptions): PipelineStep<PushContext> {
         reached(context.workspace),
         host,
       );
-      const {backend, result, warnings} = context.uploaded;
-      view.done(`Uploaded bundle ${String(result.bundleId)} to ${push.projectSlug} (${backend})`);
+      const {backend, result, unchanged, warnings} = context.uploaded;
+      const id = String(result.bundleId);
+      view.done(
+        unchanged
+          ? `Unchanged since bundle ${id}: nothing to upload to ${push.projectSlug} (${backend})`
+          : `Uploaded bundle ${id} to ${push.projectSlug} (${backend})`,
+      );
       for (const warning of warnings) host.logger.warn(warning);
     },
   };

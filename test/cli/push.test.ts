@@ -5,6 +5,7 @@ import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {promisify} from 'node:util';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import type {PushResult} from '../../src/operations/options.js';
 import {startLocalRuntime, type LocalRuntime, type LocalRuntimeOptions} from '../../src/testing/index.js';
 import {binary, runCli, start, type Ended} from './spawn-cli.js';
 
@@ -135,12 +136,29 @@ describe('bundle:push', () => {
     });
   });
 
-  test('a v2-only flag is refused when the push is v1, before anything is sent', async () => {
+  test.each([
+    ['bundle:push', '--runtime-backend', 'legacy', '--root-dir', 'app'],
+    ['bundle:push', '--runtime-backend', 'legacy', '--compression-level', '9'],
+    ['bundle:build', '--format', 'v1', '--compression-level', '9'],
+  ])('a v2-only flag is refused when the bundle is v1, before anything is sent: %s %s %s %s', async (...args) => {
     await startRuntime();
-    const {code, stderr} = await mycli(['bundle:push', '--runtime-backend', 'legacy', '--root-dir', 'app']);
+    const {code, stderr} = await mycli(args);
     expect(code).toBe(2);
-    expect(stderr).toContain('--root-dir');
+    expect(stderr).toContain(args.at(-2));
     expect(runtime.requests).toEqual([]);
+  });
+
+  test('--compression-level decides how small the archive is, not what is in it', async () => {
+    await startRuntime();
+    await writeFile(join(project, 'build/static/large.txt'), 'hello '.repeat(20_000));
+    const pushed = async (level: string) => {
+      const {stdout} = await mycli(['bundle:push', '--json'], {MYCLI_COMPRESSION_LEVEL: level});
+      return (JSON.parse(stdout) as PushResult).archive;
+    };
+    const [stored, smallest] = [await pushed('0'), await pushed('9')];
+    expect(stored.size).toBeGreaterThan(120_000);
+    expect(smallest.size).toBeLessThan(10_000);
+    expect(smallest.contentSha256).toBe(stored.contentSha256);
   });
 
   test('wrong credentials are exit code 4, and the refused key is not shown', async () => {

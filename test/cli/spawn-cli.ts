@@ -1,4 +1,7 @@
 import {spawn, type ChildProcess} from 'node:child_process';
+import {mkdtempSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
 import {text} from 'node:stream/consumers';
 import {fileURLToPath} from 'node:url';
 
@@ -27,16 +30,23 @@ interface SpawnOptions {
   readonly stdin?: string;
 }
 
-/** Starts a script with an environment of its own: what the tester has set must not reach it. */
+/**
+ * Starts a script with an environment of its own: what the tester has set must not reach it, and what it keeps in its data
+ * folder must not reach the tester.
+ */
 export function start(script: string, args: readonly string[], options: SpawnOptions = {}): Running {
   const {cwd, env = {}, stdin = ''} = options;
+  const data = mkdtempSync(join(tmpdir(), 'mycli-data-'));
   const child = spawn(process.execPath, [script, ...args], {
     cwd,
-    env: {PATH: process.env['PATH'], HOME: process.env['HOME'], ...env},
+    env: {PATH: process.env['PATH'], HOME: process.env['HOME'], XDG_DATA_HOME: data, ...env},
   });
   child.stdin.end(stdin);
   const outcome = new Promise<Pick<Ended, 'code' | 'signal'>>((resolve) => {
-    child.once('close', (code, signal) => resolve({code, signal}));
+    child.once('close', (code, signal) => {
+      rmSync(data, {recursive: true, force: true});
+      resolve({code, signal});
+    });
   });
   const texts = Promise.all([text(child.stdout), text(child.stderr)]);
   const ended = Promise.all([outcome, texts]).then(([how, [stdout, stderr]]) => ({...how, stdout, stderr}));

@@ -25,7 +25,7 @@ export interface LegacyConnection {
 /** What the legacy backend needs and does not have. */
 export function missingOptions(options: LegacyBackendOptions, env: Environment): readonly string[] {
   const missing = [
-    ...(originOf(options, env) === undefined ? ['origin (MYCLI_RUNTIME_ORIGIN)'] : []),
+    ...(legacyOrigin(options, env) === undefined ? ['origin (MYCLI_RUNTIME_ORIGIN)'] : []),
     ...(options.auth === undefined ? ['legacyAuth (an API key)'] : []),
   ];
   return missing.length > 0 && options.missing?.length ? options.missing : missing;
@@ -36,7 +36,7 @@ export function missingOptions(options: LegacyBackendOptions, env: Environment):
  * @throws RuntimeCliError `ERR_ORIGIN_INVALID` or `ERR_CREDENTIALS_MISSING`.
  */
 export function connect({options, env, http}: LegacyContext): LegacyConnection {
-  const address = originOf(options, env);
+  const address = legacyOrigin(options, env);
   if (address === undefined || options.auth === undefined) {
     throw createError(
       'ERR_CREDENTIALS_MISSING',
@@ -50,6 +50,7 @@ export function connect({options, env, http}: LegacyContext): LegacyConnection {
   };
 }
 
-function originOf(options: LegacyBackendOptions, env: Environment): string | undefined {
+/** The address of the hosting service, as it was given. */
+export function legacyOrigin(options: Pick<LegacyBackendOptions, 'origin'>, env: Environment): string | undefined {
   return options.origin ?? (env['MYCLI_RUNTIME_ORIGIN'] || undefined);
 }

@@ -103,8 +103,8 @@ function plainEntries({output}: StepOutputContext, facts: StepFacts): readonly (
 }
 
 function rowsOfDocument(context: StepOutputContext, document: JsonDocument, facts: StepFacts) {
-  const {status, projectSlug, targetSlug} = document;
-  const result = textOf(status) ?? 'uploaded';
+  const {status, unchanged, projectSlug, targetSlug} = document;
+  const result = textOf(status) ?? (unchanged === true ? 'unchanged' : 'uploaded');
   return rows(context, {result, project: textOf(projectSlug), target: textOf(targetSlug), ...facts});
 }
 

@@ -28,12 +28,14 @@ export interface ConfigSettings {
   readonly ssrShared?: readonly string[] | undefined;
   readonly ssrParameters?: Readonly<Record<string, unknown>> | undefined;
   readonly v2?: boolean | undefined;
+  readonly ifChanged?: boolean | undefined;
   readonly rootDir?: string | undefined;
   readonly configPath?: string | undefined;
   readonly matchMode?: BundleV2MatchMode | undefined;
   readonly dependencies?: Readonly<Record<string, string>> | undefined;
   readonly ccOverrides?: readonly string[] | undefined;
   readonly ignore?: readonly string[] | undefined;
+  readonly compressionLevel?: number | undefined;
   readonly wait?: boolean | undefined;
   readonly pollInterval?: number | undefined;
   readonly timeout?: number | undefined;

@@ -1,7 +1,7 @@
-import {randomUUID} from 'node:crypto';
-import {chmod, mkdir, open, readFile, rename, rm, stat} from 'node:fs/promises';
+import {chmod, mkdir, readFile, rm, stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import {createError} from '../../errors/index.js';
+import {replacePrivateFile} from '../private-file.js';
 import type {OriginCredentials} from './credential-schema.js';
 
 /** Where credentials are stored. */
@@ -57,26 +57,9 @@ export async function writeCredentials(file: CredentialFile, credentials: Stored
     }
     await mkdir(file.directory, {recursive: true, mode: 0o700});
     await chmod(file.directory, 0o700);
-    await replace(path, `${JSON.stringify({version: 1, origins: credentials}, undefined, 2)}\n`);
+    await replacePrivateFile(path, `${JSON.stringify({version: 1, origins: credentials}, undefined, 2)}\n`);
   } catch (error) {
     throw createError('ERR_OUTPUT', `${path} cannot be written: ${reasonOf(error)}.`, {cause: error});
-  }
-}
-
-async function replace(path: string, content: string): Promise<void> {
-  const temporary = `${path}.${randomUUID()}`;
-  try {
-    const handle = await open(temporary, 'wx', 0o600);
-    try {
-      await handle.writeFile(content);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, {force: true});
-    throw error;
   }
 }
 

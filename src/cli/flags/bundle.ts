@@ -57,9 +57,16 @@ export const bundleFlags = {
     helpValue: 'GLOB',
     summary: `Files to leave out, as in .bundleignore; ${globHelp}`,
   }),
+  'compression-level': option(group, 'compression-level', {
+    helpValue: '0-9',
+    summary: 'Effort of gzip, from 0, none, to 9, the smallest archive (v2); default 6.',
+  }),
 };
 
-/** Which format a push to the legacy backend uses. */
-export const v2Flag = {
+/** How a bundle is pushed. */
+export const pushFlags = {
   v2: switchOption(group, 'v2', {summary: 'Use the v2 format with the legacy backend; Api is always v2.'}),
+  'if-changed': switchOption(group, 'if-changed', {
+    summary: 'Upload nothing when the bundle is that of the last push to the same project and backend.',
+  }),
 };

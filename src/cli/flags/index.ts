@@ -1,4 +1,4 @@
-export {bundleFlags, v2Flag} from './bundle.js';
+export {bundleFlags, pushFlags} from './bundle.js';
 export {connectionFlags} from './connection.js';
 export {environmentName} from './environment-name.js';
 export {columnsFlag, listFlags} from './list.js';

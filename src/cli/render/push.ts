@@ -1,22 +1,17 @@
+import type {PushResult} from '../../operations/options.js';
 import type {PushOutcome} from '../../tasks/push-tasks.js';
 import type {JsonDocument} from '../command-context.js';
 import type {Body, BundlePushDocument} from '../documents.js';
 import type {Output} from '../output/output.js';
+import {describeAge} from './age.js';
 import {describePlannedFiles, plannedDocument} from './plan.js';
 
 /** Tells what a push has come to and what to do next, and gives the document of `--json`. */
-export function renderPush({plan, result}: PushOutcome, output: Output): JsonDocument {
-  const {projectSlug, targetSlug} = plan.options;
-  if (!result) {
-    const {content, selection, format} = plan;
-    if (content.kind === 'build') for (const line of describePlannedFiles(content.plan)) output.result(line);
-    output.result(`Nothing was sent: this would go to ${selection.backend} as ${format}.`);
-    const content_ = content.kind === 'build' ? plannedDocument(content.plan) : {archive: content.bundle.path};
-    const planned = {dryRun: true, backend: selection.backend, projectSlug, targetSlug, ...content_, format} as const;
-    return planned satisfies Body<BundlePushDocument>;
-  }
-  const {bundleId, backend, deployed, deploymentId, status, archive} = result;
-  output.result(`Bundle ${String(bundleId)} was pushed to ${projectSlug} (${backend}), sha256 ${archive.sha256}`);
+export function renderPush(outcome: PushOutcome, output: Output, now: Date): JsonDocument {
+  const {result} = outcome;
+  if (!result) return renderDryRun(outcome, output, now);
+  const {bundleId, projectSlug, targetSlug, backend, deployed, deploymentId, status} = result;
+  output.result(describePush(result, now));
   if (targetSlug === undefined) {
     output.result(
       `Deploy it with: mycli bundle:deploy ${String(bundleId)} --project ${projectSlug} --target TARGET --runtime-backend ${backend}`,
@@ -30,4 +25,33 @@ export function renderPush({plan, result}: PushOutcome, output: Output): JsonDoc
     );
   }
   return {...result} satisfies Body<BundlePushDocument>;
+}
+
+function describePush({bundleId, projectSlug, backend, pushedAt, archive}: PushResult, now: Date): string {
+  const [id, place] = [String(bundleId), `${projectSlug} (${backend})`];
+  return pushedAt === undefined
+    ? `Bundle ${id} was pushed to ${place}, sha256 ${archive.sha256}`
+    : `Unchanged since bundle ${id}, pushed ${describeAge(pushedAt, now)} to ${place}: nothing was uploaded`;
+}
+
+function renderDryRun({plan, unchanged}: PushOutcome, output: Output, now: Date): JsonDocument {
+  const {content, selection, format, options} = plan;
+  const {projectSlug, targetSlug, ifChanged} = options;
+  const {backend} = selection;
+  if (content.kind === 'build') for (const line of describePlannedFiles(content.plan)) output.result(line);
+  if (unchanged) {
+    const next = targetSlug === undefined ? 'nothing would be uploaded' : `it would be deployed to ${targetSlug}`;
+    const age = describeAge(unchanged.pushedAt, now);
+    output.result(`Nothing was sent: unchanged since bundle ${String(unchanged.bundleId)}, pushed ${age}, ${next}.`);
+  } else output.result(`Nothing was sent: this would go to ${backend} as ${format}.`);
+  return {
+    dryRun: true,
+    backend,
+    projectSlug,
+    targetSlug,
+    ...(content.kind === 'build' ? plannedDocument(content.plan) : {archive: content.bundle.path}),
+    format,
+    ...(ifChanged && {unchanged: unchanged !== undefined}),
+    ...(unchanged && {bundleId: unchanged.bundleId, pushedAt: unchanged.pushedAt}),
+  } satisfies Body<BundlePushDocument>;
 }

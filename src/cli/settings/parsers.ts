@@ -37,6 +37,9 @@ export function decimal(what: string, accepts: (value: number) => boolean): Sett
 /** A whole number, 0 or more. */
 export const count = decimal('a whole number, 0 or more', Number.isSafeInteger);
 
+/** An effort of gzip. */
+export const compressionLevel = decimal('a whole number from 0 to 9', (level) => Number.isInteger(level) && level <= 9);
+
 /** A list of texts: repeated, comma-separated or a JSON array. */
 export const list: SettingParser<readonly string[]> = (texts) => texts.flatMap(parseList);
 

@@ -93,6 +93,7 @@ function bundleSettings(reader: SettingReader, config: ConfigSettings, cwd: stri
     }),
     nodeVersion: reader.optional('nodeVersion', {parse: text}),
     v2: reader.defaulted('v2', false, {parse: toggle, configured: config.v2}),
+    ifChanged: reader.defaulted('ifChanged', false, {parse: toggle, configured: config.ifChanged}),
     rootDir: reader.optional('rootDir', {parse: text, configured: config.rootDir}),
     configPath: reader.optional('configPath', {parse: text, configured: config.configPath}),
     matchMode: reader.optional('matchMode', {parse: parsers.matchMode, configured: config.matchMode}),
@@ -102,6 +103,10 @@ function bundleSettings(reader: SettingReader, config: ConfigSettings, cwd: stri
     }),
     ccOverrides: reader.optional('ccOverrides', {parse: list, configured: config.ccOverrides}),
     ignore: reader.optional('ignore', {parse: list, configured: config.ignore}),
+    compressionLevel: reader.optional('compressionLevel', {
+      parse: parsers.compressionLevel,
+      configured: config.compressionLevel,
+    }),
   };
 }
 

@@ -52,11 +52,14 @@ export interface PlainSettings {
   readonly ssrParameters?: Optional<Readonly<Record<string, unknown>>>;
   readonly nodeVersion?: Optional<string>;
   readonly v2: Setting<boolean>;
+  readonly ifChanged: Setting<boolean>;
   readonly rootDir?: Optional<string>;
   readonly configPath?: Optional<string>;
   readonly matchMode?: Optional<BundleV2MatchMode>;
   readonly ccOverrides?: Optional<readonly string[]>;
   readonly ignore?: Optional<readonly string[]>;
+  /** 0 to 9. */
+  readonly compressionLevel?: Optional<number>;
   readonly wait: Setting<boolean>;
   /** Seconds. */
   readonly pollInterval: Setting<number>;

@@ -3,7 +3,15 @@ import {BaseCommand} from '../../cli/base-command.js';
 import {archiveSettings, bundleOptions, rejectV2OnlyFlags} from '../../cli/bundle-options.js';
 import {withStepOutputs} from '../../cli/ci/step-outputs.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
-import {bundleFlags, connectionFlags, outputEnvFlag, rateLimitFlags, v2Flag, waitFlags} from '../../cli/flags/index.js';
+import {
+  bundleFlags,
+  connectionFlags,
+  outputEnvFlag,
+  rateLimitFlags,
+  pushFlags,
+  waitFlags,
+} from '../../cli/flags/index.js';
+import {pushRecordFiles} from '../../cli/push-record-files.js';
 import {reachBackends} from '../../cli/reach-backends.js';
 import {requireSetting} from '../../cli/settings/require-setting.js';
 import {waitOptions} from '../../cli/wait-options.js';
@@ -19,12 +27,13 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
     '<%= config.bin %> <%= command.id %> --project my-shop --target staging --wait',
     '<%= config.bin %> <%= command.id %> --project my-shop --runtime-backend legacy --v2',
     '<%= config.bin %> <%= command.id %> --project my-shop --archive bundle.tar.gz --v2',
+    '<%= config.bin %> <%= command.id %> --project my-shop --target staging --if-changed',
     '<%= config.bin %> <%= command.id %> --project my-shop --dry-run',
   ];
   static override readonly flags = {
     ...connectionFlags,
     ...bundleFlags,
-    ...v2Flag,
+    ...pushFlags,
     ...waitFlags,
     ...rateLimitFlags,
     archive: Flags.string({
@@ -32,6 +41,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
       summary: 'Push this archive, made by bundle:build, instead of building one.',
       helpGroup: 'BUNDLE',
     }),
+    force: Flags.boolean({summary: 'Upload the bundle whether it has changed or not.', helpGroup: 'BUNDLE'}),
     'dry-run': Flags.boolean({summary: 'Stop before the first request that writes.', helpGroup: 'BUNDLE'}),
     ...outputEnvFlag,
   };
@@ -43,7 +53,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
   }
 
   async #push(context: CommandContext): Promise<JsonDocument> {
-    const {archive, 'dry-run': dryRun} = this.flags;
+    const {archive, force, 'dry-run': dryRun} = this.flags;
     const settings = await context.loadSettings();
     const projectSlug = requireSetting(settings, 'projectSlug');
     const targetSlug = settings.targetSlug?.value;
@@ -62,6 +72,8 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
         projectSlug,
         targetSlug,
         v2: settings.v2.value,
+        ifChanged: settings.ifChanged.value && !force,
+        pushRecords: pushRecordFiles(context.dataDirectory),
         archive,
         ...waitOptions(settings),
         cwd: context.cwd,
@@ -72,6 +84,6 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
         rejectV2OnlyFlags(format, settings);
       },
     });
-    return renderPush(outcome, context.output);
+    return renderPush(outcome, context.output, context.now());
   }
 }

@@ -5,7 +5,7 @@ import {
   connectionFlags,
   environmentName,
   rateLimitFlags,
-  v2Flag,
+  pushFlags,
   waitFlags,
 } from '../../../src/cli/flags/index.js';
 import {resolveSettings, type SettingsInput} from '../../../src/cli/settings/resolve-settings.js';
@@ -97,6 +97,7 @@ const cases: readonly Case[] = [
   },
   {key: 'ssrShared', flag: ['[]'], variable: 'a,b', config: {ssrShared: []}, expected: [[], ['a', 'b'], []]},
   {key: 'ignore', flag: ['a'], variable: 'b,c', config: {ignore: ['d']}, expected: [['a'], ['b', 'c'], ['d']]},
+  {key: 'compressionLevel', flag: '0', variable: '9', config: {compressionLevel: 1}, expected: [0, 9, 1]},
   {
     key: 'ccOverrides',
     flag: ['a'],
@@ -106,6 +107,7 @@ const cases: readonly Case[] = [
   },
   {key: 'nodeVersion', flag: '24.x', variable: '22.x', expected: ['24.x', '22.x']},
   {key: 'v2', flag: false, variable: 'yes', config: {v2: true}, expected: [false, true, true]},
+  {key: 'ifChanged', flag: true, variable: 'no', config: {ifChanged: true}, expected: [true, false, true]},
   {key: 'rootDir', flag: 'f', variable: 'e', config: {rootDir: 'c'}, expected: ['f', 'e', 'c']},
   {key: 'configPath', flag: 'f', variable: 'e', config: {configPath: 'c'}, expected: ['f', 'e', 'c']},
   {
@@ -163,6 +165,7 @@ describe('precedence', () => {
       buildDirectory: '/work/build',
       projectDirectory: '/work',
       v2: false,
+      ifChanged: false,
       wait: false,
       pollInterval: 5,
       timeout: 600,
@@ -178,7 +181,7 @@ describe('precedence', () => {
   });
 
   test('every setting with a flag has that flag, and every flag is a setting and names its variable', () => {
-    const flags = {...connectionFlags, ...rateLimitFlags, ...bundleFlags, ...v2Flag, ...waitFlags};
+    const flags = {...connectionFlags, ...rateLimitFlags, ...bundleFlags, ...pushFlags, ...waitFlags};
     const names = Object.values(settingNames).flatMap(({flag}) => flag ?? []);
     expect(Object.keys(flags).sort()).toEqual(names.sort());
     for (const [name, flag] of Object.entries(flags)) expect(flag.env).toBe(environmentName(name));
@@ -220,6 +223,7 @@ describe('wrong values', () => {
     ['retry-status', ['99'], '--retry-status must be HTTP statuses, 100 to 599.'],
     ['poll-interval', '0', '--poll-interval must be a number of seconds above 0.'],
     ['timeout', 'soon', '--timeout must be a number of seconds, 0 or more.'],
+    ['compression-level', '10', '--compression-level must be a whole number from 0 to 9.'],
     ['match-mode', 'loose', '--match-mode must be strict or ignore_missing.'],
     ['ssr-param', ['novalue'], '--ssr-param must be key=value.'],
     ['target', '', '--target must not be empty.'],

@@ -1,0 +1,59 @@
+import {createHash} from 'node:crypto';
+import {mkdir, readFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {createError} from '../errors/index.js';
+import type {PushPlace, PushRecord, PushRecords} from '../operations/push-records.js';
+import {replacePrivateFile} from './private-file.js';
+
+/**
+ * Keeps what was pushed last in `pushes/` of a data folder: a file for each place, which its owner alone can read. A push
+ * replaces the file of its place at once, so that others at the same time can do no harm.
+ */
+export function pushRecordFiles(dataDirectory: string): PushRecords {
+  const directory = join(dataDirectory, 'pushes');
+  const pathOf = (place: PushPlace) => join(directory, `${digest(place)}.json`);
+  return {
+    read: (place) => readRecord(pathOf(place)),
+    async write(place, record) {
+      await mkdir(directory, {recursive: true, mode: 0o700});
+      await replacePrivateFile(pathOf(place), `${JSON.stringify({version: 1, place, ...record}, undefined, 2)}\n`);
+    },
+  };
+}
+
+function digest({backend, origin, organizationId, optionsSha256, projectSlug}: PushPlace): string {
+  const parts = [backend, origin, organizationId, optionsSha256, projectSlug];
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+}
+
+async function readRecord(path: string): Promise<PushRecord | undefined> {
+  const content = await readIfThere(path);
+  if (content === undefined) return undefined;
+  const v = await import('valibot');
+  const schema = v.object({
+    version: v.literal(1),
+    bundleId: v.union([v.number(), v.pipe(v.string(), v.minLength(1))]),
+    fingerprint: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
+    pushedAt: v.pipe(v.string(), v.isoTimestamp()),
+  });
+  const result = v.safeParse(schema, parseJson(content));
+  if (result.success) return result.output;
+  throw createError('ERR_CONFIG_INVALID', `${path} does not hold the record of a push.`);
+}
+
+async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function parseJson(content: string): unknown {
+  try {
+    return JSON.parse(content);
+  } catch {
+    return undefined;
+  }
+}

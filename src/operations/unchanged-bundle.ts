@@ -1,0 +1,101 @@
+import {backendLocation} from '../backends/location.js';
+import type {BundleId} from '../backends/contract.js';
+import type {RuntimeBackend} from '../backends/select.js';
+import {bundleFingerprint} from '../bundle/index.js';
+import type {BundleContent, PackResult} from '../bundle/types.js';
+import type {Host} from './host.js';
+import {findBundle} from './list-bundles.js';
+import {openBackend, registryOf} from './open-backend.js';
+import type {PushRuntimeBundleBackendOptions} from './options.js';
+import type {PushPlace, PushRecord} from './push-records.js';
+
+/** A bundle of the last push that a new one would only repeat. */
+export interface UnchangedBundle {
+  readonly bundleId: BundleId;
+  /** When it was uploaded, ISO 8601. */
+  readonly pushedAt: string;
+  /** That of the last push, when the server tells. */
+  readonly message?: string | undefined;
+}
+
+/** What comparing with the last push has come to. */
+export interface Comparison {
+  /** Nothing when the bundle is another one, or the last one cannot be relied on. */
+  readonly unchanged?: UnchangedBundle | undefined;
+  readonly warnings: readonly string[];
+}
+
+type PushOptions = PushRuntimeBundleBackendOptions;
+
+/**
+ * Compares a bundle with that of the last push to the same project of a backend, when `ifChanged` asks for it. The bundle
+ * of that push counts only when the server still has it: what cannot be told for certain is a warning, and no reason to
+ * skip the upload, or to fail.
+ */
+export async function compareWithLastPush(
+  backend: RuntimeBackend,
+  bundle: BundleContent & PackResult,
+  options: PushOptions,
+  host: Host,
+): Promise<Comparison> {
+  if (!options.ifChanged || options.pushRecords === undefined) return {warnings: []};
+  let record: PushRecord | undefined;
+  try {
+    record = await options.pushRecords.read(placeOf(backend, options, host));
+    if (record?.fingerprint !== bundleFingerprint(bundle)) return {warnings: []};
+    return await confirmRecord(record, backend, options, host);
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    const doubt =
+      record === undefined
+        ? 'what was pushed last is not known'
+        : `whether bundle ${String(record.bundleId)} of the last push is still there cannot be told`;
+    return {warnings: [`${doubt}, so the bundle is uploaded: ${reasonOf(error)}`]};
+  }
+}
+
+/**
+ * Keeps what was uploaded for the next push. That this fails is no failure of the push, and a warning only for those who
+ * will ask.
+ */
+export async function recordPush(
+  backend: RuntimeBackend,
+  bundle: BundleContent & PackResult,
+  bundleId: BundleId,
+  options: PushOptions,
+  host: Host,
+): Promise<readonly string[]> {
+  const record = {bundleId, fingerprint: bundleFingerprint(bundle), pushedAt: host.now().toISOString()};
+  try {
+    await options.pushRecords?.write(placeOf(backend, options, host), record);
+    return [];
+  } catch (error) {
+    const warning = `the next push will not know of bundle ${String(bundleId)}: ${reasonOf(error)}`;
+    if (options.ifChanged) return [warning];
+    host.logger.debug(warning);
+    return [];
+  }
+}
+
+/** Looks for the bundle of a record at the server: it may have been deleted since. */
+async function confirmRecord(
+  {bundleId, pushedAt}: PushRecord,
+  backend: RuntimeBackend,
+  options: PushOptions,
+  host: Host,
+): Promise<Comparison> {
+  const found = await findBundle(await openBackend(backend, 'deploy', options, host), bundleId);
+  if (found && found.status !== 'broken') {
+    return {unchanged: {bundleId, pushedAt, message: found.message}, warnings: []};
+  }
+  host.logger.info(`Bundle ${String(bundleId)} of the last push is ${found ? 'broken' : 'no longer there'}.`);
+  return {warnings: []};
+}
+
+function placeOf(backend: RuntimeBackend, options: PushOptions, {env}: Host): PushPlace {
+  return {...backendLocation(registryOf(options).get(backend), options, env), projectSlug: options.projectSlug};
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

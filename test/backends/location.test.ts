@@ -1,0 +1,25 @@
+import {describe, expect, test} from 'vitest';
+import {backendLocation} from '../../src/backends/location.js';
+import {BearerTokenStrategy} from '../../src/http/auth/bearer-token.js';
+
+const acme = {name: 'acme', secrets: ['token']};
+const optionsOf = (backendOptions: Readonly<Record<string, unknown>>) => backendLocation(acme, {backendOptions}, {});
+
+describe('the location of a backend', () => {
+  test('is the address of a built-in one, however it is written', () => {
+    const auth = new BearerTokenStrategy('canary');
+    const apiConnection = {origin: 'Api.example/', organizationId: 'org', auth};
+    const api = backendLocation({name: 'api'}, {apiConnection, origin: 'https://runtime.example'}, {});
+    expect(api).toEqual({backend: 'api', origin: 'https://api.example', organizationId: 'org'});
+    const legacy = {backend: 'legacy', origin: 'https://runtime.example'};
+    expect(backendLocation({name: 'legacy'}, {origin: 'https://runtime.example/'}, {})).toEqual(legacy);
+    expect(backendLocation({name: 'legacy'}, {}, {MYCLI_RUNTIME_ORIGIN: 'https://runtime.example'})).toEqual(legacy);
+  });
+
+  test('is told by the options of a plugin, in any order, without its secrets', () => {
+    const location = optionsOf({bucket: 'b', region: 'eu', token: 'canary'});
+    expect(JSON.stringify(location)).not.toContain('canary');
+    expect(optionsOf({region: 'eu', token: 'another', bucket: 'b'})).toEqual(location);
+    expect(optionsOf({region: 'us', bucket: 'b'})).not.toEqual(location);
+  });
+});

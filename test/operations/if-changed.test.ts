@@ -1,0 +1,198 @@
+import {rm, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {describe, expect, test} from 'vitest';
+import {deleteBundles} from '../../src/operations/delete-bundles.js';
+import type {PushResult, PushRuntimeBundleBackendOptions} from '../../src/operations/options.js';
+import type {PushPlace, PushRecord, PushRecords} from '../../src/operations/push-records.js';
+import {pushRuntimeBundle} from '../../src/operations/push-runtime-bundle.js';
+import {startService, type Service} from './pushed-bundles.js';
+
+type Options = Partial<PushRuntimeBundleBackendOptions>;
+
+interface Pusher extends Service {
+  readonly records: Map<string, PushRecord>;
+  pushIfChanged(options: Options): Promise<PushResult>;
+  /** What was sent since the last call, without what authorization needs. */
+  sent(): readonly unknown[];
+}
+
+function recordsIn(records: Map<string, PushRecord>): PushRecords {
+  const key = (place: PushPlace) => JSON.stringify(place);
+  return {
+    read: (place) => Promise.resolve(records.get(key(place))),
+    write: (place, record) => Promise.resolve(void records.set(key(place), record)),
+  };
+}
+
+async function startPusher(defaults: Options): Promise<Pusher> {
+  const service = await startService();
+  const {project, connection, runtime} = service;
+  const records = new Map<string, PushRecord>();
+  let seen = 0;
+  return {
+    ...service,
+    records,
+    pushIfChanged: (options) =>
+      pushRuntimeBundle(
+        {
+          ...{...connection, preference: 'auto', ifChanged: true, pushRecords: recordsIn(records), pollInterval: 0.01},
+          ...{...defaults, ...options},
+        },
+        project.host,
+      ),
+    sent() {
+      const routes = runtime.requests.map(({route}) => route).filter((route) => route !== 'token');
+      const since = routes.slice(seen);
+      seen = routes.length;
+      return since;
+    },
+  };
+}
+
+describe.each([
+  {name: 'legacy v1', defaults: {preference: 'legacy'}},
+  {name: 'legacy v2', defaults: {preference: 'legacy', v2: true}},
+  {name: 'api', defaults: {preference: 'api'}},
+] as const)('a push to $name, if changed', ({defaults}) => {
+  test('uploads a bundle once, whatever the message; the second result is that of the first bundle', async () => {
+    const {pushIfChanged, sent} = await startPusher(defaults);
+    const first = await pushIfChanged({message: 'first'});
+    expect(first).toMatchObject({unchanged: false, pushedAt: undefined, message: 'first'});
+    expect(sent()).toEqual(['upload']);
+    const second = await pushIfChanged({
+      message: 'second',
+      compressionLevel: defaults.preference === 'api' ? 9 : undefined,
+    });
+    expect(second).toMatchObject({
+      bundleId: first.bundleId,
+      unchanged: true,
+      pushedAt: expect.stringMatching(/^\d{4}-.*Z$/) as string,
+      message: 'first',
+      deployed: false,
+      matches: {},
+      raw: {bundle: undefined},
+      archive: {contentSha256: first.archive.contentSha256},
+      warnings: [],
+    });
+    expect(sent()).toEqual(['list']);
+  });
+
+  test('deploys the bundle that is there, and waits', async () => {
+    const {pushIfChanged, sent, runtime} = await startPusher(defaults);
+    const {bundleId} = await pushIfChanged({});
+    sent();
+    const deployed = await pushIfChanged({targetSlug: 'staging', wait: true});
+    expect(deployed).toMatchObject({bundleId, unchanged: true, deployed: true, status: 'finished'});
+    expect(sent()).not.toContain('upload');
+    expect((await fetch(`${runtime.origin}/shop/staging/static/index.html`)).status).toBe(200);
+  });
+
+  test('uploads what is different: content, SSR parameters, the project', async () => {
+    const {pushIfChanged, project} = await startPusher(defaults);
+    await pushIfChanged({});
+    expect(await pushIfChanged({ssrParameters: {a: 1}})).toMatchObject({bundleId: 2, unchanged: false});
+    await writeFile(join(project.directory, 'build/static/app.css'), 'h1 { color: plum; }\n');
+    expect(await pushIfChanged({ssrParameters: {a: 1}})).toMatchObject({unchanged: false});
+    expect(await pushIfChanged({ssrParameters: {a: 1}})).toMatchObject({unchanged: true});
+    expect(await pushIfChanged({ssrParameters: {a: 1}, projectSlug: 'other'})).toMatchObject({unchanged: false});
+  });
+
+  test('uploads when nobody asks, and keeps what was uploaded', async () => {
+    const {pushIfChanged} = await startPusher(defaults);
+    await pushIfChanged({ifChanged: false});
+    const second = await pushIfChanged({ifChanged: false});
+    expect(second).toMatchObject({unchanged: false});
+    expect(await pushIfChanged({})).toMatchObject({bundleId: second.bundleId, unchanged: true});
+  });
+
+  test('uploads again, with a warning, when the server cannot tell whether the bundle is still there', async () => {
+    const {pushIfChanged, runtime} = await startPusher(defaults);
+    await pushIfChanged({});
+    runtime.addFault('403x1:route=list');
+    const {unchanged, warnings} = await pushIfChanged({});
+    expect(unchanged).toBe(false);
+    expect(warnings).toEqual([
+      expect.stringMatching(
+        /^whether bundle 1 of the last push is still there cannot be told, so the bundle is uploaded: /,
+      ),
+    ]);
+  });
+
+  test('keeps nothing of an upload that failed', async () => {
+    const {pushIfChanged, records, runtime} = await startPusher(defaults);
+    runtime.addFault('500x1:route=upload');
+    await expect(pushIfChanged({})).rejects.toMatchObject({status: 500});
+    expect(records.size).toBe(0);
+  });
+});
+
+describe('a push if changed', () => {
+  test('uploads again what was deleted at the server', async () => {
+    const {pushIfChanged, connection, project} = await startPusher({preference: 'legacy'});
+    await pushIfChanged({});
+    await deleteBundles({...connection, preference: 'legacy', bundleIds: [1]}, project.host);
+    const again = await pushIfChanged({});
+    expect(again).toMatchObject({bundleId: 2, unchanged: false, warnings: []});
+    expect(project.log).toContain('Bundle 1 of the last push is no longer there.');
+  });
+
+  test('takes the record of the backend that would serve: after a fallback that of legacy', async () => {
+    const {pushIfChanged, runtime, sent} = await startPusher({});
+    const resolved: string[] = [];
+    const refuse = () => runtime.addFault('404x1:route=upload');
+    refuse();
+    expect(await pushIfChanged({})).toMatchObject({backend: 'legacy', unchanged: false});
+    sent();
+    refuse();
+    const second = await pushIfChanged({onResolve: (backend) => resolved.push(backend)});
+    expect(second).toMatchObject({backend: 'legacy', unchanged: true, archive: {format: 'v1'}});
+    expect(second.warnings).toEqual([expect.stringContaining('fell back to legacy')]);
+    expect(resolved).toEqual(['api', 'legacy']);
+    expect(sent()).toEqual(['upload', 'list']);
+    expect(await pushIfChanged({})).toMatchObject({backend: 'api', unchanged: false});
+  });
+
+  test('v1 and v2 of the same build are two bundles', async () => {
+    const {pushIfChanged} = await startPusher({preference: 'legacy'});
+    await pushIfChanged({});
+    expect(await pushIfChanged({v2: true})).toMatchObject({unchanged: false});
+    expect(await pushIfChanged({v2: true, matchMode: 'ignore_missing'})).toMatchObject({unchanged: false});
+  });
+
+  test('records that cannot be read or written are warnings', async () => {
+    const {pushIfChanged, project} = await startPusher({preference: 'legacy'});
+    const broken = () => Promise.reject(new Error('the disk is full'));
+    const options = {pushRecords: {read: broken, write: broken}};
+    expect((await pushIfChanged(options)).warnings).toEqual([
+      'what was pushed last is not known, so the bundle is uploaded: the disk is full',
+      'the next push will not know of bundle 1: the disk is full',
+    ]);
+    expect((await pushIfChanged({...options, ifChanged: false})).warnings).toEqual([]);
+    expect(project.log).toContain('the next push will not know of bundle 2: the disk is full');
+  });
+
+  test('without records is refused before anything is built', async () => {
+    const {pushIfChanged, project, sent} = await startPusher({});
+    await rm(join(project.directory, 'build'), {recursive: true});
+    await expect(pushIfChanged({pushRecords: undefined})).rejects.toMatchObject({
+      code: 'ERR_OPTION_INVALID',
+      message: expect.stringContaining('ifChanged needs pushRecords') as string,
+    });
+    expect(sent()).toEqual([]);
+  });
+
+  test('an abort while it compares is the reason that it rejects with: nothing is uploaded', async () => {
+    const {pushIfChanged, records, sent} = await startPusher({preference: 'legacy'});
+    await pushIfChanged({});
+    sent();
+    const controller = new AbortController();
+    const stored = recordsIn(records);
+    const read = (place: PushPlace) => {
+      controller.abort(new Error('enough'));
+      return stored.read(place);
+    };
+    const push = pushIfChanged({signal: controller.signal, pushRecords: {...stored, read}});
+    await expect(push).rejects.toThrow('enough');
+    expect(sent()).toEqual([]);
+  });
+});
