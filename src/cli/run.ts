@@ -26,7 +26,7 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
     host.exit(exitCode);
   };
   const running = sessions.run(session, async () => {
-    await runOclif(host, fileURLToPath(root));
+    await runCommand(host, fileURLToPath(root));
     await session.output.flush();
   });
   try {
@@ -40,11 +40,11 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
   }
 }
 
-async function runOclif({argv, env}: NodeJS.Process, root: string): Promise<void> {
-  const oclif = await import('@oclif/core');
+async function runCommand({argv, env}: NodeJS.Process, root: string): Promise<void> {
+  const {runOclif, settings} = await import('./oclif.js');
   // A linked plugin is what its package.json points to; oclif would look for its TypeScript, and warn about not taking it.
-  oclif.settings.enableAutoTranspile = false;
-  await oclif.run(argv.slice(2), {root, logger: silentLogger, ...pluginSources(root, env)});
+  settings.enableAutoTranspile = false;
+  await runOclif(argv.slice(2), {root, logger: silentLogger, ...pluginSources(root, env)});
 }
 
 interface SilentLogger {

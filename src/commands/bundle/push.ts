@@ -1,9 +1,9 @@
-import {Flags} from '@oclif/core';
 import {BaseCommand} from '../../cli/base-command.js';
 import {archiveSettings, bundleOptions, rejectV2OnlyFlags} from '../../cli/bundle-options.js';
 import {withStepOutputs} from '../../cli/ci/step-outputs.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
 import {bundleFlags, connectionFlags, outputEnvFlag, rateLimitFlags, v2Flag, waitFlags} from '../../cli/flags/index.js';
+import {Flags} from '../../cli/oclif.js';
 import {reachBackends} from '../../cli/reach-backends.js';
 import {requireSetting} from '../../cli/settings/require-setting.js';
 import {waitOptions} from '../../cli/wait-options.js';

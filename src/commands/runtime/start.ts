@@ -1,6 +1,6 @@
-import {Flags} from '@oclif/core';
 import {BaseCommand} from '../../cli/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
+import {Flags} from '../../cli/oclif.js';
 import type {LocalRuntimeCredentials} from '../../testing/index.js';
 
 export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
