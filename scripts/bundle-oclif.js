@@ -13,7 +13,6 @@ const {metafile} = await build({
   format: 'esm',
   platform: 'node',
   target: 'node20.19',
-  keepNames: true,
   metafile: true,
   logLevel: 'warning',
   // oclif asks for it when it is to run a plugin's TypeScript, which we have turned off.
