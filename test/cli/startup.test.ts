@@ -49,7 +49,7 @@ const workers = /^dist\/(?:tasks|operations|bundle|backends|testing|modules|http
 test('--version loads one module beside the binary, and no package', async () => {
   expect(await loadedBy(['--version'])).toEqual({
     packages: [],
-    modules: ['bin/run.js', 'dist/cli/start.js', 'dist/version.js'],
+    modules: ['bin/run.js', 'bin/start.js', 'dist/cli/start.js', 'dist/version.js'],
   });
 });
 
