@@ -49,7 +49,7 @@ const owners = {
   'fast-glob': {owner: 'src/bundle/'},
   jiti: {owner: 'src/modules/'},
   listr2: {owner: 'src/tasks/'},
-  '@oclif/core': {owner: 'src/cli/oclif[.]ts', types: '^src/(cli|commands)/'},
+  '@oclif/core': {owner: 'src/cli/oclif[.]ts', types: '^src/(cli/(?!oclif[.]ts)|commands/)'},
   busboy: {owner: 'src/testing/'},
 };
 
