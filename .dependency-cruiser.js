@@ -22,7 +22,7 @@ const layers = {
   tasks: {path: 'src/tasks/', may: ['operations', 'anyBackend', 'errors'], types: ['bundle', 'http']},
   cli: {
     path: 'src/cli/',
-    may: ['modules', 'bundle', 'httpSettings', 'anyBackend', 'errors'],
+    may: ['modules', 'bundle', 'httpSettings', 'anyBackend', 'errors', 'version'],
     types: ['http', 'operations', 'tasks'],
   },
   commands: {
@@ -49,7 +49,7 @@ const owners = {
   'fast-glob': {owner: 'src/bundle/'},
   jiti: {owner: 'src/modules/'},
   listr2: {owner: 'src/tasks/'},
-  '@oclif/core': {owner: 'src/(cli|commands)/'},
+  '@oclif/core': {owner: 'src/cli/oclif[.]ts', types: '^src/(cli/(?!oclif[.]ts)|commands/)'},
   busboy: {owner: 'src/testing/'},
 };
 

@@ -6,6 +6,8 @@ import tseslint from 'typescript-eslint';
 const defaultExports = [
   'src/commands/**',
   'src/cli/hooks/**',
+  'src/cli/help.ts',
+  'bench/oclif-hello/**',
   '*.config.{js,ts}',
   '.dependency-cruiser.js',
   'examples/**',

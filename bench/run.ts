@@ -1,11 +1,12 @@
-// npm run bench -- [--sizes 20,200,1000] [--files 30000] [--runs 3] [--write]
+// npm run bench -- [--sizes 20,200,1000] [--files 30000] [--runs 3] [--start-up-runs 40] [--write]
 import {mkdtemp, mkdir, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {parseArgs} from 'node:util';
 import {startLocalRuntimeProcess} from './local-runtime.js';
 import {measure, requireGnuTime, type Command} from './measure.js';
-import {page, table, type Row} from './report.js';
+import {page, startUpTable, table, type Row} from './report.js';
+import {measureStartUp} from './start-up.js';
 import {writeTree, type Tree} from './trees.js';
 
 const root = path.resolve(import.meta.dirname, '..');
@@ -17,10 +18,12 @@ const {values} = parseArgs({
     sizes: {type: 'string', default: '20,200,1000'},
     files: {type: 'string', default: '30000'},
     runs: {type: 'string', default: '3'},
+    'start-up-runs': {type: 'string', default: '40'},
     write: {type: 'boolean', default: false},
   },
 });
 const runs = Number(values.runs);
+const startUpRuns = Number(values['start-up-runs']);
 const smallFiles = Number(values.files);
 
 /** Sizes up to 200 MB in files of 40 kB, larger ones in files of 5 MB, and a tree of many files of 4 kB. */
@@ -85,6 +88,9 @@ async function measurePack(tree: Tree, build: string, scratch: string): Promise<
 }
 
 await requireGnuTime();
+console.error('start-up ...');
+const startUps = await measureStartUp(binary, startUpRuns);
+console.log(`${startUpTable(startUps)}\n`);
 const rows: Row[] = [];
 for (const tree of trees) {
   const scratch = await mkdtemp(path.join(tmpdir(), 'mycli-bench-'));
@@ -103,5 +109,5 @@ console.log(table(rows));
 if (values.write) {
   const reference = path.join(root, 'docs/reference');
   await mkdir(reference, {recursive: true});
-  await writeFile(path.join(reference, 'benchmarks.md'), page(rows, runs));
+  await writeFile(path.join(reference, 'benchmarks.md'), page(rows, runs, startUps, startUpRuns));
 }

@@ -1,4 +1,4 @@
 // What bin/run.js starts once it knows that this Node is new enough.
-import {run} from '../dist/cli/run.js';
+import {start} from '../dist/cli/start.js';
 
-await run(process, import.meta.url);
+await start(process, import.meta.url);

@@ -1,9 +1,10 @@
 import process from 'node:process';
-import {Command, type Interfaces} from '@oclif/core';
+import type {Interfaces} from '@oclif/core';
 import {createContext, type CommandContext} from './command-context.js';
 import {isUsageError, usageError} from './errors/oclif-errors.js';
 import {globalFlags} from './flags/global.js';
 import type {JsonDocument} from './output/output.js';
+import {Command} from './oclif.js';
 import {createSession, sessions} from './session.js';
 
 /** The flags of a command, as the command line gave them. */

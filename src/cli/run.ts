@@ -29,7 +29,7 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
   // Hooks of plugins may print before it is known which command is run. What needs no command is not a document.
   if (session.output.json && host.argv[2] !== '--version') session.output.claimStdout();
   const running = sessions.run(session, async () => {
-    await runOclif(host, fileURLToPath(root));
+    await runCommand(host, fileURLToPath(root));
     await session.output.flush();
   });
   try {
@@ -43,11 +43,11 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
   }
 }
 
-async function runOclif({argv, env}: NodeJS.Process, root: string): Promise<void> {
-  const oclif = await import('@oclif/core');
+async function runCommand({argv, env}: NodeJS.Process, root: string): Promise<void> {
+  const {runOclif, settings} = await import('./oclif.js');
   // A linked plugin is what its package.json points to; oclif would look for its TypeScript, and warn about not taking it.
-  oclif.settings.enableAutoTranspile = false;
-  await oclif.run(argv.slice(2), {root, logger: silentLogger, ...pluginSources(root, env)});
+  settings.enableAutoTranspile = false;
+  await runOclif(argv.slice(2), {root, logger: silentLogger, ...pluginSources(root, env)});
 }
 
 interface SilentLogger {

@@ -27,7 +27,7 @@ export const sessions = new AsyncLocalStorage<Session>();
 
 /** Makes a session for the arguments and streams of `host`, which is the process. */
 export function createSession(host: NodeJS.Process, signal: AbortSignal): Session {
-  const {env, stdout, stderr, stdin} = host;
+  const {env, stdout, stderr} = host;
   const switches = givenSwitches(host.argv.slice(2));
   const output = new Output({
     stdout,
@@ -45,7 +45,19 @@ export function createSession(host: NodeJS.Process, signal: AbortSignal): Sessio
     ['MYCLI_API_KEY', 'MYCLI_CLIENT_SECRET', 'MYCLI_API_TOKEN'].flatMap((name) => env[name]?.trim() || []),
   );
   const temporary = new TemporaryDirectories(tmpdir(), host.pid);
-  return {cwd: host.cwd(), env, stdin, output, temporary, signal, uid: host.getuid?.(), working: false};
+  return {
+    cwd: host.cwd(),
+    env,
+    // node makes the stream when it is asked for.
+    get stdin() {
+      return host.stdin;
+    },
+    output,
+    temporary,
+    signal,
+    uid: host.getuid?.(),
+    working: false,
+  };
 }
 
 // Before oclif parses: errors of parsing have to be JSON too.

@@ -64,6 +64,7 @@ const planted: readonly (readonly [rule: string, file: string, content: string])
   ['owner-jiti', 'src/bundle/planted.ts', `await import('jiti');`],
   ['owner-listr2', 'src/commands/bundle/planted.ts', `await import('listr2');`],
   ['owner-@oclif/core', 'src/tasks/planted.ts', `import '@oclif/core';`],
+  ['types-only-@oclif/core', 'src/commands/planted.ts', `import '@oclif/core';`],
   ['owner-busboy', 'src/http/planted.ts', `await import('busboy');`],
   ['no-circular', 'src/modules/round.ts', `import type {Trip} from './trip.js'; export type Round = Trip;`],
   ['not-to-unresolvable', 'src/errors/planted.ts', `import './missing.js';`],

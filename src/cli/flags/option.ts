@@ -1,4 +1,4 @@
-import {Flags} from '@oclif/core';
+import {Flags} from '../oclif.js';
 import {environmentName} from './environment-name.js';
 
 interface OptionProperties {

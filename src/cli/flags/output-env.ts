@@ -1,4 +1,4 @@
-import {Flags} from '@oclif/core';
+import {Flags} from '../oclif.js';
 
 /** Where the outputs for other CI systems go. */
 export const outputEnvFlag = {

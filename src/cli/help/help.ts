@@ -1,10 +1,11 @@
-import {Help, type Interfaces} from '@oclif/core';
+import type {Interfaces} from '@oclif/core';
 import {noSuchCommand} from '../errors/no-such-command.js';
 import {sessions} from '../session.js';
 import {helpPages, type HelpPage} from './pages.js';
+import {QuickHelp} from './quick-help.js';
 
 /** oclif's help with pages that are about no single command, and with our answer to a command that there is not. */
-export class PagedHelp extends Help {
+export class PagedHelp extends QuickHelp {
   /** Shows the help of what the arguments name: a command, a topic, a page, or all of mycli. */
   override async showHelp(argv: string[]): Promise<void> {
     const subject = subjectOf(argv);

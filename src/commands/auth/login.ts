@@ -1,4 +1,3 @@
-import {Flags} from '@oclif/core';
 import {BaseCommand} from '../../cli/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
 import {credentialPath, readCredentials, writeCredentials} from '../../cli/credentials/credential-file.js';
@@ -6,6 +5,7 @@ import {credentialKinds, loginTarget, type CredentialKind} from '../../cli/crede
 import {readSecretInput} from '../../cli/credentials/read-secret-input.js';
 import type {AuthLoginDocument, Body} from '../../cli/documents.js';
 import {connectionFlags} from '../../cli/flags/index.js';
+import {Flags} from '../../cli/oclif.js';
 import {checkedSecret} from '../../cli/secrets.js';
 import type {Settings} from '../../cli/settings/settings.js';
 

@@ -1,10 +1,10 @@
-import {Flags} from '@oclif/core';
 import {BaseCommand} from '../../cli/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
 import {readCredentials, writeCredentials} from '../../cli/credentials/credential-file.js';
 import {originOf} from '../../cli/credentials/stored-settings.js';
 import type {AuthLogoutDocument, Body} from '../../cli/documents.js';
 import {connectionFlags} from '../../cli/flags/index.js';
+import {Flags} from '../../cli/oclif.js';
 import type {Settings} from '../../cli/settings/settings.js';
 import {createError} from '../../errors/index.js';
 

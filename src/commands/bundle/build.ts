@@ -1,9 +1,9 @@
-import {Flags} from '@oclif/core';
 import {BaseCommand} from '../../cli/base-command.js';
 import {bundleOptions, rejectV2OnlyFlags} from '../../cli/bundle-options.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
 import {commandHost} from '../../cli/command-host.js';
 import {bundleFlags, connectionFlags} from '../../cli/flags/index.js';
+import {Flags} from '../../cli/oclif.js';
 import {createError} from '../../errors/index.js';
 import {requireSetting} from '../../cli/settings/require-setting.js';
 

@@ -1,9 +1,9 @@
-import {Args, Flags} from '@oclif/core';
 import {BaseCommand} from '../../cli/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
 import {confirm, requireConsent} from '../../cli/confirm.js';
 import type {Body, BundleDeleteDocument} from '../../cli/documents.js';
 import {connectionFlags, rateLimitFlags} from '../../cli/flags/index.js';
+import {Args, Flags} from '../../cli/oclif.js';
 import {reachBackends} from '../../cli/reach-backends.js';
 import {requireSetting} from '../../cli/settings/require-setting.js';
 

@@ -1,8 +1,8 @@
-import {Args} from '@oclif/core';
 import {BaseCommand} from '../../cli/base-command.js';
 import {withStepOutputs} from '../../cli/ci/step-outputs.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
 import {connectionFlags, outputEnvFlag, rateLimitFlags, waitFlags} from '../../cli/flags/index.js';
+import {Args} from '../../cli/oclif.js';
 import {reachBackends} from '../../cli/reach-backends.js';
 import {requireSetting} from '../../cli/settings/require-setting.js';
 import {waitOptions} from '../../cli/wait-options.js';

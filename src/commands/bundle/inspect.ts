@@ -1,10 +1,10 @@
 import {existsSync} from 'node:fs';
 import {resolve} from 'node:path';
-import {Args} from '@oclif/core';
 import {BaseCommand} from '../../cli/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
 import {commandHost} from '../../cli/command-host.js';
 import {bundleFlags, columnsFlag, connectionFlags, rateLimitFlags} from '../../cli/flags/index.js';
+import {Args} from '../../cli/oclif.js';
 import {reachBackends} from '../../cli/reach-backends.js';
 import {requireSetting} from '../../cli/settings/require-setting.js';
 import type {Settings} from '../../cli/settings/settings.js';

@@ -1,4 +1,3 @@
-import {Flags} from '@oclif/core';
 import {BaseCommand} from '../../cli/base-command.js';
 import {archiveSettings, bundleOptions, rejectV2OnlyFlags} from '../../cli/bundle-options.js';
 import {withStepOutputs} from '../../cli/ci/step-outputs.js';
@@ -11,6 +10,7 @@ import {
   pushFlags,
   waitFlags,
 } from '../../cli/flags/index.js';
+import {Flags} from '../../cli/oclif.js';
 import {pushRecordFiles} from '../../cli/push-record-files.js';
 import {reachBackends} from '../../cli/reach-backends.js';
 import {requireSetting} from '../../cli/settings/require-setting.js';

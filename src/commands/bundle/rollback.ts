@@ -1,7 +1,7 @@
-import {Flags} from '@oclif/core';
 import {BaseCommand} from '../../cli/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
 import {connectionFlags, rateLimitFlags, waitFlags} from '../../cli/flags/index.js';
+import {Flags} from '../../cli/oclif.js';
 import {reachBackends} from '../../cli/reach-backends.js';
 import {requireSetting} from '../../cli/settings/require-setting.js';
 import {waitOptions} from '../../cli/wait-options.js';

@@ -1,7 +1,7 @@
-import {Flags} from '@oclif/core';
 import {BaseCommand} from '../../cli/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
 import type {Body, RuntimeStartDocument} from '../../cli/documents.js';
+import {Flags} from '../../cli/oclif.js';
 import type {LocalRuntimeCredentials} from '../../testing/index.js';
 
 const helpGroup = 'RUNTIME';

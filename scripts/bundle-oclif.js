@@ -1,0 +1,40 @@
+// Makes one file of dist/cli/oclif.js and of every package behind it, and writes their licences beside it. Nothing is
+// minified: names and lines in stack traces are those of the packages.
+import {readdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {build} from 'esbuild';
+
+const path = 'dist/cli/oclif.js';
+
+const {metafile} = await build({
+  entryPoints: [path],
+  outfile: path,
+  allowOverwrite: true,
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20.19',
+  metafile: true,
+  logLevel: 'warning',
+  // oclif asks for it when it is to run a plugin's TypeScript, which we have turned off.
+  external: ['typescript'],
+  // What the packages, which are CommonJS, expect to find.
+  banner: {
+    js: `import {createRequire} from 'node:module';
+const require = createRequire(import.meta.url);
+const __dirname = import.meta.dirname;`,
+  },
+});
+
+/** The name, the version and the licence of the package in `folder`. */
+function noticeOf(folder) {
+  const {name, version, license} = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));
+  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+  const text = file === undefined ? '' : `\n${readFileSync(`${folder}/${file}`, 'utf8').trim()}\n`;
+  return `${name} ${version} (${license})\n${text}`;
+}
+
+const inputs = Object.keys(metafile.inputs).join('\n');
+const folders = new Set(inputs.match(/^.*node_modules\/(?:@[^/]+\/)?[^/\n]+/gm));
+// A package may lie in several folders.
+const notices = new Set([...folders].map(noticeOf).sort());
+writeFileSync('dist/cli/oclif.licenses.txt', [...notices].join(`\n${'-'.repeat(80)}\n\n`));
