@@ -27,6 +27,8 @@ export interface PushOutcome {
   readonly plan: PushPlan;
   /** Nothing in a dry run. */
   readonly result?: PushResult | undefined;
+  /** How long it took, in words. */
+  readonly took: string;
 }
 
 interface PushContext {
@@ -40,13 +42,14 @@ interface PushContext {
 /** Runs a push step by step: verify, build, resolve, upload, deploy, wait. */
 export async function runPushTasks(options: PushTasksOptions): Promise<PushOutcome> {
   const context: PushContext = {};
+  let took: string;
   try {
-    await runPipeline(pushSteps(options), context, options.terminal);
+    took = await runPipeline(pushSteps(options), context, options.terminal);
   } finally {
     await context.workspace?.remove();
   }
   const {plan, uploaded, deployed} = context;
-  return {plan: reached(plan), result: uploaded && pushResult(reached(plan), uploaded, deployed)};
+  return {plan: reached(plan), took, result: uploaded && pushResult(reached(plan), uploaded, deployed)};
 }
 
 function pushSteps(options: PushTasksOptions): readonly PipelineStep<PushContext>[] {

@@ -21,6 +21,8 @@ export interface OutputOptions {
   readonly interactive: boolean;
   /** Whether stderr is coloured. */
   readonly color: boolean;
+  /** Whether stderr shows more than ASCII. */
+  readonly unicode: boolean;
   /** Whether GitHub Actions reads along: warnings and errors become annotations, and no other line is a command. */
   readonly annotating: boolean;
   /** Makes what masks secrets. */
@@ -39,6 +41,8 @@ export class Output implements Logger {
   readonly interactive: boolean;
   /** Whether `stream` is coloured. */
   readonly color: boolean;
+  /** Whether `stream` shows more than ASCII. */
+  readonly unicode: boolean;
   /** How many characters fit into a line of results; no limit when they go to no terminal. */
   readonly width: number;
   /** stderr, for task lists and prompts. What is written here is neither sanitized nor masked. */
@@ -59,6 +63,7 @@ export class Output implements Logger {
     this.debugging = options.debugging;
     this.interactive = options.interactive && !options.quiet && !options.json;
     this.color = options.color;
+    this.unicode = options.unicode;
     this.width = terminalWidth(options.stdout);
     this.stream = options.stderr;
     this.#annotating = options.annotating;

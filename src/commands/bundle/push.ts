@@ -3,7 +3,15 @@ import {BaseCommand} from '../../cli/base-command.js';
 import {archiveSettings, bundleOptions, rejectV2OnlyFlags} from '../../cli/bundle-options.js';
 import {withStepOutputs} from '../../cli/ci/step-outputs.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
-import {bundleFlags, connectionFlags, outputEnvFlag, rateLimitFlags, v2Flag, waitFlags} from '../../cli/flags/index.js';
+import {
+  bundleFlags,
+  connectionFlags,
+  outputEnvFlag,
+  rateLimitFlags,
+  v2Flag,
+  waitFlags,
+  waitForSlotFlag,
+} from '../../cli/flags/index.js';
 import {reachBackends} from '../../cli/reach-backends.js';
 import {requireSetting} from '../../cli/settings/require-setting.js';
 import {waitOptions} from '../../cli/wait-options.js';
@@ -26,6 +34,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
     ...bundleFlags,
     ...v2Flag,
     ...waitFlags,
+    ...waitForSlotFlag,
     ...rateLimitFlags,
     archive: Flags.string({
       helpValue: 'FILE',
@@ -64,6 +73,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
         v2: settings.v2.value,
         archive,
         ...waitOptions(settings),
+        waitForSlot: settings.waitForSlot.value,
         cwd: context.cwd,
       },
       ...pipeline,

@@ -1,7 +1,15 @@
 import {loadWantedBackends} from '../../cli/backends.js';
 import {BaseCommand} from '../../cli/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
-import {bundleFlags, columnsFlag, connectionFlags, rateLimitFlags, v2Flag, waitFlags} from '../../cli/flags/index.js';
+import {
+  bundleFlags,
+  columnsFlag,
+  connectionFlags,
+  rateLimitFlags,
+  v2Flag,
+  waitFlags,
+  waitForSlotFlag,
+} from '../../cli/flags/index.js';
 
 export default class ConfigShow extends BaseCommand<typeof ConfigShow> {
   static override readonly summary = 'Show every setting with its value, its source and what it overrode.';
@@ -19,6 +27,7 @@ export default class ConfigShow extends BaseCommand<typeof ConfigShow> {
     ...bundleFlags,
     ...v2Flag,
     ...waitFlags,
+    ...waitForSlotFlag,
     ...rateLimitFlags,
     ...columnsFlag,
   };
