@@ -1,5 +1,5 @@
 import {describeDuration} from './describe.js';
-import type {PipelineTerminal, StepView} from './run-pipeline.js';
+import type {PipelineTerminal, StepView} from './pipeline.js';
 
 /** Progress comes every 5 s, or every tenth of the way when that takes a second at least. */
 const plainProgress = {afterMs: 5000, fraction: 0.1, fractionAfterMs: 1000};

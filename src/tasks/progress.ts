@@ -1,10 +1,12 @@
 import prettyBytes from 'pretty-bytes';
 import type {CommonOptions, OperationProgress} from '../operations/options.js';
 import {describeRetry} from './describe.js';
-import type {StepView} from './run-pipeline.js';
+import type {StepView} from './pipeline.js';
 
 /** Options for an operation that show its progress and its retries in a step. */
-export function showIn(view: StepView): Required<Pick<CommonOptions, 'onProgress' | 'onRetry'>> {
+export function showIn(view: StepView): {
+  readonly [Key in 'onProgress' | 'onRetry']: NonNullable<CommonOptions[Key]>;
+} {
   let startedAt = performance.now();
   let attempt: number | undefined;
   return {

@@ -1,6 +1,6 @@
 import {styleText} from 'node:util';
 import {describeDuration} from './describe.js';
-import type {PipelineTerminal, StepView} from './run-pipeline.js';
+import type {PipelineTerminal, StepView} from './pipeline.js';
 
 /** The line of a step in a list that is redrawn, and what stands below it. */
 export interface RedrawnTask {

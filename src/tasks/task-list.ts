@@ -2,7 +2,7 @@ import type {WriteStream} from 'node:tty';
 import {styleText} from 'node:util';
 import type {DefaultRenderer, ProcessOutput} from 'listr2';
 import {createRedrawnView} from './redrawn-view.js';
-import type {PipelineStep, PipelineTerminal} from './run-pipeline.js';
+import type {PipelineStep, PipelineTerminal} from './pipeline.js';
 import {createTaskListRenderer} from './task-list-renderer.js';
 
 /** Runs the steps as a list that is redrawn on `stream`; rejects with the error of the first that fails. */
