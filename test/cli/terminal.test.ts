@@ -82,12 +82,12 @@ function remaining(text: string): readonly string[] {
 
 describe.skipIf(!hasScript)('on a terminal', () => {
   test('a push is a list with durations, and ends with what it came to and what to do next', async () => {
-    const screen = onTerminal(['bundle:push', '-t', 'staging', '--wait'], await environment());
+    const screen = onTerminal(['bundle:push', '--v2', '-t', 'staging', '--wait'], await environment());
     expect(await screen.ended).toBe(0);
     expect(remaining(screen.text())).toEqual([
       expect.stringMatching(/^✔ Verified: 1 file, 18 B \[\d+ ms\]$/),
-      expect.stringMatching(/^✔ Built v1 archive, 1 file, .* \[[\d.]+ m?s\]$/),
-      expect.stringMatching(/^✔ Backend: legacy \(no Api connection is configured\), format v1 \[\d+ ms\]$/),
+      expect.stringMatching(/^✔ Built v2 archive, 1 file, .* \[[\d.]+ m?s\]$/),
+      expect.stringMatching(/^✔ Backend: legacy \(no Api connection is configured\), format v2 \[\d+ ms\]$/),
       expect.stringMatching(/backend +auto +\(default\)/),
       expect.stringMatching(/origin +http.* +\(MYCLI_RUNTIME_ORIGIN\)/),
       expect.stringMatching(/project +shop +\(MYCLI_PROJECT\)/),
@@ -96,7 +96,7 @@ describe.skipIf(!hasScript)('on a terminal', () => {
       expect.stringMatching(/^✔ Deployment to staging was accepted \[/),
       expect.stringMatching(/^✔ Deployed to staging \[/),
       expect.stringMatching(
-        /^Bundle 1 was pushed to shop \(legacy\) in [\d.]+ m?s: v1 archive, .*, sha256 [0-9a-f]{12}$/,
+        /^Bundle 1 was pushed to shop \(legacy\) in [\d.]+ m?s: v2 archive, .*, sha256 [0-9a-f]{12}$/,
       ),
       'It runs on staging.',
       'Go back with: mycli bundle:rollback --project shop --target staging --runtime-backend legacy',
@@ -173,6 +173,34 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     expect(text.lastIndexOf(showCursor)).toBeGreaterThan(text.lastIndexOf(hideCursor));
   });
 });
+
+const hasTmux = spawnSync('tmux', ['-V']).status === 0;
+
+test.skipIf(!hasTmux)(
+  'a terminal that becomes narrower and wider again while a task runs shows every task once',
+  async () => {
+    const env = await environment({faults: ['hangx1:route=upload']});
+    const tmux = (...args: readonly string[]) =>
+      spawnSync('tmux', ['-S', join(root, 'tmux'), '-f', '/dev/null', ...args], {cwd: root, env, encoding: 'utf8'})
+        .stdout;
+    const shows = (pattern: RegExp) =>
+      expect.poll(() => tmux('capture-pane', '-p'), {timeout: 15_000}).toMatch(pattern);
+    tmux('new-session', '-d', '-x', '100', '-y', '30', `"${process.execPath}" "${binary}" bundle:push --v2`);
+    try {
+      await shows(/Upload the bundle\n.*kB of/);
+      tmux('resize-window', '-x', '40');
+      await shows(/sha256\n/);
+      tmux('resize-window', '-x', '90');
+      await shows(/sha256 [0-9a-f]{12}/);
+      const lines = tmux('capture-pane', '-p', '-S', '-').split('\n');
+      for (const task of ['Verified:', 'Built', 'Backend:', 'Upload the bundle']) {
+        expect(lines.filter((line) => new RegExp(task).test(line))).toHaveLength(1);
+      }
+    } finally {
+      tmux('kill-server');
+    }
+  },
+);
 
 test('--debug tells each request, its answer, its time and its retries, on lines of their own and without secrets', async () => {
   const env = await environment({faults: ['429x1:route=upload,retry-after=0']});
