@@ -7,6 +7,7 @@ import {
   rateLimitFlags,
   pushFlags,
   waitFlags,
+  waitForSlotFlag,
 } from '../dist/cli/flags/index.js';
 import {settingNames} from '../dist/cli/settings/setting-names.js';
 
@@ -14,7 +15,7 @@ const groups = {
   Connection: connectionFlags,
   Bundle: {...bundleFlags, ...pushFlags},
   'Rate limit': rateLimitFlags,
-  Waiting: waitFlags,
+  Waiting: {...waitFlags, ...waitForSlotFlag},
 };
 const configKeyOf = Object.fromEntries(Object.values(settingNames).map(({flag, config}) => [flag, config]));
 

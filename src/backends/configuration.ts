@@ -10,6 +10,8 @@ export interface BackendSettings {
   readonly apiConnection?: ApiRuntimeConnection | undefined;
   /** What is missing for an `apiConnection`, for messages. */
   readonly apiMissing?: readonly string[] | undefined;
+  /** Nothing at all is set for an `apiConnection`, for messages. @default whether there is neither it nor `apiMissing` */
+  readonly apiUnset?: boolean | undefined;
   /** API-key authentication. Needed only when the legacy backend actually runs. */
   readonly legacyAuth?: AuthStrategy | undefined;
   /** What is missing for the legacy backend, for messages. */

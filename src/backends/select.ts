@@ -10,6 +10,8 @@ export type RuntimeBackendPreference = 'auto' | RuntimeBackend;
 export interface BackendCandidates {
   readonly preference: RuntimeBackendPreference;
   readonly apiMissing: readonly string[];
+  /** Nothing at all is set for Api: there is no list of what is missing. @default false */
+  readonly apiUnset?: boolean | undefined;
   readonly legacyMissing: readonly string[];
 }
 
@@ -26,8 +28,9 @@ export interface BackendSelection {
  * Chooses the backend. `auto` takes Api when it is configured, else legacy (Backend selection 1); another name is that
  * backend and nothing else. Only `auto` falls back, and only to a legacy backend that is configured.
  */
-export function selectBackend({preference, apiMissing, legacyMissing}: BackendCandidates): BackendSelection {
+export function selectBackend({preference, apiMissing, apiUnset, legacyMissing}: BackendCandidates): BackendSelection {
   if (preference !== 'auto') return {backend: preference, reason: 'it was asked for'};
+  if (apiUnset) return {backend: 'legacy', reason: 'no Api connection is configured'};
   if (apiMissing.length > 0)
     return {backend: 'legacy', reason: `Api is not configured: missing ${apiMissing.join(', ')}`};
   return {

@@ -21,8 +21,12 @@ export interface Connection {
   readonly apiConnection?: ApiRuntimeConnection | undefined;
   /** What is missing for the Api backend. */
   readonly apiMissing: readonly string[];
+  /** Nothing at all is set for the Api backend. */
+  readonly apiUnset: boolean;
   /** Options of the chosen backend. */
   readonly backendOptions: Readonly<Record<string, unknown>>;
+  /** Seconds; 0: no limit. */
+  readonly requestTimeout: number;
   readonly rateLimit: {
     readonly maxRetries: number;
     readonly baseDelayMs: number;
@@ -51,6 +55,7 @@ export function resolveConnection(context: ConnectionContext, settings: Settings
     ...legacyConnection(context, settings),
     ...apiConnection(context, settings),
     backendOptions: backendOptions.value[preference.value] ?? {},
+    requestTimeout: settings.requestTimeout.value,
     rateLimit: {
       maxRetries: maxRetries.value,
       baseDelayMs: baseDelayMs.value,
@@ -76,20 +81,31 @@ function legacyConnection(
   };
 }
 
+const apiSettings: readonly SettingKey[] = [
+  'apiOrigin',
+  'organizationId',
+  'tokenUrl',
+  'clientId',
+  'clientSecret',
+  'scopes',
+  'apiToken',
+];
+
 function apiConnection(
   context: ConnectionContext,
   settings: Settings,
-): Pick<Connection, 'apiConnection' | 'apiMissing'> {
+): Pick<Connection, 'apiConnection' | 'apiMissing' | 'apiUnset'> {
   const {apiOrigin, organizationId} = settings;
   // A ready-made token needs no token endpoint.
   const credentials: readonly SettingKey[] =
     settings.apiToken === undefined ? ['tokenUrl', 'clientId', 'clientSecret'] : ['apiToken'];
+  const apiUnset = apiSettings.every((key) => settings[key] === undefined);
   const apiMissing = missing(settings, ['apiOrigin', 'organizationId', ...credentials]);
   const credentialsGo = apiMissing.length === 0 && ['auto', 'api'].includes(settings.runtimeBackend.value);
   const auth = apiAuth(context, settings, credentialsGo);
-  if (apiOrigin === undefined || organizationId === undefined || auth === undefined) return {apiMissing};
+  if (apiOrigin === undefined || organizationId === undefined || auth === undefined) return {apiMissing, apiUnset};
   const origin = checkedOrigin(context, apiOrigin, credentialsGo);
-  return {apiConnection: {origin, organizationId: organizationId.value, auth}, apiMissing};
+  return {apiConnection: {origin, organizationId: organizationId.value, auth}, apiMissing, apiUnset};
 }
 
 function apiAuth(

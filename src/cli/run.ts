@@ -18,12 +18,12 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
   const abnormal = watchProcess(host);
   const onExit = () => {
     if (session.working) host.exitCode = fail(session, endedEarly());
-    leave(host, session);
+    leave(session);
   };
   host.once('exit', onExit);
   const end = (exitCode: number) => {
     host.off('exit', onExit);
-    leave(host, session);
+    leave(session);
     host.exit(exitCode);
   };
   // Hooks of plugins may print before it is known which command is run. What needs no command is not a document.
@@ -75,6 +75,7 @@ const silentLogger: SilentLogger = {
 function fail({output, signal}: Session, error: unknown): number {
   const requested = requestedExitCode(error);
   if (requested !== undefined) return requested;
+  output.releaseStream();
   const report = reportError(signal.aborted ? interruptionOf(error, signal.reason) : error);
   output.error(report.message, report.suggestions);
   for (let cause = error; cause instanceof Error; cause = cause.cause) output.debug(cause.stack ?? cause.message);
@@ -88,8 +89,7 @@ function interruptionOf(error: unknown, reason: unknown): unknown {
 }
 
 /** Leaves nothing behind: no temporary file, no hidden cursor. */
-function leave(host: NodeJS.Process, {temporary, output}: Session): void {
+function leave({temporary, output}: Session): void {
   temporary.removeAllSync();
-  // A task list hides it.
-  if (output.interactive) host.stderr.write('\u001B[?25h');
+  output.releaseStream();
 }

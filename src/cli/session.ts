@@ -4,7 +4,7 @@ import {isCI} from 'ci-info';
 import {createRedactor} from '../http/redact.js';
 import type {Environment} from '../http/types.js';
 import {Output} from './output/output.js';
-import {isDebugging, isInteractive, usesColor} from './output/terminal.js';
+import {isDebugging, isInteractive, usesColor, usesUnicode} from './output/terminal.js';
 import {TemporaryDirectories} from './temporary.js';
 
 /** What the part that runs commands and the command share: made before a command exists, used after it has failed. */
@@ -37,6 +37,7 @@ export function createSession(host: NodeJS.Process, signal: AbortSignal): Sessio
     debugging: switches.has('--debug') || isDebugging(env),
     interactive: isInteractive(stderr, env, isCI),
     color: usesColor(stderr, env, isCI),
+    unicode: usesUnicode(env),
     annotating: env['GITHUB_ACTIONS'] === 'true',
     createRedactor,
   });

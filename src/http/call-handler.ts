@@ -1,6 +1,7 @@
 import type {ClientRequest, IncomingMessage} from 'node:http';
 import type {CancelableRequest, GotReturn, HandlerFunction, Options, Request} from 'got';
 import {Call, describeRequest} from './connection/call.js';
+import {failureReason} from './errors/failure.js';
 import {responseError} from './errors/response-error.js';
 import {limitAnswer, watchRequest, type ConnectionLimits} from './connection/watch.js';
 import {redactorFor, toCliError, type ErrorContext} from './errors/to-cli-error.js';
@@ -53,9 +54,9 @@ function followRequest(request: ClientRequest, call: Call, options: Options, con
   // What a stream hands on is not held in memory.
   const isHeld = ({statusCode = 0}: IncomingMessage) => !options.isStream || statusCode >= 300;
   watchRequest(request, call, limits, isHeld);
+  logAttempt(request, options, logger);
   request.once('response', (response) => {
     const {statusCode = 0, headers} = response;
-    logger.debug(`${options.method} ${describeRequest(options).path}: ${statusCode}`);
     // got takes a redirect that it does not follow for a success.
     if (statusCode >= 300 && statusCode < 400 && options.throwHttpErrors) {
       call.failure = responseError({statusCode, headers, request: {options}}, redactorFor(options, errors), false);
@@ -63,6 +64,19 @@ function followRequest(request: ClientRequest, call: Call, options: Options, con
     }
     if (isHeld(response)) limitAnswer(request, response, call, limits.maxResponseBytes);
   });
+}
+
+/** Tells of a request, its answer and how long that took. No query and no header but the length: those may be secret. */
+function logAttempt(request: ClientRequest, options: Options, logger: CallHandlerContext['logger']): void {
+  const {method, path, host} = describeRequest(options);
+  const length = request.getHeader('content-length');
+  const began = performance.now();
+  const tell = (what: string) => {
+    logger.debug(`${method} ${path}: ${what} after ${Math.round(performance.now() - began)} ms`);
+  };
+  logger.debug(`${method} ${path} to ${host}${length === undefined ? '' : `, ${String(length)} bytes`}`);
+  request.once('response', ({statusCode, statusMessage = ''}) => tell(`${statusCode} ${statusMessage}`.trim()));
+  request.once('error', (error) => tell(failureReason(error)));
 }
 
 /** Every error of a stream passes through its `_destroy`; got's own hook for errors does not see aborts. */

@@ -39,7 +39,8 @@ export async function chooseBackend(
   const missingOf = (name: string) => missingFor(name, options, host);
   const [apiMissing, legacyMissing] =
     preference === 'auto' ? await Promise.all([missingOf('api'), missingOf('legacy')]) : [[], []];
-  const selection = selectBackend({preference, apiMissing, legacyMissing});
+  const {apiUnset = options.apiConnection === undefined && options.apiMissing === undefined} = options;
+  const selection = selectBackend({preference, apiMissing, apiUnset, legacyMissing});
   const backend = registryOf(options).get(selection.backend);
   for (const capability of capabilities) requireCapability(backend, capability);
   const missing = await missingOf(selection.backend);

@@ -8,16 +8,23 @@ import type {RateLimitMiddlewareConfig} from '../http/rate-limit/index.js';
 import type {RetryEvent} from '../http/types.js';
 import type {PushRecords} from './push-records.js';
 
-/** What an operation is doing. */
-export type Phase = 'build' | 'upload' | 'deploy' | 'wait' | 'download';
+/** What an operation is doing. `slot`: it waits until another deployment to the target has ended. */
+export type Phase = 'build' | 'upload' | 'slot' | 'deploy' | 'wait' | 'download';
 
-/** How far a phase is: bytes of a build, an upload or a download, percent of a deployment. */
+/**
+ * How far a phase is: bytes of a build, an upload or a download, percent of a deployment (without `total` when the server
+ * does not tell).
+ */
 export interface OperationProgress {
   readonly phase: Phase;
   readonly transferred: number;
   readonly total?: number | undefined;
   /** Upload only: 1 for the first attempt. A retry starts again at 0. */
   readonly attempt?: number | undefined;
+  /** `wait` only: the state of the deployment. */
+  readonly status?: DeploymentStatus | undefined;
+  /** `wait`: what the server says of the deployment. `slot`: which one is running, since when, and who has started it. */
+  readonly description?: string | undefined;
 }
 
 /** Options that every operation takes. */
@@ -30,7 +37,10 @@ export interface CommonOptions {
   readonly rateLimit?: RateLimitMiddlewareConfig | undefined;
   /** Told before each wait for a retry. */
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
-  /** Seconds for the whole answer, from the last byte of a request on; a download's archive must begin in it. @default 300 */
+  /**
+   * Seconds for the whole answer, from the last byte of a request on, 0 for no limit; a download's archive must begin in it.
+   * @default 300
+   */
   readonly requestTimeout?: number | undefined;
   /** Seconds to connect, TLS included. @default 10 */
   readonly connectTimeout?: number | undefined;
@@ -54,9 +64,18 @@ export interface WaitOptions {
   readonly timeout?: number | undefined;
 }
 
+/** What to do when another deployment to the target is running (409). */
+export interface SlotOptions {
+  /**
+   * Waits until it has ended, by the rules of `WaitOptions`, and deploys then. Otherwise the refusal is the error.
+   * @default false
+   */
+  readonly waitForSlot?: boolean | undefined;
+}
+
 /** Options of `pushRuntimeBundle`. */
 export interface PushRuntimeBundleBackendOptions
-  extends CommonOptions, ConnectionOptions, BundleContentOptions, WaitOptions {
+  extends CommonOptions, ConnectionOptions, BundleContentOptions, WaitOptions, SlotOptions {
   /** The resolved backend preference, of `--runtime-backend`. */
   readonly preference: RuntimeBackendPreference;
   /** Project slug; equals the Api storefront id. */
@@ -91,7 +110,7 @@ export interface PushV2Options extends CommonOptions, BundleContentOptions {
 }
 
 /** Options of `deployBundle`. */
-export interface DeployBundleOptions extends CommonOptions, ConnectionOptions, WaitOptions {
+export interface DeployBundleOptions extends CommonOptions, ConnectionOptions, WaitOptions, SlotOptions {
   readonly preference: RuntimeBackendPreference;
   readonly projectSlug: string;
   readonly targetSlug: string;

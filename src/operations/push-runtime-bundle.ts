@@ -1,5 +1,6 @@
 import type {DeployResult, DeploymentState} from '../backends/contract.js';
 import type {BundleContent, PackResult} from '../bundle/types.js';
+import {commandLine} from '../errors/command-line.js';
 import {amendError, isRuntimeCliError} from '../errors/index.js';
 import type {Host} from './host.js';
 import {openBackend} from './open-backend.js';
@@ -46,7 +47,7 @@ export async function deployPush(
   if (result.deployment) return {deployment: result.deployment, status: 'queued', raw: undefined};
   return afterUpload(plan, uploaded, async () => {
     const open = await openBackend(uploaded.backend, 'deploy', plan.options, host);
-    return requestDeploy(open, {bundleId: result.bundleId, targetSlug}, plan.options);
+    return requestDeploy(open, {bundleId: result.bundleId, targetSlug}, plan.options, host);
   });
 }
 
@@ -111,7 +112,10 @@ async function afterUpload<Result>(
         ? `${error.message} Bundle ${id} was uploaded, and its deployment to ${targetSlug} may go on`
         : `bundle ${id} was uploaded, deploying it to ${targetSlug} failed: ${error.message}`,
       suggestions: [
-        `mycli bundle:deploy ${id} --project ${projectSlug} --target ${targetSlug} --runtime-backend ${uploaded.backend}`,
+        commandLine(
+          ...['bundle:deploy', id, '--project', projectSlug, '--target', targetSlug],
+          ...['--runtime-backend', uploaded.backend],
+        ),
       ],
       details: {bundleId: uploaded.result.bundleId},
     });

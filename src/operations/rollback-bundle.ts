@@ -10,7 +10,10 @@ import {openBackend} from './open-backend.js';
 import type {DeployBundleOptions, DeployBundleResult} from './options.js';
 
 /** Options of `rollbackBundle`. */
-export interface RollbackBundleOptions extends Omit<DeployBundleOptions, 'bundleId' | 'onFallback' | 'onResolve'> {
+export interface RollbackBundleOptions extends Omit<
+  DeployBundleOptions,
+  'bundleId' | 'onFallback' | 'onResolve' | 'waitForSlot'
+> {
   /** The bundle to go back to. @default that of the latest finished deployment with another bundle than the current one */
   readonly to?: BundleId | undefined;
 }

@@ -9,6 +9,7 @@ import {callBack, callBackSafely} from './callbacks.js';
 import type {Host} from './host.js';
 import {openBackend, registryOf, signalOf} from './open-backend.js';
 import {contentOptions, formatFor, sizeWarnings, unusedOptions, type PushPlan} from './plan-push.js';
+import {inTargetSlot} from './target-slot.js';
 import {compareWithLastPush, recordPush, type Comparison, type UnchangedBundle} from './unchanged-bundle.js';
 
 /** An upload that succeeded, or was not needed. From here on nothing falls back. */
@@ -105,9 +106,17 @@ async function pushTo(name: RuntimeBackend, plan: PushPlan, content: PushContent
 }
 
 async function uploadTo(name: RuntimeBackend, plan: PushPlan, content: PushContent, host: Host): Promise<UploadedPush> {
-  const {backend, context} = await openBackend(name, 'upload', plan.options, host);
+  const open = await openBackend(name, 'upload', plan.options, host);
+  const {backend, context} = open;
   const {signal} = context;
-  const result = await callBackend(backend, 'uploading the bundle', signal, () => send(content, backend, context));
+  const {targetSlug} = plan.options;
+  const upload = () => callBackend(backend, 'uploading the bundle', signal, () => send(content, backend, context));
+  // Backend selection 6: a v1 upload to a target is its deployment too.
+  const deploys = name === 'legacy' && content.bundle.format === 'v1';
+  const result =
+    deploys && targetSlug !== undefined
+      ? await inTargetSlot(open, targetSlug, plan.options, host, upload)
+      : await upload();
   const {bundleId} = result;
   if (typeof bundleId !== 'number' && (typeof bundleId !== 'string' || bundleId === '')) {
     throw createError('ERR_BACKEND_FAILED', `the ${name} backend returned no bundle id`);

@@ -1,11 +1,12 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import {callBackend} from '../backends/call.js';
 import type {DeploymentRef, DeploymentState} from '../backends/contract.js';
+import {commandLine} from '../errors/command-line.js';
 import {createError, isRuntimeCliError} from '../errors/index.js';
 import {callBackSafely} from './callbacks.js';
 import type {Host} from './host.js';
 import {openBackend, signalOf, type OpenBackend} from './open-backend.js';
-import type {WaitForDeploymentOptions} from './options.js';
+import type {OperationProgress, WaitForDeploymentOptions} from './options.js';
 
 const defaultPollSeconds = 5;
 const defaultTimeoutSeconds = 600;
@@ -29,15 +30,15 @@ export async function waitForDeployment(options: WaitForDeploymentOptions, host:
   let state: DeploymentState | undefined;
   const orLate = (error: unknown): never => {
     given.throwIfAborted();
-    throw late?.aborted ? waitTimedOut(deployment, timeout, state) : error;
+    throw late?.aborted ? waitTimedOut(options, timeout, state) : error;
   };
   let lost = 0;
   for (;;) {
-    const seen = await look(open, deployment, lost).catch(orLate);
+    const seen = await look(open, options, lost).catch(orLate);
     lost = seen ? 0 : lost + 1;
     if (seen) {
       state = seen;
-      callBackSafely(() => onProgress?.({phase: 'wait', transferred: percentageOf(seen), total: 100}));
+      callBackSafely(() => onProgress?.(progressOf(seen)));
       if (seen.status === 'finished') return seen;
       if (seen.status === 'failed') throw deploymentFailed(deployment, seen);
     }
@@ -48,9 +49,10 @@ export async function waitForDeployment(options: WaitForDeploymentOptions, host:
 /** Looks once. A look that was lost on the way is nothing; an answer of the server decides. */
 async function look(
   {backend, context}: OpenBackend,
-  deployment: DeploymentRef,
+  options: WaitForDeploymentOptions,
   lost: number,
 ): Promise<DeploymentState | undefined> {
+  const {deployment} = options;
   const {getDeployment} = backend;
   if (!getDeployment)
     throw createError('ERR_CAPABILITY_UNSUPPORTED', `the ${backend.name} backend does not support "wait"`);
@@ -65,7 +67,7 @@ async function look(
       'ERR_OUTCOME_UNKNOWN',
       `${describe(deployment)} was accepted, but its state could not be read ${String(maxLostPolls)} times in a row`,
       {
-        suggestions: ['Look at the deployments of the target before you deploy again.'],
+        suggestions: ['Look at the deployments of the target before you deploy again:', historyCommand(options)],
         details: {deployment},
         cause: error,
       },
@@ -85,22 +87,31 @@ function deploymentFailed(deployment: DeploymentRef, state: DeploymentState): Er
   });
 }
 
-function waitTimedOut(deployment: DeploymentRef, timeout: number, state: DeploymentState | undefined): Error {
+function waitTimedOut(options: WaitForDeploymentOptions, timeout: number, state: DeploymentState | undefined): Error {
+  const {deployment} = options;
   const status = state?.status ?? 'unknown';
   return createError(
     'ERR_WAIT_TIMEOUT',
     `${describe(deployment)} did not end within ${String(timeout)} s; it was ${status}`,
     {
-      suggestions: ['It goes on without us: look at the target, or wait longer with --timeout.'],
+      suggestions: ['It goes on without us. Wait longer with --timeout, or look at it:', historyCommand(options)],
       details: {deployment, status},
     },
   );
+}
+
+/** How to look at a deployment; the built-in backends keep its target in its reference. */
+function historyCommand({projectSlug, deployment}: WaitForDeploymentOptions): string {
+  const {targetSlug} = deployment;
+  const target = typeof targetSlug === 'string' ? ['--target', targetSlug] : [];
+  return commandLine('bundle:history', '--project', projectSlug, ...target);
 }
 
 function describe({deploymentId}: DeploymentRef): string {
   return deploymentId === undefined ? 'the deployment' : `the deployment ${String(deploymentId)}`;
 }
 
-function percentageOf({status, percentage}: DeploymentState): number {
-  return percentage ?? (status === 'finished' ? 100 : 0);
+function progressOf({status, percentage, description}: DeploymentState): OperationProgress {
+  const known = status === 'finished' ? 100 : percentage;
+  return {phase: 'wait', transferred: known ?? 0, total: known === undefined ? undefined : 100, status, description};
 }

@@ -27,13 +27,20 @@ interface DeployContext {
   result?: DeployBundleResult;
 }
 
+/** What a pipeline of a deployment has come to. */
+export interface DeployOutcome {
+  readonly result: DeployBundleResult;
+  /** How long it took, in words. */
+  readonly took: string;
+}
+
 /** Runs a deployment step by step: resolve, deploy, wait. */
-export async function runDeployTasks(options: DeployTasksOptions): Promise<DeployBundleResult> {
+export async function runDeployTasks(options: DeployTasksOptions): Promise<DeployOutcome> {
   const context: DeployContext = {};
   const resolve = resolveStep<DeployContext>(options, () => chooseDeployBackend(options.deploy, options.host));
   const steps = [resolve, deployStep(options), ...(options.deploy.wait ? [waitStep(options)] : [])];
-  await runPipeline(steps, context, options.terminal);
-  return context.result ?? deployResult(options.deploy, reached(context.accepted));
+  const took = await runPipeline(steps, context, options.terminal);
+  return {took, result: context.result ?? deployResult(options.deploy, reached(context.accepted))};
 }
 
 function deployStep({deploy, host}: DeployTasksOptions): PipelineStep<DeployContext> {

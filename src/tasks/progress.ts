@@ -1,21 +1,45 @@
 import prettyBytes from 'pretty-bytes';
 import type {CommonOptions, OperationProgress} from '../operations/options.js';
 import {describeRetry} from './describe.js';
-import type {StepView} from './run-pipeline.js';
+import type {StepView} from './pipeline.js';
 
 /** Options for an operation that show its progress and its retries in a step. */
-export function showIn(view: StepView): Required<Pick<CommonOptions, 'onProgress' | 'onRetry'>> {
-  const startedAt = Date.now();
+export function showIn(view: StepView): {
+  readonly [Key in 'onProgress' | 'onRetry']: NonNullable<CommonOptions[Key]>;
+} {
+  let startedAt = performance.now();
+  let attempt: number | undefined;
   return {
     onProgress: (progress) => {
-      if (progress.phase === 'deploy') return;
-      if (progress.phase === 'wait') view.progress(`${String(progress.transferred)} %`, progress.transferred / 100);
-      else view.progress(describeBytes(progress, Date.now() - startedAt), fractionOf(progress));
+      // A retry sends everything again, after a wait that is no part of the rate.
+      if (progress.attempt !== attempt) startedAt = performance.now();
+      attempt = progress.attempt;
+      switch (progress.phase) {
+        case 'deploy':
+          return;
+        case 'slot':
+          view.progress(`waiting: ${progress.description ?? ''}`);
+          return;
+        case 'wait':
+          view.progress(describeDeployment(progress), progress.total === undefined ? undefined : fractionOf(progress));
+          return;
+        case 'build':
+        case 'upload':
+        case 'download':
+          view.progress(describeBytes(progress, performance.now() - startedAt), fractionOf(progress));
+      }
     },
     onRetry: (event) => {
-      view.notice(describeRetry(event));
+      view.countdown((leftMs) => describeRetry(event, leftMs), event.delayMs);
     },
   };
+}
+
+/** `in progress, 40 %: copying the files` */
+function describeDeployment({status = 'queued', transferred, total, description}: OperationProgress): string {
+  const done = total === undefined ? '' : `, ${String(transferred)} %`;
+  const said = description === undefined ? '' : `: ${description.replaceAll(/\s+/g, ' ')}`;
+  return `${status.replace('_', ' ')}${done}${said}`;
 }
 
 /** `12 MB of 40 MB (6 MB/s, 5 s left)` */

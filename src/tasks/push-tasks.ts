@@ -30,6 +30,8 @@ export interface PushOutcome {
   readonly result?: PushResult | undefined;
   /** The bundle of the last push, when a dry run has found the same one. */
   readonly unchanged?: UnchangedBundle | undefined;
+  /** How long it took, in words. */
+  readonly took: string;
 }
 
 interface PushContext {
@@ -44,13 +46,14 @@ interface PushContext {
 /** Runs a push step by step: verify, build, resolve, upload, deploy, wait. */
 export async function runPushTasks(options: PushTasksOptions): Promise<PushOutcome> {
   const context: PushContext = {};
+  let took: string;
   try {
-    await runPipeline(pushSteps(options), context, options.terminal);
+    took = await runPipeline(pushSteps(options), context, options.terminal);
   } finally {
     await context.workspace?.remove();
   }
   const {plan, unchanged, uploaded, deployed} = context;
-  return {plan: reached(plan), unchanged, result: uploaded && pushResult(reached(plan), uploaded, deployed)};
+  return {plan: reached(plan), took, unchanged, result: uploaded && pushResult(reached(plan), uploaded, deployed)};
 }
 
 function pushSteps(options: PushTasksOptions): readonly PipelineStep<PushContext>[] {

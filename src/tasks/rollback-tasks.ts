@@ -33,8 +33,15 @@ interface RollbackContext {
   result?: DeployBundleResult;
 }
 
+/** What a pipeline of a rollback has come to. */
+export interface RollbackOutcome {
+  readonly result: RollbackBundleResult;
+  /** How long it took, in words. */
+  readonly took: string;
+}
+
 /** Runs a rollback step by step: resolve, find, deploy, wait. */
-export async function runRollbackTasks(options: RollbackTasksOptions): Promise<RollbackBundleResult> {
+export async function runRollbackTasks(options: RollbackTasksOptions): Promise<RollbackOutcome> {
   const {rollback, host, terminal} = options;
   const context: RollbackContext = {};
   const steps = [
@@ -43,10 +50,11 @@ export async function runRollbackTasks(options: RollbackTasksOptions): Promise<R
     deployStep(options),
     ...(rollback.wait ? [waitStep(options)] : []),
   ];
-  await runPipeline(steps, context, terminal);
+  const took = await runPipeline(steps, context, terminal);
   const plan = reached(context.plan);
   const deploy = rollbackDeployment(rollback, plan);
-  return rollbackResult(context.result ?? deployResult(deploy, reached(context.accepted)), plan);
+  const result = context.result ?? deployResult(deploy, reached(context.accepted));
+  return {took, result: rollbackResult(result, plan)};
 }
 
 function findStep({rollback, host}: RollbackTasksOptions): PipelineStep<RollbackContext> {

@@ -19,6 +19,16 @@ describe('choosing the backend', () => {
     expect(selection).toEqual({backend: 'legacy', reason: 'Api is not configured: missing --client-id'});
   });
 
+  test('auto says it simply when nothing at all is set for Api', () => {
+    const selection = selectBackend({
+      preference: 'auto',
+      apiMissing: ['--a', '--b'],
+      apiUnset: true,
+      legacyMissing: [],
+    });
+    expect(selection).toEqual({backend: 'legacy', reason: 'no Api connection is configured'});
+  });
+
   test.each(['api', 'legacy', 'acme'])('an explicit %s is that backend and never falls back', (preference) => {
     const selection = selectBackend({preference, apiMissing: [], legacyMissing: []});
     expect(selection.backend).toBe(preference);

@@ -185,7 +185,7 @@ test('bundle:rollback says what it goes back to, deploys it and says how to undo
   const {code, stdout, stderr} = await mycli('bundle:rollback', '--wait');
   expect(code).toBe(0);
   expect(stderr).toMatch(/Going back to bundle 1 "first", deployed .*; bundle 2 runs now[^]*Deploy to staging/);
-  expect(stdout).toContain('Bundle 1 runs on staging of shop (legacy).');
+  expect(stdout).toMatch(/^Bundle 1 runs on staging of shop \(legacy\) after [\d.]+ m?s\.$/m);
   expect(stdout).toContain('mycli bundle:deploy 2 --project shop --target staging --runtime-backend legacy');
   const named = await mycli('bundle:rollback', '--to', '2', '--json');
   expect(documentOf(named)).toMatchObject({schemaVersion: 1, bundleId: 2, targetSlug: 'staging'});

@@ -56,6 +56,7 @@ describe('resolveConnection', () => {
       '--client-id (MYCLI_CLIENT_ID)',
       '--client-secret (MYCLI_CLIENT_SECRET)',
     ]);
+    expect(connection).toMatchObject({apiUnset: true, requestTimeout: 300});
   });
 
   test('an API key is a bearer token, with a user basic authentication', async () => {
@@ -80,6 +81,7 @@ describe('resolveConnection', () => {
     const {connection} = await resolve({...api, CLIENT_SECRET: ''});
     expect(connection.apiConnection).toBeUndefined();
     expect(connection.apiMissing).toEqual(['--client-secret (MYCLI_CLIENT_SECRET)']);
+    expect(connection.apiUnset).toBe(false);
   });
 
   test('rate limits and the options of the chosen backend come along', async () => {

@@ -106,7 +106,15 @@ describe('bundle:push', () => {
     expect(stderr).toContain('Backend: api (auto, and the Api connection is configured), format v2');
     expect(stderr).toMatch(/target\s+staging\s+\(--target\)/);
     expect(stderr).toMatch(/project\s+shop\s+\(MYCLI_PROJECT\)/);
-    expect(stdout).toMatch(/^Bundle 1 was pushed to shop \(api\), sha256 [0-9a-f]{64}\nIt runs on staging\.\n$/);
+    expect(stderr).toMatch(/^ {2}Uploaded bundle 1 to shop \(api\) \[[\d.]+ m?s\]$/m);
+    const [first, ...rest] = stdout.trimEnd().split('\n');
+    expect(first).toMatch(
+      /^Bundle 1 was pushed to shop \(api\) in [\d.]+ m?s: v2 archive, \d+ B, sha256 [0-9a-f]{12}$/,
+    );
+    expect(rest).toEqual([
+      'It runs on staging.',
+      'Go back with: mycli bundle:rollback --project shop --target staging --runtime-backend api',
+    ]);
     expect(stderr).not.toContain('\u001B');
   });
 

@@ -179,22 +179,22 @@ describe('a connection that ends', () => {
 
 describe('no connection at all', () => {
   test('an unknown host is not retried', async () => {
-    const {http, log} = await testClient();
+    const {http, remarks} = await testClient();
     const error = await rejection(http.post('http://nonexistent.invalid/x', bodies.json({})));
     expect(error.exitCode).toBe(6);
     expect(error.message).toContain('nonexistent.invalid');
     // Without any name server the look-up ends in EAI_AGAIN, which is retried.
     const {code} = error.cause as {code?: string};
-    expect(log).toHaveLength(code === 'ENOTFOUND' ? 0 : quick.maxRetries);
+    expect(remarks).toHaveLength(code === 'ENOTFOUND' ? 0 : quick.maxRetries);
   });
 
   test('a certificate that nobody signed is not accepted, and not tried again', async () => {
     const server = await startTlsServer((_, response) => response.end());
-    const {http, log} = await testClient();
+    const {http, remarks} = await testClient();
     const error = await rejection(http.get(server.origin));
     expect(error).toMatchObject({code: 'ERR_TLS', exitCode: 6});
     expect(error.suggestions.join()).toContain('NODE_EXTRA_CA_CERTS');
-    expect(log).toEqual([]);
+    expect(remarks).toEqual([]);
   });
 
   test('a server that never finishes the handshake is a time-out before anything was sent', async () => {

@@ -89,9 +89,9 @@ test('a proxy that refuses the tunnel is a network error, not an answer of the s
 });
 
 test('a proxy that is not there is retried like a server that is not there', async () => {
-  const {http: client, log} = await testClient({env: {HTTP_PROXY: 'http://127.0.0.1:1'}});
+  const {http: client, remarks} = await testClient({env: {HTTP_PROXY: 'http://127.0.0.1:1'}});
   expect(await rejection(client.get('http://api.example.test/x'))).toMatchObject({code: 'ERR_NETWORK'});
-  expect(log).toHaveLength(quick.maxRetries);
+  expect(remarks).toHaveLength(quick.maxRetries);
 });
 
 test('a proxy that refuses a body while it is being sent is heard', async () => {

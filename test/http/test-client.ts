@@ -8,20 +8,24 @@ import type {RecordedRequest} from './with-server.js';
 /** Retries without noticeable waits. */
 export const quick = {maxRetries: 3, baseDelayMs: 1, maxDelayMs: 5};
 
-/** A client for tests, with all that it logged. */
+/** A client for tests, with what it logged: all of it, and without what is for those who look for a fault. */
 export async function testClient(
   options: Partial<HttpClientOptions> = {},
-): Promise<{readonly http: Got; readonly log: readonly string[]}> {
+): Promise<{readonly http: Got; readonly log: readonly string[]; readonly remarks: readonly string[]}> {
   const log: string[] = [];
-  const write = (message: string) => void log.push(message);
+  const remarks: string[] = [];
+  const remark = (message: string) => {
+    log.push(message);
+    remarks.push(message);
+  };
   const http = await createHttpClient({
     env: {},
     userAgent: 'mycli/1.2.3 test',
-    logger: {debug: write, info: write, warn: write},
+    logger: {debug: (message) => void log.push(message), info: remark, warn: remark},
     rateLimit: quick,
     ...options,
   });
-  return {http, log};
+  return {http, log, remarks};
 }
 
 /** Bytes that do not repeat at any chunk's length, read in small and odd pieces. */

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import {longestTimeoutSeconds} from '../settings/parsers.js';
 
 const text = v.pipe(
   v.string(),
@@ -25,6 +26,7 @@ export const configSchema = v.object({
       scopes: v.optional(texts),
     }),
   ),
+  requestTimeout: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(longestTimeoutSeconds))),
   rateLimit: v.optional(
     v.object({
       maxRetries: v.optional(count),
@@ -51,6 +53,7 @@ export const configSchema = v.object({
   ignore: v.optional(texts),
   compressionLevel: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(9))),
   wait: v.optional(v.boolean()),
+  waitForSlot: v.optional(v.boolean()),
   pollInterval: v.optional(v.pipe(v.number(), v.finite(), v.gtValue(0))),
   timeout: v.optional(v.pipe(v.number(), v.finite(), v.minValue(0))),
   backends: v.optional(v.record(v.string(), anything)),

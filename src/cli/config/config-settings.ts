@@ -16,6 +16,7 @@ export interface ConfigSettings {
   readonly clientId?: string | undefined;
   readonly scopes?: readonly string[] | undefined;
   readonly backendOptions?: BackendOptions | undefined;
+  readonly requestTimeout?: number | undefined;
   readonly maxRetries?: number | undefined;
   readonly baseDelayMs?: number | undefined;
   readonly maxDelayMs?: number | undefined;
@@ -37,6 +38,7 @@ export interface ConfigSettings {
   readonly ignore?: readonly string[] | undefined;
   readonly compressionLevel?: number | undefined;
   readonly wait?: boolean | undefined;
+  readonly waitForSlot?: boolean | undefined;
   readonly pollInterval?: number | undefined;
   readonly timeout?: number | undefined;
 }

@@ -33,6 +33,10 @@ export const connectionFlags = {
     helpValue: 'TOKEN',
     summary: `Ready-made access token (Api backend), instead of client id and secret. ${secretHelp}`,
   }),
+  'request-timeout': option(group, 'request-timeout', {
+    helpValue: 'SECONDS',
+    summary: 'Longest wait for an answer after the last byte of a request, 0 for no limit; default 300.',
+  }),
   'backend-option': listOption(group, 'backend-option', {
     helpValue: 'KEY=VALUE',
     summary: "Option of a plugin's backend; values may be JSON; repeatable.",

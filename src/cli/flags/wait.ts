@@ -11,3 +11,10 @@ export const waitFlags = {
   }),
   timeout: option(group, 'timeout', {helpValue: 'SECONDS', summary: 'Longest wait, 0 for no limit; default 600.'}),
 };
+
+/** What to do when another deployment to the target is running. */
+export const waitForSlotFlag = {
+  'wait-for-slot': switchOption(group, 'wait-for-slot', {
+    summary: 'Wait until a deployment to the target that is running has ended, and deploy then; at most --timeout.',
+  }),
+};

@@ -21,6 +21,8 @@ export interface OutputOptions {
   readonly interactive: boolean;
   /** Whether stderr is coloured. */
   readonly color: boolean;
+  /** Whether stderr shows more than ASCII. */
+  readonly unicode: boolean;
   /** Whether GitHub Actions reads along: warnings and errors become annotations, and no other line is a command. */
   readonly annotating: boolean;
   /** Makes what masks secrets. */
@@ -39,6 +41,8 @@ export class Output implements Logger {
   readonly interactive: boolean;
   /** Whether `stream` is coloured. */
   readonly color: boolean;
+  /** Whether `stream` shows more than ASCII. */
+  readonly unicode: boolean;
   /** How many characters fit into a line of results; no limit when they go to no terminal. */
   readonly width: number;
   /** stderr, for task lists and prompts. What is written here is neither sanitized nor masked. */
@@ -46,6 +50,7 @@ export class Output implements Logger {
   readonly #annotating: boolean;
   readonly #stdout: Writable;
   readonly #writeStdout: Writable['write'];
+  readonly #writeStderr: Writable['write'];
   readonly #createRedactor: OutputOptions['createRedactor'];
   readonly #secrets = new Set<string>();
   readonly #warnings = new Set<string>();
@@ -57,13 +62,16 @@ export class Output implements Logger {
     this.json = options.json;
     this.quiet = options.quiet;
     this.debugging = options.debugging;
-    this.interactive = options.interactive && !options.quiet && !options.json;
+    // While a list is redrawn nothing else can be said, and whoever looks for a fault wants to read it as it happens.
+    this.interactive = options.interactive && !options.quiet && !options.json && !options.debugging;
     this.color = options.color;
+    this.unicode = options.unicode;
     this.width = terminalWidth(options.stdout);
     this.stream = options.stderr;
     this.#annotating = options.annotating;
     this.#stdout = options.stdout;
     this.#writeStdout = options.stdout.write.bind(options.stdout);
+    this.#writeStderr = options.stderr.write.bind(options.stderr);
     this.#createRedactor = options.createRedactor;
     this.#redact = options.createRedactor([]);
     this.#stdoutClaimed = options.json;
@@ -103,6 +111,16 @@ export class Output implements Logger {
         this.#writeStdout(chunk, done);
       },
     });
+  }
+
+  /**
+   * Takes `stream` back from a task list, for a command that ends in the midst of one: the list hides the cursor and
+   * keeps what others write until it is done.
+   */
+  releaseStream(): void {
+    if (!this.interactive) return;
+    this.stream.write = this.#writeStderr;
+    this.stream.write('\u001B[?25h');
   }
 
   /** Leaves stdout to others again: to commands that are not ours, and to help. */

@@ -18,6 +18,13 @@ export function usesColor(stream: MaybeTerminal, env: Environment, isCI: boolean
   return isInteractive(stream, env, isCI);
 }
 
+/** Whether a terminal shows more than ASCII: not the Linux console, and none whose locale has another encoding. */
+export function usesUnicode(env: Environment): boolean {
+  // The first that is set decides, as for the C library.
+  const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || '';
+  return env['TERM'] !== 'linux' && (locale === '' || /utf-?8/i.test(locale));
+}
+
 /** Whether `DEBUG` names us, as the package debug reads it: `mycli*`, `*`; `-mycli*` takes it back. */
 export function isDebugging(env: Environment): boolean {
   const patterns = (env['DEBUG'] ?? '').split(/[\s,]+/).filter((pattern) => pattern !== '');

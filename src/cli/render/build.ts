@@ -1,3 +1,4 @@
+import {commandLine} from '../../errors/command-line.js';
 import type {BuildOutcome} from '../../tasks/build-tasks.js';
 import type {JsonDocument} from '../command-context.js';
 import type {Body, BundleBuildDocument} from '../documents.js';
@@ -15,7 +16,7 @@ export function renderBuild({plan, result, streamed}: BuildOutcome, output: Outp
   const {format, path, size, sha256, contentSha256, message, rootDir, configPath, matchMode, config, files} = bundle;
   output.result(path);
   output.result(`sha256 ${sha256}`);
-  output.result(`Push it with: mycli bundle:push --archive ${path}${format === 'v1' ? '' : ' --v2'}`);
+  output.result(`Push it with: ${commandLine('bundle:push', '--archive', path, ...(format === 'v1' ? [] : ['--v2']))}`);
   return {
     archive: {format, path, manifest, size, sha256, contentSha256, files: files.length},
     message,

@@ -1,21 +1,21 @@
+import prettyBytes from 'pretty-bytes';
 import type {PushResult} from '../../operations/options.js';
 import type {PushOutcome} from '../../tasks/push-tasks.js';
 import type {JsonDocument} from '../command-context.js';
 import type {Body, BundlePushDocument} from '../documents.js';
 import type {Output} from '../output/output.js';
 import {describeAge} from './age.js';
+import {afterDeployment, deployCommand} from './next-command.js';
 import {describePlannedFiles, plannedDocument} from './plan.js';
 
 /** Tells what a push has come to and what to do next, and gives the document of `--json`. */
 export function renderPush(outcome: PushOutcome, output: Output, now: Date): JsonDocument {
-  const {result} = outcome;
+  const {result, took} = outcome;
   if (!result) return renderDryRun(outcome, output, now);
-  const {bundleId, projectSlug, targetSlug, backend, deployed, deploymentId, status} = result;
-  output.result(describePush(result, now));
+  const {bundleId, backend, projectSlug, targetSlug, deployed, deploymentId, status} = result;
+  output.result(describePush(result, took, now));
   if (targetSlug === undefined) {
-    output.result(
-      `Deploy it with: mycli bundle:deploy ${String(bundleId)} --project ${projectSlug} --target TARGET --runtime-backend ${backend}`,
-    );
+    output.result(`Deploy it with: ${deployCommand(bundleId, result)}`);
   } else if (deployed) {
     const id = deploymentId === undefined ? '' : ` ${String(deploymentId)}`;
     output.result(
@@ -23,15 +23,19 @@ export function renderPush(outcome: PushOutcome, output: Output, now: Date): Jso
         ? `It runs on ${targetSlug}.`
         : `Its deployment${id} to ${targetSlug} is ${String(status)}.`,
     );
+    for (const line of afterDeployment(status, {backend, projectSlug, targetSlug})) output.result(line);
   }
   return {...result} satisfies Body<BundlePushDocument>;
 }
 
-function describePush({bundleId, projectSlug, backend, pushedAt, archive}: PushResult, now: Date): string {
+function describePush(result: PushResult, took: string, now: Date): string {
+  const {bundleId, projectSlug, backend, pushedAt, archive} = result;
   const [id, place] = [String(bundleId), `${projectSlug} (${backend})`];
-  return pushedAt === undefined
-    ? `Bundle ${id} was pushed to ${place}, sha256 ${archive.sha256}`
-    : `Unchanged since bundle ${id}, pushed ${describeAge(pushedAt, now)} to ${place}: nothing was uploaded`;
+  if (pushedAt !== undefined) {
+    return `Unchanged since bundle ${id}, pushed ${describeAge(pushedAt, now)} to ${place}: nothing was uploaded`;
+  }
+  const {format, size, sha256} = archive;
+  return `Bundle ${id} was pushed to ${place} in ${took}: ${format} archive, ${prettyBytes(size)}, sha256 ${sha256.slice(0, 12)}`;
 }
 
 function renderDryRun({plan, unchanged}: PushOutcome, output: Output, now: Date): JsonDocument {

@@ -1,16 +1,18 @@
-import type {RollbackBundleResult} from '../../operations/rollback-bundle.js';
+import {commandLine} from '../../errors/command-line.js';
+import type {RollbackOutcome} from '../../tasks/rollback-tasks.js';
 import type {JsonDocument} from '../command-context.js';
 import type {Body, BundleRollbackDocument} from '../documents.js';
 import type {Output} from '../output/output.js';
-import {renderDeployment} from './deployment.js';
+import {describeOutcome} from './deployment.js';
 
-/** Tells what a rollback has come to, and gives the document of `--json`. */
-export function renderRollback(result: RollbackBundleResult, output: Output): JsonDocument {
+/** Tells what a rollback has come to and how to undo it, and gives the document of `--json`. */
+export function renderRollback(outcome: RollbackOutcome, output: Output): JsonDocument {
+  const {result} = outcome;
   const {rolledBackFrom, projectSlug, targetSlug, backend} = result;
-  renderDeployment(result, output);
+  output.result(describeOutcome(outcome));
   if (rolledBackFrom !== undefined) {
-    const where = `--project ${projectSlug} --target ${targetSlug} --runtime-backend ${backend}`;
-    output.result(`Undo it with: mycli bundle:deploy ${String(rolledBackFrom)} ${where}`);
+    const where = ['--project', projectSlug, '--target', targetSlug, '--runtime-backend', backend];
+    output.result(`Undo it with: ${commandLine('bundle:deploy', rolledBackFrom, ...where)}`);
   }
   return {...result} satisfies Body<BundleRollbackDocument>;
 }

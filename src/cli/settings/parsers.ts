@@ -34,6 +34,9 @@ export function decimal(what: string, accepts: (value: number) => boolean): Sett
   };
 }
 
+/** The longest time that a timer takes, in seconds. */
+export const longestTimeoutSeconds = 2_147_483;
+
 /** A whole number, 0 or more. */
 export const count = decimal('a whole number, 0 or more', Number.isSafeInteger);
 

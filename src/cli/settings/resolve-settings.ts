@@ -21,6 +21,7 @@ export function resolveSettings(input: SettingsInput): UnreadSettings {
   const config = input.config ?? {};
   return {
     ...connectionSettings(reader, config),
+    requestTimeout: requestTimeout(reader, config),
     ...rateLimitSettings(reader, config),
     ...bundleSettings(reader, config, input.cwd),
     ...waitSettings(reader, config),
@@ -60,6 +61,13 @@ function backendOptions(
   });
   if (setting === undefined) return reader.defaulted('backendOptions', {}, {parse: () => ({}), configured});
   return {value: {...configured, [backend]: setting.value}, source: setting.source};
+}
+
+function requestTimeout(reader: SettingReader, config: ConfigSettings): Setting<number> {
+  const {decimal, longestTimeoutSeconds} = parsers;
+  const what = `a number of seconds, 0 to ${String(longestTimeoutSeconds)}`;
+  const parse = decimal(what, (seconds) => seconds <= longestTimeoutSeconds);
+  return reader.defaulted('requestTimeout', 300, {parse, configured: config.requestTimeout});
 }
 
 function rateLimitSettings(reader: SettingReader, config: ConfigSettings) {
@@ -113,11 +121,12 @@ function bundleSettings(reader: SettingReader, config: ConfigSettings, cwd: stri
 function waitSettings(
   reader: SettingReader,
   config: ConfigSettings,
-): Pick<PlainSettings, 'wait' | 'pollInterval' | 'timeout'> {
+): Pick<PlainSettings, 'wait' | 'waitForSlot' | 'pollInterval' | 'timeout'> {
   const interval = parsers.decimal('a number of seconds above 0', (seconds) => seconds > 0);
   const duration = parsers.decimal('a number of seconds, 0 or more', () => true);
   return {
     wait: reader.defaulted('wait', false, {parse: parsers.toggle, configured: config.wait}),
+    waitForSlot: reader.defaulted('waitForSlot', false, {parse: parsers.toggle, configured: config.waitForSlot}),
     pollInterval: reader.defaulted('pollInterval', 5, {parse: interval, configured: config.pollInterval}),
     timeout: reader.defaulted('timeout', 600, {parse: duration, configured: config.timeout}),
   };

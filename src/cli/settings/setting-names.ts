@@ -27,6 +27,7 @@ export const settingNames: Readonly<Record<SettingKey, SettingName>> = {
   scopes: {label: 'OAuth scopes', flag: 'scope', config: 'api.scopes'},
   apiToken: {label: 'Api token', flag: 'api-token'},
   backendOptions: {label: 'backend options', flag: 'backend-option', config: 'backends'},
+  requestTimeout: {label: 'request timeout', flag: 'request-timeout', config: 'requestTimeout'},
   maxRetries: {label: 'number of retries', flag: 'max-retries', config: 'rateLimit.maxRetries'},
   baseDelayMs: {label: 'base delay of retries', flag: 'retry-base-delay', config: 'rateLimit.baseDelayMs'},
   maxDelayMs: {label: 'longest delay of retries', flag: 'retry-max-delay', config: 'rateLimit.maxDelayMs'},
@@ -49,6 +50,7 @@ export const settingNames: Readonly<Record<SettingKey, SettingName>> = {
   ignore: {label: 'ignore patterns', flag: 'ignore', config: 'ignore'},
   compressionLevel: {label: 'compression level', flag: 'compression-level', config: 'compressionLevel'},
   wait: {label: 'waiting', flag: 'wait', config: 'wait'},
+  waitForSlot: {label: 'waiting for a running deployment', flag: 'wait-for-slot', config: 'waitForSlot'},
   pollInterval: {label: 'poll interval', flag: 'poll-interval', config: 'pollInterval'},
   timeout: {label: 'timeout', flag: 'timeout', config: 'timeout'},
 };

@@ -34,6 +34,8 @@ export interface PlainSettings {
   readonly scopes?: Optional<readonly string[]>;
   /** `backends` of the configuration file; `--backend-option` lies over those of the chosen backend. */
   readonly backendOptions: Setting<BackendOptions>;
+  /** Seconds; 0: no limit. */
+  readonly requestTimeout: Setting<number>;
   readonly maxRetries: Setting<number>;
   /** Milliseconds. */
   readonly baseDelayMs: Setting<number>;
@@ -61,6 +63,7 @@ export interface PlainSettings {
   /** 0 to 9. */
   readonly compressionLevel?: Optional<number>;
   readonly wait: Setting<boolean>;
+  readonly waitForSlot: Setting<boolean>;
   /** Seconds. */
   readonly pollInterval: Setting<number>;
   /** Seconds; 0: no limit. */

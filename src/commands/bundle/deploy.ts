@@ -1,7 +1,7 @@
 import {BaseCommand} from '../../cli/base-command.js';
 import {withStepOutputs} from '../../cli/ci/step-outputs.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
-import {connectionFlags, outputEnvFlag, rateLimitFlags, waitFlags} from '../../cli/flags/index.js';
+import {connectionFlags, outputEnvFlag, rateLimitFlags, waitFlags, waitForSlotFlag} from '../../cli/flags/index.js';
 import {Args} from '../../cli/oclif.js';
 import {reachBackends} from '../../cli/reach-backends.js';
 import {requireSetting} from '../../cli/settings/require-setting.js';
@@ -18,7 +18,13 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
   static override readonly args = {
     bundle: Args.string({required: true, description: 'Id of an uploaded bundle, or latest.'}),
   };
-  static override readonly flags = {...connectionFlags, ...waitFlags, ...rateLimitFlags, ...outputEnvFlag};
+  static override readonly flags = {
+    ...connectionFlags,
+    ...waitFlags,
+    ...waitForSlotFlag,
+    ...rateLimitFlags,
+    ...outputEnvFlag,
+  };
 
   protected execute(context: CommandContext): Promise<JsonDocument> {
     return withStepOutputs(context, {command: 'bundle:deploy', outputEnv: this.flags['output-env']}, () =>
@@ -33,16 +39,17 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
     const {connection, pipeline} = await reachBackends({context, settings, config: this.config, flags: this.flags});
     const {runDeployTasks} = await import('../../tasks/deploy-tasks.js');
     const {renderDeployment} = await import('../../cli/render/deployment.js');
-    const result = await runDeployTasks({
+    const outcome = await runDeployTasks({
       deploy: {
         ...connection,
         projectSlug,
         targetSlug,
         bundleId: this.args.bundle,
         ...waitOptions(settings),
+        waitForSlot: settings.waitForSlot.value,
       },
       ...pipeline,
     });
-    return renderDeployment(result, context.output);
+    return renderDeployment(outcome, context.output);
   }
 }

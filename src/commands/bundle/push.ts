@@ -9,6 +9,7 @@ import {
   rateLimitFlags,
   pushFlags,
   waitFlags,
+  waitForSlotFlag,
 } from '../../cli/flags/index.js';
 import {Flags} from '../../cli/oclif.js';
 import {pushRecordFiles} from '../../cli/push-record-files.js';
@@ -35,6 +36,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
     ...bundleFlags,
     ...pushFlags,
     ...waitFlags,
+    ...waitForSlotFlag,
     ...rateLimitFlags,
     archive: Flags.string({
       helpValue: 'FILE',
@@ -76,6 +78,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
         pushRecords: pushRecordFiles(context.dataDirectory),
         archive,
         ...waitOptions(settings),
+        waitForSlot: settings.waitForSlot.value,
         cwd: context.cwd,
       },
       ...pipeline,

@@ -28,7 +28,7 @@ export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
     const {connection, pipeline} = await reachBackends({context, settings, config: this.config, flags: this.flags});
     const {runRollbackTasks} = await import('../../tasks/rollback-tasks.js');
     const {renderRollback} = await import('../../cli/render/rollback.js');
-    const result = await runRollbackTasks({
+    const outcome = await runRollbackTasks({
       rollback: {
         ...connection,
         projectSlug,
@@ -38,6 +38,6 @@ export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
       },
       ...pipeline,
     });
-    return renderRollback(result, context.output);
+    return renderRollback(outcome, context.output);
   }
 }

@@ -8,6 +8,7 @@ import {
   rateLimitFlags,
   pushFlags,
   waitFlags,
+  waitForSlotFlag,
 } from '../../cli/flags/index.js';
 
 export default class ConfigShow extends BaseCommand<typeof ConfigShow> {
@@ -26,6 +27,7 @@ export default class ConfigShow extends BaseCommand<typeof ConfigShow> {
     ...bundleFlags,
     ...pushFlags,
     ...waitFlags,
+    ...waitForSlotFlag,
     ...rateLimitFlags,
     ...columnsFlag,
   };

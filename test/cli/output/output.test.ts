@@ -13,6 +13,7 @@ function collect(options: Partial<OutputOptions> = {}) {
     debugging: false,
     interactive: true,
     color: false,
+    unicode: true,
     annotating: false,
     createRedactor: (secrets) => (text) => secrets.reduce((masked, secret) => masked.replaceAll(secret, '***'), text),
     ...options,

@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {isDebugging, isInteractive, usesColor} from '../../../src/cli/output/terminal.js';
+import {isDebugging, isInteractive, usesColor, usesUnicode} from '../../../src/cli/output/terminal.js';
 
 const terminal = {isTTY: true};
 
@@ -27,6 +27,21 @@ describe('usesColor', () => {
     [{}, {FORCE_COLOR: '1', NO_COLOR: '1'}, false],
   ])('%j with %j: %s', (stream, env, expected) => {
     expect(usesColor(stream, env, false)).toBe(expected);
+  });
+});
+
+describe('usesUnicode', () => {
+  test.each([
+    [{}, true],
+    [{LANG: 'en_US.UTF-8'}, true],
+    [{LANG: 'C.utf8'}, true],
+    [{LANG: 'C'}, false],
+    [{LANG: 'de_DE.ISO-8859-1'}, false],
+    [{LANG: 'en_US.UTF-8', LC_ALL: 'POSIX'}, false],
+    [{LANG: 'C', LC_CTYPE: 'C.UTF-8', LC_ALL: ''}, true],
+    [{LANG: 'en_US.UTF-8', TERM: 'linux'}, false],
+  ])('%j: %s', (env, expected) => {
+    expect(usesUnicode(env)).toBe(expected);
   });
 });
 

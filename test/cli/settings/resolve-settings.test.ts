@@ -7,6 +7,7 @@ import {
   rateLimitFlags,
   pushFlags,
   waitFlags,
+  waitForSlotFlag,
 } from '../../../src/cli/flags/index.js';
 import {resolveSettings, type SettingsInput} from '../../../src/cli/settings/resolve-settings.js';
 import {settingNames} from '../../../src/cli/settings/setting-names.js';
@@ -158,6 +159,7 @@ describe('precedence', () => {
     expect(Object.fromEntries(defaults.map(({key, setting}) => [key, setting.value]))).toEqual({
       runtimeBackend: 'auto',
       backendOptions: {},
+      requestTimeout: 300,
       maxRetries: 3,
       baseDelayMs: 1000,
       maxDelayMs: 30_000,
@@ -167,6 +169,7 @@ describe('precedence', () => {
       v2: false,
       ifChanged: false,
       wait: false,
+      waitForSlot: false,
       pollInterval: 5,
       timeout: 600,
     });
@@ -181,7 +184,14 @@ describe('precedence', () => {
   });
 
   test('every setting with a flag has that flag, and every flag is a setting and names its variable', () => {
-    const flags = {...connectionFlags, ...rateLimitFlags, ...bundleFlags, ...pushFlags, ...waitFlags};
+    const flags = {
+      ...connectionFlags,
+      ...rateLimitFlags,
+      ...bundleFlags,
+      ...pushFlags,
+      ...waitFlags,
+      ...waitForSlotFlag,
+    };
     const names = Object.values(settingNames).flatMap(({flag}) => flag ?? []);
     expect(Object.keys(flags).sort()).toEqual(names.sort());
     for (const [name, flag] of Object.entries(flags)) expect(flag.env).toBe(environmentName(name));

@@ -1,0 +1,103 @@
+import type {DeploymentItem} from '../backends/contract.js';
+import {commandLine} from '../errors/command-line.js';
+import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
+import {callBackSafely} from './callbacks.js';
+import type {Host} from './host.js';
+import {historyPage} from './list-deployments.js';
+import {collectPages} from './list-pages.js';
+import type {OpenBackend} from './open-backend.js';
+import type {CommonOptions, SlotOptions, WaitOptions} from './options.js';
+import {startPoll} from './poll.js';
+
+/** Refusals in a row that no running deployment explains, before they are taken to mean something else. */
+const maxUnexplained = 5;
+
+/** What keeps a target busy; `none` as far as the server shows, `unknown` when it shows no deployments. */
+type Occupant = DeploymentItem | 'none' | 'unknown';
+
+/**
+ * Sends a request that starts a deployment. A target takes one at a time and answers 409 while another is running: it has
+ * done nothing then, so that sending again is a new request. With `waitForSlot` that is done when the other has ended.
+ * @throws RuntimeCliError the refusal, saying who is running since when; `ERR_WAIT_TIMEOUT` when waiting took too long.
+ */
+export async function inTargetSlot<Result>(
+  open: OpenBackend,
+  targetSlug: string,
+  options: SlotOptions & WaitOptions & Pick<CommonOptions, 'onProgress'>,
+  host: Host,
+  send: () => Promise<Result>,
+): Promise<Result> {
+  const poll = startPoll(options, open.context.signal, host);
+  for (let unexplained = 0; ;) {
+    try {
+      return await send();
+    } catch (error) {
+      if (!isRuntimeCliError(error) || error.status !== 409) throw error;
+      let occupant = await findOccupant(open, targetSlug);
+      unexplained = occupant === 'none' ? unexplained + 1 : 0;
+      if (!options.waitForSlot || unexplained === maxUnexplained) throw targetBusy(error, targetSlug, occupant);
+      do {
+        const description = describeOccupant(occupant, targetSlug);
+        callBackSafely(() => options.onProgress?.({phase: 'slot', transferred: 0, description}));
+        if (!(await poll.pause())) throw slotTimedOut(error, open, targetSlug, poll.timeout, occupant);
+        occupant = await findOccupant(open, targetSlug);
+      } while (typeof occupant === 'object');
+    }
+  }
+}
+
+/** The newest deployment to the target, when it has not ended. */
+async function findOccupant(open: OpenBackend, targetSlug: string): Promise<Occupant> {
+  if (!open.backend.listDeployments) return 'unknown';
+  try {
+    const {items} = await collectPages({limit: 10, offset: 0}, (range) => historyPage(open, targetSlug, range));
+    const [newest] = items;
+    return newest?.status === 'queued' || newest?.status === 'in_progress' ? newest : 'none';
+  } catch (error) {
+    if (open.context.signal.aborted || !isRuntimeCliError(error)) throw error;
+    return 'unknown';
+  }
+}
+
+/** `bundle 3 "main: 1a2b3c" is being deployed to staging since 2026-01-01T00:00:00Z, started by jane` */
+function describeOccupant(occupant: Occupant, targetSlug: string): string {
+  if (typeof occupant === 'string') return `another deployment to ${targetSlug} is running`;
+  const {bundleId, message, createdAt, createdBy} = occupant;
+  return [
+    `bundle ${String(bundleId)}${message === undefined ? '' : ` "${message}"`} is being deployed to ${targetSlug}`,
+    createdAt === undefined ? '' : ` since ${createdAt}`,
+    createdBy === undefined ? '' : `, started by ${createdBy}`,
+  ]
+    .join('')
+    .replaceAll(/\s+/g, ' ');
+}
+
+function targetBusy(error: RuntimeCliError, targetSlug: string, occupant: Occupant): Error {
+  const wait = 'Try again when it has ended; bundle:push and bundle:deploy wait for that with --wait-for-slot.';
+  if (typeof occupant === 'string')
+    return amendError(error, {suggestions: [`Another deployment may be running. ${wait}`]});
+  return amendError(error, {
+    message: `the target is busy (409): ${describeOccupant(occupant, targetSlug)}`,
+    suggestions: [wait],
+    details: {running: occupant},
+  });
+}
+
+function slotTimedOut(
+  error: RuntimeCliError,
+  {context: {projectSlug}}: OpenBackend,
+  targetSlug: string,
+  timeout: number,
+  occupant: Occupant,
+): Error {
+  const why = typeof occupant === 'string' ? error.message : describeOccupant(occupant, targetSlug);
+  return createError('ERR_WAIT_TIMEOUT', `the target was still busy after ${String(timeout)} s: ${why}`, {
+    suggestions: [
+      'Nothing was deployed. Wait longer with --timeout, or look at what is running:',
+      commandLine('bundle:history', '--project', projectSlug, '--target', targetSlug),
+    ],
+    status: error.status,
+    details: typeof occupant === 'string' ? undefined : {running: occupant},
+    cause: error,
+  });
+}

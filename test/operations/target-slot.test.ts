@@ -1,0 +1,199 @@
+import {describe, expect, test} from 'vitest';
+import {ApiKeyStrategy, BearerTokenStrategy} from '../../src/http/index.js';
+import {deployBundle} from '../../src/operations/deploy-bundle.js';
+import type {DeployBundleOptions, OperationProgress} from '../../src/operations/options.js';
+import {pushRuntimeBundle} from '../../src/operations/push-runtime-bundle.js';
+import {startRecordingServer, type Handler, type RecordingServer, type Reply} from '../recording-server.js';
+import {createProject} from './test-host.js';
+
+const since = '2026-01-01T00:00:00Z';
+const busy: Reply = {status: 409, body: {detail: 'Another deployment is running.'}};
+const forbidden: Reply = {status: 403, body: {detail: 'no'}};
+
+function row(id: number, status: string) {
+  return {bundle: {id, message: 'main: 1a2b3c'}, status, user: 'jane', created_at: since};
+}
+
+function options({origin}: RecordingServer): DeployBundleOptions {
+  return {
+    preference: 'legacy',
+    origin,
+    legacyAuth: new ApiKeyStrategy({apiKey: 'key'}),
+    projectSlug: 'shop',
+    targetSlug: 'staging',
+    bundleId: 5,
+    pollInterval: 0.01,
+  };
+}
+
+/** Answers the n-th request of each kind with the n-th reply; the last stays. */
+function target({posts, lists}: {readonly posts: readonly Reply[]; readonly lists: readonly Reply[]}): Handler {
+  let [post, list] = [0, 0];
+  return ({method}) =>
+    method === 'POST' ? posts[Math.min(post++, posts.length - 1)] : lists[Math.min(list++, lists.length - 1)];
+}
+
+function listOf(...results: readonly unknown[]): Reply {
+  return {status: 200, body: {count: results.length, results}};
+}
+
+const accepted: Reply = {status: 201, body: {}};
+const running = listOf(row(3, 'In Progress'), row(2, 'Finished'));
+const ended = listOf(row(3, 'Finished'), row(2, 'Finished'));
+
+function posts({requests}: RecordingServer): number {
+  return requests.filter(({method}) => method === 'POST').length;
+}
+
+describe('a target that is busy (409)', () => {
+  test('is an error that says what is running, since when and who started it, and what to do', async () => {
+    await using server = await startRecordingServer(target({posts: [busy], lists: [running]}));
+    await using project = await createProject();
+    await expect(deployBundle(options(server), project.host)).rejects.toMatchObject({
+      code: 'ERR_REJECTED',
+      exitCode: 7,
+      status: 409,
+      message: `the target is busy (409): bundle 3 "main: 1a2b3c" is being deployed to staging since ${since}, started by jane`,
+      suggestions: [expect.stringContaining('--wait-for-slot') as string],
+      details: {running: {bundleId: 3, status: 'in_progress', createdAt: since, createdBy: 'jane'}},
+    });
+    expect(posts(server)).toBe(1);
+  });
+
+  test('keeps the words of the server when it does not show what is running', async () => {
+    await using server = await startRecordingServer(target({posts: [busy], lists: [forbidden]}));
+    await using project = await createProject();
+    await expect(deployBundle(options(server), project.host)).rejects.toMatchObject({
+      status: 409,
+      message: expect.stringContaining('Another deployment is running.') as string,
+      suggestions: [expect.stringContaining('--wait-for-slot') as string],
+    });
+  });
+
+  test('after the upload of a push: the error names the bundle that was uploaded', async () => {
+    await using server = await startRecordingServer(({method, path}) => {
+      if (method === 'POST') return path.endsWith('/deploy/') ? busy : {status: 201, body: {id: 7}};
+      return running;
+    });
+    await using project = await createProject();
+    const push = pushRuntimeBundle({...options(server), v2: true}, project.host);
+    await expect(push).rejects.toMatchObject({
+      message: expect.stringMatching(
+        /^bundle 7 was uploaded, deploying it to staging failed: the target is busy/,
+      ) as string,
+      details: {bundleId: 7, running: {bundleId: 3}},
+    });
+  });
+});
+
+describe('waitForSlot', () => {
+  test('waits until the running deployment has ended, and asks once more', async () => {
+    const lists = [ended, running, running, running, ended];
+    await using server = await startRecordingServer(target({posts: [busy, accepted], lists}));
+    await using project = await createProject();
+    const seen: OperationProgress[] = [];
+    const onProgress = (progress: OperationProgress) => void seen.push(progress);
+    const result = await deployBundle({...options(server), waitForSlot: true, onProgress}, project.host);
+    expect(result).toMatchObject({bundleId: 5, status: 'queued'});
+    expect(posts(server)).toBe(2);
+    expect(seen.filter(({phase}) => phase === 'slot').map(({description}) => description)).toEqual(
+      Array(3).fill(expect.stringContaining(`bundle 3 "main: 1a2b3c" is being deployed to staging since ${since}`)),
+    );
+  });
+
+  test('waits again when another one was faster', async () => {
+    const lists = [ended, running, ended, ended, running, ended];
+    await using server = await startRecordingServer(target({posts: [busy, busy, accepted], lists}));
+    await using project = await createProject();
+    await deployBundle({...options(server), waitForSlot: true}, project.host);
+    expect(posts(server)).toBe(3);
+  });
+
+  test('asks again and again when the server does not show what is running', async () => {
+    const refusals = Array<Reply>(8).fill(busy);
+    await using server = await startRecordingServer(target({posts: [...refusals, accepted], lists: [forbidden]}));
+    await using project = await createProject();
+    await deployBundle({...options(server), waitForSlot: true}, project.host);
+    expect(posts(server)).toBe(9);
+  });
+
+  test('gives up soon when nothing is running: the refusal means something else', async () => {
+    const conflict: Reply = {status: 409, body: {detail: 'The bundle is broken.'}};
+    await using server = await startRecordingServer(target({posts: [conflict], lists: [ended]}));
+    await using project = await createProject();
+    await expect(deployBundle({...options(server), waitForSlot: true}, project.host)).rejects.toMatchObject({
+      exitCode: 7,
+      message: expect.stringContaining('The bundle is broken.') as string,
+    });
+    expect(posts(server)).toBe(5);
+  });
+
+  test('ends after the time-out with exit code 9, and says how to look', async () => {
+    await using server = await startRecordingServer(target({posts: [busy], lists: [running]}));
+    await using project = await createProject();
+    const waiting = deployBundle({...options(server), waitForSlot: true, timeout: 0.05}, project.host);
+    await expect(waiting).rejects.toMatchObject({
+      code: 'ERR_WAIT_TIMEOUT',
+      exitCode: 9,
+      message: expect.stringContaining('still busy after 0.05 s: bundle 3') as string,
+      suggestions: expect.arrayContaining(['mycli bundle:history --project shop --target staging']) as string[],
+    });
+    expect(posts(server)).toBe(1);
+  });
+
+  test('an abort ends the wait with its reason', async () => {
+    await using server = await startRecordingServer(target({posts: [busy], lists: [running]}));
+    await using project = await createProject();
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    const onProgress = ({phase}: OperationProgress) => {
+      if (phase === 'slot') controller.abort(reason);
+    };
+    const waiting = deployBundle(
+      {...options(server), waitForSlot: true, pollInterval: 60, signal: controller.signal, onProgress},
+      project.host,
+    );
+    await expect(waiting).rejects.toBe(reason);
+  });
+
+  test('a v1 push that deploys in one call waits first, and sends the whole body again', async () => {
+    const pushed: Reply = {status: 200, body: {bundle_id: 8}};
+    const lists = [ended, running, running, ended];
+    await using server = await startRecordingServer(target({posts: [busy, pushed], lists}));
+    await using project = await createProject();
+    const result = await pushRuntimeBundle({...options(server), waitForSlot: true}, project.host);
+    expect(result).toMatchObject({bundleId: 8, deployed: true});
+    const [first, second] = server.requests.filter(({method}) => method === 'POST');
+    expect(first?.path).toBe('/api/projects/shop/builds/staging/');
+    expect(second?.body.equals(first?.body ?? Buffer.alloc(0))).toBe(true);
+    expect(JSON.parse(String(second?.body))).toMatchObject({encoding: 'base64'});
+  });
+
+  test('on the Api backend', async () => {
+    const deployment = {deploymentId: 'one', status: 'in_progress', bundle: {bundleId: 3}, createdBy: 'jane'};
+    const lists: readonly Reply[] = [{status: 200, body: {total: 1, data: [deployment]}}];
+    const done: Reply = {status: 200, body: {total: 1, data: [{...deployment, status: 'finished'}]}};
+    await using server = await startRecordingServer(
+      target({
+        posts: [busy, {status: 202, body: {deploymentId: 'two', status: 'queued'}}],
+        lists: [...lists, done],
+      }),
+    );
+    await using project = await createProject();
+    const apiConnection = {origin: server.origin, organizationId: 'org', auth: new BearerTokenStrategy('token')};
+    const result = await deployBundle(
+      {...options(server), preference: 'api', apiConnection, waitForSlot: true},
+      project.host,
+    );
+    expect(result).toMatchObject({backend: 'api', deploymentId: 'two'});
+    expect(posts(server)).toBe(2);
+  });
+});
+
+test('a 409 to an upload that deploys nothing is no busy target', async () => {
+  await using server = await startRecordingServer(target({posts: [busy], lists: [running]}));
+  await using project = await createProject();
+  const push = pushRuntimeBundle({...options(server), v2: true, waitForSlot: true}, project.host);
+  await expect(push).rejects.toMatchObject({status: 409, message: expect.not.stringContaining('busy') as string});
+  expect(server.requests).toHaveLength(1);
+});

@@ -1,0 +1,116 @@
+import {afterEach, beforeEach, describe, expect, test, vi} from 'vitest';
+import {createPlainView} from '../../src/tasks/plain-view.js';
+import {showIn} from '../../src/tasks/progress.js';
+import {createRedrawnView, type RedrawnTask} from '../../src/tasks/redrawn-view.js';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('a plain log', () => {
+  function plain() {
+    const lines: string[] = [];
+    return {lines, view: createPlainView({info: (line) => void lines.push(line)})};
+  }
+
+  test('has progress every tenth of the way, at most once a second', () => {
+    const {lines, view} = plain();
+    for (let part = 1; part <= 16; part += 1) {
+      vi.advanceTimersByTime(600);
+      view.progress(`${String(part)} of 16`, part / 16);
+    }
+    expect(lines).toEqual([2, 4, 6, 8, 10, 12, 14, 16].map((part) => `  ${String(part)} of 16`));
+  });
+
+  test('has progress that hardly moves every five seconds', () => {
+    const {lines, view} = plain();
+    for (let second = 1; second <= 12; second += 1) {
+      vi.advanceTimersByTime(1000);
+      view.progress(`after ${String(second)} s`);
+    }
+    expect(lines).toEqual(['  after 5 s', '  after 10 s']);
+  });
+
+  test('says how long the step took', () => {
+    const {lines, view} = plain();
+    vi.advanceTimersByTime(2300);
+    view.done('Built');
+    expect(lines).toEqual(['  Built [2.3 s]']);
+  });
+});
+
+describe('a list that is redrawn', () => {
+  function redrawn() {
+    const task: RedrawnTask = {title: 'Upload', output: undefined};
+    return {task, view: createRedrawnView(task, {color: false, clean: (text) => text})};
+  }
+
+  test('counts a wait down until there is progress', () => {
+    const {task, view} = redrawn();
+    const event = {attempt: 1, maxRetries: 3, delayMs: 3000, status: 429, reason: '429'};
+    showIn(view).onRetry(event);
+    expect(task.output).toContain('next try in 3 s');
+    vi.advanceTimersByTime(1000);
+    expect(task.output).toContain('next try in 2 s');
+    view.progress('5 MB', 0.5);
+    vi.advanceTimersByTime(5000);
+    expect(task.output).toBe('[##########..........] 5 MB');
+  });
+
+  test('keeps details above the progress, and stops counting when the step ends', () => {
+    const {task, view} = redrawn();
+    view.detail('latest is bundle 3');
+    view.countdown((leftMs) => String(leftMs), 60_000);
+    view.end();
+    const {output} = task;
+    vi.advanceTimersByTime(5000);
+    expect(task.output).toBe(output);
+    expect(output).toMatch(/^latest is bundle 3\n/);
+  });
+
+  test('says how long the step took, done or failed', () => {
+    const {task, view} = redrawn();
+    vi.advanceTimersByTime(61_000);
+    view.end();
+    expect(task.title).toBe('Upload [1 min 1 s]');
+  });
+});
+
+describe('progress in words', () => {
+  function shown() {
+    const lines: [string, number | undefined][] = [];
+    const ignore = () => undefined;
+    const progress = (text: string, fraction?: number) => void lines.push([text, fraction]);
+    return {lines, ...showIn({done: ignore, detail: ignore, countdown: ignore, progress})};
+  }
+
+  test('of a deployment is its state, the percentage and the words of the server, in one line', () => {
+    const {lines, onProgress} = shown();
+    const description = 'copying\nfiles';
+    onProgress({phase: 'wait', transferred: 40, total: 100, status: 'in_progress', description});
+    onProgress({phase: 'wait', transferred: 0, status: 'queued'});
+    expect(lines).toEqual([
+      ['in progress, 40 %: copying files', 0.4],
+      ['queued', undefined],
+    ]);
+  });
+
+  test('of an upload has the rate of this attempt, whatever was waited before it', () => {
+    const {lines, onProgress} = shown();
+    onProgress({phase: 'upload', transferred: 0, total: 10_000_000, attempt: 1});
+    vi.advanceTimersByTime(60_000);
+    onProgress({phase: 'upload', transferred: 0, total: 10_000_000, attempt: 2});
+    vi.advanceTimersByTime(2000);
+    onProgress({phase: 'upload', transferred: 4_000_000, total: 10_000_000, attempt: 2});
+    expect(lines.at(-1)).toEqual(['4 MB of 10 MB (2 MB/s, 3 s left)', 0.4]);
+  });
+
+  test('of waiting for the target is who has it', () => {
+    const {lines, onProgress} = shown();
+    onProgress({phase: 'slot', transferred: 0, description: 'bundle 3 is being deployed to staging'});
+    expect(lines).toEqual([['waiting: bundle 3 is being deployed to staging', undefined]]);
+  });
+});
