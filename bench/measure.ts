@@ -5,9 +5,12 @@ import {promisify} from 'node:util';
 
 const gnuTime = '/usr/bin/time';
 
-/** What a command took: the median time and the highest peak of its runs. */
+/** What a command took: median times, and the highest peak of its runs. */
 export interface Measurement {
+  /** From start to end. */
   readonly seconds: number;
+  /** Of all its processes together. */
+  readonly cpuSeconds: number;
   /** Peak resident memory of the largest process, MiB. */
   readonly peakMiB: number;
 }
@@ -18,6 +21,12 @@ export interface Command {
   readonly env?: NodeJS.ProcessEnv | undefined;
 }
 
+/** Two commands, measured. A command that failed has no measurement. */
+export interface Comparison {
+  readonly measured: Measurement | undefined;
+  readonly compared: Measurement | undefined;
+}
+
 /** Fails with how to get it when GNU time is missing. */
 export async function requireGnuTime(): Promise<void> {
   await access(gnuTime).catch(() => {
@@ -25,23 +34,49 @@ export async function requireGnuTime(): Promise<void> {
   });
 }
 
-async function measureOnce({argv, env}: Command, scratch: string): Promise<Measurement> {
-  const output = path.join(scratch, 'time');
-  await promisify(execFile)(gnuTime, ['-f', '%e %M', '-o', output, ...argv], {
-    env: {...process.env, ...env},
-    maxBuffer: 64 * 1024 * 1024,
-  });
-  const [seconds = NaN, kibibytes = NaN] = (await readFile(output, 'utf8')).trim().split(' ').map(Number);
-  return {seconds, peakMiB: kibibytes / 1024};
+/**
+ * Runs two commands `runs` times in turns, in processes of their own: what else the machine does meets both alike.
+ * @param scratch A folder for notes.
+ */
+export async function compare(
+  command: Command,
+  baseline: Command,
+  {runs, scratch}: {readonly runs: number; readonly scratch: string},
+): Promise<Comparison> {
+  const [results, others]: [Measurement[], Measurement[]] = [[], []];
+  for (let run = 0; run < runs; run++) {
+    results.push(...(await measureOnce(command, scratch)));
+    others.push(...(await measureOnce(baseline, scratch)));
+  }
+  return {measured: summarize(results), compared: summarize(others)};
 }
 
-/** Runs `command` `runs` times, in processes of its own. `scratch` is a folder for notes. */
-export async function measure(command: Command, runs: number, scratch: string): Promise<Measurement> {
-  const results: Measurement[] = [];
-  for (let run = 0; run < runs; run++) results.push(await measureOnce(command, scratch));
-  const times = results.map(({seconds}) => seconds).sort((a, b) => a - b);
+async function measureOnce({argv, env}: Command, scratch: string): Promise<readonly Measurement[]> {
+  const output = path.join(scratch, 'time');
+  try {
+    await promisify(execFile)(gnuTime, ['-f', '%e %U %S %M', '-o', output, ...argv], {
+      env: {...process.env, ...env},
+      maxBuffer: 64 * 1024 * 1024,
+    });
+  } catch (error) {
+    console.error(`${argv.join(' ')} failed: ${String(error).slice(0, 500)}`);
+    return [];
+  }
+  const figures = (await readFile(output, 'utf8')).trim().split(' ').map(Number);
+  const [seconds = NaN, user = NaN, system = NaN, kibibytes = NaN] = figures;
+  return [{seconds, cpuSeconds: user + system, peakMiB: kibibytes / 1024}];
+}
+
+function summarize(results: readonly Measurement[]): Measurement | undefined {
+  if (results.length === 0) return undefined;
   return {
-    seconds: times[Math.floor(times.length / 2)] ?? NaN,
+    seconds: median(results.map(({seconds}) => seconds)),
+    cpuSeconds: median(results.map(({cpuSeconds}) => cpuSeconds)),
     peakMiB: Math.max(...results.map(({peakMiB}) => peakMiB)),
   };
+}
+
+/** The one in the middle. */
+export function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
 }

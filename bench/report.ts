@@ -1,32 +1,72 @@
 import os from 'node:os';
-import type {Measurement} from './measure.js';
+import type {Comparison, Measurement} from './measure.js';
 import {reference, type StartUp} from './start-up.js';
+import {smallFileBytes, type Tree} from './trees.js';
 
 /** One line of the report: what was done to which tree, and what it is compared with. */
-export interface Row {
+export interface Row extends Comparison {
   readonly tree: string;
   readonly what: string;
-  readonly measured: Measurement;
   readonly baseline: string;
-  readonly compared: Measurement;
+}
+
+/** What came of one tree. */
+export interface TreeResult {
+  readonly tree: Tree;
+  readonly rows: readonly Row[];
+  /** Size of the v2 archive, that of `gzip -6` being 1. */
+  readonly archiveRatio: number;
+}
+
+/** What came of a whole run. */
+export interface Results {
+  readonly results: readonly TreeResult[];
+  readonly uploads: readonly Row[];
+  readonly runs: number;
+  readonly startUps: readonly StartUp[];
+  readonly startUpRuns: number;
 }
 
 function cells({tree, what, measured, baseline, compared}: Row): readonly string[] {
+  const ratio = (measured?.seconds ?? NaN) / (compared?.seconds ?? NaN);
   return [
     tree,
     what,
-    `${measured.seconds.toFixed(2)} s`,
-    `${Math.round(measured.peakMiB)} MiB`,
+    ...figures(measured),
     // A bar would end the cell.
     `\`${baseline.replaceAll('|', '\\|')}\``,
-    `${compared.seconds.toFixed(2)} s`,
-    `${(measured.seconds / compared.seconds).toFixed(2)}×`,
+    ...figures(compared),
+    Number.isNaN(ratio) ? '' : `${ratio.toFixed(2)}×`,
   ];
 }
 
-/** The pushes and builds as a Markdown table. */
+function figures(measurement: Measurement | undefined): readonly string[] {
+  if (!measurement) return ['fails', '', ''];
+  const {seconds, cpuSeconds, peakMiB} = measurement;
+  return [`${seconds.toFixed(2)} s`, `${cpuSeconds.toFixed(2)} s`, `${Math.round(peakMiB)} MiB`];
+}
+
+/** The builds and pushes as a Markdown table. */
 export function table(rows: readonly Row[]): string {
-  return markdown(['tree', 'what', 'time', 'peak memory', 'compared with', 'its time', 'ratio'], rows.map(cells));
+  const [ours, theirs] = [
+    ['time', 'CPU', 'peak'],
+    ['its time', 'CPU', 'peak'],
+  ];
+  return markdown(['tree', 'what', ...ours, 'compared with', ...theirs, 'ratio'], rows.map(cells));
+}
+
+/** What the table does not show: sizes of archives, and what a file costs in memory. */
+export function notes(results: readonly TreeResult[]): string {
+  const percent = results.map(({archiveRatio}) => archiveRatio * 100);
+  const sizes = `The v2 archives have ${Math.min(...percent).toFixed(1)} to ${Math.max(...percent).toFixed(1)} % of the size of \`gzip -6\`'s.`;
+  const byFiles = results
+    .filter(({tree}) => tree.bytes === tree.files * smallFileBytes)
+    .map(({tree, rows}) => ({files: tree.files, peak: rows.find(({what}) => what === 'push v1')?.measured?.peakMiB}))
+    .sort((a, b) => a.files - b.files);
+  const [few, many] = [byFiles.at(0), byFiles.at(-1)];
+  if (few?.peak === undefined || many?.peak === undefined || many.files === few.files) return sizes;
+  const bytes = Math.round(((many.peak - few.peak) * 2 ** 20) / (many.files - few.files));
+  return `${sizes} Memory grows with the list of files alone: between the trees with the fewest and the most files by ${bytes} bytes for each.`;
 }
 
 /** The times of start-up as a Markdown table, with their ratios to the reference. */
@@ -51,18 +91,22 @@ function markdown(head: readonly string[], body: readonly (readonly string[])[])
 }
 
 /** The page for the reference: the tables with the machine, the date and how to get it. */
-export function page(rows: readonly Row[], runs: number, startUps: readonly StartUp[], startUpRuns: number): string {
+export function page({results, uploads, runs, startUps, startUpRuns}: Results): string {
   const [cpu] = os.cpus();
   const memory = `${Math.round(os.totalmem() / 2 ** 30)} GiB`;
   const machine = `${os.cpus().length} × ${cpu?.model.trim() ?? 'unknown CPU'}, ${memory}, Node ${process.version}, ${os.platform()}`;
   return `# Benchmarks
 
 Written by \`npm run bench -- --write\` on ${new Date().toISOString().slice(0, 10)}: ${machine}. Times are medians of ${runs} runs of
-whole processes, peaks the highest. Each push goes over loopback to a local runtime in another process. Half of every tree
-compresses well, half does not at all. Ratios are to the command beside them in the same run: they carry over to other
-machines, the seconds do not.
+whole processes, in turns with what they are compared with, peaks the highest of the largest process. Pushes go over loopback to a server
+that keeps nothing (\`bench/sink-server.js\`), in a process of its own. Half of every tree compresses well, half does not at all. Ratios
+carry over to other machines, the seconds do not. \`tar-fs, readFile, base64, fetch\` is what tools of this kind do (\`bench/usual-push.js\`).
 
-${table(rows)}
+## Building and pushing
+
+${table([...results.flatMap(({rows}) => rows), ...uploads])}
+
+${notes(results)}
 
 ## Start-up
 

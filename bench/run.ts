@@ -1,22 +1,23 @@
-// npm run bench -- [--sizes 20,200,1000] [--files 30000] [--runs 3] [--start-up-runs 40] [--write]
-import {mkdtemp, mkdir, rm, writeFile} from 'node:fs/promises';
+// npm run bench -- [--sizes 20,200,1000] [--files 1000,10000,30000,100000] [--runs 3] [--start-up-runs 40] [--write]
+import {mkdtemp, mkdir, rm, stat, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {parseArgs} from 'node:util';
-import {startLocalRuntimeProcess} from './local-runtime.js';
-import {measure, requireGnuTime, type Command} from './measure.js';
-import {page, startUpTable, table, type Row} from './report.js';
+import {compare, requireGnuTime, type Command} from './measure.js';
+import {notes, page, startUpTable, table, type Row, type TreeResult} from './report.js';
+import {startSink} from './sink.js';
 import {measureStartUp} from './start-up.js';
-import {writeTree, type Tree} from './trees.js';
+import {smallFileBytes, writeNoise, writeTree, type Tree} from './trees.js';
 
 const root = path.resolve(import.meta.dirname, '..');
 const binary = path.join(root, 'bin/run.js');
 const MB = 1_000_000;
+const usualArchive = "archiver's directory()";
 
 const {values} = parseArgs({
   options: {
     sizes: {type: 'string', default: '20,200,1000'},
-    files: {type: 'string', default: '30000'},
+    files: {type: 'string', default: '1000,10000,30000,100000'},
     runs: {type: 'string', default: '3'},
     'start-up-runs': {type: 'string', default: '40'},
     write: {type: 'boolean', default: false},
@@ -24,90 +25,140 @@ const {values} = parseArgs({
 });
 const runs = Number(values.runs);
 const startUpRuns = Number(values['start-up-runs']);
-const smallFiles = Number(values.files);
 
-/** Sizes up to 200 MB in files of 40 kB, larger ones in files of 5 MB, and a tree of many files of 4 kB. */
+/** Sizes up to 200 MB in files of 40 kB, larger ones in files of 5 MB; and numbers of files of 4 kB. */
 const trees: readonly Tree[] = [
-  ...values.sizes
-    .split(',')
-    .filter((size) => size !== '')
-    .map((size) => {
-      const bytes = Number(size) * MB;
-      const files = Math.max(1, Math.round(bytes / (bytes > 200 * MB ? 5 * MB : 40_000)));
-      const total = bytes < 1000 * MB ? `${bytes / MB} MB` : `${bytes / MB / 1000} GB`;
-      return {name: `${total}, ${files.toLocaleString('en')} files`, bytes, files};
-    }),
-  ...(smallFiles > 0
-    ? [{name: `${smallFiles.toLocaleString('en')} files of 4 kB`, bytes: smallFiles * 4000, files: smallFiles}]
-    : []),
+  ...numbers(values.sizes).map((size) => {
+    const bytes = size * MB;
+    const files = Math.max(1, Math.round(bytes / (bytes > 200 * MB ? 5 * MB : 40_000)));
+    return {name: `${sizeName(size)}, ${files.toLocaleString('en')} files`, bytes, files};
+  }),
+  ...numbers(values.files).map((files) => {
+    return {name: `${files.toLocaleString('en')} files of 4 kB`, bytes: files * smallFileBytes, files};
+  }),
 ];
 
-function tarThrough(filter: string, folder: string): Command {
-  return {argv: ['sh', '-c', `tar -cf - -C "$1" . | ${filter} >/dev/null`, 'sh', folder]};
+function numbers(list: string): readonly number[] {
+  return list
+    .split(',')
+    .filter((item) => item !== '')
+    .map(Number);
 }
 
-async function measurePushes(tree: Tree, build: string, scratch: string): Promise<readonly Row[]> {
-  const data = path.join(scratch, 'data');
-  const runtime = await startLocalRuntimeProcess(binary, data);
-  try {
-    const push = (...flags: readonly string[]): Command => ({
-      argv: [process.execPath, binary, 'bundle:push', '-C', scratch, '-p', 'bench', '-b', build, ...flags],
-      env: {
-        MYCLI_RUNTIME_ORIGIN: runtime.origin,
-        MYCLI_API_KEY: runtime.apiKey,
-        MYCLI_RUNTIME_BACKEND: 'legacy',
-        XDG_DATA_HOME: scratch,
-        CI: '1',
-      },
-    });
-    const row = async (what: string, command: Command, filter: string): Promise<Row> => ({
-      tree: tree.name,
-      what,
-      measured: await measure(command, runs, scratch),
-      baseline: `tar | ${filter}`,
-      compared: await measure(tarThrough(filter, build), runs, scratch),
-    });
-    return [await row('push v1', push(), 'base64'), await row('push v2', push('--v2'), 'gzip -6')];
-  } finally {
-    await runtime.stop();
-    await rm(data, {recursive: true, force: true});
-  }
+function sizeName(megabytes: number): string {
+  return megabytes < 1000 ? `${megabytes} MB` : `${megabytes / 1000} GB`;
 }
 
-async function measurePack(tree: Tree, build: string, scratch: string): Promise<Row> {
-  const output = path.join(scratch, 'bundle.tar');
-  const pack = ['bundle:build', '--format', 'v1', '-p', 'bench', '-C', scratch, '-b', build, '-o', output];
-  const usual = path.join(root, 'bench/archiver-directory.js');
-  return {
-    tree: tree.name,
-    what: 'bundle:build v1',
-    measured: await measure({argv: [process.execPath, binary, ...pack], env: {CI: '1'}}, runs, scratch),
-    baseline: "archiver's directory()",
-    compared: await measure({argv: [process.execPath, usual, build, path.join(scratch, 'usual.tar')]}, runs, scratch),
-  };
+function shell(script: string, ...args: readonly string[]): Command {
+  return {argv: ['sh', '-c', script, 'sh', ...args]};
 }
 
-await requireGnuTime();
-console.error('start-up ...');
-const startUps = await measureStartUp(binary, startUpRuns);
-console.log(`${startUpTable(startUps)}\n`);
-const rows: Row[] = [];
-for (const tree of trees) {
+function script(name: string, ...args: readonly string[]): Command {
+  return {argv: [process.execPath, path.join(import.meta.dirname, name), ...args]};
+}
+
+/** Everything that is done to one tree, beside what it is compared with. */
+function rowsOf(build: string, scratch: string, origin: string): readonly [string, Command, string, Command][] {
+  const mycli = (...args: readonly string[]): Command => ({
+    argv: [process.execPath, binary, ...args, '-C', scratch, '-p', 'bench', '-b', build],
+    env: {
+      MYCLI_RUNTIME_ORIGIN: origin,
+      MYCLI_API_KEY: 'none',
+      MYCLI_RUNTIME_BACKEND: 'legacy',
+      XDG_DATA_HOME: scratch,
+      CI: '1',
+    },
+  });
+  const file = (name: string) => path.join(scratch, name);
+  const tar = 'tar -cf - -C "$1" .';
+  return [
+    [
+      'build v1',
+      mycli('bundle:build', '--format', 'v1', '-o', file('bundle.tar')),
+      'tar',
+      shell('tar -cf "$2" -C "$1" .', build, file('gnu.tar')),
+    ],
+    [
+      'build v1',
+      mycli('bundle:build', '--format', 'v1', '-o', file('bundle.tar')),
+      usualArchive,
+      script('archiver-directory.js', build, file('usual.tar')),
+    ],
+    [
+      'build v2',
+      mycli('bundle:build', '-o', file('bundle.tar.gz')),
+      'tar | gzip -6',
+      shell(`${tar} | gzip -6 > "$2"`, build, file('gnu.tar.gz')),
+    ],
+    ['push v1', mycli('bundle:push'), 'tar | base64 | wc -c', shell(`${tar} | base64 | wc -c`, build)],
+    [
+      'push v1',
+      mycli('bundle:push'),
+      'tar-fs, readFile, base64, fetch',
+      script('usual-push.js', build, file('usual.tar'), origin),
+    ],
+    ['push v2', mycli('bundle:push', '--v2'), 'tar | gzip -6 | wc -c', shell(`${tar} | gzip -6 | wc -c`, build)],
+  ];
+}
+
+async function measureTree(tree: Tree, origin: string): Promise<TreeResult> {
   const scratch = await mkdtemp(path.join(tmpdir(), 'mycli-bench-'));
   try {
-    console.error(`${tree.name} ...`);
     const build = path.join(scratch, 'build');
     await writeTree(build, tree);
-    rows.push(...(await measurePushes(tree, build, scratch)));
-    if (tree.files === smallFiles) rows.push(await measurePack(tree, build, scratch));
+    const rows: Row[] = [];
+    for (const [what, command, baseline, other] of rowsOf(build, scratch, origin)) {
+      // Half a minute for each run of 100,000 files.
+      if (baseline === usualArchive && tree.files > 30_000) continue;
+      console.error(`${tree.name}: ${what}, ${baseline} ...`);
+      rows.push({tree: tree.name, what, baseline, ...(await compare(command, other, {runs, scratch}))});
+    }
+    const [ours, gnu] = await Promise.all(
+      ['bundle.tar.gz', 'gnu.tar.gz'].map((name) => stat(path.join(scratch, name))),
+    );
+    return {tree, rows, archiveRatio: (ours?.size ?? NaN) / (gnu?.size ?? NaN)};
   } finally {
     await rm(scratch, {recursive: true, force: true});
   }
 }
-console.log(table(rows));
+
+/** A file that is there already, through our client and through node's own. */
+async function measureUpload(megabytes: number, origin: string): Promise<Row> {
+  const scratch = await mkdtemp(path.join(tmpdir(), 'mycli-bench-'));
+  try {
+    const file = path.join(scratch, 'ready');
+    await writeNoise(file, megabytes * MB);
+    const comparison = await compare(
+      script('upload-client.js', file, origin),
+      script('upload-node-http.js', file, origin),
+      {
+        runs,
+        scratch,
+      },
+    );
+    return {tree: `a file of ${sizeName(megabytes)}`, what: 'upload', baseline: 'node:http', ...comparison};
+  } finally {
+    await rm(scratch, {recursive: true, force: true});
+  }
+}
+
+await requireGnuTime();
+console.error('start-up ...');
+const startUps = startUpRuns > 0 ? await measureStartUp(binary, startUpRuns) : [];
+console.log(`${startUpTable(startUps)}\n`);
+const sink = await startSink();
+const results: TreeResult[] = [];
+const uploads: Row[] = [];
+try {
+  for (const tree of trees) results.push(await measureTree(tree, sink.origin));
+  for (const size of numbers(values.sizes).slice(-1)) uploads.push(await measureUpload(size, sink.origin));
+} finally {
+  await sink.stop();
+}
+console.log(`${table([...results.flatMap(({rows}) => rows), ...uploads])}\n\n${notes(results)}`);
 
 if (values.write) {
   const reference = path.join(root, 'docs/reference');
   await mkdir(reference, {recursive: true});
-  await writeFile(path.join(reference, 'benchmarks.md'), page(rows, runs, startUps, startUpRuns));
+  await writeFile(path.join(reference, 'benchmarks.md'), page({results, uploads, runs, startUps, startUpRuns}));
 }

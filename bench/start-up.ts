@@ -3,6 +3,7 @@ import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {promisify} from 'node:util';
+import {median} from './measure.js';
 
 /** How long one command takes from its start to its end: a median, in milliseconds. */
 export interface StartUp {
@@ -47,8 +48,4 @@ export async function measureStartUp(binary: string, runs: number): Promise<read
   } finally {
     await rm(folder, {recursive: true, force: true});
   }
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
 }

@@ -1,6 +1,8 @@
 import {createCipheriv, type Cipher} from 'node:crypto';
+import {createWriteStream} from 'node:fs';
 import {mkdir, writeFile} from 'node:fs/promises';
 import path from 'node:path';
+import {pipeline} from 'node:stream/promises';
 
 /** A build directory to measure with. */
 export interface Tree {
@@ -9,6 +11,9 @@ export interface Tree {
   readonly bytes: number;
   readonly files: number;
 }
+
+/** Size of the files of which there are many. */
+export const smallFileBytes = 4000;
 
 const words = 'return const import from function value => await ( ) { } ; , = . export async string number'.split(' ');
 
@@ -45,4 +50,14 @@ export async function writeTree(folder: string, tree: Tree): Promise<void> {
       index % 200 < 100 ? compressible(random, size) : random,
     );
   }
+}
+
+/** Writes a file of `bytes` that do not compress. */
+export async function writeNoise(file: string, bytes: number): Promise<void> {
+  const next = seededBytes(bytes);
+  const piece = 1_000_000;
+  const pieces = function* () {
+    for (let left = bytes; left > 0; left -= piece) yield next(Math.min(piece, left));
+  };
+  await pipeline(pieces, createWriteStream(file));
 }
