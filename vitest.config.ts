@@ -13,6 +13,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts', 'examples/mycli-plugin-directory/test/**/*.test.ts'],
     pool: 'forks',
+    // Much of what they do is waiting.
+    maxWorkers: 2,
     testTimeout: 30_000,
     // Those that wait for time-outs do it at the same time.
     maxConcurrency: 20,

@@ -50,7 +50,7 @@ describe('bundle:push --if-changed', () => {
     const {code, stdout, stderr} = await push(['--if-changed', '--target', 'staging', '--wait']);
     expect(code).toBe(0);
     expect(stdout).toMatch(
-      /^Unchanged since bundle 1, pushed (now|\d+ seconds? ago) to shop \(legacy\): nothing was uploaded\nIt runs on staging\.\n$/,
+      /^Unchanged since bundle 1, pushed (now|\d+ seconds? ago) to shop \(legacy\): nothing was uploaded\nIt runs on staging\.\nGo back with: mycli bundle:rollback /,
     );
     expect(stderr).toContain('Unchanged since bundle 1');
     expect(uploads()).toBe(1);

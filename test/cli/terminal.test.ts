@@ -254,6 +254,6 @@ test('--request-timeout is how long an answer may take', async () => {
   const {code, stdout} = await runCli(binary, args, {cwd: root, env});
   expect(code).toBe(10);
   expect(JSON.parse(stdout)).toMatchObject({
-    error: {message: expect.stringContaining('no answer for 0.2 s') as string},
+    error: {message: expect.stringContaining('no whole answer for 0.2 s') as string},
   });
 });
