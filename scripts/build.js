@@ -4,7 +4,7 @@ import {rmSync} from 'node:fs';
 
 const steps = [
   ['npx', 'tsc', '-p', 'tsconfig.build.json'],
-  ['node', 'scripts/bundle-oclif.js'],
+  ['node', 'scripts/bundle-libraries.js'],
   ['node', 'scripts/errors-reference.js'],
   ['node', 'scripts/configuration-reference.js'],
   ['npx', 'oclif', 'manifest'],

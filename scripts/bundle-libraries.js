@@ -1,13 +1,15 @@
-// Makes one file of dist/cli/oclif.js and of every package behind it, and writes their licences beside it. Nothing is
-// minified: names and lines in stack traces are those of the packages.
+// Makes one file of each of these modules and of every package behind it, and writes the licences of them all. Node would
+// spend more time on finding their hundreds of files than on running them. Nothing is minified: names in stack traces are
+// those of the packages.
 import {readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {build} from 'esbuild';
 
-const path = 'dist/cli/oclif.js';
+const modules = ['dist/cli/oclif.js', 'dist/http/got.js', 'dist/bundle/archiver.js', 'dist/bundle/fast-glob.js'];
 
 const {metafile} = await build({
-  entryPoints: [path],
-  outfile: path,
+  entryPoints: modules,
+  outbase: 'dist',
+  outdir: 'dist',
   allowOverwrite: true,
   bundle: true,
   format: 'esm',
@@ -37,4 +39,4 @@ const inputs = Object.keys(metafile.inputs).join('\n');
 const folders = new Set(inputs.match(/^.*node_modules\/(?:@[^/]+\/)?[^/\n]+/gm));
 // A package may lie in several folders.
 const notices = new Set([...folders].map(noticeOf).sort());
-writeFileSync('dist/cli/oclif.licenses.txt', [...notices].join(`\n${'-'.repeat(80)}\n\n`));
+writeFileSync('dist/bundled-licenses.txt', [...notices].join(`\n${'-'.repeat(80)}\n\n`));
