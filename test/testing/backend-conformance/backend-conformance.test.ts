@@ -125,7 +125,7 @@ test('a failure does not show the secret that it found', async () => {
 });
 
 describe('a broken backend is caught by the cases that are made for it, and by no others', () => {
-  test.concurrent.each(brokenBackends)('it $fault', async ({create, caughtBy}) => {
+  test.each(brokenBackends)('it $fault', async ({create, caughtBy}) => {
     const failures = await failuresOf(backendConformance(create, fixtures));
     expect(Object.keys(failures).toSorted(), JSON.stringify(failures, undefined, 2)).toEqual(caughtBy.toSorted());
   });
