@@ -20,17 +20,24 @@ const ssrOnly = v.pipe(
 
 const ssrParameters = v.pipe(
   object,
-  v.record(v.string(), v.unknown()),
   v.check(
     (parameters) => notJson(parameters, '') === undefined,
     (issue) => `holds what JSON cannot carry, at ${notJson(issue.input, 'ssrParameters') ?? 'ssrParameters'}`,
   ),
 );
 
+/** Packages by name. A map on the way: `v.record` silently leaves out some names, such as `constructor`. */
+export const dependenciesSchema = v.pipe(
+  object,
+  v.transform((dependencies) => new Map(Object.entries(dependencies))),
+  v.map(v.string(), v.string('must be a version range')),
+  v.transform((dependencies): Record<string, string> => Object.fromEntries(dependencies)),
+);
+
 const bundleMetadata = v.pipe(
   object,
   v.object({
-    dependencies: v.optional(v.pipe(object, v.record(v.string(), v.string('must be a version range')))),
+    dependencies: v.optional(dependenciesSchema),
     ccOverrides: v.optional(v.array(v.string('must be a text'), 'must be a list of ids')),
   }),
 );

@@ -2,9 +2,10 @@ import {join} from 'node:path';
 import * as v from 'valibot';
 import {createError} from '../errors/index.js';
 import {readTextFile} from '../modules/index.js';
+import {dependenciesSchema} from './content-schema.js';
 import {reasonOf} from './failure.js';
 
-const packageSchema = v.object({dependencies: v.optional(v.record(v.string(), v.string()), {})});
+const packageSchema = v.object({dependencies: v.optional(dependenciesSchema, {})});
 
 /**
  * The dependencies that a project's package.json declares, name to version range: what `--dependencies auto` takes.

@@ -6,11 +6,15 @@ import {makeFolder} from './project.js';
 test('the declared dependencies are taken, those of development are not', async () => {
   const folder = await makeFolder({
     'package.json': JSON.stringify({
-      dependencies: {react: '^19.0.0', '@scope/x': 'workspace:*'},
+      dependencies: {react: '^19.0.0', '@scope/x': 'workspace:*', constructor: '^1.0.0'},
       devDependencies: {vite: '^7'},
     }),
   });
-  expect(await readDeclaredDependencies(folder)).toEqual({react: '^19.0.0', '@scope/x': 'workspace:*'});
+  expect(await readDeclaredDependencies(folder)).toEqual({
+    react: '^19.0.0',
+    '@scope/x': 'workspace:*',
+    constructor: '^1.0.0',
+  });
 });
 
 test('a project that declares none has none', async () => {
