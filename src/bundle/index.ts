@@ -1,7 +1,7 @@
 export {checkBundleOptions, optionProblemsError} from './check-options.js';
 export {readDeclaredDependencies} from './declared-dependencies.js';
 export {bundleFingerprint} from './fingerprint.js';
-export {categoryOf, createManifest, manifestPathOf, writeManifest} from './manifest.js';
+export {categoryOf, createManifest, manifestPathOf} from './manifest.js';
 export {openBundle} from './open-bundle.js';
 export {packBundle, type PackOptions} from './pack.js';
 export {compilePatterns, matchFiles, matchPatterns, unmatchedPatterns} from './patterns.js';

@@ -1,4 +1,3 @@
-import {stat} from 'node:fs/promises';
 import {pipeline} from 'node:stream/promises';
 import * as v from 'valibot';
 import {createError} from '../errors/index.js';
@@ -6,7 +5,7 @@ import {readTextFile} from '../modules/index.js';
 import {archivedConfigSchema, describeProblems, fieldProblems} from './content-schema.js';
 import {reasonOf, systemCode} from './failure.js';
 import type {Bundle, BundleFile, BundleFileCategory} from './types.js';
-import {writeAtomically} from './write-atomically.js';
+import {stageFile, type StagedFile} from './stage-file.js';
 
 /** What stands beside an archive: all that there is to know of it. */
 export interface BundleManifest extends Omit<Bundle, 'path' | 'files' | 'createReadStream'> {
@@ -84,16 +83,13 @@ export function createManifest(bundle: Bundle): BundleManifest {
 }
 
 /**
- * Writes the manifest of a bundle beside its archive, complete or not at all, with the archive's permissions.
- * @returns Its path.
+ * Writes the manifest of a bundle, to be placed beside its archive.
+ * @param mode Permissions of the file, before the umask.
  * @throws RuntimeCliError `ERR_OUTPUT` when it cannot be written.
  */
-export async function writeManifest(bundle: Bundle): Promise<string> {
-  const path = manifestPathOf(bundle.path);
-  const {mode} = await stat(bundle.path);
+export async function stageManifest(bundle: Bundle, mode: number): Promise<StagedFile<void>> {
   const text = `${JSON.stringify(createManifest(bundle), null, 2)}\n`;
-  await writeAtomically(path, mode & 0o777, (stream) => pipeline([text], stream));
-  return path;
+  return stageFile(manifestPathOf(bundle.path), mode, (stream) => pipeline([text], stream));
 }
 
 /**

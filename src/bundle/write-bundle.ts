@@ -1,8 +1,11 @@
 import {createReadStream} from 'node:fs';
+import {rm} from 'node:fs/promises';
+import {outputError} from './failure.js';
+import {manifestPathOf, stageManifest} from './manifest.js';
 import {packBundle, type PackOptions} from './pack.js';
 import type {BundlePlan} from './plan.js';
+import {stageFile, type StagedFile} from './stage-file.js';
 import type {Bundle} from './types.js';
-import {writeAtomically} from './write-atomically.js';
 
 /** How a bundle is written to a file. */
 export interface WriteBundleOptions extends PackOptions {
@@ -10,32 +13,51 @@ export interface WriteBundleOptions extends PackOptions {
   readonly path: string;
   /** Permissions of the archive, before the umask. @default 0o600 */
   readonly mode?: number | undefined;
+  /** Writes the manifest too, `<path>.json`. @default false */
+  readonly manifest?: boolean | undefined;
 }
 
 /** Bytes of one read of an archive. */
 const readBytes = 512 * 1024;
 
 /**
- * Packs a bundle into a file, which is complete or not there, whatever happens.
+ * Packs a bundle into a file, which is complete or not there, whatever happens. Its manifest is never that of another archive.
  * @throws RuntimeCliError as `packBundle`; `ERR_OUTPUT` when the file cannot be written; `signal.reason` when aborted.
  */
 export async function writeBundle(plan: BundlePlan, options: WriteBundleOptions): Promise<Bundle> {
-  const {path, mode = 0o600, ...packing} = options;
-  const packed = await writeAtomically(path, mode, (stream) => packBundle(plan, stream, packing));
-  const {format, message, projectSlug, rootDir, configPath, matchMode, config, files} = plan;
-  return {
-    format,
-    path,
-    ...packed,
-    message,
-    projectSlug,
-    rootDir,
-    configPath,
-    matchMode,
-    config,
-    files,
-    createReadStream: archiveReader(path),
-  };
+  const {path, mode = 0o600, manifest = false, ...packing} = options;
+  const archive = await stageFile(path, mode, (stream) => packBundle(plan, stream, packing));
+  try {
+    const {format, message, projectSlug, rootDir, configPath, matchMode, config, files} = plan;
+    const bundle = {
+      ...{format, path, ...archive.result},
+      ...{message, projectSlug, rootDir, configPath, matchMode, config, files},
+      createReadStream: archiveReader(path),
+    };
+    if (manifest) await placeWithManifest(archive, bundle, mode);
+    else await archive.place();
+    return bundle;
+  } finally {
+    await archive.discard();
+  }
+}
+
+/**
+ * Places an archive and its manifest when both are complete. A process that is killed in between leaves an archive without
+ * a manifest, the old one or the new one.
+ */
+async function placeWithManifest(archive: StagedFile<unknown>, bundle: Bundle, mode: number): Promise<void> {
+  const manifest = await stageManifest(bundle, mode);
+  const old = manifestPathOf(bundle.path);
+  try {
+    await rm(old, {force: true}).catch((error: unknown) => {
+      throw outputError(old, error);
+    });
+    await archive.place();
+    await manifest.place();
+  } finally {
+    await manifest.discard();
+  }
 }
 
 /** Opens the archive at `path`, from `start` on. */

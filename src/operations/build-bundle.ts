@@ -1,10 +1,10 @@
 import {isAbsolute, relative, resolve} from 'node:path';
 import type {Writable} from 'node:stream';
 import {
+  manifestPathOf,
   packBundle,
   planBundle,
   writeBundle,
-  writeManifest,
   type BundlePlan,
   type PackOptions,
 } from '../bundle/index.js';
@@ -46,8 +46,9 @@ export async function buildBundle(options: BuildBundleOptions, host: Host): Prom
 /** Packs what was planned into an archive file with its manifest. */
 export async function packPlan(plan: BundlePlan, options: BuildBundleOptions, host: Host): Promise<BuildBundleResult> {
   const {cwd = host.cwd, output} = options;
-  const bundle = await writeBundle(plan, {path: resolve(cwd, output), mode: 0o666, ...packOptions(options)});
-  return {bundle, manifest: await writeManifest(bundle), warnings: plan.warnings};
+  const path = resolve(cwd, output);
+  const bundle = await writeBundle(plan, {path, mode: 0o666, manifest: true, ...packOptions(options)});
+  return {bundle, manifest: manifestPathOf(path), warnings: plan.warnings};
 }
 
 /** Packs what was planned into a stream, without a manifest. */

@@ -5,14 +5,7 @@ import {join} from 'node:path';
 import {buffer} from 'node:stream/consumers';
 import {gzipSync} from 'node:zlib';
 import {describe, expect, test} from 'vitest';
-import {
-  openBundle,
-  planBundle,
-  writeBundle,
-  writeManifest,
-  type Bundle,
-  type BundlePlanOptions,
-} from '../../src/bundle/index.js';
+import {openBundle, planBundle, writeBundle, type Bundle, type BundlePlanOptions} from '../../src/bundle/index.js';
 import {makeFolder, planOptions, smallBuild, type Tree} from './project.js';
 
 /** An archive as `bundle:build` writes it. */
@@ -20,9 +13,7 @@ async function build(options: Partial<BundlePlanOptions> = {}, manifest = true):
   const cwd = await makeFolder({...smallBuild, 'build/large.bin': randomBytes(300_000)});
   await symlink('../ssr.js', join(cwd, 'build/server/link.js'));
   await chmod(join(cwd, 'build/ssr.js'), 0o755);
-  const bundle = await writeBundle(await planBundle(planOptions(cwd, options)), {path: join(cwd, 'bundle')});
-  if (manifest) await writeManifest(bundle);
-  return bundle;
+  return writeBundle(await planBundle(planOptions(cwd, options)), {path: join(cwd, 'bundle'), manifest});
 }
 
 /** An archive that GNU tar made. */

@@ -8,7 +8,6 @@ import {
   manifestPathOf,
   planBundle,
   writeBundle,
-  writeManifest,
   type BundlePlan,
   type BundlePlanOptions,
 } from '../../src/bundle/index.js';
@@ -126,6 +125,17 @@ describe('what fails leaves nothing behind, and what was there before', () => {
     }
     expect((await stat('/dev/null')).isCharacterDevice()).toBe(true);
   });
+
+  test('a manifest that cannot be written', async () => {
+    const {cwd, plan, path} = await project();
+    await writeFile(path, 'before');
+    await mkdir(`${path}.json`);
+    await expect(writeBundle(plan, {path, manifest: true})).rejects.toMatchObject({
+      code: 'ERR_OUTPUT',
+      message: expect.stringContaining(`${path}.json`),
+    });
+    expect(await outcome(cwd)).toEqual([['bundle', 'bundle.json', 'other'], 'before']);
+  });
 });
 
 describe('the manifest', () => {
@@ -160,11 +170,11 @@ describe('the manifest', () => {
 
   test('stands beside the archive, with its permissions, and replaces an older one', async () => {
     const {cwd, plan, path} = await project();
-    const bundle = await writeBundle(plan, {path, mode: 0o640});
     await writeFile(`${path}.json`, 'older');
-    const manifest = await writeManifest(bundle);
-    expect(manifest).toBe(manifestPathOf(path));
+    const bundle = await writeBundle(plan, {path, mode: 0o640, manifest: true});
+    const manifest = manifestPathOf(path);
     expect(manifest).toBe(join(cwd, 'out/bundle.json'));
+    expect((await stat(manifest)).mode & 0o777).toBe(0o640);
     expect(JSON.parse(await readFile(manifest, 'utf8'))).toEqual(JSON.parse(JSON.stringify(createManifest(bundle))));
     expect(await readdir(join(cwd, 'out'))).toEqual(['bundle', 'bundle.json', 'other']);
   });

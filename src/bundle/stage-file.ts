@@ -6,17 +6,29 @@ import {createError} from '../errors/index.js';
 import {outputError, systemCode} from './failure.js';
 import {createSiblingDirectory} from './temporary-directory.js';
 
+/** A file that is complete, in a private folder beside the place where it belongs. */
+export interface StagedFile<Result> {
+  /** What writing it resolved to. */
+  readonly result: Result;
+  /**
+   * Moves it into its place, at once.
+   * @throws RuntimeCliError `ERR_OUTPUT` naming its path.
+   */
+  place(): Promise<void>;
+  /** Removes the private folder, and the file when it is still there. */
+  discard(): Promise<void>;
+}
+
 /**
- * Writes a file that is either complete or not there: `write` gets a stream into a private folder beside it, and the file
- * takes its place when `write` has ended.
+ * Writes a file that takes the place of `path` later, in one step: `write` gets the stream. Whoever asks for it discards it.
  * @param mode Permissions of the file, before the umask.
- * @throws RuntimeCliError `ERR_OUTPUT` naming `path`; whatever `write` fails with.
+ * @throws RuntimeCliError `ERR_OUTPUT` naming `path`; whatever `write` fails with. Nothing is left then.
  */
-export async function writeAtomically<Result>(
+export async function stageFile<Result>(
   path: string,
   mode: number,
   write: (stream: Writable) => Promise<Result>,
-): Promise<Result> {
+): Promise<StagedFile<Result>> {
   await verifyReplaceable(path);
   const directory = await createSiblingDirectory(dirname(path));
   const temporary = join(directory.path, basename(path));
@@ -24,14 +36,18 @@ export async function writeAtomically<Result>(
   // `write` may fail before it listens.
   stream.on('error', () => undefined);
   try {
-    const result = await write(stream);
-    await rename(temporary, path);
-    return result;
+    return {
+      result: await write(stream),
+      place: () =>
+        rename(temporary, path).catch((error: unknown) => {
+          throw outputError(path, error);
+        }),
+      discard: () => directory.remove(),
+    };
   } catch (error) {
     stream.destroy();
-    throw systemCode(error) === undefined ? error : outputError(path, error);
-  } finally {
     await directory.remove();
+    throw systemCode(error) === undefined ? error : outputError(path, error);
   }
 }
 
