@@ -1,9 +1,14 @@
-import {randomUUID} from 'node:crypto';
-import {open, rename, rm} from 'node:fs/promises';
+import {open, rename} from 'node:fs/promises';
+import {basename, dirname, join} from 'node:path';
 
-/** Replaces a file, at once or not at all, with one that only its owner can read. Its folder is there. */
+/**
+ * Replaces a file, at once or not at all, with one that only its owner can read. Its folder is there; what killed runs
+ * left in that is removed.
+ */
 export async function replacePrivateFile(path: string, content: string): Promise<void> {
-  const temporary = `${path}.${randomUUID()}`;
+  const {createSiblingDirectory} = await import('../bundle/temporary-directory.js');
+  const directory = await createSiblingDirectory(dirname(path));
+  const temporary = join(directory.path, basename(path));
   try {
     const handle = await open(temporary, 'wx', 0o600);
     try {
@@ -13,8 +18,7 @@ export async function replacePrivateFile(path: string, content: string): Promise
       await handle.close();
     }
     await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, {force: true});
-    throw error;
+  } finally {
+    await directory.remove();
   }
 }
