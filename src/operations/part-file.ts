@@ -31,7 +31,9 @@ export class PartFile {
       const stats = await lstat(this.path);
       const state: unknown = JSON.parse(await readFile(this.#statePath, 'utf8'));
       const validator = validatorOf(state, this.#identity);
-      return stats.isFile() && stats.size > 0 && validator !== undefined ? {offset: stats.size, validator} : undefined;
+      // One with another name is whole: a run was killed while it moved it into its place.
+      const isPart = stats.isFile() && stats.nlink === 1 && stats.size > 0;
+      return isPart && validator !== undefined ? {offset: stats.size, validator} : undefined;
     } catch {
       // Missing or damaged: the download begins at the beginning.
       return undefined;
@@ -139,11 +141,12 @@ export class PartWriter extends Writable {
   }
 
   async #openAt(start: DownloadStart): Promise<FileHandle> {
-    const {O_WRONLY, O_CREAT, O_TRUNC, O_APPEND, O_NOFOLLOW} = constants;
-    const goesOn = start.offset > 0;
-    // Not through a link that someone else may have put there.
-    const handle = await open(this.#path, O_WRONLY | O_NOFOLLOW | (goesOn ? O_APPEND : O_CREAT | O_TRUNC), 0o666);
-    if (!goesOn) await this.#keepState(start);
+    const {O_WRONLY, O_CREAT, O_EXCL, O_APPEND, O_NOFOLLOW} = constants;
+    // Neither through a link that someone else may have put there nor into a file that has another name.
+    if (start.offset > 0) return open(this.#path, O_WRONLY | O_NOFOLLOW | O_APPEND);
+    await rm(this.#path, {force: true});
+    const handle = await open(this.#path, O_WRONLY | O_CREAT | O_EXCL, 0o666);
+    await this.#keepState(start);
     return handle;
   }
 }
