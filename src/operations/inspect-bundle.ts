@@ -1,11 +1,11 @@
 import {stat} from 'node:fs/promises';
-import {resolve} from 'node:path';
+import {posix, resolve} from 'node:path';
 import type {BundleId} from '../backends/contract.js';
 import {categoryOf, matchPatterns, openBundle, patternWarnings} from '../bundle/index.js';
 import {readManifest} from '../bundle/manifest.js';
-import {comparePaths} from '../bundle/names.js';
+import {comparePaths, showPath} from '../bundle/names.js';
 import {looksLikeV1, v1Prefix} from '../bundle/open-bundle.js';
-import {readArchive} from '../bundle/read-archive.js';
+import {isGzip, readArchive} from '../bundle/read-archive.js';
 import type {Bundle, BundleConfig, BundleFileCategory, BundleFormat} from '../bundle/types.js';
 import {secretWarnings} from '../bundle/warnings.js';
 import type {BackendSelection, RuntimeBackend} from '../backends/select.js';
@@ -120,18 +120,30 @@ function describeBundle(bundle: Bundle): ArchiveInspection {
     problems: [
       ...patternWarnings(config, paths),
       ...(bundle.files.some(({ssrOnly}) => ssrOnly) ? [] : ['no file is for the server only: nothing can be run']),
+      ...duplicateProblems(paths),
       ...secretWarnings(paths),
     ],
   };
 }
 
+/** Which of several entries counts, every program decides for itself. */
+function duplicateProblems(paths: readonly string[]): readonly string[] {
+  const seen = new Set<string>();
+  const repeated = new Set<string>();
+  for (const path of paths.map((name) => posix.normalize(name))) (seen.has(path) ? repeated : seen).add(path);
+  if (repeated.size === 0) return [];
+  const names = [...repeated].slice(0, 10).map((path) => showPath(path));
+  const more = repeated.size > names.length ? ` and ${String(repeated.size - names.length)} more` : '';
+  return [`there is more than one entry of the name ${names.join(', ')}${more}`];
+}
+
 /** A v1 archive without a manifest holds its files and nothing else. */
 async function describeBareV1(archive: string, signal?: AbortSignal): Promise<ArchiveInspection | undefined> {
   const isFile = (await stat(archive).catch(() => undefined))?.isFile() === true;
-  if (!isFile) return undefined;
+  // Opening it tells what is wrong.
+  if (!isFile || (await isGzip(archive).catch(() => true))) return undefined;
   const contents = await readArchive(archive, '', signal).catch(() => {
     signal?.throwIfAborted();
-    // Opening it tells what is wrong.
     return undefined;
   });
   if (contents === undefined || !looksLikeV1(contents)) return undefined;
@@ -145,6 +157,7 @@ async function describeBareV1(archive: string, signal?: AbortSignal): Promise<Ar
     matches: {ssrOnly: [], ssrShared: []},
     problems: [
       'a v1 archive does not hold its configuration, and there is no manifest: what its files are for is not known',
+      ...duplicateProblems(files.map(({path}) => path)),
       ...secretWarnings(files.map(({path}) => path)),
     ],
   };

@@ -2,7 +2,8 @@ import {categoryOf, type BundlePlan} from '../../bundle/index.js';
 
 /** What a dry run lists: each file with its size and what it is for. */
 export function describePlannedFiles({files}: Pick<BundlePlan, 'files'>): readonly string[] {
-  const width = Math.max(...files.map(({size}) => String(size).length));
+  // Not Math.max(...): there may be more files than a call takes arguments.
+  const width = files.reduce((widest, {size}) => Math.max(widest, String(size).length), 0);
   return files.map((file) => `${categoryOf(file).padEnd(7)}  ${String(file.size).padStart(width)}  ${file.path}`);
 }
 

@@ -57,7 +57,10 @@ export function tableLines(
   width = Number.POSITIVE_INFINITY,
 ): readonly string[] {
   const lines = [headings, ...rows].map((row) => row.map((cell) => sanitize(cell).replaceAll(/\s+/g, ' ').trim()));
-  const widths = headings.map((_, column) => Math.max(...lines.map((line) => charactersOf(line[column] ?? '').length)));
+  // Not Math.max(...): there may be more rows than a call takes arguments.
+  const widths = headings.map((_, column) =>
+    lines.reduce((widest, line) => Math.max(widest, charactersOf(line[column] ?? '').length), 0),
+  );
   return lines.map((line) => {
     const padded = line.map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - charactersOf(cell).length));
     return cut(padded.join('  ').trimEnd(), width);
