@@ -2,6 +2,7 @@ import {randomUUID} from 'node:crypto';
 import {once} from 'node:events';
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import {setTimeout as delay} from 'node:timers/promises';
+import {systemCode} from '../../bundle/failure.js';
 import type {Answer} from './answer.js';
 import type {Call, Protocol, RuntimeContext} from './context.js';
 import type {AnswerFault} from './fault-book.js';
@@ -123,6 +124,8 @@ function statusFailure(fault: Extract<AnswerFault, {readonly action: 'status'}>)
 
 function asFailure(error: unknown): HttpFailure {
   if (error instanceof HttpFailure) return error;
+  const code = systemCode(error);
+  if (code === 'ENOSPC' || code === 'EDQUOT') return new HttpFailure(507, 'The disk of the local runtime is full.');
   return new HttpFailure(500, `The local runtime failed: ${error instanceof Error ? error.message : String(error)}.`);
 }
 

@@ -1,13 +1,11 @@
 import {once} from 'node:events';
-import {mkdir, mkdtemp, rm} from 'node:fs/promises';
 import {createServer, type Server} from 'node:http';
-// eslint-disable-next-line no-restricted-imports -- a runtime that is given no folder makes and removes one itself
-import {tmpdir} from 'node:os';
-import path from 'node:path';
+import {reasonOf, systemCode} from '../../bundle/failure.js';
 import {createError} from '../../errors/index.js';
 import {defaultArchiveLimits} from './archive/archive-limits.js';
 import type {RuntimeContext} from './context.js';
 import {openCredentials} from './store/credentials.js';
+import {openDataFolder, type DataFolder} from './store/data-folder.js';
 import {Deployments} from './store/deployments.js';
 import {FaultBook} from './fault-book.js';
 import type {LocalRuntime, LocalRuntimeOptions, RequestRecord} from './options.js';
@@ -30,14 +28,12 @@ export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Prom
   signal?.throwIfAborted();
   const faults = new FaultBook();
   for (const fault of options.faults ?? []) faults.add(fault);
-  const {folder, isTemporary} = await openFolder(options.dataDirectory);
-  const discard = async (): Promise<void> => {
-    if (isTemporary) await rm(folder, {recursive: true, force: true});
-  };
   const server = createServer();
+  let folder: DataFolder | undefined;
   try {
-    const store = await Store.open(folder);
-    const stored = await openCredentials(folder, options.credentials ?? {});
+    const {path, close: release} = (folder = await openDataFolder(options.dataDirectory));
+    const store = await Store.open(path);
+    const stored = await openCredentials(path, options.credentials ?? {});
     const origin = await listen(server, {host, port, signal});
     const credentials = {...stored, tokenUrl: `${origin}${tokenPath}`};
     const context = createContext(options, {store, faults, host, credentials});
@@ -48,12 +44,12 @@ export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Prom
       onRequest?.(record);
     });
     let closing: Promise<void> | undefined;
-    const close = (): Promise<void> => (closing ??= closeServer().then(discard));
+    const close = (): Promise<void> => (closing ??= closeServer().then(release));
     const abort = (): void => void close();
     signal?.addEventListener('abort', abort, {once: true});
     return {
       origin,
-      dataDirectory: folder,
+      dataDirectory: path,
       credentials,
       requests,
       addFault: (rule) => {
@@ -69,8 +65,13 @@ export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Prom
     };
   } catch (error) {
     server.close();
-    await discard();
-    throw error;
+    await folder?.close();
+    if (systemCode(error) === undefined) throw error;
+    const shown = options.dataDirectory ?? 'in the temporary folder';
+    throw createError('ERR_OPTION_INVALID', `the data folder ${shown} cannot be used: ${reasonOf(error)}`, {
+      suggestions: ['Check that it may be written to and has room, or choose another one.'],
+      cause: error,
+    });
   }
 }
 
@@ -84,21 +85,6 @@ function createContext(
   const {store, faults} = made;
   const deployments = new Deployments({store, faults, limits, now, seconds});
   return {...made, deployments, limits, auth, scopes, tokenSeconds, maxUploadBytes, now};
-}
-
-async function openFolder(
-  dataDirectory: string | undefined,
-): Promise<{readonly folder: string; readonly isTemporary: boolean}> {
-  if (dataDirectory === undefined) {
-    return {folder: await mkdtemp(path.join(tmpdir(), 'mycli-runtime-')), isTemporary: true};
-  }
-  const folder = path.resolve(dataDirectory);
-  try {
-    await mkdir(folder, {recursive: true, mode: 0o700});
-  } catch (error) {
-    throw createError('ERR_OPTION_INVALID', `the data folder cannot be made: ${folder}`, {cause: error});
-  }
-  return {folder, isTemporary: false};
 }
 
 /** Listens, and returns the origin. */

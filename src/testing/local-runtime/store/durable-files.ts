@@ -1,6 +1,6 @@
 import {createHash, randomUUID} from 'node:crypto';
 import {createWriteStream} from 'node:fs';
-import {open, rename, writeFile} from 'node:fs/promises';
+import {open, rename, rm, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {pipeline} from 'node:stream/promises';
 
@@ -30,8 +30,13 @@ export async function storeStream(source: AsyncIterable<Buffer>, file: string): 
 /** Writes JSON into `file`: after a crash there is either what was there before, or all of `value`. */
 export async function writeJsonFile(file: string, value: unknown, temporaryFolder: string): Promise<void> {
   const temporary = path.join(temporaryFolder, `${randomUUID()}.json`);
-  await writeFile(temporary, `${JSON.stringify(value, null, 2)}\n`, {flag: 'wx', mode: 0o600, flush: true});
-  await moveIntoPlace(temporary, file);
+  try {
+    await writeFile(temporary, `${JSON.stringify(value, null, 2)}\n`, {flag: 'wx', mode: 0o600, flush: true});
+    await moveIntoPlace(temporary, file);
+  } catch (error) {
+    await rm(temporary, {force: true});
+    throw error;
+  }
 }
 
 /** Renames, and makes the new name last. */

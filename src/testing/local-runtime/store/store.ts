@@ -28,6 +28,7 @@ export type NewDeployment = Omit<DeploymentRecord, 'number'>;
  * deployments/{number}.json
  * sites/{deploymentId}/      the files that a deployment serves
  * temporary/                 uploads under way; emptied at the start
+ * lock-{pid}-{start}         of the runtime that has the folder
  * ```
  *
  * Everything arrives in its place by a rename, whole and synced: what was accepted survives a kill -9.
