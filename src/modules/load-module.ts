@@ -8,10 +8,12 @@ import {verifyRegularFile} from './read-text-file.js';
  * @throws RuntimeCliError `ERR_CONFIG_INVALID` that names the file when it cannot be loaded or throws.
  */
 export async function loadModule(path: string): Promise<Record<string, unknown>> {
+  await verifyRegularFile(path).catch((error: unknown) => {
+    throw createError('ERR_CONFIG_INVALID', `${path} cannot be read: ${reasonOf(error)}`, {cause: error});
+  });
   const {createJiti} = await import('jiti');
   const jiti = createJiti(path, {fsCache: false, moduleCache: false, interopDefault: true});
   try {
-    await verifyRegularFile(path);
     const exported = await jiti.import<Readonly<Record<string, unknown>>>(path);
     // A plain copy: jiti's own object invents a default export where there is none. Since 23, Node adds to a CommonJS module
     // the name `module.exports`, for what is its default export anyway.
@@ -24,6 +26,12 @@ export async function loadModule(path: string): Promise<Record<string, unknown>>
       cause: error,
     });
   }
+}
+
+/** What a system call failed with, without its code and the path: `no such file or directory`. */
+function reasonOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return /^[A-Z0-9]+: ([^,]+)/.exec(message)?.[1] ?? message;
 }
 
 /** What a loader says over several lines, the file's path among them, as one sentence. */

@@ -45,7 +45,7 @@ export interface ConfigSettings {
 
 /** The settings of a validated configuration file. Its paths are relative to `directory`, the folder that it is in. */
 export function configSettings(config: ConfigFile, directory: string): ConfigSettings {
-  const {api, rateLimit, backends, bundleMetadata, buildDirectory, projectDirectory, ...same} = config;
+  const {$schema: _, api, rateLimit, backends, bundleMetadata, buildDirectory, projectDirectory, ...same} = config;
   return {
     ...same,
     apiOrigin: api?.origin,

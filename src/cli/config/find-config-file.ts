@@ -1,4 +1,4 @@
-import {lstat, stat} from 'node:fs/promises';
+import {lstat, realpath, stat} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {readJsonObject} from './read-json-object.js';
 
@@ -39,12 +39,14 @@ export async function findConfigFile(search: ConfigSearch): Promise<string | und
 }
 
 async function directoriesToSearch(cwd: string): Promise<readonly string[]> {
-  const directories = [cwd];
-  for (let directory = cwd; ; directory = dirname(directory)) {
-    if (directory !== cwd) directories.push(directory);
+  // The folder itself, not a link to it: what lies above the link is somebody else's.
+  const start = await realpath(cwd);
+  const directories = [start];
+  for (let directory = start; ; directory = dirname(directory)) {
+    if (directory !== start) directories.push(directory);
     // A folder, or a file in work trees and submodules.
     if (await exists(join(directory, '.git'))) return directories;
-    if (dirname(directory) === directory) return [cwd];
+    if (dirname(directory) === directory) return [start];
   }
 }
 

@@ -1,3 +1,4 @@
+import {reasonOf} from '../../bundle/failure.js';
 import {createError} from '../../errors/index.js';
 import {readTextFile} from '../../modules/index.js';
 import {isRecord} from '../settings/parsers.js';
@@ -16,7 +17,6 @@ async function readJson(path: string): Promise<unknown> {
   try {
     return JSON.parse(await readTextFile(path));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw createError('ERR_CONFIG_INVALID', `${path} cannot be read: ${reason}.`, {cause: error});
+    throw createError('ERR_CONFIG_INVALID', `${path} cannot be read: ${reasonOf(error)}.`, {cause: error});
   }
 }

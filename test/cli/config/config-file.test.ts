@@ -74,6 +74,18 @@ describe('finding', () => {
     expect((await load('.', {uid, explicit: 'named.json'}))?.settings.projectSlug).toBe('named');
   });
 
+  test('looks above a folder, not above a link to it', async () => {
+    await write({
+      'mine/.git/HEAD': '',
+      'mine/mycli.config.json': '{"projectSlug": "mine"}',
+      'mine/sub/x': '',
+      'theirs/.git/HEAD': '',
+      'theirs/mycli.config.json': '{"projectSlug": "theirs"}',
+    });
+    await symlink(join(root, 'mine/sub'), join(root, 'theirs/link'));
+    expect(await load('theirs/link')).toMatchObject({settings: {projectSlug: 'mine'}});
+  });
+
   test.runIf(process.getuid?.() === 0)('passes over a link of another user to a file of ours', async () => {
     await write({'other/config.json': '{}', 'work/x': ''});
     await symlink(join(root, 'other/config.json'), join(root, 'work/mycli.config.json'));
@@ -127,13 +139,34 @@ describe('reading', () => {
     ['an unknown key', {projectSlugs: 'x'}, 'has the unknown key projectSlugs', 'Did you mean projectSlug?'],
     ['an unknown key below', {api: {orgin: 'x'}}, 'has the unknown key api.orgin', 'Did you mean origin?'],
     ['a key of the command line', {project: 'x', zzzzzzzz: 1}, 'has the unknown key project', undefined],
-    ['a value of the wrong type', {pollInterval: '5'}, 'pollInterval: ', undefined],
-    ['a wrong value below', {rateLimit: {statusCodes: [42]}}, 'rateLimit.statusCodes.0: ', undefined],
-    ['an empty text', {targetSlug: ''}, 'targetSlug: must not be empty', undefined],
+    ['a value of the wrong type', {pollInterval: '5'}, 'pollInterval must be a number of seconds above 0', undefined],
+    ['a list of the wrong type', {ignore: 'a'}, 'ignore must be a list of texts', undefined],
+    ['a list for an object', {api: []}, 'api must be an object', undefined],
+    ['a wrong word', {matchMode: 'lax'}, 'matchMode must be strict or ignore_missing', undefined],
+    ['a wrong value below', {rateLimit: {statusCodes: [42]}}, 'rateLimit.statusCodes.0 must be a status', undefined],
+    ['an empty text', {targetSlug: ''}, 'targetSlug must not be empty', undefined],
   ])('refuses %s', async (_what, config, message, suggestion) => {
     await write({'mycli.config.json': JSON.stringify(config)});
     const expected = {code: 'ERR_CONFIG_INVALID', exitCode: 3, message: expect.stringContaining(message) as string};
     await expect(load('.')).rejects.toMatchObject(suggestion ? {...expected, suggestions: [suggestion]} : expected);
+  });
+
+  test('every wrong value is named in plain words', async () => {
+    const {configSchema} = await import('../../../src/cli/config/config-schema.js');
+    const wrong = Object.fromEntries(Object.keys(configSchema.entries).map((key) => [key, null]));
+    await write({'mycli.config.json': JSON.stringify(wrong)});
+    const error: unknown = await load('.').catch((reason: unknown) => reason);
+    for (const key of Object.keys(wrong)) {
+      expect(error).toMatchObject({message: expect.stringContaining(` ${key} must be `) as string});
+    }
+    expect(String(error)).not.toMatch(/Invalid|Expected|received/);
+  });
+
+  test('a JSON file may name its schema, for editors', async () => {
+    await write({'mycli.config.json': '{"$schema": "./schema.json", "projectSlug": "shop"}'});
+    const config = await load('.');
+    expect(config?.settings.projectSlug).toBe('shop');
+    expect(config?.settings).not.toHaveProperty('$schema');
   });
 
   test.each([
@@ -171,7 +204,11 @@ describe('reading', () => {
   });
 
   test('a named file that is not there is an error', async () => {
-    await expect(load('.', {explicit: 'absent.json'})).rejects.toMatchObject({code: 'ERR_CONFIG_INVALID'});
-    await expect(load('.', {explicit: 'absent.ts'})).rejects.toMatchObject({code: 'ERR_CONFIG_INVALID'});
+    for (const explicit of ['absent.json', 'absent.ts', 'absent']) {
+      await expect(load('.', {explicit})).rejects.toMatchObject({
+        code: 'ERR_CONFIG_INVALID',
+        message: expect.stringMatching(/absent[.a-z]* cannot be read: no such file or directory\.?$/) as string,
+      });
+    }
   });
 });
