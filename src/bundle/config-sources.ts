@@ -117,11 +117,12 @@ async function readText(path: string): Promise<string> {
   }
 }
 
-/** The first of `paths` where there is a file. */
+/** The first of `paths` where there is something. Reading it tells when that is no file. */
 async function firstFile(paths: readonly string[]): Promise<string | undefined> {
   for (const path of paths) {
     try {
-      if ((await stat(path)).isFile()) return path;
+      await stat(path);
+      return path;
     } catch (error) {
       if (systemCode(error) !== 'ENOENT' && systemCode(error) !== 'ENOTDIR') throw unreadable(path, error);
     }
