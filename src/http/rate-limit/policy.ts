@@ -62,6 +62,8 @@ const longestTimerMs = 2_147_483_647;
  * @throws TypeError naming the field that has a wrong value.
  */
 export function resolveRateLimitPolicy(config: RateLimitMiddlewareConfig = {}): RateLimitPolicy {
+  // Callers without types may give null.
+  if (!isObject(config)) throw new TypeError('rateLimit must be an object');
   const {maxRetries = 3, baseDelayMs = 1000, maxDelayMs = 30_000, statusCodes = [429], prefix, fetch} = config;
   check(Number.isInteger(maxRetries) && maxRetries >= 0, 'maxRetries', 'a whole number, 0 or more', maxRetries);
   check(Number.isFinite(baseDelayMs) && baseDelayMs >= 0, 'baseDelayMs', 'a number of milliseconds', baseDelayMs);
@@ -114,6 +116,10 @@ export function planRetry(
   if (retries >= policy.maxRetries) return undefined;
   const delay = calculateRetryDelay({attempt: retries, retryAfter, now: Date.now(), random: Math.random()}, policy);
   return {attempt: retries + 1, maxRetries: policy.maxRetries, ...delay, status, reason};
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
 }
 
 function isStatus(value: unknown): boolean {
