@@ -55,7 +55,9 @@ export async function startRecordingServer(handler: Handler): Promise<RecordingS
       }
       const {status, body, headers = {}} = reply;
       response.writeHead(status, {'content-type': 'application/json', ...headers});
-      response.end(body === undefined || typeof body === 'string' ? body : JSON.stringify(body));
+      response.end(
+        body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body),
+      );
     })();
   });
   server.listen(0, '127.0.0.1');

@@ -1,0 +1,140 @@
+import {execFileSync, spawnSync} from 'node:child_process';
+import {randomBytes} from 'node:crypto';
+import {readdir, readFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {describe, expect, onTestFinished, test} from 'vitest';
+import {startLocalRuntime} from '../../../src/testing/index.js';
+import {makeFolder, smallBuild, writeTree} from '../../bundle/project.js';
+import {binary, runCli} from '../../cli/spawn-cli.js';
+import {hostileArchive, v2Archive} from '../../testing/local-runtime/archives.js';
+import {clientOf} from '../../testing/local-runtime/client.js';
+
+/** A megabyte of disk, when this machine lets us have it. */
+async function mountSmallDisk(options = 'size=1m'): Promise<string> {
+  const folder = await makeFolder();
+  execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder], {stdio: 'ignore'});
+  onTestFinished(() => void spawnSync('umount', ['-l', folder]));
+  return folder;
+}
+
+const canMount =
+  process.getuid?.() === 0 &&
+  spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', '/mnt']).status === 0;
+
+const large = (): Buffer => randomBytes(3_000_000);
+
+async function service(env: Readonly<Record<string, string>> = {}) {
+  const runtime = await startLocalRuntime();
+  onTestFinished(() => runtime.close());
+  const cwd = await makeFolder({...smallBuild, 'build/large.bin': large()});
+  const all = {
+    MYCLI_RUNTIME_ORIGIN: runtime.origin,
+    MYCLI_API_KEY: runtime.credentials.apiKey,
+    MYCLI_PROJECT: 'shop',
+    ...env,
+  };
+  const mycli = (...args: readonly string[]) => runCli(binary, [...args, '--json'], {cwd, env: all});
+  return {runtime, cwd, mycli};
+}
+
+describe.runIf(canMount)('on a full disk', () => {
+  test('a build is an error, and the archive and the manifest of before stay', async () => {
+    const {cwd, mycli} = await service();
+    const disk = await mountSmallDisk();
+    await writeTree(cwd, {'small/ssr.js': '1'});
+    const output = join(disk, 'bundle');
+    expect((await mycli('bundle:build', '-b', 'small', '-o', output)).code).toBe(0);
+    const before = await readFile(output);
+    const {code, stdout} = await mycli('bundle:build', '-o', output);
+    expect(code).toBe(3);
+    expect(JSON.parse(stdout)).toMatchObject({
+      error: {code: 'ERR_OUTPUT', message: `${output} cannot be written: no space left on device`},
+    });
+    expect(await readdir(disk)).toEqual(['bundle', 'bundle.json']);
+    expect(await readFile(output)).toEqual(before);
+    expect((await mycli('bundle:inspect', output)).code).toBe(0);
+  });
+
+  test('a push is an error when the temporary folder has no room, and nothing is sent', async () => {
+    const {runtime, mycli} = await service({TMPDIR: await mountSmallDisk()});
+    const {code, stdout} = await mycli('bundle:push', '-m', 'm', '--v2');
+    expect(JSON.parse(stdout)).toMatchObject({
+      error: {code: 'ERR_OUTPUT', message: expect.stringContaining('no space left on device') as string},
+    });
+    expect(code).toBe(3);
+    expect(runtime.requests.filter(({method}) => method === 'POST')).toEqual([]);
+  });
+
+  test('a download is an error, and goes on when there is room', async () => {
+    const {mycli} = await service();
+    expect((await mycli('bundle:push', '-m', 'm', '--v2')).code).toBe(0);
+    const disk = await mountSmallDisk();
+    const output = join(disk, 'copy');
+    const {code, stdout} = await mycli('bundle:download', '1', '-o', output);
+    expect(code).toBe(3);
+    expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_OUTPUT'}});
+    expect(await readdir(disk)).not.toContain('copy');
+    execFileSync('mount', ['-o', 'remount,size=10m', disk]);
+    expect((await mycli('bundle:download', '1', '-o', output)).code).toBe(0);
+    expect(await readdir(disk)).toEqual(['copy']);
+  });
+
+  test('the local runtime says so, keeps what it has, and takes what fits', async () => {
+    const dataDirectory = join(await mountSmallDisk(), 'data');
+    const runtime = await startLocalRuntime({dataDirectory});
+    onTestFinished(() => runtime.close());
+    const client = clientOf(runtime);
+    const full = await client.pushV2(await hostileArchive({name: 'bld/large', content: large().toString('base64')}));
+    expect(full).toMatchObject({status: 507, json: {detail: 'The disk of the local runtime is full.'}});
+    expect(await readdir(join(dataDirectory, 'temporary'))).toEqual([]);
+    expect((await client.pushV2(await v2Archive())).status).toBe(201);
+  });
+
+  test('the local runtime does not start where there is no room', async () => {
+    const disk = await mountSmallDisk('size=1m,nr_inodes=2');
+    await expect(startLocalRuntime({dataDirectory: join(disk, 'data')})).rejects.toMatchObject({
+      code: 'ERR_OPTION_INVALID',
+      message: expect.stringMatching(/data cannot be used: no space left on device/),
+    });
+  });
+
+  test('a temporary folder on a read-only disk is an error that names it', async () => {
+    const disk = await mountSmallDisk();
+    execFileSync('mount', ['-o', 'remount,ro', disk]);
+    const {mycli} = await service({TMPDIR: disk});
+    expect(JSON.parse((await mycli('bundle:push', '-m', 'm', '--v2')).stdout)).toMatchObject({
+      error: {code: 'ERR_OUTPUT', message: `${disk} cannot be written: read-only file system`},
+    });
+  });
+});
+
+// Without the rights to mount anything, the largest file that a process may write.
+test.skipIf(process.platform === 'win32')(
+  'a file that may not grow is an error, and leaves what was there',
+  async () => {
+    const cwd = await makeFolder({...smallBuild, 'build/large.bin': large(), 'out/bundle': 'before'});
+    const command = `ulimit -f 100 && exec "$0" "$@"`;
+    const args = ['-c', command, process.execPath, binary, 'bundle:build', '-o', 'out/bundle', '--json'];
+    const {stdout, status} = spawnSync('bash', args, {
+      cwd,
+      encoding: 'utf8',
+      env: {PATH: process.env['PATH'], HOME: cwd},
+    });
+    expect(status).toBe(3);
+    expect(JSON.parse(stdout)).toMatchObject({
+      error: {code: 'ERR_OUTPUT', message: `${join(cwd, 'out/bundle')} cannot be written: file too large`},
+    });
+    expect(await readdir(join(cwd, 'out'))).toEqual(['bundle']);
+    expect(await readFile(join(cwd, 'out/bundle'), 'utf8')).toBe('before');
+  },
+);
+
+test('a temporary folder that is none is an error that names it', async () => {
+  const folder = await makeFolder({file: ''});
+  const {mycli} = await service({TMPDIR: join(folder, 'file')});
+  const {stdout, code} = await mycli('bundle:push', '-m', 'm', '--v2');
+  expect(code).toBe(3);
+  expect(JSON.parse(stdout)).toMatchObject({
+    error: {code: 'ERR_OUTPUT', message: `${join(folder, 'file')} cannot be written: not a directory`},
+  });
+});

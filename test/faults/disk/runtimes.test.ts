@@ -1,0 +1,74 @@
+import {once} from 'node:events';
+import {existsSync} from 'node:fs';
+import {readdir, writeFile} from 'node:fs/promises';
+import {basename, join} from 'node:path';
+import {createInterface} from 'node:readline';
+import {expect, onTestFinished, test} from 'vitest';
+import {startLocalRuntime} from '../../../src/testing/index.js';
+import {makeFolder} from '../../bundle/project.js';
+import {binary, runCli, start} from '../../cli/spawn-cli.js';
+
+/** Starts `runtime:start`, to be killed. */
+async function startRuntime(temporary: string, ...args: readonly string[]) {
+  const {child, ended} = start(binary, ['runtime:start', '--json', ...args], {env: {TMPDIR: temporary}});
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await ended;
+  });
+  if (child.stdout === null) throw new Error('stdout is not a pipe');
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+  const kill = async (): Promise<void> => {
+    child.kill('SIGKILL');
+    await ended;
+  };
+  return {pid: child.pid, kill, ...(JSON.parse(line) as {dataDirectory: string; origin: string})};
+}
+
+const locksIn = async (folder: string) => (await readdir(folder)).filter((name) => name.startsWith('lock-'));
+
+test('a data folder is for one runtime at a time, and for the next one after a kill -9', async () => {
+  const folder = await makeFolder();
+  const first = await startRuntime(folder, '--data', join(folder, 'data'));
+  const {code, stdout} = await runCli(binary, ['runtime:start', '--json', '--data', join(folder, 'data')]);
+  expect(code).toBe(3);
+  const message = `the data folder ${join(folder, 'data')} is in use by the runtime with process id ${String(first.pid)}`;
+  expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_OPTION_INVALID', message}});
+  expect((await fetch(first.origin)).status).toBe(200);
+  await first.kill();
+  const next = await startLocalRuntime({dataDirectory: join(folder, 'data')});
+  await expect(startLocalRuntime({dataDirectory: join(folder, 'data')})).rejects.toMatchObject({
+    code: 'ERR_OPTION_INVALID',
+  });
+  await next.close();
+  expect(await locksIn(join(folder, 'data'))).toEqual([]);
+});
+
+test.runIf(existsSync('/proc/self/stat'))(
+  'a data folder is free when the number of its process was given to another one, as in containers',
+  async () => {
+    const dataDirectory = await makeFolder();
+    for (const pid of [process.pid, process.ppid]) await writeFile(join(dataDirectory, `lock-${String(pid)}-1`), '');
+    const runtime = await startLocalRuntime({dataDirectory});
+    expect(await locksIn(dataDirectory)).toHaveLength(1);
+    await runtime.close();
+  },
+);
+
+test('a file in the place of a data folder is an error that names it', async () => {
+  const folder = await makeFolder({file: ''});
+  await expect(startLocalRuntime({dataDirectory: join(folder, 'file')})).rejects.toMatchObject({
+    code: 'ERR_OPTION_INVALID',
+    message: `the data folder ${join(folder, 'file')} cannot be used: file already exists`,
+  });
+});
+
+test('a temporary data folder of a runtime that was killed is removed by the next one, others are not', async () => {
+  const temporary = await makeFolder();
+  const killed = await startRuntime(temporary);
+  const second = await startRuntime(temporary);
+  expect(await readdir(temporary)).toHaveLength(2);
+  await killed.kill();
+  const third = await startRuntime(temporary);
+  const left = [second, third].map(({dataDirectory}) => basename(dataDirectory));
+  expect((await readdir(temporary)).sort()).toEqual(left.sort());
+});

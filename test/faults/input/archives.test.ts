@@ -1,0 +1,155 @@
+import {spawnSync} from 'node:child_process';
+import {once} from 'node:events';
+import {existsSync} from 'node:fs';
+import {readdir, writeFile} from 'node:fs/promises';
+import {dirname, join} from 'node:path';
+import {gzipSync} from 'node:zlib';
+import {pack, type Header} from 'tar-stream';
+import {describe, expect, test} from 'vitest';
+import {ApiKeyStrategy} from '../../../src/http/index.js';
+import {downloadBundle} from '../../../src/operations/download-bundle.js';
+import {inspectArchive} from '../../../src/operations/inspect-bundle.js';
+import {makeFolder} from '../../bundle/project.js';
+import {binary} from '../../cli/spawn-cli.js';
+import {createProject} from '../../operations/test-host.js';
+import {startRecordingServer} from '../../recording-server.js';
+import {hostileArchive, rawTar} from '../../testing/local-runtime/archives.js';
+
+const gibibyte = 1024 ** 3;
+const endOfTar = Buffer.alloc(1024);
+
+/** The header of an entry whose content is not given. */
+async function header(entry: Partial<Header> & {readonly name: string}): Promise<Buffer> {
+  const archive = pack();
+  archive.entry({mode: 0o644, mtime: new Date(0), ...entry});
+  await once(archive, 'readable');
+  return archive.read() as Buffer;
+}
+
+/** What repeats is compressed once: a gzip file may have any number of members. */
+function repeated(times: number, bytes: Buffer): Buffer {
+  return Buffer.concat(Array<Buffer>(times).fill(gzipSync(bytes)));
+}
+
+/** Entries without content, in a gzip archive of a few kilobytes. */
+async function manyEntries(count: number): Promise<Buffer> {
+  const entry = await header({name: 'bld/static/a.js', size: 0});
+  const block = Buffer.concat(Array<Buffer>(10_000).fill(entry));
+  return Buffer.concat([repeated(count / 10_000, block), gzipSync(endOfTar)]);
+}
+
+/** An entry of 7 GiB of zeros, in 7 MiB. */
+async function bomb(): Promise<Buffer> {
+  const first = await header({name: 'bld/zeros', size: 7 * gibibyte});
+  const zeros = repeated(7 * 16, Buffer.alloc(gibibyte / 16));
+  return Buffer.concat([gzipSync(first), zeros, gzipSync(endOfTar)]);
+}
+
+/** A header that says how many bytes of names and the like follow. */
+async function hugePaxHeader(size: number): Promise<Buffer> {
+  return gzipSync(await rawTar({name: 'bld/a', content: 'x', pax: {comment: 'c'.repeat(size)}}));
+}
+
+const refused: readonly (readonly [string, () => Promise<Buffer>, RegExp])[] = [
+  ['a name that climbs', () => hostileArchive({name: 'bld/../../evil'}), /unsafe name "bld\/\.\.\/\.\.\/evil"/],
+  ['a name that climbs and comes back', () => hostileArchive({name: 'bld/a/../../bld/b'}), /unsafe name/],
+  ['a name with backslashes that climbs', () => hostileArchive({name: 'bld\\..\\..\\evil'}), /unsafe name/],
+  ['an absolute name', () => hostileArchive({name: '/etc/evil'}), /unsafe name "\/etc\/evil"/],
+  ['a name with a drive', () => hostileArchive({name: 'C:/evil'}), /unsafe name/],
+  ['a name without an end', () => hostileArchive({name: `bld/${'n'.repeat(100_000)}`}), /unsafe name/],
+  ['an absolute link', () => hostileArchive({name: 'bld/l', type: 'symlink', linkname: '/etc/passwd'}), /leads out/],
+  ['a link that climbs', () => hostileArchive({name: 'bld/l', type: 'symlink', linkname: '../../x'}), /leads out/],
+  ['a hard link that climbs', () => hostileArchive({name: 'bld/l', type: 'link', linkname: '../x'}), /leads out/],
+  ['a device', () => hostileArchive({name: 'bld/sda', type: 'block-device'}), /neither a file nor/],
+  ['a named pipe', () => hostileArchive({name: 'bld/pipe', type: 'fifo'}), /neither a file nor/],
+  ['a header of 100 MB', () => hugePaxHeader(100_000_000), /exceeds max size/],
+  ['an archive with something behind it', () => rawTar({name: 'bld/a'}).then(withGarbage), /Invalid tar header/],
+  ['a gzip archive with something behind it', () => hostileArchive().then(withGarbage), /incorrect header check/],
+  ['half of an archive', () => hostileArchive({name: 'bld/a'}).then((bytes) => bytes.subarray(0, -20)), /end of file/],
+  ['a web page', () => Promise.resolve(Buffer.from('<!doctype html>'.repeat(100))), /neither a gzip nor a tar file/],
+  ['a gzipped web page', () => Promise.resolve(gzipSync('<!doctype html>'.repeat(100))), /Invalid tar header/],
+];
+
+function withGarbage(tar: Buffer): Buffer {
+  return Buffer.concat([tar, Buffer.alloc(512, 'garbage')]);
+}
+
+describe.each(refused)('%s', (_what, make, reason) => {
+  test('is one clear error of inspect, and of a download, which leaves nothing', async () => {
+    const bytes = await make();
+    await using project = await createProject({archive: ''});
+    const {directory, host} = project;
+    await writeFile(join(directory, 'archive'), bytes);
+    await expect(inspectArchive('archive', {}, host)).rejects.toMatchObject({
+      code: 'ERR_ARCHIVE_INVALID',
+      message: expect.stringMatching(reason),
+    });
+    await using server = await startRecordingServer(({path, headers}) => {
+      if (path.endsWith('/download/')) {
+        return {status: 200, body: {download_url: `http://${headers.host ?? ''}/archive?signature=canary`}};
+      }
+      return {status: 200, body: bytes};
+    });
+    const failing = downloadBundle(
+      {
+        ...{preference: 'legacy', projectSlug: 'shop', bundleId: 1, output: 'copy'},
+        ...{origin: server.origin, legacyAuth: new ApiKeyStrategy({apiKey: 'key'})},
+      },
+      host,
+    );
+    await expect(failing).rejects.toMatchObject({
+      code: 'ERR_RESPONSE_INVALID',
+      message: expect.stringMatching(reason),
+    });
+    expect(await readdir(directory)).toEqual(['archive']);
+    expect(await readdir(dirname(directory))).toEqual(['project', 'tmp']);
+  });
+});
+
+describe('inspect tells honestly', () => {
+  async function inspect(bytes: Buffer) {
+    const folder = await makeFolder({archive: bytes});
+    return inspectArchive('archive', {}, {cwd: folder});
+  }
+
+  test('of entries that stand there twice', async () => {
+    const {problems, files} = await inspect(await hostileArchive({name: 'bld/ssr.js'}, {name: 'bld/./ssr.js'}));
+    expect(files).toHaveLength(3);
+    expect(problems).toContain('there is more than one entry of the name ssr.js');
+  });
+
+  test('of hard links, and of links that say nothing', async () => {
+    const {files} = await inspect(
+      await hostileArchive(
+        {name: 'bld/hard', type: 'link', linkname: 'bld/ssr.js'},
+        {name: 'bld/empty', type: 'symlink', linkname: ''},
+      ),
+    );
+    expect(files).toMatchObject([
+      {path: 'empty', linkTarget: ''},
+      {path: 'hard', linkTarget: 'bld/ssr.js'},
+      {path: 'ssr.js'},
+    ]);
+  });
+
+  test('of a configuration that stands there a hundred times', async () => {
+    const bytes = await header({name: 'bld/.runtime/config.json', size: 1024});
+    const members = repeated(100, Buffer.concat([bytes, Buffer.alloc(1024, ' ')]));
+    await expect(inspect(Buffer.concat([members, gzipSync(endOfTar)]))).rejects.toMatchObject({
+      message: expect.stringContaining('100 entries bld/.runtime/config.json'),
+    });
+  });
+});
+
+test.skipIf(!existsSync('/usr/bin/time')).each([
+  ['a million entries', () => manyEntries(1_000_000), /more than 200000 entries/],
+  ['200,000 entries without a configuration', () => manyEntries(200_000), /no entry bld/],
+  ['7 GiB in 7 MiB', bomb, /unpacks to far more than its \d+ bytes/],
+])('%s: an error again, and little memory', async (_what, make, reason) => {
+  const folder = await makeFolder({archive: await make()});
+  const command = ['-f', 'peak %M', process.execPath, binary, 'bundle:inspect', 'archive', '--json'];
+  const {stderr, stdout} = spawnSync('/usr/bin/time', command, {cwd: folder, encoding: 'utf8'});
+  const message = expect.stringMatching(reason) as string;
+  expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_ARCHIVE_INVALID', message}});
+  expect(Number(/peak (\d+)/.exec(stderr)?.[1])).toBeLessThan(300 * 1024);
+});
