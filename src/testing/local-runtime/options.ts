@@ -18,8 +18,8 @@ export interface LocalRuntimeCredentials {
 /** Options of `startLocalRuntime()`. */
 export interface LocalRuntimeOptions {
   /**
-   * Folder that bundles, deployments and credentials are kept in; one runtime at a time.
-   * @default a temporary folder, removed by `close()`
+   * Folder that bundles, deployments and credentials are kept in. It is locked: a second runtime is refused.
+   * @default a temporary folder, removed by `close()`, or by the next runtime when the process was killed
    */
   readonly dataDirectory?: string | undefined;
   /** Address to listen on. Anything but a loopback address opens the server to others. @default '127.0.0.1' */
