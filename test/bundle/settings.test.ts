@@ -255,6 +255,20 @@ describe('a configuration that cannot be used is an error that names file and fi
   });
 });
 
+describe('what is no regular file is refused by name', () => {
+  test.skipIf(process.platform === 'win32').each(['config.server.ts', 'config.server.mjs'])(
+    'a pipe %s',
+    async (name) => {
+      const cwd = await makeFolder(smallBuild);
+      execFileSync('mkfifo', [join(cwd, name)]);
+      await expect(planBundle(planOptions(cwd))).rejects.toMatchObject({
+        code: 'ERR_CONFIG_INVALID',
+        message: `${join(cwd, name)} cannot be read: it is not a regular file`,
+      });
+    },
+  );
+});
+
 describe('warnings of patterns that match nothing', () => {
   const given = {ssrOnly: ['ssr.js', 'gone.js', '!nothing'], ssrShared: ['client/**']};
 

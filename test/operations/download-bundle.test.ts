@@ -1,5 +1,5 @@
 import {createHash} from 'node:crypto';
-import {readdir, readFile, symlink, writeFile} from 'node:fs/promises';
+import {link, lstat, readdir, readFile, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {ApiKeyStrategy} from '../../src/http/index.js';
@@ -54,7 +54,8 @@ describe('a download', () => {
     const victim = join(service.project.directory, 'victim');
     await writeFile(victim, 'precious');
     await symlink(victim, join(service.project.directory, 'bundle-1.tar.gz.part'));
-    await expect(download(service)).rejects.toMatchObject({code: 'ERR_OUTPUT'});
+    const {path} = await download(service);
+    expect((await lstat(path)).isFile()).toBe(true);
     expect(await readFile(victim, 'utf8')).toBe('precious');
   });
 
@@ -141,6 +142,23 @@ describe('what a presigned URL answers', () => {
     await expect(failed).rejects.not.toThrow('canary');
     expect(await readdir(project.directory)).toEqual(['build']);
     expect(server.requests.at(-1)?.headers.authorization).toBeUndefined();
+  });
+
+  test('is never written into a file that is in its place: a run that was killed may have left it both names', async () => {
+    await using server = await presigned(() => ({
+      status: 200,
+      body: 'x'.repeat(100),
+      headers: {etag: '"1"', 'content-length': '200'},
+    }));
+    await using project = await createProject({copy: 'whole'});
+    const path = join(project.directory, 'copy');
+    await link(path, `${path}.part`);
+    const state = {backend: 'legacy', projectSlug: 'shop', bundleId: 1, validator: '"1"'};
+    await writeFile(`${path}.part.json`, JSON.stringify(state));
+    const options = {...optionsFor(server.origin), output: 'copy', force: true, rateLimit: {maxRetries: 0}};
+    await expect(downloadBundle(options, project.host)).rejects.toMatchObject({exitCode: 6});
+    expect(server.requests.at(1)?.headers.range).toBeUndefined();
+    expect(await readFile(path, 'utf8')).toBe('whole');
   });
 
   test('another part of the archive than the one asked for is refused', async () => {

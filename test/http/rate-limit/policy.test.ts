@@ -132,4 +132,10 @@ describe('resolveRateLimitPolicy', () => {
     expect(() => resolveRateLimitPolicy({[field]: value})).toThrow(TypeError);
     expect(() => resolveRateLimitPolicy({[field]: value})).toThrow(field);
   });
+
+  test.each([null, 3, 'fast'])('%j in its place is a TypeError that names it', (config) => {
+    expect(() => Reflect.apply(resolveRateLimitPolicy, undefined, [config])).toThrow(
+      new TypeError('rateLimit must be an object'),
+    );
+  });
 });
