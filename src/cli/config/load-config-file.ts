@@ -41,16 +41,15 @@ async function readConfig(path: string): Promise<Readonly<Record<string, unknown
 }
 
 async function validate(config: Readonly<Record<string, unknown>>, path: string): Promise<ConfigSettings> {
-  const [{safeParse}, {describeProblems, fieldProblems}, {configSchema, configKeys}, {checkConfigKeys}] =
-    await Promise.all([
-      import('valibot'),
-      import('../../bundle/content-schema.js'),
-      import('./config-schema.js'),
-      import('./check-config-keys.js'),
-    ]);
+  const [{safeParse}, {configSchema, configKeys}, {checkConfigKeys}] = await Promise.all([
+    import('valibot'),
+    import('./config-schema.js'),
+    import('./check-config-keys.js'),
+  ]);
   checkConfigKeys(config, configKeys, path);
   const result = safeParse(configSchema, config);
   if (result.success) return configSettings(result.output, dirname(path));
+  const {describeProblems, fieldProblems} = await import('../../bundle/content-schema.js');
   const problems = fieldProblems(result.issues);
   throw createError('ERR_CONFIG_INVALID', `${path} is not valid: ${describeProblems(problems)}.`, {
     suggestions: ['Correct the file.'],
