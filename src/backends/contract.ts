@@ -2,7 +2,7 @@ import type {StandardSchemaV1} from '@standard-schema/spec';
 import type {Got} from 'got';
 import type {Writable} from 'node:stream';
 import type {Bundle, BundleFormat, StreamedBundle} from '../bundle/types.js';
-import type {Environment, FailedAttempt, Logger, RequestBodies} from '../http/types.js';
+import type {Environment, FailedAttempt, Logger, RequestBodies, StreamSource} from '../http/types.js';
 
 export type {
   Bundle,
@@ -13,7 +13,15 @@ export type {
   BundleV2Metadata,
   StreamedBundle,
 } from '../bundle/types.js';
-export type {BodyOptions, ByteSource, Environment, FailedAttempt, Logger, RequestBodies} from '../http/types.js';
+export type {
+  BodyOptions,
+  ByteSource,
+  Environment,
+  FailedAttempt,
+  Logger,
+  RequestBodies,
+  StreamSource,
+} from '../http/types.js';
 
 /** Version of this contract. A backend that states another one is refused. */
 export const BACKEND_API_VERSION = 1;

@@ -65,6 +65,7 @@ export interface ByteSource {
 export interface StreamSource {
   /** Exact number of bytes. */
   readonly size: number;
+  /** Begins again at the first byte. */
   read(): AsyncIterable<Uint8Array>;
 }
 
