@@ -81,15 +81,16 @@ const v2Only: readonly SettingKey[] = ['rootDir', 'configPath', 'matchMode', 'cc
 
 /**
  * Refuses flags that apply to v2 only when the bundle is known to be v1: silence would look like success.
+ * @param v2Flag what chooses v2 on the command line.
  * @throws RuntimeCliError `ERR_USAGE`.
  */
-export function rejectV2OnlyFlags(format: BundleFormat, settings: Settings): void {
+export function rejectV2OnlyFlags(format: BundleFormat, settings: Settings, v2Flag: '--v2' | '--format v2'): void {
   if (format === 'v2') return;
   const given = v2Only
     .filter((key) => settings[key]?.source.kind === 'flag')
     .map((key) => `--${settingNames[key].flag}`);
   if (given.length === 0) return;
   throw createError('ERR_USAGE', `${given.join(', ')} cannot be used: this bundle has the v1 format.`, {
-    suggestions: ['Give --v2 for the v2 format, or leave these flags out.'],
+    suggestions: [`Give ${v2Flag} for the v2 format, or leave these flags out.`],
   });
 }

@@ -25,7 +25,7 @@ export interface Connection {
   readonly apiUnset: boolean;
   /** Options of the chosen backend. */
   readonly backendOptions: Readonly<Record<string, unknown>>;
-  /** Seconds; 0: no limit. */
+  /** Seconds, above 0. */
   readonly requestTimeout: number;
   readonly rateLimit: {
     readonly maxRetries: number;

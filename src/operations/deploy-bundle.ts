@@ -109,6 +109,6 @@ async function deployWith(
   const bundleId =
     options.bundleId === 'latest' ? (await findLatestBundle(open)).bundleId : idFor(name, options.bundleId);
   onBundle(bundleId);
-  const result = await requestDeploy(open, {bundleId, targetSlug: options.targetSlug}, options, host);
+  const result = await requestDeploy(open, {bundleId, targetSlug: options.targetSlug}, options);
   return {backend: name, bundleId, result, warnings: result.warnings ?? []};
 }

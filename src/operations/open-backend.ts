@@ -11,10 +11,8 @@ import {
 import {createError} from '../errors/index.js';
 import {callBackSafely} from './callbacks.js';
 import type {Host} from './host.js';
+import {longestTimeoutSeconds} from './longest-timeout.js';
 import type {CommonOptions, ConnectionOptions, Phase} from './options.js';
-
-/** What a timer takes, in whole seconds. */
-const longestTimeoutSeconds = 2_147_483;
 
 /** What choosing and opening a backend takes. */
 export type BackendCallOptions = CommonOptions &

@@ -38,7 +38,7 @@ export interface CommonOptions {
   /** Told before each wait for a retry. */
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
   /**
-   * Seconds for the whole answer, from the last byte of a request on, 0 for no limit; a download's archive must begin in it.
+   * Seconds for the whole answer, from the last byte of a request on, above 0; a download's archive must begin in it.
    * @default 300
    */
   readonly requestTimeout?: number | undefined;

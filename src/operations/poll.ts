@@ -1,14 +1,22 @@
 import {setTimeout as sleep} from 'node:timers/promises';
-import type {Host} from './host.js';
+import {longestTimeoutSeconds} from './longest-timeout.js';
 import type {WaitOptions} from './options.js';
 
-const defaultPollSeconds = 5;
-const defaultTimeoutSeconds = 600;
-
-/** The pauses between looks at something that takes its time. */
-export interface Poll {
-  /** Seconds after which there is no pause any more; 0: never. */
+/** How often to look at something that takes its time, and how long. */
+export interface PollTimes {
+  /** Milliseconds between two looks, as far as a timer reaches. */
+  readonly intervalMs: number;
+  /** Seconds to wait at most; 0: without end. */
   readonly timeout: number;
+}
+
+/** The times that the options of an operation ask for. */
+export function pollTimes({pollInterval = 5, timeout = 600}: WaitOptions): PollTimes {
+  return {intervalMs: Math.min(pollInterval, longestTimeoutSeconds) * 1000, timeout};
+}
+
+/** The pauses between looks. */
+export interface Poll extends Pick<PollTimes, 'timeout'> {
   /**
    * Pauses until the next look is due; false, at once, when the time is up.
    * @throws `signal.reason` when aborted.
@@ -17,19 +25,16 @@ export interface Poll {
 }
 
 /** Begins to poll: the time runs from now on. */
-export function startPoll(
-  {pollInterval = defaultPollSeconds, timeout = defaultTimeoutSeconds}: WaitOptions,
-  signal: AbortSignal,
-  host: Pick<Host, 'now'>,
-): Poll {
-  const started = host.now().getTime();
+export function startPoll(options: WaitOptions, signal: AbortSignal): Poll {
+  const {intervalMs, timeout} = pollTimes(options);
+  // Not the time of day, which may jump.
+  const endsAt = timeout > 0 ? performance.now() + timeout * 1000 : Number.POSITIVE_INFINITY;
   return {
     timeout,
     async pause() {
-      const waited = (host.now().getTime() - started) / 1000;
-      if (timeout > 0 && waited >= timeout) return false;
-      const seconds = timeout > 0 ? Math.min(pollInterval, timeout - waited) : pollInterval;
-      await sleep(seconds * 1000, undefined, {signal}).catch(() => {
+      const left = endsAt - performance.now();
+      if (left <= 0) return false;
+      await sleep(Math.min(intervalMs, left), undefined, {signal}).catch(() => {
         signal.throwIfAborted();
       });
       return true;

@@ -47,7 +47,7 @@ export async function deployPush(
   if (result.deployment) return {deployment: result.deployment, status: 'queued', raw: undefined};
   return afterUpload(plan, uploaded, async () => {
     const open = await openBackend(uploaded.backend, 'deploy', plan.options, host);
-    return requestDeploy(open, {bundleId: result.bundleId, targetSlug}, plan.options, host);
+    return requestDeploy(open, {bundleId: result.bundleId, targetSlug}, plan.options);
   });
 }
 

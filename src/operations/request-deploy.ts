@@ -2,7 +2,6 @@ import {callBackend} from '../backends/call.js';
 import type {BundleId, DeployResult} from '../backends/contract.js';
 import {createError} from '../errors/index.js';
 import {callBackSafely} from './callbacks.js';
-import type {Host} from './host.js';
 import type {OpenBackend} from './open-backend.js';
 import type {CommonOptions, SlotOptions, WaitOptions} from './options.js';
 import {inTargetSlot} from './target-slot.js';
@@ -16,7 +15,6 @@ export async function requestDeploy(
   open: OpenBackend,
   request: {readonly bundleId: BundleId; readonly targetSlug: string},
   options: SlotOptions & WaitOptions & Pick<CommonOptions, 'onProgress'>,
-  host: Host,
 ): Promise<DeployResult> {
   const {backend, context} = open;
   const {deploy} = backend;
@@ -25,7 +23,7 @@ export async function requestDeploy(
     callBackSafely(() => options.onProgress?.({phase: 'deploy', transferred, total: 1}));
   };
   show(0);
-  const result = await inTargetSlot(open, request.targetSlug, options, host, () =>
+  const result = await inTargetSlot(open, request.targetSlug, options, () =>
     callBackend(backend, 'deploying the bundle', context.signal, () => deploy.call(backend, request, context)),
   );
   show(1);

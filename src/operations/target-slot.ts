@@ -2,7 +2,6 @@ import type {DeploymentItem} from '../backends/contract.js';
 import {commandLine} from '../errors/command-line.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
 import {callBackSafely} from './callbacks.js';
-import type {Host} from './host.js';
 import {historyPage} from './list-deployments.js';
 import {collectPages} from './list-pages.js';
 import type {OpenBackend} from './open-backend.js';
@@ -24,10 +23,9 @@ export async function inTargetSlot<Result>(
   open: OpenBackend,
   targetSlug: string,
   options: SlotOptions & WaitOptions & Pick<CommonOptions, 'onProgress'>,
-  host: Host,
   send: () => Promise<Result>,
 ): Promise<Result> {
-  const poll = startPoll(options, open.context.signal, host);
+  const poll = startPoll(options, open.context.signal);
   for (let unexplained = 0; ;) {
     try {
       return await send();

@@ -114,9 +114,7 @@ async function uploadTo(name: RuntimeBackend, plan: PushPlan, content: PushConte
   // Backend selection 6: a v1 upload to a target is its deployment too.
   const deploys = name === 'legacy' && content.bundle.format === 'v1';
   const result =
-    deploys && targetSlug !== undefined
-      ? await inTargetSlot(open, targetSlug, plan.options, host, upload)
-      : await upload();
+    deploys && targetSlug !== undefined ? await inTargetSlot(open, targetSlug, plan.options, upload) : await upload();
   const {bundleId} = result;
   if (typeof bundleId !== 'number' && (typeof bundleId !== 'string' || bundleId === '')) {
     throw createError('ERR_BACKEND_FAILED', `the ${name} backend returned no bundle id`);

@@ -5,13 +5,11 @@ import {commandLine} from '../errors/command-line.js';
 import {createError, isRuntimeCliError} from '../errors/index.js';
 import {callBackSafely} from './callbacks.js';
 import type {Host} from './host.js';
+import {longestTimeoutSeconds} from './longest-timeout.js';
 import {openBackend, signalOf, type OpenBackend} from './open-backend.js';
 import type {OperationProgress, WaitForDeploymentOptions} from './options.js';
+import {pollTimes} from './poll.js';
 
-const defaultPollSeconds = 5;
-const defaultTimeoutSeconds = 600;
-/** The longest that a timer takes, 24 days. */
-const longestTimerMs = 2_147_483_647;
 /** Looks that may be lost one after the other before the state counts as unknown. */
 const maxLostPolls = 5;
 
@@ -21,9 +19,10 @@ const maxLostPolls = 5;
  * `ERR_OUTCOME_UNKNOWN` when its state could not be read any more.
  */
 export async function waitForDeployment(options: WaitForDeploymentOptions, host: Host): Promise<DeploymentState> {
-  const {deployment, onProgress, pollInterval = defaultPollSeconds, timeout = defaultTimeoutSeconds} = options;
+  const {deployment, onProgress} = options;
+  const {intervalMs, timeout} = pollTimes(options);
   // A timer, not the time of day, which may jump; and it ends a look that hangs.
-  const late = timeout > 0 ? AbortSignal.timeout(Math.min(timeout * 1000, longestTimerMs)) : undefined;
+  const late = timeout > 0 ? AbortSignal.timeout(Math.min(timeout, longestTimeoutSeconds) * 1000) : undefined;
   const given = signalOf(options);
   const signal = late ? AbortSignal.any([given, late]) : given;
   const open = await openBackend(options.backend, 'wait', {...options, signal}, host);
@@ -42,7 +41,7 @@ export async function waitForDeployment(options: WaitForDeploymentOptions, host:
       if (seen.status === 'finished') return seen;
       if (seen.status === 'failed') throw deploymentFailed(deployment, seen);
     }
-    await sleep(pollInterval * 1000, undefined, {signal}).catch(orLate);
+    await sleep(intervalMs, undefined, {signal}).catch(orLate);
   }
 }
 

@@ -42,12 +42,13 @@ function describeDeployment({status = 'queued', transferred, total, description}
   return `${status.replace('_', ' ')}${done}${said}`;
 }
 
-/** `12 MB of 40 MB (6 MB/s, 5 s left)` */
+/** `12 MB of 40 MB (6 MB/s, 5 s left)`, without a rate as long as there is none. */
 function describeBytes({transferred, total}: OperationProgress, elapsedMs: number): string {
-  const rate = elapsedMs > 0 ? (transferred / elapsedMs) * 1000 : 0;
-  const whole = total === undefined ? '' : ` of ${prettyBytes(total)}`;
-  const left = total !== undefined && rate > 0 ? `, ${String(Math.ceil((total - transferred) / rate))} s left` : '';
-  return `${prettyBytes(transferred)}${whole} (${prettyBytes(Math.round(rate))}/s${left})`;
+  const done = `${prettyBytes(transferred)}${total === undefined ? '' : ` of ${prettyBytes(total)}`}`;
+  if (transferred === 0 || elapsedMs === 0) return done;
+  const rate = (transferred / elapsedMs) * 1000;
+  const left = total === undefined ? '' : `, ${String(Math.ceil((total - transferred) / rate))} s left`;
+  return `${done} (${prettyBytes(Math.round(rate))}/s${left})`;
 }
 
 function fractionOf({transferred, total}: OperationProgress): number {

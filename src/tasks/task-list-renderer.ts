@@ -45,8 +45,9 @@ export async function createTaskListRenderer(
   };
 }
 
-/** How many rows a text takes on a terminal. */
+/** How many rows a text takes on a terminal. One that tells no width, as when it goes away, breaks no line. */
 function rowsOf(text: string, columns: number): number {
-  const rows = text.split('\n').map((line) => Math.ceil(stripVTControlCharacters(line).length / columns));
+  const width = columns > 0 ? columns : Number.POSITIVE_INFINITY;
+  const rows = text.split('\n').map((line) => Math.ceil(stripVTControlCharacters(line).length / width));
   return rows.reduce((sum, count) => sum + Math.max(1, count), 0);
 }

@@ -56,12 +56,13 @@ describe('bundleOptions', () => {
 describe('rejectV2OnlyFlags', () => {
   test('names the flags that a v1 bundle cannot have', async () => {
     const settings = await load({'root-dir': 'x', 'match-mode': 'strict'}, {MYCLI_CONFIG_PATH: 'from/the/environment'});
-    expect(() => rejectV2OnlyFlags('v1', settings)).toThrow(
+    expect(() => rejectV2OnlyFlags('v1', settings, '--format v2')).toThrow(
       expect.objectContaining({
         code: 'ERR_USAGE',
         message: '--root-dir, --match-mode cannot be used: this bundle has the v1 format.',
+        suggestions: ['Give --format v2 for the v2 format, or leave these flags out.'],
       }),
     );
-    expect(() => rejectV2OnlyFlags('v2', settings)).not.toThrow();
+    expect(() => rejectV2OnlyFlags('v2', settings, '--v2')).not.toThrow();
   });
 });

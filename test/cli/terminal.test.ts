@@ -176,31 +176,41 @@ describe.skipIf(!hasScript)('on a terminal', () => {
 
 const hasTmux = spawnSync('tmux', ['-V']).status === 0;
 
-test.skipIf(!hasTmux)(
-  'a terminal that becomes narrower and wider again while a task runs shows every task once',
-  async () => {
-    const env = await environment({faults: ['hangx1:route=upload']});
-    const tmux = (...args: readonly string[]) =>
-      spawnSync('tmux', ['-S', join(root, 'tmux'), '-f', '/dev/null', ...args], {cwd: root, env, encoding: 'utf8'})
-        .stdout;
-    const shows = (pattern: RegExp) =>
-      expect.poll(() => tmux('capture-pane', '-p'), {timeout: 15_000}).toMatch(pattern);
-    tmux('new-session', '-d', '-x', '100', '-y', '30', `"${process.execPath}" "${binary}" bundle:push --v2`);
-    try {
-      await shows(/Upload the bundle\n.* of \d/);
-      tmux('resize-window', '-x', '40');
-      await shows(/ B,\n/);
-      tmux('resize-window', '-x', '90');
-      await shows(/sha256 [0-9a-f]{12}/);
-      const lines = tmux('capture-pane', '-p').split('\n');
-      for (const task of ['Verified:', 'Built', 'Backend:', 'Upload the bundle']) {
-        expect(lines.filter((line) => new RegExp(task).test(line))).toHaveLength(1);
-      }
-    } finally {
-      tmux('kill-server');
+/** Starts a push that never ends in a terminal of tmux, 100 columns wide. */
+function pushInTmux(env: Readonly<Record<string, string>>) {
+  const tmux = (...args: readonly string[]) =>
+    spawnSync('tmux', ['-S', join(root, 'tmux'), '-f', '/dev/null', ...args], {cwd: root, env, encoding: 'utf8'})
+      .stdout;
+  const shows = (pattern: RegExp) => expect.poll(() => tmux('capture-pane', '-p'), {timeout: 15_000}).toMatch(pattern);
+  tmux('new-session', '-d', '-x', '100', '-y', '30', `"${process.execPath}" "${binary}" bundle:push --v2`);
+  return {tmux, shows, [Symbol.dispose]: () => void tmux('kill-server')};
+}
+
+describe.skipIf(!hasTmux)('while a task runs', () => {
+  test('a terminal that becomes narrower and wider again shows every task once', async () => {
+    using terminal = pushInTmux(await environment({faults: ['hangx1:route=upload']}));
+    const {tmux, shows} = terminal;
+    await shows(/Upload the bundle\n.* of \d/);
+    tmux('resize-window', '-x', '40');
+    await shows(/ B,\n/);
+    tmux('resize-window', '-x', '90');
+    await shows(/sha256 [0-9a-f]{12}/);
+    const lines = tmux('capture-pane', '-p').split('\n');
+    for (const task of ['Verified:', 'Built', 'Backend:', 'Upload the bundle']) {
+      expect(lines.filter((line) => new RegExp(task).test(line))).toHaveLength(1);
     }
-  },
-);
+  });
+
+  test.runIf(process.platform === 'linux')('a terminal that tells no width for a moment is no crash', async () => {
+    using terminal = pushInTmux(await environment({faults: ['hangx1:route=upload']}));
+    const {tmux, shows} = terminal;
+    await shows(/Upload the bundle\n.* of \d/);
+    spawnSync('stty', ['-F', tmux('display-message', '-p', '#{pane_tty}').trim(), 'cols', '0']);
+    await expect.poll(() => tmux('capture-pane', '-p'), {timeout: 15_000}).not.toMatch(/Verified: 1 file/);
+    tmux('resize-window', '-x', '90');
+    await shows(/Verified: 1 file[^]*Upload the bundle/);
+  });
+});
 
 test('--debug tells each request, its answer, its time and its retries, on lines of their own and without secrets', async () => {
   const env = await environment({faults: ['429x1:route=upload,retry-after=0']});

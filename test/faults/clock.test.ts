@@ -48,6 +48,21 @@ describe.each(jumps)('a clock that jumps %s', (_, jump) => {
     await expect(waiting).rejects.toMatchObject({code: 'ERR_WAIT_TIMEOUT', exitCode: 9});
   });
 
+  test('while another deployment keeps the target busy: the wait goes on', async () => {
+    let looks = 0;
+    await using server = await startRecordingServer(({method}) => {
+      if (method === 'POST') return looks < 4 ? {status: 409} : {status: 201, body: {}};
+      looks += 1;
+      vi.setSystemTime(Date.now() + jump);
+      return list(looks === 1 || looks > 3 ? 'Finished' : 'In Progress');
+    });
+    await using project = await createProject();
+    const request = {preference: 'legacy', targetSlug: 'staging', bundleId: 7, origin: server.origin} as const;
+    const deploying = deployBundle({...wait, ...request, waitForSlot: true, timeout: 60}, project.host);
+    await expect(deploying).resolves.toMatchObject({status: 'queued'});
+    expect(looks).toBeGreaterThan(3);
+  });
+
   test('between two requests: a token that may have expired is renewed, one that has is not the end', async () => {
     let tokens = 0;
     let isJumped = false;
@@ -93,6 +108,19 @@ describe.each(jumps)('a clock that jumps %s', (_, jump) => {
     await expect(deploying).resolves.toMatchObject({status: 'queued'});
     expect(waits).toEqual([jump > 0 ? 20 : 0]);
   });
+});
+
+test('an interval that is longer than any timer is no reason to look without a pause', async () => {
+  let looks = 0;
+  await using server = await startRecordingServer(() => {
+    looks += 1;
+    return list('In Progress');
+  });
+  await using project = await createProject();
+  const times = {pollInterval: 10_000_000, timeout: 0.2};
+  const waiting = waitForDeployment({...wait, ...times, origin: server.origin, deployment}, project.host);
+  await expect(waiting).rejects.toMatchObject({code: 'ERR_WAIT_TIMEOUT'});
+  expect(looks).toBe(1);
 });
 
 test('a look that hangs ends with the time to wait', async () => {

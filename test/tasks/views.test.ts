@@ -103,6 +103,7 @@ describe('progress in words', () => {
     onProgress({phase: 'upload', transferred: 0, total: 10_000_000, attempt: 1});
     vi.advanceTimersByTime(60_000);
     onProgress({phase: 'upload', transferred: 0, total: 10_000_000, attempt: 2});
+    expect(lines.at(-1)).toEqual(['0 B of 10 MB', 0]);
     vi.advanceTimersByTime(2000);
     onProgress({phase: 'upload', transferred: 4_000_000, total: 10_000_000, attempt: 2});
     expect(lines.at(-1)).toEqual(['4 MB of 10 MB (2 MB/s, 3 s left)', 0.4]);

@@ -16,8 +16,8 @@ const count = number('a whole number, 0 or more', (value) => Number.isSafeIntege
 const status = number('a status, 100 to 599', (value) => Number.isInteger(value) && value >= 100 && value <= 599);
 const seconds = number('a number of seconds, 0 or more', (value) => Number.isFinite(value) && value >= 0);
 const requestTimeout = number(
-  `a number of seconds, 0 to ${String(longestTimeoutSeconds)}`,
-  (value) => value >= 0 && value <= longestTimeoutSeconds,
+  `a number of seconds above 0, at most ${String(longestTimeoutSeconds)}`,
+  (value) => value > 0 && value <= longestTimeoutSeconds,
 );
 /** valibot alone takes a list for an object. */
 const object = v.custom<object>(isRecord, 'must be an object');

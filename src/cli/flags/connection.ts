@@ -35,7 +35,7 @@ export const connectionFlags = {
   }),
   'request-timeout': option(group, 'request-timeout', {
     helpValue: 'SECONDS',
-    summary: 'Longest wait for an answer after the last byte of a request, 0 for no limit; default 300.',
+    summary: 'Longest wait for an answer after the last byte of a request; default 300.',
   }),
   'backend-option': listOption(group, 'backend-option', {
     helpValue: 'KEY=VALUE',

@@ -65,8 +65,8 @@ function backendOptions(
 
 function requestTimeout(reader: SettingReader, config: ConfigSettings): Setting<number> {
   const {decimal, longestTimeoutSeconds} = parsers;
-  const what = `a number of seconds, 0 to ${String(longestTimeoutSeconds)}`;
-  const parse = decimal(what, (seconds) => seconds <= longestTimeoutSeconds);
+  const what = `a number of seconds above 0, at most ${String(longestTimeoutSeconds)}`;
+  const parse = decimal(what, (seconds) => seconds > 0 && seconds <= longestTimeoutSeconds);
   return reader.defaulted('requestTimeout', 300, {parse, configured: config.requestTimeout});
 }
 

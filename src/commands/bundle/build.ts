@@ -44,7 +44,7 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
     }
     const stdout = toStdout ? context.output.claimStdout() : undefined;
     const settings = await context.loadSettings();
-    rejectV2OnlyFlags(format, settings);
+    rejectV2OnlyFlags(format, settings, '--format v2');
     const projectSlug = format === 'v1' ? requireSetting(settings, 'projectSlug') : settings.projectSlug?.value;
     const {runBuildTasks} = await import('../../tasks/build-tasks.js');
     const {renderBuild} = await import('../../cli/render/build.js');

@@ -84,7 +84,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
       ...pipeline,
       dryRun,
       onFormat: (format) => {
-        rejectV2OnlyFlags(format, settings);
+        rejectV2OnlyFlags(format, settings, '--v2');
       },
     });
     return renderPush(outcome, context.output, context.now());

@@ -140,6 +140,12 @@ describe('reading', () => {
     ['an unknown key below', {api: {orgin: 'x'}}, 'has the unknown key api.orgin', 'Did you mean origin?'],
     ['a key of the command line', {project: 'x', zzzzzzzz: 1}, 'has the unknown key project', undefined],
     ['a value of the wrong type', {pollInterval: '5'}, 'pollInterval must be a number of seconds above 0', undefined],
+    [
+      'no time at all',
+      {requestTimeout: 0},
+      'requestTimeout must be a number of seconds above 0, at most 2147483',
+      undefined,
+    ],
     ['a list of the wrong type', {ignore: 'a'}, 'ignore must be a list of texts', undefined],
     ['a list for an object', {api: []}, 'api must be an object', undefined],
     ['a wrong word', {matchMode: 'lax'}, 'matchMode must be strict or ignore_missing', undefined],

@@ -232,6 +232,8 @@ describe('wrong values', () => {
     ['retry-base-delay', '1e3', '--retry-base-delay must be a whole number, 0 or more.'],
     ['retry-status', ['99'], '--retry-status must be HTTP statuses, 100 to 599.'],
     ['poll-interval', '0', '--poll-interval must be a number of seconds above 0.'],
+    ['request-timeout', '0', '--request-timeout must be a number of seconds above 0, at most 2147483.'],
+    ['request-timeout', '2147484', '--request-timeout must be a number of seconds above 0, at most 2147483.'],
     ['timeout', 'soon', '--timeout must be a number of seconds, 0 or more.'],
     ['compression-level', '10', '--compression-level must be a whole number from 0 to 9.'],
     ['match-mode', 'loose', '--match-mode must be strict or ignore_missing.'],
