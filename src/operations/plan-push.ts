@@ -16,6 +16,7 @@ import {createError} from '../errors/index.js';
 import type {Host} from './host.js';
 import {chooseBackend, registryOf} from './open-backend.js';
 import type {PushRuntimeBundleBackendOptions} from './options.js';
+import {pollTimes} from './poll.js';
 
 /** A push that was verified: nothing is built or sent yet. */
 export interface PushPlan {
@@ -40,6 +41,8 @@ export async function planPush(options: PushRuntimeBundleBackendOptions, host: H
   options.signal?.throwIfAborted();
   const content = contentOptions(options, options.v2 ? 'v2' : 'v1', host);
   rejectProblems([...checkBundleOptions(content), ...targetProblems(options), ...recordProblems(options)]);
+  // Used after the upload only, when it would be late to refuse them.
+  pollTimes(options);
   const deploys = options.targetSlug !== undefined;
   const capabilities = [...(deploys ? ['deploy' as const] : []), ...(deploys && options.wait ? ['wait' as const] : [])];
   const selection = await chooseBackend(options.preference, options, capabilities, host);

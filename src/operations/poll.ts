@@ -1,4 +1,5 @@
 import {setTimeout as sleep} from 'node:timers/promises';
+import {createError} from '../errors/index.js';
 import {longestTimeoutSeconds} from './longest-timeout.js';
 import type {WaitOptions} from './options.js';
 
@@ -10,8 +11,15 @@ export interface PollTimes {
   readonly timeout: number;
 }
 
-/** The times that the options of an operation ask for. */
+/**
+ * The times that the options of an operation ask for.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` for a pause that is none, and for a negative time-out.
+ */
 export function pollTimes({pollInterval = 5, timeout = 600}: WaitOptions): PollTimes {
+  if (!(pollInterval > 0)) {
+    throw createError('ERR_OPTION_INVALID', `pollInterval must be above 0, not ${String(pollInterval)}`);
+  }
+  if (!(timeout >= 0)) throw createError('ERR_OPTION_INVALID', `timeout must be at least 0, not ${String(timeout)}`);
   return {intervalMs: Math.min(pollInterval, longestTimeoutSeconds) * 1000, timeout};
 }
 

@@ -83,7 +83,7 @@ function targetBusy(error: RuntimeCliError, targetSlug: string, occupant: Occupa
 
 function slotTimedOut(
   error: RuntimeCliError,
-  {context: {projectSlug}}: OpenBackend,
+  {backend, context: {projectSlug}}: OpenBackend,
   targetSlug: string,
   timeout: number,
   occupant: Occupant,
@@ -92,7 +92,15 @@ function slotTimedOut(
   return createError('ERR_WAIT_TIMEOUT', `the target was still busy after ${String(timeout)} s: ${why}`, {
     suggestions: [
       'Nothing was deployed. Wait longer with --timeout, or look at what is running:',
-      commandLine('bundle:history', '--project', projectSlug, '--target', targetSlug),
+      commandLine(
+        'bundle:history',
+        '--project',
+        projectSlug,
+        '--target',
+        targetSlug,
+        '--runtime-backend',
+        backend.name,
+      ),
     ],
     status: error.status,
     details: typeof occupant === 'string' ? undefined : {running: occupant},

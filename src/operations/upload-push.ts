@@ -1,5 +1,5 @@
 import {callBackend} from '../backends/call.js';
-import type {Backend, BackendContext, UploadResult} from '../backends/contract.js';
+import type {Backend, BackendContext, BundleId, UploadResult} from '../backends/contract.js';
 import {uploadFallbackReason, type RuntimeBackend} from '../backends/select.js';
 import {planBundle, streamBundle, writeBundle, type BundleStream, type TemporaryDirectory} from '../bundle/index.js';
 import type {Bundle, BundleContent, BundleFormat, PackResult} from '../bundle/types.js';
@@ -119,8 +119,27 @@ async function uploadTo(name: RuntimeBackend, plan: PushPlan, content: PushConte
   if (typeof bundleId !== 'number' && (typeof bundleId !== 'string' || bundleId === '')) {
     throw createError('ERR_BACKEND_FAILED', `the ${name} backend returned no bundle id`);
   }
-  const bundle = content.kind === 'file' ? content.bundle : {...content.bundle, ...(await content.packed(signal))};
+  const bundle = await packedBundle(content, bundleId, signal);
   return {backend: name, bundle, result, warnings: [...sizeWarnings(bundle), ...(result.warnings ?? [])]};
+}
+
+/** What was uploaded, with its digests. */
+async function packedBundle(
+  content: PushContent,
+  bundleId: BundleId,
+  signal: AbortSignal,
+): Promise<UploadedPush['bundle']> {
+  if (content.kind === 'file') return content.bundle;
+  try {
+    return {...content.bundle, ...(await content.packed(signal))};
+  } catch (error) {
+    // Only a server that answers before it has read all comes here: the archive is packed again for its digest.
+    if (!isRuntimeCliError(error)) throw error;
+    throw amendError(error, {
+      message: `bundle ${String(bundleId)} was uploaded, but what is in it is not certain: ${error.message}`,
+      details: {bundleId},
+    });
+  }
 }
 
 function send(content: PushContent, backend: Backend, context: BackendContext): Promise<UploadResult> {

@@ -100,10 +100,10 @@ function waitTimedOut(options: WaitForDeploymentOptions, timeout: number, state:
 }
 
 /** How to look at a deployment; the built-in backends keep its target in its reference. */
-function historyCommand({projectSlug, deployment}: WaitForDeploymentOptions): string {
+function historyCommand({backend, projectSlug, deployment}: WaitForDeploymentOptions): string {
   const {targetSlug} = deployment;
   const target = typeof targetSlug === 'string' ? ['--target', targetSlug] : [];
-  return commandLine('bundle:history', '--project', projectSlug, ...target);
+  return commandLine('bundle:history', '--project', projectSlug, ...target, '--runtime-backend', backend);
 }
 
 function describe({deploymentId}: DeploymentRef): string {

@@ -1,8 +1,11 @@
 import {createHash} from 'node:crypto';
-import {readdirSync} from 'node:fs';
+import {once} from 'node:events';
+import {readdirSync, utimesSync} from 'node:fs';
 import {readdir, writeFile} from 'node:fs/promises';
+import {createServer} from 'node:http';
+import type {AddressInfo} from 'node:net';
 import {join} from 'node:path';
-import {describe, expect, test} from 'vitest';
+import {describe, expect, onTestFinished, test} from 'vitest';
 import {ApiKeyStrategy, OAuthClientCredentialsStrategy} from '../../src/http/index.js';
 import {deployBundle} from '../../src/operations/deploy-bundle.js';
 import {listBundles} from '../../src/operations/list-bundles.js';
@@ -245,6 +248,18 @@ describe('a push that cannot be', () => {
     });
   });
 
+  test.each([{pollInterval: 0}, {pollInterval: Number.NaN}, {timeout: -1}])(
+    '%j is refused before anything is built',
+    async (times) => {
+      await using project = await createProject();
+      const push = pushRuntimeBundle({preference: 'legacy', projectSlug: 'shop', ...times}, project.host);
+      await expect(push).rejects.toMatchObject({
+        code: 'ERR_OPTION_INVALID',
+        message: expect.stringContaining(Object.keys(times)[0] ?? '') as string,
+      });
+    },
+  );
+
   test('an unknown backend lists the known ones', async () => {
     await using project = await createProject();
     await expect(pushRuntimeBundle({preference: 'acme', projectSlug: 'shop'}, project.host)).rejects.toMatchObject({
@@ -276,6 +291,42 @@ describe('a v1 push to legacy packs while it sends', () => {
       const tar = Buffer.from(data, 'base64');
       expect(archive).toMatchObject({size: tar.length, sha256: createHash('sha256').update(tar).digest('hex')});
     }
+  });
+
+  test.each([
+    ['has its digest all the same', false],
+    ['says which bundle it is when the digest cannot be told', true],
+  ])('a server that answers before it has read all: the push %s', async (_what, changes) => {
+    const server = createServer((_request, response) => {
+      response.writeHead(200, {'content-type': 'application/json', connection: 'close'}).end('{"bundle_id": 7}');
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    await using project = await createProject({...smallBuild, 'build/static/large.bin': 'x'.repeat(20_000_000)});
+    const large = join(project.directory, 'build/static/large.bin');
+    const push = pushRuntimeBundle(
+      {
+        ...{preference: 'legacy', projectSlug: 'shop', ...fast},
+        origin: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
+        legacyAuth: new ApiKeyStrategy({apiKey: 'key'}),
+        onProgress: ({phase, transferred}) => {
+          if (changes && phase === 'upload' && transferred > 0) utimesSync(large, 1, 1);
+        },
+      },
+      project.host,
+    );
+    if (changes) {
+      await expect(push).rejects.toMatchObject({
+        code: 'ERR_FILE_CHANGED',
+        message: expect.stringContaining('bundle 7 was uploaded') as string,
+        details: {bundleId: 7},
+      });
+    } else
+      expect(await push).toMatchObject({bundleId: 7, archive: {sha256: expect.stringMatching(/^\w{64}$/) as string}});
   });
 
   test('a file that changes between two attempts is an error that names it, and nothing more is sent', async () => {

@@ -136,7 +136,9 @@ describe('waitForSlot', () => {
       code: 'ERR_WAIT_TIMEOUT',
       exitCode: 9,
       message: expect.stringContaining('still busy after 0.05 s: bundle 3') as string,
-      suggestions: expect.arrayContaining(['mycli bundle:history --project shop --target staging']) as string[],
+      suggestions: expect.arrayContaining([
+        'mycli bundle:history --project shop --target staging --runtime-backend legacy',
+      ]) as string[],
     });
     expect(posts(server)).toBe(1);
   });
