@@ -111,6 +111,10 @@ packages and ${megabytes(smaller)} MB.
 
 Licences: ${licences.join(', ')}.
 
+The build copies what is run of \`@oclif/core\`, \`got\`, \`archiver\` and \`fast-glob\` into \`dist\`, for a faster start (see
+[Architecture](../ARCHITECTURE.md)). They are dependencies all the same: plugins and types need the first two, and audits and bills of
+materials look for what is inside \`dist\` in the list of dependencies.
+
 ## Install scripts
 
 mycli has none and needs none: \`npm install --ignore-scripts\` is enough, and is how the tests install it. Packages with one:
