@@ -22,7 +22,8 @@ export async function waitForDeployment(options: WaitForDeploymentOptions, host:
   const {deployment, onProgress} = options;
   const {intervalMs, timeout} = pollTimes(options);
   // A timer, not the time of day, which may jump; and it ends a look that hangs.
-  const late = timeout > 0 ? AbortSignal.timeout(Math.min(timeout, longestTimeoutSeconds) * 1000) : undefined;
+  const lateMs = Math.ceil(Math.min(timeout, longestTimeoutSeconds) * 1000);
+  const late = lateMs > 0 ? AbortSignal.timeout(lateMs) : undefined;
   const given = signalOf(options);
   const signal = late ? AbortSignal.any([given, late]) : given;
   const open = await openBackend(options.backend, 'wait', {...options, signal}, host);

@@ -70,6 +70,14 @@ describe('waiting on the legacy backend, which has no deployment ids', () => {
     await expect(deployBundle(legacyOptions(server), project.host)).resolves.toMatchObject({status: 'finished'});
   });
 
+  test('a time that is no whole number of milliseconds is waited for', async () => {
+    await using server = await startRecordingServer(legacyTarget([[], [row(5, 'Finished', 1)]]));
+    await using project = await createProject();
+    await expect(deployBundle({...legacyOptions(server), timeout: 64.1}, project.host)).resolves.toMatchObject({
+      status: 'finished',
+    });
+  });
+
   test('a key that may not list deployments can deploy, but the state is unknown', async () => {
     await using server = await startRecordingServer(({method}) =>
       method === 'POST' ? {status: 201, body: {}} : {status: 403, body: {detail: 'no'}},
