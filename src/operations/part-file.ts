@@ -146,8 +146,13 @@ export class PartWriter extends Writable {
     if (start.offset > 0) return open(this.#path, O_WRONLY | O_NOFOLLOW | O_APPEND);
     await rm(this.#path, {force: true});
     const handle = await open(this.#path, O_WRONLY | O_CREAT | O_EXCL, 0o666);
-    await this.#keepState(start);
-    return handle;
+    try {
+      await this.#keepState(start);
+      return handle;
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
   }
 }
 
