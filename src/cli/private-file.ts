@@ -1,4 +1,4 @@
-import {open, rename} from 'node:fs/promises';
+import {open, readFile, rename} from 'node:fs/promises';
 import {basename, dirname, join} from 'node:path';
 
 /**
@@ -20,5 +20,25 @@ export async function replacePrivateFile(path: string, content: string): Promise
     await rename(temporary, path);
   } finally {
     await directory.remove();
+  }
+}
+
+/**
+ * Reads such a file, which holds JSON; nothing when there is none. What is no JSON is `undefined`: JSON's own complaint
+ * would repeat a part of it.
+ * @throws Error of the system when it cannot be read.
+ */
+export async function readPrivateFile(path: string): Promise<{readonly value: unknown} | undefined> {
+  let content: string;
+  try {
+    content = await readFile(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+  try {
+    return {value: JSON.parse(content)};
+  } catch {
+    return {value: undefined};
   }
 }

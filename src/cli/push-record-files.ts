@@ -1,9 +1,9 @@
 import {createHash} from 'node:crypto';
-import {mkdir, readFile} from 'node:fs/promises';
+import {mkdir} from 'node:fs/promises';
 import {join} from 'node:path';
 import {createError} from '../errors/index.js';
 import type {PushPlace, PushRecord, PushRecords} from '../operations/push-records.js';
-import {replacePrivateFile} from './private-file.js';
+import {readPrivateFile, replacePrivateFile} from './private-file.js';
 
 /**
  * Keeps what was pushed last in `pushes/` of a data folder: a file for each place, which its owner alone can read. A push
@@ -27,8 +27,8 @@ function digest({backend, origin, organizationId, optionsSha256, projectSlug}: P
 }
 
 async function readRecord(path: string): Promise<PushRecord | undefined> {
-  const content = await readIfThere(path);
-  if (content === undefined) return undefined;
+  const file = await readPrivateFile(path);
+  if (file === undefined) return undefined;
   const v = await import('valibot');
   const schema = v.object({
     version: v.literal(1),
@@ -36,24 +36,7 @@ async function readRecord(path: string): Promise<PushRecord | undefined> {
     fingerprint: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
     pushedAt: v.pipe(v.string(), v.isoTimestamp()),
   });
-  const result = v.safeParse(schema, parseJson(content));
+  const result = v.safeParse(schema, file.value);
   if (result.success) return result.output;
   throw createError('ERR_CONFIG_INVALID', `${path} does not hold the record of a push.`);
-}
-
-async function readIfThere(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
-  }
-}
-
-function parseJson(content: string): unknown {
-  try {
-    return JSON.parse(content);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,7 +1,7 @@
-import {chmod, mkdir, readFile, rm, stat} from 'node:fs/promises';
+import {chmod, mkdir, rm, stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import {createError} from '../../errors/index.js';
-import {replacePrivateFile} from '../private-file.js';
+import {readPrivateFile, replacePrivateFile} from '../private-file.js';
 import type {OriginCredentials} from './credential-schema.js';
 
 /** Where credentials are stored. */
@@ -28,14 +28,18 @@ export function credentialPath({directory}: Pick<CredentialFile, 'directory'>): 
  */
 export async function readCredentials(file: CredentialFile): Promise<StoredCredentials> {
   const path = credentialPath(file);
-  const content = await readIfThere(path);
-  if (content === undefined) return {};
+  const stored = await readPrivateFile(path).catch((error: unknown) => {
+    throw createError('ERR_CONFIG_INVALID', `The stored credentials cannot be read: ${reasonOf(error)}.`, {
+      cause: error,
+    });
+  });
+  if (stored === undefined) return {};
   await warnOfLooseModes(file);
   const [{safeParse}, {credentialFileSchema}] = await Promise.all([
     import('valibot'),
     import('./credential-schema.js'),
   ]);
-  const result = safeParse(credentialFileSchema, parseJson(content));
+  const result = safeParse(credentialFileSchema, stored.value);
   if (result.success) return result.output.origins;
   // What was found is not repeated, nor JSON's own complaint: both may hold a secret.
   throw createError('ERR_CONFIG_INVALID', `${path} does not hold stored credentials.`, {
@@ -60,25 +64,6 @@ export async function writeCredentials(file: CredentialFile, credentials: Stored
     await replacePrivateFile(path, `${JSON.stringify({version: 1, origins: credentials}, undefined, 2)}\n`);
   } catch (error) {
     throw createError('ERR_OUTPUT', `${path} cannot be written: ${reasonOf(error)}.`, {cause: error});
-  }
-}
-
-async function readIfThere(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw createError('ERR_CONFIG_INVALID', `The stored credentials cannot be read: ${reasonOf(error)}.`, {
-      cause: error,
-    });
-  }
-}
-
-function parseJson(content: string): unknown {
-  try {
-    return JSON.parse(content);
-  } catch {
-    return undefined;
   }
 }
 
