@@ -45,22 +45,27 @@ export async function deployPush(
   if (targetSlug === undefined) return undefined;
   const {result} = uploaded;
   if (result.deployment) return {deployment: result.deployment, status: 'queued', raw: undefined};
-  return afterUpload(plan, uploaded, async () => {
+  const request = async (): Promise<DeployResult> => {
     const open = await openBackend(uploaded.backend, 'deploy', plan.options, host);
     return requestDeploy(open, {bundleId: result.bundleId, targetSlug}, plan.options);
-  });
+  };
+  return afterUpload(plan, uploaded, request, {accepted: false});
 }
 
-/** Waits until the deployment of a push has ended. */
+/**
+ * Waits until the deployment of a push has ended.
+ * @throws RuntimeCliError that says which bundle was uploaded, with `details.bundleId`; how to deploy it only when the
+ * deployment has failed, for one that goes on must not be repeated.
+ */
 export async function waitForPush(
   plan: PushPlan,
   uploaded: UploadedPush,
   deployed: DeployedPush,
   host: Host,
 ): Promise<DeployedPush> {
-  const state: DeploymentState = await afterUpload(plan, uploaded, () =>
-    waitForDeployment({...plan.options, backend: uploaded.backend, deployment: deployed.deployment}, host),
-  );
+  const options = {...plan.options, backend: uploaded.backend, deployment: deployed.deployment};
+  const wait = (): Promise<DeploymentState> => waitForDeployment(options, host);
+  const state = await afterUpload(plan, uploaded, wait, {accepted: true});
   return {...deployed, status: state.status};
 }
 
@@ -93,11 +98,15 @@ export function summarizeArchive(bundle: BundleContent & PackResult): ArchiveSum
   return {format, sha256, contentSha256, size, files: files.length};
 }
 
-/** Runs what follows an upload: its failure, or an interruption, must not hide that the bundle is there. */
+/**
+ * Runs what follows an upload: its failure, or an interruption, must not hide that the bundle is there.
+ * @param accepted Whether the deployment was accepted already.
+ */
 async function afterUpload<Result>(
   plan: PushPlan,
   uploaded: UploadedPush,
   run: () => Promise<Result>,
+  {accepted}: {readonly accepted: boolean},
 ): Promise<Result> {
   try {
     return await run();
@@ -107,6 +116,10 @@ async function afterUpload<Result>(
     if (!isRuntimeCliError(error) || (plan.options.signal?.aborted && !interrupted)) throw error;
     const {projectSlug, targetSlug = ''} = plan.options;
     const id = String(uploaded.result.bundleId);
+    const details = {bundleId: uploaded.result.bundleId};
+    if (accepted && !interrupted && error.code !== 'ERR_DEPLOYMENT_FAILED') {
+      throw amendError(error, {message: `bundle ${id} was uploaded, and ${error.message}`, details});
+    }
     throw amendError(error, {
       message: interrupted
         ? `${error.message} Bundle ${id} was uploaded, and its deployment to ${targetSlug} may go on`
@@ -117,7 +130,7 @@ async function afterUpload<Result>(
           ...['--runtime-backend', uploaded.backend],
         ),
       ],
-      details: {bundleId: uploaded.result.bundleId},
+      details,
     });
   }
 }

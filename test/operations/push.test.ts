@@ -142,7 +142,18 @@ describe.each(variants)('a push to $name', ({preference, v2, format}) => {
       },
       project.host,
     );
-    await expect(push).rejects.toMatchObject({code: 'ERR_WAIT_TIMEOUT', exitCode: 9});
+    await expect(push).rejects.toMatchObject({
+      code: 'ERR_WAIT_TIMEOUT',
+      exitCode: 9,
+      message: expect.stringMatching(
+        /^bundle \d+ was uploaded, and the deployment.* did not end within 0\.2 s/,
+      ) as string,
+      suggestions: [
+        expect.stringContaining('It goes on') as string,
+        expect.stringMatching(/^mycli bundle:history /) as string,
+      ],
+      details: {bundleId: expect.any(Number) as number},
+    });
     await runtime.close();
   });
 
