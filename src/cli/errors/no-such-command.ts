@@ -8,7 +8,7 @@ export interface MissingCommand {
   readonly id?: string | undefined;
   /** Commands, and what else may have been meant. */
   readonly known: readonly string[];
-  /** Command that lists what there is. */
+  /** The sentence that says where to find what there is. */
   readonly see: string;
 }
 

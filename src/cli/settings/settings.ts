@@ -34,7 +34,7 @@ export interface PlainSettings {
   readonly scopes?: Optional<readonly string[]>;
   /** `backends` of the configuration file; `--backend-option` lies over those of the chosen backend. */
   readonly backendOptions: Setting<BackendOptions>;
-  /** Seconds; 0: no limit. */
+  /** Seconds, above 0. */
   readonly requestTimeout: Setting<number>;
   readonly maxRetries: Setting<number>;
   /** Milliseconds. */
