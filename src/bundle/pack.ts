@@ -16,6 +16,12 @@ export interface PackOptions {
   readonly onProgress?: ((progress: ByteProgress) => void) | undefined;
 }
 
+/** Where a bundle is packed to. */
+export interface PackDestination {
+  /** Whether nobody looks at a chunk any more once the stream has written it, as with a file. @default false */
+  readonly forgets?: boolean | undefined;
+}
+
 /** Bytes that are hashed, compressed and written at a time. */
 const blockBytes = 1024 * 1024;
 
@@ -28,7 +34,7 @@ const blockBytes = 1024 * 1024;
 export async function packBundle(
   plan: BundlePlan,
   destination: Writable,
-  {signal, onProgress}: PackOptions = {},
+  {signal, onProgress, forgets = false}: PackOptions & PackDestination = {},
 ): Promise<PackResult> {
   signal?.throwIfAborted();
   const {blocks, written} = startTar(plan, onProgress);
@@ -37,7 +43,7 @@ export async function packBundle(
   const pack = (tar: AsyncIterable<Buffer>): AsyncIterable<Buffer> =>
     compressed
       ? compressed.of(gzip(content.of(tar), plan.compressionLevel, (block) => blocks.recycle(block)))
-      : content.of(tar);
+      : recycleWritten(content.of(tar), blocks, forgets ? destination : undefined);
   try {
     await pipeline(blocks, pack, destination, {signal});
   } catch (error) {
@@ -49,6 +55,21 @@ export async function packBundle(
   const contentSha256 = content.hex();
   // A v1 archive is the tar itself.
   return {size: (compressed ?? content).size, sha256: compressed?.hex() ?? contentSha256, contentSha256};
+}
+
+/** The blocks as they are. They are filled again when `destination` has written all that it was given. */
+async function* recycleWritten(
+  chunks: AsyncIterable<Buffer>,
+  blocks: BlockStream,
+  destination: Writable | undefined,
+): AsyncGenerator<Buffer> {
+  const given: Buffer[] = [];
+  for await (const block of chunks) {
+    yield block;
+    if (destination === undefined) continue;
+    given.push(block);
+    if (destination.writableLength === 0) for (const written of given.splice(0)) blocks.recycle(written);
+  }
 }
 
 /**

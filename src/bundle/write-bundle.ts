@@ -26,7 +26,7 @@ const readBytes = 512 * 1024;
  */
 export async function writeBundle(plan: BundlePlan, options: WriteBundleOptions): Promise<Bundle> {
   const {path, mode = 0o600, manifest = false, ...packing} = options;
-  const archive = await stageFile(path, mode, (stream) => packBundle(plan, stream, packing));
+  const archive = await stageFile(path, mode, (stream) => packBundle(plan, stream, {...packing, forgets: true}));
   try {
     const {format, message, projectSlug, rootDir, configPath, matchMode, config, files} = plan;
     const bundle = {
