@@ -8,13 +8,13 @@ const layers = {
   modules: {path: 'src/modules/', may: ['errors']},
   bundle: {path: 'src/bundle/', may: ['modules', 'errors']},
   http: {path: 'src/http/', may: ['errors']},
-  contract: {path: 'src/backends/contract[.]ts', may: ['errors'], types: ['bundle', 'http']},
+  contract: {path: 'src/backends/(contract|backend-error)[.]ts', may: ['errors'], types: ['bundle', 'http']},
   // What the two built-in backends have in common on the wire.
   wire: {path: 'src/backends/(answers|multipart-bundle)[.]ts', may: ['contract', 'errors'], types: ['bundle', 'http']},
   api: {path: 'src/backends/api/', may: ['contract', 'wire', 'http', 'errors'], types: ['bundle']},
   legacy: {path: 'src/backends/legacy/', may: ['contract', 'wire', 'http', 'errors'], types: ['bundle']},
   backends: {
-    path: 'src/backends/(?!api/|legacy/|(contract|answers|multipart-bundle)[.]ts)',
+    path: 'src/backends/(?!api/|legacy/|(contract|backend-error|answers|multipart-bundle)[.]ts)',
     may: ['contract', 'wire', 'api', 'legacy', 'http', 'errors'],
     types: ['bundle'],
   },
