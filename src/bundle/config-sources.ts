@@ -11,7 +11,7 @@ import {
   serverConfigSchema,
 } from './content-schema.js';
 import type {BundleContent} from './content-schema.js';
-import {reasonOf, systemCode} from './failure.js';
+import {reasonOf, systemCode} from '../errors/system-failure.js';
 
 /** What one source says about a bundle's configuration. */
 export interface ConfigSource {

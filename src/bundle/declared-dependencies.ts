@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import {createError} from '../errors/index.js';
 import {readTextFile} from '../modules/index.js';
 import {dependenciesSchema} from './content-schema.js';
-import {reasonOf} from './failure.js';
+import {reasonOf} from '../errors/system-failure.js';
 
 const packageSchema = v.object({dependencies: v.optional(dependenciesSchema, {})});
 

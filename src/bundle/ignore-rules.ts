@@ -2,7 +2,7 @@ import {join} from 'node:path';
 import ignore from 'ignore';
 import {createError} from '../errors/index.js';
 import {readTextFile} from '../modules/index.js';
-import {reasonOf, systemCode} from './failure.js';
+import {reasonOf, systemCode} from '../errors/system-failure.js';
 
 /** Name of the file with rules, in the syntax of gitignore. */
 const ignoreFile = '.bundleignore';

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import {createError} from '../errors/index.js';
 import {readTextFile} from '../modules/index.js';
 import {archivedConfigSchema, describeProblems, fieldProblems} from './content-schema.js';
-import {reasonOf, systemCode} from './failure.js';
+import {reasonOf, systemCode} from '../errors/system-failure.js';
 import type {Bundle, BundleFile, BundleFileCategory} from './types.js';
 import {stageFile, type StagedFile} from './stage-file.js';
 

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import {createError, type RuntimeCliError} from '../errors/index.js';
 import {verifyRegularFile} from '../modules/index.js';
 import {archivedConfigSchema, describeProblems, fieldProblems} from './content-schema.js';
-import {reasonOf} from './failure.js';
+import {reasonOf} from '../errors/system-failure.js';
 import {manifestPathOf, readManifest, type BundleManifest} from './manifest.js';
 import {comparePaths} from './names.js';
 import {matchFiles} from './patterns.js';

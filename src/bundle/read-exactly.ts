@@ -1,7 +1,7 @@
 import {closeSync, constants, fstatSync, openSync, readSync, type Stats} from 'node:fs';
 import {open, type FileHandle} from 'node:fs/promises';
 import {createError, type RuntimeCliError} from '../errors/index.js';
-import {reasonOf, systemCode} from './failure.js';
+import {reasonOf, systemCode} from '../errors/system-failure.js';
 import {showPath} from './names.js';
 
 /** A file as it was planned. */

@@ -3,7 +3,7 @@ import {stat} from 'node:fs/promises';
 import {join, sep} from 'node:path';
 import type {Entry} from 'fast-glob';
 import {createError} from '../errors/index.js';
-import {reasonOf, systemCode} from './failure.js';
+import {reasonOf, systemCode} from '../errors/system-failure.js';
 import type {IgnoreRules} from './ignore-rules.js';
 import {followLink} from './links.js';
 import {comparePaths, entryNameProblem, showPath} from './names.js';

@@ -3,7 +3,7 @@ import {lstat, rename} from 'node:fs/promises';
 import {basename, dirname, join} from 'node:path';
 import type {Writable} from 'node:stream';
 import {createError} from '../errors/index.js';
-import {outputError, systemCode} from './failure.js';
+import {outputError, systemCode} from '../errors/system-failure.js';
 import {createSiblingDirectory} from './temporary-directory.js';
 
 /** A file that is complete, in a private folder beside the place where it belongs. */

@@ -2,7 +2,7 @@
 import {rmSync} from 'node:fs';
 import {lstat, mkdtemp, readdir, rm} from 'node:fs/promises';
 import {join} from 'node:path';
-import {outputError, systemCode} from './failure.js';
+import {outputError, systemCode} from '../errors/system-failure.js';
 
 /** A private folder, gone when the work is done. */
 export interface TemporaryDirectory {

@@ -1,6 +1,6 @@
 import {createReadStream} from 'node:fs';
 import {rm} from 'node:fs/promises';
-import {outputError} from './failure.js';
+import {outputError} from '../errors/system-failure.js';
 import {manifestPathOf, stageManifest} from './manifest.js';
 import {packBundle, type PackOptions} from './pack.js';
 import type {BundlePlan} from './plan.js';

@@ -1,4 +1,5 @@
 import {createError} from '../errors/index.js';
+import {reasonOf} from '../errors/system-failure.js';
 import {verifyRegularFile} from './read-text-file.js';
 
 /**
@@ -26,12 +27,6 @@ export async function loadModule(path: string): Promise<Record<string, unknown>>
       cause: error,
     });
   }
-}
-
-/** What a system call failed with, without its code and the path: `no such file or directory`. */
-function reasonOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  return /^[A-Z0-9]+: ([^,]+)/.exec(message)?.[1] ?? message;
 }
 
 /** What a loader says over several lines, the file's path among them, as one sentence. */

@@ -3,7 +3,7 @@ import {basename, resolve} from 'node:path';
 import {callBackend} from '../backends/call.js';
 import type {BundleId} from '../backends/contract.js';
 import type {BackendSelection, RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
-import {outputError, reasonOf, systemCode} from '../bundle/failure.js';
+import {outputError, reasonOf, systemCode} from '../errors/system-failure.js';
 import {readArchive} from '../bundle/read-archive.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {callBackSafely} from './callbacks.js';

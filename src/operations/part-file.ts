@@ -3,7 +3,7 @@ import {lstat, open, readFile, rm, writeFile, type FileHandle} from 'node:fs/pro
 import {Writable} from 'node:stream';
 import {finished} from 'node:stream/promises';
 import type {BundleId, DownloadResume, DownloadStart} from '../backends/contract.js';
-import {outputError} from '../bundle/failure.js';
+import {outputError} from '../errors/system-failure.js';
 
 /** What a part belongs to: bytes of anything else are not added to it. */
 export interface PartIdentity {

@@ -2,11 +2,10 @@ import {spawnSync} from 'node:child_process';
 import {createHash} from 'node:crypto';
 import {chmod, lstat, mkdir, mkdtemp, readFile, readdir, readlink, rm, symlink} from 'node:fs/promises';
 import {dirname, join, relative} from 'node:path';
-import {Writable} from 'node:stream';
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {packBundle, planBundle, type BundleFormat} from '../../src/bundle/index.js';
-import {makeFolder, planOptions, writeTree} from './project.js';
+import {planBundle, type BundleFormat} from '../../src/bundle/index.js';
+import {makeFolder, pack, planOptions, writeTree} from './project.js';
 
 const KiB = 1024;
 const MiB = KiB * KiB;
@@ -113,19 +112,12 @@ test('GNU tar unpacks any tree as it was: names, contents, modes and links, in b
       const cwd = await mkdtemp(join(parent, 'tree-'));
       const expected = await make(join(cwd, 'build'), entries);
       const plan = await planBundle(planOptions(cwd, {format, configPath, ssrOnly: ['**'], ssrShared: []}));
-      const chunks: Buffer[] = [];
-      const destination = new Writable({
-        write(chunk: Buffer, _encoding, done) {
-          chunks.push(chunk);
-          done();
-        },
-      });
-      await packBundle(plan, destination);
+      const {bytes} = await pack(plan);
 
       const folder = join(cwd, 'unpacked');
       await mkdir(folder);
       const options = ['-x', '-p', '-f', '-', '-C', folder, ...(format === 'v2' ? ['-z'] : [])];
-      const {status, stderr} = spawnSync('tar', options, {input: Buffer.concat(chunks), encoding: 'utf8'});
+      const {status, stderr} = spawnSync('tar', options, {input: bytes, encoding: 'utf8'});
       expect({status, stderr}).toEqual({status: 0, stderr: ''});
       const unpacked = await look(join(folder, format === 'v2' ? 'bld' : 'shop/bld'));
       if (format === 'v2') expect(unpacked.delete(configPath)).toBe(true);

@@ -17,14 +17,8 @@ import {join} from 'node:path';
 import {Writable} from 'node:stream';
 import {gunzipSync} from 'node:zlib';
 import {describe, expect, onTestFinished, test} from 'vitest';
-import {
-  packBundle,
-  planBundle,
-  type BundlePlan,
-  type BundlePlanOptions,
-  type PackOptions,
-} from '../../src/bundle/index.js';
-import {makeFolder, planOptions, smallBuild, writeTree} from './project.js';
+import {packBundle, planBundle, type BundlePlan, type BundlePlanOptions} from '../../src/bundle/index.js';
+import {makeFolder, pack, planOptions, smallBuild, writeTree} from './project.js';
 
 /** Larger than what is read in one piece, and not a multiple of anything. */
 const largeSize = 1_300_001;
@@ -33,19 +27,6 @@ const everything = {ssrOnly: ['**/*'], ssrShared: []};
 
 async function plan(cwd: string, options: Partial<BundlePlanOptions> = {}): Promise<BundlePlan> {
   return planBundle(planOptions(cwd, {...everything, ...options}));
-}
-
-/** Packs into memory. */
-async function pack(bundle: BundlePlan, options: PackOptions = {}) {
-  const chunks: Buffer[] = [];
-  const destination = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      chunks.push(chunk);
-      done();
-    },
-  });
-  const result = await packBundle(bundle, destination, options);
-  return {...result, bytes: Buffer.concat(chunks), destination};
 }
 
 /** What GNU tar says of an archive, a line an entry. */

@@ -1,8 +1,9 @@
 import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
+import {Writable} from 'node:stream';
 import {onTestFinished} from 'vitest';
-import type {BundlePlanOptions} from '../../src/bundle/index.js';
+import {packBundle, type BundlePlan, type BundlePlanOptions, type PackOptions} from '../../src/bundle/index.js';
 
 /** What a folder of a test holds: contents by path. */
 export type Tree = Readonly<Record<string, string | Buffer>>;
@@ -42,4 +43,17 @@ export function planOptions(cwd: string, options: Partial<BundlePlanOptions> = {
     projectSlug: 'shop',
     ...options,
   };
+}
+
+/** Packs into memory. */
+export async function pack(plan: BundlePlan, options: PackOptions = {}) {
+  const chunks: Buffer[] = [];
+  const destination = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      chunks.push(chunk);
+      done();
+    },
+  });
+  const result = await packBundle(plan, destination, options);
+  return {...result, bytes: Buffer.concat(chunks), destination};
 }

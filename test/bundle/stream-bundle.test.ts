@@ -1,11 +1,10 @@
 import {createHash} from 'node:crypto';
 import {mkdir, mkdtemp, symlink, utimes, writeFile} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
-import {Writable} from 'node:stream';
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {packBundle, planBundle, streamBundle, type BundlePlan} from '../../src/bundle/index.js';
-import {makeFolder, planOptions, smallBuild, writeTree} from './project.js';
+import {planBundle, streamBundle, type BundlePlan} from '../../src/bundle/index.js';
+import {makeFolder, pack, planOptions, smallBuild, writeTree} from './project.js';
 
 const {signal} = new AbortController();
 
@@ -19,24 +18,12 @@ async function buffer(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(copies);
 }
 
-async function packed(plan: BundlePlan): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  const destination = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      chunks.push(chunk);
-      done();
-    },
-  });
-  await packBundle(plan, destination);
-  return Buffer.concat(chunks);
-}
-
 test('is the archive that would be on disk, each time it is read, and its length is known before', async () => {
   const cwd = await makeFolder({...smallBuild, 'build/large.bin': Buffer.alloc(1_300_001, 'large')});
   await symlink('../ssr.js', join(cwd, 'build/server/link'));
   const plan = await planV1(cwd);
   const {bundle, packed: digest} = await streamBundle(plan);
-  const archive = await packed(plan);
+  const {bytes: archive} = await pack(plan);
   expect(bundle.size).toBe(archive.length);
   for (let read = 0; read < 2; read++) expect((await buffer(bundle.read())).equals(archive)).toBe(true);
   const sha256 = createHash('sha256').update(archive).digest('hex');
@@ -51,7 +38,7 @@ test('tells its digest although nobody has read it to its end', async () => {
     break;
   }
   const sha256 = createHash('sha256')
-    .update(await packed(plan))
+    .update((await pack(plan)).bytes)
     .digest('hex');
   expect(await digest(signal)).toMatchObject({sha256, contentSha256: sha256});
 });
@@ -80,7 +67,7 @@ test('its length is right for names of every kind and length', async () => {
       }
       const plan = await planV1(cwd);
       const {bundle} = await streamBundle(plan);
-      expect(bundle.size).toBe((await packed(plan)).length);
+      expect(bundle.size).toBe((await pack(plan)).bytes.length);
       expect(bundle.files).toHaveLength(Object.keys(smallBuild).length + files.length + links.length);
     }),
     {numRuns: 50},

@@ -7,6 +7,7 @@ import {promisify} from 'node:util';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import type {PushResult} from '../../src/operations/options.js';
 import {startLocalRuntime, type LocalRuntime, type LocalRuntimeOptions} from '../../src/testing/index.js';
+import {runtimeEnvironment} from './runtime-environment.js';
 import {binary, runCli, start, type Ended} from './spawn-cli.js';
 
 const secrets = {apiKey: 'canary-api-key-1f0c', clientSecret: 'canary-client-secret-7d2e'};
@@ -41,18 +42,10 @@ async function startRuntime(options: LocalRuntimeOptions = {}): Promise<void> {
 }
 
 function environment(): Record<string, string> {
-  const {origin, credentials} = runtime;
   return {
     TMPDIR: temporary,
-    MYCLI_RUNTIME_ORIGIN: origin,
-    MYCLI_API_KEY: credentials.apiKey,
-    MYCLI_API_ORIGIN: origin,
-    MYCLI_ORGANIZATION: credentials.organizationId,
-    MYCLI_TOKEN_URL: credentials.tokenUrl,
-    MYCLI_CLIENT_ID: credentials.clientId,
-    MYCLI_CLIENT_SECRET: credentials.clientSecret,
+    ...runtimeEnvironment(runtime),
     MYCLI_PROJECT: 'shop',
-    MYCLI_POLL_INTERVAL: '0.05',
     MYCLI_RETRY_BASE_DELAY: '10',
   };
 }

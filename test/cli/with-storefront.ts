@@ -5,6 +5,7 @@ import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
 import {startLocalRuntime, type LocalRuntime} from '../../src/testing/index.js';
+import {runtimeEnvironment} from './runtime-environment.js';
 
 /** A built copy of examples/storefront, a local runtime, and the environment of a user that knows it. */
 export interface StorefrontBench extends AsyncDisposable {
@@ -26,19 +27,7 @@ export async function createStorefrontBench(): Promise<StorefrontBench> {
   await cp(storefront, project, {recursive: true});
   await promisify(execFile)(process.execPath, [join(project, 'build.mjs')]);
   const runtime = await startLocalRuntime({deploymentSeconds: 0});
-  const {origin, credentials} = runtime;
-  const env = {
-    HOME: home,
-    MYCLI_RUNTIME_BACKEND: 'legacy',
-    MYCLI_RUNTIME_ORIGIN: origin,
-    MYCLI_API_KEY: credentials.apiKey,
-    MYCLI_API_ORIGIN: origin,
-    MYCLI_ORGANIZATION: credentials.organizationId,
-    MYCLI_TOKEN_URL: credentials.tokenUrl,
-    MYCLI_CLIENT_ID: credentials.clientId,
-    MYCLI_CLIENT_SECRET: credentials.clientSecret,
-    MYCLI_POLL_INTERVAL: '0.05',
-  };
+  const env = {HOME: home, MYCLI_RUNTIME_BACKEND: 'legacy', ...runtimeEnvironment(runtime)};
   return {
     root,
     project,

@@ -1,4 +1,4 @@
-import {reasonOf} from '../../bundle/failure.js';
+import {reasonOf} from '../../errors/system-failure.js';
 import {createError} from '../../errors/index.js';
 import {readTextFile} from '../../modules/index.js';
 import {isRecord} from '../settings/parsers.js';

@@ -2,7 +2,7 @@ import {randomUUID} from 'node:crypto';
 import {once} from 'node:events';
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import {setTimeout as delay} from 'node:timers/promises';
-import {systemCode} from '../../bundle/failure.js';
+import {systemCode} from '../../errors/system-failure.js';
 import type {Answer} from './answer.js';
 import type {Call, Protocol, RuntimeContext} from './context.js';
 import type {AnswerFault} from './fault-book.js';

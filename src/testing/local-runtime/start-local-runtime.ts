@@ -1,6 +1,6 @@
 import {once} from 'node:events';
 import {createServer, type Server} from 'node:http';
-import {reasonOf, systemCode} from '../../bundle/failure.js';
+import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {createError} from '../../errors/index.js';
 import {defaultArchiveLimits} from './archive/archive-limits.js';
 import type {RuntimeContext} from './context.js';

@@ -3,7 +3,7 @@ import {mkdir, readdir, readFile, rm, writeFile} from 'node:fs/promises';
 // eslint-disable-next-line no-restricted-imports -- a runtime that is given no folder makes and removes one itself
 import {tmpdir} from 'node:os';
 import path from 'node:path';
-import {systemCode} from '../../../bundle/failure.js';
+import {systemCode} from '../../../errors/system-failure.js';
 import {createSiblingDirectory, isAlive} from '../../../bundle/temporary-directory.js';
 import {createError} from '../../../errors/index.js';
 

@@ -1,4 +1,4 @@
-import {createError, type RuntimeCliError} from '../errors/index.js';
+import {createError, type RuntimeCliError} from './runtime-cli-error.js';
 
 /** The code of a failed system call, such as `ENOENT`; nothing for any other failure. */
 export function systemCode(error: unknown): string | undefined {
