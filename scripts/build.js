@@ -1,10 +1,10 @@
-// `npm run build`: dist, then what is generated from it and committed.
+// `npm run build`: the types and the modules of dist, then what is generated from it and committed.
 import {execFileSync} from 'node:child_process';
 import {rmSync} from 'node:fs';
 
 const steps = [
   ['npx', 'tsc', '-p', 'tsconfig.build.json'],
-  ['node', 'scripts/bundle-libraries.js'],
+  ['node', 'scripts/bundle.js'],
   ['node', 'scripts/errors-reference.js'],
   ['node', 'scripts/configuration-reference.js'],
   ['npx', 'oclif', 'manifest'],

@@ -111,9 +111,9 @@ packages and ${megabytes(smaller)} MB.
 
 Licences: ${licences.join(', ')}.
 
-The build copies what is run of \`@oclif/core\`, \`got\`, \`archiver\` and \`fast-glob\` into \`dist\`, for a faster start (see
-[Architecture](../ARCHITECTURE.md)). They are dependencies all the same: plugins and types need the first two, and audits and bills of
-materials look for what is inside \`dist\` in the list of dependencies.
+The build copies what is run of them into \`dist\`, for a faster start, except jiti and oclif's plugins (see
+[Architecture](../ARCHITECTURE.md)). They are dependencies all the same: plugins and types need \`@oclif/core\` and \`got\`, and audits and
+bills of materials look for what is inside \`dist\` in the list of dependencies.
 
 ## Install scripts
 

@@ -2,7 +2,8 @@ import {createRequire} from 'node:module';
 
 /** The version of this package. */
 export function packageVersion(): string {
-  const manifest: unknown = createRequire(import.meta.url)('../package.json');
+  // By its name, which every file of the package can ask for, wherever the build has put it.
+  const manifest: unknown = createRequire(import.meta.url)('mycli/package.json');
   return typeof manifest === 'object' && manifest !== null && 'version' in manifest
     ? String(manifest.version)
     : '0.0.0';

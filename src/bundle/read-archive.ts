@@ -45,7 +45,9 @@ const endOfTar = Buffer.alloc(1024);
  * `signal.reason` when aborted.
  */
 export async function readArchive(path: string, wanted: string, signal?: AbortSignal): Promise<ArchiveContents> {
-  const {extract} = await import('tar-stream');
+  const {
+    default: {extract},
+  } = await import('tar-stream');
   const compressed = await isGzip(path);
   const {size: archiveSize} = await stat(path);
   const archive = new Digest();

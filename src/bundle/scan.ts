@@ -72,7 +72,7 @@ async function verifyDirectory(directory: string): Promise<void> {
 
 /** Everything below `directory`, one at a time: a list of it all would be the largest thing in memory. */
 async function* list(directory: string): AsyncGenerator<{readonly path: string; readonly isDirectory: boolean}> {
-  const {fastGlob} = await import('./fast-glob.js');
+  const {default: fastGlob} = await import('fast-glob');
   const entries = fastGlob.globStream('**/*', {
     cwd: directory,
     dot: true,

@@ -35,7 +35,9 @@ function contentSize(entry: TarEntry): number {
 /** Bytes of the headers of entries with long or non-ASCII names: asked of the library that writes them. */
 async function headersSize(entries: readonly TarEntry[]): Promise<number> {
   if (entries.length === 0) return 0;
-  const {pack} = await import('./archiver.js');
+  const {
+    default: {pack},
+  } = await import('tar-stream');
   const headers = pack();
   for (const entry of entries) {
     if (entry.kind === 'link') headers.entry({name: entry.name, type: 'symlink', linkname: entry.target});

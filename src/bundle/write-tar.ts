@@ -28,7 +28,7 @@ export async function writeTar(
   destination: Writable,
   {modifiedAt, onBytes}: WriteTarOptions,
 ): Promise<void> {
-  const {TarArchive} = await import('./archiver.js');
+  const {TarArchive} = await import('archiver');
   const archive = new TarArchive();
   const fail = (error: unknown): void => {
     archive.unpipe(destination);

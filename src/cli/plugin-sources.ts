@@ -1,5 +1,6 @@
-import {readFileSync} from 'node:fs';
+import {existsSync, readFileSync} from 'node:fs';
 import {basename, dirname, join} from 'node:path';
+import type {Interfaces} from '@oclif/core';
 import type {Environment} from '../http/types.js';
 
 /** From where oclif takes plugins, beside its own. */
@@ -8,24 +9,43 @@ interface PluginSources {
   readonly userPlugins: boolean;
   /** Plugins among the dependencies of the package in `path`. */
   readonly pluginAdditions?: {readonly core: string[]; readonly path: string};
+  /** The package to which `pjson` belongs. */
+  readonly root?: string;
+  /** What oclif takes for our package.json, without plugins of its own. */
+  readonly pjson?: Interfaces.PJSON;
 }
 
 const pluginNames = ['mycli-plugin-*', '@*/mycli-plugin-*'];
 
 /**
  * The plugins of a run: those of the user, and those that a package has among its dependencies together with mycli, so that
- * `npm install mycli mycli-plugin-acme` in a project is enough. None with `MYCLI_SKIP_PLUGINS=1`.
+ * `npm install mycli mycli-plugin-acme` in a project is enough. None with `MYCLI_SKIP_PLUGINS=1`. Nothing is looked for, not
+ * even oclif's own ones, to show the help of one of our commands: it is in our manifest.
  * @param entry a file of ours, in `bin`.
+ * @param args what the user typed after `mycli`.
  */
-export function pluginSources(entry: string, env: Environment): PluginSources {
+export function pluginSources(entry: string, args: readonly string[], env: Environment): PluginSources {
+  const root = dirname(dirname(entry));
+  if (isHelpOfOurs(root, args)) return {userPlugins: false, root, pjson: packageWithoutPlugins(root)};
   if (skipsPlugins(env)) return {userPlugins: false};
-  const path = dependentPackage(dirname(dirname(entry)));
+  const path = dependentPackage(root);
   return {userPlugins: true, ...(path === undefined ? {} : {pluginAdditions: {core: pluginNames, path}})};
 }
 
 /** Whether `MYCLI_SKIP_PLUGINS` turns plugins off. */
 export function skipsPlugins(env: Environment): boolean {
   return !['', '0', 'false'].includes(env['MYCLI_SKIP_PLUGINS'] ?? '');
+}
+
+/** Whether the arguments are one of our commands and `--help`. */
+function isHelpOfOurs(root: string, [id = '', flag, ...rest]: readonly string[]): boolean {
+  const isId = /^[a-z]+:[a-z]+$/.test(id) && flag === '--help' && rest.length === 0;
+  return isId && existsSync(join(root, 'dist/commands', `${id.replace(':', '/')}.js`));
+}
+
+function packageWithoutPlugins(root: string): Interfaces.PJSON {
+  const pjson = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Interfaces.PJSON;
+  return {...pjson, oclif: {...pjson.oclif, plugins: []}};
 }
 
 /** The folder of the package that has installed ours into its `node_modules`. */

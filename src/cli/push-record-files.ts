@@ -29,14 +29,8 @@ function digest({backend, origin, organizationId, optionsSha256, projectSlug}: P
 async function readRecord(path: string): Promise<PushRecord | undefined> {
   const file = await readPrivateFile(path);
   if (file === undefined) return undefined;
-  const v = await import('valibot');
-  const schema = v.object({
-    version: v.literal(1),
-    bundleId: v.union([v.number(), v.pipe(v.string(), v.minLength(1))]),
-    fingerprint: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
-    pushedAt: v.pipe(v.string(), v.isoTimestamp()),
-  });
-  const result = v.safeParse(schema, file.value);
+  const {parsePushRecord} = await import('./push-record-schema.js');
+  const result = parsePushRecord(file.value);
   if (result.success) return result.output;
   throw createError('ERR_CONFIG_INVALID', `${path} does not hold the record of a push.`);
 }

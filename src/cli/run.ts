@@ -47,7 +47,8 @@ async function runCommand({argv, env}: NodeJS.Process, root: string): Promise<vo
   const {runOclif, settings} = await import('./oclif.js');
   // A linked plugin is what its package.json points to; oclif would look for its TypeScript, and warn about not taking it.
   settings.enableAutoTranspile = false;
-  await runOclif(argv.slice(2), {root, logger: silentLogger, ...pluginSources(root, env)});
+  const args = argv.slice(2);
+  await runOclif(args, {root, logger: silentLogger, ...pluginSources(root, args, env)});
 }
 
 interface SilentLogger {

@@ -64,7 +64,7 @@ export async function createHttpClient(options: HttpClientOptions): Promise<Got>
   };
   const errors = {secrets, limitedStatusCodes: policy.statusCodes};
 
-  const {got} = await import('./got.js');
+  const {got} = await import('got');
   return got.extend({
     headers: {'user-agent': userAgent, accept: 'application/json, */*;q=0.1'},
     ...(signal === undefined ? {} : {signal}),

@@ -158,6 +158,12 @@ describe('plugins that fail', () => {
     expect(await bench.mycli(['bundle:build', '--dry-run'])).toMatchObject({code: 0});
   });
 
+  test('are not looked for to show the help of a command that is ours', async () => {
+    await using bench = await createPluginBench('never-was');
+    expect((await bench.mycli(['--help'])).stderr).toContain('mycli-plugin-never-was');
+    expect(await bench.mycli(['bundle:push', '--help'])).toMatchObject({code: 0, stderr: ''});
+  });
+
   test('are left out with MYCLI_SKIP_PLUGINS, which is said', async () => {
     await using bench = await createPluginBench('minimal');
     const env = {MYCLI_SKIP_PLUGINS: '1'};

@@ -13,8 +13,10 @@ afterEach(() => rm(folder, {recursive: true}));
 
 interface Loaded {
   /** Names of npm packages that were looked up in node_modules. */
-  readonly packages: readonly string[];
-  /** Our own modules: paths below the repository. */
+  readonly installed: readonly string[];
+  /** Names of npm packages that are part of a file of ours. */
+  readonly bundled: readonly string[];
+  /** Our own modules: paths of their sources, and of files in bin, below the repository. */
   readonly modules: readonly string[];
 }
 
@@ -26,17 +28,35 @@ async function loadedBy(args: readonly string[], cwd?: string): Promise<Loaded> 
   const env = {NODE_V8_COVERAGE: join(folder, 'coverage'), HOME: folder, XDG_CACHE_HOME: folder};
   const ended = await runCli(binary, args, {...(cwd === undefined ? {} : {cwd}), env});
   expect(ended).toMatchObject({code: 0});
-  const packages = new Set<string>();
-  const modules: string[] = [];
+  const installed = new Set<string>();
+  const bundled = new Set<string>();
+  const modules = new Set<string>();
   for (const name of await readdir(join(folder, 'coverage'))) {
     const {result} = JSON.parse(await readFile(join(folder, 'coverage', name), 'utf8')) as {result: {url: string}[]};
-    for (const {url} of result) {
-      const [, installed] = /^.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(url) ?? [];
-      if (installed !== undefined) packages.add(installed);
-      else if (url.startsWith('file:')) modules.push(relative(root, fileURLToPath(url)).replaceAll('\\', '/'));
+    for (const {url} of result.filter((script) => script.url.startsWith('file:'))) {
+      const file = relative(root, fileURLToPath(url)).replaceAll('\\', '/');
+      const name = packageOf(file);
+      if (name !== undefined) installed.add(name);
+      else if (file.startsWith('dist/')) {
+        for (const source of await sourcesOf(file)) {
+          const part = packageOf(source);
+          if (part === undefined) modules.add(source);
+          else bundled.add(part);
+        }
+      } else modules.add(file);
     }
   }
-  return {packages: [...packages].sort(), modules: modules.sort()};
+  return {installed: [...installed].sort(), bundled: [...bundled].sort(), modules: [...modules].sort()};
+}
+
+function packageOf(file: string): string | undefined {
+  return /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1];
+}
+
+/** What the bundler made a file of: it says so before each part. */
+async function sourcesOf(file: string): Promise<readonly string[]> {
+  const text = await readFile(join(root, file), 'utf8');
+  return [...text.matchAll(/^\s*\/\/ ((?:src|node_modules)\/\S+)$/gm)].map(([, source = '']) => source);
 }
 
 /** What only pushing, packing, serving or the user's own code need. */
@@ -44,50 +64,46 @@ const heavy = new Set([
   ...['archiver', 'busboy', 'fast-glob', 'got', 'http-proxy-agent', 'https-proxy-agent', 'jiti', 'listr2'],
   ...['tar-stream', 'typescript', 'valibot'],
 ]);
-const workers = /^dist\/(?:tasks|operations|bundle|backends|testing|modules|http\/(?!redact))/;
+const workers = /^src\/(?:tasks|operations|bundle|backends|testing|modules|http\/(?!redact))/;
 
 test('--version loads one module beside the binary, and no package', async () => {
   expect(await loadedBy(['--version'])).toEqual({
-    packages: [],
-    modules: ['bin/run.js', 'bin/start.js', 'dist/cli/start.js', 'dist/version.js'],
+    installed: [],
+    bundled: [],
+    modules: ['bin/run.js', 'bin/start.js', 'src/cli/start.ts', 'src/version.ts'],
   });
 });
 
 describe('what only looks', () => {
   test.each([[['--help']], [['bundle:push', '--help']], [['bundle']]])(
-    '%j loads oclif in one file, and no package that it does not need',
+    '%j looks for no package, and loads none that it does not need',
     async (args) => {
-      const {packages, modules} = await loadedBy(args);
-      expect(packages).toEqual(['ci-info', 'fastest-levenshtein']);
-      expect(modules).toContain('dist/cli/oclif.js');
-      expect(modules.filter((module) => workers.test(module) || module.startsWith('dist/commands/'))).toEqual([]);
+      const {installed, bundled, modules} = await loadedBy(args);
+      expect(installed).toEqual([]);
+      expect(bundled).toContain('@oclif/core');
+      expect(bundled.filter((name) => heavy.has(name))).toEqual([]);
+      expect(modules.filter((module) => workers.test(module) || module.startsWith('src/commands/'))).toEqual([]);
     },
   );
 
   test.each([[['autocomplete:create']], [['autocomplete:script', 'bash']]])(
     '%j, which is a plugin with an oclif of its own, loads nothing heavy',
     async (args) => {
-      const {packages, modules} = await loadedBy(args);
-      expect(packages).toContain('@oclif/plugin-autocomplete');
-      expect(packages.filter((name) => heavy.has(name))).toEqual([]);
+      const {installed, bundled, modules} = await loadedBy(args);
+      expect(installed).toContain('@oclif/plugin-autocomplete');
+      expect([...installed, ...bundled].filter((name) => heavy.has(name))).toEqual([]);
       expect(modules.filter((module) => workers.test(module))).toEqual([]);
     },
   );
 });
 
-test('the file of oclif has nothing heavy in it', async () => {
-  const text = await readFile(join(root, 'dist/cli/oclif.js'), 'utf8');
-  // The bundler says before each module where it comes from.
-  const bundled = new Set(text.match(/(?<=^\s*\/\/ node_modules\/)(?:@[^/]+\/)?[^/\n]+/gm));
-  expect([...bundled]).toContain('@oclif/core');
-  expect([...bundled].filter((name) => heavy.has(name))).toEqual([]);
-});
-
 test('building a bundle loads no backend and no HTTP client', async () => {
   await mkdir(join(folder, 'project/build'), {recursive: true});
   await writeFile(join(folder, 'project/build/ssr.js'), '');
-  const {packages, modules} = await loadedBy(['bundle:build', '--quiet'], join(folder, 'project'));
-  expect(modules).toContain('dist/bundle/index.js');
-  expect(packages.filter((name) => ['got', 'listr2', 'jiti'].includes(name))).toEqual([]);
-  expect(modules.filter((module) => /^dist\/(?:backends|http\/(?!redact|origin))/.test(module))).toEqual([]);
+  const {installed, bundled, modules} = await loadedBy(['bundle:build', '--quiet'], join(folder, 'project'));
+  expect(installed).toEqual([]);
+  expect(bundled).toContain('archiver');
+  expect(modules).toContain('src/bundle/pack.ts');
+  expect(bundled.filter((name) => ['got', 'listr2'].includes(name))).toEqual([]);
+  expect(modules.filter((module) => /^src\/(?:backends|http\/(?!redact|origin))/.test(module))).toEqual([]);
 });

@@ -79,6 +79,9 @@ export const configSchema = v.object({
   backends: v.optional(v.pipe(object, v.record(v.string(), anything))),
 });
 
+/** Checks a configuration file. */
+export const parseConfigFile = v.safeParser(configSchema);
+
 /** A validated configuration file. */
 export type ConfigFile = v.InferOutput<typeof configSchema>;
 

@@ -41,13 +41,12 @@ async function readConfig(path: string): Promise<Readonly<Record<string, unknown
 }
 
 async function validate(config: Readonly<Record<string, unknown>>, path: string): Promise<ConfigSettings> {
-  const [{safeParse}, {configSchema, configKeys}, {checkConfigKeys}] = await Promise.all([
-    import('valibot'),
+  const [{parseConfigFile, configKeys}, {checkConfigKeys}] = await Promise.all([
     import('./config-schema.js'),
     import('./check-config-keys.js'),
   ]);
   checkConfigKeys(config, configKeys, path);
-  const result = safeParse(configSchema, config);
+  const result = parseConfigFile(config);
   if (result.success) return configSettings(result.output, dirname(path));
   const {describeProblems, fieldProblems} = await import('../../bundle/content-schema.js');
   const problems = fieldProblems(result.issues);

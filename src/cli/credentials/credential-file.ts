@@ -35,11 +35,8 @@ export async function readCredentials(file: CredentialFile): Promise<StoredCrede
   });
   if (stored === undefined) return {};
   await warnOfLooseModes(file);
-  const [{safeParse}, {credentialFileSchema}] = await Promise.all([
-    import('valibot'),
-    import('./credential-schema.js'),
-  ]);
-  const result = safeParse(credentialFileSchema, stored.value);
+  const {parseCredentialFile} = await import('./credential-schema.js');
+  const result = parseCredentialFile(stored.value);
   if (result.success) return result.output.origins;
   // What was found is not repeated, nor JSON's own complaint: both may hold a secret.
   throw createError('ERR_CONFIG_INVALID', `${path} does not hold stored credentials.`, {

@@ -18,11 +18,13 @@ const originCredentials = v.object({
   api: v.optional(v.variant('kind', [clientSecret, apiToken])),
 });
 
-/** The file of stored credentials. */
-export const credentialFileSchema = v.object({
-  version: v.literal(1),
-  origins: v.record(v.string(), originCredentials),
-});
+/** Checks the file of stored credentials. */
+export const parseCredentialFile = v.safeParser(
+  v.object({
+    version: v.literal(1),
+    origins: v.record(v.string(), originCredentials),
+  }),
+);
 
 /** The credentials of one origin, with their secrets: never shown. */
 export type OriginCredentials = v.InferOutput<typeof originCredentials>;

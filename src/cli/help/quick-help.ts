@@ -3,15 +3,18 @@ import {CommandHelp, Help} from '../oclif.js';
 
 type Render = (text: string) => string;
 
-/** oclif compiles every line of help as a template, a hundred of them for one command. Few are one. */
-function renderTemplates(render: Render): Render {
-  return (text) => (/<%|%>/.test(text) ? render(text) : text);
+/** oclif compiles every line of help as a template, a hundred of them for one command. Most are plain, or name two things. */
+function renderTemplates(render: Render, names: Readonly<Record<string, string>>): Render {
+  return (template) => {
+    const text = template.replaceAll(/<%= ([\w.]+) %>/g, (tag, name: string) => names[name] ?? tag);
+    return /<%|%>/.test(text) ? render(template) : text;
+  };
 }
 
 class QuickCommandHelp extends CommandHelp {
   constructor(...args: ConstructorParameters<typeof CommandHelp>) {
     super(...args);
-    this.render = renderTemplates(this.render);
+    this.render = renderTemplates(this.render, {'config.bin': this.config.bin, 'command.id': this.command.id});
   }
 }
 
@@ -21,6 +24,6 @@ export class QuickHelp extends Help {
 
   constructor(config: Config, options?: Partial<Interfaces.HelpOptions>) {
     super(config, options);
-    this.render = renderTemplates(this.render);
+    this.render = renderTemplates(this.render, {'config.bin': this.config.bin});
   }
 }

@@ -31,7 +31,9 @@ const readSize = 256 * 1024;
  * link, and a bomb.
  */
 export async function readArchive(file: string, {limits, visit}: ReadArchiveOptions): Promise<void> {
-  const {extract} = await import('tar-stream');
+  const {
+    default: {extract},
+  } = await import('tar-stream');
   const parser = extract();
   const {size} = await stat(file);
   const source = createReadStream(file, {highWaterMark: readSize});

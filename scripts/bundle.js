@@ -1,0 +1,68 @@
+// Makes few files of our modules and of the packages behind them, and writes the licences of these: node would spend more
+// time on finding hundreds of files than on running them. What several entries share is in chunks, so that each module is
+// there once, and what is imported when it is needed is loaded then. Nothing is minified: names in stack traces are those
+// of the sources.
+import {readdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {build} from 'esbuild';
+
+const {exports, oclif} = JSON.parse(readFileSync('package.json', 'utf8'));
+
+/** What is loaded by its name: by importers of the package, by bin, by oclif. */
+const published = [
+  ...Object.values(exports).flatMap((entry) => entry.default ?? []),
+  './dist/cli/start.js',
+  ...Object.values(oclif.hooks),
+  oclif.helpClass.target,
+];
+/** Parts that scripts, bench and commands of tests are made with. */
+const parts = [
+  'cli/base-command',
+  'cli/run',
+  'cli/flags/index',
+  'cli/settings/setting-names',
+  'errors/index',
+  'http/index',
+];
+const commands = readdirSync('src/commands', {recursive: true}).filter((file) => file.endsWith('.ts'));
+
+/** Left where npm puts them: what loads files of its own, oclif's plugins, and what oclif needs for TypeScript only. */
+const external = ['jiti', '@oclif/plugin-*', 'typescript'];
+
+const {metafile} = await build({
+  entryPoints: [
+    ...published.map((file) => file.replace(/^\.\/dist\/(.*)\.js$/, 'src/$1.ts')),
+    ...parts.map((part) => `src/${part}.ts`),
+    ...commands.map((file) => `src/commands/${file}`),
+  ],
+  outbase: 'src',
+  outdir: 'dist',
+  chunkNames: 'chunks/[name]-[hash]',
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20.19',
+  metafile: true,
+  logLevel: 'warning',
+  external,
+  // What packages that are CommonJS expect to find.
+  define: {__dirname: 'import.meta.dirname'},
+  banner: {
+    js: `import {createRequire as createRequireOfFile} from 'node:module';
+const require = createRequireOfFile(import.meta.url);`,
+  },
+});
+
+/** The name, the version and the licence of the package in `folder`. */
+function noticeOf(folder) {
+  const {name, version, license} = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));
+  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+  const text = file === undefined ? '' : `\n${readFileSync(`${folder}/${file}`, 'utf8').trim()}\n`;
+  return `${name} ${version} (${license})\n${text}`;
+}
+
+const inputs = Object.keys(metafile.inputs).join('\n');
+const folders = new Set(inputs.match(/^.*node_modules\/(?:@[^/]+\/)?[^/\n]+/gm));
+// A package may lie in several folders.
+const notices = new Set([...folders].map(noticeOf).sort());
+writeFileSync('dist/bundled-licenses.txt', [...notices].join(`\n${'-'.repeat(80)}\n\n`));
