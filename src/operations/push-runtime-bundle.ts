@@ -120,9 +120,11 @@ async function afterUpload<Result>(
     if (accepted && !interrupted && error.code !== 'ERR_DEPLOYMENT_FAILED') {
       throw amendError(error, {message: `bundle ${id} was uploaded, and ${error.message}`, details});
     }
+    const requested = error.details?.['deploymentRequested'] !== false;
+    const deployment = requested ? `, and its deployment to ${targetSlug} may go on` : '';
     throw amendError(error, {
       message: interrupted
-        ? `${error.message} Bundle ${id} was uploaded, and its deployment to ${targetSlug} may go on`
+        ? `${error.message} Bundle ${id} was uploaded${deployment}`
         : `bundle ${id} was uploaded, deploying it to ${targetSlug} failed: ${error.message}`,
       suggestions: [
         commandLine(

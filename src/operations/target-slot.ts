@@ -17,7 +17,8 @@ type Occupant = DeploymentItem | 'none' | 'unknown';
 /**
  * Sends a request that starts a deployment. A target takes one at a time and answers 409 while another is running: it has
  * done nothing then, so that sending again is a new request. With `waitForSlot` that is done when the other has ended.
- * @throws RuntimeCliError the refusal, saying who is running since when; `ERR_WAIT_TIMEOUT` when waiting took too long.
+ * @throws RuntimeCliError the refusal, saying who is running since when; `ERR_WAIT_TIMEOUT` when waiting took too long; an
+ * interruption of the wait, with `details.deploymentRequested` false.
  */
 export async function inTargetSlot<Result>(
   open: OpenBackend,
@@ -37,7 +38,10 @@ export async function inTargetSlot<Result>(
       do {
         const description = describeOccupant(occupant, targetSlug);
         callBackSafely(() => options.onProgress?.({phase: 'slot', transferred: 0, description}));
-        if (!(await poll.pause())) throw slotTimedOut(error, open, targetSlug, poll.timeout, occupant);
+        const more = await poll.pause().catch((reason: unknown) => {
+          throw stoppedWaiting(reason);
+        });
+        if (!more) throw slotTimedOut(error, open, targetSlug, poll.timeout, occupant);
         occupant = await findOccupant(open, targetSlug);
       } while (typeof occupant === 'object');
     }
@@ -78,6 +82,15 @@ function targetBusy(error: RuntimeCliError, targetSlug: string, occupant: Occupa
     message: `the target is busy (409): ${describeOccupant(occupant, targetSlug)}`,
     suggestions: [wait],
     details: {running: occupant},
+  });
+}
+
+/** What ended the wait from outside. A caller's own reason for an abort is passed on as it is. */
+function stoppedWaiting(reason: unknown): unknown {
+  if (!isRuntimeCliError(reason)) return reason;
+  return amendError(reason, {
+    message: `${reason.message} Nothing was deployed.`,
+    details: {deploymentRequested: false},
   });
 }
 

@@ -2,7 +2,7 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import {callBackend} from '../backends/call.js';
 import type {DeploymentRef, DeploymentState} from '../backends/contract.js';
 import {commandLine} from '../errors/command-line.js';
-import {createError, isRuntimeCliError} from '../errors/index.js';
+import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
 import {callBackSafely} from './callbacks.js';
 import type {Host} from './host.js';
 import {longestTimeoutSeconds} from './longest-timeout.js';
@@ -61,7 +61,14 @@ async function look(
       getDeployment.call(backend, deployment, context),
     );
   } catch (error) {
-    if (context.signal.aborted || !isLost(error)) throw error;
+    if (context.signal.aborted || !isRuntimeCliError(error)) throw error;
+    if (!isLost(error)) {
+      throw amendError(error, {
+        message: `${describe(deployment)} was accepted, but its state cannot be read: ${error.message}`,
+        suggestions: ['It goes on without us. Look at it:', historyCommand(options)],
+        details: {deployment},
+      });
+    }
     if (lost + 1 < maxLostPolls) return undefined;
     throw createError(
       'ERR_OUTCOME_UNKNOWN',
@@ -75,8 +82,7 @@ async function look(
   }
 }
 
-function isLost(error: unknown): boolean {
-  if (!isRuntimeCliError(error)) return false;
+function isLost(error: RuntimeCliError): boolean {
   return ['ERR_NETWORK', 'ERR_TIMEOUT', 'ERR_SERVER', 'ERR_RATE_LIMITED'].includes(error.code);
 }
 

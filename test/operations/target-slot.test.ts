@@ -1,4 +1,5 @@
 import {describe, expect, test} from 'vitest';
+import {createError} from '../../src/errors/index.js';
 import {ApiKeyStrategy, BearerTokenStrategy} from '../../src/http/index.js';
 import {deployBundle} from '../../src/operations/deploy-bundle.js';
 import type {DeployBundleOptions, OperationProgress} from '../../src/operations/options.js';
@@ -156,6 +157,25 @@ describe('waitForSlot', () => {
       project.host,
     );
     await expect(waiting).rejects.toBe(reason);
+  });
+
+  test.each([
+    ['a push', {v2: true}, 'Interrupted. Nothing was deployed. Bundle 7 was uploaded'],
+    ['a push in one call', {v2: false}, 'Interrupted. Nothing was deployed.'],
+  ])('an interruption of the wait of %s says that nothing was deployed', async (_, format, message) => {
+    await using server = await startRecordingServer(({method, path}) => {
+      if (method !== 'POST') return running;
+      return path.endsWith('/deploy/') || !format.v2 ? busy : {status: 201, body: {id: 7}};
+    });
+    await using project = await createProject();
+    const controller = new AbortController();
+    const onProgress = ({phase}: OperationProgress) => {
+      if (phase === 'slot') controller.abort(createError('ERR_INTERRUPTED', 'Interrupted.', {exitCode: 130}));
+    };
+    const {signal} = controller;
+    const push = {...options(server), ...format, waitForSlot: true, pollInterval: 60, signal, onProgress};
+    await expect(pushRuntimeBundle(push, project.host)).rejects.toMatchObject({exitCode: 130, message});
+    expect(server.requests.filter(({path}) => path.endsWith('/deploy/')).length).toBeLessThan(2);
   });
 
   test('a v1 push that deploys in one call waits first, and sends the whole body again', async () => {

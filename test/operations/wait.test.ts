@@ -140,10 +140,17 @@ describe('waiting on the Api backend', () => {
     });
   });
 
-  test('an answer that refuses the look decides', async () => {
+  test('an answer that refuses the look decides, and the error says how to look otherwise', async () => {
     await using server = await startRecordingServer(apiTarget([{status: 403, body: {detail: 'no'}}]));
     await using project = await createProject();
-    await expect(deployBundle(apiOptions(server), project.host)).rejects.toMatchObject({exitCode: 4, status: 403});
+    await expect(deployBundle(apiOptions(server), project.host)).rejects.toMatchObject({
+      exitCode: 4,
+      status: 403,
+      message: expect.stringMatching(/^the deployment \S+ was accepted, but its state cannot be read: /) as string,
+      suggestions: expect.arrayContaining([
+        expect.stringMatching(/^mycli bundle:history .*--target staging/),
+      ]) as string[],
+    });
   });
 
   test('why a deployment failed is told', async () => {
