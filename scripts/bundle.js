@@ -3,6 +3,7 @@
 // there once, and what is imported when it is needed is loaded then. Nothing is minified: names in stack traces are those
 // of the sources.
 import {readdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {createRequire} from 'node:module';
 import {build} from 'esbuild';
 
 const {exports, oclif} = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -28,6 +29,22 @@ const commands = readdirSync('src/commands', {recursive: true}).filter((file) =>
 /** Left where npm puts them: what loads files of its own, oclif's plugins, and what oclif needs for TypeScript only. */
 const external = ['jiti', '@oclif/plugin-*', 'typescript'];
 
+/** What oclif asks for at its start and hardly ever uses: it runs when it is used. */
+const seldomUsed = {
+  name: 'seldom-used',
+  setup({onResolve, onLoad}) {
+    const namespace = 'seldom-used';
+    onResolve({filter: /^(tinyglobby|ejs)$/}, ({path, importer, resolveDir}) =>
+      importer.includes('/@oclif/core/') ? {path, namespace, pluginData: resolveDir} : undefined,
+    );
+    onLoad({filter: /./, namespace}, ({path, pluginData: resolveDir}) => {
+      const names = Object.keys(createRequire(`${resolveDir}/`)(path));
+      const getters = names.map((name) => `get ${name}() { return require('${path}').${name}; }`);
+      return {contents: `module.exports = {${getters.join(', ')}};`, resolveDir};
+    });
+  },
+};
+
 const {metafile} = await build({
   entryPoints: [
     ...published.map((file) => file.replace(/^\.\/dist\/(.*)\.js$/, 'src/$1.ts')),
@@ -45,6 +62,7 @@ const {metafile} = await build({
   metafile: true,
   logLevel: 'warning',
   external,
+  plugins: [seldomUsed],
   // What packages that are CommonJS expect to find.
   define: {__dirname: 'import.meta.dirname'},
   banner: {
