@@ -8,7 +8,7 @@ const defaultExports = [
   'src/cli/hooks/**',
   'src/cli/help.ts',
   'bench/oclif-hello/**',
-  '*.config.{js,ts}',
+  '**/*.config.{js,ts}',
   '.dependency-cruiser.js',
   'examples/**',
 ];

@@ -1,0 +1,10 @@
+import {defineConfig, type ViteUserConfig} from 'vitest/config';
+import all from '../../vitest.config.js';
+
+const config: ViteUserConfig = all;
+
+/** The tests that run the mutated code in their own process, and fast: each mutant waits for those that reach it. */
+export default defineConfig({
+  ...config,
+  test: {...config.test, include: ['test/{backends,bundle,http,operations}/**/*.test.ts']},
+});
