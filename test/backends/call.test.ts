@@ -48,6 +48,46 @@ test('anything else is a failure of the backend, with its cause', async () => {
   });
 });
 
+test('what is thrown and is no error is told as it is', async () => {
+  await expect(call('no luck')).rejects.toMatchObject({
+    code: 'ERR_BACKEND_FAILED',
+    message: 'the acme backend failed while uploading the bundle: no luck',
+    cause: 'no luck',
+  });
+});
+
+test.each([
+  ['an error of the system, which has a code too', Object.assign(new Error('lost'), {code: 'ECONNRESET'})],
+  ['without a code', Object.assign(new Error('lost'), {backendError: true})],
+  ['with a code that is no text', Object.assign(new Error('lost'), {backendError: true, code: 7})],
+])('%s is no backend error', async (_, error) => {
+  await expect(call(error)).rejects.toMatchObject({
+    code: 'ERR_BACKEND_FAILED',
+    message: 'the acme backend failed while uploading the bundle: lost',
+    details: undefined,
+  });
+});
+
+test('of a backend error only what has its type is taken over', async () => {
+  const odd = Object.assign(new Error('odd'), {
+    backendError: true,
+    code: 'ERR_SERVER',
+    status: '500',
+    suggestions: 'Wait.',
+  });
+  await expect(call(odd)).rejects.toMatchObject({code: 'ERR_SERVER', status: undefined, suggestions: []});
+  const listed = Object.assign(new Error('odd'), {backendError: true, code: 'ERR_SERVER', suggestions: [1, 'Wait.']});
+  await expect(call(listed)).rejects.toMatchObject({suggestions: ['1', 'Wait.'], cause: listed});
+});
+
+test('a call that is aborted already is not begun', async () => {
+  const reason = new Error('too late');
+  const begun: unknown[] = [];
+  const pending = callBackend(backend, 'uploading', AbortSignal.abort(reason), async () => begun.push('call'));
+  await expect(pending).rejects.toBe(reason);
+  expect(begun).toEqual([]);
+});
+
 test('an abort rejects with its reason, whatever the backend makes of it', async () => {
   const controller = new AbortController();
   const reason = new Error('enough');

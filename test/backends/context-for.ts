@@ -1,0 +1,25 @@
+import {createBackendContext, type BackendContextOptions} from '../../src/backends/context.js';
+
+/** A logger that tells nobody. */
+export const silent = {debug: () => undefined, info: () => undefined, warn: () => undefined};
+
+/** The context of a call of a backend with these options, for the project `my shop`. It retries once, soon. */
+export async function contextFor<Options>(options: Options, more: Partial<BackendContextOptions> = {}) {
+  const context = await createBackendContext({
+    projectSlug: 'my shop',
+    options,
+    env: {},
+    logger: silent,
+    signal: new AbortController().signal,
+    userAgent: 'mycli/0.0.0-test',
+    rateLimit: {maxRetries: 1, baseDelayMs: 1},
+    ...more,
+  });
+  return {...context, options};
+}
+
+/** A member of a backend whose capabilities promise it. */
+export function promised<Member>(member: Member | undefined): Member {
+  if (member === undefined) throw new Error('The backend has no such member.');
+  return member;
+}

@@ -1,0 +1,153 @@
+import {PassThrough} from 'node:stream';
+import {buffer} from 'node:stream/consumers';
+import {describe, expect, test} from 'vitest';
+import type {DownloadRequest, DownloadStart} from '../../src/backends/contract.js';
+import {legacyBackend} from '../../src/backends/legacy/backend.js';
+import type {LegacyBackendOptions} from '../../src/backends/legacy/connection.js';
+import {ApiKeyStrategy} from '../../src/http/index.js';
+import type {RetryEvent} from '../../src/http/types.js';
+import {closedPort} from '../http/with-server.js';
+import {startRecordingServer, type Handler, type RecordedRequest} from '../recording-server.js';
+import {contextFor, promised} from './context-for.js';
+
+const download = promised(legacyBackend.download);
+const isArchive = ({path}: RecordedRequest) => path.startsWith('/archive');
+
+/** A legacy service whose presigned URL is `/archive` of its own origin, or `address`, and what is answered there. */
+async function startService(archive: Handler, address?: string) {
+  const server = await startRecordingServer((request, response) => {
+    if (isArchive(request)) return archive(request, response);
+    return {status: 200, body: {download_url: address ?? `${server.origin}/archive`}};
+  });
+  return server;
+}
+
+/** Downloads bundle 7: the bytes, what was told of their start, and the waits; `maxRetries` is 3. */
+async function downloadFrom(origin: string, request: Partial<DownloadRequest> = {}) {
+  const starts: DownloadStart[] = [];
+  const waits: RetryEvent[] = [];
+  const context = await contextFor<LegacyBackendOptions>(
+    {origin, auth: new ApiKeyStrategy({apiKey: 'canary-key'})},
+    {rateLimit: {baseDelayMs: 1}, onRetry: (event) => waits.push(event)},
+  );
+  const writeTo = new PassThrough();
+  const onStart = (start: DownloadStart) => starts.push(start);
+  const done = download({bundleId: '7', writeTo, onStart, ...request}, context);
+  return {bytes: async () => String((await Promise.all([buffer(writeTo), done]))[0]), done, starts, waits};
+}
+
+const resume = {offset: 3, validator: '"v1"'};
+
+describe('a download from legacy', () => {
+  test('asks for the presigned URL and goes there without credentials', async () => {
+    await using server = await startService(() => ({status: 200, body: 'abcdef', headers: {etag: '"v1"'}}));
+    const {bytes} = await downloadFrom(server.origin);
+    expect(await bytes()).toBe('abcdef');
+    expect(server.requests.map(({method, path}) => `${method} ${path}`)).toEqual([
+      'GET /api/projects/my%20shop/bundles/7/download/',
+      'GET /archive',
+    ]);
+    expect(server.requests.map(({headers}) => headers.authorization)).toEqual(['Bearer canary-key', undefined]);
+    expect(server.requests[1]?.headers).not.toHaveProperty('range');
+    expect(server.requests[1]?.headers).not.toHaveProperty('if-range');
+  });
+
+  test('without a URL in the answer is an error', async () => {
+    await using server = await startRecordingServer(() => ({status: 200, body: {download_url: 5}}));
+    const {done} = await downloadFrom(server.origin);
+    await expect(done).rejects.toMatchObject({code: 'ERR_RESPONSE_INVALID'});
+  });
+
+  test.each([
+    [
+      {'content-length': '6', etag: '"v1"'},
+      {offset: 0, total: 6, validator: '"v1"'},
+    ],
+    [
+      {'content-length': '6', etag: 'W/"v1"'},
+      {offset: 0, total: 6},
+    ],
+    [{'transfer-encoding': 'chunked'}, {offset: 0}],
+  ])('tells before the first byte what the headers %j say', async (headers, start) => {
+    await using server = await startService(() => ({status: 200, body: 'abcdef', headers}));
+    const {bytes, starts} = await downloadFrom(server.origin, {resume});
+    expect(await bytes()).toBe('abcdef');
+    expect(starts).toEqual([start]);
+  });
+
+  test.each([
+    ['bytes 3-5/6', 6],
+    ['bytes 3-12/13', 13],
+    ['bytes 3-5/*', undefined],
+  ])('goes on where it broke off when the server sends %s', async (range, total) => {
+    const headers = {'content-range': range, etag: '"other"'};
+    await using server = await startService(() => ({status: 206, body: 'def', headers}));
+    const {bytes, starts} = await downloadFrom(server.origin, {resume});
+    expect(await bytes()).toBe('def');
+    expect(starts).toEqual([{offset: 3, total, validator: '"v1"'}]);
+    expect(server.requests[1]?.headers).toMatchObject({range: 'bytes=3-', 'if-range': '"v1"'});
+  });
+
+  test.each([
+    ['bytes 2-5/6', resume],
+    ['bytes 30-35/36', resume],
+    ['other bytes 3-5/6', resume],
+    ['bytes 3-5/6 or so', resume],
+    ['bytes 3-5/', resume],
+    ['bytes -5/6', resume],
+    ['', resume],
+    ['bytes 0-5/6', undefined],
+  ])('refuses the part %j when %o was asked for, and asks once', async (range, asked) => {
+    const headers = {'content-range': range};
+    await using server = await startService(() => ({status: 206, body: 'def', headers}));
+    const {done, starts} = await downloadFrom(server.origin, {resume: asked});
+    await expect(done).rejects.toMatchObject({code: 'ERR_RESPONSE_INVALID'});
+    expect(starts).toEqual([]);
+    expect(server.requests.filter(isArchive)).toHaveLength(1);
+  });
+});
+
+describe('an archive that cannot be had at once', () => {
+  const broken: Handler = () => undefined;
+
+  test.each<[string, Handler, number, object]>([
+    ['a failure of the server twice more', () => ({status: 500, body: ''}), 3, {code: 'ERR_SERVER', status: 500}],
+    ['a connection that breaks twice more', broken, 3, {code: 'ERR_NETWORK'}],
+    ['a limited rate as often as configured', () => ({status: 429, body: ''}), 4, {status: 429}],
+    ['a refusal never', () => ({status: 404, body: ''}), 1, {code: 'ERR_REJECTED', status: 404}],
+  ])('is asked for again: %s', async (_, handler, times, failure) => {
+    await using server = await startService(handler);
+    const {done, waits} = await downloadFrom(server.origin);
+    await expect(done).rejects.toMatchObject(failure);
+    expect(server.requests.filter(isArchive)).toHaveLength(times);
+    expect(waits).toHaveLength(times - 1);
+  });
+
+  test('is asked for again when nobody listens, as often as configured', async () => {
+    const address = `http://127.0.0.1:${String(await closedPort())}/archive`;
+    await using server = await startService(broken, address);
+    const {done, waits} = await downloadFrom(server.origin);
+    await expect(done).rejects.toMatchObject({code: 'ERR_NETWORK', exitCode: 6});
+    expect(waits.map(({attempt}) => attempt)).toEqual([1, 2, 3]);
+  });
+
+  test('is not asked for again when its server has no address', async () => {
+    await using server = await startService(broken, 'http://mycli.invalid/archive');
+    const {done, waits} = await downloadFrom(server.origin);
+    await expect(done).rejects.toMatchObject({code: 'ERR_NETWORK'});
+    expect(waits).toEqual([]);
+  });
+
+  test('waits as long as the server says, tells why, and then is had', async () => {
+    let times = 0;
+    await using server = await startService(() => {
+      times += 1;
+      if (times === 1) return {status: 503, body: '', headers: {'retry-after': '0'}};
+      return {status: 200, body: 'abcdef'};
+    });
+    const {bytes, waits} = await downloadFrom(server.origin);
+    expect(await bytes()).toBe('abcdef');
+    expect(waits).toMatchObject([{attempt: 1, delayMs: 0, status: 503}]);
+    expect(waits[0]?.reason).toContain('503');
+  });
+});
