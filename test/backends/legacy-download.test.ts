@@ -131,8 +131,8 @@ describe('an archive that cannot be had at once', () => {
     expect(waits.map(({attempt}) => attempt)).toEqual([1, 2, 3]);
   });
 
-  test('is not asked for again when its server has no address', async () => {
-    await using server = await startService(broken, 'http://mycli.invalid/archive');
+  test('is not asked for again when nobody has its name', async () => {
+    await using server = await startService(broken, `http://${'a'.repeat(64)}.invalid/archive`);
     const {done, waits} = await downloadFrom(server.origin);
     await expect(done).rejects.toMatchObject({code: 'ERR_NETWORK'});
     expect(waits).toEqual([]);

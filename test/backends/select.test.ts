@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {deployFallbackReason, selectBackend, uploadFallbackReason} from '../../src/backends/select.js';
+import {deployFallbackReason, notConfigured, selectBackend, uploadFallbackReason} from '../../src/backends/select.js';
 import {createError, type ErrorCode} from '../../src/errors/index.js';
 
 describe('choosing the backend', () => {
@@ -17,6 +17,11 @@ describe('choosing the backend', () => {
   test('auto without an Api connection takes legacy, says what is missing, and never falls back', () => {
     const selection = selectBackend({preference: 'auto', apiMissing: ['--client-id'], legacyMissing: []});
     expect(selection).toEqual({backend: 'legacy', reason: 'Api is not configured: missing --client-id'});
+  });
+
+  test('auto with half an Api connection and nothing of legacy tells what Api misses, item by item', () => {
+    const selection = selectBackend({preference: 'auto', apiMissing: ['--a', '--b'], legacyMissing: ['--origin']});
+    expect(selection).toEqual({backend: 'legacy', reason: 'Api is not configured: missing --a, --b'});
   });
 
   test('auto says it simply when nothing at all is set for Api', () => {
@@ -70,6 +75,19 @@ describe('falling back after an upload', () => {
     expect(uploadFallbackReason(refusal('invalid_client'))).toBeUndefined();
   });
 
+  test.each([
+    ['the scope of nothing', ': the scope of nothing'],
+    ['', ''],
+    [{text: 'none'}, ''],
+    [undefined, ''],
+  ])('the reason quotes what the server said: %j', (serverMessage, quoted) => {
+    const details = {serverMessage};
+    const upload = createError('ERR_REJECTED', 'refused', {status: 404, details});
+    expect(uploadFallbackReason(upload)).toBe(`the Api backend answered 404 to the upload${quoted}`);
+    const deploy = createError('ERR_FORBIDDEN', 'refused', {status: 403, details});
+    expect(deployFallbackReason(deploy)).toBe(`the Api backend answered 403${quoted}`);
+  });
+
   test('a capability that the Api backend lacks falls back, a bug does not', () => {
     expect(uploadFallbackReason(createError('ERR_CAPABILITY_UNSUPPORTED', 'no'))).toBe('no');
     expect(uploadFallbackReason(new TypeError('bug'))).toBeUndefined();
@@ -88,5 +106,42 @@ describe('falling back after a request to deploy', () => {
   test('invalid_scope falls back', () => {
     const error = createError('ERR_OAUTH', 'refused', {status: 400, details: {oauthError: 'invalid_scope'}});
     expect(deployFallbackReason(error)).toContain('invalid_scope');
+  });
+
+  test('another refusal of the token endpoint does not, nor does a bug', () => {
+    const details = {oauthError: 'invalid_client'};
+    expect(deployFallbackReason(createError('ERR_OAUTH', 'refused', {status: 401, details}))).toBeUndefined();
+    const odd = createError('ERR_SERVER', 'refused', {status: 500, details: {oauthError: 'invalid_scope'}});
+    expect(deployFallbackReason(odd)).toBeUndefined();
+    expect(uploadFallbackReason(odd)).toBeUndefined();
+    expect(deployFallbackReason(new TypeError('bug'))).toBeUndefined();
+  });
+});
+
+describe('a backend that is not configured', () => {
+  const address = expect.stringContaining('--origin') as string;
+  const key = expect.stringContaining('--api-key') as string;
+
+  test.each([
+    [['--origin'], 'ERR_ORIGIN_MISSING', [address]],
+    [['origin (MYCLI_RUNTIME_ORIGIN)'], 'ERR_ORIGIN_MISSING', [address]],
+    [['--api-key'], 'ERR_CREDENTIALS_MISSING', [key]],
+    [['--original-key'], 'ERR_CREDENTIALS_MISSING', [key]],
+    [['the key of the origin'], 'ERR_CREDENTIALS_MISSING', [key]],
+    [['--origin', '--api-key'], 'ERR_CREDENTIALS_MISSING', [address, key]],
+  ])('when legacy misses %j, the error is %s, with the way out of each', (missing, code, suggestions) => {
+    const error = notConfigured('legacy', missing);
+    expect(error).toMatchObject({code, exitCode: 3, suggestions, details: {backend: 'legacy', missing}});
+    expect(error.message).toContain(missing.join(', '));
+  });
+
+  test.each([
+    ['api', '--api-origin'],
+    ['acme', '"backends.acme"'],
+  ])('tells for %s where its settings go', (name, place) => {
+    expect(notConfigured(name, ['origin'])).toMatchObject({
+      code: 'ERR_CREDENTIALS_MISSING',
+      suggestions: [expect.stringContaining(place)],
+    });
   });
 });

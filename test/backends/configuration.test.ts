@@ -1,0 +1,61 @@
+import {describe, expect, test} from 'vitest';
+import {apiBackend} from '../../src/backends/api/backend.js';
+import {missingConfiguration, optionsOf, secretOptions} from '../../src/backends/configuration.js';
+import {legacyBackend} from '../../src/backends/legacy/backend.js';
+import {BearerTokenStrategy} from '../../src/http/index.js';
+import {silent} from './context-for.js';
+
+const auth = new BearerTokenStrategy('token');
+
+describe('the options of a backend', () => {
+  test('are the settings themselves for a built-in one', async () => {
+    const apiConnection = {origin: 'https://api.example', organizationId: 'o', auth};
+    const settings = {
+      apiConnection,
+      apiMissing: ['--api-origin'],
+      legacyAuth: auth,
+      legacyMissing: ['--origin'],
+      origin: 'https://runtime.example',
+      backendOptions: {region: 'eu'},
+    };
+    expect(await optionsOf(apiBackend, settings)).toEqual({connection: apiConnection, missing: ['--api-origin']});
+    expect(await optionsOf(legacyBackend, settings)).toEqual({
+      origin: 'https://runtime.example',
+      auth,
+      missing: ['--origin'],
+    });
+  });
+
+  test('are as they were given when a plugin has no schema', async () => {
+    const acme = {...legacyBackend, name: 'acme'};
+    expect(await optionsOf(acme, {backendOptions: {region: 'eu'}})).toEqual({region: 'eu'});
+    expect(await optionsOf(acme, {})).toEqual({});
+  });
+
+  test('that are secrets are none without options, and without a list of them', () => {
+    expect(secretOptions({secrets: ['token']}, {})).toEqual([]);
+    expect(secretOptions({}, {backendOptions: {token: 'canary'}})).toEqual([]);
+    expect(secretOptions({secrets: ['token']}, {backendOptions: {token: null}})).toEqual([]);
+    expect(secretOptions({secrets: ['token']}, {backendOptions: {token: true}})).toEqual([]);
+  });
+});
+
+describe('what a backend misses', () => {
+  test('is nothing when it is configured', async () => {
+    const settings = {origin: 'https://runtime.example', legacyAuth: auth};
+    expect(await missingConfiguration(legacyBackend, settings, {env: {}, logger: silent})).toEqual([]);
+  });
+
+  test('is what it says, of its settings, the environment, the project and the target', async () => {
+    const apiConnection = {origin: 'https://api.example', organizationId: 'o', auth};
+    const surroundings = {env: {}, logger: silent, projectSlug: 'my shop', targetSlug: 'My target'};
+    expect(await missingConfiguration(apiBackend, {apiConnection}, surroundings)).toEqual([
+      expect.stringContaining('"my shop"'),
+      expect.stringContaining('"My target"'),
+    ]);
+    const env = {MYCLI_RUNTIME_ORIGIN: 'https://runtime.example'};
+    expect(await missingConfiguration(legacyBackend, {legacyMissing: ['--api-key']}, {env, logger: silent})).toEqual([
+      '--api-key',
+    ]);
+  });
+});

@@ -1,0 +1,54 @@
+import {expect, test} from 'vitest';
+import {startRecordingServer} from '../recording-server.js';
+import {contextFor, silent} from './context-for.js';
+
+test('what is given to a call is in its context', async () => {
+  const signal = new AbortController().signal;
+  const given = {projectSlug: 'shop', targetSlug: 'staging', env: {A: '1'}, logger: silent, signal};
+  expect(await contextFor({region: 'eu'}, given)).toMatchObject({...given, options: {region: 'eu'}});
+});
+
+test('its client has the user agent, the time-outs and the secrets to mask', async () => {
+  await using server = await startRecordingServer(() => new Promise(() => undefined));
+  const {http} = await contextFor(
+    {},
+    {timeouts: {responseTimeoutMs: 50}, secrets: ['canary'], rateLimit: {maxRetries: 0}},
+  );
+  const failed = http.post(`${server.origin}/canary`, {retry: {limit: 0}});
+  await expect(failed).rejects.toMatchObject({message: expect.stringContaining('/***') as string});
+  expect(server.requests.map(({headers}) => headers['user-agent'])).toEqual(['mycli/0.0.0-test']);
+});
+
+test('progress of a body goes to whoever wants to know', async () => {
+  await using server = await startRecordingServer(() => ({status: 200, body: {}}));
+  const seen: number[] = [];
+  const {http, bodies} = await contextFor({}, {onProgress: ({transferred}) => seen.push(transferred)});
+  await http.post(server.origin, bodies.json('four'));
+  expect(seen.at(-1)).toBe('"four"'.length);
+  const nobody = await contextFor({});
+  await nobody.http.post(server.origin, nobody.bodies.json('four'));
+  expect(server.requests).toHaveLength(2);
+});
+
+test.each(['the client', 'a client of the backend'])(
+  'the waits of %s are told to the nearest who asked',
+  async (which) => {
+    const told: string[] = [];
+    const asked = (who: string) => ({
+      logger: {...silent, info: () => told.push(`${who} logs`)},
+      onRetry: () => told.push(who),
+    });
+    const waitIn = async (rateLimit: object) => {
+      await using server = await startRecordingServer(() => ({status: 429, body: {}}));
+      const context = await contextFor(
+        {},
+        {...asked('caller'), rateLimit: {maxRetries: 1, baseDelayMs: 1, ...rateLimit}},
+      );
+      if (which === 'the client') await expect(context.http.get(server.origin)).rejects.toMatchObject({status: 429});
+      else await context.waitToRetry({retries: 0, status: 429, reason: '429'});
+      return told.splice(0);
+    };
+    expect(await waitIn({})).toEqual(['caller logs', 'caller']);
+    expect(await waitIn(asked('rate limit'))).toEqual(['rate limit logs', 'rate limit']);
+  },
+);
