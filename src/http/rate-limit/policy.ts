@@ -96,8 +96,8 @@ export function calculateRetryDelay(
   {baseDelayMs, maxDelayMs}: Pick<RateLimitPolicy, 'baseDelayMs' | 'maxDelayMs'>,
 ): {readonly delayMs: number; readonly requestedMs?: number} {
   const requestedMs = parseRetryAfter(retryAfter, now);
-  if (requestedMs !== undefined && requestedMs > maxDelayMs) return {delayMs: maxDelayMs, requestedMs};
-  if (requestedMs !== undefined) return {delayMs: requestedMs};
+  if (requestedMs !== undefined)
+    return requestedMs > maxDelayMs ? {delayMs: maxDelayMs, requestedMs} : {delayMs: requestedMs};
   // Beyond 2^31 any base is over the longest timer; a power that overflows would turn a base of 0 into NaN.
   const backoffMs = baseDelayMs * 2 ** Math.min(attempt, 31) * (1 + 0.2 * random);
   return {delayMs: Math.min(Math.round(backoffMs), maxDelayMs)};
@@ -122,8 +122,8 @@ function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null;
 }
 
-function isStatus(value: unknown): boolean {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 100 && value <= 599;
+function isStatus(value: number): boolean {
+  return Number.isInteger(value) && value >= 100 && value <= 599;
 }
 
 function check(valid: boolean, field: string, expected: string, actual: unknown): void {

@@ -33,8 +33,34 @@ test('plain got sends json again', async () => {
 test("got's own retries never double them", async () => {
   const server = await startRecordingServer(refuseFirst(Infinity));
   const client = got.extend({hooks: createRateLimitHooks({...quick, maxRetries: 1}), retry: {limit: 5, noise: 0}});
-  await expect(client.get(`${server.origin}/x`)).rejects.toMatchObject({response: {statusCode: 429}});
+  await expect(client.get(`${server.origin}/x`)).rejects.toMatchObject({
+    code: 'ERR_NON_2XX_3XX_RESPONSE',
+    response: {statusCode: 429},
+  });
   expect(server.requests).toHaveLength(2);
+});
+
+test("got's own retries of other statuses stay", async () => {
+  const server = await startRecordingServer(refuseFirst(1, 503));
+  const retry = {limit: 1, calculateDelay: ({computedValue}: {computedValue: number}) => Math.min(computedValue, 1)};
+  const client = got.extend({hooks: createRateLimitHooks(quick), retry});
+  expect(await client.get(`${server.origin}/x`)).toMatchObject({statusCode: 201});
+  expect(server.requests).toHaveLength(2);
+});
+
+test.each([
+  [429, 'Too Many Requests', '429 Too Many Requests'],
+  [499, '', '499'],
+])('a wait is as long as Retry-After says, and told with status and words: %d "%s"', async (status, words, reason) => {
+  const server = await startRecordingServer((response, _, count) => {
+    if (count === 1) response.writeHead(status, words, {'retry-after': '0'});
+    response.end();
+  });
+  const events: unknown[] = [];
+  const onRetry = (event: unknown) => events.push(event);
+  const hooks = createRateLimitHooks({statusCodes: [status], logger: silent, onRetry});
+  await got.extend({hooks}).get(`${server.origin}/x`);
+  expect(events).toEqual([{attempt: 1, maxRetries: 3, delayMs: 0, status, reason}]);
 });
 
 test('each call of a client counts for itself', async () => {

@@ -96,6 +96,25 @@ test('two requests at a time are counted each for itself', async () => {
   expect(statuses).toEqual([200, 200]);
 });
 
+test('a request that the chain makes on the way of a retry is counted for itself', async () => {
+  const server = await startRecordingServer((response, {url}) => {
+    const seen = server.requests.filter((request) => request.url === url).length;
+    response.writeHead(seen === 1 ? 429 : 200).end();
+  });
+  const middleware = createRateLimitMiddleware({...quick, maxRetries: 1, logger: recordingLogger().logger});
+  const tokens: number[] = [];
+  const dispatch = async (request: Request): Promise<Response> => {
+    if (request.url.endsWith('/x')) {
+      const token = await dispatch(new Request(`${server.origin}/token/${tokens.length}`));
+      tokens.push(token.status);
+    }
+    middleware.onRequest({request});
+    return middleware.onResponse({request, response: await fetch(request), fetch: dispatch});
+  };
+  expect((await dispatch(post(server.origin))).status).toBe(200);
+  expect(tokens).toEqual([200, 200]);
+});
+
 test('config.fetch sends the retries when there is no re-dispatch helper', async () => {
   const server = await startRecordingServer(refuseFirst(2));
   const urls: string[] = [];
@@ -158,6 +177,27 @@ test('a request whose body is spent and was not kept is not retried: a warning, 
   expect(server.requests).toHaveLength(1);
 });
 
+test('a request whose body is spent already passes on its way out', async () => {
+  const middleware = createRateLimitMiddleware(quick);
+  const request = post('http://a.test');
+  await request.text();
+  expect(() => middleware.onRequest({request})).not.toThrow();
+});
+
+test('an answer that is not handed on is let go, unless somebody reads it', async () => {
+  const read = new Response('read by somebody', {status: 429});
+  const reader = read.body?.getReader();
+  const answers = [read, new Response('limited', {status: 429}), new Response('done')];
+  const given = [...answers];
+  const fetchNext = async () => answers.shift() ?? Response.error();
+  const middleware = createRateLimitMiddleware({...quick, logger: recordingLogger().logger, fetch: fetchNext});
+  const first = new Response('limited', {status: 429});
+  const last = await middleware.onResponse({request: new Request('http://a.test'), response: first});
+  expect(await last.text()).toBe('done');
+  expect([first, ...given].map(({bodyUsed}) => bodyUsed)).toEqual([true, false, true, true]);
+  expect(new TextDecoder().decode((await reader?.read())?.value)).toBe('read by somebody');
+});
+
 test.each([
   ['maxRetries is 0', {maxRetries: 0}, 429],
   ['the status is not in the list', {}, 503],
@@ -196,6 +236,13 @@ test('an abort ends the wait, sends nothing more and resolves with the last resp
   expect(await middleware.onResponse({request, response})).toBe(response);
   expect(waits).toHaveLength(1);
   expect(server.requests).toHaveLength(1);
+});
+
+test('a request that is aborted already is not waited for', async () => {
+  const middleware = createRateLimitMiddleware({baseDelayMs: 20_000, logger: recordingLogger().logger});
+  const request = new Request('http://a.test', {signal: AbortSignal.abort()});
+  const response = new Response(null, {status: 429});
+  expect(await middleware.onResponse({request, response})).toBe(response);
 });
 
 test('a bad configuration is refused when the middleware is made', () => {

@@ -77,6 +77,11 @@ describe('calculateRetryDelay', () => {
     expect(delay).toEqual({delayMs: 30_000, requestedMs: 3_600_000});
   });
 
+  test('does not call it cut when Retry-After says the longest wait itself', () => {
+    const delay = calculateRetryDelay({attempt: 0, retryAfter: '30', now, random: 0}, policy);
+    expect(delay).toEqual({delayMs: 30_000});
+  });
+
   test('falls back to the backoff when Retry-After is unreadable', () => {
     expect(calculateRetryDelay({attempt: 0, retryAfter: 'soon', now, random: 0}, policy)).toEqual({delayMs: 1000});
   });
@@ -124,13 +129,26 @@ describe('resolveRateLimitPolicy', () => {
     ['maxDelayMs', 2 ** 31],
     ['statusCodes', [99]],
     ['statusCodes', [600]],
+    ['statusCodes', [429, '503']],
     ['statusCodes', [429.5]],
     ['statusCodes', 429],
     ['prefix', 1],
     ['fetch', 'fetch'],
-  ])('refuses %s = %j and names the field', (field, value) => {
+  ])('refuses %s = %j: it names the field, what it takes and what it was given', (field, value) => {
     expect(() => resolveRateLimitPolicy({[field]: value})).toThrow(TypeError);
-    expect(() => resolveRateLimitPolicy({[field]: value})).toThrow(field);
+    const told = `^rateLimit.${field} must be \\w.*, not ${String(value)}$`;
+    expect(() => resolveRateLimitPolicy({[field]: value})).toThrow(new RegExp(told));
+  });
+
+  test.each([
+    ['maxRetries', 0],
+    ['baseDelayMs', 0],
+    ['maxDelayMs', 0],
+    ['maxDelayMs', 2 ** 31 - 1],
+    ['statusCodes', []],
+    ['statusCodes', [100, 599]],
+  ])('takes %s = %j', (field, value) => {
+    expect(resolveRateLimitPolicy({[field]: value})).toMatchObject({[field]: value});
   });
 
   test.each([null, 3, 'fast'])('%j in its place is a TypeError that names it', (config) => {
