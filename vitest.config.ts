@@ -7,6 +7,9 @@ for (const name of Object.keys(process.env)) {
     Reflect.deleteProperty(process.env, name);
 }
 
+// Local time is not UTC: what takes one for the other is seen.
+process.env['TZ'] = 'America/Caracas';
+
 export default defineConfig({
   // The example imports the package, as its copies elsewhere do.
   resolve: {alias: {'mycli/testing': fileURLToPath(new URL('src/testing/index.ts', import.meta.url))}},

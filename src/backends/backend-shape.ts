@@ -40,7 +40,12 @@ function problemOf(value: Readonly<Record<string, unknown>>): string | undefined
     return `backend "${name}": formats must list v1, v2 or both`;
   }
   const capabilities = value['capabilities'];
-  if (!isListOf(capabilities, (item): item is BackendCapability => typeof item === 'string' && item in membersOf)) {
+  if (
+    !isListOf(
+      capabilities,
+      (item): item is BackendCapability => typeof item === 'string' && Object.hasOwn(membersOf, item),
+    )
+  ) {
     return `backend "${name}": capabilities must be a list of ${Object.keys(membersOf).join(', ')}`;
   }
   if (value['options'] !== undefined && !isStandardSchema(value['options'])) {

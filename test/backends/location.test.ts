@@ -16,6 +16,20 @@ describe('the location of a backend', () => {
     expect(backendLocation({name: 'legacy'}, {}, {MYCLI_RUNTIME_ORIGIN: 'https://runtime.example'})).toEqual(legacy);
   });
 
+  test('names no address that nobody has set', () => {
+    expect(backendLocation({name: 'api'}, {}, {})).toEqual({backend: 'api'});
+    expect(backendLocation({name: 'legacy'}, {}, {})).toEqual({backend: 'legacy'});
+    expect(() => backendLocation({name: 'legacy'}, {origin: 'ftp://a'}, {})).toThrow(/^origin .*ftp/);
+  });
+
+  test('is that of no options when a plugin has none', () => {
+    expect(backendLocation({name: 'acme'}, {}, {})).toEqual(optionsOf({}));
+    expect(optionsOf({})).toMatchObject({
+      backend: 'acme',
+      optionsSha256: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+    });
+  });
+
   test('is told by the options of a plugin, in any order, without its secrets', () => {
     const location = optionsOf({bucket: 'b', region: 'eu', token: 'canary'});
     expect(JSON.stringify(location)).not.toContain('canary');

@@ -73,17 +73,86 @@ describe('the answers of a plugin', () => {
     await expect(call(answering(answer), member)).rejects.toThrow(problem);
   });
 
+  test.each([
+    ['check', 'checking its configuration'],
+    ['upload', 'uploading'],
+    ['uploadStream', 'uploading'],
+    ['deploy', 'deploying'],
+    ['getDeployment', 'looking at a deployment'],
+    ['listBundles', 'listing bundles'],
+    ['listDeployments', 'listing deployments'],
+  ])('that are wrong are the fault of the plugin: of %s when %s', async (member, doing) => {
+    const wrong = () => Promise.resolve({status: 5, items: 5});
+    const failed = call(answering({}, {[member]: wrong}), member);
+    await expect(failed).rejects.toThrow(`of mycli-plugin-acme answered wrongly when ${doing}: `);
+    await expect(failed).rejects.toMatchObject({
+      suggestions: [expect.stringContaining('mycli-plugin-acme')],
+      details: {problems: expect.not.arrayContaining(['']) as string[]},
+    });
+  });
+
+  test('that are wrong in several places tell of each', async () => {
+    await expect(call(answering({items: [{bundleId: []}], total: 'many'}), 'listBundles')).rejects.toMatchObject({
+      details: {
+        problems: [
+          expect.stringContaining('items.0.bundleId: must be a text or a number'),
+          expect.stringContaining('items.0.status: '),
+          expect.stringContaining('total: '),
+        ],
+      },
+      message: expect.stringMatching(/number; items\.0\.status: .*; total: /) as string,
+    });
+  });
+
+  test('come from members that are given what the host gives them, and the object they belong to', async () => {
+    const members = [
+      'upload',
+      'uploadStream',
+      'deploy',
+      'getDeployment',
+      'listBundles',
+      'listDeployments',
+      'download',
+      'deleteBundle',
+    ];
+    const answer = {bundleId: 1, deployment: {}, status: 'queued', items: []};
+    const calls: unknown[] = [];
+    class Recording {
+      readonly apiVersion = 1;
+      readonly formats = [];
+      readonly capabilities = [];
+    }
+    const recording = new Recording();
+    for (const member of members) {
+      Reflect.set(recording, member, function (this: unknown, ...args: unknown[]) {
+        calls.push([member, this === recording, ...args]);
+        return Promise.resolve(answer);
+      });
+    }
+    const backend = checkedBackend(recording as unknown as Backend, 'p');
+    for (const member of members) {
+      const called = Reflect.get(backend, member) as (...args: unknown[]) => Promise<unknown>;
+      expect(await called(`what ${member} is about`, 'context')).toBe(answer);
+    }
+    expect(calls).toEqual(members.map((member) => [member, true, `what ${member} is about`, 'context']));
+  });
+
   test('members without a capability stay absent', () => {
     const backend = answering({}, {deploy: undefined, capabilities: []});
-    expect(backend).not.toHaveProperty('deploy');
-    expect(backend).not.toHaveProperty('download');
+    for (const member of ['uploadStream', 'deploy', 'download', 'deleteBundle'])
+      expect(backend).not.toHaveProperty(member);
+    expect(backend).toMatchObject({secrets: undefined, options: undefined});
+    expect(answering({}, {getDeployment: undefined})).not.toHaveProperty('getDeployment');
+    expect(answering({}, {listBundles: undefined})).not.toHaveProperty('listBundles');
+    expect(answering({}, {listDeployments: undefined})).not.toHaveProperty('listDeployments');
   });
 
   test('a plugin cannot change what it has registered', () => {
-    const capabilities = ['deploy'];
-    const backend = answering({}, {capabilities});
-    capabilities.push('delete');
-    expect(backend.capabilities).toEqual(['deploy']);
+    const [capabilities, formats, secrets] = [['deploy'], ['v2'], ['token']];
+    const backend = answering({}, {capabilities, formats, secrets});
+    for (const list of [capabilities, formats, secrets]) list.push('more');
+    expect(backend).toMatchObject({capabilities: ['deploy'], formats: ['v2'], secrets: ['token']});
+    expect(backend).toMatchObject({apiVersion: 1, name: 'acme', summary: 'For tests'});
   });
 
   test('members keep the object that they belong to', async () => {
@@ -117,6 +186,8 @@ describe('the options of a plugin', () => {
       schema((value) => ({value: {made: value}})),
     );
     expect(await optionsOf(backend, {backendOptions: {region: 'eu'}})).toEqual({made: {region: 'eu'}});
+    expect(await optionsOf(backend, {})).toEqual({made: {}});
+    expect(backend.options?.['~standard']).toMatchObject({version: 1, vendor: 'x'});
   });
 
   test('that are wrong are named, and secrets that the schema quotes are masked', async () => {
@@ -130,6 +201,8 @@ describe('the options of a plugin', () => {
       code: 'ERR_OPTION_INVALID',
       message:
         'the options of the acme backend are wrong: retry.limit: must be a number; token: *** is too short; too few',
+      suggestions: [expect.stringContaining('"backends.acme"')],
+      details: {backend: 'acme', problems: expect.arrayContaining(['too few']) as string[]},
     });
   });
 

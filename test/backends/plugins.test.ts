@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {discoverBackends, type BackendPlugin} from '../../src/backends/plugins.js';
+import {discoverBackends, type BackendPlugin, type HookOutcome} from '../../src/backends/plugins.js';
 
 const never = new AbortController().signal;
 
@@ -108,6 +108,73 @@ describe('discovering the backends of plugins', () => {
         suggestions: ['plugin broken: its mycli:backends hook failed: no luck'],
       }),
     );
+  });
+
+  test('asks nobody when its signal is aborted already', async () => {
+    const reason = new Error('stop');
+    const asked: string[] = [];
+    const asking: BackendPlugin = {
+      name: 'a',
+      runHook: async () => {
+        asked.push('a');
+        return {successes: [], failures: []};
+      },
+    };
+    await expect(discoverBackends([asking], {signal: AbortSignal.abort(reason)})).rejects.toBe(reason);
+    expect(asked).toEqual([]);
+  });
+
+  test('tells plugins how long they may take', async () => {
+    const told: number[] = [];
+    const asking: BackendPlugin = {
+      name: 'a',
+      runHook: async (timeoutMs) => {
+        told.push(timeoutMs);
+        return {successes: [], failures: []};
+      },
+    };
+    await discoverBackends([asking], {signal: never});
+    await discoverBackends([asking], {signal: never, timeoutMs: 500});
+    expect(told).toEqual([10_000, 500]);
+  });
+
+  test.each<[string, HookOutcome, readonly string[]]>([
+    ['exports no function', {successes: [], failures: []}, ['exports no function']],
+    ['fails with no error', {successes: [], failures: [{error: ' no\n luck '}]}, ['failed: no luck']],
+    ['returns null', {successes: [{result: null}], failures: []}, ['returned no {backends: [...]}']],
+    ['returns a text', {successes: [{result: 'backends'}], failures: []}, ['returned no {backends: [...]}']],
+    [
+      'fails and returns nothing',
+      {successes: [{result: undefined}], failures: [{error: new Error('no luck')}]},
+      ['failed: no luck', 'returned no {backends: [...]}'],
+    ],
+  ])('reports a hook that %s', async (_, outcome, problems) => {
+    const odd: BackendPlugin = {name: 'odd', runHook: () => Promise.resolve(outcome)};
+    const {registrations, failures} = await discoverBackends([odd], {signal: never});
+    expect(registrations).toHaveLength(2);
+    expect(failures).toEqual(
+      problems.map((problem) => ({plugin: 'odd', message: `plugin odd: its mycli:backends hook ${problem}`})),
+    );
+  });
+
+  test('leaves no timer behind that would keep the process alive', async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
+    const before = timers();
+    await discoverBackends([plugin('a', {backends: [backend('acme')]})], {signal: never});
+    expect(timers()).toBe(before);
+  });
+
+  test('an abort is told and not the failure that it makes', async () => {
+    const controller = new AbortController();
+    const reason = new Error('stop');
+    const failing: BackendPlugin = {
+      name: 'a',
+      runHook: () => {
+        controller.abort(reason);
+        return Promise.reject(new Error('no luck'));
+      },
+    };
+    await expect(discoverBackends([failing], {signal: controller.signal})).rejects.toBe(reason);
   });
 
   test('rejects with the reason of its signal while plugins hang', async () => {

@@ -44,15 +44,85 @@ describe('the registry of backends', () => {
     ['has no summary', {...complete, summary: undefined}, 'summary'],
     ['has no format', {...complete, formats: []}, 'formats'],
     ['has an unknown format', {...complete, formats: ['v3']}, 'formats'],
-    ['has an unknown capability', {...complete, capabilities: ['teleport']}, 'capabilities'],
+    ['has formats that are no list', {...complete, formats: 'v2'}, 'formats'],
+    ['has formats of which one is unknown', {...complete, formats: ['v2', 'v3']}, 'formats'],
+    [
+      'has an unknown capability',
+      {...complete, capabilities: ['teleport']},
+      'a list of deploy, wait, list, history, download, delete',
+    ],
+    ['has a capability that every object has', {...complete, capabilities: ['toString']}, 'capabilities must be'],
+    ['has a capability that is no name', {...complete, capabilities: [['deploy']]}, 'capabilities must be'],
+    ['has capabilities that are no list', {...complete, capabilities: 'deploy'}, 'capabilities must be'],
+    ['has options that are none', {...complete, options: null}, 'options must be a Standard Schema'],
+    ['has options of another kind', {...complete, options: {'~standard': {}}}, 'options must be a Standard Schema'],
+    ['has options of no kind', {...complete, options: {'~standard': null}}, 'options must be a Standard Schema'],
+    ['has secrets that are no names', {...complete, secrets: ['token', 5]}, 'secrets must be a list of names'],
+    ['uploads streams with no function', {...complete, uploadStream: {}}, 'uploadStream must be a function'],
+    ['cannot tell what it misses', {...complete, check: undefined}, 'no function check'],
+    ['has no name', {...complete, name: 5}, 'the backend name 5 does not match ^[a-z]'],
+    ['has a name that is too long', {...complete, name: 'a'.repeat(33)}, 'does not match'],
+    ['is nothing', null, 'must be an object'],
     ['lacks the function of a capability', {...complete, capabilities: ['list']}, 'listBundles'],
     ['cannot upload', {...complete, upload: undefined}, 'upload'],
   ])('a backend that %s is left out and reported with its plugin', (_, backend, problem) => {
     const registry = createBackendRegistry([{plugin: 'broken-plugin', backend}]);
     expect(registry.registrations).toHaveLength(2);
     expect(registry.failures).toHaveLength(1);
-    expect(registry.failures[0]?.message).toContain('broken-plugin');
+    expect(registry.failures[0]?.message).toMatch(/^plugin broken-plugin: /);
+    expect(registry.failures[0]?.plugin).toBe('broken-plugin');
     expect(registry.failures[0]?.message).toContain(problem);
+  });
+
+  test.each<[string, object]>([
+    ['a schema that is an object', {options: {'~standard': {validate: () => ({value: {}})}}}],
+    [
+      'a schema that is a function',
+      {options: Object.assign(() => true, {'~standard': {validate: () => ({value: {}})}})},
+    ],
+    ['secrets', {secrets: ['token']}],
+    ['streams', {uploadStream: () => Promise.resolve({})}],
+    ['both formats', {formats: ['v1', 'v2']}],
+    ['the longest name', {name: 'a'.repeat(32)}],
+    ['no capabilities', {capabilities: [], deploy: undefined}],
+  ])('a backend with %s is registered', (_, more) => {
+    const registry = createBackendRegistry([{plugin: 'acme', backend: {...complete, ...more}}]);
+    expect(registry.failures).toEqual([]);
+    expect(registry.registrations).toHaveLength(3);
+  });
+
+  test.each<[string, unknown]>([
+    ['an error', new Error('no access')],
+    ['something else', 'no access'],
+  ])('a backend that throws %s when it is read is left out', (_, thrown) => {
+    const backend = {
+      ...complete,
+      get summary(): string {
+        throw thrown;
+      },
+    };
+    expect(createBackendRegistry([{plugin: 'p', backend}]).failures).toEqual([
+      {plugin: 'p', message: 'plugin p: a backend cannot be read: no access'},
+    ]);
+  });
+
+  test('a name that nothing is near to gets no suggestion', () => {
+    const registry = createBackendRegistry();
+    expect(() => registry.get('somewhere-else')).toThrow(
+      expect.objectContaining({suggestions: [], details: {backend: 'somewhere-else', known: ['api', 'legacy']}}),
+    );
+    expect([registry.has('api'), registry.has('somewhere-else')]).toEqual([true, false]);
+  });
+
+  test('"auto" may be what was meant', () => {
+    expect(() => createBackendRegistry().get('atuo')).toThrow(
+      expect.objectContaining({suggestions: ['Did you mean "auto"?']}),
+    );
+  });
+
+  test.each(['auto', 'api'])('the name "%s" is reserved', (name) => {
+    const {failures} = createBackendRegistry([{plugin: 'p', backend: {...complete, name}}]);
+    expect(failures).toEqual([{plugin: 'p', message: `plugin p: the backend name "${name}" is reserved`}]);
   });
 
   test('the first of two backends with one name stands', () => {
