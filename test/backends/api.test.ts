@@ -168,12 +168,20 @@ describe('the Api backend', () => {
     expect(missing).toEqual(names.map((name) => expect.stringContaining(name) as string));
   });
 
-  test('without a connection tells what the caller says is missing, else that one is', async () => {
+  test('without a connection tells what the caller says is missing, else that one is; an address is named', async () => {
     const {check} = apiBackend;
     const context = await contextFor<ApiBackendOptions>({});
     expect(await check(context)).toEqual({configured: false, missing: ['apiConnection']});
     const missing = ['--api-origin'];
     expect(await check({...context, options: {missing}})).toEqual({configured: false, missing});
-    await expect(listBundles({limit: 1, offset: 0}, context)).rejects.toMatchObject({code: 'ERR_CREDENTIALS_MISSING'});
+    await expect(listBundles({limit: 1, offset: 0}, context)).rejects.toMatchObject({
+      code: 'ERR_CREDENTIALS_MISSING',
+      message: expect.stringContaining('api backend') as string,
+    });
+    const connection = {origin: 'ftp://api.example', organizationId: 'org', auth};
+    await expect(listBundles({limit: 1, offset: 0}, {...context, options: {connection}})).rejects.toMatchObject({
+      code: 'ERR_ORIGIN_INVALID',
+      message: expect.stringMatching(/^api origin /) as string,
+    });
   });
 });

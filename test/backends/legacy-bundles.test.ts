@@ -50,12 +50,23 @@ describe('the bundles of legacy', () => {
     await using server = await answering({});
     const context = await contextAt(server);
     await deleteBundle({bundleId: '12'}, context);
-    await expect(deleteBundle({bundleId: 'b12'}, context)).rejects.toMatchObject({code: 'ERR_OPTION_INVALID'});
+    await expect(deleteBundle({bundleId: 'b12'}, context)).rejects.toMatchObject({
+      code: 'ERR_OPTION_INVALID',
+      message: expect.stringContaining('of the legacy backend') as string,
+    });
     expect(server.requests.map(({method, path}) => `${method} ${path}`)).toEqual([`DELETE ${bundles}12/`]);
   });
 });
 
 describe('the legacy backend', () => {
+  test('names an address that is none', async () => {
+    const context = await contextFor<LegacyBackendOptions>({origin: 'ftp://runtime.example', auth});
+    await expect(listBundles({limit: 1, offset: 0}, context)).rejects.toMatchObject({
+      code: 'ERR_ORIGIN_INVALID',
+      message: expect.stringMatching(/^origin /) as string,
+    });
+  });
+
   const origin = 'https://runtime.example';
   const both = ['origin (MYCLI_RUNTIME_ORIGIN)', 'legacyAuth (an API key)'];
 

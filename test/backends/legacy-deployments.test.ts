@@ -51,6 +51,7 @@ describe('a deployment on legacy', () => {
     await expect(deploy({bundleId: 5, targetSlug: 'a'}, context)).rejects.toMatchObject({status: 400});
     await expect(deploy({bundleId: 'b5', targetSlug: 'a'}, context)).rejects.toMatchObject({
       code: 'ERR_OPTION_INVALID',
+      message: expect.stringContaining('of the legacy backend') as string,
     });
     expect(server.requests.map(({method}) => method)).toEqual(['GET']);
   });

@@ -1,6 +1,7 @@
-import {PassThrough} from 'node:stream';
+import {PassThrough, Writable} from 'node:stream';
 import {buffer} from 'node:stream/consumers';
 import {describe, expect, test} from 'vitest';
+import type {BackendContextOptions} from '../../src/backends/context.js';
 import type {DownloadRequest, DownloadStart} from '../../src/backends/contract.js';
 import {legacyBackend} from '../../src/backends/legacy/backend.js';
 import type {LegacyBackendOptions} from '../../src/backends/legacy/connection.js';
@@ -23,12 +24,16 @@ async function startService(archive: Handler, address?: string) {
 }
 
 /** Downloads bundle 7: the bytes, what was told of their start, and the waits; `maxRetries` is 3. */
-async function downloadFrom(origin: string, request: Partial<DownloadRequest> = {}) {
+async function downloadFrom(
+  origin: string,
+  request: Partial<DownloadRequest> = {},
+  more: Partial<Pick<BackendContextOptions, 'signal' | 'timeouts'>> = {},
+) {
   const starts: DownloadStart[] = [];
   const waits: RetryEvent[] = [];
   const context = await contextFor<LegacyBackendOptions>(
     {origin, auth: new ApiKeyStrategy({apiKey: 'canary-key'})},
-    {rateLimit: {baseDelayMs: 1}, onRetry: (event) => waits.push(event)},
+    {rateLimit: {baseDelayMs: 1}, onRetry: (event) => waits.push(event), ...more},
   );
   const writeTo = new PassThrough();
   const onStart = (start: DownloadStart) => starts.push(start);
@@ -36,7 +41,7 @@ async function downloadFrom(origin: string, request: Partial<DownloadRequest> = 
   return {bytes: async () => String((await Promise.all([buffer(writeTo), done]))[0]), done, starts, waits};
 }
 
-const resume = {offset: 3, validator: '"v1"'};
+const resume = {offset: 30, validator: '"v1"'};
 
 describe('a download from legacy', () => {
   test('asks for the presigned URL and goes there without credentials', async () => {
@@ -55,7 +60,49 @@ describe('a download from legacy', () => {
   test('without a URL in the answer is an error', async () => {
     await using server = await startRecordingServer(() => ({status: 200, body: {download_url: 5}}));
     const {done} = await downloadFrom(server.origin);
-    await expect(done).rejects.toMatchObject({code: 'ERR_RESPONSE_INVALID'});
+    await expect(done).rejects.toMatchObject({
+      code: 'ERR_RESPONSE_INVALID',
+      message: expect.stringContaining('download URL') as string,
+    });
+  });
+
+  test('of an id that is no number is refused before anything is sent', async () => {
+    await using server = await startService(() => ({status: 200, body: 'abcdef'}));
+    const {done} = await downloadFrom(server.origin, {bundleId: 'b7'});
+    await expect(done).rejects.toMatchObject({
+      code: 'ERR_OPTION_INVALID',
+      message: expect.stringContaining('of the legacy backend') as string,
+    });
+    expect(server.requests).toEqual([]);
+  });
+
+  test('ends with its signal, though the archive is here and only writing it takes time', async () => {
+    await using server = await startService(() => ({status: 200, body: 'abcdef'}));
+    const controller = new AbortController();
+    const writeTo = new Writable({
+      write() {
+        controller.abort();
+      },
+    });
+    const {done} = await downloadFrom(server.origin, {writeTo}, {signal: controller.signal});
+    await expect(done).rejects.toThrow('aborted');
+  });
+
+  test('ends with what whoever is told of its start throws, and asks once', async () => {
+    await using server = await startService(() => ({status: 200, body: 'abcdef'}));
+    const reason = new Error('no room');
+    const onStart = () => {
+      throw reason;
+    };
+    const {done} = await downloadFrom(server.origin, {onStart});
+    await expect(done).rejects.toBe(reason);
+    expect(server.requests.filter(isArchive)).toHaveLength(1);
+  });
+
+  test('needs nobody who is told of its start', async () => {
+    await using server = await startService(() => ({status: 200, body: 'abcdef'}));
+    const {bytes} = await downloadFrom(server.origin, {onStart: undefined});
+    expect(await bytes()).toBe('abcdef');
   });
 
   test.each([
@@ -76,25 +123,25 @@ describe('a download from legacy', () => {
   });
 
   test.each([
-    ['bytes 3-5/6', 6],
-    ['bytes 3-12/13', 13],
-    ['bytes 3-5/*', undefined],
+    ['bytes 30-32/33', 33],
+    ['bytes 30-109/110', 110],
+    ['bytes 30-32/*', undefined],
   ])('goes on where it broke off when the server sends %s', async (range, total) => {
     const headers = {'content-range': range, etag: '"other"'};
     await using server = await startService(() => ({status: 206, body: 'def', headers}));
     const {bytes, starts} = await downloadFrom(server.origin, {resume});
     expect(await bytes()).toBe('def');
-    expect(starts).toEqual([{offset: 3, total, validator: '"v1"'}]);
-    expect(server.requests[1]?.headers).toMatchObject({range: 'bytes=3-', 'if-range': '"v1"'});
+    expect(starts).toEqual([{offset: 30, total, validator: '"v1"'}]);
+    expect(server.requests[1]?.headers).toMatchObject({range: 'bytes=30-', 'if-range': '"v1"'});
   });
 
   test.each([
-    ['bytes 2-5/6', resume],
-    ['bytes 30-35/36', resume],
-    ['other bytes 3-5/6', resume],
-    ['bytes 3-5/6 or so', resume],
-    ['bytes 3-5/', resume],
-    ['bytes -5/6', resume],
+    ['bytes 29-32/33', resume],
+    ['bytes 3-32/33', resume],
+    ['other bytes 30-32/33', resume],
+    ['bytes 30-32/33 or so', resume],
+    ['bytes 30-32/', resume],
+    ['bytes -32/33', resume],
     ['', resume],
     ['bytes 0-5/6', undefined],
   ])('refuses the part %j when %o was asked for, and asks once', async (range, asked) => {
@@ -121,6 +168,23 @@ describe('an archive that cannot be had at once', () => {
     await expect(done).rejects.toMatchObject(failure);
     expect(server.requests.filter(isArchive)).toHaveLength(times);
     expect(waits).toHaveLength(times - 1);
+  });
+
+  test('is asked for twice more when no answer comes', async () => {
+    await using server = await startService(() => new Promise(() => undefined));
+    const {done} = await downloadFrom(server.origin, {}, {timeouts: {responseTimeoutMs: 50}});
+    await expect(done).rejects.toMatchObject({code: 'ERR_TIMEOUT'});
+    expect(server.requests.filter(isArchive)).toHaveLength(3);
+  });
+
+  test('fails when it breaks off as it begins', async () => {
+    await using server = await startService((_, response) => {
+      response.writeHead(200, {'content-length': '1000'});
+      response.write('abc', () => response.destroy());
+      return new Promise(() => undefined);
+    });
+    const {done} = await downloadFrom(server.origin);
+    await expect(done).rejects.toMatchObject({code: 'ERR_NETWORK'});
   });
 
   test('is asked for again when nobody listens, as often as configured', async () => {

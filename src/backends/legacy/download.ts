@@ -31,7 +31,7 @@ async function openArchive(
   const headers = resume === undefined ? {} : {range: `bytes=${String(resume.offset)}-`, 'if-range': resume.validator};
   for (let retries = 0; ; retries += 1) {
     // The presigned URL is another origin: the client without credentials.
-    const archive = context.http.stream(address, {headers, retry: {limit: 0, calculateDelay: () => 0}});
+    const archive = context.http.stream(address, {headers});
     // An answer can fail as soon as it has begun, when nobody is there to be told yet.
     const failures: unknown[] = [];
     archive.on('error', (error) => failures.push(error));
