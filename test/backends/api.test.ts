@@ -99,7 +99,10 @@ describe('a deployment on Api', () => {
     async (bundleId) => {
       await using server = await answering({});
       const pending = deploy({bundleId, targetSlug: 'a'}, await contextAt(server));
-      await expect(pending).rejects.toMatchObject({code: 'ERR_OPTION_INVALID'});
+      await expect(pending).rejects.toMatchObject({
+        code: 'ERR_OPTION_INVALID',
+        suggestions: [expect.stringContaining('"latest"')],
+      });
       await expect(pending).rejects.toThrow(`"${String(bundleId)}" is not a bundle id of the api backend`);
       expect(server.requests).toEqual([]);
     },

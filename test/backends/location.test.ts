@@ -1,3 +1,4 @@
+import {createHash} from 'node:crypto';
 import {describe, expect, test} from 'vitest';
 import {backendLocation} from '../../src/backends/location.js';
 import {BearerTokenStrategy} from '../../src/http/auth/bearer-token.js';
@@ -35,5 +36,7 @@ describe('the location of a backend', () => {
     expect(JSON.stringify(location)).not.toContain('canary');
     expect(optionsOf({region: 'eu', token: 'another', bucket: 'b'})).toEqual(location);
     expect(optionsOf({region: 'us', bucket: 'b'})).not.toEqual(location);
+    const written = createHash('sha256').update('[["bucket","b"],["region","eu"]]').digest('hex');
+    expect(location).toEqual({backend: 'acme', optionsSha256: written});
   });
 });

@@ -91,6 +91,12 @@ describe('the answers of a plugin', () => {
     });
   });
 
+  test('that are wrong as a whole tell what they should be', async () => {
+    await expect(call(answering({}), 'check')).rejects.toMatchObject({
+      message: expect.stringMatching(/ configuration: must be \{configured: true\}, or /) as string,
+    });
+  });
+
   test('that are wrong in several places tell of each', async () => {
     await expect(call(answering({items: [{bundleId: []}], total: 'many'}), 'listBundles')).rejects.toMatchObject({
       details: {

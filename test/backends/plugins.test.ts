@@ -46,6 +46,18 @@ describe('discovering the backends of plugins', () => {
     expect(failures).toEqual([]);
   });
 
+  test('asks plugins in the order of their names, however they are installed', async () => {
+    for (const names of [
+      ['a', 'b', 'c'],
+      ['c', 'b', 'a'],
+      ['b', 'c', 'a'],
+    ]) {
+      const plugins = names.map((name) => plugin(name, {backends: [backend(`of-${name}`)]}));
+      const {registrations} = await discoverBackends(plugins, {signal: never});
+      expect(registrations.slice(2).map((item) => item.plugin)).toEqual(['a', 'b', 'c']);
+    }
+  });
+
   test('gives a name that two plugins want to the first plugin, though the second answers first', async () => {
     const {registrations, failures} = await discoverBackends(
       [plugin('b', {backends: [backend('acme')]}), plugin('a', {backends: [backend('acme')]}, 50)],

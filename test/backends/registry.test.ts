@@ -61,6 +61,7 @@ describe('the registry of backends', () => {
     ['uploads streams with no function', {...complete, uploadStream: {}}, 'uploadStream must be a function'],
     ['cannot tell what it misses', {...complete, check: undefined}, 'no function check'],
     ['has no name', {...complete, name: 5}, 'the backend name 5 does not match ^[a-z]'],
+    ['has a name that is a list', {...complete, name: ['acme']}, 'the backend name ["acme"] does not match'],
     ['has a name that is too long', {...complete, name: 'a'.repeat(33)}, 'does not match'],
     ['is nothing', null, 'must be an object'],
     ['lacks the function of a capability', {...complete, capabilities: ['list']}, 'listBundles'],

@@ -6,6 +6,7 @@ describe('choosing the backend', () => {
   test('auto takes Api when it is configured, and falls back to a configured legacy only', () => {
     expect(selectBackend({preference: 'auto', apiMissing: [], legacyMissing: []})).toMatchObject({
       backend: 'api',
+      reason: expect.stringContaining('Api connection is configured') as string,
       fallback: 'legacy',
     });
     expect(selectBackend({preference: 'auto', apiMissing: [], legacyMissing: ['an API key']})).toMatchObject({
@@ -36,7 +37,7 @@ describe('choosing the backend', () => {
 
   test.each(['api', 'legacy', 'acme'])('an explicit %s is that backend and never falls back', (preference) => {
     const selection = selectBackend({preference, apiMissing: [], legacyMissing: []});
-    expect(selection.backend).toBe(preference);
+    expect(selection).toMatchObject({backend: preference, reason: expect.stringContaining('asked for') as string});
     expect(selection.fallback).toBeUndefined();
   });
 });
@@ -73,6 +74,7 @@ describe('falling back after an upload', () => {
     const refusal = (oauthError: string) => createError('ERR_OAUTH', 'refused', {status: 400, details: {oauthError}});
     expect(uploadFallbackReason(refusal('invalid_scope'))).toContain('invalid_scope');
     expect(uploadFallbackReason(refusal('invalid_client'))).toBeUndefined();
+    expect(uploadFallbackReason(createError('ERR_OAUTH', 'refused', {status: 400}))).toBeUndefined();
   });
 
   test.each([
@@ -91,6 +93,7 @@ describe('falling back after an upload', () => {
   test('a capability that the Api backend lacks falls back, a bug does not', () => {
     expect(uploadFallbackReason(createError('ERR_CAPABILITY_UNSUPPORTED', 'no'))).toBe('no');
     expect(uploadFallbackReason(new TypeError('bug'))).toBeUndefined();
+    expect(uploadFallbackReason(Object.assign(new Error('of a library'), {status: 404}))).toBeUndefined();
   });
 });
 
@@ -115,6 +118,7 @@ describe('falling back after a request to deploy', () => {
     expect(deployFallbackReason(odd)).toBeUndefined();
     expect(uploadFallbackReason(odd)).toBeUndefined();
     expect(deployFallbackReason(new TypeError('bug'))).toBeUndefined();
+    expect(deployFallbackReason(Object.assign(new Error('bug'), {code: 'ERR_FORBIDDEN', status: 403}))).toBeUndefined();
   });
 });
 

@@ -127,25 +127,30 @@ describe('an upload of v2', () => {
     },
   );
 
-  test.each([{}, {bundleId: 'b5'}, {bundleId: -1}, {bundleId: 1.5}, {bundleId: '12345678901234567'}, []])(
-    'without an id in the answer %j is an error: it may be there all the same',
-    async (answer) => {
-      await using server = await taking(answer);
-      const pending = apiBackend.upload(bundleOf({format: 'v2'}), await apiContext(server));
-      await expect(pending).rejects.toMatchObject({
+  test.each([
+    {},
+    {bundleId: 'b5'},
+    {bundleId: -1},
+    {bundleId: 1.5},
+    {bundleId: [5]},
+    {bundleId: '12345678901234567'},
+    [],
+  ])('without an id in the answer %j is an error: it may be there all the same', async (answer) => {
+    await using server = await taking(answer);
+    const pending = apiBackend.upload(bundleOf({format: 'v2'}), await apiContext(server));
+    await expect(pending).rejects.toMatchObject({
+      code: 'ERR_RESPONSE_INVALID',
+      message: expect.stringContaining('the api backend') as string,
+      suggestions: [expect.stringContaining('list of bundles')],
+    });
+    const legacy = await legacyContext(server);
+    for (const format of ['v1', 'v2'] as const) {
+      await expect(legacyBackend.upload(bundleOf({format}), legacy)).rejects.toMatchObject({
         code: 'ERR_RESPONSE_INVALID',
-        message: expect.stringContaining('the api backend') as string,
-        suggestions: [expect.stringContaining('list of bundles')],
+        message: expect.stringContaining('the legacy backend') as string,
       });
-      const legacy = await legacyContext(server);
-      for (const format of ['v1', 'v2'] as const) {
-        await expect(legacyBackend.upload(bundleOf({format}), legacy)).rejects.toMatchObject({
-          code: 'ERR_RESPONSE_INVALID',
-          message: expect.stringContaining('the legacy backend') as string,
-        });
-      }
-    },
-  );
+    }
+  });
 });
 
 describe('an upload of v1', () => {
