@@ -148,7 +148,10 @@ describe('a download from legacy', () => {
     const headers = {'content-range': range};
     await using server = await startService(() => ({status: 206, body: 'def', headers}));
     const {done, starts} = await downloadFrom(server.origin, {resume: asked});
-    await expect(done).rejects.toMatchObject({code: 'ERR_RESPONSE_INVALID'});
+    await expect(done).rejects.toMatchObject({
+      code: 'ERR_RESPONSE_INVALID',
+      message: expect.stringContaining('another part') as string,
+    });
     expect(starts).toEqual([]);
     expect(server.requests.filter(isArchive)).toHaveLength(1);
   });

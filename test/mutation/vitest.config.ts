@@ -6,5 +6,9 @@ const config: ViteUserConfig = all;
 /** The tests that run the mutated code in their own process, and fast: each mutant waits for those that reach it. */
 export default defineConfig({
   ...config,
-  test: {...config.test, include: ['test/{backends,bundle,http,operations}/**/*.test.ts']},
+  test: {
+    ...config.test,
+    include: ['test/{backends,bundle,http,operations}/**/*.test.ts'],
+    setupFiles: ['test/mutation/load-constants.ts'],
+  },
 });

@@ -1,3 +1,4 @@
+import {getEventListeners} from 'node:events';
 import {describe, expect, test} from 'vitest';
 import {createRetryWait} from '../../../src/http/rate-limit/wait-to-retry.js';
 import type {RetryEvent} from '../../../src/http/types.js';
@@ -20,6 +21,12 @@ describe('the wait of a client that retries by itself', () => {
     expect(await wait({retries: 0, status: 429, reason: '429 TooManyRequests', retryAfter: '0'})).toBe(true);
     expect(log).toEqual(['[S3 RATE] 429 TooManyRequests: retry 1 of 3 in 0 ms']);
     expect(events).toMatchObject([{attempt: 1, maxRetries: 3, delayMs: 0, status: 429}]);
+  });
+
+  test('leaves nothing behind on a signal that outlives it', async () => {
+    const {signal} = new AbortController();
+    await createWait({}, signal).wait({retries: 0, status: 429, reason: '429'});
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   test('is refused for another status, and for none', async () => {
