@@ -76,13 +76,12 @@ describe('a download from legacy', () => {
     expect(server.requests).toEqual([]);
   });
 
-  test('ends with its signal, though the archive is here and only writing it takes time', async () => {
+  test('ends with its signal, though the archive is here and only keeping it takes time', async () => {
     await using server = await startService(() => ({status: 200, body: 'abcdef'}));
     const controller = new AbortController();
     const writeTo = new Writable({
-      write() {
-        controller.abort();
-      },
+      write: (_chunk, _encoding, written) => written(),
+      final: () => setImmediate(() => controller.abort()),
     });
     const {done} = await downloadFrom(server.origin, {writeTo}, {signal: controller.signal});
     await expect(done).rejects.toThrow('aborted');
