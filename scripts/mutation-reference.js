@@ -29,6 +29,12 @@ const mutantsOf = new Map(
 );
 const tested = [...mutantsOf].filter(([, mutants]) => countsOf(mutants).total > 0);
 
+const absent = folders.filter((folder) => !tested.some(([file]) => file.startsWith(`${folder}/`)));
+if (absent.length > 0) {
+  console.error(`The last report is of a part only, without ${absent.join(' and ')}: run npm run test:mutation.`);
+  process.exit(1);
+}
+
 const problems = [];
 for (const file of new Set([...mutantsOf.keys(), ...Object.keys(survivors)])) {
   const {undetected} = countsOf(mutantsOf.get(file) ?? []);
@@ -66,7 +72,7 @@ const page = `# Mutation testing
 that no test notices survives: a test is missing, the code does more than it must, or there is a reason, given below. The score is
 the share that was noticed; a mutant that never ends is noticed by the time-out. \`npm run test:mutation\` fails below 85 %.
 
-Last run on ${statSync(report).mtime.toISOString().slice(0, 10)}, with the tests that run in their own process: not with those that run the built
+Last run on ${statSync(report).mtime.toISOString().slice(0, 10)}, with the tests that call the code themselves: not with those that run the built
 binary, nor with the fault matrix. ${countsOf(all).ignored} mutants of what is computed once, on import, are left out (\`ignoreStatic\`): each would
 need a process of its own and all tests.
 

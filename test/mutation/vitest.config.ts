@@ -3,7 +3,7 @@ import all from '../../vitest.config.js';
 
 const config: ViteUserConfig = all;
 
-/** The tests that run the mutated code in their own process, and fast: each mutant waits for those that reach it. */
+/** The tests that call the mutated code themselves, and are fast: each mutant waits for those that reach it. */
 export default defineConfig({
   ...config,
   test: {
