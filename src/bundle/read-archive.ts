@@ -78,7 +78,7 @@ export async function readArchive(path: string, wanted: string, signal?: AbortSi
 
 /**
  * Size and digest of a file.
- * @throws Error when it cannot be read; `signal.reason` when aborted.
+ * @throws Error when it cannot be read, or when aborted.
  */
 export async function digestFile(path: string, signal?: AbortSignal): Promise<Pick<PackResult, 'size' | 'sha256'>> {
   const digest = new Digest();

@@ -13,6 +13,7 @@ test.each([
   ['./a.js', 'inside'],
   ['../ssr.js', 'inside'],
   ['../sub/../ssr.js', 'inside'],
+  ['..//sub//a.js', 'inside'],
   ['..', 'inside'],
   ['gone.js', 'nowhere'],
   ['../../ssr.js', 'outside'],
@@ -35,4 +36,16 @@ test('.. after a link steps back from where the link leads, not from where it st
 
 test('links in a circle lead nowhere', () => {
   expect(follow({'sub/link': '../one', one: 'two', two: 'one'})).toBe('nowhere');
+});
+
+test('forty links on one way are followed, one more is as good as a circle', () => {
+  const chain = (length: number): Record<string, string> =>
+    Object.fromEntries(
+      Array.from({length}, (_, index) => [
+        `l${String(index)}`,
+        index + 1 === length ? 'ssr.js' : `l${String(index + 1)}`,
+      ]),
+    );
+  expect(follow(chain(40), 'l0')).toBe('inside');
+  expect(follow(chain(41), 'l0')).toBe('nowhere');
 });

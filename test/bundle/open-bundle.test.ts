@@ -1,6 +1,6 @@
 import {execFileSync} from 'node:child_process';
 import {randomBytes} from 'node:crypto';
-import {appendFile, chmod, readFile, rm, symlink, truncate, writeFile} from 'node:fs/promises';
+import {appendFile, chmod, mkdir, readFile, rm, symlink, truncate, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {buffer} from 'node:stream/consumers';
 import {gzipSync} from 'node:zlib';
@@ -47,17 +47,37 @@ describe('with its manifest', () => {
       message: 'other',
       matchMode: 'ignore_missing',
     });
-    for (const options of [{rootDir: 'x'}, {configPath: 'x'}]) {
-      await expect(openBundle(path, options)).rejects.toMatchObject({code: 'ERR_OPTION_INVALID'});
+    for (const options of [
+      {rootDir: 'x'},
+      {configPath: 'x'},
+      {rootDir: 'x', configPath: 'x', matchMode: 'strict' as const},
+    ]) {
+      const wrong = Object.keys(options).slice(0, 2).join(', ');
+      await expect(openBundle(path, options)).rejects.toMatchObject({
+        code: 'ERR_OPTION_INVALID',
+        message: expect.stringContaining(`${wrong} does not apply to ${path}, a v2 archive`),
+        suggestions: [expect.stringContaining('build the archive again')],
+      });
     }
   });
 
   test('what is inside the archive cannot be changed', async () => {
     const {path} = await build();
-    await expect(openBundle(path, {ssrOnly: ['a'], ssrParameters: {}})).rejects.toMatchObject({
-      code: 'ERR_OPTION_INVALID',
-      message: expect.stringContaining('ssrOnly, ssrParameters'),
-    });
+    const settled = {
+      ssrOnly: ['a'],
+      ssrShared: [],
+      ssrParameters: {},
+      bundleMetadata: {},
+      ignore: [],
+      compressionLevel: 6,
+    };
+    for (const options of [settled, ...Object.entries(settled).map(([name, value]) => ({[name]: value}))]) {
+      await expect(openBundle(path, options)).rejects.toMatchObject({
+        code: 'ERR_OPTION_INVALID',
+        message: `${Object.keys(options).join(', ')} cannot change a prebuilt archive, ${path}`,
+        suggestions: [expect.stringContaining('build the archive again')],
+      });
+    }
   });
 
   test('a v1 archive takes no options of v2', async () => {
@@ -83,6 +103,7 @@ describe('with its manifest', () => {
     await expect(openBundle(path)).rejects.toMatchObject({
       code: 'ERR_ARCHIVE_INVALID',
       message: expect.stringMatching(new RegExp(`${path} has .* but its manifest ${path}\\.json says .*${sha256}`)),
+      suggestions: [expect.stringContaining('Build the archive again')],
     });
   });
 
@@ -96,6 +117,16 @@ describe('with its manifest', () => {
     await expect(openBundle(path)).rejects.toMatchObject({
       code: 'ERR_ARCHIVE_INVALID',
       message: expect.stringMatching(new RegExp(`bundle\\.json is not valid: .*${message}`)),
+      suggestions: [expect.stringContaining('Without its manifest, a v2 archive can still be pushed')],
+    });
+  });
+
+  test('a manifest that is no file is refused', async () => {
+    const {path} = await build({}, false);
+    await mkdir(`${path}.json`);
+    await expect(openBundle(path)).rejects.toMatchObject({
+      code: 'ERR_ARCHIVE_INVALID',
+      message: `the manifest ${path}.json is not valid: it is not a regular file`,
     });
   });
 });
@@ -112,9 +143,10 @@ describe('without its manifest', () => {
 
   test('an uncompressed v2 archive is one too', async () => {
     const path = await tar({
-      'bld/ssr.js': '1',
-      'bld/.runtime/config.json': config,
       'bld/static/a.js': '22',
+      'bld/.runtime/config.json': config,
+      'bld/ssr.js': '1',
+      'bldx/y': '',
       'other/x': '',
     });
     const bundle = await openBundle(path, {matchMode: 'ignore_missing'});
@@ -155,14 +187,37 @@ describe('without its manifest', () => {
   });
 
   test.each([
-    ['no JSON', 'no', 'is not valid JSON'],
-    ['without patterns', '{"ssrOnly": ["a"]}', 'ssrShared'],
+    ['is compressed', {'shop/bld/ssr.js': '1'}, ['-z']],
+    ['has something in another place', {'shop/bld/ssr.js': '1', 'shop/other': '1'}, []],
+    ['has a folder too much in front', {'all/shop/bld/ssr.js': '1'}, []],
+    ['has another folder', {'shop/bldx/ssr.js': '1'}, []],
+    ['has none in front', {'bld/ssr.js': '1'}, []],
+  ])('what %s does not look like v1', async (_what, tree, options) => {
+    await expect(openBundle(await tar(tree, ...options))).rejects.toMatchObject({
+      message: expect.stringContaining('it has no entry bld/.runtime/config.json'),
+    });
+  });
+
+  test('an archive of nothing but folders does not either', async () => {
+    const folder = await makeFolder();
+    await mkdir(join(folder, 'shop/bld'), {recursive: true});
+    const path = join(folder, 'archive');
+    execFileSync('tar', ['-cf', path, '-C', folder, 'shop']);
+    await expect(openBundle(path)).rejects.toMatchObject({
+      message: expect.stringContaining('it has no entry bld/.runtime/config.json'),
+    });
+  });
+
+  test.each([
+    ['no JSON', 'no', 'bld/.runtime/config.json in it is not valid JSON'],
+    ['without patterns', '{"ssrOnly": ["a"]}', 'bld/.runtime/config.json in it is not valid: ssrShared'],
     ['too large', JSON.stringify('x'.repeat(2_000_000)), 'more than 1048576 bytes'],
   ])('a configuration that is %s is refused', async (_what, text, message) => {
     const path = await tar({'bld/.runtime/config.json': text, 'bld/ssr.js': ''}, '-z');
     await expect(openBundle(path)).rejects.toMatchObject({
       code: 'ERR_ARCHIVE_INVALID',
       message: expect.stringContaining(message),
+      suggestions: [expect.stringContaining('bundle:build')],
     });
   });
 
@@ -172,7 +227,7 @@ describe('without its manifest', () => {
     execFileSync('tar', ['-rf', path, '-C', folder, 'bld/.runtime/config.json']);
     await expect(openBundle(path)).rejects.toMatchObject({
       code: 'ERR_ARCHIVE_INVALID',
-      message: expect.stringContaining('2 entries'),
+      message: expect.stringContaining('2 entries bld/.runtime/config.json'),
     });
   });
 });

@@ -1,9 +1,11 @@
 import {execFileSync} from 'node:child_process';
-import {mkdir, rm, symlink, writeFile} from 'node:fs/promises';
+import {mkdirSync, unlinkSync} from 'node:fs';
+import {mkdir, rename, rm, symlink, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:net';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {planBundle, type BundlePlan, type BundlePlanOptions} from '../../src/bundle/index.js';
+import {scanBuildDirectory} from '../../src/bundle/scan.js';
 import {makeFolder, planOptions, smallBuild, writeTree} from './project.js';
 
 const plan = (cwd: string, options: Partial<BundlePlanOptions> = {}): Promise<BundlePlan> =>
@@ -107,6 +109,33 @@ describe('what cannot be archived is named, all of it at once', () => {
     expect(pathsOf(await plan(cwd, {ignore: ['a?b*']}))).toHaveLength(3);
   });
 
+  test('ten of them, and how many more there are', async () => {
+    const names = Array.from({length: 12}, (_, index) => `build/${String(index)}\\.js`);
+    const cwd = await makeFolder({...smallBuild, ...Object.fromEntries(names.map((name) => [name, '']))});
+    await expect(plan(cwd)).rejects.toMatchObject({
+      message: expect.stringMatching(/: (?:\d+\\\.js has a backslash[^;]*; ){10}and 2 more$/),
+      details: {files: expect.objectContaining({length: 12})},
+    });
+    for (const name of names.slice(10)) await rm(join(cwd, name));
+    await expect(plan(cwd)).rejects.toMatchObject({
+      message: expect.stringMatching(/: (?:\d+\\\.js has a backslash[^;]*(?:; |$)){10}$/),
+    });
+  });
+
+  test('but what is in a directory that is left out is not', async () => {
+    const cwd = await makeFolder({...smallBuild, 'build/a\\b/c.js': ''});
+    expect(pathsOf(await plan(cwd, {ignore: ['a?b/']}))).toHaveLength(3);
+  });
+
+  test.skipIf(process.getuid?.() !== 0)('devices', async () => {
+    const cwd = await makeFolder(smallBuild);
+    execFileSync('mknod', [join(cwd, 'build/null'), 'c', '1', '3']);
+    await expect(plan(cwd)).rejects.toMatchObject({
+      code: 'ERR_FILE_UNSUPPORTED',
+      message: expect.stringMatching(/: null is a device$/),
+    });
+  });
+
   test('names that are not UTF-8, of files and directories', async () => {
     const cwd = await makeFolder(smallBuild);
     await writeFile(Buffer.concat([Buffer.from(join(cwd, 'build/bad')), Buffer.from([0xff])]), '');
@@ -137,7 +166,12 @@ describe('the build directory', () => {
     const cwd = await makeFolder({build: 'a file'});
     await expect(plan(cwd)).rejects.toMatchObject({
       code: 'ERR_BUILD_DIRECTORY',
-      message: expect.stringContaining('not a directory'),
+      message: `the build directory ${join(cwd, 'build')} is not a directory`,
+      suggestions: [expect.stringContaining('--build-directory')],
+    });
+    await expect(plan(cwd, {buildDirectory: 'build/below'})).rejects.toMatchObject({
+      code: 'ERR_BUILD_DIRECTORY',
+      message: `the build directory ${join(cwd, 'build/below')} cannot be read: not a directory`,
     });
   });
 
@@ -147,12 +181,27 @@ describe('the build directory', () => {
     await expect(plan(cwd)).rejects.toMatchObject({
       code: 'ERR_BUILD_DIRECTORY',
       message: expect.stringContaining('is empty'),
+      suggestions: [expect.stringContaining('Build the application first')],
+    });
+  });
+
+  test('must not be deeper than the system can read', async () => {
+    const name = 'd'.repeat(250);
+    const half = Array.from({length: 10}, () => name).join('/');
+    const cwd = await makeFolder({...smallBuild, [`build/${half}/file`]: '', [`${half}/file`]: ''});
+    const [upper, lower] = [join(cwd, 'build', half, 'more'), join(cwd, name)];
+    await rename(lower, upper);
+    onTestFinished(() => rename(upper, lower));
+    await expect(plan(cwd)).rejects.toMatchObject({
+      code: 'ERR_BUILD_DIRECTORY',
+      message: `the build directory ${join(cwd, 'build')} cannot be read: name too long`,
+      suggestions: ['Make all of it readable.'],
     });
   });
 
   test('must have something that is not ignored', async () => {
-    const cwd = await makeFolder({'build/a.map': ''});
-    await expect(plan(cwd, {ignore: ['*.map']})).rejects.toMatchObject({
+    const cwd = await makeFolder({'build/sub/a.map': ''});
+    await expect(plan(cwd, {ignore: ['sub/']})).rejects.toMatchObject({
       code: 'ERR_BUILD_DIRECTORY',
       message: expect.stringContaining('only files that are ignored (1)'),
     });
@@ -259,4 +308,42 @@ test('an aborted signal ends planning with its reason', async () => {
   controller.abort(reason);
   await expect(planning).rejects.toBe(reason);
   await rm(cwd, {recursive: true});
+});
+
+describe('while the build directory is looked through', () => {
+  /** Does something to a file between its being found and its being looked at. */
+  const scanWhile = async (cwd: string, change: (file: string) => void): Promise<unknown> =>
+    scanBuildDirectory(join(cwd, 'build'), {
+      ruleFor: (path) => {
+        if (path === 'ssr.js') change(join(cwd, 'build', path));
+        return undefined;
+      },
+    });
+
+  test('a file that vanishes is an error that names it', async () => {
+    const cwd = await makeFolder(smallBuild);
+    await expect(scanWhile(cwd, unlinkSync)).rejects.toMatchObject({
+      code: 'ERR_FILE_CHANGED',
+      message: `${join(cwd, 'build/ssr.js')} vanished while it was looked at`,
+    });
+  });
+
+  test('a file that becomes a directory is one too', async () => {
+    const cwd = await makeFolder(smallBuild);
+    const replace = (file: string): void => {
+      unlinkSync(file);
+      mkdirSync(file);
+    };
+    await expect(scanWhile(cwd, replace)).rejects.toMatchObject({
+      code: 'ERR_FILE_UNSUPPORTED',
+      message: expect.stringMatching(/: ssr\.js is a directory that was a file before$/),
+    });
+  });
+
+  test('an aborted signal ends it with its reason', async () => {
+    const cwd = await makeFolder(smallBuild);
+    const reason = new Error('stopped');
+    const rules = {ruleFor: () => undefined};
+    await expect(scanBuildDirectory(join(cwd, 'build'), rules, AbortSignal.abort(reason))).rejects.toBe(reason);
+  });
 });
