@@ -1,8 +1,9 @@
 import {execFileSync} from 'node:child_process';
+import {chmod, mkdir, symlink} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {planBundle, type BundlePlan, type BundlePlanOptions} from '../../src/bundle/index.js';
-import {makeFolder, planOptions, smallBuild, type Tree} from './project.js';
+import {makeFolder, planOptions, smallBuild, writeTree, type Tree} from './project.js';
 
 async function plan(tree: Tree, options: Partial<BundlePlanOptions> = {}): Promise<BundlePlan> {
   return planBundle(planOptions(await makeFolder({...smallBuild, ...tree}), options));
@@ -236,6 +237,36 @@ describe('a configuration that cannot be used is an error that names file and fi
     await expect(plan({[onDisk]: text})).rejects.toMatchObject({
       code: 'ERR_CONFIG_INVALID',
       message: expect.stringMatching(new RegExp(`build/\\.runtime/config\\.json.*${message}`, 's')),
+      suggestions: [expect.stringContaining('orrect the file')],
+    });
+  });
+
+  test('on disk: several fields, all of them', async () => {
+    const cwd = await makeFolder({...smallBuild, [onDisk]: '{"ssrOnly": [1], "ssrShared": 2}'});
+    await expect(planBundle(planOptions(cwd))).rejects.toMatchObject({
+      details: {
+        file: join(cwd, onDisk),
+        problems: [
+          {field: 'ssrOnly.0', message: 'must be a text'},
+          {field: 'ssrShared', message: 'must be a list of glob patterns'},
+        ],
+      },
+      message: `${join(cwd, onDisk)} is not valid: ssrOnly.0 must be a text; ssrShared must be a list of glob patterns`,
+    });
+  });
+
+  test('on disk: a folder, and a link to itself', async () => {
+    const folder = await makeFolder(smallBuild);
+    await mkdir(join(folder, onDisk), {recursive: true});
+    await expect(planBundle(planOptions(folder))).rejects.toMatchObject({
+      code: 'ERR_CONFIG_INVALID',
+      message: `${join(folder, onDisk)} cannot be read: it is not a regular file`,
+    });
+    const circle = await makeFolder({...smallBuild, 'build/.runtime/other': ''});
+    await symlink('config.json', join(circle, onDisk));
+    await expect(planBundle(planOptions(circle))).rejects.toMatchObject({
+      code: 'ERR_CONFIG_INVALID',
+      message: expect.stringMatching(/config\.json cannot be read: too many symbolic links/),
     });
   });
 
@@ -244,6 +275,7 @@ describe('a configuration that cannot be used is an error that names file and fi
     ['exports nothing', '', 'exports no configuration'],
     ['exports something else', 'export const other = {ssrOnly: []};', 'exports no configuration'],
     ['exports a function', 'export default () => ({});', 'exports no configuration'],
+    ['exports nothing as its config', 'export const config = undefined;', 'it must be an object'],
     ['exports a config that is no object', 'export const config = 7;', 'must be an object'],
     ['has wrong types', 'export default {ssrOnly: [/ssr/]};', 'ssrOnly.0 must be a text'],
     ['has a function among its parameters', 'export default {ssrParameters: {a: {b: () => 1}}};', 'ssrParameters.a.b'],
@@ -253,6 +285,40 @@ describe('a configuration that cannot be used is an error that names file and fi
       message: expect.stringMatching(new RegExp(`config\\.server\\.ts.*${message}`, 's')),
     });
   });
+});
+
+describe('a key of config.server', () => {
+  test('that is nearly one of ours is refused: a default would be in force, unseen', async () => {
+    await expect(plan({'config.server.ts': "export default {ssrOnyl: ['ssr.js']};"})).rejects.toMatchObject({
+      code: 'ERR_CONFIG_INVALID',
+      message: expect.stringContaining('config.server.ts has the unknown key ssrOnyl'),
+      suggestions: ['Did you mean ssrOnly?'],
+    });
+  });
+
+  test('that is the project’s own is left alone', async () => {
+    const text = "export default {port: 3000, ssrOnly: ['ssr.js']};";
+    expect((await plan({'config.server.ts': text})).config.ssrOnly).toEqual(['ssr.js']);
+  });
+});
+
+test('a config.server without a configuration says how to export one', async () => {
+  await expect(plan({'config.server.ts': ''})).rejects.toMatchObject({
+    suggestions: [expect.stringContaining('as the default export or by the name config')],
+  });
+});
+
+test('a project directory that is none has no config.server', async () => {
+  expect(sourceOf(await plan({}, {projectDirectory: 'build/ssr.js'}), 'ssrOnly')).toBe('default');
+});
+
+test('a source outside the working directory is named in full', async () => {
+  const cwd = await makeFolder({...smallBuild, 'config.server.ts': "export default {ssrOnly: ['ssr.js']};", 'a/b': ''});
+  const inside = await planBundle(planOptions(cwd));
+  expect(sourceOf(inside, 'ssrOnly')).toBe('config.server.ts');
+  const options = {buildDirectory: '../build', projectDirectory: '..'};
+  const outside = await planBundle(planOptions(join(cwd, 'a'), options));
+  expect(sourceOf(outside, 'ssrOnly')).toBe(join(cwd, 'config.server.ts'));
 });
 
 describe('what is no regular file is refused by name', () => {
@@ -289,9 +355,18 @@ describe('warnings of patterns that match nothing', () => {
 test('the configuration has one place: files in its way are named', async () => {
   await expect(plan({'build/.runtime': 'a file'})).rejects.toMatchObject({
     code: 'ERR_FILE_UNSUPPORTED',
-    message: expect.stringContaining('.runtime is where'),
+    message: ".runtime is where the bundle's configuration goes, .runtime/config.json",
+    suggestions: [expect.stringContaining('--config-path')],
   });
-  await expect(plan({'build/conf/x': ''}, {configPath: 'conf'})).rejects.toMatchObject({code: 'ERR_FILE_UNSUPPORTED'});
+  await expect(plan({'build/conf/x': ''}, {configPath: 'conf'})).rejects.toMatchObject({
+    code: 'ERR_FILE_UNSUPPORTED',
+    message: "conf/x is where the bundle's configuration goes, conf",
+  });
+  const near = {'build/conf-x': '', 'build/con': ''};
+  expect((await plan(near, {configPath: 'conf'})).files).toHaveLength(5);
+  expect(
+    (await plan({'build/conf': '{}', ...near}, {configPath: 'conf', ssrOnly: ['ssr.js'], ssrShared: []})).files,
+  ).toHaveLength(5);
 });
 
 test('options that are wrong are refused before anything is looked at', async () => {
@@ -340,5 +415,8 @@ describe('the default message', () => {
     expect(await messageIn(cwd)).toBe(time);
     git(cwd, 'commit', '-q', '--allow-empty', '-m', 'first');
     expect(await messageIn(cwd, {env: {PATH: '/nonexistent'}})).toBe(time);
+    await writeTree(cwd, {'bin/git': '#!/bin/sh\n'});
+    await chmod(join(cwd, 'bin/git'), 0o755);
+    expect(await messageIn(cwd, {env: {PATH: join(cwd, 'bin')}})).toBe(time);
   });
 });
