@@ -246,7 +246,7 @@ describe('ignoring', () => {
     const cwd = await makeFolder({...build, '.bundleignore/x': ''});
     await expect(plan(cwd)).rejects.toMatchObject({
       code: 'ERR_CONFIG_INVALID',
-      message: expect.stringContaining('.bundleignore'),
+      message: `${join(cwd, '.bundleignore')} cannot be read: it is not a regular file`,
     });
   });
 
@@ -259,6 +259,12 @@ describe('ignoring', () => {
     await expect(plan(cwd, options)).rejects.toMatchObject({
       code: 'ERR_IGNORED_ENTRY',
       message: expect.stringContaining(message),
+      suggestions: [expect.stringMatching(/--ignore, \.bundleignore.*--ssr-only/)],
+      details: expect.objectContaining({
+        rule: expect.any(String),
+        pattern: expect.any(String),
+        path: expect.any(String),
+      }),
     });
   });
 
@@ -280,6 +286,8 @@ describe('files that may hold secrets', () => {
     expect(warnings).toHaveLength(1);
     for (const name of secret) expect(warnings[0]).toContain(name);
     for (const name of harmless.slice(1)) expect(warnings[0]).not.toContain(name);
+    expect(warnings[0]).toContain('.env, .env.production');
+    expect(warnings[0]).toMatch(/--ignore or \.bundleignore/);
   });
 
   test('are not warned about when they are ignored', async () => {
@@ -302,12 +310,17 @@ test('executable files are told by the bit of their owner', async () => {
 test('an aborted signal ends planning with its reason', async () => {
   const cwd = await makeFolder(smallBuild);
   const reason = new Error('stopped');
-  await expect(plan(cwd, {signal: AbortSignal.abort(reason)})).rejects.toBe(reason);
+  await expect(plan(cwd, {ssrOnly: [], signal: AbortSignal.abort(reason)})).rejects.toBe(reason);
   const controller = new AbortController();
   const planning = plan(cwd, {signal: controller.signal});
   controller.abort(reason);
   await expect(planning).rejects.toBe(reason);
-  await rm(cwd, {recursive: true});
+  const late = new AbortController();
+  const now = (): Date => {
+    late.abort(reason);
+    return new Date();
+  };
+  await expect(plan(cwd, {message: undefined, now, signal: late.signal})).rejects.toBe(reason);
 });
 
 describe('while the build directory is looked through', () => {

@@ -1,7 +1,7 @@
 import {spawn, spawnSync} from 'node:child_process';
 import {once} from 'node:events';
 import {existsSync} from 'node:fs';
-import {chmod, mkdir, readdir, stat, symlink, writeFile} from 'node:fs/promises';
+import {chmod, chown, mkdir, readdir, stat, symlink, writeFile} from 'node:fs/promises';
 import {basename, join} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import {createTemporaryDirectory, sweepTemporaryDirectories} from '../../src/bundle/index.js';
@@ -62,10 +62,21 @@ test('sweeping leaves links, files, folders of other names and those that others
   await mkdir(join(parent, `mycli-${pid}-notes-of-mine`), {mode: 0o700});
   await mkdir(join(parent, `mycli-${pid}-cccccc`));
   await chmod(join(parent, `mycli-${pid}-cccccc`), 0o755);
+  await mkdir(join(parent, `mycli-${pid}-dddddd`));
+  await chmod(join(parent, `mycli-${pid}-dddddd`), 0o701);
+  await mkdir(join(parent, `not-mycli-${pid}-eeeeee`), {mode: 0o700});
   const before = await readdir(parent);
   await sweepTemporaryDirectories(parent);
   expect(await readdir(parent)).toEqual(before);
   expect(existsSync(join(parent, 'elsewhere/file'))).toBe(true);
+});
+
+test.skipIf(process.getuid?.() !== 0)('sweeping leaves what others own', async () => {
+  const parent = await makeFolder();
+  const path = await leftover(parent, deadPid());
+  await chown(path, 12_345, 12_345);
+  await sweepTemporaryDirectories(parent);
+  expect(await readdir(parent)).toEqual([basename(path)]);
 });
 
 test('sweeping does not follow links inside a leftover', async () => {

@@ -1,0 +1,138 @@
+import {existsSync, statSync} from 'node:fs';
+import {appendFile, mkdir, rm, stat, symlink, truncate, utimes} from 'node:fs/promises';
+import {join} from 'node:path';
+import {describe, expect, onTestFinished, test} from 'vitest';
+import {openFile, readChunks, readWholeFile, type PlannedFile} from '../../src/bundle/read-exactly.js';
+import {makeFolder} from './project.js';
+
+async function plannedFile(content: string | Buffer): Promise<PlannedFile> {
+  return planned(join(await makeFolder({'sub/file': content}), 'sub/file'));
+}
+
+function planned(source: string): PlannedFile {
+  const {size, mtimeMs} = statSync(source);
+  return {source, size, modifiedMs: mtimeMs};
+}
+
+async function open(file: PlannedFile): Promise<Awaited<ReturnType<typeof openFile>>['handle']> {
+  const {handle} = await openFile(file);
+  onTestFinished(() => handle.close());
+  return handle;
+}
+
+/** Both ways of reading, small files and large ones. */
+const ways: readonly (readonly [string, (file: PlannedFile) => unknown])[] = [
+  ['read whole', (file) => readWholeFile(file)],
+  ['opened', (file) => open(file)],
+];
+const changed = (file: PlannedFile, what: string) => ({
+  code: 'ERR_FILE_CHANGED',
+  message: `${file.source} changed while the bundle was built: ${what}`,
+  suggestions: [expect.stringContaining('try again')],
+  details: {file: file.source},
+});
+
+test('a file as it was planned is read whole', async () => {
+  for (const content of ['', 'content']) {
+    expect(readWholeFile(await plannedFile(content)).toString()).toBe(content);
+  }
+});
+
+describe.each(ways)('a file that is %s', (_what, read) => {
+  const failing = async (file: PlannedFile): Promise<unknown> => {
+    try {
+      await read(file);
+      return undefined;
+    } catch (error) {
+      return error;
+    }
+  };
+
+  test('must have the planned size', async () => {
+    const file = await plannedFile('content');
+    const longer = {...file, size: file.size + 1};
+    expect(await failing(longer)).toMatchObject(changed(file, 'it shrank; it had 8 bytes when the build was scanned'));
+    const shorter = {...file, size: file.size - 1};
+    expect(await failing(shorter)).toMatchObject(changed(file, 'it grew; it had 6 bytes when the build was scanned'));
+  });
+
+  test('must not have been written to, not even with the same size', async () => {
+    const file = await plannedFile('content');
+    await utimes(file.source, 1, 1);
+    expect(await failing(file)).toMatchObject(changed(file, 'it was written to since the build was scanned'));
+  });
+
+  test('must still be there, as a file', async () => {
+    const file = await plannedFile('content');
+    await rm(file.source);
+    expect(await failing(file)).toMatchObject(changed(file, 'it vanished'));
+    await symlink('/etc/hostname', file.source);
+    expect(await failing(file)).toMatchObject(changed(file, 'it became a symbolic link'));
+    await rm(file.source);
+    await mkdir(file.source);
+    expect(await failing(file)).toMatchObject(changed(file, 'it is no regular file any more'));
+    await rm(join(file.source, '..'), {recursive: true});
+    await appendFile(join(file.source, '..'), 'a file in the place of the folder');
+    expect(await failing(file)).toMatchObject(changed(file, 'it vanished'));
+  });
+
+  test('must be readable', async () => {
+    const file = {source: `/${'n'.repeat(300)}`, size: 1, modifiedMs: 0};
+    expect(await failing(file)).toMatchObject({
+      code: 'ERR_FILE_CHANGED',
+      message: `${file.source} cannot be read: name too long`,
+      suggestions: [expect.stringContaining('--ignore')],
+    });
+  });
+});
+
+/** Files of the kernel, that have other sizes than they say: as if they changed after they were looked at. */
+const [longer, shorter] = ['/proc/version', '/sys/kernel/mm/transparent_hugepage/enabled'];
+
+test.skipIf(!existsSync(longer))('a small file that grows while it is read is an error', () => {
+  const file = planned(longer);
+  expect(() => readWholeFile(file)).toThrow('it grew; it had 0 bytes');
+});
+
+test.skipIf(!existsSync(shorter))('a file that shrinks while it is read is an error', async () => {
+  const file = planned(shorter);
+  expect(() => readWholeFile(file)).toThrow(`it shrank; it had ${String(file.size)} bytes`);
+  const handle = await open(file);
+  const read = async (): Promise<void> => {
+    for await (const chunk of readChunks(file, handle)) expect(chunk.length).toBeGreaterThan(0);
+  };
+  await expect(read()).rejects.toThrow('it shrank');
+});
+
+describe('the chunks of an open file', () => {
+  test('are its bytes, in pieces of no more than 512 KiB', async () => {
+    const content = Buffer.from(Array.from({length: 200_000}, (_, index) => String(index)).join(' '));
+    const file = await plannedFile(content);
+    const chunks: Buffer[] = [];
+    for await (const chunk of readChunks(file, await open(file))) chunks.push(chunk);
+    expect(Buffer.concat(chunks).equals(content)).toBe(true);
+    expect(chunks.map(({length}) => length)).toEqual([512 * 1024, 512 * 1024, content.length - 1024 * 1024]);
+  });
+
+  test.each([
+    ['grew', (path: string) => appendFile(path, 'x'), 'it grew; it had 7 bytes'],
+    ['shrank', (path: string) => truncate(path, 6), 'it shrank; it had 7 bytes'],
+  ])('end with an error when it %s', async (_what, change, message) => {
+    const file = await plannedFile('content');
+    const handle = await open(file);
+    await change(file.source);
+    const read = async (): Promise<number> => {
+      let size = 0;
+      for await (const chunk of readChunks(file, handle)) size += chunk.length;
+      return size;
+    };
+    await expect(read()).rejects.toMatchObject({code: 'ERR_FILE_CHANGED', message: expect.stringContaining(message)});
+  });
+});
+
+test('an opened file comes with what the system says of it', async () => {
+  const file = await plannedFile('content');
+  const {handle, stats} = await openFile(file);
+  await handle.close();
+  expect(stats).toEqual(await stat(file.source));
+});
