@@ -1,5 +1,6 @@
 import {execFileSync} from 'node:child_process';
 import {createHash, randomBytes} from 'node:crypto';
+import {mkdirSync} from 'node:fs';
 import {chmod, mkdir, readFile, readdir, stat, symlink, unlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {buffer} from 'node:stream/consumers';
@@ -134,10 +135,23 @@ describe('what fails leaves nothing behind, and what was there before', () => {
     for (const target of [path, '/dev/null', join(cwd, 'out/link')]) {
       await expect(writeBundle(plan, {path: target}), target).rejects.toMatchObject({
         code: 'ERR_OUTPUT',
-        message: expect.stringContaining(target),
+        message: expect.stringContaining(`${target} cannot be written: there is something that is not a regular file`),
+        suggestions: [expect.stringContaining('stdout')],
       });
     }
     expect((await stat('/dev/null')).isCharacterDevice()).toBe(true);
+  });
+
+  test('a directory that takes the place of the file while it is written', async () => {
+    const {cwd, plan, path} = await project();
+    const onProgress = (): void => {
+      mkdirSync(path, {recursive: true});
+    };
+    await expect(writeBundle(plan, {path, onProgress})).rejects.toMatchObject({
+      code: 'ERR_OUTPUT',
+      message: expect.stringContaining(`${path} cannot be written: `),
+    });
+    expect(await readdir(join(cwd, 'out'))).toEqual(['bundle', 'other']);
   });
 
   test('a manifest that cannot be written', async () => {
