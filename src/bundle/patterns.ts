@@ -47,7 +47,7 @@ export function matchFiles<File extends Pick<BundleFile, 'path'>>(
 
 /** Whether a pattern excludes. Every further `!` turns it around, as in picomatch. */
 export function isExclusion(pattern: string): boolean {
-  return marks(pattern).length % 2 === 1;
+  return countMarks(pattern) % 2 === 1;
 }
 
 /** Whether picomatch can compile a pattern. */
@@ -61,10 +61,11 @@ export function isUsablePattern(pattern: string): boolean {
 }
 
 function matcher(pattern: string): (path: string) => boolean {
-  const matches = picomatch(pattern.slice(marks(pattern).length), {nonegate: true, windows: false});
+  const matches = picomatch(pattern.slice(countMarks(pattern)), {nonegate: true, windows: false});
   return (path) => matches(path);
 }
 
-function marks(pattern: string): string {
-  return /^(?:!(?!\())*/.exec(pattern)?.[0] ?? '';
+/** How many `!` stand in front, as far as they do not begin an extglob. */
+function countMarks(pattern: string): number {
+  return pattern.search(/!\(|[^!]|$/);
 }

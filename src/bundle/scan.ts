@@ -81,7 +81,7 @@ async function* list(directory: string): AsyncGenerator<{readonly path: string; 
     objectMode: true,
     // One pattern finds nothing twice; to be sure of it would take a list of all paths.
     unique: false,
-    ignore: ['**/.git', '**/.git/**'],
+    ignore: ['**/.git'],
   });
   try {
     // What the stream gives in object mode, its type does not say.

@@ -50,6 +50,14 @@ describe('matching', () => {
     expect(matchPatterns(['*.js', '!!!ssr.js'], ['ssr.js', 'app.js'])).toEqual(['app.js']);
   });
 
+  test('a mark that the library would take for its own negation is none', () => {
+    expect(matchPatterns(['!(?:ssr).js'], ['ssr.js', 'app.js'])).toEqual([]);
+  });
+
+  test('a backslash in a path is no /, on every platform', () => {
+    expect(matchPatterns(['a/*'], ['a/b', 'a\\b'])).toEqual(['a/b']);
+  });
+
   test('agrees with a matcher written by hand, for names, *, ** and exclusions', () => {
     const segment = fc.constantFrom('a', 'b', 'ab', '.a');
     const path = fc.array(segment, {minLength: 1, maxLength: 4}).map((parts) => parts.join('/'));

@@ -1,5 +1,5 @@
 import {execFileSync} from 'node:child_process';
-import {mkdirSync, unlinkSync} from 'node:fs';
+import {mkdirSync, readdirSync, rmSync, unlinkSync, writeFileSync} from 'node:fs';
 import {mkdir, rename, rm, symlink, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:net';
 import {join} from 'node:path';
@@ -350,6 +350,24 @@ describe('while the build directory is looked through', () => {
     await expect(scanWhile(cwd, replace)).rejects.toMatchObject({
       code: 'ERR_FILE_UNSUPPORTED',
       message: expect.stringMatching(/: ssr\.js is a directory that was a file before$/),
+    });
+  });
+
+  test('a directory that becomes a file is an error of the build directory', async () => {
+    const names = Array.from({length: 200}, (_, index) => `build/d${String(index)}/file`);
+    const cwd = await makeFolder({...smallBuild, ...Object.fromEntries(names.map((name) => [name, '']))});
+    // A few are looked into at a time: the last one is not yet when the first of them are found.
+    const last =
+      readdirSync(join(cwd, 'build'))
+        .filter((name) => name.startsWith('d'))
+        .at(-1) ?? '';
+    const replace = (): void => {
+      rmSync(join(cwd, 'build', last), {recursive: true});
+      writeFileSync(join(cwd, 'build', last), '');
+    };
+    await expect(scanWhile(cwd, replace)).rejects.toMatchObject({
+      code: 'ERR_BUILD_DIRECTORY',
+      message: `the build directory ${join(cwd, 'build')} cannot be read: not a directory`,
     });
   });
 

@@ -23,11 +23,17 @@ describe('defaults', () => {
       ssrShared: ['static/**/*'],
       ssrParameters: {SSRFunctionNodeVersion: '24.x'},
     });
-    expect(result.sources.map(({from}) => from)).toEqual(['default', 'default', 'default', 'option']);
+    expect(result.sources).toEqual([
+      {setting: 'ssrOnly', from: 'default'},
+      {setting: 'ssrShared', from: 'default'},
+      {setting: 'ssrParameters', from: 'default'},
+      {setting: 'message', from: 'option'},
+    ]);
     expect(result).toMatchObject({
       rootDir: 'bld',
       configPath: '.runtime/config.json',
       matchMode: 'strict',
+      compressionLevel: 6,
       warnings: [],
     });
     expect(result.files.map(({path, ssrOnly, ssrShared}) => [path, ssrOnly, ssrShared])).toEqual([
