@@ -93,8 +93,8 @@ test.each([
   [{env: {SOURCE_DATE_EPOCH: '1s'}}, 'SOURCE_DATE_EPOCH must be a number of seconds since 1970, not "1s"', /unset/],
   [{env: {SOURCE_DATE_EPOCH: 's1'}}, 'SOURCE_DATE_EPOCH must be a number of seconds since 1970, not "s1"', /Correct/],
   [
-    {ssrParameters: {a: [{b: Number.NaN}]}},
-    'ssrParameters holds what JSON cannot carry, at ssrParameters.a[0].b',
+    {ssrParameters: {fine: 1, a: ['fine', {b: Number.NaN}]}},
+    'ssrParameters holds what JSON cannot carry, at ssrParameters.a[1].b',
     undefined,
   ],
 ] as const)('%j is told as what it is', (options, message, way) => {

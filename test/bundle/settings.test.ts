@@ -150,7 +150,7 @@ describe('V2-2: ssrParameters are merged', () => {
   test('defaults, then the on-disk file, then options', async () => {
     const result = await plan(
       {[onDisk]: JSON.stringify({ssrParameters: {disk: 1, both: 'disk', SSRFunctionNodeVersion: '20.x'}})},
-      {ssrParameters: {both: 'option', mine: [1], unset: undefined}},
+      {ssrParameters: {both: 'option', mine: [1], disk: undefined}},
     );
     expect(result.config.ssrParameters).toEqual({SSRFunctionNodeVersion: '20.x', disk: 1, both: 'option', mine: [1]});
     expect(sourceOf(result, 'ssrParameters')).toBe(`option, ${onDisk}, default`);
@@ -215,11 +215,9 @@ describe('v1', () => {
     const metadata = {ccOverrides: ['a']};
     expect((await plan({}, {format: 'v1', bundleMetadata: metadata})).config.bundleMetadata).toBeUndefined();
     const dependencies = {react: '^19'};
-    expect((await plan({}, {format: 'v1', bundleMetadata: {...metadata, dependencies}})).config.bundleMetadata).toEqual(
-      {
-        dependencies,
-      },
-    );
+    const given = await plan({}, {format: 'v1', bundleMetadata: {...metadata, dependencies}});
+    expect(given.config.bundleMetadata).toEqual({dependencies});
+    expect(sourceOf(given, 'bundleMetadata.dependencies')).toBe('option');
   });
 });
 
@@ -273,6 +271,7 @@ describe('a configuration that cannot be used is an error that names file and fi
     await expect(planBundle(planOptions(circle))).rejects.toMatchObject({
       code: 'ERR_CONFIG_INVALID',
       message: expect.stringMatching(/config\.json cannot be read: too many symbolic links/),
+      cause: expect.objectContaining({code: 'ELOOP'}),
     });
   });
 
