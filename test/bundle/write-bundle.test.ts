@@ -187,7 +187,7 @@ describe('the manifest', () => {
       matchMode: 'strict',
       config: plan.config,
     });
-    expect(createManifest(bundle).files).toEqual([
+    expect(createManifest(bundle).files).toStrictEqual([
       {path: 'large.bin', size: 700_000, category: 'static'},
       {path: 'server/link.js', size: 0, category: 'ssrOnly', linkTarget: '../ssr.js'},
       {path: 'server/render.js', size: 10, category: 'ssrOnly'},
