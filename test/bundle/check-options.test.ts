@@ -142,6 +142,7 @@ test.each([
 test('a value in a list or a record is named by its place', () => {
   expect(refused({ssrOnly: ['a', '']})).toEqual(['ssrOnly.1']);
   expect(refused({ssrShared: [7]})).toEqual(['ssrShared.0']);
+  expect(refused({ssrShared: ['!', 'a', '!!']})).toEqual(['ssrShared.0', 'ssrShared.2']);
   expect(refused({bundleMetadata: {dependencies: {react: 19}}})).toEqual(['bundleMetadata.dependencies.react']);
   expect(refused({bundleMetadata: {ccOverrides: 'x'}})).toEqual(['bundleMetadata.ccOverrides']);
 });
