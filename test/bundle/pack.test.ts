@@ -92,6 +92,18 @@ describe('the archive', () => {
     expect(result.contentSha256).toBe(sha256(gunzipSync(result.bytes)));
   });
 
+  test.each([
+    ['first', 'a.json', 0],
+    ['in the middle', 'server/z.json', 2],
+    ['last', 'z.json', 4],
+  ])('of v2 has its configuration where its path belongs: %s', async (_where, configPath, place) => {
+    const cwd = await makeFolder({...smallBuild, 'build/server/a.js': ''});
+    const names = list((await pack(await plan(cwd, {configPath}))).bytes, '-z');
+    expect(names).toHaveLength(5);
+    expect(names.indexOf(`bld/${configPath}`)).toBe(place);
+    expect(names).toEqual(names.toSorted());
+  });
+
   test('has fixed owners, modes and dates', async () => {
     const cwd = await makeFolder(smallBuild);
     await chmod(join(cwd, 'build/ssr.js'), 0o4777);

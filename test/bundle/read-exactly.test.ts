@@ -1,5 +1,5 @@
 import {existsSync, statSync} from 'node:fs';
-import {appendFile, mkdir, rm, stat, symlink, truncate, utimes} from 'node:fs/promises';
+import {appendFile, mkdir, readdir, readlink, rm, stat, symlink, truncate, utimes} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {openFile, readChunks, readWholeFile, type PlannedFile} from '../../src/bundle/read-exactly.js';
@@ -115,19 +115,28 @@ describe('the chunks of an open file', () => {
   });
 
   test.each([
-    ['grew', (path: string) => appendFile(path, 'x'), 'it grew; it had 7 bytes'],
-    ['shrank', (path: string) => truncate(path, 6), 'it shrank; it had 7 bytes'],
-  ])('end with an error when it %s', async (_what, change, message) => {
-    const file = await plannedFile('content');
+    ['grew', (path: string) => appendFile(path, 'x'), 'it grew; it had 600000 bytes', 600_000],
+    ['shrank', (path: string) => truncate(path, 599_999), 'it shrank; it had 600000 bytes', 599_999],
+  ])('end with an error when it %s, and are never more than was planned', async (_what, change, message, bytes) => {
+    const file = await plannedFile(Buffer.alloc(600_000));
     const handle = await open(file);
     await change(file.source);
-    const read = async (): Promise<number> => {
-      let size = 0;
+    let size = 0;
+    const read = async (): Promise<void> => {
       for await (const chunk of readChunks(file, handle)) size += chunk.length;
-      return size;
     };
     await expect(read()).rejects.toMatchObject({code: 'ERR_FILE_CHANGED', message: expect.stringContaining(message)});
+    expect(size).toBe(bytes);
   });
+});
+
+test('a file that was read whole is closed again, also when it is not as it was planned', async () => {
+  const file = await plannedFile('content');
+  readWholeFile(file);
+  expect(() => readWholeFile({...file, size: 1})).toThrow('it grew');
+  const descriptors = await readdir('/proc/self/fd');
+  const open = await Promise.all(descriptors.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')));
+  expect(open).not.toContain(file.source);
 });
 
 test('an opened file comes with what the system says of it', async () => {

@@ -247,6 +247,7 @@ describe('ignoring', () => {
     await expect(plan(cwd)).rejects.toMatchObject({
       code: 'ERR_CONFIG_INVALID',
       message: `${join(cwd, '.bundleignore')} cannot be read: it is not a regular file`,
+      cause: expect.any(Error),
     });
   });
 

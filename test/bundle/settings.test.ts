@@ -48,7 +48,7 @@ describe('defaults', () => {
     await expect(planBundle(planOptions(cwd))).rejects.toMatchObject({
       code: 'ERR_SSR_ENTRY_MISSING',
       message: expect.stringContaining('looked for ssr.js, ssr.mjs, server/**/*'),
-      suggestions: expect.arrayContaining([expect.stringContaining('--ssr-only')]),
+      suggestions: [expect.stringContaining('--ssr-only'), expect.stringContaining('--build-directory')],
     });
     expect((await planBundle(planOptions(cwd, {ssrOnly: ['index.html']}))).config).toMatchObject({ssrShared: []});
   });
@@ -407,6 +407,7 @@ describe('the default message', () => {
     const commit = git(join(cwd, 'app'), 'rev-parse', '--short', 'HEAD');
     const options = {projectDirectory: 'app'};
     expect(await messageIn(cwd, options)).toBe(`feature/x: ${commit}`);
+    expect(sourceOf(await planBundle(planOptions(cwd, {env, message: undefined, ...options})), 'message')).toBe('git');
     expect(await messageIn(cwd, {...options, env: {...env, GIT_DIR: '/nonexistent'}})).toBe(`feature/x: ${commit}`);
     git(join(cwd, 'app'), 'checkout', '-q', '--detach');
     expect(await messageIn(cwd, options)).toBe(commit);
@@ -416,6 +417,7 @@ describe('the default message', () => {
     const time = 'Bundle 2026-01-02T03:04:05.678Z';
     const cwd = await makeFolder(smallBuild);
     expect(await messageIn(cwd)).toBe(time);
+    expect(sourceOf(await planBundle(planOptions(cwd, {env, message: undefined})), 'message')).toBe('time');
     git(cwd, 'init', '-q');
     expect(await messageIn(cwd)).toBe(time);
     git(cwd, 'commit', '-q', '--allow-empty', '-m', 'first');

@@ -43,6 +43,22 @@ test('tells its digest although nobody has read it to its end', async () => {
   expect(await digest(signal)).toMatchObject({sha256, contentSha256: sha256});
 });
 
+const long = 'n'.repeat(120);
+test.each([
+  ['short names', {}, {}],
+  ['a long name', {[long]: 'x'}, {}],
+  ['a name that is not ASCII', {'ü.js': 'x'}, {}],
+  ['a link of a long name', {}, {[long]: 'ssr.js'}],
+  ['a link to a long name', {}, {link: long}],
+  ['a link to a name that is not ASCII', {}, {link: 'ü.js'}],
+])('its length is right for %s', async (_what, files, links) => {
+  const tree = Object.fromEntries(Object.entries(files).map(([name, content]) => [`build/${name}`, content]));
+  const cwd = await makeFolder({...smallBuild, ...tree});
+  for (const [name, target] of Object.entries(links)) await symlink(target, join(cwd, 'build', name));
+  const plan = await planV1(cwd);
+  expect((await streamBundle(plan)).bundle.size).toBe((await pack(plan)).bytes.length);
+});
+
 test('its length is right for names of every kind and length', async () => {
   const parent = await makeFolder();
   const segment = fc.oneof(

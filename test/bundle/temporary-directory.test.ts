@@ -65,6 +65,8 @@ test('sweeping leaves links, files, folders of other names and those that others
   await mkdir(join(parent, `mycli-${pid}-dddddd`));
   await chmod(join(parent, `mycli-${pid}-dddddd`), 0o701);
   await mkdir(join(parent, `not-mycli-${pid}-eeeeee`), {mode: 0o700});
+  await mkdir(join(parent, 'mycli-99999999999999999999-ffffff'), {mode: 0o700});
+  await writeFile(join(parent, `mycli-${pid}-gggggg`), '', {mode: 0o600});
   const before = await readdir(parent);
   await sweepTemporaryDirectories(parent);
   expect(await readdir(parent)).toEqual(before);

@@ -60,6 +60,69 @@ export const survivors = {
   'src/backends/select.ts': [
     {count: 1, kind: 'equivalent', why: 'The set of statuses does not hold `undefined`; asking is for the types.'},
   ],
+  'src/bundle/check-options.ts': [
+    {count: 1, kind: 'equivalent', why: 'the nearest match mode of what is no text: there is none'},
+    {
+      count: 1,
+      kind: 'equivalent',
+      why: 'whether a level is a number at all, when it is asked next whether it is a whole one',
+    },
+  ],
+  'src/bundle/config-json.ts': [
+    {count: 1, kind: 'equivalent', why: 'the order of two keys that are the same: an object has none'},
+    {count: 1, kind: 'equivalent', why: 'a text among the parents of a value, where only objects are looked for'},
+  ],
+  'src/bundle/config-sources.ts': [
+    {count: 1, kind: 'unreachable', why: 'a default export that is null: the loader fails with it'},
+  ],
+  'src/bundle/content-schema.ts': [
+    {
+      count: 2,
+      kind: 'equivalent',
+      why: 'the name of a place that is only compared with none, and the one for a place that is always there',
+    },
+  ],
+  'src/bundle/names.ts': [
+    {count: 1, kind: 'equivalent', why: 'paths that are equal, of which it was said before that they are'},
+  ],
+  'src/bundle/open-bundle.ts': [
+    {
+      count: 1,
+      kind: 'equivalent',
+      why: 'the comparison of sizes before that of digests: bytes of another number have another digest',
+    },
+  ],
+  'src/bundle/patterns.ts': [
+    {count: 1, kind: 'equivalent', why: 'exclusions among what is included: they exclude the same afterwards'},
+    {count: 1, kind: 'equivalent', why: 'nothing instead of false for a pattern that cannot be compiled'},
+  ],
+  'src/bundle/plan.ts': [
+    {count: 1, kind: 'equivalent', why: 'the working directory, as `.` or as nothing'},
+    {count: 1, kind: 'equivalent', why: 'a rule that hits nothing in place of none'},
+  ],
+  'src/bundle/read-archive.ts': [
+    {
+      count: 4,
+      kind: 'resources',
+      why: 'how much is read at a time, how much of it is copied for its end, and whether contents that nobody wants are kept',
+    },
+    {count: 1, kind: 'equivalent', why: 'the target of what is no link, which nobody looks at'},
+    {
+      count: 7,
+      kind: 'resources',
+      why: 'exactly 200,000 entries, and more than 1.5 GiB in an archive: too slow here, and tested with the built binary, in test/faults/input',
+    },
+  ],
+  'src/bundle/scan.ts': [
+    {
+      count: 3,
+      kind: 'resources',
+      why: 'a list of all paths to find doubles that cannot be, and links that are looked for where there are none',
+    },
+  ],
+  'src/bundle/settings.ts': [
+    {count: 2, kind: 'unreachable', why: 'metadata that is missing where it was just found: only the types need it'},
+  ],
   'src/http/rate-limit/hooks.ts': [
     {count: 1, kind: 'unreachable', why: 'The types allow got to have no list of statuses; it always has one.'},
     {
