@@ -82,6 +82,11 @@ export const survivors = {
       why: 'the name of a place that is only compared with none, and the one for a place that is always there',
     },
   ],
+  'src/bundle/default-message.ts': [{count: 1, kind: 'equivalent', why: 'nothing returned, without saying so'}],
+  'src/bundle/ignore-rules.ts': [
+    {count: 4, kind: 'resources', why: 'the library is not asked, and remembers nothing, when there are no rules'},
+    {count: 1, kind: 'equivalent', why: 'a rule that hits nothing in place of none'},
+  ],
   'src/bundle/names.ts': [
     {count: 1, kind: 'equivalent', why: 'paths that are equal, of which it was said before that they are'},
   ],
@@ -113,6 +118,14 @@ export const survivors = {
       why: 'exactly 200,000 entries, and more than 1.5 GiB in an archive: too slow here, and tested with the built binary, in test/faults/input',
     },
   ],
+  'src/bundle/read-exactly.ts': [
+    {
+      count: 3,
+      kind: 'equivalent',
+      why: 'how the loop begins and ends: a read into a buffer that is full gives nothing, which ends it too',
+    },
+    {count: 1, kind: 'equivalent', why: 'sizes that are equal, of which it was said before that they are'},
+  ],
   'src/bundle/scan.ts': [
     {
       count: 3,
@@ -122,6 +135,30 @@ export const survivors = {
   ],
   'src/bundle/settings.ts': [
     {count: 2, kind: 'unreachable', why: 'metadata that is missing where it was just found: only the types need it'},
+  ],
+  'src/bundle/stage-file.ts': [
+    {
+      count: 1,
+      kind: 'unreachable',
+      why: 'a file that cannot be made in a folder that was just made, before anybody listens',
+    },
+  ],
+  'src/bundle/tar-entries.ts': [
+    {count: 1, kind: 'unreachable', why: 'a v1 bundle without a project, which planning refuses'},
+    {count: 1, kind: 'equivalent', why: 'a file in the place of the configuration, which planning takes away'},
+  ],
+  'src/bundle/temporary-directory.ts': [
+    {
+      count: 2,
+      kind: 'equivalent',
+      why: 'a name in a folder that cannot be read, and no number in one: neither is of a dead process',
+    },
+    {count: 2, kind: 'unreachable', why: 'a folder that vanishes while it is looked at or removed'},
+    {count: 1, kind: 'unreachable', why: 'a system without owners of files'},
+  ],
+  'src/bundle/write-bundle.ts': [
+    {count: 1, kind: 'resources', why: 'blocks that are used again'},
+    {count: 1, kind: 'unreachable', why: 'an old manifest that cannot be removed where a new one could just be made'},
   ],
   'src/http/rate-limit/hooks.ts': [
     {count: 1, kind: 'unreachable', why: 'The types allow got to have no list of statuses; it always has one.'},
