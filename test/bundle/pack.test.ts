@@ -119,6 +119,14 @@ describe('the archive', () => {
     expect(list(bytes, '-v').every((line) => line.includes(' 0/0 '))).toBe(true);
   });
 
+  test('has the modes of large files too, and one for its configuration', async () => {
+    const cwd = await makeFolder({...smallBuild, 'build/large.sh': Buffer.alloc(largeSize)});
+    await chmod(join(cwd, 'build/large.sh'), 0o700);
+    const lines = list((await pack(await plan(cwd))).bytes, '-v', '-z').map((line) => line.replace(/ .* /, ' '));
+    expect(lines).toContain('-rwxr-xr-x bld/large.sh');
+    expect(lines).toContain('-rw-r--r-- bld/.runtime/config.json');
+  });
+
   test('takes its dates from SOURCE_DATE_EPOCH', async () => {
     const cwd = await makeFolder(smallBuild);
     const {bytes} = await pack(await plan(cwd, {format: 'v1', env: {SOURCE_DATE_EPOCH: '86400'}}));

@@ -1,5 +1,5 @@
 import {createHash} from 'node:crypto';
-import {mkdir, mkdtemp, symlink, utimes, writeFile} from 'node:fs/promises';
+import {mkdir, mkdtemp, readdir, readlink, symlink, utimes, writeFile} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
@@ -24,7 +24,8 @@ test('is the archive that would be on disk, each time it is read, and its length
   const plan = await planV1(cwd);
   const {bundle, packed: digest} = await streamBundle(plan);
   const {bytes: archive} = await pack(plan);
-  expect(bundle.size).toBe(archive.length);
+  const {format, message, projectSlug, config, files} = plan;
+  expect(bundle).toMatchObject({format, message, projectSlug, config, files, size: archive.length});
   for (let read = 0; read < 2; read++) expect((await buffer(bundle.read())).equals(archive)).toBe(true);
   const sha256 = createHash('sha256').update(archive).digest('hex');
   expect(await digest(signal)).toEqual({size: archive.length, sha256, contentSha256: sha256});
@@ -37,6 +38,11 @@ test('tells its digest although nobody has read it to its end', async () => {
     expect(chunk.length).toBeLessThan(5_000_000);
     break;
   }
+  const descriptors = await readdir('/proc/self/fd');
+  const open = await Promise.all(descriptors.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')));
+  expect(open.filter((path) => path.startsWith(plan.buildDirectory))).toEqual([]);
+  const reason = new Error('stopped');
+  await expect(digest(AbortSignal.abort(reason))).rejects.toBe(reason);
   const sha256 = createHash('sha256')
     .update((await pack(plan)).bytes)
     .digest('hex');

@@ -1,7 +1,23 @@
 import {defineConfig, type ViteUserConfig} from 'vitest/config';
+import {BaseSequencer, type TestSpecification} from 'vitest/node';
 import all from '../../vitest.config.js';
 
 const config: ViteUserConfig = all;
+
+/** Each takes seconds: two measure processes of their own, where no code is changed, two try much random input. */
+const slow = [
+  'memory does not grow with the bundle',
+  'the bytes do not depend on the number of threads',
+  'gzip of the system gives back any content',
+  'GNU tar unpacks any tree',
+];
+
+/** A mutant needs one test that fails: the fast ones are asked first. */
+class FastFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    return (await super.sort(files)).toReversed();
+  }
+}
 
 /** The tests that call the mutated code themselves, and are fast: each mutant waits for those that reach it. */
 export default defineConfig({
@@ -10,5 +26,11 @@ export default defineConfig({
     ...config.test,
     include: ['test/{backends,bundle,http,operations}/**/*.test.ts'],
     setupFiles: ['test/mutation/load-constants.ts'],
+    testNamePattern: new RegExp(`^(?!.*(?:${slow.join('|')}))`),
+    // Nothing is kept between modules: none needs a process of its own.
+    isolate: false,
+    sequence: {sequencer: FastFirst},
+    // A mutant that hangs is found by it.
+    testTimeout: 15_000,
   },
 });
