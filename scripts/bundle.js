@@ -12,8 +12,8 @@ const {exports, oclif} = JSON.parse(readFileSync('package.json', 'utf8'));
 const published = [
   ...Object.values(exports).flatMap((entry) => entry.default ?? []),
   './dist/cli/start.js',
-  ...Object.values(oclif.hooks),
   oclif.helpClass.target,
+  ...Object.values(oclif.hooks).map(({target}) => target),
 ];
 /** Parts that scripts, bench and commands of tests are made with. */
 const parts = [
@@ -47,7 +47,7 @@ const seldomUsed = {
 
 const {metafile} = await build({
   entryPoints: [
-    ...published.map((file) => file.replace(/^\.\/dist\/(.*)\.js$/, 'src/$1.ts')),
+    ...[...new Set(published)].map((file) => file.replace(/^\.\/dist\/(.*)\.js$/, 'src/$1.ts')),
     ...parts.map((part) => `src/${part}.ts`),
     ...commands.map((file) => `src/commands/${file}`),
   ],

@@ -9,8 +9,6 @@ interface PluginSources {
   readonly userPlugins: boolean;
   /** Plugins among the dependencies of the package in `path`. */
   readonly pluginAdditions?: {readonly core: string[]; readonly path: string};
-  /** The package to which `pjson` belongs. */
-  readonly root?: string;
   /** What oclif takes for our package.json, without plugins of its own. */
   readonly pjson?: Interfaces.PJSON;
 }
@@ -21,12 +19,11 @@ const pluginNames = ['mycli-plugin-*', '@*/mycli-plugin-*'];
  * The plugins of a run: those of the user, and those that a package has among its dependencies together with mycli, so that
  * `npm install mycli mycli-plugin-acme` in a project is enough. None with `MYCLI_SKIP_PLUGINS=1`. Nothing is looked for, not
  * even oclif's own ones, to show the help of one of our commands: it is in our manifest.
- * @param entry a file of ours, in `bin`.
+ * @param root The folder of our package.
  * @param args what the user typed after `mycli`.
  */
-export function pluginSources(entry: string, args: readonly string[], env: Environment): PluginSources {
-  const root = dirname(dirname(entry));
-  if (isHelpOfOurs(root, args)) return {userPlugins: false, root, pjson: packageWithoutPlugins(root)};
+export function pluginSources(root: string, args: readonly string[], env: Environment): PluginSources {
+  if (isHelpOfOurs(root, args)) return {userPlugins: false, pjson: packageWithoutPlugins(root)};
   if (skipsPlugins(env)) return {userPlugins: false};
   const path = dependentPackage(root);
   return {userPlugins: true, ...(path === undefined ? {} : {pluginAdditions: {core: pluginNames, path}})};

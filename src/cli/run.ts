@@ -1,16 +1,22 @@
-import {fileURLToPath} from 'node:url';
 import {endedEarly, watchProcess} from './abnormal-end.js';
 import type {Body, ErrorDocument} from './documents.js';
 import {reportError} from './errors/error-report.js';
 import {requestedExitCode} from './errors/oclif-errors.js';
 import {ownSignals} from './interruption.js';
+import {runOclif, settings} from './oclif.js';
 import {pluginSources} from './plugin-sources.js';
 import {createSession, sessions, type Session} from './session.js';
+
+// What oclif loads of ours by its name, from this file, which it then finds loaded.
+export {PagedHelp} from './help/help.js';
+export {commandNotFound} from './hooks/command-not-found.js';
+export {init} from './hooks/init.js';
+export {prerun} from './hooks/prerun.js';
 
 /**
  * Runs the command that the arguments of `host` name, and ends the process: the one place where errors become text,
  * JSON and exit codes, and where signals are owned.
- * @param root `import.meta.url` of a module in the package.
+ * @param root The folder of the package whose commands they are.
  */
 export async function run(host: NodeJS.Process, root: string): Promise<void> {
   const interruption = ownSignals(host, (exitCode) => end(exitCode));
@@ -29,7 +35,7 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
   // Hooks of plugins may print before it is known which command is run. What needs no command is not a document.
   if (session.output.json && host.argv[2] !== '--version') session.output.claimStdout();
   const running = sessions.run(session, async () => {
-    await runCommand(host, fileURLToPath(root));
+    await runCommand(host, root);
     await session.output.flush();
   });
   try {
@@ -44,7 +50,6 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
 }
 
 async function runCommand({argv, env}: NodeJS.Process, root: string): Promise<void> {
-  const {runOclif, settings} = await import('./oclif.js');
   // A linked plugin is what its package.json points to; oclif would look for its TypeScript, and warn about not taking it.
   settings.enableAutoTranspile = false;
   const args = argv.slice(2);

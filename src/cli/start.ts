@@ -1,14 +1,15 @@
 import {existsSync, readFileSync, writeSync} from 'node:fs';
+import {dirname} from 'node:path';
 import {packageVersion} from '../version.js';
 
 /**
  * Runs the command that the arguments of `host` name. What `--version` prints needs nothing of it.
- * @param root `import.meta.url` of a module in the package.
  */
-export async function start(host: NodeJS.Process, root: string): Promise<void> {
+export async function start(host: NodeJS.Process): Promise<void> {
   if (host.argv[2] === '--version' && printVersion(host)) return;
   const {run} = await import('./run.js');
-  await run(host, root);
+  // This file is dist/cli/start.js: it is an entry of the package, for bin.
+  await run(host, dirname(dirname(import.meta.dirname)));
 }
 
 /** Prints what oclif prints for `--version`. Whether it has: all that is out of the ordinary is left to run.ts. */

@@ -3,7 +3,7 @@ import {createError} from '../../errors/index.js';
 import {noSuchCommand} from '../errors/no-such-command.js';
 
 /** Says that there is no such command and names the nearest one. It never asks and never runs another one. */
-const commandNotFound: Hook.CommandNotFound = ({id, config}) => {
+export const commandNotFound: Hook.CommandNotFound = ({id, config}) => {
   if (id.startsWith('-')) {
     throw createError('ERR_USAGE', `There is no flag ${id} without a command.`, {
       suggestions: ['mycli help lists all commands.'],
@@ -12,5 +12,3 @@ const commandNotFound: Hook.CommandNotFound = ({id, config}) => {
   const known = config.commands.filter(({hidden}) => !hidden).map((command) => command.id);
   throw noSuchCommand({typed: id, known, see: 'mycli help lists all commands.'});
 };
-
-export default commandNotFound;

@@ -12,7 +12,7 @@ interface ForeignCommand {
  * Leaves stdout to commands that are not ours, which print on it what they like. Brings their errors, which oclif's base
  * class would print as JSON of its own with exit code 1, to run.ts like all others. Ours do not get there.
  */
-const prerun: Hook.Prerun = ({Command}) => {
+export const prerun: Hook.Prerun = ({Command}) => {
   if (Command.plugin?.isRoot === false) sessions.getStore()?.output.releaseStdout();
   const base = baseOf(Command.prototype);
   if (base === undefined) return Promise.resolve();
@@ -37,5 +37,3 @@ function baseOf(prototype: unknown): ForeignCommand | undefined {
 function isForeignCommand(value: unknown): value is ForeignCommand {
   return typeof value === 'object' && value !== null && 'catch' in value && 'jsonEnabled' in value;
 }
-
-export default prerun;
