@@ -13,11 +13,11 @@ export async function loadModule(path: string): Promise<Record<string, unknown>>
     throw createError('ERR_CONFIG_INVALID', `${path} cannot be read: ${reasonOf(error)}`, {cause: error});
   });
   const {createJiti} = await import('jiti');
-  const jiti = createJiti(path, {fsCache: false, moduleCache: false, interopDefault: true});
+  // With its `interopDefault` a default export that is undefined would be the module itself.
+  const jiti = createJiti(path, {fsCache: false, moduleCache: false, interopDefault: false});
   try {
     const exported = await jiti.import<Readonly<Record<string, unknown>>>(path);
-    // A plain copy: jiti's own object invents a default export where there is none. Since 23, Node adds to a CommonJS module
-    // the name `module.exports`, for what is its default export anyway.
+    // Since 23, Node adds to a CommonJS module the name `module.exports`, for what is its default export anyway.
     const names = Object.keys(exported).filter((name) => name !== 'module.exports');
     return Object.fromEntries(names.map((name) => [name, exported[name]]));
   } catch (error) {

@@ -22,9 +22,12 @@ test.each([
   ['b.js', 'export const config = {one: 1};', {config: {one: 1}}],
   ['c.ts', 'export const other = 1;', {other: 1}],
   ['d.ts', '', {}],
+  ['e.ts', 'export default undefined;', {default: undefined}],
+  ['f.ts', 'export default null;', {default: null}],
+  ['e.mjs', 'export default undefined;', {default: undefined}],
 ])('reads the exports of %s', async (name, text, expected) => {
   const folder = await write({[name]: text});
-  expect(await loadModule(join(folder, name))).toEqual(expected);
+  expect(await loadModule(join(folder, name))).toStrictEqual(expected);
 });
 
 test('imports what a TypeScript module imports, from source', async () => {
