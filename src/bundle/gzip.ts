@@ -49,7 +49,13 @@ export async function* gzip(
 }
 
 function deflateBlock(block: Buffer, dictionary: Buffer | undefined, level: number): Promise<Buffer> {
-  const options = {level, chunkSize: outputBytes, finishFlush: constants.Z_SYNC_FLUSH, ...(dictionary && {dictionary})};
+  const options = {
+    level,
+    memLevel: 9,
+    chunkSize: outputBytes,
+    finishFlush: constants.Z_SYNC_FLUSH,
+    ...(dictionary && {dictionary}),
+  };
   return new Promise((resolve, reject) => {
     deflateRaw(block, options, (error, compressed) => {
       if (error) reject(error);
