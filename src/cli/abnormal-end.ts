@@ -24,7 +24,8 @@ export function watchProcess(host: NodeJS.Process): AbnormalEnd {
     host.on('uncaughtException', reject);
     // Nothing is left to wait for, and the command has not come to its end.
     host.once('beforeExit', () => reject(endedEarly()));
-    host.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    // Before oclif's own listener, which throws.
+    host.stdout.prependListener('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EPIPE') pipeClosed = true;
       else reject(createError('ERR_OUTPUT', `stdout cannot be written: ${error.message}.`, {cause: error}));
     });
