@@ -5,8 +5,6 @@ import tseslint from 'typescript-eslint';
 /** Files that a framework loads by their default export. */
 const defaultExports = [
   'src/commands/**',
-  'src/cli/hooks/**',
-  'src/cli/help.ts',
   'bench/oclif-hello/**',
   '**/*.config.{js,ts}',
   '.dependency-cruiser.js',

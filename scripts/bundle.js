@@ -16,14 +16,7 @@ const published = [
   ...Object.values(oclif.hooks).map(({target}) => target),
 ];
 /** Parts that scripts, bench and commands of tests are made with. */
-const parts = [
-  'cli/base-command',
-  'cli/run',
-  'cli/flags/index',
-  'cli/settings/setting-names',
-  'errors/index',
-  'http/index',
-];
+const parts = ['cli/base-command', 'cli/flags/index', 'cli/settings/setting-names', 'errors/index', 'http/index'];
 const commands = readdirSync('src/commands', {recursive: true}).filter((file) => file.endsWith('.ts'));
 
 /** Left where npm puts them: what loads files of its own, oclif's plugins, and what oclif needs for TypeScript only. */
@@ -71,12 +64,16 @@ const require = createRequireOfFile(import.meta.url);`,
   },
 });
 
-/** The name, the version and the licence of the package in `folder`. */
+/** The name, the version and the licence of the package in `folder`. One without a file of its licence has its author named. */
 function noticeOf(folder) {
-  const {name, version, license} = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));
+  const manifest = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));
+  const {name, version, license = manifest.licenses?.map(({type}) => type).join(' or '), author} = manifest;
   const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
-  const text = file === undefined ? '' : `\n${readFileSync(`${folder}/${file}`, 'utf8').trim()}\n`;
-  return `${name} ${version} (${license})\n${text}`;
+  const holder = author?.name ?? author;
+  if (!license || (file === undefined && !holder))
+    throw new Error(`${folder} does not say whose it is, or its licence.`);
+  const text = file === undefined ? `Copyright (c) ${holder}` : readFileSync(`${folder}/${file}`, 'utf8').trim();
+  return `${name} ${version} (${license})\n\n${text}\n`;
 }
 
 const inputs = Object.keys(metafile.inputs).join('\n');

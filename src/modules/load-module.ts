@@ -13,13 +13,13 @@ export async function loadModule(path: string): Promise<Record<string, unknown>>
     throw createError('ERR_CONFIG_INVALID', `${path} cannot be read: ${reasonOf(error)}`, {cause: error});
   });
   const {createJiti} = await import('jiti');
-  // With its `interopDefault` a default export that is undefined would be the module itself.
-  const jiti = createJiti(path, {fsCache: false, moduleCache: false, interopDefault: false});
+  const jiti = createJiti(path, {fsCache: false, moduleCache: false, interopDefault: true});
   try {
     const exported = await jiti.import<Readonly<Record<string, unknown>>>(path);
-    // Since 23, Node adds to a CommonJS module the name `module.exports`, for what is its default export anyway.
+    // A plain copy: jiti's own object invents a default export where there is none, or where it is undefined. Since 23, Node
+    // adds to a CommonJS module the name `module.exports`, for what is its default export anyway.
     const names = Object.keys(exported).filter((name) => name !== 'module.exports');
-    return Object.fromEntries(names.map((name) => [name, exported[name]]));
+    return Object.fromEntries(names.map((name) => [name, ownValue(exported, name)]));
   } catch (error) {
     const reason = describe(error, path);
     throw createError('ERR_CONFIG_INVALID', `${path} could not be loaded: ${reason}`, {
@@ -27,6 +27,12 @@ export async function loadModule(path: string): Promise<Record<string, unknown>>
       cause: error,
     });
   }
+}
+
+/** The value as the module has it, past jiti's proxy: a descriptor is that of the module. */
+function ownValue(object: object, name: string): unknown {
+  const descriptor = Object.getOwnPropertyDescriptor(object, name);
+  return descriptor?.get === undefined ? descriptor?.value : descriptor.get.call(object);
 }
 
 /** What a loader says over several lines, the file's path among them, as one sentence. */

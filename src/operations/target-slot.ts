@@ -6,7 +6,7 @@ import {historyPage} from './list-deployments.js';
 import {collectPages} from './list-pages.js';
 import type {OpenBackend} from './open-backend.js';
 import type {CommonOptions, SlotOptions, WaitOptions} from './options.js';
-import {startPoll} from './poll.js';
+import {startPoll, type Poll} from './poll.js';
 
 /** Refusals in a row that no running deployment explains, before they are taken to mean something else. */
 const maxUnexplained = 5;
@@ -26,26 +26,40 @@ export async function inTargetSlot<Result>(
   options: SlotOptions & WaitOptions & Pick<CommonOptions, 'onProgress'>,
   send: () => Promise<Result>,
 ): Promise<Result> {
-  const poll = startPoll(options, open.context.signal);
+  const {signal} = open.context;
+  const poll = startPoll(options, signal);
   for (let unexplained = 0; ;) {
     try {
       return await send();
     } catch (error) {
       if (!isRuntimeCliError(error) || error.status !== 409) throw error;
-      let occupant = await findOccupant(open, targetSlug);
-      unexplained = occupant === 'none' ? unexplained + 1 : 0;
-      if (!options.waitForSlot || unexplained === maxUnexplained) throw targetBusy(error, targetSlug, occupant);
-      do {
-        const description = describeOccupant(occupant, targetSlug);
-        callBackSafely(() => options.onProgress?.({phase: 'slot', transferred: 0, description}));
-        const more = await poll.pause().catch((reason: unknown) => {
-          throw stoppedWaiting(reason);
-        });
-        if (!more) throw slotTimedOut(error, open, targetSlug, poll.timeout, occupant);
-        occupant = await findOccupant(open, targetSlug);
-      } while (typeof occupant === 'object');
+      const waited = waitUntilFree(error, open, targetSlug, options, poll, unexplained);
+      unexplained = await waited.catch((reason: unknown) => {
+        throw signal.aborted ? stoppedWaiting(reason) : reason;
+      });
     }
   }
+}
+
+/** Waits after the refusal `error` until sending again may succeed; returns how many refusals in a row nothing explains. */
+async function waitUntilFree(
+  error: RuntimeCliError,
+  open: OpenBackend,
+  targetSlug: string,
+  options: SlotOptions & Pick<CommonOptions, 'onProgress'>,
+  poll: Poll,
+  unexplainedBefore: number,
+): Promise<number> {
+  let occupant = await findOccupant(open, targetSlug);
+  const unexplained = occupant === 'none' ? unexplainedBefore + 1 : 0;
+  if (!options.waitForSlot || unexplained === maxUnexplained) throw targetBusy(error, targetSlug, occupant);
+  do {
+    const description = describeOccupant(occupant, targetSlug);
+    callBackSafely(() => options.onProgress?.({phase: 'slot', transferred: 0, description}));
+    if (!(await poll.pause())) throw slotTimedOut(error, open, targetSlug, poll.timeout, occupant);
+    occupant = await findOccupant(open, targetSlug);
+  } while (typeof occupant === 'object');
+  return unexplained;
 }
 
 /** The newest deployment to the target, when it has not ended. */

@@ -280,7 +280,7 @@ describe('a configuration that cannot be used is an error that names file and fi
     ['exports nothing', '', 'exports no configuration'],
     ['exports something else', 'export const other = {ssrOnly: []};', 'exports no configuration'],
     ['exports undefined', 'export default undefined;', 'exports no configuration'],
-    ['exports null', 'export default null;', 'exports no configuration'],
+    ['exports null', 'export default null;', 'could not be loaded'],
     ['exports a function', 'export default () => ({});', 'exports no configuration'],
     ['exports nothing as its config', 'export const config = undefined;', 'it must be an object'],
     ['exports a config that is no object', 'export const config = 7;', 'must be an object'],

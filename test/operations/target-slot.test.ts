@@ -46,6 +46,15 @@ function posts({requests}: RecordingServer): number {
   return requests.filter(({method}) => method === 'POST').length;
 }
 
+/** What Ctrl-C is to an operation. */
+function interruption(): {readonly signal: AbortSignal; interrupt(): void} {
+  const controller = new AbortController();
+  return {
+    signal: controller.signal,
+    interrupt: () => controller.abort(createError('ERR_INTERRUPTED', 'Interrupted.', {exitCode: 130})),
+  };
+}
+
 describe('a target that is busy (409)', () => {
   test('is an error that says what is running, since when and who started it, and what to do', async () => {
     await using server = await startRecordingServer(target({posts: [busy], lists: [running]}));
@@ -168,14 +177,30 @@ describe('waitForSlot', () => {
       return path.endsWith('/deploy/') || !format.v2 ? busy : {status: 201, body: {id: 7}};
     });
     await using project = await createProject();
-    const controller = new AbortController();
+    const {signal, interrupt} = interruption();
     const onProgress = ({phase}: OperationProgress) => {
-      if (phase === 'slot') controller.abort(createError('ERR_INTERRUPTED', 'Interrupted.', {exitCode: 130}));
+      if (phase === 'slot') interrupt();
     };
-    const {signal} = controller;
     const push = {...options(server), ...format, waitForSlot: true, pollInterval: 60, signal, onProgress};
     await expect(pushRuntimeBundle(push, project.host)).rejects.toMatchObject({exitCode: 130, message});
-    expect(server.requests.filter(({path}) => path.endsWith('/deploy/')).length).toBeLessThan(2);
+    // The upload, and the request to deploy it where that is one of its own.
+    expect(posts(server)).toBe(format.v2 ? 2 : 1);
+  });
+
+  test('so does an interruption of the look at what is running', async () => {
+    const {signal, interrupt} = interruption();
+    let refused = false;
+    await using server = await startRecordingServer(({method}) => {
+      if (method === 'POST') {
+        refused = true;
+        return busy;
+      }
+      if (refused) interrupt();
+      return running;
+    });
+    await using project = await createProject();
+    const deployment = deployBundle({...options(server), waitForSlot: true, signal}, project.host);
+    await expect(deployment).rejects.toMatchObject({exitCode: 130, message: 'Interrupted. Nothing was deployed.'});
   });
 
   test('a v1 push that deploys in one call waits first, and sends the whole body again', async () => {

@@ -4,9 +4,10 @@ import {CommandHelp, Help} from '../oclif.js';
 type Render = (text: string) => string;
 
 /** oclif compiles every line of help as a template, a hundred of them for one command. Most are plain, or name two things. */
-function renderTemplates(render: Render, names: Readonly<Record<string, string>>): Render {
+function renderTemplates(render: Render, known: readonly (readonly [name: string, value: string])[]): Render {
+  const names = new Map(known);
   return (template) => {
-    const text = template.replaceAll(/<%= ([\w.]+) %>/g, (tag, name: string) => names[name] ?? tag);
+    const text = template.replaceAll(/<%= ([\w.]+) %>/g, (tag, name: string) => names.get(name) ?? tag);
     return /<%|%>/.test(text) ? render(template) : text;
   };
 }
@@ -14,7 +15,10 @@ function renderTemplates(render: Render, names: Readonly<Record<string, string>>
 class QuickCommandHelp extends CommandHelp {
   constructor(...args: ConstructorParameters<typeof CommandHelp>) {
     super(...args);
-    this.render = renderTemplates(this.render, {'config.bin': this.config.bin, 'command.id': this.command.id});
+    this.render = renderTemplates(this.render, [
+      ['config.bin', this.config.bin],
+      ['command.id', this.command.id],
+    ]);
   }
 }
 
@@ -24,6 +28,6 @@ export class QuickHelp extends Help {
 
   constructor(config: Config, options?: Partial<Interfaces.HelpOptions>) {
     super(config, options);
-    this.render = renderTemplates(this.render, {'config.bin': this.config.bin});
+    this.render = renderTemplates(this.render, [['config.bin', this.config.bin]]);
   }
 }

@@ -69,7 +69,7 @@ export function createRateLimitMiddleware(config: RateLimitMiddlewareConfig = {}
 
   return {
     onRequest({request}) {
-      if (!request.bodyUsed) copies.set(request, request.clone());
+      if (request.body !== null && !request.bodyUsed) copies.set(request, request.clone());
     },
 
     async onResponse({request, response, fetch: redispatch}) {
