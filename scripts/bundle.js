@@ -5,6 +5,7 @@
 import {readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {build} from 'esbuild';
+import {licenceOf} from './licence-of.js';
 
 const {exports, oclif} = JSON.parse(readFileSync('package.json', 'utf8'));
 
@@ -67,13 +68,14 @@ const require = createRequireOfFile(import.meta.url);`,
 /** The name, the version and the licence of the package in `folder`. One without a file of its licence has its author named. */
 function noticeOf(folder) {
   const manifest = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));
-  const {name, version, license = manifest.licenses?.map(({type}) => type).join(' or '), author} = manifest;
+  const {name, version, author} = manifest;
+  const licence = licenceOf(manifest);
   const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
   const holder = author?.name ?? author;
-  if (!license || (file === undefined && !holder))
+  if (!licence || (file === undefined && !holder))
     throw new Error(`${folder} does not say whose it is, or its licence.`);
   const text = file === undefined ? `Copyright (c) ${holder}` : readFileSync(`${folder}/${file}`, 'utf8').trim();
-  return `${name} ${version} (${license})\n\n${text}\n`;
+  return `${name} ${version} (${licence})\n\n${text}\n`;
 }
 
 const inputs = Object.keys(metafile.inputs).join('\n');

@@ -4,6 +4,7 @@ import {existsSync, readdirSync, readFileSync, statSync, writeFileSync} from 'no
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {reasons} from './dependency-reasons.js';
+import {licenceOf} from './licence-of.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const {packages} = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
@@ -71,9 +72,8 @@ function megabytes(paths) {
   return (bytes / 1e6).toFixed(2);
 }
 
-function licenceOf(path) {
-  const {license, licenses} = JSON.parse(readFileSync(join(root, path, 'package.json'), 'utf8'));
-  return license ?? licenses?.map(({type}) => type).join(' or ') ?? 'not declared';
+function declaredLicence(path) {
+  return licenceOf(JSON.parse(readFileSync(join(root, path, 'package.json'), 'utf8'))) ?? 'not declared';
 }
 
 /** Texts and how often each is there, the most frequent first. */
@@ -87,10 +87,10 @@ const rows = direct.map((name) => {
   const path = `node_modules/${name}`;
   const brought = closure(path);
   const sizes = `${megabytes([path])} | ${brought.size - 1} | ${megabytes(brought)}`;
-  return `| \`${name}\` | ${packages[path].version} | ${reasons[name]} | ${sizes} | ${licenceOf(path)} |`;
+  return `| \`${name}\` | ${packages[path].version} | ${reasons[name]} | ${sizes} | ${declaredLicence(path)} |`;
 });
 
-const licences = tally([...all].map(licenceOf)).map(([licence, count]) => `${licence} (${count})`);
+const licences = tally([...all].map(declaredLicence)).map(([licence, count]) => `${licence} (${count})`);
 const withScript = [...all].filter((path) => packages[path].hasInstallScript === true);
 const scripted = withScript.map((path) => `\`${path.slice(path.lastIndexOf('node_modules/') + 13)}\``);
 const smaller = closureOf(direct.filter((name) => name !== '@oclif/plugin-plugins'));

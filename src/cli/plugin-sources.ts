@@ -20,7 +20,7 @@ const pluginNames = ['mycli-plugin-*', '@*/mycli-plugin-*'];
  * `npm install mycli mycli-plugin-acme` in a project is enough. None with `MYCLI_SKIP_PLUGINS=1`. Nothing is looked for, not
  * even oclif's own ones, to show the help of one of our commands: it is in our manifest.
  * @param root The folder of our package.
- * @param args what the user typed after `mycli`.
+ * @param args What the user typed after `mycli`.
  */
 export function pluginSources(root: string, args: readonly string[], env: Environment): PluginSources {
   if (isHelpOfOurs(root, args)) return {userPlugins: false, pjson: packageWithoutPlugins(root)};
