@@ -191,6 +191,9 @@ export const survivors = {
       why: 'When a wait is aborted, got does not send the request again, though it is asked to.',
     },
   ],
+  'src/http/rate-limit/middleware.ts': [
+    {count: 1, kind: 'resources', why: 'A copy of a request without a body, which is not needed to send it again.'},
+  ],
   'src/http/rate-limit/retry-after.ts': [
     {count: 1, kind: 'equivalent', why: 'Any other text in the place of a missing header is no date either.'},
     {count: 1, kind: 'equivalent', why: '`Date.parse` takes a second `GMT` for none.'},
