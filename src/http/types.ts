@@ -59,6 +59,8 @@ export interface ByteSource {
   readonly size: number;
   /** Opens them. `start`: the first byte wanted, 0 by default. */
   createReadStream(options?: {readonly start?: number | undefined}): Readable;
+  /** Read in place of a stream when it is there: from the first byte on, a chunk being good until the next is asked for. */
+  read?(): AsyncIterable<Uint8Array>;
 }
 
 /** Bytes that are made while they are read, from the start each time. A chunk is good until the next is asked for. */

@@ -1,0 +1,102 @@
+import {randomBytes} from 'node:crypto';
+import {setImmediate} from 'node:timers/promises';
+import {expect, test} from 'vitest';
+import {createRequestBodies, type BodyOptions} from '../../src/http/index.js';
+import type {CreateBody} from '../../src/http/rate-limit/index.js';
+import type {StreamSource} from '../../src/http/types.js';
+
+const MiB = 1024 * 1024;
+
+function open({context}: BodyOptions): AsyncGenerator<Uint8Array> {
+  const {createBody} = context as {readonly createBody: CreateBody};
+  return createBody(1);
+}
+
+function base64Body(source: StreamSource): AsyncGenerator<Uint8Array> {
+  return open(createRequestBodies().base64Json({value: {}, field: 'data', source}));
+}
+
+test('the next piece of a base64 body is made while the connection takes the one before, which stays as it is', async () => {
+  const content = randomBytes(5 * MiB + 1);
+  let asked = 0;
+  const source: StreamSource = {
+    size: content.length,
+    async *read() {
+      for (let start = 0; start < content.length; start += MiB) {
+        asked += 1;
+        yield content.subarray(start, start + MiB);
+        await setImmediate();
+      }
+    },
+  };
+  const pieces: Buffer[] = [];
+  const askedBefore: number[] = [];
+  for await (const piece of base64Body(source)) {
+    const before = Buffer.from(piece);
+    for (let turn = 0; turn < 5; turn++) await setImmediate();
+    expect(before.equals(piece)).toBe(true);
+    pieces.push(before);
+    askedBefore.push(asked);
+  }
+  expect(Buffer.concat(pieces).toString()).toBe(`{"data":"${content.toString('base64')}"}`);
+  expect(askedBefore.slice(0, 4)).toEqual([0, 2, 3, 4]);
+});
+
+test('a source that fails while a piece is on its way fails the body when the next is asked for', async () => {
+  const source: StreamSource = {
+    size: 3 * MiB,
+    async *read() {
+      yield Buffer.alloc(MiB);
+      await setImmediate();
+      throw new Error('the disk is gone');
+    },
+  };
+  const body = base64Body(source);
+  for (const length of ['{"data":"'.length, Math.floor(MiB / 3) * 4]) {
+    expect((await body.next()).value).toHaveLength(length);
+    for (let turn = 0; turn < 5; turn++) await setImmediate();
+  }
+  await expect(body.next()).rejects.toThrow('the disk is gone');
+});
+
+test('a body that nobody reads to its end closes its source', async () => {
+  let closed = false;
+  const source: StreamSource = {
+    size: 3 * MiB,
+    async *read() {
+      try {
+        for (let piece = 0; piece < 3; piece++) {
+          await setImmediate();
+          yield Buffer.alloc(MiB);
+        }
+      } finally {
+        closed = true;
+      }
+    },
+  };
+  const body = base64Body(source);
+  await body.next();
+  await body.next();
+  expect(closed).toBe(false);
+  await body.return(undefined);
+  expect(closed).toBe(true);
+});
+
+test('a source that can be read into the same memory is, and from the start', async () => {
+  const source = {
+    size: 6,
+    createReadStream: () => {
+      throw new Error('not asked');
+    },
+    async *read() {
+      await setImmediate();
+      const memory = Buffer.from('abc');
+      yield memory;
+      memory.write('def');
+      yield memory;
+    },
+  };
+  let text = '';
+  for await (const piece of open(createRequestBodies().file(source))) text += Buffer.from(piece).toString();
+  expect(text).toBe('abcdef');
+});
