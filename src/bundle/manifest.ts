@@ -8,7 +8,7 @@ import type {Bundle, BundleFile, BundleFileCategory} from './types.js';
 import {stageFile, type StagedFile} from './stage-file.js';
 
 /** What stands beside an archive: all that there is to know of it. */
-export interface BundleManifest extends Omit<Bundle, 'path' | 'files' | 'createReadStream'> {
+export interface BundleManifest extends Omit<Bundle, 'path' | 'files' | 'createReadStream' | 'read'> {
   readonly schemaVersion: 1;
   /** Sorted by path, relative to the build directory. */
   readonly files: readonly ManifestFile[];
@@ -53,6 +53,9 @@ const manifestSchema = v.object({
   ),
 });
 
+/** Files whose JSON is made at a time. */
+const filesAtATime = 1000;
+
 /** Where the manifest of an archive is: beside it, with `.json` after its name. */
 export function manifestPathOf(archivePath: string): string {
   return `${archivePath}.json`;
@@ -66,20 +69,40 @@ export function categoryOf({ssrOnly, ssrShared}: Pick<BundleFile, 'ssrOnly' | 's
 
 /** The manifest of a bundle. */
 export function createManifest(bundle: Bundle): BundleManifest {
+  return {...headOf(bundle), files: bundle.files.map((file) => manifestFile(file))};
+}
+
+function headOf(bundle: Bundle): Omit<BundleManifest, 'files'> {
   const {format, sha256, contentSha256, size, message, projectSlug, rootDir, configPath, matchMode, config} = bundle;
-  const files = bundle.files.map((file) => ({
+  return {
+    schemaVersion: 1,
+    ...{format, sha256, contentSha256, size, message, projectSlug, rootDir, configPath, matchMode},
+    config,
+  };
+}
+
+function manifestFile(file: BundleFile): ManifestFile {
+  return {
     path: file.path,
     size: file.size,
     category: categoryOf(file),
     ...(file.executable && {executable: true}),
     ...(file.linkTarget !== undefined && {linkTarget: file.linkTarget}),
-  }));
-  return {
-    schemaVersion: 1,
-    ...{format, sha256, contentSha256, size, message, projectSlug, rootDir, configPath, matchMode},
-    config,
-    files,
   };
+}
+
+/** The manifest of a bundle as JSON, in pieces: of 100,000 files it would be the largest thing in memory. */
+function* manifestText(bundle: Bundle): Generator<string> {
+  const frame = JSON.stringify({...headOf(bundle), files: ['']}, null, 2);
+  const gap = frame.lastIndexOf('""');
+  yield frame.slice(0, gap);
+  for (let start = 0; start < bundle.files.length; start += filesAtATime) {
+    const files = bundle.files
+      .slice(start, start + filesAtATime)
+      .map((file) => JSON.stringify(manifestFile(file), null, 2));
+    yield `${start === 0 ? '' : ',\n    '}${files.join(',\n').replaceAll('\n', '\n    ')}`;
+  }
+  yield `${frame.slice(gap + 2)}\n`;
 }
 
 /**
@@ -88,8 +111,7 @@ export function createManifest(bundle: Bundle): BundleManifest {
  * @throws RuntimeCliError `ERR_OUTPUT` when it cannot be written.
  */
 export async function stageManifest(bundle: Bundle, mode: number): Promise<StagedFile<void>> {
-  const text = `${JSON.stringify(createManifest(bundle), null, 2)}\n`;
-  return stageFile(manifestPathOf(bundle.path), mode, (stream) => pipeline([text], stream));
+  return stageFile(manifestPathOf(bundle.path), mode, (stream) => pipeline(manifestText(bundle), stream));
 }
 
 /**

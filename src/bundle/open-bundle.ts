@@ -6,11 +6,11 @@ import {archivedConfigSchema, describeProblems, fieldProblems} from './content-s
 import {reasonOf} from '../errors/system-failure.js';
 import {manifestPathOf, readManifest, type BundleManifest} from './manifest.js';
 import {comparePaths} from './names.js';
-import {matchFiles} from './patterns.js';
+import {markFiles, unmatched} from './patterns.js';
 import type {BundlePlanOptions} from './plan-options.js';
 import {digestFile, readArchive, type ArchiveContents} from './read-archive.js';
 import type {Bundle, BundleConfig} from './types.js';
-import {archiveReader} from './write-bundle.js';
+import {withReaders} from './archive-reader.js';
 
 /**
  * What is said about a prebuilt archive. `message` and `matchMode` travel beside it and can be chosen still; `rootDir` and
@@ -72,17 +72,17 @@ async function openWithManifest(path: string, manifest: BundleManifest, options:
   }
   const {schemaVersion, files, ...rest} = manifest;
   const scanned = files.map(({path: name, size, executable = false, linkTarget}) => ({
-    ...{path: name, size, executable},
+    ...{path: name, size, executable, ...unmatched},
     ...(linkTarget !== undefined && {linkTarget}),
   }));
-  return {
+  markFiles(scanned, manifest.config);
+  return withReaders({
     ...rest,
     path,
     message: options.message ?? manifest.message,
     matchMode: options.matchMode ?? manifest.matchMode,
-    files: matchFiles(scanned, manifest.config),
-    createReadStream: archiveReader(path),
-  };
+    files: scanned,
+  });
 }
 
 /** `rootDir` and `configPath` must be those of the archive; v1 has none of the options of v2. */
@@ -106,16 +106,16 @@ async function openAlone(path: string, options: OpenBundleOptions): Promise<Bund
   const config = configOf(path, configName, contents);
   const files = contents.entries
     .filter(({name}) => name.startsWith(`${rootDir}/`) && name !== configName)
-    .map(({name, ...entry}) => ({path: name.slice(rootDir.length + 1), ...entry}))
+    .map(({name, ...entry}) => ({path: name.slice(rootDir.length + 1), ...entry, ...unmatched}))
     .sort((a, b) => comparePaths(a.path, b.path));
+  markFiles(files, config);
   const {size, sha256, contentSha256} = contents;
-  return {
+  return withReaders({
     format: 'v2',
     ...{path, size, sha256, contentSha256, rootDir, configPath, matchMode, config},
     message: options.message ?? `Bundle ${sha256.slice(0, 12)}`,
-    files: matchFiles(files, config),
-    createReadStream: archiveReader(path),
-  };
+    files,
+  });
 }
 
 function configOf(path: string, name: string, {wanted, entries, compressed}: ArchiveContents): BundleConfig {

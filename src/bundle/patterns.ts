@@ -7,6 +7,12 @@ export interface CompiledPatterns {
   matches(path: string): boolean;
 }
 
+/** A file that `markFiles` marks. */
+export type MatchableFile = Pick<BundleFile, 'path'> & {-readonly [Key in 'ssrOnly' | 'ssrShared']: BundleFile[Key]};
+
+/** The marks of a file before it was matched. */
+export const unmatched = {ssrOnly: false, ssrShared: false} as const;
+
 /**
  * Compiles glob patterns: picomatch rules, `*` matches no dotfile, case counts, `/` on every platform. A pattern that
  * begins with `!` excludes what it matches, wherever it stands among the others; `!(a|b)` is an extglob.
@@ -34,15 +40,20 @@ export function unmatchedPatterns(patterns: readonly string[], paths: readonly s
   });
 }
 
-/** Adds to each file whether the patterns of ssrOnly and ssrShared match it. */
-export function matchFiles<File extends Pick<BundleFile, 'path'>>(
-  files: readonly File[],
+/**
+ * Marks each file with whether the patterns of ssrOnly and ssrShared match it. They are not copied: a build may have 100,000,
+ * and nothing else in memory is as large.
+ */
+export function markFiles(
+  files: readonly MatchableFile[],
   patterns: {readonly ssrOnly: readonly string[]; readonly ssrShared: readonly string[]},
-): (File & Pick<BundleFile, 'ssrOnly' | 'ssrShared'>)[] {
+): void {
   const ssrOnly = compilePatterns(patterns.ssrOnly);
   const ssrShared = compilePatterns(patterns.ssrShared);
-  // In this order: with the spread first, an object takes three times the memory, and there may be 100,000 files.
-  return files.map((file) => ({ssrOnly: ssrOnly.matches(file.path), ssrShared: ssrShared.matches(file.path), ...file}));
+  for (const file of files) {
+    file.ssrOnly = ssrOnly.matches(file.path);
+    file.ssrShared = ssrShared.matches(file.path);
+  }
 }
 
 /** Whether a pattern excludes. Every further `!` turns it around, as in picomatch. */

@@ -4,7 +4,7 @@ import {checkBundleOptions, optionProblemsError} from './check-options.js';
 import {defaultMessage} from './default-message.js';
 import {readIgnoreRules} from './ignore-rules.js';
 import {verifyEntryPoints} from './entry-points.js';
-import {matchFiles} from './patterns.js';
+import {markFiles} from './patterns.js';
 import type {BundlePlanOptions} from './plan-options.js';
 import {scanBuildDirectory, type Scan} from './scan.js';
 import {readSettingSources} from './setting-sources.js';
@@ -62,6 +62,7 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
   signal?.throwIfAborted();
   const paths = scan.files.map(({path}) => path);
   const settings = resolveSettings(sources, paths);
+  markFiles(scan.files, settings.config);
   verifyEntryPoints(settings, scan);
   const message = await messageOf(options, projectDirectory);
   signal?.throwIfAborted();
@@ -72,7 +73,7 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
     ...(v2 ?? {projectSlug: options.projectSlug}),
     message: message.message,
     config: settings.config,
-    files: matchFiles(scan.files, settings.config),
+    files: scan.files,
     totalBytes: scan.files.reduce((total, {size}) => total + size, 0),
     warnings: [
       ...scan.warnings,

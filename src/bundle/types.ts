@@ -89,6 +89,11 @@ export interface Bundle extends BundleContent, PackResult {
   readonly path: string;
   /** Opens the archive, as often as needed. `start`: the first byte wanted, 0 by default. */
   createReadStream(options?: {readonly start?: number | undefined}): Readable;
+  /**
+   * Reads the archive from its first byte on, into the same memory again and again: a chunk is good until the next is asked for. A
+   * copy of the bundle does not have it, so that a `createReadStream` of its own counts.
+   */
+  read?(): AsyncIterable<Uint8Array>;
 }
 
 /** A bundle that is packed while it is sent. There is no archive on disk; its digests are known when it was sent. */
@@ -97,7 +102,7 @@ export interface StreamedBundle extends BundleContent {
   readonly size: number;
   /**
    * Packs the archive, from its first byte on, as often as needed: from the same files, which must not have changed. A chunk is
-   * good until the next is asked for.
+   * good until the next is asked for, and may be in a SharedArrayBuffer, which not every interface takes: those get a copy.
    */
   read(): AsyncIterable<Uint8Array>;
 }

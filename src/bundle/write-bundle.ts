@@ -1,6 +1,6 @@
-import {createReadStream} from 'node:fs';
 import {rm} from 'node:fs/promises';
 import {outputError} from '../errors/system-failure.js';
+import {withReaders} from './archive-reader.js';
 import {manifestPathOf, stageManifest} from './manifest.js';
 import {packBundle, type PackOptions} from './pack.js';
 import type {BundlePlan} from './plan.js';
@@ -17,9 +17,6 @@ export interface WriteBundleOptions extends PackOptions {
   readonly manifest?: boolean | undefined;
 }
 
-/** Bytes of one read of an archive. */
-const readBytes = 512 * 1024;
-
 /**
  * Packs a bundle into a file, which is complete or not there, whatever happens. Its manifest is never that of another archive.
  * @throws RuntimeCliError as `packBundle`; `ERR_OUTPUT` when the file cannot be written; `signal.reason` when aborted.
@@ -29,11 +26,10 @@ export async function writeBundle(plan: BundlePlan, options: WriteBundleOptions)
   const archive = await stageFile(path, mode, (stream) => packBundle(plan, stream, {...packing, forgets: true}));
   try {
     const {format, message, projectSlug, rootDir, configPath, matchMode, config, files} = plan;
-    const bundle = {
+    const bundle = withReaders({
       ...{format, path, ...archive.result},
       ...{message, projectSlug, rootDir, configPath, matchMode, config, files},
-      createReadStream: archiveReader(path),
-    };
+    });
     if (manifest) await placeWithManifest(archive, bundle, mode);
     else await archive.place();
     return bundle;
@@ -58,9 +54,4 @@ async function placeWithManifest(archive: StagedFile<unknown>, bundle: Bundle, m
   } finally {
     await manifest.discard();
   }
-}
-
-/** Opens the archive at `path`, from `start` on. */
-export function archiveReader(path: string): Bundle['createReadStream'] {
-  return ({start = 0} = {}) => createReadStream(path, {start, highWaterMark: readBytes});
 }

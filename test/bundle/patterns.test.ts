@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
-import {compilePatterns, matchFiles, matchPatterns, unmatchedPatterns} from '../../src/bundle/index.js';
+import {compilePatterns, markFiles, matchPatterns, unmatchedPatterns} from '../../src/bundle/index.js';
 
 const paths = [
   'ssr.js',
@@ -116,9 +116,9 @@ test('compiled patterns can be asked one path at a time', () => {
 });
 
 test('a file can be server-only and shared at once', () => {
-  const file = {path: 'ssr.js', size: 1, executable: false};
-  expect(matchFiles([file], {ssrOnly: ['*.js'], ssrShared: ['ssr.*']})).toEqual([
-    {...file, ssrOnly: true, ssrShared: true},
-  ]);
-  expect(matchFiles([file], {ssrOnly: [], ssrShared: []})).toEqual([{...file, ssrOnly: false, ssrShared: false}]);
+  const file = {path: 'ssr.js', size: 1, executable: false, ssrOnly: false, ssrShared: false};
+  markFiles([file], {ssrOnly: ['*.js'], ssrShared: ['ssr.*']});
+  expect(file).toMatchObject({ssrOnly: true, ssrShared: true});
+  markFiles([file], {ssrOnly: [], ssrShared: []});
+  expect(file).toMatchObject({ssrOnly: false, ssrShared: false});
 });

@@ -203,7 +203,7 @@ describe('the manifest', () => {
     const manifest = manifestPathOf(path);
     expect(manifest).toBe(join(cwd, 'out/bundle.json'));
     expect((await stat(manifest)).mode & 0o777).toBe(0o640);
-    expect(JSON.parse(await readFile(manifest, 'utf8'))).toEqual(JSON.parse(JSON.stringify(createManifest(bundle))));
+    expect(await readFile(manifest, 'utf8')).toBe(`${JSON.stringify(createManifest(bundle), null, 2)}\n`);
     expect(await readdir(join(cwd, 'out'))).toEqual(['bundle', 'bundle.json', 'other']);
   });
 });
