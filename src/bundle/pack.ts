@@ -4,15 +4,17 @@ import {BlockStream} from './blocks.js';
 import {Digest} from './digest.js';
 import {gzip} from './gzip.js';
 import type {BundlePlan} from './plan.js';
+import {ReadMemory} from './read-memory.js';
 import {tarEntries} from './tar-entries.js';
 import type {ByteProgress, PackResult} from './types.js';
 import {writeTar} from './write-tar.js';
+import {freeWhenWritten} from './written-memory.js';
 
 /** How a bundle is packed. */
 export interface PackOptions {
   /** Ends the packing: it rejects with `signal.reason`. */
   readonly signal?: AbortSignal | undefined;
-  /** Told how many bytes of the build's files went into the archive. */
+  /** Told how many bytes of the build's files went into the archive, at most every 256 KiB and at the end. */
   readonly onProgress?: ((progress: ByteProgress) => void) | undefined;
 }
 
@@ -24,6 +26,8 @@ export interface PackDestination {
 
 /** Bytes that are hashed, compressed and written at a time. */
 const blockBytes = 1024 * 1024;
+/** Progress is told every so many bytes: thousands of small files are not worth a line each. */
+const progressBytes = 256 * 1024;
 
 /**
  * Packs a bundle into any stream, and ends it (stdout stays open). Memory does not grow with the bundle, and the same
@@ -37,13 +41,17 @@ export async function packBundle(
   {signal, onProgress, forgets = false}: PackOptions & PackDestination = {},
 ): Promise<PackResult> {
   signal?.throwIfAborted();
-  const {blocks, written} = startTar(plan, onProgress);
+  const {blocks, written} = startTar(plan, {onProgress});
   const content = new Digest();
   const compressed = plan.format === 'v2' ? new Digest() : undefined;
+  const free = forgets
+    ? freeWhenWritten(destination, {
+        given: () => (compressed ?? content).size,
+        reuse: (memory) => blocks.recycle(memory),
+      })
+    : undefined;
   const pack = (tar: AsyncIterable<Buffer>): AsyncIterable<Buffer> =>
-    compressed
-      ? compressed.of(gzip(content.of(tar), plan.compressionLevel, (block) => blocks.recycle(block)))
-      : recycleWritten(content.of(tar), blocks, forgets ? destination : undefined);
+    compressed ? compressed.of(gzip(content.of(tar), plan.compressionLevel, free)) : handOn(content.of(tar), free);
   try {
     await pipeline(blocks, pack, destination, {signal});
   } catch (error) {
@@ -57,35 +65,33 @@ export async function packBundle(
   return {size: (compressed ?? content).size, sha256: compressed?.hex() ?? contentSha256, contentSha256};
 }
 
-/** The blocks as they are. They are filled again when `destination` has written all that it was given. */
-async function* recycleWritten(
-  chunks: AsyncIterable<Buffer>,
-  blocks: BlockStream,
-  destination: Writable | undefined,
-): AsyncGenerator<Buffer> {
-  const given: Buffer[] = [];
-  for await (const block of chunks) {
+/** The blocks as they are. */
+async function* handOn(blocks: AsyncIterable<Buffer>, free?: (block: Buffer) => void): AsyncGenerator<Buffer> {
+  for await (const block of blocks) {
     yield block;
-    if (destination === undefined) continue;
-    given.push(block);
-    if (destination.writableLength === 0) for (const written of given.splice(0)) blocks.recycle(written);
+    free?.(block);
   }
 }
 
 /**
  * Begins to write the tar of a bundle into `blocks`, which fails with the error of `packBundle`. `written` never rejects: it
- * resolves when no file is read any more.
+ * resolves when no file is read any more. `shared`: the blocks are in memory that other threads can read.
  */
 export function startTar(
   plan: BundlePlan,
-  onProgress?: (progress: ByteProgress) => void,
+  {onProgress, shared = false}: Pick<PackOptions, 'onProgress'> & {readonly shared?: boolean} = {},
 ): {readonly blocks: BlockStream; readonly written: Promise<void>} {
-  const blocks = new BlockStream(blockBytes);
+  const memory = new ReadMemory();
+  const blocks = new BlockStream(blockBytes, {shared, onCopied: (chunk) => memory.giveBack(chunk)});
   let transferred = 0;
+  let told = 0;
   const written = writeTar(tarEntries(plan), blocks, {
+    memory,
     modifiedAt: plan.modifiedAt,
     onBytes: (count) => {
       transferred += count;
+      if (count === 0 || (transferred < told + progressBytes && transferred < plan.totalBytes)) return;
+      told = transferred;
       onProgress?.({transferred, total: plan.totalBytes});
     },
   });

@@ -3,6 +3,7 @@ import {open, type FileHandle} from 'node:fs/promises';
 import {createError, type RuntimeCliError} from '../errors/index.js';
 import {reasonOf, systemCode} from '../errors/system-failure.js';
 import {showPath} from './names.js';
+import {slabBytes, type ReadMemory} from './read-memory.js';
 
 /** A file as it was planned. */
 export interface PlannedFile {
@@ -14,8 +15,8 @@ export interface PlannedFile {
   readonly modifiedMs: number;
 }
 
-/** Bytes of one read. */
-const chunkBytes = 512 * 1024;
+/** Takes what only a file that grew has. Nobody looks at it. */
+const oneByte = Buffer.alloc(1);
 /** A link or a pipe that took the place of the file is neither followed nor waited for. Windows has neither flag. */
 const openFlags = constants.O_RDONLY | (constants.O_NOFOLLOW || 0) | (constants.O_NONBLOCK || 0);
 
@@ -23,19 +24,18 @@ const openFlags = constants.O_RDONLY | (constants.O_NOFOLLOW || 0) | (constants.
  * Reads a small file whole, at once: waiting for a thread takes longer than the reading.
  * @throws RuntimeCliError `ERR_FILE_CHANGED` when it is not what was planned any more.
  */
-export function readWholeFile(file: PlannedFile): Buffer {
+export function readWholeFile(file: PlannedFile, memory: ReadMemory): Buffer {
   try {
     const descriptor = openSync(file.source, openFlags);
     try {
       verifyStats(file, fstatSync(descriptor));
-      // One byte more than promised, which only a file that grew has.
-      const buffer = Buffer.allocUnsafe(file.size + 1);
+      const buffer = memory.take(file.size);
       let length = 0;
-      for (let read = -1; read !== 0 && length < buffer.length; length += read) {
-        read = readSync(descriptor, buffer, length, buffer.length - length, null);
+      for (let read = -1; read !== 0 && length < file.size; length += read) {
+        read = readSync(descriptor, buffer, length, file.size - length, null);
       }
-      verifySize(file, length);
-      return buffer.subarray(0, length);
+      verifySize(file, length + readSync(descriptor, oneByte, 0, 1, null));
+      return buffer;
     } finally {
       closeSync(descriptor);
     }
@@ -68,16 +68,17 @@ export async function openFile(file: PlannedFile): Promise<{readonly handle: Fil
  * Reads exactly as many bytes as were planned, then verifies that there are no more.
  * @throws RuntimeCliError `ERR_FILE_CHANGED` when there are fewer or more.
  */
-export async function* readChunks(file: PlannedFile, handle: FileHandle): AsyncGenerator<Buffer> {
+export async function* readChunks(file: PlannedFile, handle: FileHandle, memory: ReadMemory): AsyncGenerator<Buffer> {
   try {
     for (let position = 0; position < file.size;) {
-      const wanted = Math.min(chunkBytes, file.size - position);
-      const {bytesRead, buffer} = await handle.read(Buffer.allocUnsafe(wanted), 0, wanted, position);
+      const buffer = memory.take(Math.min(slabBytes, file.size - position));
+      const {bytesRead} = await handle.read(buffer, 0, buffer.length, position);
       if (bytesRead === 0) verifySize(file, position);
       position += bytesRead;
+      memory.giveBack(buffer.subarray(bytesRead));
       yield buffer.subarray(0, bytesRead);
     }
-    const {bytesRead} = await handle.read(Buffer.allocUnsafe(1), 0, 1, file.size);
+    const {bytesRead} = await handle.read(oneByte, 0, 1, file.size);
     verifySize(file, file.size + bytesRead);
   } catch (error) {
     throw unreadableError(file, error);

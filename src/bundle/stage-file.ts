@@ -19,6 +19,9 @@ export interface StagedFile<Result> {
   discard(): Promise<void>;
 }
 
+/** Bytes that wait to be written: small pieces go to the disk together. */
+const queuedBytes = 1024 * 1024;
+
 /**
  * Writes a file that takes the place of `path` later, in one step: `write` gets the stream. Whoever asks for it discards it.
  * @param mode Permissions of the file, before the umask.
@@ -32,7 +35,7 @@ export async function stageFile<Result>(
   await verifyReplaceable(path);
   const directory = await createSiblingDirectory(dirname(path));
   const temporary = join(directory.path, basename(path));
-  const stream = createWriteStream(temporary, {flags: 'wx', mode});
+  const stream = createWriteStream(temporary, {flags: 'wx', mode, highWaterMark: queuedBytes});
   // `write` may fail before it listens.
   stream.on('error', () => undefined);
   try {

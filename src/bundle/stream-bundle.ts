@@ -4,12 +4,13 @@ import {packBundle, startTar} from './pack.js';
 import type {BundlePlan} from './plan.js';
 import {tarEntries} from './tar-entries.js';
 import {tarSize} from './tar-size.js';
+import {ThreadDigest} from './thread-digest.js';
 import type {PackResult, StreamedBundle} from './types.js';
 
 /** A bundle that is packed while it is sent, and what its archive turned out to be. */
 export interface BundleStream {
   readonly bundle: StreamedBundle;
-  /** Of the archive that was read last; one that nobody has read to its end is packed once more, for this alone. */
+  /** Of the archive that was read last; one that was not read to its end, or not hashed, is packed once more for this alone. */
   packed(signal: AbortSignal): Promise<PackResult>;
 }
 
@@ -34,21 +35,31 @@ export async function streamBundle(plan: BundlePlan): Promise<BundleStream> {
   };
 }
 
-/** The tar of a bundle, piece by piece. `onEnd` is called when it was read to its end. */
+/**
+ * Hashing takes a quarter of the time of a large upload, and has a thread of its own then. Small files take longer to open
+ * than to hash.
+ */
+const threadBytes = {total: 256 * 1024 * 1024, eachFile: 64 * 1024};
+
+/** The tar of a bundle, piece by piece. `onEnd` is called when it was read to its end, and hashed. */
 async function* readTar(plan: BundlePlan, onEnd: (result: PackResult) => void): AsyncGenerator<Buffer> {
-  const {blocks, written} = startTar(plan);
-  const content = new Digest();
+  const {totalBytes, files} = plan;
+  const onThread = totalBytes >= threadBytes.total && totalBytes / files.length >= threadBytes.eachFile;
+  const content = onThread ? new ThreadDigest() : new Digest();
+  const {blocks, written} = startTar(plan, {shared: onThread});
   try {
     for await (const block of blocks as AsyncIterable<Buffer>) {
-      content.update(block);
+      const hashed = content.update(block);
       yield block;
+      await hashed;
       blocks.recycle(block);
     }
-    const sha256 = content.hex();
-    onEnd({size: content.size, sha256, contentSha256: sha256});
+    const sha256 = await content.hex();
+    if (sha256 !== undefined) onEnd({size: content.size, sha256, contentSha256: sha256});
   } finally {
     blocks.destroy();
     await written;
+    if (content instanceof ThreadDigest) await content.end();
   }
 }
 

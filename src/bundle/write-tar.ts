@@ -1,10 +1,13 @@
 import {Readable, type Writable} from 'node:stream';
 import {EntryQueue} from './entry-queue.js';
 import {openFile, readChunks, readWholeFile, type PlannedFile} from './read-exactly.js';
+import type {ReadMemory} from './read-memory.js';
 import type {TarEntry} from './tar-entries.js';
 
 /** How a tar is written. */
 export interface WriteTarOptions {
+  /** What files are read into. `destination` gives it back. */
+  readonly memory: ReadMemory;
   /** Modification time of every entry. */
   readonly modifiedAt: Date;
   /** Told how many more bytes of files were read. */
@@ -13,8 +16,10 @@ export interface WriteTarOptions {
 
 /** Files up to this size are read whole. */
 const smallFileBytes = 256 * 1024;
+/** Bytes that the archive library keeps ready, in place of its MiB: the blocks behind it do that. */
+const queuedBytes = 16 * 1024;
 /** Entries that the archive library is given ahead of the one that it writes. */
-const entriesAhead = 64;
+const entriesAhead = 16;
 
 /**
  * Writes a tar of `entries` into `destination`, which ends with it. Never rejects: what fails destroys `destination` with
@@ -26,10 +31,10 @@ const entriesAhead = 64;
 export async function writeTar(
   entries: Iterable<TarEntry>,
   destination: Writable,
-  {modifiedAt, onBytes}: WriteTarOptions,
+  {memory, modifiedAt, onBytes}: WriteTarOptions,
 ): Promise<void> {
   const {TarArchive} = await import('archiver');
-  const archive = new TarArchive();
+  const archive = new TarArchive({highWaterMark: queuedBytes});
   const fail = (error: unknown): void => {
     archive.unpipe(destination);
     destination.destroy(error instanceof Error ? error : new Error(String(error)));
@@ -48,7 +53,7 @@ export async function writeTar(
     for (const entry of entries) {
       await queue.room(entriesAhead);
       if (destination.destroyed) return;
-      await append(entry, queue, onBytes, fail);
+      await append(entry, queue, memory, onBytes, fail);
       given += 1;
     }
     archive.finalize().catch(fail);
@@ -60,6 +65,7 @@ export async function writeTar(
 async function append(
   entry: TarEntry,
   queue: EntryQueue,
+  memory: ReadMemory,
   onBytes: (count: number) => void,
   fail: (error: unknown) => void,
 ): Promise<void> {
@@ -72,10 +78,10 @@ async function append(
       return;
     case 'file':
       if (entry.size > smallFileBytes) {
-        await appendLargeFile(entry, queue, onBytes, fail);
+        await appendLargeFile(entry, queue, memory, onBytes, fail);
         return;
       }
-      queue.append(entry.name, readWholeFile(entry), entry);
+      queue.append(entry.name, readWholeFile(entry, memory), entry);
       onBytes(entry.size);
   }
 }
@@ -83,11 +89,12 @@ async function append(
 async function appendLargeFile(
   entry: PlannedFile & {readonly name: string; readonly executable: boolean},
   queue: EntryQueue,
+  memory: ReadMemory,
   onBytes: (count: number) => void,
   fail: (error: unknown) => void,
 ): Promise<void> {
   const {handle, stats} = await openFile(entry);
-  const source = Readable.from(countBytes(readChunks(entry, handle), onBytes), {objectMode: false});
+  const source = Readable.from(countBytes(readChunks(entry, handle, memory), onBytes), {objectMode: false});
   // The library does not listen to it.
   source.on('error', fail);
   try {

@@ -110,6 +110,42 @@ test('blocks share their dictionary: cutting costs next to nothing', async () =>
   expect((await compress(repeated, {block: 40_000})).length).toBeLessThan(25_000);
 });
 
+test('what does not compress is stored as it is, between what does', async () => {
+  const noise = randomBytes(1_000_000);
+  const compressed = await compress(Buffer.concat([text, noise, text]));
+  const stored = Array.from({length: 90}, (_, index) =>
+    noise.subarray(index * 10_000 + 50_000, index * 10_000 + 51_000),
+  );
+  // A block of stored bytes may end in the middle of one of them.
+  expect(stored.filter((bytes) => compressed.includes(bytes)).length).toBeGreaterThan(80);
+  expect(compressed.includes(text.subarray(500_000, 500_100))).toBe(false);
+  const whole = execFileSync('gzip', ['-6', '-n'], {input: Buffer.concat([text, noise, text]), maxBuffer: 64 * MiB});
+  expect(compressed.length).toBeLessThan(whole.length * 1.01);
+});
+
+test('what stands again within 32 KiB is found, noise or not', async () => {
+  const noise = randomBytes(20_000);
+  expect((await compress(Buffer.concat([noise, noise, noise]))).length).toBeLessThan(28_000);
+});
+
+test('each block, and the memory of each output, is given back when nothing is taken from it any more', async () => {
+  const content = Buffer.concat([text, randomBytes(3 * MiB), text, Buffer.alloc(MiB)]);
+  const blocks = Array.from({length: Math.ceil(content.length / MiB)}, (_, index) =>
+    Buffer.from(content.subarray(index * MiB, (index + 1) * MiB)),
+  );
+  const pieces: Buffer[] = [];
+  const freed: Buffer[] = [];
+  const free = (memory: Buffer) => {
+    freed.push(memory);
+    // What was yielded of it is written by now; nothing may look at it again.
+    memory.fill(0);
+  };
+  for await (const piece of gzip(Readable.from(blocks), 6, free)) pieces.push(Buffer.from(piece));
+  expect(gunzipSync(Buffer.concat(pieces)).equals(content)).toBe(true);
+  expect(blocks.filter((block) => !freed.includes(block))).toEqual(blocks.slice(-1));
+  expect(freed.length).toBeGreaterThan(blocks.length);
+});
+
 test('a failure of the input ends the output with it', async () => {
   async function* broken(): AsyncGenerator<Buffer> {
     yield text.subarray(0, 1000);

@@ -315,7 +315,8 @@ describe('packing', () => {
   });
 
   test('tells how many bytes of files went in, up to all of them', async () => {
-    const cwd = await makeFolder({...smallBuild, 'build/large.bin': Buffer.alloc(largeSize)});
+    const large = 5 * 1024 * 1024;
+    const cwd = await makeFolder({...smallBuild, 'build/large.bin': Buffer.alloc(large)});
     const bundle = await plan(cwd);
     const told: number[] = [];
     await pack(bundle, {
@@ -323,7 +324,19 @@ describe('packing', () => {
     });
     expect(told).toEqual([...told].sort((a, b) => a - b));
     expect(told.length).toBeGreaterThan(4);
-    expect(told.at(-1)).toBe(largeSize + 35);
+    expect(told.at(-1)).toBe(large + 35);
+  });
+
+  test('tells of small files every 256 KiB, not of each, and of empty ones never', async () => {
+    const files = Array.from({length: 200}, (_, index) => [
+      `build/static/${index}.js`,
+      Buffer.alloc(index < 100 ? 10_000 : 0),
+    ]);
+    const bundle = await plan(await makeFolder({...smallBuild, ...(Object.fromEntries(files) as object)}));
+    const told: number[] = [];
+    await pack(bundle, {onProgress: ({transferred}) => told.push(transferred)});
+    expect(told).toHaveLength(4);
+    expect(told.at(-1)).toBe(bundle.totalBytes);
   });
 
   test('rejects with what a progress callback throws', async () => {

@@ -3,6 +3,7 @@ import {appendFile, mkdir, readdir, readlink, rm, stat, symlink, truncate, utime
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {openFile, readChunks, readWholeFile, type PlannedFile} from '../../src/bundle/read-exactly.js';
+import {ReadMemory, slabBytes} from '../../src/bundle/read-memory.js';
 import {makeFolder} from './project.js';
 
 async function plannedFile(content: string | Buffer): Promise<PlannedFile> {
@@ -22,7 +23,7 @@ async function open(file: PlannedFile): Promise<Awaited<ReturnType<typeof openFi
 
 /** Both ways of reading, small files and large ones. */
 const ways: readonly (readonly [string, (file: PlannedFile) => unknown])[] = [
-  ['read whole', (file) => readWholeFile(file)],
+  ['read whole', (file) => readWholeFile(file, new ReadMemory())],
   ['opened', (file) => open(file)],
 ];
 const changed = (file: PlannedFile, what: string) => ({
@@ -34,7 +35,7 @@ const changed = (file: PlannedFile, what: string) => ({
 
 test('a file as it was planned is read whole', async () => {
   for (const content of ['', 'content']) {
-    expect(readWholeFile(await plannedFile(content)).toString()).toBe(content);
+    expect(readWholeFile(await plannedFile(content), new ReadMemory()).toString()).toBe(content);
   }
 });
 
@@ -91,27 +92,27 @@ const [longer, shorter] = ['/proc/version', '/sys/kernel/mm/transparent_hugepage
 
 test.skipIf(!existsSync(longer))('a small file that grows while it is read is an error', () => {
   const file = planned(longer);
-  expect(() => readWholeFile(file)).toThrow('it grew; it had 0 bytes');
+  expect(() => readWholeFile(file, new ReadMemory())).toThrow('it grew; it had 0 bytes');
 });
 
 test.skipIf(!existsSync(shorter))('a file that shrinks while it is read is an error', async () => {
   const file = planned(shorter);
-  expect(() => readWholeFile(file)).toThrow(`it shrank; it had ${String(file.size)} bytes`);
+  expect(() => readWholeFile(file, new ReadMemory())).toThrow(`it shrank; it had ${String(file.size)} bytes`);
   const handle = await open(file);
   const read = async (): Promise<void> => {
-    for await (const chunk of readChunks(file, handle)) expect(chunk.length).toBeGreaterThan(0);
+    for await (const chunk of readChunks(file, handle, new ReadMemory())) expect(chunk.length).toBeGreaterThan(0);
   };
   await expect(read()).rejects.toThrow('it shrank');
 });
 
 describe('the chunks of an open file', () => {
-  test('are its bytes, in pieces of no more than 512 KiB', async () => {
-    const content = Buffer.from(Array.from({length: 200_000}, (_, index) => String(index)).join(' '));
+  test('are its bytes, in pieces of no more than 1 MiB', async () => {
+    const content = Buffer.from(Array.from({length: 400_000}, (_, index) => String(index)).join(' '));
     const file = await plannedFile(content);
     const chunks: Buffer[] = [];
-    for await (const chunk of readChunks(file, await open(file))) chunks.push(chunk);
+    for await (const chunk of readChunks(file, await open(file), new ReadMemory())) chunks.push(chunk);
     expect(Buffer.concat(chunks).equals(content)).toBe(true);
-    expect(chunks.map(({length}) => length)).toEqual([512 * 1024, 512 * 1024, content.length - 1024 * 1024]);
+    expect(chunks.map(({length}) => length)).toEqual([slabBytes, slabBytes, content.length - 2 * slabBytes]);
   });
 
   test.each([
@@ -123,7 +124,7 @@ describe('the chunks of an open file', () => {
     await change(file.source);
     let size = 0;
     const read = async (): Promise<void> => {
-      for await (const chunk of readChunks(file, handle)) size += chunk.length;
+      for await (const chunk of readChunks(file, handle, new ReadMemory())) size += chunk.length;
     };
     await expect(read()).rejects.toMatchObject({code: 'ERR_FILE_CHANGED', message: expect.stringContaining(message)});
     expect(size).toBe(bytes);
@@ -132,8 +133,8 @@ describe('the chunks of an open file', () => {
 
 test('a file that was read whole is closed again, also when it is not as it was planned', async () => {
   const file = await plannedFile('content');
-  readWholeFile(file);
-  expect(() => readWholeFile({...file, size: 1})).toThrow('it grew');
+  readWholeFile(file, new ReadMemory());
+  expect(() => readWholeFile({...file, size: 1}, new ReadMemory())).toThrow('it grew');
   const descriptors = await readdir('/proc/self/fd');
   const open = await Promise.all(descriptors.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')));
   expect(open).not.toContain(file.source);

@@ -1,10 +1,11 @@
 import {once} from 'node:events';
 import {PassThrough} from 'node:stream';
 import {expect, test} from 'vitest';
+import {ReadMemory} from '../../src/bundle/read-memory.js';
 import type {TarEntry} from '../../src/bundle/tar-entries.js';
 import {writeTar} from '../../src/bundle/write-tar.js';
 
-const options = {modifiedAt: new Date(0), onBytes: () => undefined};
+const options = {memory: new ReadMemory(), modifiedAt: new Date(0), onBytes: () => undefined};
 
 function entry(name: string): TarEntry {
   return {kind: 'content', name, content: Buffer.from('content')};
