@@ -24,7 +24,8 @@ export class ReadMemory {
   /** Takes back a piece that nobody looks at any more. Memory from elsewhere is left alone. */
   giveBack({buffer, length}: Buffer): void {
     const inUse = this.#inUse.get(buffer);
-    if (inUse === undefined) return;
+    // Nothing of a slab may come when all of it has, and must not make it free a second time.
+    if (inUse === undefined || length === 0) return;
     this.#inUse.set(buffer, inUse - length);
     if (inUse > length) return;
     if (buffer === this.#slab.buffer) this.#taken = 0;

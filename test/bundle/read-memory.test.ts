@@ -38,3 +38,16 @@ test('nothing needs no memory, and memory from elsewhere is left alone', () => {
   memory.giveBack(Buffer.alloc(slabBytes));
   expect(memory.take(slabBytes).buffer).not.toBe(taken.buffer);
 });
+
+test('nothing that is given back late does not make a slab free twice: two would read into it', () => {
+  const memory = new ReadMemory();
+  const first = memory.take(slabBytes);
+  const nothing = memory.take(0);
+  expect(nothing.buffer).toBe(first.buffer);
+  memory.take(slabBytes);
+  memory.giveBack(first);
+  memory.giveBack(nothing);
+  const [again, another] = [memory.take(slabBytes), memory.take(slabBytes)];
+  expect(again.buffer).toBe(first.buffer);
+  expect(another.buffer).not.toBe(first.buffer);
+});
