@@ -17,20 +17,21 @@ export function withReaders(bundle: Omit<Bundle, 'createReadStream' | 'read'>): 
 /** Reads into two buffers in turns: one is filled while the other is looked at. */
 async function* readAgain(path: string): AsyncGenerator<Buffer> {
   const handle = await open(path);
+  const fill = (buffer: Buffer) => {
+    const filled = handle.read(buffer);
+    // It is awaited in its turn; a failure before that must not count as unhandled.
+    filled.catch(() => undefined);
+    return filled;
+  };
   try {
-    const buffers = [Buffer.allocUnsafeSlow(readBytes), Buffer.allocUnsafeSlow(readBytes)] as const;
-    const read = (turn: number) => {
-      const reading = handle.read(buffers[turn % 2 === 0 ? 0 : 1]);
-      // It is awaited in its turn; a failure before that must not count as unhandled.
-      reading.catch(() => undefined);
-      return reading;
-    };
-    let reading = read(0);
-    for (let turn = 1; ; turn++) {
-      const {bytesRead, buffer} = await reading;
+    let spare: Buffer = Buffer.allocUnsafeSlow(readBytes);
+    let filling = fill(Buffer.allocUnsafeSlow(readBytes));
+    for (;;) {
+      const {bytesRead, buffer} = await filling;
       if (bytesRead === 0) return;
-      reading = read(turn);
+      filling = fill(spare);
       yield buffer.subarray(0, bytesRead);
+      spare = buffer;
     }
   } finally {
     // It waits for the read that is under way.

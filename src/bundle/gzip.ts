@@ -29,7 +29,7 @@ interface Job {
  * Compresses blocks into one gzip member: cuts them into runs that compress and runs that do not, and compresses several
  * at a time on libuv's threads. Each has the end of what is before it as its dictionary and ends at a byte, so that the bytes
  * depend neither on the number of threads nor on their order. What does not compress is stored as it is: to try would take
- * most of the time of a build that is full of images and fonts.
+ * most of the time of a build that is full of fonts and photographs.
  * @param blocks Of one size, best 1 MiB; only the last may be shorter.
  * @param level 0 (none) to 9 (most).
  * @param free Given each block, and the memory of each output, when it was yielded and is not needed here any more.
@@ -46,7 +46,10 @@ export async function* gzip(
   let afterNoise = false;
   let checksum = 0;
   let size = 0;
-  async function* finish({run, compressed, spent}: Job): AsyncGenerator<Buffer> {
+  async function* finishOldest(): AsyncGenerator<Buffer> {
+    const job = jobs.shift();
+    if (job === undefined) return;
+    const {run, compressed, spent} = job;
     const pieces = compressed ? await compressed : store(run);
     yield* pieces;
     inFlight -= run.length;
@@ -68,12 +71,11 @@ export async function* gzip(
       });
       afterNoise = isNoise && run.length >= windowBytes;
       inFlight += run.length;
-      for (let job; (inFlight >= bytesInFlight || jobs.length >= runsInFlight) && (job = jobs.shift());)
-        yield* finish(job);
+      while (inFlight >= bytesInFlight || jobs.length >= runsInFlight) yield* finishOldest();
     }
     before = block;
   }
-  for (const job of jobs) yield* finish(job);
+  while (jobs.length > 0) yield* finishOldest();
   yield lastBlock;
   yield trailer(checksum, size);
 }

@@ -2,7 +2,7 @@
 export interface Run {
   readonly start: number;
   readonly end: number;
-  /** Whether a compressor would save next to nothing: most of images, fonts and archives. */
+  /** Whether a compressor would save next to nothing, as in fonts, archives and half of a photograph. */
   readonly isNoise: boolean;
 }
 
