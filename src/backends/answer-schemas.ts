@@ -39,7 +39,7 @@ export const answerSchemas = {
     v.looseObject({
       bundleId,
       message: text,
-      status: v.picklist(['ready', 'preparing', 'broken']),
+      status: v.picklist(['ready', 'preparing', 'broken', 'deleting', 'unknown']),
       createdAt: text,
       createdBy: text,
       inUseBy: v.optional(v.array(v.string())),

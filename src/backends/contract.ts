@@ -112,8 +112,8 @@ export interface DeploymentState {
 export interface BundleItem {
   readonly bundleId: BundleId;
   readonly message?: string | undefined;
-  /** `ready`: can be deployed. */
-  readonly status: 'ready' | 'preparing' | 'broken';
+  /** `ready`: can be deployed. `deleting`: its deletion has begun. `unknown`: the server does not say. */
+  readonly status: 'ready' | 'preparing' | 'broken' | 'deleting' | 'unknown';
   /** ISO 8601. */
   readonly createdAt?: string | undefined;
   readonly createdBy?: string | undefined;

@@ -77,6 +77,8 @@ export async function recordPush(
   }
 }
 
+const unusableStates = {broken: 'broken', deleting: 'being deleted', unknown: 'in an unknown state'} as const;
+
 /** Looks for the bundle of a record at the server: it may have been deleted since. */
 async function confirmRecord(
   {bundleId, pushedAt}: PushRecord,
@@ -85,10 +87,12 @@ async function confirmRecord(
   host: Host,
 ): Promise<Comparison> {
   const found = await findBundle(await openBackend(backend, 'deploy', options, host), bundleId);
-  if (found && found.status !== 'broken') {
-    return {unchanged: {bundleId, pushedAt, message: found.message}, warnings: []};
+  const status = found?.status ?? 'deleting';
+  if (status === 'ready' || status === 'preparing') {
+    return {unchanged: {bundleId, pushedAt, message: found?.message}, warnings: []};
   }
-  host.logger.info(`Bundle ${String(bundleId)} of the last push is ${found ? 'broken' : 'no longer there'}.`);
+  const state = found ? unusableStates[status] : 'no longer there';
+  host.logger.info(`Bundle ${String(bundleId)} of the last push is ${state}.`);
   return {warnings: []};
 }
 

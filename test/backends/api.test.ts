@@ -29,6 +29,8 @@ describe('a list of Api', () => {
         {bundleId: 1, description: 'one', status: 'ok', creationDate: 'then', createdBy: 'me', inUseBy: ['a', 2]},
         {bundleId: 2, description: 3, status: 'preparing'},
         {bundleId: 3, status: 'odd', inUseBy: 'a'},
+        {bundleId: 4, status: 'broken', lifecycleStatus: 'active'},
+        {bundleId: 5, status: 'ok', lifecycleStatus: 'deleting'},
         {description: 'no id'},
         ['a list'],
         null,
@@ -38,10 +40,12 @@ describe('a list of Api', () => {
     expect(items).toEqual([
       {bundleId: 1, message: 'one', status: 'ready', createdAt: 'then', createdBy: 'me', inUseBy: ['a', '2']},
       {bundleId: 2, status: 'preparing'},
-      {bundleId: 3, status: 'broken'},
+      {bundleId: 3, status: 'unknown'},
+      {bundleId: 4, status: 'broken'},
+      {bundleId: 5, status: 'deleting'},
     ]);
     expect(total).toBe(7);
-    expect(raw).toHaveProperty('data.length', 6);
+    expect(raw).toHaveProperty('data.length', 8);
     expect(sent(server)).toEqual([`GET ${storefront}/bundles?limit=5&offset=10`]);
     expect(server.requests[0]?.headers.authorization).toBe('Bearer token');
   });

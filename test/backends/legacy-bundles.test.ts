@@ -19,11 +19,11 @@ describe('the bundles of legacy', () => {
     await using server = await answering({
       count: 7,
       results: [
-        {id: 1, message: 'one', status: 0, created_at: 'then', user: 'me', in_use_by: ['a', 2]},
-        {id: 2, message: 3, status: 2, in_use_by: 'a'},
-        {id: 3, status: 1},
-        {id: 4, status: '0'},
-        {id: '5', status: 0},
+        {id: 1, message: 'one', status: 1, created_at: 'then', user: 'me', in_use_by: ['a', 2]},
+        {id: 2, message: 3, status: 0, in_use_by: 'a'},
+        {id: 3, status: 2},
+        {id: 4, status: '1'},
+        {id: '5', status: 1},
         null,
       ],
     });
@@ -32,12 +32,28 @@ describe('the bundles of legacy', () => {
       {bundleId: 1, message: 'one', status: 'ready', createdAt: 'then', createdBy: 'me', inUseBy: ['a', '2']},
       {bundleId: 2, status: 'preparing'},
       {bundleId: 3, status: 'broken'},
-      {bundleId: 4, status: 'broken'},
+      {bundleId: 4, status: 'unknown'},
     ]);
     expect(total).toBe(7);
     expect(raw).toHaveProperty('results.length', 6);
     expect(server.requests.map(({path}) => path)).toEqual([`${bundles}?limit=5&offset=10`]);
     expect(server.requests[0]?.headers.authorization).toBe('Bearer key');
+  });
+
+  test.each<[unknown, unknown, string]>([
+    [0, 'ACTIVE', 'preparing'],
+    [1, 'ACTIVE', 'ready'],
+    [1, null, 'ready'],
+    [1, undefined, 'ready'],
+    [2, 'ACTIVE', 'broken'],
+    [null, 'ACTIVE', 'unknown'],
+    [3, 'ACTIVE', 'unknown'],
+    [1, 'CLEANUP_QUEUED', 'deleting'],
+    [2, 'CLEANUP_FAILED', 'deleting'],
+  ])('of the status %j and the deletion status %j are told as %s', async (status, deletion_status, told) => {
+    await using server = await answering({count: 1, results: [{id: 1, status, deletion_status}]});
+    const {items} = await listBundles({limit: 1, offset: 0}, await contextAt(server));
+    expect(items).toEqual([{bundleId: 1, status: told}]);
   });
 
   test.each([[{}], [{results: {}, count: '9'}], [[]], [null]])('are none in the answer %j', async (body) => {

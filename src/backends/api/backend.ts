@@ -169,12 +169,25 @@ function bundleItem(item: Answer): readonly BundleItem[] {
     {
       bundleId,
       message: asText(item['description']),
-      status: item['status'] === 'ok' ? 'ready' : item['status'] === 'preparing' ? 'preparing' : 'broken',
+      status: bundleStatus(item),
       createdAt: asText(item['creationDate']),
       createdBy: asText(item['createdBy']),
       inUseBy,
     },
   ];
+}
+
+function bundleStatus(item: Answer): BundleItem['status'] {
+  if (/^(?:cleanup|delet)/i.test(asText(item['lifecycleStatus']) ?? '')) return 'deleting';
+  switch (item['status']) {
+    case 'ok':
+      return 'ready';
+    case 'preparing':
+    case 'broken':
+      return item['status'];
+    default:
+      return 'unknown';
+  }
 }
 
 function deploymentItem(item: Answer, targetSlug: string): readonly DeploymentItem[] {

@@ -125,7 +125,7 @@ function bundleItem(item: Answer): readonly BundleItem[] {
     {
       bundleId,
       message: asText(item['message']),
-      status: bundleStatus(item['status']),
+      status: bundleStatus(item),
       createdAt: asText(item['created_at']),
       createdBy: asText(item['user']),
       inUseBy: Array.isArray(item['in_use_by']) ? item['in_use_by'].map(String) : undefined,
@@ -133,14 +133,16 @@ function bundleItem(item: Answer): readonly BundleItem[] {
   ];
 }
 
-/** The protocol's numbers, in the order of the Api backend's words: ok, broken, preparing. */
-function bundleStatus(status: unknown): BundleItem['status'] {
-  switch (status) {
+function bundleStatus(item: Answer): BundleItem['status'] {
+  if ((item['deletion_status'] ?? 'ACTIVE') !== 'ACTIVE') return 'deleting';
+  switch (item['status']) {
     case 0:
+      return 'preparing';
+    case 1:
       return 'ready';
     case 2:
-      return 'preparing';
-    default:
       return 'broken';
+    default:
+      return 'unknown';
   }
 }

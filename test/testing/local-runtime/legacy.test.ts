@@ -58,7 +58,7 @@ describe('the legacy backend', () => {
       count: 3,
       previous: null,
       results: [
-        {id: 3, message: 'three', status: 0, in_use_by: []},
+        {id: 3, message: 'three', status: 1, deletion_status: 'ACTIVE', in_use_by: []},
         {id: 2, message: 'two', in_use_by: ['production']},
       ],
     });

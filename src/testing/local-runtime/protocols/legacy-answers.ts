@@ -5,8 +5,8 @@ import {deploymentState, type DeploymentState} from '../store/deployment-state.j
 import type {BundleRecord, DeploymentRecord} from '../store/records.js';
 import {readRange, slice} from './list-range.js';
 
-/** The numbers of the protocol, in the order ok, broken, preparing. What this server accepts is ok. */
-const bundleOk = 0;
+/** Of the protocol's numbers (0 pending, 1 completed, 2 failed) the one of every bundle that this server has accepted. */
+const bundleCompleted = 1;
 
 const statusWords: Readonly<Record<DeploymentState['status'], string>> = {
   queued: 'Queued',
@@ -34,7 +34,8 @@ export function legacyBundle(bundle: BundleRecord, inUseBy: readonly string[]): 
   return {
     id: bundle.id,
     message: bundle.message,
-    status: bundleOk,
+    status: bundleCompleted,
+    deletion_status: 'ACTIVE',
     user: bundle.createdBy,
     created_at: bundle.createdAt,
     updated_at: bundle.createdAt,
