@@ -1,4 +1,5 @@
 import {once} from 'node:events';
+import {realpath} from 'node:fs/promises';
 import {createServer, type Server} from 'node:http';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {createError} from '../../errors/index.js';
@@ -32,7 +33,8 @@ export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Prom
   let folder: DataFolder | undefined;
   try {
     const {path, close: release} = (folder = await openDataFolder(options.dataDirectory));
-    const store = await Store.open(path);
+    // Whoever gives a folder may give a link to it; from there on none is followed.
+    const store = await Store.open(await realpath(path));
     const stored = await openCredentials(path, options.credentials ?? {});
     const origin = await listen(server, {host, port, signal});
     const credentials = {...stored, tokenUrl: `${origin}${tokenPath}`};

@@ -1,4 +1,5 @@
 import {spawn} from 'node:child_process';
+import {randomUUID} from 'node:crypto';
 import {once} from 'node:events';
 import {existsSync} from 'node:fs';
 import {mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile} from 'node:fs/promises';
@@ -117,9 +118,11 @@ describe('a data folder', () => {
     await clientOf(first).pushV2(await v2Archive());
     await clientOf(first).legacy('projects/shop/bundles/1/', {method: 'DELETE'});
     await first.close();
-    await mkdir(path.join(dataDirectory, 'temporary', 'half'));
-    await writeFile(path.join(dataDirectory, 'temporary', 'half', 'archive'), 'half');
-    await mkdir(path.join(dataDirectory, 'sites', 'of-no-deployment'));
+    const [half, ofNoDeployment] = [randomUUID(), randomUUID()];
+    await mkdir(path.join(dataDirectory, 'temporary', half));
+    await writeFile(path.join(dataDirectory, 'temporary', half, 'archive'), 'half');
+    await writeFile(path.join(dataDirectory, 'temporary', `${half}.json`), '{');
+    await mkdir(path.join(dataDirectory, 'sites', ofNoDeployment));
     const {client} = await startRuntime({dataDirectory});
     expect(await readdir(path.join(dataDirectory, 'temporary'))).toEqual([]);
     expect(await readdir(path.join(dataDirectory, 'sites'))).toEqual([]);

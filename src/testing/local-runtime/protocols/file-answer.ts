@@ -1,6 +1,6 @@
-import {open} from 'node:fs/promises';
 import type {IncomingMessage} from 'node:http';
 import type {Answer} from '../answer.js';
+import {openOwnFile} from '../store/own-paths.js';
 
 /** A file to answer with. */
 export interface FileToAnswer {
@@ -12,7 +12,7 @@ export interface FileToAnswer {
 
 /**
  * Answers a GET with a file, or with the part of it that `Range` asks for, or with 304 when the client has it. None when
- * there is no such regular file.
+ * there is no such regular file; a link is none.
  */
 export async function fileAnswer(
   request: IncomingMessage,
@@ -20,14 +20,13 @@ export async function fileAnswer(
 ): Promise<Answer | undefined> {
   const quoted = `"${etag}"`;
   const common = {...headers, etag: quoted, 'accept-ranges': 'bytes'};
-  const file = await open(path, 'r').catch(() => undefined);
+  const file = await openOwnFile(path).catch(() => undefined);
   if (!file) return undefined;
   const stats = await file.stat();
   const matches = (request.headers['if-none-match'] ?? '').split(/\s*,\s*/).includes(quoted);
   const range = readByteRange(request, quoted, stats.size);
-  if (!stats.isFile() || matches || range === 'unsatisfiable') {
+  if (matches || range === 'unsatisfiable') {
     await file.close();
-    if (!stats.isFile()) return undefined;
     if (matches) return {status: 304, headers: common};
     return {status: 416, headers: {...common, 'content-range': `bytes */${String(stats.size)}`}};
   }

@@ -63,10 +63,11 @@ function isUnsafe(part: string): boolean {
   return part === '.' || part === '..' || /[/\\\0]/.test(part);
 }
 
-/** The file that a name leads to, when that is in the folder: a second look, after the one at the upload. */
+/**
+ * The file that a name leads to, when that is in the folder: a second look, after the one at the upload. Files may be links
+ * of the bundle; the folder itself is none, nor lies behind one.
+ */
 async function fileInside(folder: string, name: string): Promise<string | undefined> {
-  const [root, file] = await Promise.all(
-    [folder, path.join(folder, name)].map((file) => realpath(file).catch(() => undefined)),
-  );
-  return root !== undefined && file?.startsWith(root + path.sep) ? file : undefined;
+  const file = await realpath(path.join(folder, name)).catch(() => undefined);
+  return file?.startsWith(folder + path.sep) ? file : undefined;
 }

@@ -1,10 +1,10 @@
 import {randomBytes} from 'node:crypto';
-import {readFile} from 'node:fs/promises';
 import path from 'node:path';
 import * as v from 'valibot';
 import {createError} from '../../../errors/index.js';
 import type {LocalRuntimeCredentials} from '../options.js';
 import {writeJsonFile} from './durable-files.js';
+import {readOwnJson} from './own-paths.js';
 
 const schema = v.object({
   apiKey: v.string(),
@@ -45,7 +45,7 @@ export async function openCredentials(
 async function readCredentials(dataDirectory: string): Promise<StoredCredentials | undefined> {
   const file = path.join(dataDirectory, 'credentials.json');
   try {
-    return v.parse(schema, JSON.parse(await readFile(file, 'utf8')));
+    return v.parse(schema, await readOwnJson(file));
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw createError('ERR_OPTION_INVALID', `the credentials of the data folder cannot be read: ${file}`, {

@@ -1,5 +1,5 @@
 /* eslint-disable no-restricted-globals -- who lives is a fact of the system, not a setting */
-import {mkdir, readdir, readFile, rm, writeFile} from 'node:fs/promises';
+import {lstat, mkdir, readdir, readFile, rm, writeFile} from 'node:fs/promises';
 // eslint-disable-next-line no-restricted-imports -- a runtime that is given no folder makes and removes one itself
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -46,13 +46,21 @@ async function lockFolder(folder: string): Promise<string> {
   for (const name of await readdir(folder)) {
     const [, pid, start] = lockName.exec(name) ?? [];
     if (pid === undefined || start === undefined || name === own) continue;
+    const file = path.join(folder, name);
+    if (!(await isLock(file))) continue;
     if (await isRunning(Number(pid), start)) {
       await rm(lock, {force: true});
       throw inUse(folder, Number(pid));
     }
-    await rm(path.join(folder, name), {force: true});
+    await rm(file, {force: true});
   }
   return lock;
+}
+
+/** Whether it is a lock and not a file, folder or link of somebody else's by such a name. */
+async function isLock(file: string): Promise<boolean> {
+  const stats = await lstat(file).catch(() => undefined);
+  return stats?.isFile() === true && stats.size === 0;
 }
 
 /** Whether it is still the process that wrote the lock: numbers are given again, in containers nearly always. */

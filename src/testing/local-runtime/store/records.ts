@@ -1,8 +1,11 @@
 import * as v from 'valibot';
 
+/** Ids become paths: from the disk, too, they are taken only in the form in which they are made. */
+const serialNumber = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
+
 /** Shape of `bundles/{id}/bundle.json`. */
 export const bundleRecordSchema = v.object({
-  id: v.number(),
+  id: serialNumber,
   projectSlug: v.string(),
   format: v.picklist(['v1', 'v2']),
   message: v.string(),
@@ -28,11 +31,11 @@ export type BundleContents = Readonly<v.InferOutput<typeof bundleContentsSchema>
 
 /** Shape of `deployments/{number}.json`. */
 export const deploymentRecordSchema = v.object({
-  number: v.number(),
-  deploymentId: v.string(),
+  number: serialNumber,
+  deploymentId: v.pipe(v.string(), v.uuid()),
   projectSlug: v.string(),
   targetSlug: v.string(),
-  bundleId: v.number(),
+  bundleId: serialNumber,
   message: v.string(),
   createdBy: v.string(),
   createdAt: v.string(),

@@ -1,9 +1,10 @@
 import {randomUUID} from 'node:crypto';
-import {mkdir, readdir, readFile, rm} from 'node:fs/promises';
+import {mkdir, readdir, rm} from 'node:fs/promises';
 import path from 'node:path';
 import * as v from 'valibot';
-import {createError} from '../../../errors/index.js';
+import {createError, type RuntimeCliError} from '../../../errors/index.js';
 import {moveIntoPlace, writeJsonFile} from './durable-files.js';
+import {makeOwnFolder, readOwnJson, verifyOwnFile, verifyOwnFolder} from './own-paths.js';
 import {
   bundleContentsSchema,
   bundleRecordSchema,
@@ -19,6 +20,9 @@ export type NewBundle = Omit<BundleRecord, 'id' | 'deletedAt'>;
 /** What a deployment is made of, before it has a number. */
 export type NewDeployment = Omit<DeploymentRecord, 'number'>;
 
+const siteName = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const temporaryName = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:\.json)?$/;
+
 /**
  * What a runtime keeps, in one folder:
  *
@@ -27,11 +31,12 @@ export type NewDeployment = Omit<DeploymentRecord, 'number'>;
  * bundles/{id}/{bundle.json,contents.json,archive}
  * deployments/{number}.json
  * sites/{deploymentId}/      the files that a deployment serves
- * temporary/                 uploads under way; emptied at the start
+ * temporary/{uuid}           uploads under way; swept at the start
  * lock-{pid}-{start}         of the runtime that has the folder
  * ```
  *
- * Everything arrives in its place by a rename, whole and synced: what was accepted survives a kill -9.
+ * Everything arrives in its place by a rename, whole and synced: what was accepted survives a kill -9. The folder may have
+ * come with a checkout: no link in it is followed, and only what bears a name that this class gives is removed.
  */
 export class Store {
   readonly #folder: string;
@@ -50,26 +55,15 @@ export class Store {
    */
   static async open(folder: string): Promise<Store> {
     const store = new Store(folder);
-    await rm(store.#path('temporary'), {recursive: true, force: true});
-    for (const name of ['temporary', 'bundles', 'deployments', 'sites']) {
-      await mkdir(store.#path(name), {recursive: true, mode: 0o700});
-    }
+    for (const name of ['temporary', 'bundles', 'deployments', 'sites']) await makeOwnFolder(store.#path(name));
     for (const name of await readdir(store.#path('bundles'))) {
-      if (!/^\d+$/.test(name)) continue;
-      const record = await readRecord(store.#path('bundles', name, 'bundle.json'), bundleRecordSchema);
-      store.#bundles.set(record.id, record);
-      store.#lastBundleId = Math.max(store.#lastBundleId, record.id);
+      if (/^[1-9]\d*$/.test(name)) await store.#readBundle(name);
     }
-    for (const name of await readdir(store.#path('deployments'))) {
-      if (!/^\d+\.json$/.test(name)) continue;
-      const record = await readRecord(store.#path('deployments', name), deploymentRecordSchema);
-      store.#remember(record);
-      store.#lastDeployment = Math.max(store.#lastDeployment, record.number);
-    }
-    const known = new Set(store.#deployments.map(({deploymentId}) => deploymentId));
-    for (const name of await readdir(store.#path('sites'))) {
-      if (!known.has(name)) await store.removeSite(name);
-    }
+    const numbers = (await readdir(store.#path('deployments'))).flatMap(
+      (name) => /^([1-9]\d*)\.json$/.exec(name)?.[1] ?? [],
+    );
+    for (const number of numbers) await store.#readDeployment(number);
+    await store.#sweep();
     return store;
   }
 
@@ -113,7 +107,9 @@ export class Store {
 
   async deleteBundle(bundle: BundleRecord, now: Date): Promise<void> {
     const deleted = {...bundle, deletedAt: now.toISOString()};
-    const file = this.#path('bundles', String(bundle.id), 'bundle.json');
+    const folder = this.#path('bundles', String(bundle.id));
+    await verifyOwnFolder(folder);
+    const file = path.join(folder, 'bundle.json');
     await writeJsonFile(file, deleted, this.#path('temporary'));
     this.#bundles.set(bundle.id, deleted);
     await rm(this.archivePath(bundle.id), {force: true});
@@ -145,7 +141,37 @@ export class Store {
 
   /** Removes the files of a deployment that serves no longer. */
   async removeSite(deploymentId: string): Promise<void> {
+    await verifyOwnFolder(this.#path('sites'));
     await rm(this.sitePath(deploymentId), {recursive: true, force: true});
+  }
+
+  async #readBundle(name: string): Promise<void> {
+    const folder = this.#path('bundles', name);
+    await verifyOwnFolder(folder);
+    const record = await readRecord(path.join(folder, 'bundle.json'), bundleRecordSchema);
+    verifyNumber(record.id, name, folder);
+    if (record.deletedAt === undefined) await verifyOwnFile(path.join(folder, 'archive'));
+    this.#bundles.set(record.id, record);
+    this.#lastBundleId = Math.max(this.#lastBundleId, record.id);
+  }
+
+  async #readDeployment(number: string): Promise<void> {
+    const file = this.#path('deployments', `${number}.json`);
+    const record = await readRecord(file, deploymentRecordSchema);
+    verifyNumber(record.number, number, file);
+    this.#remember(record);
+    this.#lastDeployment = Math.max(this.#lastDeployment, record.number);
+  }
+
+  /** Removes what a run that was killed left half done. Anything by another name than this class gives stays. */
+  async #sweep(): Promise<void> {
+    for (const name of await readdir(this.#path('temporary'))) {
+      if (temporaryName.test(name)) await rm(this.#path('temporary', name), {recursive: true, force: true});
+    }
+    const known = new Set(this.#deployments.map(({deploymentId}) => deploymentId));
+    for (const name of await readdir(this.#path('sites'))) {
+      if (siteName.test(name) && !known.has(name)) await this.removeSite(name);
+    }
   }
 
   #path(...segments: readonly string[]): string {
@@ -162,11 +188,20 @@ async function readRecord<Schema extends v.GenericSchema>(
   schema: Schema,
 ): Promise<v.InferOutput<Schema>> {
   try {
-    return v.parse(schema, JSON.parse(await readFile(file, 'utf8')));
+    return v.parse(schema, await readOwnJson(file));
   } catch (error) {
-    throw createError('ERR_OPTION_INVALID', `the data folder holds a record that cannot be read: ${file}`, {
-      cause: error,
-      suggestions: ['Choose another data folder, or remove that record.'],
-    });
+    throw unreadableRecord(file, error);
   }
+}
+
+/** A record goes by the name of its file: another number would lead to the files of another one. */
+function verifyNumber(number: number, name: string, file: string): void {
+  if (String(number) !== name) throw unreadableRecord(file, new Error(`it says that its number is ${String(number)}`));
+}
+
+function unreadableRecord(file: string, cause: unknown): RuntimeCliError {
+  return createError('ERR_OPTION_INVALID', `the data folder holds a record that cannot be read: ${file}`, {
+    cause,
+    suggestions: ['Choose another data folder, or remove that record.'],
+  });
 }
