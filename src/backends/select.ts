@@ -12,6 +12,8 @@ export interface BackendCandidates {
   readonly apiMissing: readonly string[];
   /** Nothing at all is set for Api: there is no list of what is missing. @default false */
   readonly apiUnset?: boolean | undefined;
+  /** What a configured Api backend lacks for this call: slugs that it can take. @default none */
+  readonly apiUnfit?: readonly string[] | undefined;
   readonly legacyMissing: readonly string[];
 }
 
@@ -20,24 +22,37 @@ export interface BackendSelection {
   readonly backend: RuntimeBackend;
   /** One phrase for people. */
   readonly reason: string;
+  /** Why `auto` has passed over a configured Api backend already; a warning. */
+  readonly fellBack?: string | undefined;
   /** Set when `auto` chose Api and legacy credentials exist. */
   readonly fallback?: 'legacy' | undefined;
 }
 
 /**
  * Chooses the backend. `auto` takes Api when it is configured, else legacy (Backend selection 1); another name is that
- * backend and nothing else. Only `auto` falls back, and only to a legacy backend that is configured.
+ * backend and nothing else. Only `auto` falls back, and only to a legacy backend that is configured: at once when Api is
+ * configured and cannot take the slugs of the call.
  */
-export function selectBackend({preference, apiMissing, apiUnset, legacyMissing}: BackendCandidates): BackendSelection {
+export function selectBackend(candidates: BackendCandidates): BackendSelection {
+  const {preference, apiMissing, apiUnset, apiUnfit = [], legacyMissing} = candidates;
   if (preference !== 'auto') return {backend: preference, reason: 'it was asked for'};
   if (apiUnset) return {backend: 'legacy', reason: 'no Api connection is configured'};
   if (apiMissing.length > 0)
     return {backend: 'legacy', reason: `Api is not configured: missing ${apiMissing.join(', ')}`};
+  if (apiUnfit.length > 0 && legacyMissing.length === 0) {
+    const reason = `the Api backend takes only ${apiUnfit.join(', and ')}`;
+    return {backend: 'legacy', reason, fellBack: reason};
+  }
   return {
     backend: 'api',
     reason: 'auto, and the Api connection is configured',
     fallback: legacyMissing.length === 0 ? 'legacy' : undefined,
   };
+}
+
+/** The warning of a fallback, whatever caused it. */
+export function fallbackWarning(reason: string): string {
+  return `fell back to legacy: ${reason}`;
 }
 
 /** Answers to an upload that say for certain that it was not carried out. */
@@ -68,6 +83,16 @@ export function deployFallbackReason(error: unknown): string | undefined {
 function serverSentence({details}: Pick<RuntimeCliError, 'details'>): string {
   const said = details?.['serverMessage'];
   return typeof said === 'string' && said !== '' ? `: ${said}` : '';
+}
+
+/** The error of an Api backend that is configured and cannot take the slugs of a call. */
+export function unfitForApi(unfit: readonly string[]): Error {
+  return createError('ERR_OPTION_INVALID', `the Api backend takes only ${unfit.join(', and ')}`, {
+    suggestions: [
+      'Correct the slug, or push to the legacy backend with --runtime-backend legacy, --origin URL and an API key.',
+    ],
+    details: {backend: 'api', problems: unfit},
+  });
 }
 
 /** The error of a backend that cannot be used as it is configured. */

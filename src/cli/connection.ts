@@ -4,6 +4,7 @@ import {BearerTokenStrategy} from '../http/auth/bearer-token.js';
 import {OAuthClientCredentialsStrategy} from '../http/auth/oauth.js';
 import {isInsecureOrigin, normalizeOrigin, parseServiceUrl} from '../http/origin.js';
 import type {AuthStrategy, Environment} from '../http/types.js';
+import {isApiUnset, missingApiSettings} from './api-completeness.js';
 import type {Output} from './output/output.js';
 import {secretValues} from './settings/load-settings.js';
 import {flagAndVariable} from './settings/setting-names.js';
@@ -77,30 +78,18 @@ function legacyConnection(
     origin: origin === undefined ? undefined : checkedOrigin(context, origin, credentialsGo),
     legacyAuth:
       apiKey === undefined ? undefined : new ApiKeyStrategy({apiKey: apiKey.value.reveal(), user: apiUser?.value}),
-    legacyMissing: missing(settings, ['origin', 'apiKey']),
+    legacyMissing: (['origin', 'apiKey'] as const).filter((key) => settings[key] === undefined).map(flagAndVariable),
   };
 }
-
-const apiSettings: readonly SettingKey[] = [
-  'apiOrigin',
-  'organizationId',
-  'tokenUrl',
-  'clientId',
-  'clientSecret',
-  'scopes',
-  'apiToken',
-];
 
 function apiConnection(
   context: ConnectionContext,
   settings: Settings,
 ): Pick<Connection, 'apiConnection' | 'apiMissing' | 'apiUnset'> {
   const {apiOrigin, organizationId} = settings;
-  // A ready-made token needs no token endpoint.
-  const credentials: readonly SettingKey[] =
-    settings.apiToken === undefined ? ['tokenUrl', 'clientId', 'clientSecret'] : ['apiToken'];
-  const apiUnset = apiSettings.every((key) => settings[key] === undefined);
-  const apiMissing = missing(settings, ['apiOrigin', 'organizationId', ...credentials]);
+  const isSet = (key: SettingKey) => settings[key] !== undefined;
+  const apiUnset = isApiUnset(isSet);
+  const apiMissing = missingApiSettings(isSet).map(flagAndVariable);
   const credentialsGo = apiMissing.length === 0 && ['auto', 'api'].includes(settings.runtimeBackend.value);
   const auth = apiAuth(context, settings, credentialsGo);
   if (apiOrigin === undefined || organizationId === undefined || auth === undefined) return {apiMissing, apiUnset};
@@ -135,8 +124,4 @@ function checked(context: ConnectionContext, url: string, {source}: Setting<stri
 
 function checkedOrigin(context: ConnectionContext, setting: Setting<string>, credentialsGo: boolean): string {
   return checked(context, normalizeOrigin(setting.source.name, setting.value), setting, credentialsGo);
-}
-
-function missing(settings: Settings, keys: readonly SettingKey[]): readonly string[] {
-  return keys.filter((key) => settings[key] === undefined).map(flagAndVariable);
 }

@@ -1,5 +1,6 @@
 import type {BackendRegistry} from '../backends/registry.js';
 import type {Host} from '../operations/host.js';
+import {incompleteApi} from './api-completeness.js';
 import {loadWantedBackends, type BackendLoading} from './backends.js';
 import type {CommandContext} from './command-context.js';
 import {commandHost} from './command-host.js';
@@ -32,9 +33,11 @@ export interface ReachedBackends {
 /**
  * Prepares what commands need to reach a backend: the connections that the settings allow, and the backends of plugins when
  * one of them is wanted. Nothing is sent.
- * @throws RuntimeCliError `ERR_ORIGIN_INVALID`, `ERR_ORIGIN_UNTRUSTED`.
+ * @throws RuntimeCliError `ERR_CREDENTIALS_MISSING` for half an Api connection, `ERR_ORIGIN_INVALID`, `ERR_ORIGIN_UNTRUSTED`.
  */
 export async function reachBackends({context, settings, config, flags}: BackendReach): Promise<ReachedBackends> {
+  const incomplete = incompleteApi(settings.runtimeBackend.value, (key) => settings[key] !== undefined);
+  if (incomplete !== undefined) throw incomplete;
   const {secrets, ...connection} = resolveConnection(context, settings);
   const backends = await loadWantedBackends({context, settings, config, flags});
   return {

@@ -19,8 +19,8 @@ export async function chooseForBundle(
   options.signal?.throwIfAborted();
   verifySlugs(options);
   try {
-    const {backend, reason} = await chooseBackend(options.preference, options, capabilities, host);
-    return {backend, reason};
+    const {backend, reason, fellBack} = await chooseBackend(options.preference, options, capabilities, host);
+    return {backend, reason, fellBack};
   } catch (error) {
     if (options.preference !== 'auto' || options.legacyAuth === undefined || !isUnsupported(error)) throw error;
     throw amendError(error, {

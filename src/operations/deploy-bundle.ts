@@ -1,5 +1,5 @@
 import type {BundleId, DeployResult} from '../backends/contract.js';
-import {deployFallbackReason, type BackendSelection, type RuntimeBackend} from '../backends/select.js';
+import {deployFallbackReason, fallbackWarning, type BackendSelection, type RuntimeBackend} from '../backends/select.js';
 import {callBack, callBackSafely} from './callbacks.js';
 import {idFor} from './choose-for-bundle.js';
 import {amendError, isRuntimeCliError} from '../errors/index.js';
@@ -51,9 +51,13 @@ export async function requestDeployment(
   host: Host,
   onBundle: (bundleId: BundleId) => void = () => undefined,
 ): Promise<AcceptedDeployment> {
+  const {fellBack} = selection;
+  if (fellBack !== undefined) await callBack(() => options.onFallback?.(fellBack));
   await callBack(() => options.onResolve?.(selection.backend));
   try {
-    return await deployWith(selection.backend, options, host, onBundle);
+    const accepted = await deployWith(selection.backend, options, host, onBundle);
+    if (fellBack === undefined) return accepted;
+    return {...accepted, warnings: [fallbackWarning(fellBack), ...accepted.warnings]};
   } catch (error) {
     const {fallback} = selection;
     const reason = deployFallbackReason(error);
@@ -61,7 +65,7 @@ export async function requestDeployment(
     callBackSafely(() => options.onFallback?.(reason));
     callBackSafely(() => options.onResolve?.(fallback));
     const accepted = await deployWith(fallback, options, host, onBundle);
-    return {...accepted, warnings: [`fell back to legacy: ${reason}`, ...accepted.warnings]};
+    return {...accepted, warnings: [fallbackWarning(reason), ...accepted.warnings]};
   }
 }
 

@@ -3,8 +3,10 @@ import {createBackendContext} from '../backends/context.js';
 import type {Backend, BackendCapability, BackendContext} from '../backends/contract.js';
 import {createBackendRegistry, type BackendRegistry} from '../backends/registry.js';
 import {
+  fallbackWarning,
   notConfigured,
   selectBackend,
+  unfitForApi,
   type BackendSelection,
   type RuntimeBackendPreference,
 } from '../backends/select.js';
@@ -34,16 +36,42 @@ export async function chooseBackend(
   capabilities: readonly BackendCapability[],
   host: Host,
 ): Promise<BackendSelection> {
-  const missingOf = (name: string) => missingFor(name, options, host);
-  const [apiMissing, legacyMissing] =
-    preference === 'auto' ? await Promise.all([missingOf('api'), missingOf('legacy')]) : [[], []];
-  const {apiUnset = options.apiConnection === undefined && options.apiMissing === undefined} = options;
-  const selection = selectBackend({preference, apiMissing, apiUnset, legacyMissing});
+  const selection =
+    preference === 'auto'
+      ? await chooseAutomatically(options, host)
+      : selectBackend({
+          preference,
+          apiMissing: [],
+          legacyMissing: [],
+        });
   const backend = registryOf(options).get(selection.backend);
   for (const capability of capabilities) requireCapability(backend, capability);
-  const missing = await missingOf(selection.backend);
-  if (missing.length > 0) throw notConfigured(selection.backend, missing);
-  return selection;
+  const missing = await missingFor(selection.backend, options, host);
+  if (missing.length === 0) {
+    if (selection.fellBack !== undefined) host.logger.warn(fallbackWarning(selection.fellBack));
+    return selection;
+  }
+  if (selection.backend === 'api' && (await missingFor('api', withoutSlugs(options), host)).length === 0)
+    throw unfitForApi(missing);
+  throw notConfigured(selection.backend, missing);
+}
+
+/** What `auto` takes. An Api connection that is there and is wrong in itself is an error, never a reason for legacy. */
+async function chooseAutomatically(options: BackendCallOptions, host: Host): Promise<BackendSelection> {
+  const [apiMissing, legacyMissing, apiUnfit] = await Promise.all([
+    missingFor('api', withoutSlugs(options), host),
+    missingFor('legacy', options, host),
+    missingFor('api', options, host),
+  ]);
+  if (options.apiConnection !== undefined && apiMissing.length > 0) throw notConfigured('api', apiMissing);
+  const {apiUnset = options.apiConnection === undefined && options.apiMissing === undefined} = options;
+  return selectBackend({preference: 'auto', apiMissing, apiUnset, apiUnfit, legacyMissing});
+}
+
+type CallWithoutSlugs = Omit<BackendCallOptions, 'projectSlug'> & {readonly projectSlug?: string | undefined};
+
+function withoutSlugs(options: BackendCallOptions): CallWithoutSlugs {
+  return {...options, projectSlug: undefined, targetSlug: undefined};
 }
 
 /** Opens a backend for one call: validates its options and makes its client. */
@@ -112,7 +140,7 @@ export function registryOf({backends}: ConnectionOptions): BackendRegistry {
   return backends ?? createBackendRegistry();
 }
 
-function missingFor(name: string, options: BackendCallOptions, host: Host): Promise<readonly string[]> {
+function missingFor(name: string, options: CallWithoutSlugs, host: Host): Promise<readonly string[]> {
   const {env, logger} = host;
   const {projectSlug, targetSlug} = options;
   return missingConfiguration(registryOf(options).get(name), options, {env, logger, projectSlug, targetSlug});

@@ -11,7 +11,7 @@ import {
   type OptionProblem,
 } from '../bundle/index.js';
 import type {Bundle, BundleFormat} from '../bundle/types.js';
-import type {BackendSelection, RuntimeBackend} from '../backends/select.js';
+import {fallbackWarning, type BackendSelection, type RuntimeBackend} from '../backends/select.js';
 import {createError} from '../errors/index.js';
 import type {Host} from './host.js';
 import {chooseBackend, registryOf} from './open-backend.js';
@@ -46,10 +46,18 @@ export async function planPush(options: PushRuntimeBundleBackendOptions, host: H
   const deploys = options.targetSlug !== undefined;
   const capabilities = [...(deploys ? ['deploy' as const] : []), ...(deploys && options.wait ? ['wait' as const] : [])];
   const selection = await chooseBackend(options.preference, options, capabilities, host);
+  const {fellBack} = selection;
+  const passedOver = fellBack === undefined ? [] : [fallbackWarning(fellBack)];
   const format = formatFor(selection.backend, options);
   if (options.archive !== undefined) {
     const bundle = await openPrebuilt(options.archive, format, options, host);
-    return {options, selection, format, content: {kind: 'archive', bundle}, warnings: archiveWarnings(bundle)};
+    return {
+      options,
+      selection,
+      format,
+      content: {kind: 'archive', bundle},
+      warnings: [...passedOver, ...archiveWarnings(bundle)],
+    };
   }
   const plan = await planBundle(contentOptions(options, format, host));
   return {
@@ -57,7 +65,7 @@ export async function planPush(options: PushRuntimeBundleBackendOptions, host: H
     selection,
     format,
     content: {kind: 'build', plan},
-    warnings: [...plan.warnings, ...unusedOptions(options, format)],
+    warnings: [...passedOver, ...plan.warnings, ...unusedOptions(options, format)],
   };
 }
 

@@ -1,6 +1,6 @@
 import {callBackend} from '../backends/call.js';
 import type {Backend, BackendContext, BundleId, UploadResult} from '../backends/contract.js';
-import {uploadFallbackReason, type RuntimeBackend} from '../backends/select.js';
+import {fallbackWarning, uploadFallbackReason, type RuntimeBackend} from '../backends/select.js';
 import {planBundle, streamBundle, writeBundle, type BundleStream, type TemporaryDirectory} from '../bundle/index.js';
 import type {Bundle, BundleContent, BundleFormat, PackResult} from '../bundle/types.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
@@ -62,6 +62,8 @@ export async function uploadPush(
   host: Host,
 ): Promise<UploadedPush> {
   const {selection, options} = plan;
+  const {fellBack} = selection;
+  if (fellBack !== undefined) await callBack(() => options.onFallback?.(fellBack));
   await callBack(() => options.onResolve?.(selection.backend));
   try {
     return await pushTo(selection.backend, plan, content, host);
@@ -79,7 +81,7 @@ export async function uploadPush(
     const replacement = reusable ? content : await rebuildPush(plan, fallback, format, workspace, host);
     const uploaded = await pushTo(fallback, plan, replacement, host);
     const warnings = reusable ? [] : unusedOptions(options, format);
-    return {...uploaded, warnings: [`fell back to legacy: ${reason}`, ...warnings, ...uploaded.warnings]};
+    return {...uploaded, warnings: [fallbackWarning(reason), ...warnings, ...uploaded.warnings]};
   }
 }
 

@@ -1,3 +1,4 @@
+import {warnOfIncompleteApi} from '../../cli/api-completeness.js';
 import {BaseCommand} from '../../cli/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
 import {credentialPath, readCredentials} from '../../cli/credentials/credential-file.js';
@@ -22,7 +23,9 @@ export default class AuthStatus extends BaseCommand<typeof AuthStatus> {
     const {output, credentialFile} = context;
     const stored = await readCredentials(credentialFile);
     output.addSecrets(storedSecrets(stored));
-    const backends = credentialSources(await context.loadSettings());
+    const settings = await context.loadSettings();
+    warnOfIncompleteApi(output, settings.runtimeBackend.value, (key) => settings[key] !== undefined);
+    const backends = credentialSources(settings);
     const credentials = credentialEntries(stored);
     const file = credentialPath(credentialFile);
     if (credentials.length === 0) output.result(`No credentials are stored in ${file}.`);

@@ -1,3 +1,4 @@
+import {warnOfIncompleteApi} from '../../cli/api-completeness.js';
 import {loadAllBackends} from '../../cli/backends.js';
 import {BaseCommand} from '../../cli/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
@@ -17,7 +18,8 @@ export default class BackendList extends BaseCommand<typeof BackendList> {
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {
     const settings = await context.loadSettings();
-    const {projectSlug, targetSlug, backendOptions} = settings;
+    const {runtimeBackend, projectSlug, targetSlug, backendOptions} = settings;
+    warnOfIncompleteApi(context.output, runtimeBackend.value, (key) => settings[key] !== undefined);
     const connection = resolveConnection(context, settings);
     const registry = await loadAllBackends({context, settings, config: this.config, flags: this.flags});
     const {describeBackends} = await import('../../cli/describe-backends.js');

@@ -1,3 +1,4 @@
+import {warnOfIncompleteApi} from '../../cli/api-completeness.js';
 import {loadWantedBackends} from '../../cli/backends.js';
 import {BaseCommand} from '../../cli/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
@@ -37,6 +38,9 @@ export default class ConfigShow extends BaseCommand<typeof ConfigShow> {
     const {chooseColumns} = await import('../../cli/render/table.js');
     const columns = chooseColumns(settingColumns, this.flags.columns);
     const explained = await context.explainSettings();
+    const {runtimeBackend} = explained.resolved;
+    const names = new Set(explained.settings.map(({name}) => name));
+    warnOfIncompleteApi(context.output, runtimeBackend.value, (key) => names.has(key));
     // A backend from a plugin tells which of its options are secrets: they are masked from here on.
     await loadWantedBackends({context, settings: explained.resolved, config: this.config, flags: this.flags});
     return renderSettings(explained, columns, context.output);
