@@ -1,4 +1,4 @@
-import type {HttpClientOptions} from '../http/index.js';
+import type {HttpClientOptions, RequestBodiesOptions} from '../http/index.js';
 import type {RateLimitMiddlewareConfig} from '../http/rate-limit/index.js';
 import type {Environment, Logger, RetryEvent} from '../http/types.js';
 import type {BackendContext} from './contract.js';
@@ -20,6 +20,8 @@ export interface BackendContextOptions {
   readonly secrets?: readonly string[] | undefined;
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
   readonly onProgress?: ((progress: {transferred: number; total?: number | undefined}) => void) | undefined;
+  /** How bodies read a bundle. @default as anyone else would */
+  readonly readLent?: RequestBodiesOptions['readLent'];
 }
 
 /** Makes the context of one backend for one call: its client and its bodies. Loads the HTTP client. */
@@ -41,7 +43,7 @@ export async function createBackendContext(options: BackendContextOptions): Prom
     targetSlug,
     options: options.options,
     http,
-    bodies: createRequestBodies({onProgress}),
+    bodies: createRequestBodies({onProgress, readLent: options.readLent}),
     waitToRetry: createRetryWait(
       {
         ...options.rateLimit,

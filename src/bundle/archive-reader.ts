@@ -1,5 +1,6 @@
 import {createReadStream as createFileStream} from 'node:fs';
 import {open} from 'node:fs/promises';
+import {lend} from './lent-chunks.js';
 import type {Bundle} from './types.js';
 
 /** Bytes of one read. */
@@ -11,11 +12,12 @@ export function withReaders(bundle: Omit<Bundle, 'createReadStream' | 'read'>): 
   const createReadStream: Bundle['createReadStream'] = ({start = 0} = {}) =>
     createFileStream(path, {start, highWaterMark: readBytes});
   // Whoever copies the bundle and puts a stream of their own into the copy must not find that it is not used.
-  return Object.defineProperty({...bundle, createReadStream}, 'read', {value: () => readAgain(path)});
+  const readable = Object.defineProperty({...bundle, createReadStream}, 'read', {value: () => read(path)});
+  return lend(readable, () => read(path, {reuse: true}));
 }
 
-/** Reads into two buffers in turns: one is filled while the other is looked at. */
-async function* readAgain(path: string): AsyncGenerator<Buffer> {
+/** Reads ahead: one buffer is filled while the other is looked at. With `reuse` there are two, used in turns. */
+async function* read(path: string, {reuse = false} = {}): AsyncGenerator<Buffer> {
   const handle = await open(path);
   const fill = (buffer: Buffer) => {
     const filled = handle.read(buffer);
@@ -24,14 +26,14 @@ async function* readAgain(path: string): AsyncGenerator<Buffer> {
     return filled;
   };
   try {
-    let spare: Buffer = Buffer.allocUnsafeSlow(readBytes);
+    let spare: Buffer | undefined;
     let filling = fill(Buffer.allocUnsafeSlow(readBytes));
     for (;;) {
       const {bytesRead, buffer} = await filling;
       if (bytesRead === 0) return;
-      filling = fill(spare);
+      filling = fill(spare ?? Buffer.allocUnsafeSlow(readBytes));
       yield buffer.subarray(0, bytesRead);
-      spare = buffer;
+      if (reuse) spare = buffer;
     }
   } finally {
     // It waits for the read that is under way.

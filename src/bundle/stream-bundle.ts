@@ -1,5 +1,6 @@
 import {Writable} from 'node:stream';
 import {Digest} from './digest.js';
+import {lend} from './lent-chunks.js';
 import {packBundle, startTar} from './pack.js';
 import type {BundlePlan} from './plan.js';
 import {tarEntries} from './tar-entries.js';
@@ -21,16 +22,17 @@ export interface BundleStream {
 export async function streamBundle(plan: BundlePlan): Promise<BundleStream> {
   const {format, message, projectSlug, config, files} = plan;
   let result: PackResult | undefined;
-  const read = (): AsyncGenerator<Buffer> => {
+  const readWith = (chunks: 'kept' | 'lent') => (): AsyncGenerator<Buffer> => {
     result = undefined;
-    return readTar(plan, (packed) => (result = packed));
+    return readTar(plan, chunks, (packed) => (result = packed));
+  };
+  const bundle: StreamedBundle = {
+    ...{format, message, projectSlug, config, files},
+    size: await tarSize(tarEntries(plan)),
+    read: readWith('kept'),
   };
   return {
-    bundle: {
-      ...{format, message, projectSlug, config, files},
-      size: await tarSize(tarEntries(plan)),
-      read,
-    },
+    bundle: lend(bundle, readWith('lent')),
     packed: async (signal) => result ?? packBundle(plan, nowhere(), {signal}),
   };
 }
@@ -41,8 +43,16 @@ export async function streamBundle(plan: BundlePlan): Promise<BundleStream> {
  */
 const threadBytes = {total: 256 * 1024 * 1024, eachFile: 64 * 1024};
 
-/** The tar of a bundle, piece by piece. `onEnd` is called when it was read to its end, and hashed. */
-async function* readTar(plan: BundlePlan, onEnd: (result: PackResult) => void): AsyncGenerator<Buffer> {
+/**
+ * The tar of a bundle, piece by piece. `onEnd` is called when it was read to its end, and hashed.
+ * @param chunks `kept`: the reader may keep them, they are memory of its own. `lent`: they are good until the next is asked
+ * for, and may be in memory that several threads share.
+ */
+async function* readTar(
+  plan: BundlePlan,
+  chunks: 'kept' | 'lent',
+  onEnd: (result: PackResult) => void,
+): AsyncGenerator<Buffer> {
   const {totalBytes, files} = plan;
   const onThread = totalBytes >= threadBytes.total && totalBytes / files.length >= threadBytes.eachFile;
   const content = onThread ? new ThreadDigest() : new Digest();
@@ -50,9 +60,10 @@ async function* readTar(plan: BundlePlan, onEnd: (result: PackResult) => void): 
   try {
     for await (const block of blocks as AsyncIterable<Buffer>) {
       const hashed = content.update(block);
-      yield block;
+      // Not every interface takes shared memory, and a copy of it is much less work than hashing.
+      yield chunks === 'kept' && onThread ? Buffer.from(block) : block;
       await hashed;
-      blocks.recycle(block);
+      if (chunks === 'lent' || onThread) blocks.recycle(block);
     }
     const sha256 = await content.hex();
     if (sha256 !== undefined) onEnd({size: content.size, sha256, contentSha256: sha256});

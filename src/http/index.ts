@@ -2,7 +2,7 @@ export {ApiKeyStrategy} from './auth/api-key.js';
 export {authorize} from './auth/authorize.js';
 export {BearerTokenStrategy} from './auth/bearer-token.js';
 export {OAuthClientCredentialsStrategy, type OAuthClientCredentialsOptions} from './auth/oauth.js';
-export {createRequestBodies} from './bodies/request-bodies.js';
+export {createRequestBodies, type RequestBodiesOptions} from './bodies/request-bodies.js';
 export {createHttpClient, type HttpClientOptions} from './client.js';
 export {isInsecureOrigin, normalizeOrigin} from './origin.js';
 export {createRetryWait} from './rate-limit/wait-to-retry.js';

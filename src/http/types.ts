@@ -59,11 +59,11 @@ export interface ByteSource {
   readonly size: number;
   /** Opens them. `start`: the first byte wanted, 0 by default. */
   createReadStream(options?: {readonly start?: number | undefined}): Readable;
-  /** Read in place of a stream when it is there: from the first byte on, a chunk being good until the next is asked for. */
+  /** Read in place of a stream when it is there: from the first byte on. */
   read?(): AsyncIterable<Uint8Array>;
 }
 
-/** Bytes that are made while they are read, from the start each time. A chunk is good until the next is asked for. */
+/** Bytes that are made while they are read, from the start each time. */
 export interface StreamSource {
   /** Exact number of bytes. */
   readonly size: number;
@@ -71,7 +71,10 @@ export interface StreamSource {
   read(): AsyncIterable<Uint8Array>;
 }
 
-/** Options for a request of the client that make it send a body, again for every attempt. Spread them into the call. */
+/**
+ * Options for a request of the client that make it send a body, again for every attempt. Spread them into the call. They are
+ * for this client alone: the memory of a chunk is used again once the connection has taken it.
+ */
 export type BodyOptions = Required<Pick<OptionsInit, 'context' | 'headers'>>;
 
 /** Makes bodies that can be sent again, with an exact Content-Length and progress. Nothing is held in memory. */

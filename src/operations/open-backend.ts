@@ -10,6 +10,7 @@ import {
   type BackendSelection,
   type RuntimeBackendPreference,
 } from '../backends/select.js';
+import {readLent} from '../bundle/lent-chunks.js';
 import {createError} from '../errors/index.js';
 import {callBackSafely} from './callbacks.js';
 import type {Host} from './host.js';
@@ -100,6 +101,7 @@ export async function openBackend(
       phase === 'upload' && onProgress
         ? (progress) => callBackSafely(() => onProgress({phase, ...progress}))
         : undefined,
+    readLent,
   });
   return {backend, context};
 }

@@ -4,6 +4,7 @@ import {join} from 'node:path';
 import {buffer} from 'node:stream/consumers';
 import {expect, test} from 'vitest';
 import {withReaders} from '../../src/bundle/archive-reader.js';
+import {readLent} from '../../src/bundle/lent-chunks.js';
 import type {Bundle} from '../../src/bundle/types.js';
 import {makeFolder} from './project.js';
 
@@ -37,18 +38,26 @@ test.each([0, 1, 512 * 1024, 1024 * 1024, 1_700_001])(
   },
 );
 
-test('a chunk is good until the next is asked for, and its memory is used again', async () => {
-  const content = randomBytes(3_000_000);
+async function memoryOf(chunks: AsyncIterable<Uint8Array>, content: Buffer): Promise<Set<ArrayBufferLike>> {
   const memory = new Set<ArrayBufferLike>();
   let position = 0;
-  for await (const chunk of reading(await archive(content)).read()) {
+  for await (const chunk of chunks) {
     await new Promise(setImmediate);
     expect(Buffer.from(chunk).equals(content.subarray(position, position + chunk.length))).toBe(true);
     position += chunk.length;
     memory.add(chunk.buffer);
   }
   expect(position).toBe(content.length);
-  expect(memory.size).toBe(2);
+  return memory;
+}
+
+test('lent memory is used again, in turns: a chunk is good until the next is asked for', async () => {
+  const content = randomBytes(3_000_000);
+  const bundle = withReaders({path: await archive(content), size: content.length} as Bundle);
+  const lent = readLent(bundle);
+  if (lent === undefined) throw new Error('the bundle lends nothing');
+  expect((await memoryOf(lent, content)).size).toBe(2);
+  expect((await memoryOf(reading(bundle.path).read(), content)).size).toBe(6);
 });
 
 test('a reader that leaves early leaves no file open', async () => {
@@ -69,5 +78,6 @@ test('an archive that is gone is an error', async () => {
 test('a copy of a bundle with a stream of its own has no other way to be read', async () => {
   const bundle = withReaders({path: await archive(Buffer.from('x'))} as Bundle);
   expect({...bundle}.read).toBeUndefined();
+  expect(readLent({...bundle})).toBeUndefined();
   expect((await buffer({...bundle}.createReadStream())).toString()).toBe('x');
 });

@@ -1,9 +1,14 @@
 import {randomBytes} from 'node:crypto';
-import type {RequestBodies} from '../types.js';
+import type {RequestBodies, StreamSource} from '../types.js';
 import {sourceSegment, textSegment, type Segment} from './segment.js';
 
-/** A `multipart/form-data` body: the file first, then the fields. */
-export function multipartSegments({file, fields}: Parameters<RequestBodies['multipart']>[0]): {
+type Parts = Parameters<RequestBodies['multipart']>[0];
+
+/** A `multipart/form-data` body: the file, whose bytes are those of `source`, first, then the fields. */
+export function multipartSegments(
+  {file, fields}: Parts,
+  source: StreamSource,
+): {
   readonly contentType: string;
   readonly segments: readonly Segment[];
 } {
@@ -15,7 +20,7 @@ export function multipartSegments({file, fields}: Parameters<RequestBodies['mult
     contentType: `multipart/form-data; boundary=${boundary}`,
     segments: [
       textSegment(`${fileHead}\r\n\r\n`),
-      sourceSegment(file.source),
+      sourceSegment(source),
       textSegment(`${texts.join('')}\r\n--${boundary}--\r\n`),
     ],
   };

@@ -1,6 +1,6 @@
 import {setImmediate} from 'node:timers/promises';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
-import type {ByteSource, StreamSource} from '../types.js';
+import type {StreamSource} from '../types.js';
 
 /** A stretch of a body: how many bytes, and the bytes, from the start each time. */
 export interface Segment {
@@ -15,12 +15,12 @@ export function textSegment(text: string): Segment {
 }
 
 /** The bytes of a source. */
-export function sourceSegment(source: ByteSource): Segment {
+export function sourceSegment(source: StreamSource): Segment {
   return {size: source.size, read: () => readExactly(source)};
 }
 
 /** The bytes of a source as base64, encoded while they are read. */
-export function base64Segment(source: ByteSource | StreamSource): Segment {
+export function base64Segment(source: StreamSource): Segment {
   return {size: 4 * Math.ceil(source.size / 3), read: () => readAhead(encodeBase64(readExactly(source)))};
 }
 
@@ -77,13 +77,11 @@ async function* readAhead(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer
 }
 
 // Content-Length was announced: a source that holds less would stall the request, one that holds more would break it.
-async function* readExactly(source: ByteSource | StreamSource): AsyncGenerator<Buffer> {
+async function* readExactly(source: StreamSource): AsyncGenerator<Buffer> {
   const {size} = source;
   let read = 0;
   try {
-    const chunks: AsyncIterable<Uint8Array> =
-      'createReadStream' in source ? (source.read?.() ?? source.createReadStream()) : source.read();
-    for await (const chunk of chunks) {
+    for await (const chunk of source.read()) {
       const bytes = asBuffer(chunk);
       read += bytes.length;
       if (read > size) break;

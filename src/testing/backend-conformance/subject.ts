@@ -3,7 +3,9 @@ import {callBackend} from '../../backends/call.js';
 import {checkedBackend} from '../../backends/checked-backend.js';
 import {createBackendContext} from '../../backends/context.js';
 import type {Backend, BackendContext, Bundle, BundleFormat, BundleId, StreamedBundle} from '../../backends/contract.js';
+import {readLent} from '../../bundle/lent-chunks.js';
 import {assertSameBytes, readBytes} from './bytes.js';
+import {overwritten} from './overwritten-bodies.js';
 import type {ConformanceFixtures, ConformanceService} from './fixtures.js';
 import {Recording} from './recording.js';
 import {declaredSecrets, usableOptions} from './settings.js';
@@ -75,8 +77,9 @@ export class Subject {
       onProgress: (progress) => {
         recording.addProgress(progress);
       },
+      readLent,
     });
-    return callBackend(backend, doing, signal, () => call(context));
+    return callBackend(backend, doing, signal, () => call({...context, bodies: overwritten(context.bodies)}));
   }
 
   /** Uploads a bundle without deploying it, and returns its id. `streamed`: as one that is packed while it is sent. */

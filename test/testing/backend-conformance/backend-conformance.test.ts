@@ -1,11 +1,12 @@
 import {mkdtemp, readdir, rm} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
+import {Readable} from 'node:stream';
 import {describe, expect, onTestFinished, test, vi} from 'vitest';
-import type {Backend} from '../../../src/backends/contract.js';
+import type {Backend, BackendContext} from '../../../src/backends/contract.js';
 import {backendConformance, type ConformanceCase, type ConformanceFixtures} from '../../../src/testing/index.js';
 import {brokenBackends} from './broken-backends.js';
-import {createShelfBackend} from './shelf-backend.js';
+import {createShelfBackend, type ShelfOptions} from './shelf-backend.js';
 import {openShelf} from './shelf-service.js';
 
 const fixtures: ConformanceFixtures = {openService: openShelf, timeResolutionMs: 1};
@@ -122,6 +123,24 @@ test('a failure does not show the secret that it found', async () => {
   expect(failures).toEqual({
     'no secret is in any error or log': expect.stringContaining('the key is ***'),
   });
+});
+
+test('a backend may keep what a bundle yields', async () => {
+  const create = (): Backend => {
+    const good = createShelfBackend();
+    return {
+      ...good,
+      upload: async (bundle, context: BackendContext<ShelfOptions>) => {
+        const chunks: Uint8Array[] = [];
+        for await (const chunk of bundle.read?.() ?? []) chunks.push(chunk);
+        const content = Buffer.concat(chunks);
+        return good.upload({...bundle, createReadStream: () => Readable.from([content])}, context);
+      },
+    } as Backend;
+  };
+  const cases = backendConformance(create, fixtures).filter(({name}) => name === 'upload (v2): every byte arrives');
+  expect(cases).toHaveLength(1);
+  expect(await failuresOf(cases)).toEqual({});
 });
 
 describe('a broken backend is caught by the cases that are made for it, and by no others', () => {

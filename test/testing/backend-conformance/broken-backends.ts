@@ -8,6 +8,7 @@ import {
   type Bundle,
   type UploadResult,
 } from '../../../src/backends/contract.js';
+import type {CreateBody} from '../../../src/http/rate-limit/index.js';
 import {isRuntimeCliError} from '../../../src/errors/index.js';
 import {authorized, createShelfBackend, urlOf, type ShelfOptions} from './shelf-backend.js';
 
@@ -56,6 +57,14 @@ export const brokenBackends: readonly BrokenBackend[] = [
       const content = await archiveOf(bundle, context);
       content.writeUInt8(content.readUInt8(1000) ^ 1, 1000);
       return good.upload(withBytes(bundle, content), context);
+    },
+  })),
+  broken("keeps the chunks of the host's bodies", [...allBytes, progress], (good) => ({
+    upload: async (bundle, context) => {
+      const {createBody} = context.bodies.file(withBytes(bundle, await archiveOf(bundle, context))).context;
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of (createBody as CreateBody)(1)) chunks.push(chunk);
+      return good.upload(withBytes(bundle, Buffer.concat(chunks)), context);
     },
   })),
   broken('lets progress run backwards', [progress], (good) => ({
