@@ -14,8 +14,6 @@ export const reasons = {
   'fast-glob': 'Lists the files of a build.',
   'fastest-levenshtein': 'Finds the nearest name to a misspelled one.',
   got: 'The HTTP client.',
-  'http-proxy-agent': 'Proxies for `http:` addresses.',
-  'https-proxy-agent': 'Proxies for `https:` addresses.',
   ignore: 'The rules of `.bundleignore`, which are those of gitignore.',
   jiti: 'Loads TypeScript without a build: `config.server.ts` and `mycli.config.ts`.',
   listr2: 'Shows the steps of a command and how far they are.',

@@ -1,6 +1,6 @@
 import type {BeforeRequestHook, Got, InitHook} from 'got';
 import {createCallHandler} from './call-handler.js';
-import {createAgents} from './connection/agents.js';
+import {createRoutes} from './connection/agents.js';
 import {Call} from './connection/call.js';
 import {createRateLimitHooks, resolveRateLimitPolicy, type RateLimitMiddlewareConfig} from './rate-limit/index.js';
 import {parseJson} from './parse-json.js';
@@ -75,7 +75,7 @@ export async function createHttpClient(options: HttpClientOptions): Promise<Got>
     retry: {limit: 0, calculateDelay: createFailureRetry(policy, rateLimit)},
     hooks: {
       init: signal === undefined ? [] : [keepSignal(signal)],
-      beforeRequest: [...hooks.beforeRequest, createBeginAttempt(env)],
+      beforeRequest: [...hooks.beforeRequest, createBeginAttempt(env, limits.connectTimeoutMs)],
       afterResponse: hooks.afterResponse,
     },
     handlers: [createCallHandler({limits, errors, logger})],
@@ -89,13 +89,16 @@ function keepSignal(signal: AbortSignal): InitHook {
   };
 }
 
-function createBeginAttempt(env: Environment): BeforeRequestHook {
-  const agentsFor = createAgents(env);
-  return async (options) => {
+function createBeginAttempt(env: Environment, connectTimeoutMs: number): BeforeRequestHook {
+  const routeTo = createRoutes(env);
+  return (options) => {
     const attempt = Call.of(options.context)?.nextAttempt();
-    if (options.url !== undefined) options.agent = await agentsFor(options.url);
-    const {body} = options;
-    if (attempt !== undefined && isAsyncGenerator(body)) options.body = attempt.send(body);
+    const {url, body, signal} = options;
+    if (attempt === undefined || url === undefined) return;
+    const {agent, request} = routeTo(new URL(url), {connectTimeoutMs, signal, attempt});
+    options.agent = agent;
+    if (request !== undefined) options.request = request;
+    if (isAsyncGenerator(body)) options.body = attempt.send(body);
   };
 }
 

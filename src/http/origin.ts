@@ -29,7 +29,12 @@ export function parseServiceUrl(option: string, value: string): URL {
 /** Whether credentials would cross a network unencrypted: `http:`, and not this machine. */
 export function isInsecureOrigin(origin: string): boolean {
   const {protocol, hostname} = new URL(origin);
-  return protocol === 'http:' && !/^(?:(?:.*\.)?localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
+  return protocol === 'http:' && !isLoopback(hostname);
+}
+
+/** Whether the host of a URL is this machine. */
+export function isLoopback(hostname: string): boolean {
+  return /^(?:(?:.*\.)?localhost\.?|127(?:\.\d+){3}|\[::1\]|\[::ffff:7f[\da-f]{2}:[\da-f]{1,4}\])$/.test(hostname);
 }
 
 function invalid(option: string, why: string): Error {

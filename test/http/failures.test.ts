@@ -23,6 +23,14 @@ function afterRequest(socket: Socket, bodyBytes: number, then: () => void): void
   });
 }
 
+const dripping = 'HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n';
+
+/** Says something again and again, until the other side has had enough. */
+function keepSaying(socket: Socket, say: (socket: Socket) => void): void {
+  const timer = setInterval(say, 5, socket);
+  socket.on('close', () => clearInterval(timer));
+}
+
 describe('answers that are not 2xx', () => {
   test.each([
     [400, 'ERR_REJECTED', 7],
@@ -233,6 +241,56 @@ describe('servers that stall', () => {
     expect(await rejection(http.get(server.origin))).toMatchObject({code: 'ERR_TIMEOUT'});
   });
 
+  test.each([
+    ['102 again and again', (socket: Socket) => socket.write('HTTP/1.1 102 Processing\r\n\r\n')],
+    ['a header that never ends', (socket: Socket) => socket.write(socket.bytesWritten === 0 ? 'HTTP/1.1 200 O' : 'K')],
+  ])('while the server says %s and takes nothing: a time-out, and nothing was carried out', async (_, say) => {
+    const server = await startTcpServer((socket) => {
+      socket.pause();
+      keepSaying(socket, say);
+    });
+    const {http} = await testClient({responseTimeoutMs: 200});
+    const error = await rejection(http.post(server.origin, bodies.file(zeroSource(50 * 1024 * 1024))));
+    expect(error).toMatchObject({code: 'ERR_TIMEOUT', exitCode: 6});
+  });
+
+  test.each([
+    ['100 again and again', (socket: Socket) => socket.write('HTTP/1.1 100 Continue\r\n\r\n')],
+    ['102 again and again', (socket: Socket) => socket.write('HTTP/1.1 102 Processing\r\n\r\n')],
+    ['103 again and again', (socket: Socket) => socket.write('HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n')],
+    ['a header that never ends', (socket: Socket) => socket.write(socket.bytesWritten === 0 ? 'HTTP/1.1 200 O' : 'K')],
+    ['a body that never ends', (socket: Socket) => socket.write(socket.bytesWritten === 0 ? dripping : 'K')],
+  ])('after the last byte with %s: the outcome is unknown', async (_, say) => {
+    const server = await startTcpServer((socket) => afterRequest(socket, 2, () => keepSaying(socket, say)));
+    const {http} = await testClient({responseTimeoutMs: 100});
+    const error = await rejection(http.post(server.origin, bodies.json({})));
+    expect(error).toMatchObject({code: 'ERR_OUTCOME_UNKNOWN', exitCode: 10});
+  });
+
+  test('a name that is looked up for ever ends with the time to connect', async () => {
+    const {http} = await testClient({connectTimeoutMs: 50});
+    const call = http.post('http://api.example.test/x', {...bodies.json({}), dnsLookup: () => undefined});
+    expect(await rejection(call)).toMatchObject({code: 'ERR_TIMEOUT', exitCode: 6});
+  });
+
+  test('an answer before the end of the body lets go of a connection that nobody reads', async () => {
+    let closed: () => void = () => undefined;
+    const end = new Promise<void>((resolve) => (closed = resolve));
+    const server = await startTcpServer((socket) => {
+      socket.once('data', () => {
+        socket.pause();
+        // Its end would not be seen: it does not read.
+        const timer = setInterval(() => socket.write('x'), 5);
+        socket.on('close', closed).on('close', () => clearInterval(timer));
+        socket.write('HTTP/1.1 413 Too Large\r\ncontent-length: 2\r\n\r\n{}');
+      });
+    });
+    const {http} = await testClient();
+    const error = await rejection(http.post(server.origin, bodies.file(zeroSource(50 * 1024 * 1024))));
+    expect(error).toMatchObject({status: 413});
+    await end;
+  });
+
   test('a slow upload that keeps moving takes as long as it takes', async () => {
     const size = 4 * 1024 * 1024;
     const server = await startServer((request, response) => {
@@ -246,6 +304,32 @@ describe('servers that stall', () => {
     });
     const {http} = await testClient({idleTimeoutMs: 250, responseTimeoutMs: 20_000});
     expect(await http.post(server.origin, bodies.file(zeroSource(size))).json()).toEqual({received: size});
+  });
+});
+
+describe('a server that switches protocols', () => {
+  const switching = 'HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n';
+
+  test('after the whole request: the outcome is unknown', async () => {
+    const server = await startTcpServer((socket) => afterRequest(socket, 2, () => socket.write(switching)));
+    const {http} = await testClient();
+    const error = await rejection(http.post(server.origin, bodies.json({})));
+    expect(error).toMatchObject({code: 'ERR_OUTCOME_UNKNOWN', exitCode: 10});
+    expect(error.message).toContain('101');
+  });
+
+  test('while the body is being sent: what it says is not HTTP', async () => {
+    const server = await startTcpServer((socket) => socket.once('data', () => socket.pause().write(switching)));
+    const {http} = await testClient();
+    const error = await rejection(http.post(server.origin, bodies.file(zeroSource(50 * 1024 * 1024))));
+    expect(error).toMatchObject({code: 'ERR_RESPONSE_INVALID', exitCode: 7});
+  });
+
+  test('after a GET, of a stream too', async () => {
+    const server = await startTcpServer((socket) => afterRequest(socket, 0, () => socket.write(switching)));
+    const {http} = await testClient();
+    expect(await rejection(http.get(server.origin))).toMatchObject({code: 'ERR_RESPONSE_INVALID', exitCode: 7});
+    expect(await rejection(buffer(http.stream(server.origin)))).toMatchObject({code: 'ERR_RESPONSE_INVALID'});
   });
 });
 

@@ -1,97 +1,233 @@
-import http from 'node:http';
 import https from 'node:https';
-import net from 'node:net';
+import type {Duplex} from 'node:stream';
 import {inspect} from 'node:util';
 import {describe, expect, test} from 'vitest';
 import {createRequestBodies} from '../../src/http/index.js';
 import {proxyFor} from '../../src/http/connection/proxy.js';
+import {createAuthority} from './certificates.js';
+import {startProxy} from './proxies.js';
 import {selfSigned} from './self-signed.js';
-import {quick, rejection, testClient, testSource, zeroSource} from './test-client.js';
-import {refuseFirst, startRecordingServer, startServer, startTcpServer, startTlsServer} from './with-server.js';
+import {quick, reasonOf, rejection, testClient, testSource, zeroSource} from './test-client.js';
+import {
+  closedPort,
+  refuseFirst,
+  startRecordingServer,
+  startServer,
+  startTcpServer,
+  startTlsServer,
+} from './with-server.js';
 
-/** A forward proxy for http, with the lines and credentials that it was asked with. */
-async function startForwardProxy() {
-  const seen: {url: string | undefined; credentials: string | undefined}[] = [];
-  const proxy = await startServer((request, response) => {
-    seen.push({url: request.url, credentials: request.headers['proxy-authorization']});
-    const {method, headers} = request;
-    const onward = http.request(String(request.url), {method, headers}, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
-    });
-    onward.on('error', () => response.destroy());
-    request.pipe(onward);
-  });
-  return {...proxy, seen};
-}
-
-/** A proxy that opens tunnels, or answers `status`. */
-async function startTunnelProxy(status = 200) {
-  const targets: string[] = [];
-  const proxy = await startTcpServer((socket) => {
-    socket.once('data', (head) => {
-      const [, target = ''] = /^CONNECT (\S+) /.exec(String(head)) ?? [];
-      targets.push(target);
-      if (status !== 200) {
-        socket.end(`HTTP/1.1 ${status} No\r\ncontent-length: 0\r\n\r\n`);
-        return;
-      }
-      const [host = '', port] = target.split(':');
-      const onward = net.connect(Number(port), host, () => {
-        socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
-        socket.pipe(onward).pipe(socket);
-      });
-      onward.on('error', () => socket.end());
-    });
-  });
-  return {...proxy, targets};
-}
+/** A name that only proxies lead to: to 127.0.0.1. */
+const host = 'api.example.test';
 
 test('http goes through HTTP_PROXY, with its credentials, and retries keep the body whole', async () => {
   const server = await startRecordingServer(refuseFirst(1));
-  const proxy = await startForwardProxy();
+  const proxy = await startProxy();
   const {http: client} = await testClient({env: {HTTP_PROXY: proxy.origin.replace('http://', 'http://user:p%40ss@')}});
   const source = testSource(200_000);
-  await client.post(`${server.origin}/x`, createRequestBodies().file(source));
+  const url = `http://${host}:${server.port}/x?y=1`;
+  await client.post(`${url}#z`, createRequestBodies().file(source));
   const credentials = `Basic ${Buffer.from('user:p@ss').toString('base64')}`;
-  expect(proxy.seen).toEqual(Array(2).fill({url: `${server.origin}/x`, credentials}));
+  expect(proxy.seen).toEqual(Array(2).fill({url, credentials}));
   expect(server.requests.map(({body}) => body.equals(source.bytes))).toEqual([true, true]);
-  expect(server.requests[0]?.headers['user-agent']).toBe('mycli/1.2.3 test');
+  expect(server.requests[0]?.headers).toMatchObject({'user-agent': 'mycli/1.2.3 test', host: `${host}:${server.port}`});
 });
 
-test('https goes through a tunnel of HTTPS_PROXY, and certificates are still checked', async () => {
+test('http goes through a proxy that speaks https, whose certificate is checked for its own name', async () => {
+  const server = await startRecordingServer(refuseFirst(0));
+  const authority = createAuthority();
+  const https = {certificateAuthority: authority.cert};
+  const url = `http://${host}:${server.port}/x`;
+  const right = await startProxy({tls: authority.issue('IP:127.0.0.1')});
+  const {http: client} = await testClient({env: {HTTP_PROXY: right.origin}});
+  await client.get(url, {https});
+  expect(server.requests).toHaveLength(1);
+
+  const wrong = await startProxy({tls: authority.issue(`DNS:${host}`)});
+  const {http: refusing} = await testClient({env: {HTTP_PROXY: wrong.origin}});
+  const error = await rejection(refusing.get(url, {https}));
+  expect(error).toMatchObject({code: 'ERR_TLS'});
+  expect(error.message).toContain(`the certificate of the proxy 127.0.0.1:${wrong.port}`);
+  expect(wrong.seen).toEqual([]);
+});
+
+describe.each([
+  ['an http proxy', false],
+  ['an https proxy', true],
+])('TLS through %s', (_, secure) => {
+  test.each([
+    // The origin's host, the names of the certificate, whether they match, the SNI.
+    [host, [`DNS:${host}`], true, host],
+    [host, ['DNS:*.example.test'], true, host],
+    [host, ['DNS:other.test', 'IP:127.0.0.1'], false, host],
+    ['192.0.2.7', ['IP:192.0.2.7'], true, false],
+    ['192.0.2.7', ['IP:192.0.2.8'], false, false],
+    ['192.0.2.7', ['DNS:localhost'], false, false],
+    ['192.0.2.7', ['DNS:192.0.2.7', 'IP:127.0.0.1'], false, false],
+    ['[2001:db8::7]', ['IP:2001:db8::7'], true, false],
+    ['[2001:db8::7]', ['DNS:localhost', 'IP:::1'], false, false],
+  ])('https://%s with a certificate for %j: accepted is %j', async (origin, names, accepted, servername) => {
+    const authority = createAuthority();
+    const seen: {authorization: string | undefined; servername: unknown}[] = [];
+    const server = await startTlsServer(
+      ({headers: {authorization}, socket}, response) => {
+        seen.push({authorization, servername: 'servername' in socket ? socket.servername : undefined});
+        response.end('{}');
+      },
+      authority.issue(...names),
+    );
+    const proxy = await startProxy(secure ? {tls: authority.issue('IP:127.0.0.1')} : {});
+    const {http: client} = await testClient({env: {HTTPS_PROXY: proxy.origin}});
+    const call = client.get(`https://${origin}:${server.port}/x`, {
+      headers: {authorization: 'Bearer key-1234'},
+      https: {certificateAuthority: authority.cert},
+    });
+    const outcome = await call.json().catch((error: unknown) => error);
+    expect(proxy.seen).toEqual([{url: `${origin}:${server.port}`, credentials: undefined}]);
+    if (accepted) {
+      expect(outcome).toEqual({});
+      expect(seen).toEqual([{authorization: 'Bearer key-1234', servername}]);
+    } else {
+      expect(outcome).toMatchObject({code: 'ERR_TLS', exitCode: 6});
+      expect(seen).toEqual([]);
+    }
+  });
+});
+
+test('https goes through a tunnel of https_proxy, and a certificate that nobody signed is refused there, too', async () => {
   const server = await startTlsServer((_, response) => response.end('{}'));
-  const proxy = await startTunnelProxy();
+  const proxy = await startProxy();
   const {http: client} = await testClient({env: {https_proxy: `127.0.0.1:${proxy.port}`}});
-  expect(await rejection(client.get(server.origin))).toMatchObject({code: 'ERR_TLS'});
+  const url = `https://${host}:${server.port}`;
+  expect(await rejection(client.get(url))).toMatchObject({code: 'ERR_TLS'});
   const trusting = client.extend({https: {rejectUnauthorized: false}});
-  expect(await trusting.get(server.origin).json()).toEqual({});
-  expect(proxy.targets).toEqual([`127.0.0.1:${server.port}`, `127.0.0.1:${server.port}`]);
+  expect(await trusting.get(url).json()).toEqual({});
+  expect(proxy.seen.map((request) => request.url)).toEqual(Array(2).fill(`${host}:${server.port}`));
+});
+
+test('the certificate of an https proxy is checked before it learns anything', async () => {
+  const authority = createAuthority();
+  const proxy = await startProxy({tls: authority.issue(`DNS:${host}`)});
+  const env = {HTTPS_PROXY: proxy.origin.replace('https://', 'https://user:canary@')};
+  const {http: client, remarks} = await testClient({env});
+  const call = client.get(`https://${host}/x`, {https: {certificateAuthority: authority.cert}});
+  const error = await rejection(call);
+  expect(error).toMatchObject({code: 'ERR_TLS', exitCode: 6});
+  expect(error.message).toContain(`the certificate of the proxy 127.0.0.1:${proxy.port}`);
+  expect(proxy.seen).toEqual([]);
+  expect(remarks).toEqual([]);
 });
 
 test('NO_PROXY leads past the proxy', async () => {
+  const proxy = await startProxy();
+  const port = await closedPort();
+  const {http: client} = await testClient({
+    env: {HTTP_PROXY: proxy.origin, NO_PROXY: 'example.com, 127.0.0.0/8, 0.0.0.0'},
+  });
+  expect(await rejection(client.get(`http://0.0.0.0:${port}`))).toMatchObject({code: 'ERR_NETWORK'});
+  expect(proxy.seen).toEqual([]);
+});
+
+test('nothing that is meant for this machine goes through a proxy', async () => {
   const server = await startRecordingServer(refuseFirst(0));
-  const proxy = await startForwardProxy();
-  const {http: client} = await testClient({env: {HTTP_PROXY: proxy.origin, NO_PROXY: 'example.com, 127.0.0.1'}});
-  await client.get(server.origin);
+  const proxy = await startProxy();
+  const {http: client} = await testClient({env: {HTTP_PROXY: proxy.origin, HTTPS_PROXY: proxy.origin}});
+  await client.get(server.origin, {headers: {authorization: 'Bearer key-1234'}});
+  const tls = await startTlsServer((_, response) => response.end('{}'));
+  await client.get(tls.origin.replace('127.0.0.1', 'localhost'), {
+    https: {rejectUnauthorized: false},
+    dnsLookupIpVersion: 4,
+  });
   expect(server.requests).toHaveLength(1);
   expect(proxy.seen).toEqual([]);
 });
 
 test('a proxy that refuses the tunnel is a network error, not an answer of the server', async () => {
-  const proxy = await startTunnelProxy(403);
+  const proxy = await startProxy({tunnel: (socket) => socket.end('HTTP/1.1 403 No\r\ncontent-length: 0\r\n\r\n')});
   const {http: client} = await testClient({env: {HTTPS_PROXY: proxy.origin.replace('http://', 'http://u:canary-pw@')}});
-  const error = await rejection(client.post('https://api.example.test/x', createRequestBodies().json({})));
+  const error = await rejection(client.post(`https://${host}/x`, createRequestBodies().json({})));
   expect(error).toMatchObject({code: 'ERR_NETWORK', exitCode: 6});
   expect(error.message).toContain('the proxy answered 403');
   expect(inspect(error, {depth: Infinity, showHidden: true})).not.toContain('canary-pw');
-  expect(proxy.targets).toHaveLength(1);
+  expect(proxy.seen).toHaveLength(1);
 });
 
-test('a proxy that is not there is retried like a server that is not there', async () => {
-  const {http: client, remarks} = await testClient({env: {HTTP_PROXY: 'http://127.0.0.1:1'}});
-  expect(await rejection(client.get('http://api.example.test/x'))).toMatchObject({code: 'ERR_NETWORK'});
-  expect(remarks).toHaveLength(quick.maxRetries);
+test.each(['http', 'https'])(
+  'a proxy for %s that is not there is retried like a server that is not there',
+  async (scheme) => {
+    const proxy = `http://127.0.0.1:${await closedPort()}`;
+    const {http: client, remarks} = await testClient({env: {HTTP_PROXY: proxy, HTTPS_PROXY: proxy}});
+    const error = await rejection(client.get(`${scheme}://${host}/x`));
+    expect(error).toMatchObject({code: 'ERR_NETWORK'});
+    expect(error.message).toContain(proxy.replace('http://', 'cannot connect to the proxy '));
+    expect(remarks).toHaveLength(quick.maxRetries);
+  },
+);
+
+describe('a proxy that keeps a tunnel waiting', () => {
+  test.each<[string, (socket: Duplex) => void]>([
+    ['says nothing', () => undefined],
+    ['drips its answer', (socket) => drip(socket, 'HTTP/1.1 200 OK\r\nx: ')],
+    ['drips its status line', (socket) => drip(socket, 'HTTP/1.1 200 ')],
+    ['opens the tunnel, and nobody speaks TLS there', (socket) => socket.write('HTTP/1.1 200 OK\r\n\r\n')],
+  ])('%s: the time to connect ends it, and its connection', async (_, tunnel) => {
+    let closed: () => void = () => undefined;
+    const end = new Promise<void>((resolve) => (closed = resolve));
+    const proxy = await startProxy({
+      tunnel: (socket) => {
+        socket.on('end', closed).on('close', closed).resume();
+        tunnel(socket);
+      },
+    });
+    const {http: client} = await testClient({env: {HTTPS_PROXY: proxy.origin}, connectTimeoutMs: 100});
+    const error = await rejection(client.post(`https://${host}/x`, createRequestBodies().json({})));
+    expect(error).toMatchObject({code: 'ERR_TIMEOUT', exitCode: 6});
+    await end;
+  });
+
+  test('an https proxy that never finishes its own handshake', async () => {
+    const proxy = await startTcpServer(() => undefined);
+    const {http: client} = await testClient({
+      env: {HTTPS_PROXY: `https://127.0.0.1:${proxy.port}`},
+      connectTimeoutMs: 100,
+    });
+    const error = await rejection(client.post(`https://${host}/x`, createRequestBodies().json({})));
+    expect(error).toMatchObject({code: 'ERR_TIMEOUT', exitCode: 6});
+  });
+
+  test('an abort ends it at once, with its reason', async () => {
+    const controller = new AbortController();
+    const reason = new Error('stop');
+    let closed: () => void = () => undefined;
+    const end = new Promise<void>((resolve) => (closed = resolve));
+    const proxy = await startProxy({
+      tunnel: (socket) => {
+        socket.on('end', closed).on('close', closed).resume();
+        controller.abort(reason);
+      },
+    });
+    const {http: client} = await testClient({env: {HTTPS_PROXY: proxy.origin}, signal: controller.signal});
+    expect(await reasonOf(client.get(`https://${host}/x`))).toBe(reason);
+    await end;
+  });
+});
+
+test.each([
+  ['an answer with huge headers', `HTTP/1.1 200 OK\r\nx: ${'x'.repeat(1_000_000)}\r\n\r\n`],
+  ['no HTTP', 'SSH-2.0-OpenSSH_9.6\r\n\r\n'],
+  ['nothing, and it closes', ''],
+  ['a status only, and it closes', 'HTTP/1.1 200 OK\r\n'],
+  ['101', 'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'],
+  ['102', 'HTTP/1.1 102 Processing\r\n\r\n'],
+  ['a redirect', 'HTTP/1.1 302 Found\r\nlocation: http://elsewhere.test/\r\ncontent-length: 0\r\n\r\n'],
+  ['401', 'HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n'],
+  ['text in place of TLS', 'HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}'],
+])('a proxy that answers CONNECT with %s: a failure of the connection', async (_, answer) => {
+  const proxy = await startProxy({tunnel: (socket) => socket.end(answer)});
+  const {http: client} = await testClient({env: {HTTPS_PROXY: proxy.origin}});
+  const error = await rejection(client.post(`https://${host}/x`, createRequestBodies().json({})));
+  expect(error.exitCode).toBe(6);
+  expect(error.status).toBeUndefined();
 });
 
 test('a proxy that refuses a body while it is being sent is heard', async () => {
@@ -100,7 +236,7 @@ test('a proxy that refuses a body while it is being sent is heard', async () => 
   });
   const {http: client} = await testClient({env: {HTTP_PROXY: proxy.origin}});
   const body = createRequestBodies().file(zeroSource(20 * 1024 * 1024));
-  expect(await rejection(client.post('http://api.example.test/x', body))).toMatchObject({status: 413});
+  expect(await rejection(client.post(`http://${host}/x`, body))).toMatchObject({status: 413});
 });
 
 test('so is a server at the other end of a tunnel', async () => {
@@ -116,7 +252,7 @@ test('so is a server at the other end of a tunnel', async () => {
   });
   const {http: client} = await testClient({env: {HTTPS_PROXY: proxy.origin}});
   const body = createRequestBodies().file(zeroSource(20 * 1024 * 1024));
-  const call = client.post('https://127.0.0.1:1', {...body, https: {rejectUnauthorized: false}});
+  const call = client.post(`https://${host}`, {...body, https: {rejectUnauthorized: false}});
   expect(await rejection(call)).toMatchObject({status: 413});
 });
 
@@ -147,8 +283,8 @@ describe('proxyFor', () => {
     ['a.test', 'a.test:8443', false],
     ['10.1.2.3', '10.0.0.0/8', true],
     ['11.1.2.3', '10.0.0.0/8', false],
-    ['[::1]', '::1', true],
-    ['[::1]', '[::1]:443', true],
+    ['[fd00::1]', 'fd00::1', true],
+    ['[fd00::1]', '[fd00::1]:443', true],
     ['[fd00::1]', 'fd00::/8', true],
     ['10.1.2.3', 'fd00::/8', false],
     ['10.1.2.3', '10.0.0.0/99', false],
@@ -158,12 +294,47 @@ describe('proxyFor', () => {
     expect(used === undefined).toBe(past);
   });
 
-  test.each(['socks5://u:canary@x:1', 'http://u:canary@x:port'])('refuses %s without repeating it', (value) => {
-    expect(() => proxyFor(new URL('https://a.test'), {HTTPS_PROXY: value})).toThrow(
-      expect.objectContaining({
-        code: 'ERR_OPTION_INVALID',
-        message: 'HTTPS_PROXY is not the URL of an HTTP proxy',
-      }),
-    );
+  test.each([
+    'localhost',
+    'localhost.',
+    'api.localhost',
+    'LOCALHOST',
+    '127.0.0.1',
+    '127.1',
+    '127.255.255.254',
+    '[::1]',
+    '[0:0::1]',
+    '[::ffff:127.0.0.1]',
+    '[::ffff:7f12:3456]',
+  ])('%s is this machine: no proxy leads there', (host) => {
+    const env = {HTTP_PROXY: proxy, HTTPS_PROXY: proxy};
+    expect(proxyFor(new URL(`http://${host}:8080`), env)).toBeUndefined();
+    expect(proxyFor(new URL(`https://${host}`), env)).toBeUndefined();
   });
+
+  test.each(['localhost.test', 'xlocalhost', '128.0.0.1', '126.255.255.255', '[::ffff:128.0.0.1]', '127.0.0.1.test'])(
+    '%s is another machine',
+    (host) => {
+      expect(proxyFor(new URL(`http://${host}`), {HTTP_PROXY: proxy})).toBeDefined();
+    },
+  );
+
+  test.each(['http://u:canary%zz@x:1', 'socks5://u:canary@x:1', 'http://u:canary@x:port'])(
+    'refuses %s without repeating it',
+    (value) => {
+      expect(() => proxyFor(new URL('https://a.test'), {HTTPS_PROXY: value})).toThrow(
+        expect.objectContaining({
+          code: 'ERR_OPTION_INVALID',
+          message: 'HTTPS_PROXY is not the URL of an HTTP proxy',
+        }),
+      );
+    },
+  );
 });
+
+/** Sends a byte now and then, until the other side has had enough. */
+function drip(socket: Duplex, beginning: string): void {
+  socket.write(beginning);
+  const timer = setInterval(() => socket.write('x'), 5);
+  socket.on('close', () => clearInterval(timer));
+}

@@ -25,17 +25,20 @@ export interface TestServer {
 
 /** Starts an HTTP server on loopback; it ends with the test. */
 export async function startServer(listener: RequestListener): Promise<TestServer> {
-  return start(http.createServer(listener), 'http');
+  return startOn(http.createServer(listener), 'http');
 }
 
-/** Starts an HTTPS server whose certificate nobody trusts. */
-export async function startTlsServer(listener: RequestListener): Promise<TestServer> {
-  return start(https.createServer(selfSigned, listener), 'https');
+/** Starts an HTTPS server, with a certificate that nobody trusts unless it is given one. */
+export async function startTlsServer(
+  listener: RequestListener,
+  certificate: {readonly key: string; readonly cert: string} = selfSigned,
+): Promise<TestServer> {
+  return startOn(https.createServer(certificate, listener), 'https');
 }
 
 /** Starts a TCP server, for what no HTTP server would do. */
 export async function startTcpServer(listener: (socket: Socket) => void): Promise<TestServer> {
-  return start(
+  return startOn(
     net.createServer((socket) => {
       socket.on('error', () => undefined);
       listener(socket);
@@ -88,7 +91,8 @@ async function readAll(message: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-async function start(server: net.Server, scheme: string): Promise<TestServer> {
+/** Makes a server listen on loopback until the test ends. */
+export async function startOn(server: net.Server, scheme: string): Promise<TestServer> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);

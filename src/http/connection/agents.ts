@@ -1,38 +1,149 @@
-import http from 'node:http';
+import http, {type ClientRequestArgs} from 'node:http';
 import https from 'node:https';
-import type {Agents} from 'got';
+import {isIP, isIPv6, type Socket} from 'node:net';
+import type {Duplex} from 'node:stream';
+import type {SecureContextOptions} from 'node:tls';
+import type {Agents, OptionsInit} from 'got';
 import type {Environment} from '../types.js';
-import {withEarlyAnswers} from './early-answers.js';
+import type {Attempt} from './call.js';
+import {readAfterBrokenPipe, withEarlyAnswers} from './early-answers.js';
 import {proxyFor} from './proxy.js';
+import {ProxyError, StallError} from './watch.js';
+
+type RequestFunction = NonNullable<OptionsInit['request']>;
+
+/** How a request reaches its server, as got's options take it. */
+export interface Route {
+  readonly agent: Agents;
+  readonly request?: RequestFunction;
+}
+
+/** What opening a connection depends on. */
+export interface ConnectContext {
+  readonly connectTimeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+  readonly attempt: Attempt;
+}
 
 // Every request has a connection of its own. A kept one could be closed by the server at the moment an upload is sent
 // through it, with an unknown outcome, or could still be busy with a body that was answered early.
 const agentOptions = {keepAlive: false};
 
-/** Makes the agents of a client: which one serves a URL depends on the proxy variables. */
-export function createAgents(env: Environment): (url: URL) => Promise<Agents> {
-  const direct: Agents = {
+/** Makes the routes of a client: which one leads to a URL depends on the proxy variables. */
+export function createRoutes(env: Environment): (url: URL, context: ConnectContext) => Route {
+  const direct = {
     http: withEarlyAnswers(new http.Agent(agentOptions)),
     https: withEarlyAnswers(new https.Agent(agentOptions)),
   };
-  const proxied = new Map<string, Promise<Agents>>();
-  return async (url) => {
+  return (url, context) => {
     const proxy = proxyFor(url, env);
-    if (proxy === undefined) return direct;
-    const agents = proxied.get(proxy.href) ?? createProxyAgents(proxy);
-    proxied.set(proxy.href, agents);
-    return agents;
+    if (proxy === undefined) return {agent: direct};
+    context.attempt.proxy = proxy.host;
+    if (url.protocol === 'https:') return {agent: {https: new TunnelAgent(proxy, context)}};
+    return {agent: direct, request: throughProxy(proxy, direct)};
   };
 }
 
-async function createProxyAgents(proxy: URL): Promise<Agents> {
-  const [{HttpProxyAgent}, {HttpsProxyAgent}] = await Promise.all([
-    import('http-proxy-agent'),
-    import('https-proxy-agent'),
-  ]);
-  return {
-    http: withEarlyAnswers(new HttpProxyAgent(proxy, agentOptions)),
-    // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- it serves https, but inherits from http.Agent
-    https: withEarlyAnswers(new HttpsProxyAgent(proxy, agentOptions)),
+/** Asks the proxy for the URL itself, as is usual for `http:`. */
+function throughProxy(proxy: URL, agents: {readonly http: http.Agent; readonly https: https.Agent}): RequestFunction {
+  return ({href, host}, options) => {
+    const request = clientFor(proxy).request({
+      ...options,
+      ...addressOf(proxy),
+      path: href.replace(/#.*$/s, ''),
+      agent: proxy.protocol === 'https:' ? agents.https : agents.http,
+    });
+    for (const [name, value] of Object.entries({host, ...authorizationOf(proxy)})) request.setHeader(name, value);
+    return request;
   };
+}
+
+/**
+ * Reaches an `https:` server through a tunnel. Above the tunnel it is node's own agent, so names, addresses and SNI are
+ * checked as without a proxy.
+ */
+class TunnelAgent extends https.Agent {
+  constructor(
+    private readonly proxy: URL,
+    private readonly context: ConnectContext,
+  ) {
+    super(agentOptions);
+  }
+
+  override createConnection(
+    options: ClientRequestArgs & SecureContextOptions,
+    callback: (error: Error | null, stream: Duplex) => void = () => undefined,
+  ): undefined {
+    const target = `${bracketed(options.host ?? 'localhost')}:${options.port ?? 443}`;
+    openTunnel(this.proxy, target, options.ca, this.context)
+      .then((socket) => {
+        this.context.attempt.proxy = undefined;
+        const secured: ClientRequestArgs & {readonly socket: Socket} = {...options, socket};
+        const connection = super.createConnection(secured);
+        if (!connection) throw new ProxyError('the tunnel carries no connection');
+        return readAfterBrokenPipe(connection);
+      })
+      .then(
+        (connection) => callback(null, connection),
+        // Node takes an error without a stream; its types do not.
+        (error: unknown) => void Reflect.apply(callback, undefined, [error]),
+      );
+  }
+}
+
+/** Nobody else can end a request that has no connection yet: the tunnel has a time limit of its own. */
+async function openTunnel(
+  proxy: URL,
+  target: string,
+  ca: SecureContextOptions['ca'],
+  {connectTimeoutMs, signal}: ConnectContext,
+): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const request = clientFor(proxy).request({
+      ...addressOf(proxy),
+      method: 'CONNECT',
+      path: target,
+      agent: false,
+      ...(ca === undefined ? {} : {ca}),
+      headers: {host: target, ...authorizationOf(proxy)},
+      ...(signal === undefined ? {} : {signal}),
+    });
+    const late = new StallError(`no connection for ${connectTimeoutMs / 1000} s`);
+    const timer = setTimeout(() => request.destroy(late), connectTimeoutMs);
+    request.once('close', () => clearTimeout(timer));
+    request.once('error', (error: NodeJS.ErrnoException) =>
+      reject(error.code?.startsWith('HPE_') ? new ProxyError('what the proxy answered is not HTTP') : error),
+    );
+    request.once('connect', ({statusCode = 0, statusMessage = ''}, socket, head) => {
+      clearTimeout(timer);
+      if (statusCode >= 200 && statusCode < 300) {
+        if (head.length > 0) socket.unshift(head);
+        resolve(socket);
+        return;
+      }
+      socket.destroy();
+      reject(new ProxyError(`the proxy answered ${statusCode} ${statusMessage}`.trim()));
+    });
+    request.end();
+  });
+}
+
+function clientFor({protocol}: URL): typeof http | typeof https {
+  return protocol === 'https:' ? https : http;
+}
+
+function addressOf({protocol, hostname, port}: URL) {
+  const host = hostname.replace(/^\[|\]$/g, '');
+  // Node would take the name for TLS from the Host header, which names the server and not the proxy.
+  return {protocol, host, port: port || (protocol === 'https:' ? 443 : 80), servername: isIP(host) === 0 ? host : ''};
+}
+
+function authorizationOf({username, password}: URL): Readonly<Record<string, string>> {
+  if (username === '' && password === '') return {};
+  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return {'proxy-authorization': `Basic ${Buffer.from(credentials).toString('base64')}`};
+}
+
+function bracketed(host: string): string {
+  return isIPv6(host) ? `[${host}]` : host;
 }

@@ -8,6 +8,10 @@ export class Attempt {
   connected = false;
   /** The last byte of the request was handed to the connection. */
   sent = false;
+  /** Chunks of the body that the connection has taken. */
+  chunks = 0;
+  /** The proxy that is being connected to, in place of the server. */
+  proxy: string | undefined;
   #body: AsyncGenerator | undefined;
 
   /** Makes `body` what this attempt sends: the same, and its end is noted. */
@@ -22,7 +26,10 @@ export class Attempt {
   }
 
   async *#follow(body: AsyncGenerator): AsyncGenerator {
-    yield* body;
+    for await (const chunk of body) {
+      yield chunk;
+      this.chunks += 1;
+    }
     // The connection has taken the last chunk by the time that another one is asked for.
     this.sent = this.connected;
   }

@@ -16,7 +16,8 @@ export function withEarlyAnswers<T extends Agent>(agent: T): T {
   return agent;
 }
 
-function readAfterBrokenPipe<T extends Duplex | null | undefined>(socket: T): T {
+/** Makes a socket go on reading after a broken pipe. */
+export function readAfterBrokenPipe<T extends Duplex | null | undefined>(socket: T): T {
   if (!(socket instanceof Socket)) return socket;
   const write = socket._write.bind(socket);
   const writev = socket._writev?.bind(socket);

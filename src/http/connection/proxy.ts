@@ -1,24 +1,36 @@
 import {BlockList, isIP} from 'node:net';
 import {createError} from '../../errors/index.js';
+import {isLoopback} from '../origin.js';
 import type {Environment} from '../types.js';
 
 /**
- * The proxy for a URL: `HTTPS_PROXY` or `HTTP_PROXY` (lower case first) unless `NO_PROXY` names the host.
+ * The proxy for a URL: `HTTPS_PROXY` or `HTTP_PROXY` (lower case first) unless `NO_PROXY` names the host. None leads to
+ * this machine: what is local, and its key, would go elsewhere.
  * @throws RuntimeCliError `ERR_OPTION_INVALID` when the variable holds no http(s) URL.
  */
 export function proxyFor(url: URL, env: Environment): URL | undefined {
   const name = url.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
   const value = variable(env, name);
-  if (value === undefined || isExcluded(url, variable(env, 'NO_PROXY') ?? '')) return undefined;
+  if (value === undefined || isLoopback(url.hostname)) return undefined;
+  if (isExcluded(url, variable(env, 'NO_PROXY') ?? '')) return undefined;
   const full = value.includes('://') ? value : `http://${value}`;
   const proxy = URL.canParse(full) ? new URL(full) : undefined;
-  if (proxy === undefined || !['http:', 'https:'].includes(proxy.protocol)) {
+  if (proxy === undefined || !['http:', 'https:'].includes(proxy.protocol) || !isDecodable(proxy)) {
     // The value may hold a password.
     throw createError('ERR_OPTION_INVALID', `${name} is not the URL of an HTTP proxy`, {
       suggestions: [`Set ${name} to http://HOST:PORT, or unset it.`],
     });
   }
   return proxy;
+}
+
+function isDecodable({username, password}: URL): boolean {
+  try {
+    decodeURIComponent(username + password);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function variable(env: Environment, name: string): string | undefined {

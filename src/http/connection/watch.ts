@@ -2,7 +2,7 @@ import type {ClientRequest, IncomingMessage} from 'node:http';
 import {TLSSocket} from 'node:tls';
 import type {Socket} from 'node:net';
 import {createError} from '../../errors/index.js';
-import type {Call} from './call.js';
+import type {Attempt, Call} from './call.js';
 
 /** Limits of the client. */
 export interface ConnectionLimits {
@@ -20,6 +20,11 @@ export class StallError extends Error {
 /** The proxy would not open a connection. */
 export class ProxyError extends Error {
   readonly code = 'ERR_PROXY';
+}
+
+/** The server left HTTP for another protocol, which nobody had asked for. */
+class SwitchedError extends Error {
+  readonly code = 'HPE_UNEXPECTED_UPGRADE';
 }
 
 /**
@@ -41,13 +46,18 @@ export function watchRequest(
   const awaitAnswer = () => {
     answering ??= setTimeout(stall, limits.responseTimeoutMs, 'no whole answer', limits.responseTimeoutMs);
   };
-  request.once('close', () => {
+  let stopWatchingBody = (): void => undefined;
+  const clear = () => {
     clearTimeout(connecting);
     clearTimeout(answering);
-  });
-  request.once('proxyConnect', (answer: {statusCode?: number; statusText?: string}) => {
-    const {statusCode = 200, statusText = ''} = answer;
-    if (statusCode !== 200) request.destroy(new ProxyError(`the proxy answered ${statusCode} ${statusText}`.trim()));
+    stopWatchingBody();
+  };
+  request.once('close', clear);
+  // Without a listener Node drops the connection and tells nobody.
+  request.once('upgrade', (_, socket) => {
+    clear();
+    socket.destroy();
+    request.emit('error', new SwitchedError('the server switched protocols (101)'));
   });
   request.once('socket', (socket) => {
     let [waitingFor, ms] = ['no progress while sending', limits.idleTimeoutMs];
@@ -60,9 +70,12 @@ export function watchRequest(
       clearTimeout(connecting);
       attempt.connected = true;
       expect(waitingFor, ms);
+      if (!attempt.sent)
+        stopWatchingBody = watchBody(socket, attempt, limits.responseTimeoutMs, () => stall(waitingFor, ms));
     });
     request.once('finish', () => {
       attempt.sent = true;
+      stopWatchingBody();
       if (answering === undefined) socket.setTimeout(0);
       awaitAnswer();
     });
@@ -72,11 +85,26 @@ export function watchRequest(
       if (!isHeld(response)) clearTimeout(answering);
       expect('no progress while receiving the answer', limits.idleTimeoutMs);
       response.once('end', () => {
-        clearTimeout(answering);
+        clear();
         socket.setTimeout(0);
+        // What the server did not want to read must not keep the connection, and with it the process.
+        if (!request.writableFinished) socket.destroy();
       });
     });
   });
+}
+
+/**
+ * A server that sends a byte now and then keeps its connection busy without taking any of the body: what it sends is no
+ * progress. One that sends nothing is left to the socket's own time-out, which sees the progress within a chunk.
+ */
+function watchBody(socket: Socket, attempt: Attempt, timeoutMs: number, stall: () => void): () => void {
+  let seen = {bytesRead: socket.bytesRead, chunks: attempt.chunks};
+  const timer = setInterval(() => {
+    if (attempt.chunks === seen.chunks && socket.bytesRead > seen.bytesRead) stall();
+    seen = {bytesRead: socket.bytesRead, chunks: attempt.chunks};
+  }, timeoutMs);
+  return () => clearInterval(timer);
 }
 
 /** Ends a request whose answer is longer than anyone wants to hold in memory. Of a refusal the status is enough. */

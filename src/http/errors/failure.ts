@@ -55,7 +55,8 @@ export function failureError(
   attempt: Attempt,
   redact: (text: string) => string,
 ): RuntimeCliError {
-  const {method, path, host} = describeRequest(options);
+  const {method, path, host: server} = describeRequest(options);
+  const host = attempt.proxy === undefined || attempt.connected ? server : `the proxy ${attempt.proxy}`;
   const request = `${method} ${path}`;
   const reason = failureReason(error);
   const kind = failureKind(error);
