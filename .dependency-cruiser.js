@@ -51,6 +51,7 @@ const owners = {
   listr2: {owner: 'src/tasks/'},
   '@oclif/core': {owner: 'src/cli/oclif[.]ts', types: '^src/(cli/(?!oclif[.]ts)|commands/)'},
   busboy: {owner: 'src/testing/'},
+  mime: {owner: 'src/testing/'},
 };
 
 const anyOf = (names) => names.map((name) => `^${groups[name] ?? layers[name].path}`);

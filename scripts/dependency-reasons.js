@@ -17,6 +17,7 @@ export const reasons = {
   ignore: 'The rules of `.bundleignore`, which are those of gitignore.',
   jiti: 'Loads TypeScript without a build: `config.server.ts` and `mycli.config.ts`.',
   listr2: 'Shows the steps of a command and how far they are.',
+  mime: 'Knows the content types of the files that the local runtime serves.',
   picomatch: 'Matches the patterns for server-only and shared files.',
   'pretty-bytes': 'Sizes for people.',
   'tar-stream':

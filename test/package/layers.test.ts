@@ -66,6 +66,7 @@ const planted: readonly (readonly [rule: string, file: string, content: string])
   ['owner-@oclif/core', 'src/tasks/planted.ts', `import '@oclif/core';`],
   ['types-only-@oclif/core', 'src/commands/planted.ts', `import '@oclif/core';`],
   ['owner-busboy', 'src/http/planted.ts', `await import('busboy');`],
+  ['owner-mime', 'src/http/planted.ts', `await import('mime');`],
   ['no-circular', 'src/modules/round.ts', `import type {Trip} from './trip.js'; export type Round = Trip;`],
   ['not-to-unresolvable', 'src/errors/planted.ts', `import './missing.js';`],
 ];

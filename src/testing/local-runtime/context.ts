@@ -32,6 +32,8 @@ export interface Call {
   readonly body: RequestBody;
   /** Path as it was sent, without the query. */
   readonly path: string;
+  /** The query as it was sent, with its "?"; empty without one. */
+  readonly search: string;
   readonly query: URLSearchParams;
   /** The parts of the path that the pattern of the route names, decoded. */
   readonly params: Readonly<Record<string, string>>;
@@ -57,6 +59,8 @@ export interface Route {
 /** Routes that belong together: below one prefix, with one way to be let in and one form of errors. */
 export interface Protocol {
   readonly prefix: string;
+  /** Whether each path is served with and without its final slash, whichever its pattern has. */
+  readonly anyFinalSlash: boolean;
   readonly routes: readonly Route[];
   /** Checks credentials and names; returns who the request is from. @throws HttpFailure 400, 401 or 403. */
   admit(call: Call): string;

@@ -4,6 +4,7 @@ import {createError, nearest} from '../../errors/index.js';
 export const routeNames = [
   'upload',
   'list',
+  'projects',
   'download',
   'archive',
   'delete',
@@ -11,6 +12,7 @@ export const routeNames = [
   'history',
   'deployment',
   'target',
+  'targets',
   'token',
   'site',
   'home',

@@ -14,8 +14,10 @@ export interface RouteMatch {
 export function matchRoute(protocol: Protocol, method: string, path: string): RouteMatch {
   // Decoded part by part: a "%2F" is no separator, and "%2E%2E" is a name like any other, for the handler to refuse.
   const parts = path.slice(protocol.prefix.length).split('/').map(decodePart);
+  const segments = (list: readonly string[]): readonly string[] =>
+    protocol.anyFinalSlash && list.length > 1 && list.at(-1) === '' ? list.slice(0, -1) : list;
   const candidates = protocol.routes.flatMap((route) => {
-    const params = matchPattern(route.pattern.split('/'), parts);
+    const params = matchPattern(segments(route.pattern.split('/')), segments(parts));
     return params === undefined ? [] : [{route, params}];
   });
   const match = candidates.find(({route}) => route.method === method || (method === 'HEAD' && route.method === 'GET'));

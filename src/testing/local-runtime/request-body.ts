@@ -79,7 +79,7 @@ export class RequestBody {
 
   /** @throws HttpFailure 415 for another content type, 413 when it is too large, 400 when it is not JSON. */
   async json(): Promise<unknown> {
-    this.requireType('application/json');
+    this.refuseOtherTypes('application/json');
     const text = await this.text();
     try {
       return JSON.parse(text);
@@ -88,9 +88,9 @@ export class RequestBody {
     }
   }
 
-  /** @throws HttpFailure 415 when it is not of `type`. */
-  requireType(type: string): void {
-    const [given = ''] = (this.#request.headers['content-type'] ?? '').split(';');
+  /** Many clients name no type: the body is then taken for what belongs here. @throws HttpFailure 415 for another type. */
+  refuseOtherTypes(type: string): void {
+    const [given = ''] = (this.#request.headers['content-type'] ?? type).split(';');
     if (given.trim().toLowerCase() !== type) {
       throw new HttpFailure(415, `The content type has to be ${type}, not "${given}".`);
     }

@@ -36,10 +36,12 @@ export async function handleRequest(
 ): Promise<void> {
   const findings: Findings = {};
   const requestId = randomUUID();
-  const [path = '/', query = ''] = splitOnce(request.url ?? '/', '?');
+  const url = request.url ?? '/';
+  const [path = '/'] = url.split('?', 1);
+  const search = url.slice(path.length);
   const body = new RequestBody(request);
   const origin = `http://${request.headers.host ?? ''}`;
-  const call: Call = {context, request, body, path, origin, query: new URLSearchParams(query), params: {}};
+  const call: Call = {context, request, body, path, search, origin, query: new URLSearchParams(search), params: {}};
   recordAtEnd(call, response, {requestId, findings, onEnd});
   response.setHeader('x-request-id', requestId);
   try {
@@ -152,9 +154,4 @@ function recordAtEnd(
       requestId,
     });
   });
-}
-
-function splitOnce(text: string, separator: string): readonly string[] {
-  const at = text.indexOf(separator);
-  return at === -1 ? [text] : [text.slice(0, at), text.slice(at + separator.length)];
 }

@@ -102,6 +102,25 @@ describe('the token endpoint', () => {
     expect(expired.headers.get('www-authenticate')).toContain('invalid_token');
   });
 
+  test('grants JWTs, which clients decode', async () => {
+    const {client, runtime} = await startRuntime({tokenSeconds: 60, now: () => new Date('2030-01-01T00:00:00Z')});
+    const {json} = await client.token('grant_type=client_credentials&scope=read+write');
+    const parts = (json.access_token as string).split('.');
+    expect(parts).toHaveLength(3);
+    const [header, claims] = parts
+      .slice(0, 2)
+      .map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()) as unknown);
+    expect(header).toEqual({alg: 'HS256', typ: 'JWT'});
+    const issued = Date.parse('2030-01-01T00:00:00Z') / 1000;
+    expect(claims).toEqual({
+      sub: runtime.credentials.clientId,
+      scope: 'read write',
+      iat: issued,
+      exp: issued + 60,
+      jti: expect.any(String),
+    });
+  });
+
   test('refuses wrong client credentials', async () => {
     const {client, runtime} = await startRuntime();
     for (const reply of [
@@ -117,7 +136,9 @@ describe('the token endpoint', () => {
 
   test('takes percent-encoded client credentials', async () => {
     const {client} = await startRuntime({credentials: {clientSecret: 'a b:c%'}});
-    expect((await client.token(undefined, undefined, encodeURIComponent('a b:c%'))).status).toBe(200);
+    for (const secret of [encodeURIComponent('a b:c%'), 'a+b%3Ac%25']) {
+      expect((await client.token(undefined, undefined, secret)).status).toBe(200);
+    }
     expect((await client.token()).status).toBe(200);
   });
 
@@ -150,11 +171,20 @@ describe('the token endpoint', () => {
   test('its tokens cannot be changed', async () => {
     const {client} = await startRuntime({tokenSeconds: 0});
     const {json} = await client.token();
-    const [payload = '', signature = ''] = json.access_token.split('.');
+    const [header = '', payload = '', signature = ''] = json.access_token.split('.');
     const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as object;
-    const longer = Buffer.from(JSON.stringify({...claims, expiresAt: Date.now() + 1e6})).toString('base64url');
-    const headers = {authorization: `Bearer ${longer}.${signature}`};
-    expect((await send(`${client.apiBase}/shop/bundles`, {headers})).status).toBe(401);
+    const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const longer = encode({...claims, exp: Date.now() / 1000 + 1e6});
+    const unsigned = encode({alg: 'none', typ: 'JWT'});
+    for (const token of [
+      `${header}.${longer}.${signature}`,
+      `${unsigned}.${longer}.`,
+      `${header}.${longer}`,
+      `${header}.${longer}.`,
+    ]) {
+      const headers = {authorization: `Bearer ${token}`};
+      expect((await send(`${client.apiBase}/shop/bundles`, {headers})).status).toBe(401);
+    }
   });
 
   test('the API key is no access token, and the other way round', async () => {

@@ -23,6 +23,7 @@ describe('a deployment', () => {
     await client.pushV2(await v2Archive());
     const {json} = await client.api('shop/environments/production/deployments', client.json({bundleId: 1}));
     expect(json).toMatchObject({status: 'queued', progress: null, duration: null});
+    const {deploymentId} = json;
     const look = async () => {
       const api = await client.api(`shop/environments/production/deployments/${json.deploymentId}`);
       const legacy = await client.legacy('projects/shop/target/production/deploy/');
@@ -38,11 +39,15 @@ describe('a deployment', () => {
     expect(await look()).toEqual(['queued', undefined, 'Queued', 'CREATE_IN_PROGRESS', 'Queued']);
     advance(5);
     expect(await look()).toEqual(['in_progress', 50, 'In Progress', 'CREATE_IN_PROGRESS', 'In Progress']);
+    const {json: running} = await client.legacy('projects/shop/target/production/deploy/');
+    expect(running.results[0].duration).toBe('00:00:05.000000');
     advance(3);
     expect(await look()).toEqual(['finished', 100, 'Finished', 'ACTIVE', 'Finished']);
     const {json: history} = await client.legacy('projects/shop/target/production/deploy/');
     expect(history.results[0]).toMatchObject({
-      duration: 8,
+      deploy_type: 'Publish',
+      external_publish_id: deploymentId,
+      duration: '00:00:08.000000',
       created_at: '2030-01-01T00:00:00.000Z',
       updated_at: '2030-01-01T00:00:08.000Z',
     });
@@ -68,6 +73,18 @@ describe('a deployment', () => {
     expect((await client.deploy(1)).status).toBe(201);
   });
 
+  test('may be of the bundle that is current', async () => {
+    const {client, advance} = await startWithClock();
+    await client.pushV2(await v2Archive());
+    expect((await client.deploy('current')).status).toBe(400);
+    await client.deploy(1);
+    advance(8);
+    await client.pushV2(await v2Archive());
+    expect((await client.deploy('current')).status).toBe(201);
+    const {json} = await client.legacy('projects/shop/target/production/');
+    expect(json.current_deploy).toMatchObject({status: 'Queued', bundle: {id: 1}});
+  });
+
   test('is one of two that are asked for at the same time', async () => {
     const {client} = await startWithClock();
     await client.pushV2(await v2Archive());
@@ -88,8 +105,10 @@ describe('a deployment', () => {
     const {json} = await client.legacy('projects/shop/target/production/');
     expect(json).toEqual({
       slug: 'production',
+      name: 'production',
       state: 'PUBLISH_IN_PROGRESS',
-      current_deploy: {status: 'In Progress', bundle: {id: 2}},
+      deletion_status: 'ACTIVE',
+      current_deploy: {status: 'In Progress', bundle: {id: 2, message: 'first'}},
     });
     expect((await client.site('shop/production/static/index.html')).body).toBe('old');
     advance(1);

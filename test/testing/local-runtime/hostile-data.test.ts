@@ -102,7 +102,7 @@ describe('a data folder that came from elsewhere', () => {
     await symlink(path.join(path.dirname(victim), 'sites'), path.join(data, 'sites'));
     expect((await client.site('shop/production/static/app.js')).status).toBe(404);
     expect((await client.deploy(1)).status).toBe(500);
-    expect(await readdir(path.join(path.dirname(victim), 'sites', site))).toEqual(['static']);
+    expect(await readdir(path.join(path.dirname(victim), 'sites', site))).toEqual(['server', 'static']);
   });
 
   test('keeps what the runtime did not make', async () => {

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {build, gnuTar, v2Archive} from './archives.js';
-import {sendRaw, v1Body} from './client.js';
+import {send, sendRaw, v1Body, v2Form} from './client.js';
 import {startRuntime} from './with-runtime.js';
 
 const v1Prefix = {prefix: 'shop/bld', gzip: false};
@@ -75,6 +75,79 @@ describe('the legacy backend', () => {
       status: 404,
       json: {detail: expect.stringContaining('"new"')},
     });
+  });
+
+  test('lists projects and targets, which come into being when they are first used', async () => {
+    const {client} = await startRuntime();
+    expect((await client.legacy('projects/')).json).toEqual({count: 0, next: null, previous: null, results: []});
+    const archive = await v2Archive();
+    for (const project of ['shop', 'blog']) await client.pushV2(archive, {}, project);
+    for (const target of ['staging', 'production']) await client.deploy(1, target);
+    const {json: projects} = await client.legacy('projects/');
+    expect(projects.results.map(({slug, name}: Record<string, string>) => [slug, name])).toEqual([
+      ['blog', 'blog'],
+      ['shop', 'shop'],
+    ]);
+    expect((await client.legacy('projects/?limit=1&offset=1')).json).toMatchObject({
+      count: 2,
+      results: [{slug: 'shop'}],
+    });
+    const {json: targets} = await client.legacy('projects/shop/target/');
+    expect(targets).toMatchObject({count: 2, results: [{slug: 'production'}, {slug: 'staging'}]});
+    expect(targets.results[1]).toEqual((await client.legacy('projects/shop/target/staging/')).json);
+    expect((await client.legacy('projects/blog/target/')).json).toMatchObject({count: 0, results: []});
+  });
+
+  test('deletes several bundles, each for itself', async () => {
+    const {client} = await startRuntime();
+    const archive = await v2Archive();
+    for (let count = 0; count < 3; count += 1) await client.pushV2(archive);
+    await client.deploy(2);
+    const {status, json} = await client.legacy(
+      'projects/shop/bundles/bulk-delete/',
+      client.json({bundle_ids: [1, 2, 3, 9, 1]}),
+    );
+    expect(status).toBe(202);
+    expect(json).toEqual({
+      rejected_bundles: [
+        {bundle_id: 2, errors: expect.stringContaining('in use by "production"')},
+        {bundle_id: 9, errors: expect.stringContaining('no bundle 9')},
+      ],
+      bundles_queued_for_cleanup: [1, 3],
+    });
+    expect((await client.legacy('projects/shop/bundles/')).json).toMatchObject({count: 1, results: [{id: 2}]});
+    for (const body of [{}, {bundle_ids: []}, {bundle_ids: ['1']}, {bundle_ids: 1}]) {
+      expect((await client.legacy('projects/shop/bundles/bulk-delete/', client.json(body))).status).toBe(400);
+    }
+  });
+
+  test.each(['', '/'])('serves every path, ending in "%s"', async (slash) => {
+    const {client, runtime} = await startRuntime();
+    const archive = await v2Archive();
+    const form = {method: 'POST', body: v2Form(archive)};
+    const tar = v1Body(await gnuTar(build, v1Prefix));
+    expect((await client.legacy(`v2/projects/shop/bundles${slash}`, form)).status).toBe(201);
+    expect((await client.pushV1(tar, `projects/shop/builds${slash}`)).status).toBe(200);
+    expect((await client.pushV1(tar, `projects/shop/builds/production${slash}`)).status).toBe(200);
+    const body = client.json({bundle_id: 1});
+    expect((await client.legacy(`projects/shop/target/staging/deploy${slash}`, body)).status).toBe(201);
+    for (const path of ['', '/shop/bundles', '/shop/bundles/1/download', '/shop/target', '/shop/target/staging']) {
+      expect([path, (await client.legacy(`projects${path}${slash}`)).status]).toEqual([path, 200]);
+    }
+    expect((await client.legacy(`projects/shop/target/staging/deploy${slash}`)).json.count).toBe(1);
+    expect((await client.api(`shop/bundles${slash}`)).status).toBe(200);
+    expect((await client.legacy(`projects/shop/bundles/2${slash}`, {method: 'DELETE'})).status).toBe(204);
+    const bulk = client.json({bundle_ids: [1]});
+    expect((await client.legacy(`projects/shop/bundles/bulk-delete${slash}`, bulk)).status).toBe(202);
+    const token = {method: 'POST', headers: {authorization: 'Basic x'}, body: new URLSearchParams()};
+    expect((await send(`${runtime.credentials.tokenUrl}${slash}`, token)).json.error).toBe('invalid_client');
+    expect((await client.legacy(`projects/shop/bundles/${slash}/`)).status).toBe(404);
+  });
+
+  test('says what is wrong in "detail" and in "message", for clients read either', async () => {
+    const {client} = await startRuntime();
+    const {json} = await client.legacy('projects/shop/bundles/7/download/');
+    expect(json).toEqual({detail: expect.stringContaining('no bundle 7'), message: json.detail});
   });
 
   test('gives a presigned URL that needs no credentials and can be resumed, and not a forged one', async () => {
@@ -154,7 +227,7 @@ describe('the legacy backend', () => {
     const {client} = await startRuntime();
     const wrong = await client.legacy('projects/shop/bundles/', {method: 'PUT'});
     expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET']);
-    expect((await client.legacy('projects/shop/bundles')).status).toBe(404);
+    expect((await client.legacy('projects/shop/other')).status).toBe(404);
   });
 
   test.each(['limit=0', 'limit=201', 'limit=x', 'offset=-1'])('refuses the range %s', async (query) => {

@@ -14,7 +14,7 @@ async function startDeployed(archive?: Uint8Array) {
 }
 
 describe('a deployed bundle', () => {
-  test('serves its shared files with their types, without credentials', async () => {
+  test('serves its files with their types, without credentials', async () => {
     const {client} = await startDeployed();
     const script = await client.site('shop/production/static/app.js');
     expect([script.status, script.body]).toEqual([200, build['static/app.js']]);
@@ -50,22 +50,114 @@ describe('a deployed bundle', () => {
     expect([reply.status, reply.body]).toEqual([status, body]);
   });
 
-  test('serves neither server-only files nor the configuration nor the rest', async () => {
-    const {client, runtime} = await startDeployed();
-    for (const file of ['ssr.js', '.runtime/config.json', 'server/hidden.txt', '', 'static', 'static/none.js']) {
-      const {status} = await client.site(`shop/production/${file}`);
-      expect([file, status]).toEqual([file, file === '' ? 302 : 404]);
+  test('serves neither server-only files nor the configuration, and all the rest', async () => {
+    const {client, runtime} = await startDeployed(await v2Archive({...build, 'docs/intro/index.html': 'intro'}));
+    const statuses = {
+      'ssr.js': 404,
+      '.runtime/config.json': 404,
+      '.runtime': 404,
+      'server/hidden.txt': 200,
+      'docs/intro/': 200,
+      '': 302,
+      'static/none.js': 404,
+      'static/none/': 404,
+    };
+    for (const [file, status] of Object.entries(statuses)) {
+      expect([file, (await client.site(`shop/production/${file}`)).status]).toEqual([file, status]);
     }
     const [site = ''] = await readdir(path.join(runtime.dataDirectory, 'sites'));
-    const files = await readdir(path.join(runtime.dataDirectory, 'sites', site), {recursive: true});
-    expect(files.sort()).toEqual(['static', 'static/app.js', 'static/index.html']);
+    const files = await readdir(path.join(runtime.dataDirectory, 'sites', site), {
+      recursive: true,
+      withFileTypes: true,
+    });
+    const names = files.filter((entry) => entry.isFile()).map((entry) => entry.name);
+    expect(names.sort()).toEqual(['app.js', 'hidden.txt', 'index.html', 'index.html']);
   });
 
   test('serves no file that is both server-only and shared', async () => {
     const settings = {ssrOnly: ['ssr.js', 'static/secret.js'], ssrShared: ['**/*'], ssrParameters: {}};
     const {client} = await startDeployed(await v2Archive({...build, 'static/secret.js': 'secret'}, {settings}));
     expect((await client.site('shop/production/static/secret.js')).status).toBe(404);
-    expect((await client.site('shop/production/server/hidden.txt')).body).toBe('hidden');
+  });
+
+  test('leads to a folder with its final slash, and keeps the query', async () => {
+    const {client, runtime} = await startDeployed(await v2Archive({...build, 'docs/a b/index.html': 'intro'}));
+    const target = `${runtime.origin}/shop/production`;
+    for (const [asked, location] of [
+      ['docs/a%20b', '/shop/production/docs/a%20b/'],
+      ['docs/a%20b?x=1&y=//evil', '/shop/production/docs/a%20b/?x=1&y=//evil'],
+      ['docs', '/shop/production/docs/'],
+      ['?x', '/shop/production/static/index.html?x'],
+    ]) {
+      const reply = await client.site(`shop/production/${asked}`);
+      expect([asked, reply.status, reply.headers.get('location')]).toEqual([asked, 302, location]);
+    }
+    expect(await (await fetch(`${target}/docs/a%20b?x`)).text()).toBe('intro');
+    expect((await client.site('shop/production?x=1')).headers.get('location')).toBe('/shop/production/?x=1');
+  });
+
+  test.each([
+    '//evil.example',
+    '//evil.example/x',
+    '/\\\\evil.example/x',
+    '/\\evil.example/x',
+    '/%5Cevil.example/x',
+    '/%2Fevil.example/x',
+    '/../evil.example',
+    '/..//evil.example',
+    '/%2e%2e/%2fevil.example',
+    '/shop/production//evil.example',
+    '/shop/production/\\evil.example',
+    '/shop/production/static/..//evil.example',
+    'http://evil.example/x',
+    '/shop/production/static%0d%0aset-cookie:x',
+  ])('leads to no other origin: %s', async (requested) => {
+    const {runtime} = await startDeployed();
+    const {status, headers} = await sendRaw(runtime.origin, {path: requested});
+    expect(headers['set-cookie']).toBeUndefined();
+    if (headers.location === undefined) expect(status).toBe(404);
+    else expect(new URL(headers.location, runtime.origin).origin).toBe(runtime.origin);
+  });
+
+  test.each([
+    [undefined, undefined],
+    ['gzip, deflate, br', 'br'],
+    ['gzip', 'gzip'],
+    ['x-gzip', 'gzip'],
+    ['br;q=0.5, gzip', 'gzip'],
+    ['br;q=0, *', 'gzip'],
+    ['*', 'br'],
+    ['*;q=0', undefined],
+    ['identity, br;q=0.9', undefined],
+    ['identity;q=0.1, br;q=0.5', 'br'],
+    ['BR ; Q=1.0', 'br'],
+    ['br;q=2, gzip;q=x, zstd', undefined],
+    ['', undefined],
+  ])('with Accept-Encoding %j is sent as %j', async (accepted, encoding) => {
+    const files = {...build, 'static/app.js.br': 'small', 'static/app.js.gz': 'larger'};
+    const {runtime} = await startDeployed(await v2Archive(files));
+    const headers = accepted === undefined ? {} : {'accept-encoding': accepted};
+    const reply = await sendRaw(`${runtime.origin}/shop/production/static/app.js`, {headers});
+    expect(reply.headers['content-encoding']).toBe(encoding);
+    expect(reply.headers.vary).toBe('accept-encoding');
+    expect(reply.headers['content-type']).toBe('text/javascript; charset=utf-8');
+    expect(reply.body).toBe({br: 'small', gzip: 'larger'}[encoding ?? ''] ?? build['static/app.js']);
+  });
+
+  test('has another version for each encoding, and none where it has no encoded file', async () => {
+    const {runtime} = await startDeployed(await v2Archive({...build, 'static/app.js.gz': 'larger'}));
+    const ask = (name: string, headers: Readonly<Record<string, string>>) =>
+      sendRaw(`${runtime.origin}/shop/production/static/${name}`, {headers});
+    const encoded = await ask('app.js', {'accept-encoding': 'gzip'});
+    const plain = await ask('app.js', {});
+    expect(encoded.headers.etag).not.toBe(plain.headers.etag);
+    const again = {'accept-encoding': 'gzip', 'if-none-match': encoded.headers.etag ?? ''};
+    expect(await ask('app.js', again)).toMatchObject({status: 304, headers: {vary: 'accept-encoding'}});
+    expect((await ask('app.js', {'if-none-match': encoded.headers.etag ?? ''})).status).toBe(200);
+    expect((await ask('index.html', {'accept-encoding': 'gzip'})).headers).not.toHaveProperty('vary');
+    const itself = await ask('app.js.gz', {'accept-encoding': 'gzip'});
+    expect(itself.headers).toMatchObject({'content-type': 'application/gzip'});
+    expect(itself.headers).not.toHaveProperty('content-encoding');
   });
 
   test('leads to its page from the top', async () => {
@@ -118,14 +210,37 @@ describe('a deployed bundle', () => {
     expect((await client.site('shop/production/static/outside.js')).status).toBe(404);
   });
 
-  test('serves what a v1 push lists as shared', async () => {
+  test('of a v1 push serves all that it does not list as server-only', async () => {
     const {client} = await startRuntime();
     const tar = await gnuTar(build, {prefix: 'shop/bld', gzip: false});
     const body = v1Body(tar, {ssr_shared: ['static/app.js']});
     expect((await client.pushV1(body, 'projects/shop/builds/production/')).status).toBe(200);
-    expect((await client.site('shop/production/static/app.js')).body).toBe(build['static/app.js']);
-    expect((await client.site('shop/production/static/index.html')).status).toBe(404);
+    for (const file of ['static/app.js', 'static/index.html', 'server/hidden.txt']) {
+      expect((await client.site(`shop/production/${file}`)).body).toBe(build[file]);
+    }
     expect((await client.site('shop/production/ssr.js')).status).toBe(404);
+  });
+
+  test.each([
+    ['html', 'text/html; charset=utf-8'],
+    ['CSS', 'text/css; charset=utf-8'],
+    ['mjs', 'text/javascript; charset=utf-8'],
+    ['json', 'application/json'],
+    ['map', 'application/json'],
+    ['webmanifest', 'application/manifest+json'],
+    ['svg', 'image/svg+xml'],
+    ['avif', 'image/avif'],
+    ['ico', 'image/vnd.microsoft.icon'],
+    ['woff2', 'font/woff2'],
+    ['wasm', 'application/wasm'],
+    ['mp3', 'audio/mpeg'],
+    ['csv', 'text/csv; charset=utf-8'],
+    ['zip', 'application/zip'],
+    ['unheardof', 'application/octet-stream'],
+  ])('says what a file of type .%s is', async (extension, type) => {
+    const name = `static/file.${extension}`;
+    const {client} = await startDeployed(await v2Archive({...build, [name]: '1'}));
+    expect((await client.site(`shop/production/${name}`)).headers.get('content-type')).toBe(type);
   });
 });
 

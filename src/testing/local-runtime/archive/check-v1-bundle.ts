@@ -39,7 +39,7 @@ export async function checkV1Bundle(archive: string, options: V1BundleOptions): 
       throw new HttpFailure(422, `"${missing}" of ${key} is no file of the archive under "${root}/".`);
     }
   }
-  return {ssrParameters, matches: {ssrOnly, ssrShared}, warnings: [], root};
+  return {ssrParameters, files: [...files], matches: {ssrOnly, ssrShared}, warnings: [], root};
 }
 
 function belongsTo(root: string, {path, type}: ArchiveEntry): boolean {

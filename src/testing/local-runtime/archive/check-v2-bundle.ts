@@ -36,6 +36,8 @@ export interface V2BundleOptions {
 /** What was found in a bundle. */
 export interface CheckedBundle {
   readonly ssrParameters: Readonly<Record<string, unknown>>;
+  /** All its files but the configuration, relative to `root`. */
+  readonly files: readonly string[];
   /** Files for the patterns, relative to `root`. */
   readonly matches: {readonly ssrOnly: readonly string[]; readonly ssrShared: readonly string[]};
   readonly warnings: readonly string[];
@@ -77,7 +79,7 @@ export async function checkV2Bundle(archive: string, options: V2BundleOptions): 
     throw new HttpFailure(422, `The bundle is refused (matchMode is strict): ${missing.join('; ')}.`);
   }
   const matches = {ssrOnly: matchPatterns(ssrOnly, files), ssrShared: matchPatterns(ssrShared, files)};
-  return {ssrParameters, matches, warnings: missing, root};
+  return {ssrParameters, files, matches, warnings: missing, root};
 }
 
 async function readConfig(content: AsyncIterable<Buffer>, name: string): Promise<string> {

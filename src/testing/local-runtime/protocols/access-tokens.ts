@@ -1,7 +1,7 @@
 import {createHash, createHmac, randomUUID, timingSafeEqual} from 'node:crypto';
 import * as v from 'valibot';
 
-const claimsSchema = v.object({scopes: v.array(v.string()), expiresAt: v.number(), id: v.string()});
+const claimsSchema = v.object({sub: v.string(), scope: v.string(), iat: v.number(), exp: v.number(), jti: v.string()});
 
 /** What a token is good for. */
 export type TokenClaims = Readonly<v.InferOutput<typeof claimsSchema>>;
@@ -17,17 +17,40 @@ export function sign(value: string, key: string): string {
   return createHmac('sha256', key).update(value).digest('base64url');
 }
 
-/** Makes a token. It carries its claims, signed, so that it outlives a restart of the runtime. */
-export function issueToken(scopes: readonly string[], expiresAt: Date, key: string): string {
-  const claims = {scopes, expiresAt: expiresAt.getTime(), id: randomUUID()};
-  const payload = Buffer.from(JSON.stringify(claims)).toString('base64url');
-  return `${payload}.${sign(payload, key)}`;
+/** The first part of every token. */
+const header = encode({alg: 'HS256', typ: 'JWT'});
+
+/** Makes a token: a JWT, which clients decode and which outlives a restart of the runtime. */
+export function issueToken(
+  {
+    sub,
+    scopes,
+    issuedAt,
+    seconds,
+  }: {
+    readonly sub: string;
+    readonly scopes: readonly string[];
+    readonly issuedAt: Date;
+    readonly seconds: number;
+  },
+  key: string,
+): string {
+  const iat = Math.floor(issuedAt.getTime() / 1000);
+  const claims: TokenClaims = {sub, scope: scopes.join(' '), iat, exp: iat + seconds, jti: randomUUID()};
+  const content = `${header}.${encode(claims)}`;
+  return `${content}.${sign(content, key)}`;
 }
 
 /** The claims of a token that was made with `key` and has not expired at `now`. */
 export function readToken(token: string, key: string, now: Date): TokenClaims | undefined {
-  const [payload = '', signature = ''] = token.split('.');
-  if (!secretsEqual(signature, sign(payload, key))) return undefined;
+  const signed = token.slice(0, token.lastIndexOf('.'));
+  const [first, payload = ''] = signed.split('.');
+  // The presigned URLs of this key are no tokens: what is signed begins with the header.
+  if (first !== header || !secretsEqual(token.slice(signed.length + 1), sign(signed, key))) return undefined;
   const claims = v.parse(claimsSchema, JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')));
-  return claims.expiresAt > now.getTime() ? claims : undefined;
+  return claims.exp * 1000 > now.getTime() ? claims : undefined;
+}
+
+function encode(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url');
 }

@@ -89,7 +89,7 @@ function checkToken(request: IncomingMessage, {credentials, scopes, now}: Runtim
     const problem = scheme === '' ? 'The request has no access token.' : 'The access token is wrong or has expired.';
     throw new HttpFailure(401, problem, {'www-authenticate': 'Bearer error="invalid_token"'});
   }
-  const missing = scopes?.find((scope) => !claims.scopes.includes(scope));
+  const missing = scopes?.find((scope) => !claims.scope.split(' ').includes(scope));
   if (missing !== undefined) {
     throw new HttpFailure(403, `The access token does not have the scope "${missing}".`, {
       'www-authenticate': 'Bearer error="insufficient_scope"',

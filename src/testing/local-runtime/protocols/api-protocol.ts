@@ -17,6 +17,7 @@ const deployments = `${storefront}/environments/{environmentId}/deployments`;
 /** The Api backend of wire.md. */
 export const apiProtocol: Protocol = {
   prefix: '/storefront/deployments/v1/',
+  anyFinalSlash: true,
   routes: [
     {method: 'POST', pattern: `${storefront}/bundles`, name: 'upload', handle: upload},
     {method: 'GET', pattern: `${storefront}/bundles`, name: 'list', handle: listBundles},

@@ -13,9 +13,10 @@ const validMilliseconds = 3600 * 1000;
 /** Presigned URLs: whoever has one can download the archive for an hour, without credentials. */
 export const archiveProtocol: Protocol = {
   prefix,
+  anyFinalSlash: true,
   routes: [{method: 'GET', pattern: '{projectSlug}/{bundleId}', name: 'archive', handle: download}],
   admit: checkSignature,
-  failure: ({status, message, headers}) => json(status, {detail: message}, headers),
+  failure: ({status, message, headers}) => json(status, {detail: message, message}, headers),
 };
 
 /** A presigned URL of a bundle's archive. */

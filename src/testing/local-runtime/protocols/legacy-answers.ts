@@ -1,6 +1,5 @@
 import {json, type Answer} from '../answer.js';
 import type {AdmittedCall} from '../context.js';
-import {HttpFailure} from '../http-failure.js';
 import {deploymentState, type DeploymentState} from '../store/deployment-state.js';
 import type {BundleRecord, DeploymentRecord} from '../store/records.js';
 import {readRange, slice} from './list-range.js';
@@ -45,32 +44,40 @@ export function legacyBundle(bundle: BundleRecord, inUseBy: readonly string[]): 
 
 /** A row of the list of deployments. */
 export function legacyDeployment(deployment: DeploymentRecord, now: Date): unknown {
-  const {status, updatedAt, duration} = deploymentState(deployment, now);
+  const {status, updatedAt} = deploymentState(deployment, now);
   return {
     bundle: {id: deployment.bundleId, message: deployment.message},
     status: statusWords[status],
-    deploy_type: 'publish',
+    deploy_type: 'Publish',
+    external_publish_id: deployment.deploymentId,
     user: deployment.createdBy,
     created_at: deployment.createdAt,
     updated_at: updatedAt,
-    duration: duration ?? null,
+    duration: durationText(deployment, now),
   };
 }
 
-/**
- * The state of a target, from its deployments, the newest first; `current_deploy` is the newest.
- * @throws HttpFailure 404 when it was never used.
- */
-export function legacyTarget(slug: string, deployments: readonly DeploymentRecord[], now: Date): Answer {
+/** The time that a deployment took, or has taken until now, as this protocol writes it: `00:01:16.867000`. */
+function durationText({createdAt, endsAt}: DeploymentRecord, now: Date): string {
+  const created = Date.parse(createdAt);
+  const milliseconds = Math.max(0, Math.min(now.getTime(), Date.parse(endsAt)) - created);
+  const [hours, rest] = [Math.floor(milliseconds / 3_600_000), milliseconds % 3_600_000];
+  return `${String(hours).padStart(2, '0')}:${new Date(rest).toISOString().slice(14, 23)}000`;
+}
+
+/** A target, from its deployments, the newest first; `current_deploy` is the newest. None when it was never used. */
+export function legacyTarget(slug: string, deployments: readonly DeploymentRecord[], now: Date): unknown {
   const [newest] = deployments;
-  if (!newest) throw new HttpFailure(404, `There is no target "${slug}": it comes into being when it is deployed to.`);
+  if (!newest) return undefined;
   const {status} = deploymentState(newest, now);
   const isFirst = !deployments.some((deployment) => deploymentState(deployment, now).status === 'finished');
-  return json(200, {
+  return {
     slug,
+    name: slug,
     state: targetState(status, isFirst ? 'CREATE' : 'PUBLISH'),
-    current_deploy: {status: statusWords[status], bundle: {id: newest.bundleId}},
-  });
+    deletion_status: 'ACTIVE',
+    current_deploy: {status: statusWords[status], bundle: {id: newest.bundleId, message: newest.message}},
+  };
 }
 
 function targetState(status: DeploymentState['status'], step: 'CREATE' | 'PUBLISH'): string {

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import {json, type Answer} from '../answer.js';
 import {param, type AdmittedCall, type Protocol} from '../context.js';
+import {HttpFailure} from '../http-failure.js';
 import {receiveV1, receiveV2, type AcceptedUpload} from '../upload/receive-bundle.js';
 import {validate} from '../validate.js';
 import {admitLegacy} from './admission.js';
@@ -11,22 +12,29 @@ import {legacyBundle, legacyDeployment, legacyList, legacyTarget} from './legacy
 /** The legacy backend of wire.md. */
 export const legacyProtocol: Protocol = {
   prefix: '/api/',
+  anyFinalSlash: true,
   routes: [
+    {method: 'GET', pattern: 'projects/', name: 'projects', handle: listProjects},
     {method: 'POST', pattern: 'projects/{projectSlug}/builds/', name: 'upload', handle: pushV1},
     {method: 'POST', pattern: 'projects/{projectSlug}/builds/{targetSlug}/', name: 'upload', handle: pushAndDeployV1},
     {method: 'POST', pattern: 'v2/projects/{projectSlug}/bundles/', name: 'upload', handle: pushV2},
     {method: 'GET', pattern: 'projects/{projectSlug}/bundles/', name: 'list', handle: listBundles},
     {method: 'GET', pattern: 'projects/{projectSlug}/bundles/{bundleId}/download/', name: 'download', handle: download},
+    {method: 'POST', pattern: 'projects/{projectSlug}/bundles/bulk-delete/', name: 'delete', handle: removeSeveral},
     {method: 'DELETE', pattern: 'projects/{projectSlug}/bundles/{bundleId}/', name: 'delete', handle: remove},
     {method: 'POST', pattern: 'projects/{projectSlug}/target/{targetSlug}/deploy/', name: 'deploy', handle: deploy},
     {method: 'GET', pattern: 'projects/{projectSlug}/target/{targetSlug}/deploy/', name: 'history', handle: history},
+    {method: 'GET', pattern: 'projects/{projectSlug}/target/', name: 'targets', handle: listTargets},
     {method: 'GET', pattern: 'projects/{projectSlug}/target/{targetSlug}/', name: 'target', handle: target},
   ],
   admit: admitLegacy,
-  failure: ({status, message, headers}) => json(status, {detail: message}, headers),
+  // Some clients read the one, some the other.
+  failure: ({status, message, headers}) => json(status, {detail: message, message}, headers),
 };
 
-const deployBodySchema = v.object({bundle_id: v.pipe(v.number(), v.integer())});
+const bundleId = v.pipe(v.number(), v.integer());
+const deployBodySchema = v.object({bundle_id: v.union([bundleId, v.literal('current')])});
+const bulkDeleteBodySchema = v.object({bundle_ids: v.pipe(v.array(bundleId), v.minLength(1), v.maxLength(1000))});
 
 async function pushV1(call: AdmittedCall): Promise<Answer> {
   return pushedV1(call, await receiveV1(call));
@@ -75,11 +83,32 @@ async function remove(call: AdmittedCall): Promise<Answer> {
   return {status: 204};
 }
 
+/** Deletes what can be deleted, each for itself. */
+async function removeSeveral(call: AdmittedCall): Promise<Answer> {
+  const projectSlug = param(call, 'projectSlug');
+  const body = validate(bulkDeleteBodySchema, await call.body.json(), {status: 400, what: 'The body'});
+  const queued: number[] = [];
+  const rejected: {readonly bundle_id: number; readonly errors: string}[] = [];
+  for (const id of new Set(body.bundle_ids)) {
+    try {
+      await deleteBundle(call, findBundle(call, projectSlug, id));
+      queued.push(id);
+    } catch (error) {
+      if (!(error instanceof HttpFailure)) throw error;
+      rejected.push({bundle_id: id, errors: error.message});
+    }
+  }
+  return json(202, {rejected_bundles: rejected, bundles_queued_for_cleanup: queued});
+}
+
 async function deploy(call: AdmittedCall): Promise<Answer> {
   const {deployments} = call.context;
   const [projectSlug, targetSlug] = [param(call, 'projectSlug'), param(call, 'targetSlug')];
   const body = validate(deployBodySchema, await call.body.json(), {status: 400, what: 'The body'});
-  const bundle = findBundle(call, projectSlug, body.bundle_id);
+  const id = body.bundle_id === 'current' ? deployments.current(projectSlug, targetSlug)?.bundleId : body.bundle_id;
+  if (id === undefined)
+    throw new HttpFailure(400, `Nothing is deployed to "${targetSlug}": there is no current bundle.`);
+  const bundle = findBundle(call, projectSlug, id);
   await deployments.exclusively(projectSlug, targetSlug, () =>
     deployments.start({bundle, targetSlug, createdBy: call.user, route: 'deploy'}),
   );
@@ -93,8 +122,22 @@ function history(call: AdmittedCall): Answer {
   return legacyList(call, deployments, (deployment) => legacyDeployment(deployment, time));
 }
 
+function listProjects(call: AdmittedCall): Answer {
+  return legacyList(call, call.context.store.projects(), (slug) => ({slug, name: slug, deletion_status: 'ACTIVE'}));
+}
+
+function listTargets(call: AdmittedCall): Answer {
+  const {store, now} = call.context;
+  const [projectSlug, time] = [param(call, 'projectSlug'), now()];
+  return legacyList(call, store.targets(projectSlug), (slug) =>
+    legacyTarget(slug, store.deployments(projectSlug, slug), time),
+  );
+}
+
 function target(call: AdmittedCall): Answer {
   const {store, now} = call.context;
-  const targetSlug = param(call, 'targetSlug');
-  return legacyTarget(targetSlug, store.deployments(param(call, 'projectSlug'), targetSlug), now());
+  const slug = param(call, 'targetSlug');
+  const row = legacyTarget(slug, store.deployments(param(call, 'projectSlug'), slug), now());
+  if (row) return json(200, row);
+  throw new HttpFailure(404, `There is no target "${slug}": it comes into being when it is deployed to.`);
 }

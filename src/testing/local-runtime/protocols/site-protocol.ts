@@ -1,17 +1,19 @@
-import {realpath} from 'node:fs/promises';
+import {realpath, stat} from 'node:fs/promises';
 import path from 'node:path';
 import {text, type Answer} from '../answer.js';
 import {param, type AdmittedCall, type Protocol} from '../context.js';
 import {HttpFailure} from '../http-failure.js';
+import {chooseEncoding, encodedFiles} from './content-encoding.js';
 import {fileAnswer} from './file-answer.js';
 import {mediaType} from './media-type.js';
 
 /** Where the page of a target may lie in its bundle, beside the top. */
 const pageFolders = ['static', 'client'];
 
-/** What people see in a browser: a line at the top, and the shared files of what is deployed. No credentials. */
+/** What people see in a browser: a line at the top, and the files of what is deployed, server-only ones aside. No credentials. */
 export const siteProtocol: Protocol = {
   prefix: '/',
+  anyFinalSlash: false,
   routes: [
     {method: 'GET', pattern: '', name: 'home', handle: home},
     {method: 'GET', pattern: '{projectSlug}/{targetSlug}', name: 'site', handle: addSlash},
@@ -25,38 +27,70 @@ function home(): Answer {
   return text(200, 'This is a local runtime, for development only: not a hosting service, and not for production.');
 }
 
-function addSlash({path: requested}: AdmittedCall): Answer {
-  return {status: 308, headers: {location: `${requested}/`}};
+function addSlash(call: AdmittedCall): Answer {
+  return redirect(308, call, []);
 }
 
-/** Serves a file of the deployment that a target runs. The folder holds shared files only, see `unpackSite()`. */
+/** Serves a file of the deployment that a target runs. The folder holds what may be served and nothing else, see `unpackSite()`. */
 async function serveFile(call: AdmittedCall): Promise<Answer> {
   const [projectSlug, targetSlug] = [param(call, 'projectSlug'), param(call, 'targetSlug')];
   const {store, deployments} = call.context;
   const deployment = deployments.current(projectSlug, targetSlug);
   if (!deployment) throw new HttpFailure(404, `Nothing is deployed to "${targetSlug}" of "${projectSlug}".`);
-  const site = store.sitePath(deployment.deploymentId);
-  const answerWith = async (name: string): Promise<Answer | undefined> => {
-    const file = await fileInside(site, name);
-    const headers = {'content-type': mediaType(name), 'cache-control': 'no-cache', 'x-content-type-options': 'nosniff'};
-    return file === undefined ? undefined : fileAnswer(call.request, {file, etag: deployment.deploymentId, headers});
-  };
+  const site = {folder: store.sitePath(deployment.deploymentId), etag: deployment.deploymentId};
   const parts = param(call, 'file').split('/').map(decodeURIComponent);
   if (parts.slice(0, -1).includes('') || parts.some(isUnsafe)) throw notServed(call);
   const name = parts.join('/');
-  const answer = await answerWith(name === '' || name.endsWith('/') ? `${name}index.html` : name);
+  const isFolder = name === '' || name.endsWith('/');
+  const answer = await siteAnswer(call, site, isFolder ? `${name}index.html` : name);
   if (answer) return answer;
+  if (!isFolder && (await pathInside(site.folder, name, 'folder')) !== undefined) return redirect(302, call, parts);
   if (name !== '') throw notServed(call);
   for (const folder of pageFolders) {
-    const page = `${folder}/index.html`;
     // A redirect, not the page itself: its relative links are meant from where it lies.
-    if ((await fileInside(site, page)) !== undefined) return {status: 302, headers: {location: `${call.path}${page}`}};
+    const page = await pathInside(site.folder, `${folder}/index.html`, 'file');
+    if (page !== undefined) return redirect(302, call, [folder], 'index.html');
   }
   throw notServed(call);
 }
 
+/** Answers with a file of a site, encoded when the client likes that and the bundle brings it so. */
+async function siteAnswer(
+  {request}: AdmittedCall,
+  {folder, etag}: {readonly folder: string; readonly etag: string},
+  name: string,
+): Promise<Answer | undefined> {
+  const plain = await pathInside(folder, name, 'file');
+  if (plain === undefined) return undefined;
+  const encoded = new Map<string, string>();
+  for (const [encoding, suffix] of encodedFiles) {
+    const file = await pathInside(folder, `${name}${suffix}`, 'file');
+    if (file !== undefined) encoded.set(encoding, file);
+  }
+  const encoding = chooseEncoding(request.headers['accept-encoding'], [...encoded.keys()]);
+  const headers = {
+    'content-type': await mediaType(name),
+    'cache-control': 'no-cache',
+    'x-content-type-options': 'nosniff',
+    ...(encoded.size > 0 && {vary: 'accept-encoding'}),
+    ...(encoding !== undefined && {'content-encoding': encoding}),
+  };
+  const file = (encoding === undefined ? undefined : encoded.get(encoding)) ?? plain;
+  return fileAnswer(request, {file, etag: encoding === undefined ? etag : `${etag}-${encoding}`, headers});
+}
+
+/**
+ * Leads to a folder of the same target, or to a file in it. The address is made from checked names, for what was asked for may
+ * be one that browsers take for another server's (`//evil`, `/\evil`).
+ */
+function redirect(status: number, call: AdmittedCall, folders: readonly string[], file = ''): Answer {
+  const names = [param(call, 'projectSlug'), param(call, 'targetSlug'), ...folders];
+  if (names.some(isUnsafe)) throw notServed(call);
+  return {status, headers: {location: `/${names.map(encodeURIComponent).join('/')}/${file}${call.search}`}};
+}
+
 function notServed({path: requested}: AdmittedCall): HttpFailure {
-  return new HttpFailure(404, `${requested} is no shared file of what is deployed.`);
+  return new HttpFailure(404, `${requested} is no file that is served of what is deployed.`);
 }
 
 function isUnsafe(part: string): boolean {
@@ -64,10 +98,12 @@ function isUnsafe(part: string): boolean {
 }
 
 /**
- * The file that a name leads to, when that is in the folder: a second look, after the one at the upload. Files may be links
- * of the bundle; the folder itself is none, nor lies behind one.
+ * The file or folder that a name leads to, when that is in the folder: a second look, after the one at the upload. Files may be
+ * links of the bundle; the folder itself is none, nor lies behind one.
  */
-async function fileInside(folder: string, name: string): Promise<string | undefined> {
-  const file = await realpath(path.join(folder, name)).catch(() => undefined);
-  return file?.startsWith(folder + path.sep) ? file : undefined;
+async function pathInside(folder: string, name: string, kind: 'file' | 'folder'): Promise<string | undefined> {
+  const found = await realpath(path.join(folder, name)).catch(() => undefined);
+  if (!found?.startsWith(folder + path.sep)) return undefined;
+  const stats = await stat(found).catch(() => undefined);
+  return (kind === 'file' ? stats?.isFile() : stats?.isDirectory()) ? found : undefined;
 }

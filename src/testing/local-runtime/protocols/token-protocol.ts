@@ -9,6 +9,7 @@ export const tokenPath = '/api/oauth2/token';
 /** The token endpoint of the Api backend: the client-credentials grant with HTTP Basic (RFC 6749, 4.4). */
 export const tokenProtocol: Protocol = {
   prefix: tokenPath,
+  anyFinalSlash: true,
   routes: [{method: 'POST', pattern: '', name: 'token', handle: grant}],
   admit: () => 'oauth-client',
   failure: ({status, message, headers}) =>
@@ -17,7 +18,7 @@ export const tokenProtocol: Protocol = {
 
 async function grant({context, request, body}: AdmittedCall): Promise<Answer> {
   const {credentials, scopes: granted, tokenSeconds, now} = context;
-  body.requireType('application/x-www-form-urlencoded');
+  body.refuseOtherTypes('application/x-www-form-urlencoded');
   const form = new URLSearchParams(await body.text());
   const {scheme, value} = authorization(request);
   const [id, secret] = scheme === 'basic' ? basicCredentials(value) : ['', ''];
@@ -34,8 +35,8 @@ async function grant({context, request, body}: AdmittedCall): Promise<Answer> {
     return oauthError(400, 'invalid_scope', `The scope "${unknown}" is not granted to this client.`);
   }
   const scopes = asked.length === 0 ? (granted ?? []) : asked;
-  const expiresAt = new Date(now().getTime() + tokenSeconds * 1000);
-  const token = issueToken(scopes, expiresAt, credentials.clientSecret);
+  const claims = {sub: credentials.clientId, scopes, issuedAt: now(), seconds: tokenSeconds};
+  const token = issueToken(claims, credentials.clientSecret);
   return json(
     200,
     {access_token: token, token_type: 'Bearer', expires_in: tokenSeconds, scope: scopes.join(' ')},
@@ -43,9 +44,10 @@ async function grant({context, request, body}: AdmittedCall): Promise<Answer> {
   );
 }
 
-/** Some clients percent-encode the parts of HTTP Basic, as RFC 6749 asks them to, and some do not. */
+/** Some clients encode the parts of HTTP Basic as in a form, as RFC 6749 asks them to, some percent-encode, some do neither. */
 function isSecret(given: string, expected: string): boolean {
-  return secretsEqual(given, expected) || secretsEqual(given, encodeURIComponent(expected));
+  const asInForm = new URLSearchParams([['', expected]]).toString().slice(1);
+  return [expected, encodeURIComponent(expected), asInForm].some((form) => secretsEqual(given, form));
 }
 
 function oauthError(

@@ -93,16 +93,16 @@ export class Deployments {
 
   /** Targets that serve a bundle. */
   targetsServing({projectSlug, id}: BundleRecord): readonly string[] {
-    return this.#targets(projectSlug).filter((target) => this.current(projectSlug, target)?.bundleId === id);
+    return this.#options.store
+      .targets(projectSlug)
+      .filter((target) => this.current(projectSlug, target)?.bundleId === id);
   }
 
   /** Targets that a bundle is being deployed to. */
   targetsAwaiting({projectSlug, id}: BundleRecord): readonly string[] {
-    return this.#targets(projectSlug).filter((target) => this.running(projectSlug, target)?.bundleId === id);
-  }
-
-  #targets(projectSlug: string): readonly string[] {
-    return [...new Set(this.#options.store.deployments(projectSlug).map(({targetSlug}) => targetSlug))].sort();
+    return this.#options.store
+      .targets(projectSlug)
+      .filter((target) => this.running(projectSlug, target)?.bundleId === id);
   }
 
   #newest(projectSlug: string, targetSlug: string, states: readonly string[]): DeploymentRecord | undefined {

@@ -92,6 +92,16 @@ export class Store {
       .sort((a, b) => b.id - a.id);
   }
 
+  /** Slugs of all projects that were ever pushed to, in their order. */
+  projects(): readonly string[] {
+    return [...new Set([...this.#bundles.values()].map(({projectSlug}) => projectSlug))].sort();
+  }
+
+  /** Slugs of all targets of a project that were ever deployed to, in their order. */
+  targets(projectSlug: string): readonly string[] {
+    return [...new Set(this.deployments(projectSlug).map(({targetSlug}) => targetSlug))].sort();
+  }
+
   bundle(projectSlug: string, id: number): BundleRecord | undefined {
     const bundle = this.#bundles.get(id);
     return bundle?.projectSlug === projectSlug && bundle.deletedAt === undefined ? bundle : undefined;

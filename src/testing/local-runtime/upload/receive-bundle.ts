@@ -37,7 +37,7 @@ const v1BodySchema = v.object({
   ssr_parameters: objectOf(v.unknown()),
   ssr_only: v.array(v.string()),
   ssr_shared: v.array(v.string()),
-  bundle_metadata: v.optional(v.strictObject({dependencies: v.optional(objectOf(v.string()))})),
+  bundle_metadata: v.optional(objectOf(v.unknown())),
 });
 
 /**
@@ -61,7 +61,7 @@ export async function receiveV2(call: AdmittedCall, projectSlug: string): Promis
 export async function receiveV1(call: AdmittedCall): Promise<AcceptedUpload> {
   const {limits, maxUploadBytes} = call.context;
   const projectSlug = param(call, 'projectSlug');
-  call.body.requireType('application/json');
+  call.body.refuseOtherTypes('application/json');
   return receive(call, async (archive) => {
     const reader = new V1BodyReader();
     const stored = await storeStream(decoded(call.body.read(maxUploadBytes), reader), archive);
@@ -86,9 +86,9 @@ async function receive(
   const folder = await store.createTemporaryFolder();
   try {
     const {stored, checked, bundle} = await read(path.join(folder, 'archive'));
-    const {ssrParameters, matches, warnings, root} = checked;
+    const {ssrParameters, files, matches, warnings, root} = checked;
     const serverOnly = new Set(matches.ssrOnly);
-    const served = matches.ssrShared.filter((file) => !serverOnly.has(file));
+    const served = files.filter((file) => !serverOnly.has(file));
     const record = {...bundle, ...stored, ssrParameters, createdAt: now().toISOString(), createdBy: user};
     return {bundle: await store.addBundle(folder, record, {root, served}), matches, warnings};
   } finally {

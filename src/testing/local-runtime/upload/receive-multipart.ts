@@ -64,7 +64,7 @@ export async function receiveMultipart(
 }
 
 async function createParser({request, body}: Pick<Call, 'request' | 'body'>): Promise<busboy.Busboy> {
-  body.requireType('multipart/form-data');
+  body.refuseOtherTypes('multipart/form-data');
   const {default: createBusboy} = await import('busboy');
   try {
     return createBusboy({
