@@ -1,5 +1,8 @@
 /** Why each runtime dependency is one: the words of docs/reference/dependencies.md. */
 export const reasons = {
+  '@eslint-community/regexpp':
+    'Reads the regular expressions that picomatch makes of patterns. They are foreign and can take exponential time: an automaton ' +
+    'of ours follows them in linear time. ESLint reads them with it too.',
   '@oclif/core': 'The framework of the command line: commands, flags, help, hooks for plugins.',
   '@oclif/plugin-autocomplete': 'The command `autocomplete`: completion for bash, zsh and PowerShell.',
   '@oclif/plugin-help': 'The command `help`.',
@@ -18,7 +21,7 @@ export const reasons = {
   jiti: 'Loads TypeScript without a build: `config.server.ts` and `mycli.config.ts`.',
   listr2: 'Shows the steps of a command and how far they are.',
   mime: 'Knows the content types of the files that the local runtime serves.',
-  picomatch: 'Matches the patterns for server-only and shared files.',
+  picomatch: 'Says what the patterns for server-only and shared files mean.',
   'pretty-bytes': 'Sizes for people.',
   'tar-stream':
     'Reads tar archives: prebuilt ones, downloads, uploads to the local runtime. Archiver brings it anyway; its weight is native ' +

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import {notJson} from './config-json.js';
-import {isExclusion, isUsablePattern} from './patterns.js';
+import {isExclusion, patternListProblem, patternProblem} from './patterns.js';
 import type {BundleConfig} from './types.js';
 
 const object = v.custom<Readonly<Record<string, unknown>>>(
@@ -8,9 +8,22 @@ const object = v.custom<Readonly<Record<string, unknown>>>(
   'must be an object',
 );
 
-const patterns = v.array(
-  v.pipe(v.string('must be a text'), v.check(isUsablePattern, 'is not a glob pattern')),
-  'must be a list of glob patterns',
+const usablePattern = v.pipe(
+  v.string(),
+  v.check(
+    (pattern) => patternProblem(pattern) === undefined,
+    ({input}) => patternProblem(input) ?? 'is not a glob pattern',
+  ),
+);
+
+const patterns = v.pipe(
+  v.array(v.string('must be a text'), 'must be a list of glob patterns'),
+  v.check(
+    (list) => patternListProblem(list) === undefined,
+    ({input}) => patternListProblem(input) ?? 'is too long',
+  ),
+  // It is not asked when the list is too long.
+  v.array(usablePattern),
 );
 
 const ssrOnly = v.pipe(

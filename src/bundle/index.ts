@@ -4,7 +4,7 @@ export {bundleFingerprint} from './fingerprint.js';
 export {categoryOf, createManifest, manifestPathOf} from './manifest.js';
 export {openBundle} from './open-bundle.js';
 export {packBundle, type PackOptions} from './pack.js';
-export {compilePatterns, markFiles, matchPatterns, unmatchedPatterns} from './patterns.js';
+export {compilePatterns, countMatches, markFiles, matchPatterns, unmatchedPatterns} from './patterns.js';
 export {planBundle, type BundlePlan} from './plan.js';
 export type {BundleContentOptions, BundlePlanOptions} from './plan-options.js';
 export {checkSlug, type OptionProblem} from './slug.js';

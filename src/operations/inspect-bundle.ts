@@ -1,7 +1,7 @@
 import {stat} from 'node:fs/promises';
 import {posix, resolve} from 'node:path';
 import type {BundleId} from '../backends/contract.js';
-import {categoryOf, matchPatterns, openBundle, patternWarnings} from '../bundle/index.js';
+import {categoryOf, countMatches, openBundle, patternWarnings} from '../bundle/index.js';
 import {readManifest} from '../bundle/manifest.js';
 import {comparePaths, showPath} from '../bundle/names.js';
 import {looksLikeV1, v1Prefix} from '../bundle/open-bundle.js';
@@ -106,8 +106,10 @@ export async function inspectBundle(
 function describeBundle(bundle: Bundle): ArchiveInspection {
   const {format, size, sha256, contentSha256, rootDir, configPath, config} = bundle;
   const paths = bundle.files.map(({path}) => path);
-  const matchesOf = (patterns: readonly string[]) =>
-    patterns.map((pattern) => ({pattern, files: matchPatterns([pattern.replace(/^!+(?!\()/, '')], paths).length}));
+  const matchesOf = (patterns: readonly string[]) => {
+    const counts = countMatches(patterns, paths);
+    return patterns.map((pattern, index) => ({pattern, files: counts[index] ?? 0}));
+  };
   return {
     ...{format, size, sha256, contentSha256, rootDir, configPath, config},
     matches: {ssrOnly: matchesOf(config.ssrOnly), ssrShared: matchesOf(config.ssrShared)},

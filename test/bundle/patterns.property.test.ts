@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import {minimatch} from 'minimatch';
+import picomatch from 'picomatch';
 import {expect, test} from 'vitest';
 import {matchPatterns} from '../../src/bundle/index.js';
 
@@ -54,8 +55,7 @@ const globstar = fc.constantFrom<Piece>({glob: '**', text: 'a'}, {glob: '**', te
 
 /**
  * What picomatch and minimatch agree on. Elsewhere they differ, and picomatch's rules are this project's: `./a` matches `a`;
- * `a/**` a file `a`; `[^a]`, `!(a)` and `{a,*}` at the beginning of a name match dotfiles; `[!a]` is no negation; `*.*` does not
- * match `a.`; `?` after `)` makes the group optional; other rules hold for `!(a)` before more of a name, for groups that name one
+ * `a/**` a file `a`; `[!a]` is no negation; `*.*` does not match `a.`; `?` after `)` makes the group optional; other rules hold for `!(a)` before more of a name, for groups that name one
  * thing twice or a space, and for stars beside other wildcards. minimatch misses dotfiles behind a second `**`.
  */
 const pattern = fc
@@ -96,5 +96,63 @@ test('matches what minimatch matches, and an odd number of marks in front exclud
       expect(matchPatterns(patterns, paths)).toEqual(expected);
     }),
     {numRuns: 1500},
+  );
+});
+
+/** Whatever picomatch can make of its signs, in any order. */
+const anyGlob = fc
+  .array(
+    fc.constantFrom(
+      ...[
+        'a',
+        'b',
+        '.',
+        '/',
+        '*',
+        '**',
+        '?',
+        '(',
+        ')',
+        '|',
+        '!(',
+        '+(',
+        '*(',
+        '@(',
+        '?(',
+        '{',
+        ',',
+        '}',
+        '[',
+        ']',
+        '^',
+        '-',
+      ],
+      ...['!', '\\', '+', '..', '"', '1', '[:alpha:]', '**/', '/**', '$', '\\b', '\\W', '(?=', '(?!', '(?:'],
+    ),
+    {minLength: 1, maxLength: 10},
+  )
+  .map((signs) => signs.join(''));
+const anyPath = fc.string({unit: fc.constantFrom('a', 'b', '.', '/', '1', '*', '(', ' '), minLength: 1, maxLength: 8});
+const hasHiddenName = (path: string): boolean => /(?:^|\/)\./.test(path);
+
+test('matches what picomatch matches, less the dotfiles that a wildcard of it takes', () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        anyGlob,
+        pattern.map(({glob}) => glob),
+      ),
+      fc.array(anyPath, {maxLength: 20}),
+      (glob, paths) => {
+        fc.pre(!glob.startsWith('!') || glob.startsWith('!('));
+        fc.pre(!/\(\?<|\\[1-9k]/.test(glob));
+        const expected = paths.filter((path) => picomatch(glob, {nonegate: true, windows: false})(path));
+        const found = matchPatterns([glob], paths);
+        const isShown = (path: string): boolean => !hasHiddenName(path);
+        expect(found.filter(isShown)).toEqual(expected.filter(isShown));
+        expect(expected).toEqual(expect.arrayContaining(found));
+      },
+    ),
+    {numRuns: 1000},
   );
 });

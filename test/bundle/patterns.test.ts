@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
-import {compilePatterns, markFiles, matchPatterns, unmatchedPatterns} from '../../src/bundle/index.js';
+import {compilePatterns, countMatches, markFiles, matchPatterns, unmatchedPatterns} from '../../src/bundle/index.js';
+import {patternProblem} from '../../src/bundle/patterns.js';
 
 const paths = [
   'ssr.js',
@@ -121,4 +122,88 @@ test('a file can be server-only and shared at once', () => {
   expect(file).toMatchObject({ssrOnly: true, ssrShared: true});
   markFiles([file], {ssrOnly: [], ssrShared: []});
   expect(file).toMatchObject({ssrOnly: false, ssrShared: false});
+});
+
+describe('dotfiles', () => {
+  const hidden = ['.env.local', 'a/.env', '.git/config', 'app.js', 'a/app.js'];
+
+  test.each([
+    ['**/!(*.map)', ['app.js', 'a/app.js']],
+    ['!(x)', ['app.js']],
+    ['a/!(x|y)', ['a/app.js']],
+    ['[^x]*', ['app.js']],
+    ['{x,*}', ['app.js']],
+    ['*(*)', ['app.js']],
+    ['@(*|x)', ['app.js']],
+    ['**/*', ['app.js', 'a/app.js']],
+  ])('%s does not match them', (pattern, expected) => {
+    expect(matchPatterns([pattern], hidden)).toEqual(expected);
+  });
+
+  test.each([
+    ['.*', ['.env.local']],
+    ['**/.env*', ['.env.local', 'a/.env']],
+    ['@(.env|x)*', ['.env.local']],
+    ['**/.!(git)', ['.env.local', 'a/.env']],
+    ['{.git,x}/*', ['.git/config']],
+  ])('%s names the dot', (pattern, expected) => {
+    expect(matchPatterns([pattern], hidden)).toEqual(expected);
+  });
+});
+
+describe('foreign patterns', () => {
+  // Each would keep a backtracking matcher busy for longer than anyone lives.
+  test.each([
+    `${'*a'.repeat(500)}b`,
+    '((a+)+)+b',
+    '((((((((a*)*)*)*)*)*)*)*)+b',
+    '+(a|aa|@(a|a+)+)b',
+    '*(*(*(a)))b',
+    `!(${'*a'.repeat(100)})b`,
+    `${'{a,aa,*}'.repeat(100)}b`,
+    `${'**/'.repeat(300)}b`,
+    `*a${'?'.repeat(1000)}`,
+    `(?=${'(a|a)*'.repeat(150)}b)*`,
+    `${'[a-z]*'.repeat(170)}B`,
+  ])('%s is matched in linear time', (pattern) => {
+    const path = 'a'.repeat(4000);
+    expect(matchPatterns([pattern], [path, `${path}/${path}`])).toBeInstanceOf(Array);
+  });
+
+  test.each([
+    ['a'.repeat(1025), 'must have at most 1024 characters'],
+    [`${'('.repeat(17)}a${')'.repeat(17)}`, 'must not have more than 16 groups within each other'],
+    ['(a)\\1', 'is not a glob pattern'],
+    ['(?<=a)b', 'is not a glob pattern'],
+    [`${'('.repeat(9)}a*${'){1,9}'.repeat(9)}`, undefined],
+    ['', 'is not a glob pattern'],
+    ['a{b', undefined],
+    [`${'a'.repeat(1020)}*`, undefined],
+  ])('what is wrong with %s: %s', (pattern, problem) => {
+    expect(patternProblem(pattern)).toBe(problem);
+  });
+
+  test('a list that is too long is refused before it is compiled', () => {
+    const names = Array.from({length: 1000}, (_, index) => `some/file-${String(index)}.js`);
+    expect(countMatches(names, ['some/file-7.js', 'x']).filter((count) => count === 1)).toHaveLength(1);
+    const refused = {code: 'ERR_PATTERN_INVALID'};
+    expect(() => compilePatterns([...names, '*'])).toThrow(expect.objectContaining(refused));
+    expect(() =>
+      unmatchedPatterns(
+        Array.from({length: 33}, () => '*'.repeat(1000)),
+        ['a'],
+      ),
+    ).toThrow(expect.objectContaining(refused));
+  });
+
+  test('what would take too long in all is given up', () => {
+    const patterns = Array.from({length: 60}, (_, index) => `*a${'?'.repeat(400 + index)}*b`);
+    const paths = Array.from({length: 100}, (_, index) => `${index.toString(2).replaceAll('0', 'a').repeat(500)}b`);
+    expect(() => matchPatterns(patterns, paths)).toThrow(
+      expect.objectContaining({
+        code: 'ERR_PATTERN_INVALID',
+        message: expect.stringContaining('too long') as unknown,
+      }),
+    );
+  });
 });
