@@ -66,8 +66,9 @@ export function uploadFallbackReason(error: unknown): string | undefined {
   if (!isRuntimeCliError(error)) return undefined;
   if (isInvalidScope(error)) return 'the token endpoint refused the scopes (invalid_scope)';
   if (error.code === 'ERR_CAPABILITY_UNSUPPORTED') return error.message;
-  if (error.code === 'ERR_OAUTH' || error.status === undefined || !definiteRejections.has(error.status))
-    return undefined;
+  // A token that ran out of time says nothing about what its client may do.
+  if (error.code === 'ERR_OAUTH' || error.code === 'ERR_TOKEN_EXPIRED') return undefined;
+  if (error.status === undefined || !definiteRejections.has(error.status)) return undefined;
   return `the Api backend answered ${String(error.status)} to the upload${serverSentence(error)}`;
 }
 

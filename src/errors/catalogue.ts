@@ -92,6 +92,10 @@ export const catalogue = {
   },
   ERR_UNAUTHORIZED: {kind: 'credentials', summary: 'The server refused the credentials (401).'},
   ERR_FORBIDDEN: {kind: 'credentials', summary: 'The credentials do not allow this (403).'},
+  ERR_TOKEN_EXPIRED: {
+    kind: 'credentials',
+    summary: 'The access token expired while a request was being sent, and could not be renewed in time.',
+  },
   ERR_OAUTH: {kind: 'credentials', summary: 'The token endpoint refused the client credentials.'},
   ERR_RATE_LIMITED: {kind: 'rate-limit', summary: 'The server was still limiting the rate after the last retry.'},
   ERR_NETWORK: {

@@ -114,6 +114,14 @@ export interface AuthStrategy {
    * @throws RuntimeCliError when no credentials can be had.
    */
   getAuthorizationHeader(context?: AuthContext): Promise<string>;
-  /** Forgets a cached token: the server refused it. Strategies without it are never asked twice. */
-  invalidate?(): void;
+  /**
+   * Forgets a cached token: the server refused it after it had accepted the strategy's credentials. Strategies without it
+   * are not asked again then. `header`: the one that was refused.
+   */
+  invalidate?(header?: string): void;
+  /**
+   * Whether a header that the strategy gave has expired since, by its own clock. A 401 is no refusal then: another header
+   * is asked for, and the request is sent once more. Strategies without it never say so.
+   */
+  hasExpired?(header: string): boolean;
 }

@@ -1,3 +1,4 @@
+import type {IncomingMessage, ServerResponse} from 'node:http';
 import {inspect} from 'node:util';
 import {describe, expect, test} from 'vitest';
 import {
@@ -6,6 +7,7 @@ import {
   BearerTokenStrategy,
   createRequestBodies,
   OAuthClientCredentialsStrategy,
+  type AuthStrategy,
 } from '../../src/http/index.js';
 import {isRuntimeCliError} from '../../src/errors/index.js';
 import {parseMultipart, reasonOf, rejection, testClient, testSource} from './test-client.js';
@@ -123,16 +125,150 @@ describe('authorize', () => {
     expect(api.requests.at(-1)?.headers.authorization).toBe('Bearer token-2');
   });
 
-  test('a token that another client left in the strategy is renewed', async () => {
+  test('a token that another client had success with is renewed', async () => {
+    const tokens = await startTokenServer();
+    const auth = strategy(tokens);
+    const api = await startRecordingServer((response, {headers}, count) => {
+      sendJson(response, count === 1 || headers.authorization === 'Bearer token-2' ? 200 : 401, {});
+    });
+    await authorize((await testClient()).http, auth, api.origin).get(api.origin);
+    await authorize((await testClient()).http, auth, api.origin).get(api.origin);
+    expect(api.requests).toHaveLength(3);
+  });
+
+  test('a token that was kept and never accepted is not renewed', async () => {
     const tokens = await startTokenServer();
     const auth = strategy(tokens);
     await auth.getAuthorizationHeader();
-    const api = await startRecordingServer((response, {headers}) => {
-      sendJson(response, headers.authorization === 'Bearer token-2' ? 200 : 401, {});
-    });
+    const api = await startRecordingServer((response) => sendJson(response, 401, {}));
     const {http} = await testClient();
-    await authorize(http, auth, api.origin).get(api.origin);
-    expect(api.requests).toHaveLength(2);
+    expect(await rejection(authorize(http, auth, api.origin).get(api.origin))).toMatchObject({status: 401});
+    expect([tokens.requests.length, api.requests.length]).toEqual([1, 1]);
+  });
+
+  test.each([
+    ['that keeps its token', () => 'Bearer token-1'],
+    ['that makes a new one each time', (count: number) => `Bearer token-${count}`],
+  ])('a custom strategy %s: a first 401 renews nothing and sends no second body', async (_, headerOf) => {
+    const api = await startRecordingServer((response, _request, count) =>
+      sendJson(response, count === 2 ? 200 : 401, {}),
+    );
+    let [asked, forgotten] = [0, 0];
+    const auth: AuthStrategy = {
+      getAuthorizationHeader: async () => headerOf((asked += 1)),
+      invalidate: () => void (forgotten += 1),
+    };
+    const authorized = authorize((await testClient()).http, auth, api.origin);
+    const upload = async () => authorized.post(api.origin, createRequestBodies().file(testSource(10)));
+    expect(await rejection(upload())).toMatchObject({code: 'ERR_UNAUTHORIZED'});
+    expect([api.requests.length, asked, forgotten]).toEqual([1, 1, 1]);
+    await upload();
+    expect(await rejection(upload())).toMatchObject({code: 'ERR_UNAUTHORIZED'});
+    expect([api.requests.length, asked, forgotten]).toEqual([4, 4, 3]);
+  });
+
+  test('calls that are refused with an old token do not throw away the new one', async () => {
+    const tokens = await startTokenServer();
+    const held: ServerResponse[] = [];
+    const api = await startRecordingServer((response, {headers}, count) => {
+      if (count === 1 || headers.authorization === 'Bearer token-2') sendJson(response, 200, {});
+      else if (held.push(response) === 2) for (const waiting of held) sendJson(waiting, 401, {});
+    });
+    const authorized = authorize((await testClient()).http, strategy(tokens), api.origin);
+    await authorized.get(api.origin);
+    await Promise.all([authorized.get(api.origin), authorized.get(api.origin)]);
+    expect(tokens.requests).toHaveLength(2);
+  });
+
+  describe('a token that expires during an upload', () => {
+    const source = testSource(3_000_000);
+
+    /** A server that takes so long for each upload that all tokens given before it have expired. */
+    async function startSlow(answer: (response: ServerResponse, request: IncomingMessage, count: number) => void) {
+      const clock = {now: 1000};
+      const bodies: Buffer[] = [];
+      const api = await startServer((request, response) => {
+        const chunks: Buffer[] = [];
+        request.once('data', () => (clock.now += 3_600_000));
+        request.on('data', (chunk: Buffer) => chunks.push(chunk));
+        request.on('end', () => answer(response, request, bodies.push(Buffer.concat(chunks))));
+      });
+      return {...api, clock, bodies};
+    }
+
+    test('is renewed, and the whole body is sent again, once', async () => {
+      const tokens = await startTokenServer(3600);
+      const api = await startSlow((response, {headers}) => {
+        sendJson(response, headers.authorization === 'Bearer token-2' ? 201 : 401, {});
+      });
+      const auth = strategy(tokens, {now: () => api.clock.now});
+      const authorized = authorize((await testClient()).http, auth, api.origin);
+      await authorized.post(api.origin, createRequestBodies().file(source));
+      expect(api.bodies.map((body) => body.equals(source.bytes))).toEqual([true, true]);
+      expect(tokens.requests).toHaveLength(2);
+    });
+
+    test('is renewed when the server refuses it before it has read everything', async () => {
+      const tokens = await startTokenServer(3600);
+      let now = 1000;
+      const api = await startServer((request, response) => {
+        if (request.headers.authorization === 'Bearer token-2') {
+          request.resume().on('end', () => sendJson(response, 201, {}));
+          return;
+        }
+        request.once('data', () => {
+          now += 3_600_000;
+          response.writeHead(401).end('{}', () => request.destroy());
+        });
+      });
+      const auth = strategy(tokens, {now: () => now});
+      const authorized = authorize((await testClient()).http, auth, api.origin);
+      const body = createRequestBodies().file(testSource(20_000_000));
+      expect(await authorized.post(api.origin, body)).toMatchObject({statusCode: 201});
+    });
+
+    test('is not renewed for ever: when the next one expires as well, that is what is said', async () => {
+      const tokens = await startTokenServer(3600);
+      const api = await startSlow((response) => sendJson(response, 401, {}));
+      const auth = strategy(tokens, {now: () => api.clock.now});
+      const authorized = authorize((await testClient()).http, auth, api.origin);
+      const error = await rejection(authorized.post(`${api.origin}/x`, createRequestBodies().file(source)));
+      expect(error).toMatchObject({code: 'ERR_TOKEN_EXPIRED', exitCode: 4, status: 401, method: 'POST', path: '/x'});
+      expect(api.bodies).toHaveLength(2);
+    });
+
+    test('when the endpoint gives no other, that is what is said, and nothing is sent again', async () => {
+      const tokens = await startRecordingServer((response, _, count) => {
+        if (count === 1) sendJson(response, 200, {access_token: 'token-1', expires_in: 3600});
+        else sendJson(response, 400, {error: 'invalid_scope'});
+      });
+      const api = await startSlow((response) => sendJson(response, 401, {}));
+      const auth = strategy(tokens, {now: () => api.clock.now});
+      const authorized = authorize((await testClient()).http, auth, api.origin);
+      const error = await rejection(authorized.post(api.origin, createRequestBodies().file(source)));
+      expect(error).toMatchObject({code: 'ERR_TOKEN_EXPIRED', cause: {code: 'ERR_OAUTH'}});
+      expect(api.bodies).toHaveLength(1);
+    });
+
+    test('a new one that is refused while it is good is a refusal of the credentials', async () => {
+      const tokens = await startTokenServer(36_000);
+      const api = await startSlow((response) => sendJson(response, 401, {}));
+      const auth = strategy(tokens, {now: () => (api.bodies.length === 0 ? api.clock.now * 11 : 39_000_000 * 11)});
+      const authorized = authorize((await testClient()).http, auth, api.origin);
+      const error = await rejection(authorized.post(api.origin, createRequestBodies().file(source)));
+      expect(error).toMatchObject({code: 'ERR_UNAUTHORIZED'});
+      expect(api.bodies).toHaveLength(2);
+    });
+
+    test('one that had expired when it was given is not renewed at a first 401', async () => {
+      const tokens = await startTokenServer(0);
+      const api = await startSlow((response) => sendJson(response, 401, {}));
+      const auth = strategy(tokens, {now: () => api.clock.now});
+      const authorized = authorize((await testClient()).http, auth, api.origin);
+      const error = await rejection(authorized.post(api.origin, createRequestBodies().file(source)));
+      expect(error).toMatchObject({code: 'ERR_UNAUTHORIZED'});
+      expect([api.bodies.length, tokens.requests.length]).toEqual([1, 1]);
+    });
   });
 
   test('401, renewal and 429 in one call keep to their own counts', async () => {

@@ -1,10 +1,25 @@
 import type {AfterResponseHook, BeforeRequestHook, Got} from 'got';
+import {createError, isRuntimeCliError} from '../../errors/index.js';
+import {describeRequest} from '../connection/call.js';
 import type {AuthContext, AuthStrategy} from '../types.js';
 
 /** What is known of the credentials that a call was sent with. */
 class Authorization {
-  renewed = false;
-  constructor(readonly cached: boolean) {}
+  /** Why the call is sent a second time. */
+  renewed: 'refused' | 'expired' | undefined;
+  header = '';
+  #expiredBefore = false;
+
+  /** Notes what the next attempt is sent with. */
+  begin(header: string, auth: AuthStrategy): void {
+    this.header = header;
+    this.#expiredBefore = auth.hasExpired?.(header) ?? false;
+  }
+
+  /** Whether they were good when the attempt began, and are not any more. */
+  hasExpired(auth: AuthStrategy): boolean {
+    return !this.#expiredBefore && (auth.hasExpired?.(this.header) ?? false);
+  }
 
   static of(context: Record<string, unknown>): Authorization | undefined {
     return context['authorization'] instanceof Authorization ? context['authorization'] : undefined;
@@ -12,44 +27,62 @@ class Authorization {
 }
 
 /**
- * A client that authorizes its requests to one origin, and to no other. When the server answers 401 to credentials that
- * it accepted before, or that the strategy had kept, the strategy forgets them and the request is sent once more, with
- * its whole body.
+ * The origins that accepted credentials of a strategy. It outlives a client as the strategy does: what one operation
+ * leaves in it, the next one uses.
+ */
+const acceptedBy = new WeakMap<AuthStrategy, Set<string>>();
+
+/**
+ * A client that authorizes its requests to one origin, and to no other. A 401 is a refusal of the credentials, with two
+ * exceptions, in which new ones are asked for and the request is sent once more, with its whole body: the server has
+ * accepted the strategy's credentials before, or they expired while the request was on its way.
  * @param http - The client to extend; strategies fetch their tokens with it.
  * @param origin - Its path does not matter.
  */
 export function authorize(http: Got, auth: AuthStrategy, origin: string): Got {
   const target = new URL(origin).origin;
-  let accepted = false;
 
   const setHeader: BeforeRequestHook = async (options) => {
     if (options.url?.origin !== target) return;
-    // A strategy that does not ask for the client has not fetched a token: what it gives was kept.
-    let cached = true;
-    const context: AuthContext = {
-      get http() {
-        cached = false;
-        return http;
-      },
-      signal: options.signal,
-    };
-    options.headers['authorization'] = await auth.getAuthorizationHeader(context);
-    const authorization = Authorization.of(options.context) ?? new Authorization(cached);
+    const authorization = Authorization.of(options.context) ?? new Authorization();
+    const context: AuthContext = {http, signal: options.signal};
+    const header = await auth.getAuthorizationHeader(context).catch((error: unknown) => {
+      const expired = authorization.renewed === 'expired' && isRuntimeCliError(error) && error.code === 'ERR_OAUTH';
+      throw expired ? tokenExpired(options, 'the token endpoint gives no new one', error) : error;
+    });
+    options.headers['authorization'] = header;
+    authorization.begin(header, auth);
     options.context = {...options.context, authorization};
   };
 
   const renew: AfterResponseHook = (response, retryWithMergedOptions) => {
     const {options} = response.request;
     if (new URL(options.url ?? '').origin !== target) return response;
-    accepted ||= response.ok;
-    if (response.statusCode !== 401) return response;
+    if (response.ok) acceptedBy.set(auth, (acceptedBy.get(auth) ?? new Set()).add(target));
     const authorization = Authorization.of(options.context);
-    if (auth.invalidate === undefined || authorization === undefined) return response;
-    auth.invalidate();
-    if (authorization.renewed || !(authorization.cached || accepted)) return response;
-    authorization.renewed = true;
+    if (response.statusCode !== 401 || authorization === undefined) return response;
+    const expired = authorization.hasExpired(auth);
+    if (!expired) auth.invalidate?.(authorization.header);
+    if (authorization.renewed !== undefined) {
+      const late = expired || (authorization.renewed === 'expired' && auth.hasExpired?.(authorization.header));
+      if (!late || !options.throwHttpErrors) return response;
+      throw tokenExpired(options, 'the one that took its place was no better');
+    }
+    if (!expired && (auth.invalidate === undefined || !acceptedBy.get(auth)?.has(target))) return response;
+    authorization.renewed = expired ? 'expired' : 'refused';
     return retryWithMergedOptions({preserveHooks: true});
   };
 
   return http.extend({hooks: {beforeRequest: [setHeader], afterResponse: [renew]}});
+}
+
+function tokenExpired(options: Parameters<typeof describeRequest>[0], why: string, cause?: unknown): Error {
+  const {method, path} = describeRequest(options);
+  return createError('ERR_TOKEN_EXPIRED', `the access token expired during ${method} ${path}, and ${why}`, {
+    status: 401,
+    method,
+    path,
+    suggestions: ['Try again, with a faster connection or tokens that live longer.'],
+    cause,
+  });
 }

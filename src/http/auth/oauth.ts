@@ -47,6 +47,8 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
   readonly #redact: (text: string) => string;
   readonly #now: () => number;
   #token: Token | undefined;
+  /** The one before: a request may still be on its way with it. */
+  #previous: Token | undefined;
   #pending: PendingToken | undefined;
 
   /** @throws RuntimeCliError `ERR_ORIGIN_INVALID` or `ERR_OPTION_INVALID`. */
@@ -77,8 +79,20 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
     }
   }
 
-  invalidate(): void {
-    this.#token = undefined;
+  invalidate(header?: string): void {
+    // Another call may have fetched a new one in the meantime.
+    if (header === undefined || header === this.#token?.header) this.#replace(undefined);
+  }
+
+  hasExpired(header: string): boolean {
+    const known = [this.#token, this.#previous].find((token) => token?.header === header);
+    // One that was replaced more than once is long gone.
+    return known === undefined || this.#now() >= known.expiresAt;
+  }
+
+  #replace(token: Token | undefined): void {
+    this.#previous = this.#token ?? this.#previous;
+    this.#token = token;
   }
 
   #start(context: AuthContext | undefined): PendingToken {
@@ -121,8 +135,9 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
     }
     const lifeMs = Number(expiresIn ?? Number.NaN) * 1000;
     const expiresAt = Number.isNaN(lifeMs) ? Infinity : askedAt + lifeMs - Math.min(renewalMarginMs, lifeMs / 2);
-    this.#token = {header: bearer('access token', token), expiresAt};
-    return this.#token;
+    const fetched = {header: bearer('access token', token), expiresAt};
+    this.#replace(fetched);
+    return fetched;
   }
 
   #refused(status: number, body: string): Error {

@@ -11,7 +11,8 @@ export interface RateLimitMiddleware {
    * Call it with each answer: it retries as configured, and resolves with the answer to hand on.
    * @param context - `fetch`: sends a request through the whole chain, this middleware included. One retry is made
    * with it; the retries of the chain's own pass go on counting. Without it, `config.fetch` or the global `fetch` is
-   * called until there is another answer or no retry left.
+   * called until there is another answer or no retry left. Without any the answer is handed back. A request that is handed
+   * in again goes on counting.
    */
   onResponse(context: {
     readonly request: Request;
@@ -20,10 +21,14 @@ export interface RateLimitMiddleware {
   }): Promise<Response>;
 }
 
+/** The retries of one request, over all the times that it is handed in. */
+interface Count {
+  retries: number;
+}
+
 /** A retry under way through the re-dispatch helper. */
 interface Redispatch {
-  /** Retries made so far, this one included. */
-  readonly retries: number;
+  readonly count: Count;
   readonly target: string;
 }
 
@@ -36,12 +41,16 @@ interface Redispatch {
 export function createRateLimitMiddleware(config: RateLimitMiddlewareConfig = {}): RateLimitMiddleware {
   const policy = resolveRateLimitPolicy(config);
   const copies = new WeakMap<Request, Request>();
+  const counts = new WeakMap<Request, Count>();
   // The chain may wrap the request on its way back here, so its identity cannot carry the count.
   const redispatches = new AsyncLocalStorage<Redispatch>();
 
-  const retriesOf = (request: Request): number => {
+  const countOf = (request: Request): Count => {
     const redispatch = redispatches.getStore();
-    return redispatch?.target === targetOf(request) ? redispatch.retries : 0;
+    const inherited = redispatch?.target === targetOf(request) ? redispatch.count : undefined;
+    const count = counts.get(request) ?? inherited ?? {retries: 0};
+    counts.set(request, count);
+    return count;
   };
 
   const nextTry = async (request: Request, kept: Request | undefined, response: Response, retries: number) => {
@@ -75,22 +84,32 @@ export function createRateLimitMiddleware(config: RateLimitMiddlewareConfig = {}
     async onResponse({request, response, fetch: redispatch}) {
       const kept = copies.get(request);
       copies.delete(request);
-      let retries = retriesOf(request);
+      const count = countOf(request);
       let last = response;
-      for (;;) {
-        const again = await nextTry(request, kept, last, retries);
+      const send = redispatch ?? config.fetch ?? globalFetch();
+      while (send !== undefined) {
+        const again = await nextTry(request, kept, last, count.retries);
         if (again === undefined) break;
-        retries += 1;
+        count.retries += 1;
         if (redispatch !== undefined) {
-          last = await redispatches.run({retries, target: targetOf(request)}, () => redispatch(again));
+          last = await redispatches.run({count, target: targetOf(request)}, () => redispatch(again));
           break;
         }
-        last = await (config.fetch ?? globalThis.fetch)(again);
+        last = await send(again);
       }
-      discard(kept);
+      // It may be handed in again, with the answer that there is now.
+      const over = !policy.statusCodes.includes(last.status) || count.retries >= policy.maxRetries;
+      if (kept === undefined || over) discard(kept);
+      else copies.set(request, kept);
       return last;
     },
   };
+}
+
+/** Some platforms have none; the types do not know them. */
+function globalFetch(): ((request: Request) => Promise<Response>) | undefined {
+  const {fetch}: {readonly fetch?: typeof globalThis.fetch} = globalThis;
+  return fetch;
 }
 
 function targetOf({method, url}: Request): string {

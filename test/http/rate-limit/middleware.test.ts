@@ -84,6 +84,53 @@ test('a re-dispatch helper that does not lead back here makes one retry', async 
   expect(server.requests).toHaveLength(2);
 });
 
+test('a request that is handed in again and again is retried maxRetries times in all', async () => {
+  const server = await startRecordingServer(refuseFirst(Infinity));
+  const {lines, logger} = recordingLogger();
+  const middleware = createRateLimitMiddleware({...quick, logger});
+  const request = post(server.origin);
+  middleware.onRequest({request});
+  let response = await fetch(request);
+  for (let turn = 0; turn < 6; turn += 1) response = await middleware.onResponse({request, response, fetch});
+  expect(response.status).toBe(429);
+  expect(server.requests.map(({body}) => body.toString())).toEqual(Array(4).fill('the whole body'));
+  expect(lines.map((line) => /retry \d of 3/.exec(line)?.[0])).toEqual([
+    'retry 1 of 3',
+    'retry 2 of 3',
+    'retry 3 of 3',
+  ]);
+});
+
+test('so is one whose retries were made by the loop, and one that the chain has retried', async () => {
+  const server = await startRecordingServer(refuseFirst(Infinity));
+  const middleware = createRateLimitMiddleware({...quick, logger: recordingLogger().logger});
+  const request = new Request(server.origin);
+  await middleware.onResponse({request, response: await fetch(request)});
+  await middleware.onResponse({request, response: await fetch(request)});
+  expect(server.requests).toHaveLength(5);
+
+  const dispatch = chain(middleware);
+  const chained = new Request(server.origin);
+  await dispatch(chained);
+  await dispatch(chained);
+  expect(server.requests).toHaveLength(5 + 4 + 1);
+});
+
+test('without any fetch the answer is handed back, readable, and nothing is waited for', async () => {
+  const server = await startRecordingServer(refuseFirst(Infinity));
+  const {lines, logger} = recordingLogger();
+  const middleware = createRateLimitMiddleware({maxDelayMs: 2_000_000_000, baseDelayMs: 2_000_000_000, logger});
+  const request = post(server.origin);
+  middleware.onRequest({request});
+  const response = await fetch(request);
+  vi.stubGlobal('fetch', undefined);
+  const handed = await middleware.onResponse({request, response});
+  vi.unstubAllGlobals();
+  expect(handed).toBe(response);
+  expect(await handed.text()).toContain('slow down');
+  expect(lines).toEqual([]);
+});
+
 test('two requests at a time are counted each for itself', async () => {
   const server = await startRecordingServer((response, request) => {
     const seen = server.requests.filter(({url}) => url === request.url).length;
