@@ -19,16 +19,16 @@ const layers = {
     types: ['bundle'],
   },
   operations: {path: 'src/operations/', may: ['bundle', 'anyBackend', 'errors'], types: ['http']},
-  tasks: {path: 'src/tasks/', may: ['operations', 'anyBackend', 'errors'], types: ['bundle', 'http']},
+  progress: {path: 'src/progress/', may: ['retryWords'], types: ['operations']},
   cli: {
     path: 'src/cli/',
-    may: ['modules', 'bundle', 'httpSettings', 'anyBackend', 'errors', 'version'],
-    types: ['http', 'operations', 'tasks'],
+    may: ['modules', 'bundle', 'httpSettings', 'anyBackend', 'progress', 'errors', 'version'],
+    types: ['http', 'operations'],
   },
   commands: {
     path: 'src/commands/(?!runtime/)',
-    may: ['cli', 'tasks', 'errors'],
-    types: ['operations', 'anyBackend', 'bundle', 'http'],
+    may: ['cli', 'operations', 'progress', 'errors'],
+    types: ['anyBackend', 'bundle', 'http'],
   },
   runtimeCommands: {path: 'src/commands/runtime/', may: ['cli', 'testing', 'errors'], types: ['http']},
   testing: {path: 'src/testing/', may: ['anyBackend', 'bundle', 'http', 'errors']},
@@ -40,6 +40,8 @@ const groups = {
   anyBackend: 'src/backends/',
   // Credentials, addresses and the masking of secrets: what settings are made into. Not the client.
   httpSettings: 'src/http/(auth/|origin[.]ts|redact[.]ts)',
+  // The words for a retry, which a log and a terminal share.
+  retryWords: 'src/http/rate-limit/announce[.]ts',
 };
 
 /** npm packages that one place owns; everyone else asks that place. */
@@ -48,7 +50,7 @@ const owners = {
   archiver: {owner: 'src/bundle/'},
   'fast-glob': {owner: 'src/bundle/'},
   jiti: {owner: 'src/modules/'},
-  listr2: {owner: 'src/tasks/'},
+  listr2: {owner: 'src/progress/'},
   '@oclif/core': {owner: 'src/cli/oclif[.]ts', types: '^src/(cli/(?!oclif[.]ts)|commands/)'},
   busboy: {owner: 'src/testing/'},
   mime: {owner: 'src/testing/'},

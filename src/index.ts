@@ -38,6 +38,7 @@ import {
   type RollbackBundleOptions,
   type RollbackBundleResult,
 } from './operations/rollback-bundle.js';
+import {runStepsSilently} from './operations/steps.js';
 import {waitForDeployment as wait} from './operations/wait-for-deployment.js';
 import type {DeploymentState} from './backends/contract.js';
 import {packageVersion} from './version.js';
@@ -138,6 +139,7 @@ function processHost(): Host {
     },
     userAgent: `mycli/${packageVersion()} node-${process.version}`,
     now: () => new Date(),
+    runSteps: runStepsSilently,
     createTemporaryDirectory: async () => {
       await sweepTemporaryDirectories(tmpdir());
       return createTemporaryDirectory(tmpdir(), process.pid);

@@ -5,7 +5,6 @@ import {loadWantedBackends, type BackendLoading} from './backends.js';
 import type {CommandContext} from './command-context.js';
 import {commandHost} from './command-host.js';
 import {resolveConnection, type Connection} from './connection.js';
-import type {Output} from './output/output.js';
 import {describeResolved} from './settings/describe-settings.js';
 import type {Settings} from './settings/settings.js';
 
@@ -15,19 +14,14 @@ export interface BackendReach extends Pick<BackendLoading, 'config' | 'flags'> {
   readonly settings: Settings;
 }
 
-/** How the tasks of a command reach a backend. */
+/** How the operations of a command reach a backend. */
 export interface ReachedBackends {
   /** What every operation of a backend takes; the operation's own options stand beside it. */
   readonly connection: Omit<Connection, 'secrets'> & {
     readonly backends: BackendRegistry | undefined;
     readonly signal: AbortSignal;
   };
-  /** What every pipeline that reaches a backend takes. */
-  readonly pipeline: {
-    readonly host: Host;
-    readonly terminal: Output;
-    readonly resolved: readonly string[];
-  };
+  readonly host: Host;
 }
 
 /**
@@ -42,10 +36,6 @@ export async function reachBackends({context, settings, config, flags}: BackendR
   const backends = await loadWantedBackends({context, settings, config, flags});
   return {
     connection: {...connection, backends, signal: context.signal},
-    pipeline: {
-      host: commandHost(context, secrets),
-      terminal: context.output,
-      resolved: describeResolved(settings),
-    },
+    host: commandHost(context, {secrets, resolved: describeResolved(settings)}),
   };
 }

@@ -11,8 +11,10 @@ import {
 import type {Bundle, PackResult} from '../bundle/types.js';
 import {createError} from '../errors/index.js';
 import {callBackNow} from './callbacks.js';
+import {describeArchive, describeFiles} from './describe.js';
 import type {Host} from './host.js';
 import type {BuildBundleOptions, CommonOptions} from './options.js';
+import {warnAll, watched, type StepView} from './steps.js';
 
 /** What `buildBundle` resolves to. */
 export interface BuildBundleResult {
@@ -22,16 +24,21 @@ export interface BuildBundleResult {
   readonly warnings: readonly string[];
 }
 
+/** Options of a build whose archive goes elsewhere, or nowhere. */
+export interface PreviewBuildOptions extends Omit<BuildBundleOptions, 'output'> {
+  /** Path of the archive; checked, not written. */
+  readonly output?: string | undefined;
+}
+
+const verifyStep = {name: 'verify', title: 'Verify the build and its configuration'} as const;
+const packStep = {name: 'build', title: 'Build the bundle'} as const;
+
 /**
  * Verifies what would be built, and scans the build directory; writes nothing.
  * @throws RuntimeCliError for bad options, an unusable build directory or configuration, or an output inside the build.
  */
-export async function planBuild(options: BuildBundleOptions, host: Host): Promise<BundlePlan> {
-  const {format = 'v2', cwd = host.cwd, output, ...content} = options;
-  const plan = await planBundle({...content, format, cwd, env: host.env, now: () => host.now()});
-  // `-` is stdout, of the command line.
-  if (output !== '-') verifyOutside(plan.buildDirectory, resolve(cwd, output));
-  return plan;
+export async function previewBuild(options: PreviewBuildOptions, host: Host): Promise<BundlePlan> {
+  return host.runSteps([verifyStep], (step) => step('verify', (view) => planBuild(options, host, view)));
 }
 
 /**
@@ -40,20 +47,44 @@ export async function planBuild(options: BuildBundleOptions, host: Host): Promis
  * read, or an output that cannot be written; `signal.reason` when aborted.
  */
 export async function buildBundle(options: BuildBundleOptions, host: Host): Promise<BuildBundleResult> {
-  return packPlan(await planBuild(options, host), options, host);
+  return host.runSteps([verifyStep, packStep], async (step) => {
+    const plan = await step('verify', (view) => planBuild(options, host, view));
+    return step('build', async (view) => {
+      const path = resolve(options.cwd ?? host.cwd, options.output);
+      const pack = packOptions(watched(options, view));
+      const bundle = await writeBundle(plan, {path, mode: 0o666, manifest: true, ...pack});
+      view.done(`Built ${describeArchive(bundle)}`);
+      return {bundle, manifest: manifestPathOf(path), warnings: plan.warnings};
+    });
+  });
 }
 
-/** Packs what was planned into an archive file with its manifest. */
-export async function packPlan(plan: BundlePlan, options: BuildBundleOptions, host: Host): Promise<BuildBundleResult> {
-  const {cwd = host.cwd, output} = options;
-  const path = resolve(cwd, output);
-  const bundle = await writeBundle(plan, {path, mode: 0o666, manifest: true, ...packOptions(options)});
-  return {bundle, manifest: manifestPathOf(path), warnings: plan.warnings};
+/**
+ * Builds an archive into a stream, without a manifest.
+ * @throws RuntimeCliError as `buildBundle`; what the stream fails with; `signal.reason` when aborted.
+ */
+export async function buildBundleInto(
+  destination: Writable,
+  options: PreviewBuildOptions,
+  host: Host,
+): Promise<PackResult> {
+  return host.runSteps([verifyStep, packStep], async (step) => {
+    const plan = await step('verify', (view) => planBuild(options, host, view));
+    return step('build', async (view) => {
+      const packed = await packBundle(plan, destination, packOptions(watched(options, view)));
+      view.done(`Wrote the archive, sha256 ${packed.sha256.slice(0, 12)}`);
+      return packed;
+    });
+  });
 }
 
-/** Packs what was planned into a stream, without a manifest. */
-export async function streamPlan(plan: BundlePlan, destination: Writable, options: CommonOptions): Promise<PackResult> {
-  return packBundle(plan, destination, packOptions(options));
+async function planBuild(options: PreviewBuildOptions, host: Host, view: StepView): Promise<BundlePlan> {
+  const {format = 'v2', cwd = host.cwd, output, ...content} = options;
+  const plan = await planBundle({...content, format, cwd, env: host.env, now: () => host.now()});
+  if (output !== undefined) verifyOutside(plan.buildDirectory, resolve(cwd, output));
+  view.done(`Verified: ${describeFiles(plan)}`);
+  warnAll(view, plan.warnings);
+  return plan;
 }
 
 /** How an operation's options say to pack. */

@@ -4,9 +4,11 @@ import type {BackendSelection, RuntimeBackend, RuntimeBackendPreference} from '.
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
 import {callBackSafely} from './callbacks.js';
 import {chooseForBundle, idFor} from './choose-for-bundle.js';
+import {count} from './describe.js';
 import type {Host} from './host.js';
 import {openBackend} from './open-backend.js';
 import type {CommonOptions, ConnectionOptions} from './options.js';
+import {resolveBackend, resolveStep, watched, type StepView} from './steps.js';
 
 /** What became of one bundle. */
 export interface BundleDeletion {
@@ -21,6 +23,8 @@ export interface DeleteBundlesOptions extends CommonOptions, ConnectionOptions {
   readonly projectSlug: string;
   /** One at least. The same id twice counts once. */
   readonly bundleIds: readonly BundleId[];
+  /** Asked when the backend is known and before anything is sent; when it rejects, nothing is deleted. */
+  readonly confirm?: ((backend: RuntimeBackend) => Promise<void>) | undefined;
   /** Told of each bundle as soon as it is known what became of it. */
   readonly onDeletion?: ((deletion: BundleDeletion) => void) | undefined;
 }
@@ -40,11 +44,22 @@ export interface DeleteBundlesResult {
  * thrown as it is otherwise.
  */
 export async function deleteBundles(options: DeleteBundlesOptions, host: Host): Promise<DeleteBundlesResult> {
-  return deleteBundlesFrom(await chooseDeleteBackend(options, host), options, host);
+  const selection = await host.runSteps([resolveStep], (step) =>
+    step('resolve', (view) => resolveBackend(view, () => chooseDeleteBackend(options, host))),
+  );
+  await options.confirm?.(selection.backend);
+  const title = `Delete ${count(options.bundleIds.length, 'bundle')}`;
+  return host.runSteps([{name: 'delete', title}], (step) =>
+    step('delete', async (view) => {
+      const result = await deleteBundlesFrom(selection, watched(options, view), host, view);
+      view.done(`Deleted ${count(result.deleted.length, 'bundle')}`);
+      return result;
+    }),
+  );
 }
 
 /** Verifies a deletion and chooses its backend; nothing is sent. */
-export async function chooseDeleteBackend(options: DeleteBundlesOptions, host: Host): Promise<BackendSelection> {
+async function chooseDeleteBackend(options: DeleteBundlesOptions, host: Host): Promise<BackendSelection> {
   if (options.bundleIds.length === 0) throw createError('ERR_OPTION_INVALID', 'bundleIds must not be empty');
   const selection = await chooseForBundle(options, ['delete'], host);
   for (const id of options.bundleIds) idFor(selection.backend, id);
@@ -52,10 +67,11 @@ export async function chooseDeleteBackend(options: DeleteBundlesOptions, host: H
 }
 
 /** Deletes bundles with the backend that was chosen. */
-export async function deleteBundlesFrom(
+async function deleteBundlesFrom(
   {backend: name}: BackendSelection,
   options: DeleteBundlesOptions,
   host: Host,
+  view: StepView,
 ): Promise<DeleteBundlesResult> {
   const {backend, context} = await openBackend(name, 'deploy', options, host);
   const {deleteBundle} = backend;
@@ -70,6 +86,8 @@ export async function deleteBundlesFrom(
     );
     const deletion = {bundleId, error};
     deletions.push(deletion);
+    const became = error === undefined ? 'was deleted' : `was not deleted: ${error.message}`;
+    view.detail(`bundle ${String(bundleId)} ${became}`);
     callBackSafely(() => options.onDeletion?.(deletion));
     if (error !== undefined && error.code !== 'ERR_REJECTED') break;
   }

@@ -8,6 +8,7 @@ import {findLatestBundle} from './list-bundles.js';
 import {chooseBackend, openBackend} from './open-backend.js';
 import type {DeployBundleOptions, DeployBundleResult} from './options.js';
 import {verifySlugs} from './plan-push.js';
+import {resolveBackend, resolveStep, waitStep, warnAll, watched, type StepView} from './steps.js';
 import {requestDeploy} from './request-deploy.js';
 import {waitForDeployment} from './wait-for-deployment.js';
 
@@ -24,13 +25,23 @@ export interface AcceptedDeployment {
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export async function deployBundle(options: DeployBundleOptions, host: Host): Promise<DeployBundleResult> {
-  const selection = await chooseDeployBackend(options, host);
-  const accepted = await requestDeployment(options, selection, host);
-  return options.wait ? waitForAccepted(options, accepted, host) : deployResult(options, accepted);
+  const {bundleId, targetSlug, wait} = options;
+  const steps = [
+    resolveStep,
+    {name: 'deploy', title: `Deploy ${String(bundleId)} to ${targetSlug}`},
+    ...(wait ? [waitStep] : []),
+  ] as const;
+  return host.runSteps(steps, async (step) => {
+    const selection = await step('resolve', (view) => resolveBackend(view, () => chooseDeployBackend(options, host)));
+    const accepted = await step('deploy', (view) => requestDeployment(options, selection, host, view));
+    return wait
+      ? step('wait', (view) => waitForAccepted(options, accepted, host, view))
+      : deployResult(options, accepted);
+  });
 }
 
 /** Verifies a deployment and chooses its backend; nothing is sent. */
-export async function chooseDeployBackend(options: DeployBundleOptions, host: Host): Promise<BackendSelection> {
+async function chooseDeployBackend(options: DeployBundleOptions, host: Host): Promise<BackendSelection> {
   options.signal?.throwIfAborted();
   verifySlugs(options);
   const capabilities = [
@@ -43,28 +54,41 @@ export async function chooseDeployBackend(options: DeployBundleOptions, host: Ho
 
 /**
  * Asks for the deployment. `auto` falls back to legacy on 401, 403 and `invalid_scope` only; `latest` is resolved by
- * the backend that deploys and told to `onBundle` before the request.
+ * the backend that deploys and told before the request.
  */
 export async function requestDeployment(
   options: DeployBundleOptions,
   selection: BackendSelection,
   host: Host,
-  onBundle: (bundleId: BundleId) => void = () => undefined,
+  view: StepView,
+): Promise<AcceptedDeployment> {
+  const accepted = await deployOrFallBack(options, selection, host, view);
+  view.done(`Deployment of bundle ${String(accepted.bundleId)} to ${options.targetSlug} was accepted`);
+  warnAll(view, accepted.warnings);
+  return accepted;
+}
+
+async function deployOrFallBack(
+  options: DeployBundleOptions,
+  selection: BackendSelection,
+  host: Host,
+  view: StepView,
 ): Promise<AcceptedDeployment> {
   const {fellBack} = selection;
   if (fellBack !== undefined) await callBack(() => options.onFallback?.(fellBack));
   await callBack(() => options.onResolve?.(selection.backend));
   try {
-    const accepted = await deployWith(selection.backend, options, host, onBundle);
+    const accepted = await deployWith(selection.backend, options, host, view);
     if (fellBack === undefined) return accepted;
     return {...accepted, warnings: [fallbackWarning(fellBack), ...accepted.warnings]};
   } catch (error) {
     const {fallback} = selection;
     const reason = deployFallbackReason(error);
     if (fallback === undefined || reason === undefined) throw error;
+    view.detail(`falling back to legacy: ${reason}`);
     callBackSafely(() => options.onFallback?.(reason));
     callBackSafely(() => options.onResolve?.(fallback));
-    const accepted = await deployWith(fallback, options, host, onBundle);
+    const accepted = await deployWith(fallback, options, host, view);
     return {...accepted, warnings: [fallbackWarning(reason), ...accepted.warnings]};
   }
 }
@@ -74,12 +98,14 @@ export async function waitForAccepted(
   options: DeployBundleOptions,
   accepted: AcceptedDeployment,
   host: Host,
+  view: StepView,
 ): Promise<DeployBundleResult> {
   const {deployment} = accepted.result;
-  const waiting = waitForDeployment({...options, backend: accepted.backend, deployment}, host);
+  const waiting = waitForDeployment({...watched(options, view), backend: accepted.backend, deployment}, host);
   const {status} = await waiting.catch((error: unknown) => {
     throw isRuntimeCliError(error) ? amendError(error, {details: {bundleId: accepted.bundleId}}) : error;
   });
+  view.done(`Deployed to ${options.targetSlug}`);
   return {...deployResult(options, accepted), status};
 }
 
@@ -107,12 +133,13 @@ async function deployWith(
   name: RuntimeBackend,
   options: DeployBundleOptions,
   host: Host,
-  onBundle: (bundleId: BundleId) => void,
+  view: StepView,
 ): Promise<AcceptedDeployment> {
-  const open = await openBackend(name, 'deploy', options, host);
-  const bundleId =
-    options.bundleId === 'latest' ? (await findLatestBundle(open)).bundleId : idFor(name, options.bundleId);
-  onBundle(bundleId);
-  const result = await requestDeploy(open, {bundleId, targetSlug: options.targetSlug}, options);
+  const shown = watched(options, view);
+  const open = await openBackend(name, 'deploy', shown, host);
+  const isLatest = options.bundleId === 'latest';
+  const bundleId = isLatest ? (await findLatestBundle(open)).bundleId : idFor(name, options.bundleId);
+  if (isLatest) view.detail(`latest is bundle ${String(bundleId)}`);
+  const result = await requestDeploy(open, {bundleId, targetSlug: options.targetSlug}, shown);
   return {backend: name, bundleId, result, warnings: result.warnings ?? []};
 }

@@ -1,5 +1,6 @@
 import {link, lstat, rename, rm} from 'node:fs/promises';
 import {basename, resolve} from 'node:path';
+import prettyBytes from 'pretty-bytes';
 import {callBackend} from '../backends/call.js';
 import type {BundleId} from '../backends/contract.js';
 import type {BackendSelection, RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
@@ -12,6 +13,7 @@ import type {Host} from './host.js';
 import {openBackend, type OpenBackend} from './open-backend.js';
 import type {CommonOptions, ConnectionOptions} from './options.js';
 import {PartFile} from './part-file.js';
+import {resolveBackend, resolveStep, watched} from './steps.js';
 
 /** Options of `downloadBundle`. */
 export interface DownloadBundleOptions extends CommonOptions, ConnectionOptions {
@@ -50,11 +52,21 @@ export interface DownloadBundleResult {
  * what arrived is no archive, and for everything else a user can cause; `signal.reason` when aborted.
  */
 export async function downloadBundle(options: DownloadBundleOptions, host: Host): Promise<DownloadBundleResult> {
-  return downloadBundleFrom(await chooseDownloadBackend(options, host), options, host);
+  const steps = [resolveStep, {name: 'download', title: `Download bundle ${String(options.bundleId)}`}] as const;
+  return host.runSteps(steps, async (step) => {
+    const selection = await step('resolve', (view) => resolveBackend(view, () => chooseDownloadBackend(options, host)));
+    return step('download', async (view) => {
+      const downloaded = await downloadBundleFrom(selection, watched(options, view), host);
+      const {size, resumedFrom, sha256} = downloaded;
+      const rest = resumedFrom === 0 ? '' : `, the first ${prettyBytes(resumedFrom)} of it earlier`;
+      view.done(`Downloaded ${prettyBytes(size)}${rest}, sha256 ${sha256.slice(0, 12)}`);
+      return downloaded;
+    });
+  });
 }
 
 /** Verifies a download and chooses its backend; nothing is sent. */
-export async function chooseDownloadBackend(options: DownloadBundleOptions, host: Host): Promise<BackendSelection> {
+async function chooseDownloadBackend(options: DownloadBundleOptions, host: Host): Promise<BackendSelection> {
   const selection = await chooseForBundle(options, ['download'], host);
   idFor(selection.backend, options.bundleId);
   await verifyOutput(outputPath(options, host), options.force);

@@ -1,5 +1,6 @@
 import type {TemporaryDirectory} from '../bundle/index.js';
 import type {Environment, Logger} from '../http/types.js';
+import type {RunSteps} from './steps.js';
 
 /** What operations know of the process that runs them. Library calls get the process's own; tests give what they like. */
 export interface Host {
@@ -12,6 +13,8 @@ export interface Host {
   /** Values that are masked in everything that is printed. */
   readonly secrets?: readonly string[] | undefined;
   now(): Date;
+  /** Runs the steps of an operation, and shows them to whoever watches. */
+  readonly runSteps: RunSteps;
   /** Makes a private folder for archives. Whoever asks for it removes it. */
   createTemporaryDirectory(): Promise<TemporaryDirectory>;
 }

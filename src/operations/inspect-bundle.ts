@@ -8,9 +8,12 @@ import {looksLikeV1, v1Prefix} from '../bundle/open-bundle.js';
 import {isGzip, readArchive} from '../bundle/read-archive.js';
 import type {Bundle, BundleConfig, BundleFileCategory, BundleFormat} from '../bundle/types.js';
 import {secretWarnings} from '../bundle/warnings.js';
-import type {BackendSelection, RuntimeBackend} from '../backends/select.js';
+import type {RuntimeBackend} from '../backends/select.js';
+import {chooseForBundle} from './choose-for-bundle.js';
+import {count} from './describe.js';
 import {downloadBundleFrom, type DownloadBundleOptions} from './download-bundle.js';
 import type {Host} from './host.js';
+import {resolveBackend, resolveStep, watched} from './steps.js';
 
 /** How to look into an archive. */
 export interface InspectArchiveOptions {
@@ -20,6 +23,9 @@ export interface InspectArchiveOptions {
   readonly configPath?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
+
+/** Options of `inspectBundle`. */
+export type InspectBundleOptions = Omit<DownloadBundleOptions, 'output' | 'force'> & InspectArchiveOptions;
 
 /** A pattern of a configuration, and how many files it matches by itself. */
 export interface PatternMatches {
@@ -77,30 +83,50 @@ export interface BundleInspection extends ArchiveInspection {
 export async function inspectArchive(
   path: string,
   options: InspectArchiveOptions,
-  {cwd}: Pick<Host, 'cwd'>,
+  host: Pick<Host, 'cwd' | 'runSteps'>,
 ): Promise<ArchiveInspection> {
+  return host.runSteps([{name: 'read', title: `Read ${path}`}], (step) =>
+    step('read', async (view) => {
+      const inspection = await readBundle(resolve(host.cwd, path), options);
+      view.done(`Read ${path}: ${count(inspection.files.length, 'file')}`);
+      return inspection;
+    }),
+  );
+}
+
+async function readBundle(archive: string, options: InspectArchiveOptions): Promise<ArchiveInspection> {
   const {rootDir, configPath, signal} = options;
-  const archive = resolve(cwd, path);
   // A manifest knows where things are, whatever a configuration file says of other bundles.
   if (await readManifest(archive)) return describeBundle(await openBundle(archive, {signal}));
   const bare = await describeBareV1(archive, signal);
   return bare ?? describeBundle(await openBundle(archive, {rootDir, configPath, signal}));
 }
 
-/** Downloads a bundle to a temporary folder and looks into it. */
-export async function inspectBundle(
-  selection: BackendSelection,
-  options: Omit<DownloadBundleOptions, 'output' | 'force'> & InspectArchiveOptions,
-  host: Host,
-): Promise<BundleInspection> {
-  const workspace = await host.createTemporaryDirectory();
-  try {
-    const output = resolve(workspace.path, 'archive');
-    const {backend, projectSlug, bundleId} = await downloadBundleFrom(selection, {...options, output}, host);
-    return {backend, projectSlug, bundleId, ...(await inspectArchive(output, options, host))};
-  } finally {
-    await workspace.remove();
-  }
+/**
+ * Downloads a bundle to a temporary folder and looks into it.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
+export async function inspectBundle(options: InspectBundleOptions, host: Host): Promise<BundleInspection> {
+  const id = String(options.bundleId);
+  const steps = [resolveStep, {name: 'read', title: `Download bundle ${id} and read it`}] as const;
+  return host.runSteps(steps, async (step) => {
+    const selection = await step('resolve', (view) =>
+      resolveBackend(view, () => chooseForBundle(options, ['download'], host)),
+    );
+    return step('read', async (view) => {
+      const workspace = await host.createTemporaryDirectory();
+      try {
+        const output = resolve(workspace.path, 'archive');
+        const download = {...watched(options, view), output};
+        const {backend, projectSlug, bundleId} = await downloadBundleFrom(selection, download, host);
+        const inspection = await readBundle(output, options);
+        view.done(`Read bundle ${id}: ${count(inspection.files.length, 'file')}`);
+        return {backend, projectSlug, bundleId, ...inspection};
+      } finally {
+        await workspace.remove();
+      }
+    });
+  });
 }
 
 function describeBundle(bundle: Bundle): ArchiveInspection {

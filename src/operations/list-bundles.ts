@@ -1,12 +1,12 @@
 import {callBackend} from '../backends/call.js';
 import type {BundleId, BundleItem, ListRange} from '../backends/contract.js';
-import type {BackendSelection, RuntimeBackend} from '../backends/select.js';
+import type {RuntimeBackend} from '../backends/select.js';
 import {createError} from '../errors/index.js';
 import type {Host} from './host.js';
-import {collectPages, createdTime, listPages, listRange} from './list-pages.js';
-import {chooseBackend, openBackend, type OpenBackend} from './open-backend.js';
+import {createdTime, listPages} from './list-pages.js';
+import type {OpenBackend} from './open-backend.js';
 import type {ListBundlesOptions} from './options.js';
-import {verifySlugs} from './plan-push.js';
+import {runList} from './run-list.js';
 
 /** A part of the bundles of a project. */
 export interface ListBundlesResult {
@@ -23,26 +23,10 @@ export interface ListBundlesResult {
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export async function listBundles(options: ListBundlesOptions, host: Host): Promise<ListBundlesResult> {
-  return listBundlesOf(await chooseListBackend(options, host), options, host);
-}
-
-/** Verifies a list of bundles and chooses its backend; nothing is sent. */
-export async function chooseListBackend(options: ListBundlesOptions, host: Host): Promise<BackendSelection> {
-  options.signal?.throwIfAborted();
-  verifySlugs(options);
-  listRange(options);
-  return chooseBackend(options.preference, options, ['list'], host);
-}
-
-/** Lists the bundles of a project with the backend that was chosen. */
-export async function listBundlesOf(
-  {backend}: BackendSelection,
-  options: ListBundlesOptions,
-  host: Host,
-): Promise<ListBundlesResult> {
-  const open = await openBackend(backend, 'deploy', options, host);
-  const {items, total} = await collectPages(listRange(options), (range) => listPage(open, range));
-  return {backend, projectSlug: options.projectSlug, bundles: items, total};
+  const {projectSlug} = options;
+  const list = {title: 'List the bundles', capability: 'list', noun: 'bundle'} as const;
+  const {backend, items, total} = await runList(options, list, host, listPage);
+  return {backend, projectSlug, bundles: items, total};
 }
 
 /**

@@ -1,12 +1,11 @@
 import {callBackend} from '../backends/call.js';
 import type {DeploymentItem, ListRange, ListResult} from '../backends/contract.js';
-import type {BackendSelection, RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
+import type {RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
 import {createError} from '../errors/index.js';
 import type {Host} from './host.js';
-import {collectPages, listRange} from './list-pages.js';
-import {chooseBackend, openBackend, type OpenBackend} from './open-backend.js';
+import type {OpenBackend} from './open-backend.js';
 import type {CommonOptions, ConnectionOptions} from './options.js';
-import {verifySlugs} from './plan-push.js';
+import {runList} from './run-list.js';
 
 /** Options of `listDeployments`. */
 export interface ListDeploymentsOptions extends CommonOptions, ConnectionOptions {
@@ -35,26 +34,14 @@ export interface ListDeploymentsResult {
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export async function listDeployments(options: ListDeploymentsOptions, host: Host): Promise<ListDeploymentsResult> {
-  return listDeploymentsOf(await chooseHistoryBackend(options, host), options, host);
-}
-
-/** Verifies a list of deployments and chooses its backend; nothing is sent. */
-export async function chooseHistoryBackend(options: ListDeploymentsOptions, host: Host): Promise<BackendSelection> {
-  options.signal?.throwIfAborted();
-  verifySlugs(options);
-  listRange(options);
-  return chooseBackend(options.preference, options, ['history'], host);
-}
-
-/** Lists the deployments to a target with the backend that was chosen. */
-export async function listDeploymentsOf(
-  {backend}: BackendSelection,
-  options: ListDeploymentsOptions,
-  host: Host,
-): Promise<ListDeploymentsResult> {
   const {projectSlug, targetSlug} = options;
-  const open = await openBackend(backend, 'deploy', options, host);
-  const {items, total} = await collectPages(listRange(options), (range) => historyPage(open, targetSlug, range));
+  const list = {
+    title: `List the deployments to ${targetSlug}`,
+    capability: 'history',
+    noun: 'deployment',
+  } as const;
+  const page = (open: OpenBackend, range: ListRange) => historyPage(open, targetSlug, range);
+  const {backend, items, total} = await runList(options, list, host, page);
   return {backend, projectSlug, targetSlug, deployments: items, total};
 }
 

@@ -99,6 +99,8 @@ export interface PushRuntimeBundleBackendOptions
   readonly onFallback?: ((reason: string) => void) | undefined;
   /** Told the backend about to serve the call, and again after a fallback (Backend selection 4). */
   readonly onResolve?: ((backend: RuntimeBackend) => void) | undefined;
+  /** Told the format that the chosen backend takes, before anything is built; what it throws fails the push. */
+  readonly onFormat?: ((format: BundleFormat) => void) | undefined;
 }
 
 /** Options of `pushBundleV2`: a v2 bundle, uploaded to the legacy origin. */

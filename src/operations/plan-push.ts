@@ -13,10 +13,13 @@ import {
 import type {Bundle, BundleFormat} from '../bundle/types.js';
 import {fallbackWarning, type BackendSelection, type RuntimeBackend} from '../backends/select.js';
 import {createError} from '../errors/index.js';
+import {callBack} from './callbacks.js';
+import {describeArchive, describeFiles} from './describe.js';
 import type {Host} from './host.js';
 import {chooseBackend, registryOf} from './open-backend.js';
 import type {PushRuntimeBundleBackendOptions} from './options.js';
 import {pollTimes} from './poll.js';
+import {warnAll, type StepView} from './steps.js';
 
 /** A push that was verified: nothing is built or sent yet. */
 export interface PushPlan {
@@ -32,12 +35,18 @@ export interface PushPlan {
 /** One known deployment of the service refuses larger archives; the server decides. */
 const largeArchiveBytes = 400 * 1000 * 1000;
 
+/** Where a push goes, and in which format. */
+export type PushRoute = Pick<PushPlan, 'selection' | 'format' | 'warnings'>;
+
 /**
- * Verifies a push: options, backend, build directory, configuration, prebuilt archive. Reports every wrong option at
- * once, and sends nothing.
- * @throws RuntimeCliError for everything that would make the push fail later.
+ * Verifies the options of a push and chooses its backend. Reports every wrong option at once, and sends nothing.
+ * @throws RuntimeCliError for wrong options and for a backend that is not configured or cannot do it.
  */
-export async function planPush(options: PushRuntimeBundleBackendOptions, host: Host): Promise<PushPlan> {
+export async function routePush(
+  options: PushRuntimeBundleBackendOptions,
+  host: Host,
+  view: StepView,
+): Promise<PushRoute> {
   options.signal?.throwIfAborted();
   const content = contentOptions(options, options.v2 ? 'v2' : 'v1', host);
   rejectProblems([...checkBundleOptions(content), ...targetProblems(options), ...recordProblems(options)]);
@@ -46,27 +55,37 @@ export async function planPush(options: PushRuntimeBundleBackendOptions, host: H
   const deploys = options.targetSlug !== undefined;
   const capabilities = [...(deploys ? ['deploy' as const] : []), ...(deploys && options.wait ? ['wait' as const] : [])];
   const selection = await chooseBackend(options.preference, options, capabilities, host);
-  const {fellBack} = selection;
-  const passedOver = fellBack === undefined ? [] : [fallbackWarning(fellBack)];
   const format = formatFor(selection.backend, options);
+  await callBack(() => options.onFormat?.(format));
+  view.done(`Backend: ${selection.backend} (${selection.reason}), format ${format}`);
+  // Choosing has told it already.
+  const warnings = selection.fellBack === undefined ? [] : [fallbackWarning(selection.fellBack)];
+  return {selection, format, warnings};
+}
+
+/**
+ * Verifies what a push sends: build directory, configuration, prebuilt archive. Sends nothing.
+ * @throws RuntimeCliError for everything that would make the push fail later.
+ */
+export async function planPush(
+  options: PushRuntimeBundleBackendOptions,
+  route: PushRoute,
+  host: Host,
+  view: StepView,
+): Promise<PushPlan> {
+  const {format} = route;
   if (options.archive !== undefined) {
     const bundle = await openPrebuilt(options.archive, format, options, host);
-    return {
-      options,
-      selection,
-      format,
-      content: {kind: 'archive', bundle},
-      warnings: [...passedOver, ...archiveWarnings(bundle)],
-    };
+    const warnings = archiveWarnings(bundle);
+    view.done(`Verified: ${describeArchive(bundle)}`);
+    warnAll(view, warnings);
+    return {options, ...route, content: {kind: 'archive', bundle}, warnings: [...route.warnings, ...warnings]};
   }
   const plan = await planBundle(contentOptions(options, format, host));
-  return {
-    options,
-    selection,
-    format,
-    content: {kind: 'build', plan},
-    warnings: [...passedOver, ...plan.warnings, ...unusedOptions(options, format)],
-  };
+  const warnings = [...plan.warnings, ...unusedOptions(options, format)];
+  view.done(`Verified: ${describeFiles(plan)}`);
+  warnAll(view, warnings);
+  return {options, ...route, content: {kind: 'build', plan}, warnings: [...route.warnings, ...warnings]};
 }
 
 /**

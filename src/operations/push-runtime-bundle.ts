@@ -5,51 +5,112 @@ import {amendError, isRuntimeCliError} from '../errors/index.js';
 import type {Host} from './host.js';
 import {openBackend} from './open-backend.js';
 import type {ArchiveSummary, PushResult, PushRuntimeBundleBackendOptions} from './options.js';
-import {planPush, type PushPlan} from './plan-push.js';
+import {planPush, routePush, type PushPlan} from './plan-push.js';
 import {requestDeploy} from './request-deploy.js';
-import {buildPush, uploadPush, type UploadedPush} from './upload-push.js';
+import {resolveStep, waitStep, warnAll, watched, type StepView} from './steps.js';
+import type {UnchangedBundle} from './unchanged-bundle.js';
+import {buildPush, comparePush, uploadPush, withView, type UploadedPush} from './upload-push.js';
 import {waitForDeployment} from './wait-for-deployment.js';
 
 /** A deployment of a push that was accepted, and its end when it was waited for. */
-export type DeployedPush = Pick<DeployResult, 'deployment' | 'status' | 'warnings' | 'raw'>;
+type DeployedPush = Pick<DeployResult, 'deployment' | 'status' | 'warnings' | 'raw'>;
+
+/** What a push would do. */
+export interface PushPreview extends Pick<PushPlan, 'selection' | 'format' | 'content' | 'warnings'> {
+  /** The bundle of the last push, when `ifChanged` asks for it and this one is the same. */
+  readonly unchanged?: UnchangedBundle | undefined;
+}
+
+const verifyStep = {name: 'verify', title: 'Verify the build and its configuration'} as const;
+
+const buildStep = ({archive}: PushRuntimeBundleBackendOptions) =>
+  ({name: 'build', title: archive === undefined ? 'Build the bundle' : 'Take the prebuilt bundle'}) as const;
 
 /**
- * Builds a bundle, uploads it to the backend that `preference` selects and deploys it when there is a target: verify,
- * build, resolve, upload, deploy, wait.
+ * Builds a bundle, uploads it to the backend that `preference` selects and deploys it when there is a target.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export async function pushRuntimeBundle(options: PushRuntimeBundleBackendOptions, host: Host): Promise<PushResult> {
-  const plan = await planPush(options, host);
-  const workspace = await host.createTemporaryDirectory();
-  try {
-    const content = await buildPush(plan, plan.selection.backend, workspace);
-    const uploaded = await uploadPush(plan, content, workspace, host);
-    const deployed = await deployPush(plan, uploaded, host);
-    const settled = deployed && options.wait ? await waitForPush(plan, uploaded, deployed, host) : deployed;
-    return pushResult(plan, uploaded, settled);
-  } finally {
-    await workspace.remove();
-  }
+  const {targetSlug, wait} = options;
+  const steps = [
+    resolveStep,
+    verifyStep,
+    buildStep(options),
+    {name: 'upload', title: 'Upload the bundle'},
+    ...(targetSlug === undefined ? [] : [{name: 'deploy', title: `Deploy to ${targetSlug}`} as const]),
+    ...(targetSlug !== undefined && wait ? [waitStep] : []),
+  ] as const;
+  return host.runSteps(steps, async (step) => {
+    const route = await step('resolve', (view) => routePush(options, host, view));
+    const plan = await step('verify', (view) => planPush(options, route, host, view));
+    const workspace = await host.createTemporaryDirectory();
+    try {
+      const content = await step('build', (view) => buildPush(plan, route.selection.backend, workspace, view));
+      const uploaded = await step('upload', (view) => uploadPush(plan, content, workspace, host, view));
+      if (targetSlug === undefined) return pushResult(plan, uploaded);
+      const deployed = await step('deploy', (view) => deployPush(plan, uploaded, targetSlug, host, view));
+      if (!wait) return pushResult(plan, uploaded, deployed);
+      const settled = await step('wait', (view) => waitForPush(plan, uploaded, deployed, host, view));
+      return pushResult(plan, uploaded, settled);
+    } finally {
+      await workspace.remove();
+    }
+  });
 }
 
 /**
- * Deploys an uploaded bundle when the push has a target; a combined upload has done so already.
+ * Does what a push does before its first request that writes: verifies it, and with `ifChanged` builds the bundle and
+ * compares it with that of the last push.
+ * @throws RuntimeCliError for everything that would make the push fail before it sends anything.
+ */
+export async function previewPush(options: PushRuntimeBundleBackendOptions, host: Host): Promise<PushPreview> {
+  const comparing = [buildStep(options), {name: 'compare', title: 'Compare with the last push'}] as const;
+  const steps = [resolveStep, verifyStep, ...(options.ifChanged ? comparing : [])] as const;
+  return host.runSteps(steps, async (step) => {
+    const route = await step('resolve', (view) => routePush(options, host, view));
+    const plan = await step('verify', (view) => planPush(options, route, host, view));
+    if (!options.ifChanged) return plan;
+    const workspace = await host.createTemporaryDirectory();
+    try {
+      const content = await step('build', (view) => buildPush(plan, route.selection.backend, workspace, view));
+      const {unchanged} = await step('compare', async (view) => {
+        const compared = await comparePush(route.selection.backend, withView(plan, view), content, host);
+        const last = compared.unchanged;
+        view.done(last ? `Unchanged since bundle ${String(last.bundleId)}` : 'Changed since the last push');
+        warnAll(view, compared.warnings);
+        return compared;
+      });
+      return {...plan, unchanged};
+    } finally {
+      await workspace.remove();
+    }
+  });
+}
+
+/**
+ * Deploys an uploaded bundle; a combined upload has done so already.
  * @throws RuntimeCliError that says which bundle was uploaded and how to deploy it, with `details.bundleId`.
  */
-export async function deployPush(
+async function deployPush(
   plan: PushPlan,
   uploaded: UploadedPush,
+  targetSlug: string,
   host: Host,
-): Promise<DeployedPush | undefined> {
-  const {targetSlug} = plan.options;
-  if (targetSlug === undefined) return undefined;
+  view: StepView,
+): Promise<DeployedPush> {
   const {result} = uploaded;
-  if (result.deployment) return {deployment: result.deployment, status: 'queued', raw: undefined};
+  const options = watched(plan.options, view);
   const request = async (): Promise<DeployResult> => {
-    const open = await openBackend(uploaded.backend, 'deploy', plan.options, host);
-    return requestDeploy(open, {bundleId: result.bundleId, targetSlug}, plan.options);
+    const open = await openBackend(uploaded.backend, 'deploy', options, host);
+    return requestDeploy(open, {bundleId: result.bundleId, targetSlug}, options);
   };
-  return afterUpload(plan, uploaded, request, {accepted: false});
+  const deployed: DeployedPush = result.deployment
+    ? {deployment: result.deployment, status: 'queued', raw: undefined}
+    : await afterUpload(plan, uploaded, request, {accepted: false});
+  const {deploymentId: id} = deployed.deployment;
+  view.done(`Deployment${id === undefined ? '' : ` ${String(id)}`} to ${targetSlug} was accepted`);
+  warnAll(view, deployed.warnings ?? []);
+  return deployed;
 }
 
 /**
@@ -57,20 +118,22 @@ export async function deployPush(
  * @throws RuntimeCliError that says which bundle was uploaded, with `details.bundleId`; how to deploy it only when the
  * deployment has failed, for one that goes on must not be repeated.
  */
-export async function waitForPush(
+async function waitForPush(
   plan: PushPlan,
   uploaded: UploadedPush,
   deployed: DeployedPush,
   host: Host,
+  view: StepView,
 ): Promise<DeployedPush> {
-  const options = {...plan.options, backend: uploaded.backend, deployment: deployed.deployment};
+  const options = {...watched(plan.options, view), backend: uploaded.backend, deployment: deployed.deployment};
   const wait = (): Promise<DeploymentState> => waitForDeployment(options, host);
   const state = await afterUpload(plan, uploaded, wait, {accepted: true});
+  view.done(`Deployed to ${String(plan.options.targetSlug)}`);
   return {...deployed, status: state.status};
 }
 
 /** What a push resolves to. */
-export function pushResult(plan: PushPlan, uploaded: UploadedPush, deployed: DeployedPush | undefined): PushResult {
+function pushResult(plan: PushPlan, uploaded: UploadedPush, deployed?: DeployedPush): PushResult {
   const {projectSlug, targetSlug} = plan.options;
   const {backend, bundle, result, unchanged} = uploaded;
   return {
@@ -93,7 +156,7 @@ export function pushResult(plan: PushPlan, uploaded: UploadedPush, deployed: Dep
 }
 
 /** What is known of an archive. */
-export function summarizeArchive(bundle: BundleContent & PackResult): ArchiveSummary {
+function summarizeArchive(bundle: BundleContent & PackResult): ArchiveSummary {
   const {format, sha256, contentSha256, size, files} = bundle;
   return {format, sha256, contentSha256, size, files: files.length};
 }

@@ -1,5 +1,5 @@
 import type {BundleId, DeploymentItem} from '../backends/contract.js';
-import type {BackendSelection, RuntimeBackend} from '../backends/select.js';
+import type {BackendSelection} from '../backends/select.js';
 import {createError} from '../errors/index.js';
 import {chooseForBundle, idFor} from './choose-for-bundle.js';
 import {deployResult, requestDeployment, waitForAccepted} from './deploy-bundle.js';
@@ -8,6 +8,7 @@ import {historyPage} from './list-deployments.js';
 import {listPages} from './list-pages.js';
 import {openBackend} from './open-backend.js';
 import type {DeployBundleOptions, DeployBundleResult} from './options.js';
+import {resolveBackend, resolveStep, waitStep, watched, type StepView} from './steps.js';
 
 /** Options of `rollbackBundle`. */
 export interface RollbackBundleOptions extends Omit<
@@ -19,8 +20,7 @@ export interface RollbackBundleOptions extends Omit<
 }
 
 /** Where a rollback goes. */
-export interface RollbackPlan {
-  readonly backend: RuntimeBackend;
+interface RollbackPlan {
   /** The bundle that is deployed. */
   readonly bundleId: BundleId;
   /** The finished deployment that the target runs; none when the bundle was named. */
@@ -41,15 +41,27 @@ export interface RollbackBundleResult extends DeployBundleResult {
  * with; `signal.reason` when aborted.
  */
 export async function rollbackBundle(options: RollbackBundleOptions, host: Host): Promise<RollbackBundleResult> {
-  const plan = await planRollback(options, await chooseRollbackBackend(options, host), host);
-  const deploy = rollbackDeployment(options, plan);
-  const accepted = await requestDeployment(deploy, {backend: plan.backend, reason: ''}, host);
-  const result = options.wait ? await waitForAccepted(deploy, accepted, host) : deployResult(deploy, accepted);
-  return rollbackResult(result, plan);
+  const {to, ...rest} = options;
+  const steps = [
+    resolveStep,
+    {name: 'find', title: 'Find the bundle to go back to'},
+    {name: 'deploy', title: `Deploy to ${options.targetSlug}`},
+    ...(options.wait ? [waitStep] : []),
+  ] as const;
+  return host.runSteps(steps, async (step) => {
+    const selection = await step('resolve', (view) => resolveBackend(view, () => chooseRollbackBackend(options, host)));
+    const plan = await step('find', (view) => planRollback(options, selection, host, view));
+    const deploy = {...rest, bundleId: plan.bundleId};
+    const accepted = await step('deploy', (view) => requestDeployment(deploy, selection, host, view));
+    const result = options.wait
+      ? await step('wait', (view) => waitForAccepted(deploy, accepted, host, view))
+      : deployResult(deploy, accepted);
+    return {...result, rolledBackFrom: plan.current?.bundleId};
+  });
 }
 
 /** Verifies a rollback and chooses its backend; nothing is sent. */
-export async function chooseRollbackBackend(options: RollbackBundleOptions, host: Host): Promise<BackendSelection> {
+async function chooseRollbackBackend(options: RollbackBundleOptions, host: Host): Promise<BackendSelection> {
   const selection = await chooseForBundle(
     options,
     [
@@ -64,35 +76,41 @@ export async function chooseRollbackBackend(options: RollbackBundleOptions, host
 }
 
 /** Looks where a rollback goes; changes nothing. */
-export async function planRollback(
+async function planRollback(
+  options: RollbackBundleOptions,
+  selection: BackendSelection,
+  host: Host,
+  view: StepView,
+): Promise<RollbackPlan> {
+  const plan = await findPrevious(watched(options, view), selection, host);
+  view.done(`Going back to ${describePlan(plan)}`);
+  return plan;
+}
+
+/** `bundle 3 "main: 1a2b3c", deployed 2026-01-01T00:00:00Z; bundle 4 runs now` */
+function describePlan({bundleId, current, previous}: RollbackPlan): string {
+  const message = previous?.message === undefined ? '' : ` "${previous.message}"`;
+  const when = previous?.createdAt === undefined ? '' : `, deployed ${previous.createdAt}`;
+  const now = current === undefined ? '' : `; bundle ${String(current.bundleId)} runs now`;
+  return `bundle ${String(bundleId)}${message}${when}${now}`;
+}
+
+async function findPrevious(
   options: RollbackBundleOptions,
   {backend}: BackendSelection,
   host: Host,
 ): Promise<RollbackPlan> {
-  if (options.to !== undefined) return {backend, bundleId: idFor(backend, options.to)};
+  if (options.to !== undefined) return {bundleId: idFor(backend, options.to)};
   const open = await openBackend(backend, 'deploy', options, host);
   let current: DeploymentItem | undefined;
   const pages = listPages({limit: Infinity, offset: 0}, (range) => historyPage(open, options.targetSlug, range));
   for await (const {items} of pages) {
     for (const item of items.filter(({status}) => status === 'finished')) {
       current ??= item;
-      if (item.bundleId !== current.bundleId) return {backend, bundleId: item.bundleId, current, previous: item};
+      if (item.bundleId !== current.bundleId) return {bundleId: item.bundleId, current, previous: item};
     }
   }
   throw nothingToRollBackTo(options, current);
-}
-
-/** The deployment that a rollback is. */
-export function rollbackDeployment(
-  {to, ...options}: RollbackBundleOptions,
-  {bundleId}: RollbackPlan,
-): DeployBundleOptions {
-  return {...options, bundleId};
-}
-
-/** What a rollback resolves to. */
-export function rollbackResult(result: DeployBundleResult, {current}: RollbackPlan): RollbackBundleResult {
-  return {...result, rolledBackFrom: current?.bundleId};
 }
 
 function nothingToRollBackTo(

@@ -6,9 +6,11 @@ import type {Bundle, BundleContent, BundleFormat, PackResult} from '../bundle/ty
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {packOptions} from './build-bundle.js';
 import {callBack, callBackSafely} from './callbacks.js';
+import {describeArchive, describeSize} from './describe.js';
 import type {Host} from './host.js';
 import {openBackend, registryOf, signalOf} from './open-backend.js';
 import {contentOptions, formatFor, sizeWarnings, unusedOptions, type PushPlan} from './plan-push.js';
+import {warnAll, watched, type StepView} from './steps.js';
 import {inTargetSlot} from './target-slot.js';
 import {compareWithLastPush, recordPush, type Comparison, type UnchangedBundle} from './unchanged-bundle.js';
 
@@ -25,9 +27,10 @@ export interface UploadedPush {
 
 /** What a push sends: an archive on disk, or one that is packed while it is sent. */
 export type PushContent =
-  | {readonly kind: 'file'; readonly bundle: Bundle}
+  | {readonly kind: 'file'; readonly bundle: Bundle; readonly warnings: readonly string[]}
   | {
       readonly kind: 'stream';
+      readonly warnings: readonly string[];
       readonly bundle: BundleStream['bundle'];
       readonly packed: BundleStream['packed'];
       readonly upload: NonNullable<Backend['uploadStream']>;
@@ -38,17 +41,39 @@ export type PushContent =
  * digest need not be known before, any other into `workspace`; a prebuilt archive is taken as it is.
  */
 export async function buildPush(
+  plan: PushPlan,
+  backend: RuntimeBackend,
+  workspace: TemporaryDirectory,
+  view: StepView,
+): Promise<PushContent> {
+  const content = await makeContent(withView(plan, view), backend, workspace);
+  const made = plan.content.kind === 'build' ? 'Built' : 'Took';
+  view.done(
+    content.kind === 'file'
+      ? `${made} ${describeArchive(content.bundle)}`
+      : `Prepared a ${describeSize(content.bundle)}, packed while it is sent`,
+  );
+  // Known before minutes are spent on sending it.
+  warnAll(view, content.warnings);
+  return content;
+}
+
+async function makeContent(
   {content, options}: PushPlan,
   backend: RuntimeBackend,
   workspace: TemporaryDirectory,
 ): Promise<PushContent> {
-  if (content.kind === 'archive') return {kind: 'file', bundle: content.bundle};
+  if (content.kind === 'archive') return fileContent(content.bundle);
   const {plan} = content;
   const {uploadStream} = registryOf(options).get(backend);
   if (plan.format === 'v1' && uploadStream && !options.ifChanged)
-    return {kind: 'stream', ...(await streamBundle(plan)), upload: uploadStream};
+    return {kind: 'stream', ...(await streamBundle(plan)), upload: uploadStream, warnings: []};
   const path = `${workspace.path}/bundle.${plan.format === 'v1' ? 'tar' : 'tar.gz'}`;
-  return {kind: 'file', bundle: await writeBundle(plan, {path, ...packOptions(options)})};
+  return fileContent(await writeBundle(plan, {path, ...packOptions(options)}));
+}
+
+function fileContent(bundle: Bundle): PushContent {
+  return {kind: 'file', bundle, warnings: sizeWarnings(bundle)};
 }
 
 /**
@@ -60,6 +85,26 @@ export async function uploadPush(
   content: PushContent,
   workspace: TemporaryDirectory,
   host: Host,
+  view: StepView,
+): Promise<UploadedPush> {
+  const uploaded = await uploadOrFallBack(withView(plan, view), content, workspace, host, view);
+  const {backend, result, unchanged, warnings} = uploaded;
+  const id = String(result.bundleId);
+  view.done(
+    unchanged
+      ? `Unchanged since bundle ${id}: nothing to upload to ${plan.options.projectSlug} (${backend})`
+      : `Uploaded bundle ${id} to ${plan.options.projectSlug} (${backend})`,
+  );
+  warnAll(view, warnings);
+  return {...uploaded, warnings: [...content.warnings, ...warnings]};
+}
+
+async function uploadOrFallBack(
+  plan: PushPlan,
+  content: PushContent,
+  workspace: TemporaryDirectory,
+  host: Host,
+  view: StepView,
 ): Promise<UploadedPush> {
   const {selection, options} = plan;
   const {fellBack} = selection;
@@ -75,6 +120,7 @@ export async function uploadPush(
     const reusable = format === content.bundle.format;
     if (plan.content.kind === 'archive' && !reusable)
       throw withSuggestion(error, 'Add --v2: a prebuilt v2 archive goes to the legacy backend with it only.');
+    view.detail(`falling back to legacy: ${reason}`);
     callBackSafely(() => options.onFallback?.(reason));
     callBackSafely(() => options.onResolve?.(fallback));
     // The archive is built once per format.
@@ -122,7 +168,7 @@ async function uploadTo(name: RuntimeBackend, plan: PushPlan, content: PushConte
     throw createError('ERR_BACKEND_FAILED', `the ${name} backend returned no bundle id`);
   }
   const bundle = await packedBundle(content, bundleId, signal);
-  return {backend: name, bundle, result, warnings: [...sizeWarnings(bundle), ...(result.warnings ?? [])]};
+  return {backend: name, bundle, result, warnings: result.warnings ?? []};
 }
 
 /** What was uploaded, with its digests. */
@@ -160,7 +206,12 @@ async function rebuildPush(
 ): Promise<PushContent> {
   signalOf(push.options).throwIfAborted();
   const plan = await planBundle(contentOptions(push.options, format, host));
-  return buildPush({...push, format, content: {kind: 'build', plan}}, fallback, workspace);
+  return makeContent({...push, format, content: {kind: 'build', plan}}, fallback, workspace);
+}
+
+/** A plan whose progress and retries `view` is told. */
+export function withView(plan: PushPlan, view: StepView): PushPlan {
+  return {...plan, options: watched(plan.options, view)};
 }
 
 function withSuggestion(error: unknown, suggestion: string): unknown {

@@ -85,13 +85,13 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     const screen = onTerminal(['bundle:push', '--v2', '-t', 'staging', '--wait'], await environment());
     expect(await screen.ended).toBe(0);
     expect(remaining(screen.text())).toEqual([
-      expect.stringMatching(/^✔ Verified: 1 file, 18 B \[\d+ ms\]$/),
-      expect.stringMatching(/^✔ Built v2 archive, 1 file, .* \[[\d.]+ m?s\]$/),
       expect.stringMatching(/^✔ Backend: legacy \(no Api connection is configured\), format v2 \[\d+ ms\]$/),
       expect.stringMatching(/backend +auto +\(default\)/),
       expect.stringMatching(/origin +http.* +\(MYCLI_RUNTIME_ORIGIN\)/),
       expect.stringMatching(/project +shop +\(MYCLI_PROJECT\)/),
       expect.stringMatching(/target +staging +\(--target\)/),
+      expect.stringMatching(/^✔ Verified: 1 file, 18 B \[\d+ ms\]$/),
+      expect.stringMatching(/^✔ Built v2 archive, 1 file, .* \[[\d.]+ m?s\]$/),
       expect.stringMatching(/^✔ Uploaded bundle 1 to shop \(legacy\) \[/),
       expect.stringMatching(/^✔ Deployment to staging was accepted \[/),
       expect.stringMatching(/^✔ Deployed to staging \[/),
@@ -123,7 +123,7 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     const env = await environment({faults: ['429x1:route=upload,retry-after=1']});
     const screen = onTerminal(['bundle:push'], env);
     expect(await screen.ended).toBe(0);
-    expect(screen.text()).toContain('rate limited (429), next try in 1 s, attempt 1 of 3');
+    expect(screen.text()).toContain('429 Too Many Requests: retry 1 of');
   });
 
   test('NO_COLOR takes the colours, not the list', async () => {

@@ -70,7 +70,7 @@ test.each([true, false])('looking into an uploaded bundle (v2: %s) leaves no fil
   const {push, project, connection} = await startService();
   await push({v2});
   const options = {...connection, preference: 'legacy', bundleId: '1'};
-  const inspection = await inspectBundle({backend: 'legacy', reason: ''}, options, project.host);
+  const inspection = await inspectBundle(options, project.host);
   expect(inspection).toMatchObject({backend: 'legacy', bundleId: 1, format: v2 ? 'v2' : 'v1'});
   expect(inspection.files).toHaveLength(3);
   expect(await readdir(project.temporary)).toEqual([]);

@@ -3,6 +3,7 @@ import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {createTemporaryDirectory} from '../../src/bundle/index.js';
 import type {Host} from '../../src/operations/host.js';
+import {runStepsSilently} from '../../src/operations/steps.js';
 
 /** A folder with a build, and a host whose temporary folders lie in it. */
 export interface TestProject extends AsyncDisposable {
@@ -44,6 +45,7 @@ export async function createProject(
       logger: {debug: write, info: write, warn: write},
       userAgent: 'mycli/0.0.0-test',
       now: () => new Date(),
+      runSteps: runStepsSilently,
       createTemporaryDirectory: () => createTemporaryDirectory(temporary, process.pid),
     },
     async [Symbol.asyncDispose]() {

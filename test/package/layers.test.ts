@@ -45,14 +45,14 @@ const planted: readonly (readonly [rule: string, file: string, content: string])
   ['types-only-legacy', 'src/backends/legacy/planted.ts', `import '../../bundle/target.js';`],
   ['layer-backends', 'src/backends/planted.ts', `import '../operations/target.js';`],
   ['types-only-backends', 'src/backends/planted.ts', `import '../bundle/target.js';`],
-  ['layer-operations', 'src/operations/planted.ts', `import '../tasks/target.js';`],
+  ['layer-operations', 'src/operations/planted.ts', `import '../progress/target.js';`],
   ['types-only-operations', 'src/operations/planted.ts', `await import('../http/target.js');`],
-  ['layer-tasks', 'src/tasks/planted.ts', `import '../cli/target.js';`],
-  ['types-only-tasks', 'src/tasks/planted.ts', `import '../bundle/target.js';`],
+  ['layer-progress', 'src/progress/planted.ts', `import '../cli/target.js';`],
+  ['types-only-progress', 'src/progress/planted.ts', `import '../operations/target.js';`],
   ['layer-cli', 'src/cli/planted.ts', `import '../commands/bundle/target.js';`],
   ['types-only-cli', 'src/cli/planted.ts', `import '../operations/target.js';`],
   ['layer-commands', 'src/commands/bundle/planted.ts', `import '../../testing/target.js';`],
-  ['types-only-commands', 'src/commands/bundle/planted.ts', `import '../../operations/target.js';`],
+  ['types-only-commands', 'src/commands/bundle/planted.ts', `import '../../bundle/target.js';`],
   ['layer-runtimeCommands', 'src/commands/runtime/planted.ts', `import '../bundle/target.js';`],
   ['types-only-runtimeCommands', 'src/commands/runtime/planted.ts', `import '../../http/target.js';`],
   ['layer-testing', 'src/testing/planted.ts', `import '../index.js';`],
@@ -63,7 +63,7 @@ const planted: readonly (readonly [rule: string, file: string, content: string])
   ['owner-fast-glob', 'src/http/planted.ts', `await import('fast-glob');`],
   ['owner-jiti', 'src/bundle/planted.ts', `await import('jiti');`],
   ['owner-listr2', 'src/commands/bundle/planted.ts', `await import('listr2');`],
-  ['owner-@oclif/core', 'src/tasks/planted.ts', `import '@oclif/core';`],
+  ['owner-@oclif/core', 'src/progress/planted.ts', `import '@oclif/core';`],
   ['types-only-@oclif/core', 'src/commands/planted.ts', `import '@oclif/core';`],
   ['owner-busboy', 'src/http/planted.ts', `await import('busboy');`],
   ['owner-mime', 'src/http/planted.ts', `await import('mime');`],
@@ -71,7 +71,7 @@ const planted: readonly (readonly [rule: string, file: string, content: string])
   ['not-to-unresolvable', 'src/errors/planted.ts', `import './missing.js';`],
 ];
 
-const targets = ['bundle', 'http', 'backends/api', 'backends/legacy', 'operations', 'tasks', 'cli', 'testing'];
+const targets = ['bundle', 'http', 'backends/api', 'backends/legacy', 'operations', 'progress', 'cli', 'testing'];
 
 describe('the layers', () => {
   let folder: string;

@@ -1,18 +1,19 @@
 import {commandLine} from '../../errors/command-line.js';
-import type {BuildOutcome} from '../../tasks/build-tasks.js';
+import type {BundlePlan} from '../../bundle/index.js';
+import type {BuildBundleResult} from '../../operations/build-bundle.js';
 import type {JsonDocument} from '../command-context.js';
 import type {Body, BundleBuildDocument} from '../documents.js';
 import type {Output} from '../output/output.js';
 import {describePlannedFiles, plannedDocument} from './plan.js';
 
-/** Tells what a build has made, and gives the document of `--json`; none when the archive is on stdout. */
-export function renderBuild({plan, result, streamed}: BuildOutcome, output: Output): JsonDocument | undefined {
-  if (streamed) return undefined;
-  if (!result) {
-    for (const line of describePlannedFiles(plan)) output.result(line);
-    return {dryRun: true, ...plannedDocument(plan)} satisfies Body<BundleBuildDocument>;
-  }
-  const {bundle, manifest, warnings} = result;
+/** Tells what a build would contain, and gives the document of `--json`. */
+export function renderPreview(plan: BundlePlan, output: Output): JsonDocument {
+  for (const line of describePlannedFiles(plan)) output.result(line);
+  return {dryRun: true, ...plannedDocument(plan)} satisfies Body<BundleBuildDocument>;
+}
+
+/** Tells what a build has made, and gives the document of `--json`. */
+export function renderBuild({bundle, manifest, warnings}: BuildBundleResult, output: Output): JsonDocument {
   const {format, path, size, sha256, contentSha256, message, rootDir, configPath, matchMode, config, files} = bundle;
   output.result(path);
   output.result(`sha256 ${sha256}`);

@@ -1,8 +1,15 @@
-import type {DeployOutcome} from '../../tasks/deploy-tasks.js';
+import type {DeployBundleResult} from '../../operations/options.js';
 import type {JsonDocument} from '../command-context.js';
 import type {Body, BundleDeployDocument} from '../documents.js';
 import type {Output} from '../output/output.js';
 import {afterDeployment} from './next-command.js';
+
+/** A deployment that was accepted, or has ended. */
+export interface DeployOutcome {
+  readonly result: DeployBundleResult;
+  /** How long it took, in words. */
+  readonly took: string;
+}
 
 /** Tells what a deployment has come to and what to do next, and gives the document of `--json`. */
 export function renderDeployment(outcome: DeployOutcome, output: Output): JsonDocument {

@@ -1,6 +1,6 @@
 import prettyBytes from 'pretty-bytes';
-import type {PushResult} from '../../operations/options.js';
-import type {PushOutcome} from '../../tasks/push-tasks.js';
+import type {PushResult, PushRuntimeBundleBackendOptions} from '../../operations/options.js';
+import type {PushPreview} from '../../operations/push-runtime-bundle.js';
 import type {JsonDocument} from '../command-context.js';
 import type {Body, BundlePushDocument} from '../documents.js';
 import type {Output} from '../output/output.js';
@@ -8,10 +8,15 @@ import {describeAge} from './age.js';
 import {afterDeployment, deployCommand} from './next-command.js';
 import {describePlannedFiles, plannedDocument} from './plan.js';
 
-/** Tells what a push has come to and what to do next, and gives the document of `--json`. */
-export function renderPush(outcome: PushOutcome, output: Output, now: Date): JsonDocument {
-  const {result, took} = outcome;
-  if (!result) return renderDryRun(outcome, output, now);
+/** A push that succeeded. */
+export interface PushOutcome {
+  readonly result: PushResult;
+  /** How long it took, in words. */
+  readonly took: string;
+}
+
+/** Tells what came of a push and what to do next, and gives the document of `--json`. */
+export function renderPush({result, took}: PushOutcome, output: Output, now: Date): JsonDocument {
   const {bundleId, backend, projectSlug, targetSlug, deployed, deploymentId, status} = result;
   output.result(describePush(result, took, now));
   if (targetSlug === undefined) {
@@ -38,9 +43,17 @@ function describePush(result: PushResult, took: string, now: Date): string {
   return `Bundle ${id} was pushed to ${place} in ${took}: ${format} archive, ${prettyBytes(size)}, sha256 ${sha256.slice(0, 12)}`;
 }
 
-function renderDryRun({plan, unchanged}: PushOutcome, output: Output, now: Date): JsonDocument {
-  const {content, selection, format, options} = plan;
-  const {projectSlug, targetSlug, ifChanged} = options;
+/** Tells what a push would do, and gives the document of `--json`. */
+export function renderPreview(
+  {content, selection, format, unchanged}: PushPreview,
+  {
+    projectSlug,
+    targetSlug,
+    ifChanged,
+  }: Pick<PushRuntimeBundleBackendOptions, 'projectSlug' | 'targetSlug' | 'ifChanged'>,
+  output: Output,
+  now: Date,
+): JsonDocument {
   const {backend} = selection;
   if (content.kind === 'build') for (const line of describePlannedFiles(content.plan)) output.result(line);
   if (unchanged) {

@@ -1,12 +1,15 @@
 import {commandLine} from '../../errors/command-line.js';
-import type {RollbackOutcome} from '../../tasks/rollback-tasks.js';
+import type {RollbackBundleResult} from '../../operations/rollback-bundle.js';
 import type {JsonDocument} from '../command-context.js';
 import type {Body, BundleRollbackDocument} from '../documents.js';
 import type {Output} from '../output/output.js';
-import {describeOutcome} from './deployment.js';
+import {describeOutcome, type DeployOutcome} from './deployment.js';
 
 /** Tells what a rollback has come to and how to undo it, and gives the document of `--json`. */
-export function renderRollback(outcome: RollbackOutcome, output: Output): JsonDocument {
+export function renderRollback(
+  outcome: DeployOutcome & {readonly result: RollbackBundleResult},
+  output: Output,
+): JsonDocument {
   const {result} = outcome;
   const {rolledBackFrom, projectSlug, targetSlug, backend} = result;
   output.result(describeOutcome(outcome));

@@ -46,22 +46,19 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
     const settings = await context.loadSettings();
     rejectV2OnlyFlags(format, settings, '--format v2');
     const projectSlug = format === 'v1' ? requireSetting(settings, 'projectSlug') : settings.projectSlug?.value;
-    const {runBuildTasks} = await import('../../tasks/build-tasks.js');
-    const {renderBuild} = await import('../../cli/render/build.js');
-    const outcome = await runBuildTasks({
-      build: {
-        ...(await bundleOptions(settings)),
-        format,
-        projectSlug,
-        output,
-        signal: context.signal,
-        cwd: context.cwd,
-      },
-      host: commandHost(context),
-      terminal: context.output,
-      dryRun,
-      stdout,
-    });
-    return renderBuild(outcome, context.output);
+    const {buildBundle, buildBundleInto, previewBuild} = await import('../../operations/build-bundle.js');
+    const {renderBuild, renderPreview} = await import('../../cli/render/build.js');
+    const {cwd, signal} = context;
+    const host = commandHost(context);
+    const build = {...(await bundleOptions(settings)), format, projectSlug, signal, cwd};
+    if (stdout) {
+      await buildBundleInto(stdout, build, host);
+      return undefined;
+    }
+    if (dryRun) {
+      const preview = await previewBuild({...build, output: output === '-' ? undefined : output}, host);
+      return renderPreview(preview, context.output);
+    }
+    return renderBuild(await buildBundle({...build, output}, host), context.output);
   }
 }

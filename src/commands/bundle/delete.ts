@@ -30,17 +30,14 @@ export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
     requireConsent('Deleting bundles', yes, context);
     const settings = await context.loadSettings();
     const projectSlug = requireSetting(settings, 'projectSlug');
-    const {connection, pipeline} = await reachBackends({context, settings, config: this.config, flags: this.flags});
+    const {connection, host} = await reachBackends({context, settings, config: this.config, flags: this.flags});
     const bundleIds = [...new Set(this.args.bundle)];
-    const {runDeleteTasks} = await import('../../tasks/delete-tasks.js');
-    const result = await runDeleteTasks({
-      deletion: {...connection, projectSlug, bundleIds},
-      ...pipeline,
-      confirm: async ({backend}) => {
-        const what = `${bundleIds.length === 1 ? 'bundle' : 'bundles'} ${bundleIds.join(', ')}`;
-        if (!yes) await confirm(`Delete ${what} of ${projectSlug} (${backend})?`, context);
-      },
-    });
+    const {deleteBundles} = await import('../../operations/delete-bundles.js');
+    const ask = async (backend: string) => {
+      const what = `${bundleIds.length === 1 ? 'bundle' : 'bundles'} ${bundleIds.join(', ')}`;
+      if (!yes) await confirm(`Delete ${what} of ${projectSlug} (${backend})?`, context);
+    };
+    const result = await deleteBundles({...connection, projectSlug, bundleIds, confirm: ask}, host);
     for (const id of result.deleted) context.output.result(`Bundle ${String(id)} of ${projectSlug} was deleted.`);
     return {...result} satisfies Body<BundleDeleteDocument>;
   }

@@ -36,20 +36,18 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
     const settings = await context.loadSettings();
     const projectSlug = requireSetting(settings, 'projectSlug');
     const targetSlug = requireSetting(settings, 'targetSlug');
-    const {connection, pipeline} = await reachBackends({context, settings, config: this.config, flags: this.flags});
-    const {runDeployTasks} = await import('../../tasks/deploy-tasks.js');
+    const {connection, host} = await reachBackends({context, settings, config: this.config, flags: this.flags});
+    const {deployBundle} = await import('../../operations/deploy-bundle.js');
+    const {timed} = await import('../../progress/run-steps.js');
     const {renderDeployment} = await import('../../cli/render/deployment.js');
-    const outcome = await runDeployTasks({
-      deploy: {
-        ...connection,
-        projectSlug,
-        targetSlug,
-        bundleId: this.args.bundle,
-        ...waitOptions(settings),
-        waitForSlot: settings.waitForSlot.value,
-      },
-      ...pipeline,
-    });
-    return renderDeployment(outcome, context.output);
+    const deploy = {
+      ...connection,
+      projectSlug,
+      targetSlug,
+      bundleId: this.args.bundle,
+      ...waitOptions(settings),
+      waitForSlot: settings.waitForSlot.value,
+    };
+    return renderDeployment(await timed(() => deployBundle(deploy, host)), context.output);
   }
 }

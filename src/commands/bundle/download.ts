@@ -34,13 +34,13 @@ export default class BundleDownload extends BaseCommand<typeof BundleDownload> {
     const {output, force} = this.flags;
     const settings = await context.loadSettings();
     const projectSlug = requireSetting(settings, 'projectSlug');
-    const {connection, pipeline} = await reachBackends({context, settings, config: this.config, flags: this.flags});
-    const {runDownloadTasks} = await import('../../tasks/download-tasks.js');
-    const {signal, cwd} = context;
-    const result = await runDownloadTasks({
-      download: {...connection, projectSlug, bundleId: this.args.bundle, output, force, signal, cwd},
-      ...pipeline,
-    });
+    const {connection, host} = await reachBackends({context, settings, config: this.config, flags: this.flags});
+    const {downloadBundle} = await import('../../operations/download-bundle.js');
+    const {cwd} = context;
+    const result = await downloadBundle(
+      {...connection, projectSlug, bundleId: this.args.bundle, output, force, cwd},
+      host,
+    );
     context.output.result(result.path);
     context.output.result(`sha256 ${result.sha256}`);
     return {...result} satisfies Body<BundleDownloadDocument>;

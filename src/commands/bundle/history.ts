@@ -22,19 +22,11 @@ export default class BundleHistory extends BaseCommand<typeof BundleHistory> {
     const settings = await context.loadSettings();
     const projectSlug = requireSetting(settings, 'projectSlug');
     const targetSlug = requireSetting(settings, 'targetSlug');
-    const {connection, pipeline} = await reachBackends({context, settings, config: this.config, flags: this.flags});
-    const {runHistoryTasks} = await import('../../tasks/list-tasks.js');
+    const {connection, host} = await reachBackends({context, settings, config: this.config, flags: this.flags});
+    const {listDeployments} = await import('../../operations/list-deployments.js');
     const {limit, offset, all} = this.flags;
-    const result = await runHistoryTasks({
-      list: {
-        ...connection,
-        projectSlug,
-        targetSlug,
-        limit: all ? Infinity : limit,
-        offset,
-      },
-      ...pipeline,
-    });
+    const range = {limit: all ? Infinity : limit, offset};
+    const result = await listDeployments({...connection, projectSlug, targetSlug, ...range}, host);
     return renderDeployments(result, columns, context.output);
   }
 }

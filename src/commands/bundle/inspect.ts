@@ -38,19 +38,16 @@ export default class BundleInspect extends BaseCommand<typeof BundleInspect> {
   }
 
   async #inspect(context: CommandContext, settings: Settings) {
-    const {runInspectBundleTasks, runInspectFileTasks} = await import('../../tasks/inspect-tasks.js');
+    const {inspectArchive, inspectBundle} = await import('../../operations/inspect-bundle.js');
     const {bundle} = this.args;
-    const {signal, output: terminal, cwd} = context;
+    const {signal, cwd} = context;
     const inspection = {rootDir: settings.rootDir?.value, configPath: settings.configPath?.value, signal};
     // A name with a slash or an ending is no id: that the file is missing is then the better answer.
     if (/[/\\.]/.test(bundle) || existsSync(resolve(cwd, bundle))) {
-      return runInspectFileTasks({path: bundle, inspection, host: commandHost(context), terminal});
+      return inspectArchive(bundle, inspection, commandHost(context));
     }
     const projectSlug = requireSetting(settings, 'projectSlug');
-    const {connection, pipeline} = await reachBackends({context, settings, config: this.config, flags: this.flags});
-    return runInspectBundleTasks({
-      inspection: {...connection, ...inspection, projectSlug, bundleId: bundle},
-      ...pipeline,
-    });
+    const {connection, host} = await reachBackends({context, settings, config: this.config, flags: this.flags});
+    return inspectBundle({...connection, ...inspection, projectSlug, bundleId: bundle}, host);
   }
 }

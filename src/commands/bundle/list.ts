@@ -22,13 +22,10 @@ export default class BundleList extends BaseCommand<typeof BundleList> {
     const columns = chooseColumns(bundleColumns, this.flags.columns);
     const settings = await context.loadSettings();
     const projectSlug = requireSetting(settings, 'projectSlug');
-    const {connection, pipeline} = await reachBackends({context, settings, config: this.config, flags: this.flags});
-    const {runListTasks} = await import('../../tasks/list-tasks.js');
+    const {connection, host} = await reachBackends({context, settings, config: this.config, flags: this.flags});
+    const {listBundles} = await import('../../operations/list-bundles.js');
     const {limit, offset, all} = this.flags;
-    const result = await runListTasks({
-      list: {...connection, projectSlug, limit: all ? Infinity : limit, offset},
-      ...pipeline,
-    });
+    const result = await listBundles({...connection, projectSlug, limit: all ? Infinity : limit, offset}, host);
     return renderBundles(result, columns, context.output);
   }
 }

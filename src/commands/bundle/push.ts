@@ -16,6 +16,7 @@ import {pushRecordFiles} from '../../cli/push-record-files.js';
 import {reachBackends} from '../../cli/reach-backends.js';
 import {requireSetting} from '../../cli/settings/require-setting.js';
 import {waitOptions} from '../../cli/wait-options.js';
+import type {BundleFormat} from '../../bundle/types.js';
 import {createError} from '../../errors/index.js';
 
 export default class BundlePush extends BaseCommand<typeof BundlePush> {
@@ -64,29 +65,28 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
         suggestions: ['Give --target, or leave out --wait.'],
       });
     }
-    const {connection, pipeline} = await reachBackends({context, settings, config: this.config, flags: this.flags});
-    const {runPushTasks} = await import('../../tasks/push-tasks.js');
-    const {renderPush} = await import('../../cli/render/push.js');
-    const outcome = await runPushTasks({
-      push: {
-        ...connection,
-        ...(await bundleOptions(archive === undefined ? settings : archiveSettings(settings))),
-        projectSlug,
-        targetSlug,
-        v2: settings.v2.value,
-        ifChanged: settings.ifChanged.value && !force,
-        pushRecords: pushRecordFiles(context.dataDirectory),
-        archive,
-        ...waitOptions(settings),
-        waitForSlot: settings.waitForSlot.value,
-        cwd: context.cwd,
-      },
-      ...pipeline,
-      dryRun,
-      onFormat: (format) => {
+    const {connection, host} = await reachBackends({context, settings, config: this.config, flags: this.flags});
+    const push = {
+      ...connection,
+      ...(await bundleOptions(archive === undefined ? settings : archiveSettings(settings))),
+      projectSlug,
+      targetSlug,
+      v2: settings.v2.value,
+      ifChanged: settings.ifChanged.value && !force,
+      pushRecords: pushRecordFiles(context.dataDirectory),
+      archive,
+      ...waitOptions(settings),
+      waitForSlot: settings.waitForSlot.value,
+      cwd: context.cwd,
+      onFormat: (format: BundleFormat) => {
         rejectV2OnlyFlags(format, settings, '--v2');
       },
-    });
-    return renderPush(outcome, context.output, context.now());
+    };
+    const {previewPush, pushRuntimeBundle} = await import('../../operations/push-runtime-bundle.js');
+    const {renderPreview, renderPush} = await import('../../cli/render/push.js');
+    const {output, now} = context;
+    if (dryRun) return renderPreview(await previewPush(push, host), push, output, now());
+    const {timed} = await import('../../progress/run-steps.js');
+    return renderPush(await timed(() => pushRuntimeBundle(push, host)), output, now());
   }
 }

@@ -25,19 +25,11 @@ export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
     const settings = await context.loadSettings();
     const projectSlug = requireSetting(settings, 'projectSlug');
     const targetSlug = requireSetting(settings, 'targetSlug');
-    const {connection, pipeline} = await reachBackends({context, settings, config: this.config, flags: this.flags});
-    const {runRollbackTasks} = await import('../../tasks/rollback-tasks.js');
+    const {connection, host} = await reachBackends({context, settings, config: this.config, flags: this.flags});
+    const {rollbackBundle} = await import('../../operations/rollback-bundle.js');
+    const {timed} = await import('../../progress/run-steps.js');
     const {renderRollback} = await import('../../cli/render/rollback.js');
-    const outcome = await runRollbackTasks({
-      rollback: {
-        ...connection,
-        projectSlug,
-        targetSlug,
-        to: this.flags.to,
-        ...waitOptions(settings),
-      },
-      ...pipeline,
-    });
-    return renderRollback(outcome, context.output);
+    const rollback = {...connection, projectSlug, targetSlug, to: this.flags.to, ...waitOptions(settings)};
+    return renderRollback(await timed(() => rollbackBundle(rollback, host)), context.output);
   }
 }

@@ -3,10 +3,17 @@ import type {RateLimitLogger, RateLimitMiddlewareConfig} from './policy.js';
 
 /** Tells a wait: to the log, then to `onRetry`. */
 export function announceRetry(event: RetryEvent, config: RateLimitMiddlewareConfig): void {
-  const {reason, attempt, maxRetries, delayMs, requestedMs} = event;
-  const cut = requestedMs === undefined ? '' : `; the server asked for ${requestedMs} ms`;
-  rateLimitLogger(config).info(`${tag(config)} ${reason}: retry ${attempt} of ${maxRetries} in ${delayMs} ms${cut}`);
+  rateLimitLogger(config).info(`${tag(config)} ${describeRetry(event, `${event.delayMs} ms`)}`);
   config.onRetry?.(event);
+}
+
+/**
+ * A wait in words: `429 Too Many Requests: retry 1 of 3 in 1200 ms`.
+ * @param left how long it takes from now on.
+ */
+export function describeRetry({reason, attempt, maxRetries, requestedMs}: RetryEvent, left: string): string {
+  const cut = requestedMs === undefined ? '' : `; the server asked for ${requestedMs} ms`;
+  return `${reason}: retry ${attempt} of ${maxRetries} in ${left}${cut}`;
 }
 
 /** Warns that a request is not sent again. */

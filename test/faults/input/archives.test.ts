@@ -9,6 +9,7 @@ import {describe, expect, test} from 'vitest';
 import {ApiKeyStrategy} from '../../../src/http/index.js';
 import {downloadBundle} from '../../../src/operations/download-bundle.js';
 import {inspectArchive} from '../../../src/operations/inspect-bundle.js';
+import {runStepsSilently} from '../../../src/operations/steps.js';
 import {makeFolder} from '../../bundle/project.js';
 import {binary} from '../../cli/spawn-cli.js';
 import {createProject} from '../../operations/test-host.js';
@@ -109,7 +110,7 @@ describe.each(refused)('%s', (_what, make, reason) => {
 describe('inspect tells honestly', () => {
   async function inspect(bytes: Buffer) {
     const folder = await makeFolder({archive: bytes});
-    return inspectArchive('archive', {}, {cwd: folder});
+    return inspectArchive('archive', {}, {cwd: folder, runSteps: runStepsSilently});
   }
 
   test('of entries that stand there twice', async () => {

@@ -1,5 +1,6 @@
 import {expect, test} from 'vitest';
-import {describeDuration, describeRetry} from '../../src/tasks/describe.js';
+import {describeRetry} from '../../src/http/rate-limit/announce.js';
+import {describeDuration} from '../../src/progress/describe.js';
 
 test.each([
   [0, '0 ms'],
@@ -16,7 +17,8 @@ test.each([
 
 test('a retry tells why, how long it takes from now on, and how many there may be', () => {
   const event = {attempt: 2, maxRetries: 3, delayMs: 12_000, status: 429, reason: '429 Too Many Requests'};
-  expect(describeRetry(event, 11_400)).toBe('rate limited (429), next try in 12 s, attempt 2 of 3');
-  const refused = {attempt: 1, maxRetries: 3, delayMs: 1000, reason: 'connection refused'};
-  expect(describeRetry(refused, 1000)).toBe('connection refused, next try in 1 s, attempt 1 of 3');
+  expect(describeRetry(event, '12 s')).toBe('429 Too Many Requests: retry 2 of 3 in 12 s');
+  expect(describeRetry({...event, requestedMs: 60_000}, '12000 ms')).toBe(
+    '429 Too Many Requests: retry 2 of 3 in 12000 ms; the server asked for 60000 ms',
+  );
 });

@@ -1,7 +1,7 @@
 import {afterEach, beforeEach, describe, expect, test, vi} from 'vitest';
-import {createPlainView} from '../../src/tasks/plain-view.js';
-import {showIn} from '../../src/tasks/progress.js';
-import {createRedrawnView, type RedrawnTask} from '../../src/tasks/redrawn-view.js';
+import {createPlainView, createRedrawnView, showIn, type RedrawnTask} from '../../src/progress/views.js';
+
+const silent = {warn: () => undefined};
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -51,10 +51,10 @@ describe('a list that is redrawn', () => {
   test('counts a wait down until there is progress', () => {
     const {task, view} = redrawn();
     const event = {attempt: 1, maxRetries: 3, delayMs: 3000, status: 429, reason: '429'};
-    showIn(view).onRetry(event);
-    expect(task.output).toContain('next try in 3 s');
+    showIn(view, silent).retry(event);
+    expect(task.output).toContain('retry 1 of 3 in 3 s');
     vi.advanceTimersByTime(1000);
-    expect(task.output).toContain('next try in 2 s');
+    expect(task.output).toContain('retry 1 of 3 in 2 s');
     view.progress('5 MB', 0.5);
     vi.advanceTimersByTime(5000);
     expect(task.output).toBe('[##########..........] 5 MB');
@@ -84,7 +84,7 @@ describe('progress in words', () => {
     const lines: [string, number | undefined][] = [];
     const ignore = () => undefined;
     const progress = (text: string, fraction?: number) => void lines.push([text, fraction]);
-    return {lines, ...showIn({done: ignore, detail: ignore, countdown: ignore, progress})};
+    return {lines, onProgress: showIn({done: ignore, detail: ignore, countdown: ignore, progress}, silent).progress};
   }
 
   test('of a deployment is its state, the percentage and the words of the server, in one line', () => {

@@ -1,0 +1,86 @@
+import type {BackendSelection} from '../backends/select.js';
+import type {RetryEvent} from '../http/types.js';
+import {callBackNow} from './callbacks.js';
+import type {CommonOptions, OperationProgress} from './options.js';
+
+/** A step of an operation, declared before the operation starts. */
+export interface Step<Name extends string = string> {
+  readonly name: Name;
+  /** What the step does, for people: `Upload the bundle`. */
+  readonly title: string;
+}
+
+/** What a running step tells whoever watches it. */
+export interface StepView {
+  /** What came of the step, in place of its title. */
+  done(summary: string): void;
+  /** A line that stays. */
+  detail(line: string): void;
+  /** Something to look at. It is part of the operation's result as well. */
+  warn(message: string): void;
+  /** How far the step is. */
+  progress(progress: OperationProgress): void;
+  /** A wait before a request is sent again. */
+  retry(event: RetryEvent): void;
+}
+
+/** Runs one of the declared steps; rejects with what `run` rejects with. */
+export type RunStep<Name extends string> = <Result>(
+  name: Name,
+  run: (view: StepView) => Promise<Result>,
+) => Promise<Result>;
+
+/**
+ * Runs an operation: `operation` runs the steps, in the order in which they are declared, each of them once at most. Whoever
+ * watches sees all of them from the start.
+ */
+export type RunSteps = <Name extends string, Result>(
+  steps: readonly Step<Name>[],
+  operation: (step: RunStep<Name>) => Promise<Result>,
+) => Promise<Result>;
+
+const ignore = () => undefined;
+const silentView: StepView = {done: ignore, detail: ignore, warn: ignore, progress: ignore, retry: ignore};
+
+/** Runs an operation that nobody watches: the library's way. */
+export const runStepsSilently: RunSteps = (_, operation) => operation((_name, run) => run(silentView));
+
+/** The options of an operation, for one of its steps: the caller's callbacks are called, and the view is told the same. */
+export function watched<Options extends Pick<CommonOptions, 'onProgress' | 'onRetry'>>(
+  options: Options,
+  view: StepView,
+): Options {
+  const {onProgress, onRetry} = options;
+  return {
+    ...options,
+    onProgress: (progress: OperationProgress) => {
+      view.progress(progress);
+      callBackNow(() => onProgress?.(progress));
+    },
+    onRetry: (event: RetryEvent) => {
+      view.retry(event);
+      callBackNow(() => onRetry?.(event));
+    },
+  };
+}
+
+/** The step that chooses the backend. */
+export const resolveStep = {name: 'resolve', title: 'Resolve the backend'} as const;
+
+/** The step that waits until a deployment has ended. */
+export const waitStep = {name: 'wait', title: 'Wait for the deployment'} as const;
+
+/** Chooses the backend of an operation, and tells which and why. */
+export async function resolveBackend(
+  view: StepView,
+  choose: () => Promise<BackendSelection>,
+): Promise<BackendSelection> {
+  const selection = await choose();
+  view.done(`Backend: ${selection.backend} (${selection.reason})`);
+  return selection;
+}
+
+/** Tells the view of warnings that the result carries too. */
+export function warnAll(view: StepView, warnings: readonly string[]): void {
+  for (const warning of warnings) view.warn(warning);
+}

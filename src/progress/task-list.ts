@@ -1,0 +1,130 @@
+import type {WriteStream} from 'node:tty';
+import {styleText} from 'node:util';
+import type {DefaultRenderer, ProcessOutput} from 'listr2';
+import type {RunStep, Step, StepView} from '../operations/steps.js';
+import {createTaskListRenderer} from './task-list-renderer.js';
+import {createRedrawnView, declared, showIn, type StepTerminal} from './views.js';
+
+/** An operation, and where its steps are shown. */
+export interface TaskListOptions<Name extends string, Result> {
+  readonly steps: readonly Step<Name>[];
+  operation(step: RunStep<Name>): Promise<Result>;
+  readonly terminal: StepTerminal;
+  readonly stream: WriteStream;
+  /** Lines shown below a step that has ended well. */
+  detailsOf(step: Step): readonly string[];
+}
+
+/**
+ * Runs an operation whose steps are a list that is redrawn. listr2 runs tasks, and an operation runs steps: each task waits
+ * until the operation comes to its step, or has ended without it.
+ */
+export async function runTaskList<Name extends string, Result>(
+  options: TaskListOptions<Name, Result>,
+): Promise<Result> {
+  const {steps, operation, terminal, stream, detailsOf} = options;
+  const {Listr} = await import('listr2');
+  const processOutput = await createProcessOutput(stream);
+  const renderer = await createTaskListRenderer(stream, (text) => void processOutput.toStdout(text, false));
+  const gates = new Map(steps.map(({name}) => [name, createGate()]));
+  const list = new Listr<object, typeof DefaultRenderer, 'silent'>(
+    steps.map((step) => ({
+      title: step.title,
+      rendererOptions: {persistentOutput: true},
+      task: async (_, task) => {
+        const run = await gates.get(step.name)?.reached;
+        if (run === undefined) {
+          task.title = `${step.title} (not run)`;
+          task.skip();
+          return;
+        }
+        const lines = createRedrawnView(task, terminal);
+        const view = showIn(lines, terminal);
+        try {
+          await run(view);
+          for (const line of detailsOf(step)) view.detail(line);
+        } finally {
+          lines.end();
+        }
+      },
+    })),
+    {
+      renderer,
+      fallbackRenderer: 'silent',
+      registerSignalListeners: false,
+      concurrent: false,
+      // What fails ends the operation, which then leaves the steps to come.
+      exitOnError: false,
+      rendererOptions: await rendererOptions(terminal, processOutput),
+    },
+  );
+  // The error of a step reaches the operation, which decides what it means.
+  const shown = list.run().catch(() => undefined);
+  try {
+    return await operation(
+      (name, run) =>
+        new Promise((resolve, reject) => {
+          gates.get(declared(steps, name).name)?.open(async (view) => {
+            try {
+              resolve(await run(view));
+            } catch (error) {
+              reject(error);
+              throw error;
+            }
+          });
+        }),
+    );
+  } finally {
+    for (const gate of gates.values()) gate.open(undefined);
+    await shown;
+  }
+}
+
+type StepWork = ((view: StepView) => Promise<void>) | undefined;
+
+/** What a task waits for: the work of its step, or nothing when the operation has ended without it. */
+function createGate(): {readonly reached: Promise<StepWork>; open(work: StepWork): void} {
+  let open: (work: StepWork) => void = () => undefined;
+  const reached = new Promise<StepWork>((resolve) => {
+    open = resolve;
+  });
+  return {reached, open};
+}
+
+/** Both streams of listr2 are ours: what a command prints on stdout is not its business. */
+async function createProcessOutput(stream: WriteStream): Promise<ProcessOutput> {
+  const listr2 = await import('listr2');
+  class LiveProcessOutput extends listr2.ProcessOutput {
+    // listr2 gives the renderer a copy, with the size that the terminal has at the start.
+    override get stdout(): WriteStream {
+      return Object.create(stream, {write: {value: super.stdout.write}}) as WriteStream;
+    }
+  }
+  return new LiveProcessOutput(stream, stream);
+}
+
+async function rendererOptions({color, unicode}: StepTerminal, processOutput: ProcessOutput) {
+  const {ListrDefaultRendererLogLevels: levels, ListrLogger, Spinner} = await import('listr2');
+  const paint = (style: 'dim' | 'green' | 'red' | 'yellow') => (text?: string) =>
+    color ? styleText(style, text ?? '', {validateStream: false}) : (text ?? '');
+  class AsciiSpinner extends Spinner {
+    protected override readonly spinner = ['-', '\\', '|', '/'];
+  }
+  return {
+    logger: new ListrLogger({processOutput}),
+    collapseErrors: false,
+    showErrorMessage: false,
+    color: {
+      [levels.PENDING]: paint('yellow'),
+      [levels.COMPLETED]: paint('green'),
+      [levels.FAILED]: paint('red'),
+      [levels.WAITING]: paint('dim'),
+    },
+    ...(unicode
+      ? {}
+      : {
+          icon: {[levels.COMPLETED]: '+', [levels.FAILED]: 'x', [levels.OUTPUT]: '>', [levels.WAITING]: '.'},
+          spinner: new AsciiSpinner(),
+        }),
+  };
+}

@@ -1,0 +1,187 @@
+import {styleText} from 'node:util';
+import prettyBytes from 'pretty-bytes';
+import {describeRetry} from '../http/rate-limit/announce.js';
+import type {OperationProgress} from '../operations/options.js';
+import type {Step, StepView} from '../operations/steps.js';
+import {describeDuration} from './describe.js';
+
+/** Where steps are shown. */
+export interface StepTerminal {
+  /** A terminal that can be redrawn. Otherwise plain lines are written with `info`. */
+  readonly interactive: boolean;
+  /** Whether `stream` is coloured. */
+  readonly color: boolean;
+  /** Whether `stream` shows more than ASCII. */
+  readonly unicode: boolean;
+  /** The stream of the terminal. */
+  readonly stream: NodeJS.WritableStream;
+  /** Writes a line for people. */
+  info(line: string): void;
+  /** Writes a warning. */
+  warn(message: string): void;
+  /** Text as it may be shown: without control characters and secrets. */
+  clean(text: string): string;
+}
+
+/** What shows a step: in lines that stay, or in a list that is redrawn. */
+export interface StepLines {
+  /** What came of the step, in place of its title. */
+  done(title: string): void;
+  /** A line that stays. */
+  detail(line: string): void;
+  /** A wait, counted down on a terminal until the next progress. A plain log has the line of the client's own log. */
+  countdown(describe: (leftMs: number) => string, delayMs: number): void;
+  /** A state that the next one replaces. `fraction`: how much is done, 0 to 1. */
+  progress(text: string, fraction?: number): void;
+}
+
+/** @throws Error when an operation runs a step that it has not declared: a bug. */
+export function declared<Name extends string>(steps: readonly Step<Name>[], name: Name): Step<Name> {
+  const step = steps.find((candidate) => candidate.name === name);
+  if (step === undefined) throw new Error(`the step "${name}" was not declared`);
+  return step;
+}
+
+/** Puts what a step tells into words. */
+export function showIn(lines: StepLines, terminal: Pick<StepTerminal, 'warn'>): StepView {
+  let startedAt = performance.now();
+  let attempt: number | undefined;
+  return {
+    done: lines.done,
+    detail: lines.detail,
+    warn: (message) => {
+      terminal.warn(message);
+    },
+    progress: (progress) => {
+      // A retry sends everything again, after a wait that is no part of the rate.
+      if (progress.attempt !== attempt) startedAt = performance.now();
+      attempt = progress.attempt;
+      switch (progress.phase) {
+        case 'deploy':
+          return;
+        case 'slot':
+          lines.progress(`waiting: ${progress.description ?? ''}`);
+          return;
+        case 'wait':
+          lines.progress(describeDeployment(progress), progress.total === undefined ? undefined : fractionOf(progress));
+          return;
+        case 'build':
+        case 'upload':
+        case 'download':
+          lines.progress(describeBytes(progress, performance.now() - startedAt), fractionOf(progress));
+      }
+    },
+    retry: (event) => {
+      lines.countdown((leftMs) => describeRetry(event, `${String(Math.ceil(leftMs / 1000))} s`), event.delayMs);
+    },
+  };
+}
+
+/** `in progress, 40 %: copying the files` */
+function describeDeployment({status = 'queued', transferred, total, description}: OperationProgress): string {
+  const done = total === undefined ? '' : `, ${String(transferred)} %`;
+  const said = description === undefined ? '' : `: ${description.replaceAll(/\s+/g, ' ')}`;
+  return `${status.replace('_', ' ')}${done}${said}`;
+}
+
+/** `12 MB of 40 MB (6 MB/s, 5 s left)`, without a rate as long as there is none. */
+function describeBytes({transferred, total}: OperationProgress, elapsedMs: number): string {
+  const done = `${prettyBytes(transferred)}${total === undefined ? '' : ` of ${prettyBytes(total)}`}`;
+  if (transferred === 0 || elapsedMs === 0) return done;
+  const rate = (transferred / elapsedMs) * 1000;
+  const left = total === undefined ? '' : `, ${String(Math.ceil((total - transferred) / rate))} s left`;
+  return `${done} (${prettyBytes(Math.round(rate))}/s${left})`;
+}
+
+function fractionOf({transferred, total}: OperationProgress): number {
+  return total ? transferred / total : 0;
+}
+
+/** Progress comes every 5 s, or every tenth of the way when that takes a second at least. */
+const plainProgress = {afterMs: 5000, fraction: 0.1, fractionAfterMs: 1000};
+
+/** Shows a step in lines that are never redrawn, for logs. */
+export function createPlainView(terminal: Pick<StepTerminal, 'info'>): StepLines {
+  const startedAt = performance.now();
+  let shownAt = startedAt;
+  let shownFraction = 0;
+  const line = (text: string) => {
+    terminal.info(`  ${text}`);
+  };
+  return {
+    done: (title) => {
+      line(`${title} [${describeDuration(performance.now() - startedAt)}]`);
+    },
+    detail: line,
+    countdown: () => undefined,
+    progress: (text, fraction = 0) => {
+      const now = performance.now();
+      const elapsed = now - shownAt;
+      const farther = fraction - shownFraction >= plainProgress.fraction && elapsed >= plainProgress.fractionAfterMs;
+      if (!farther && elapsed < plainProgress.afterMs) return;
+      shownAt = now;
+      shownFraction = fraction;
+      line(text);
+    },
+  };
+}
+
+/** The line of a step in a list that is redrawn, and what stands below it. */
+export interface RedrawnTask {
+  title: string | undefined;
+  output: string | undefined;
+}
+
+/** A view that has to be ended with its step. */
+export interface RedrawnView extends StepLines {
+  /** Stops counting down, and tells how long the step took. */
+  end(): void;
+}
+
+/** Characters of the bar of a step. */
+const barWidth = 20;
+
+/** Shows a step in a list that is redrawn. */
+export function createRedrawnView(task: RedrawnTask, terminal: Pick<StepTerminal, 'clean' | 'color'>): RedrawnView {
+  const clean = (text: string) => terminal.clean(text);
+  const startedAt = performance.now();
+  const details: string[] = [];
+  let counting: NodeJS.Timeout | undefined;
+  const draw = (text: string) => {
+    task.output = [...details, clean(text)].filter(Boolean).join('\n');
+  };
+  const show = (text: string) => {
+    clearInterval(counting);
+    draw(text);
+  };
+  return {
+    done: (title) => {
+      task.title = clean(title);
+      show('');
+    },
+    detail: (line) => {
+      details.push(clean(line));
+      show('');
+    },
+    countdown: (describe, delayMs) => {
+      const endsAt = performance.now() + delayMs;
+      show(describe(delayMs));
+      counting = setInterval(() => {
+        draw(describe(Math.max(0, endsAt - performance.now())));
+      }, 1000).unref();
+    },
+    progress: (text, fraction) => {
+      show(fraction === undefined ? text : `${bar(fraction)} ${text}`);
+    },
+    end: () => {
+      clearInterval(counting);
+      const took = `[${describeDuration(performance.now() - startedAt)}]`;
+      task.title = `${task.title ?? ''} ${terminal.color ? styleText('dim', took, {validateStream: false}) : took}`;
+    },
+  };
+}
+
+function bar(fraction: number): string {
+  const full = Math.round(Math.min(1, Math.max(0, fraction)) * barWidth);
+  return `[${'#'.repeat(full)}${'.'.repeat(barWidth - full)}]`;
+}
