@@ -5,7 +5,7 @@ import {isUsageError, usageError} from './errors/oclif-errors.js';
 import {globalFlags} from './flags/global.js';
 import type {JsonDocument} from './output/output.js';
 import {Command} from './oclif.js';
-import {createSession, sessions} from './session.js';
+import {createSession, sessions, type Session} from './session.js';
 
 /** The flags of a command, as the command line gave them. */
 export type CommandFlags<T extends typeof Command> = Interfaces.InferredFlags<typeof globalFlags & T['flags']>;
@@ -13,7 +13,7 @@ export type CommandFlags<T extends typeof Command> = Interfaces.InferredFlags<ty
 export type CommandArgs<T extends typeof Command> = Interfaces.InferredArgs<T['args']>;
 
 /**
- * The base of every command: parses, runs `execute`, and prints its document. Errors are left to run.ts, the one place
+ * The base of every command: parses and runs `execute`. Its document and its errors are left to run.ts, the one place
  * that turns them into text, JSON and an exit code.
  */
 export abstract class BaseCommand<T extends typeof Command> extends Command {
@@ -29,13 +29,19 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   /** Parses and executes. Commands override `execute` instead. */
   override async run(): Promise<void> {
     const session = sessions.getStore() ?? createSession(process, new AbortController().signal);
+    try {
+      session.ended = {document: await this.#run(session)};
+    } catch (error) {
+      session.ended = {error: isUsageError(error) ? usageError(error, this.id) : error};
+      throw error;
+    }
+  }
+
+  async #run(session: Session): Promise<JsonDocument | undefined> {
     const {flags, args} = await this.parse(commandLineOnly(this.ctor));
     this.flags = flags as CommandFlags<T>;
     this.args = args as CommandArgs<T>;
-    session.working = true;
-    const document = await this.execute(createContext(session, {flags, config: this.config}));
-    session.working = false;
-    if (document !== undefined) session.output.document(document);
+    return this.execute(createContext(session, {flags, config: this.config}));
   }
 
   // oclif's own logs all arguments, secrets among them.

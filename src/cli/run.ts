@@ -1,7 +1,11 @@
-import {endedEarly, watchProcess} from './abnormal-end.js';
+import {isRuntimeCliError} from '../errors/index.js';
+import {endedEarly, ownExit, watchProcess} from './abnormal-end.js';
+import {guardDescriptor} from './descriptor-guard.js';
 import type {Body, ErrorDocument} from './documents.js';
 import {reportError} from './errors/error-report.js';
-import {requestedExitCode} from './errors/oclif-errors.js';
+import {isOclifError, requestedExitCode} from './errors/oclif-errors.js';
+import {pluginOnStack, runningPlugin} from './foreign-code.js';
+import {guardHooks} from './guarded-hooks.js';
 import {ownSignals} from './interruption.js';
 import {runOclif, settings} from './oclif.js';
 import {pluginSources} from './plugin-sources.js';
@@ -22,29 +26,33 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
   const interruption = ownSignals(host, (exitCode) => end(exitCode));
   const session = createSession(host, interruption.signal);
   const abnormal = watchProcess(host);
-  const onExit = () => {
-    if (session.working) host.exitCode = fail(session, endedEarly());
+  // Armed before any code of a plugin is loaded: hooks run before a command exists.
+  const exit = ownExit(host, () => {
+    const exitCode = session.foreign ? undefined : conclude(session, endedEarly(runningPlugin()));
     leave(session);
-  };
-  host.once('exit', onExit);
+    return exitCode;
+  });
   const end = (exitCode: number) => {
-    host.off('exit', onExit);
     leave(session);
-    host.exit(exitCode);
+    exit(exitCode);
   };
+  guardHooks(session);
+  guardDescriptor(session.output);
   // Hooks of plugins may print before it is known which command is run. What needs no command is not a document.
   if (session.output.json && host.argv[2] !== '--version') session.output.claimStdout();
   const running = sessions.run(session, async () => {
     await runCommand(host, root);
+    printDocument(session);
     await session.output.flush();
   });
   try {
     await Promise.race([running, interruption.overdue, abnormal.failed]);
-    end(Number(host.exitCode ?? 0));
+    // What a plugin sets is not the outcome of our command.
+    end(session.foreign ? Number(host.exitCode ?? 0) : 0);
   } catch (error) {
-    const exitCode = abnormal.isClosedPipe(error) ? 0 : fail(session, error);
+    const exitCode = abnormal.isClosedPipe(error) ? 0 : conclude(session, error);
     // A reader that does not read must not keep an interrupted process alive.
-    if (!interruption.signal.aborted) await session.output.flush();
+    if (!interruption.signal.aborted) await session.output.flush().catch(() => undefined);
     end(exitCode);
   }
 }
@@ -77,16 +85,50 @@ const silentLogger: SilentLogger = {
   warn: () => undefined,
 };
 
+/**
+ * Ends a run that something has gone wrong in, perhaps after our command had come to its end: then that is what is told.
+ * Returns the exit code.
+ */
+function conclude(session: Session, error: unknown): number {
+  const {ended, output, signal} = session;
+  if (ended === undefined) return fail(session, error);
+  if ('error' in ended) return fail(session, ended.error);
+  if (isOutputError(error)) return fail(session, error);
+  const {message} = reportError(error, pluginOf(session, error));
+  if (!signal.aborted) output.warn(`The command was done already when this happened: ${message}`);
+  printDocument(session);
+  return signal.aborted ? fail(session, error) : 0;
+}
+
+/** Whether the result itself could not be told. */
+function isOutputError(error: unknown): boolean {
+  return isRuntimeCliError(error) && error.code === 'ERR_OUTPUT';
+}
+
+function printDocument({ended, output}: Session): void {
+  if (ended !== undefined && 'document' in ended && ended.document !== undefined) output.document(ended.document);
+}
+
 /** Tells an error to people and, with `--json`, to programs. Returns the exit code. */
-function fail({output, signal}: Session, error: unknown): number {
+function fail(session: Session, error: unknown): number {
+  const {output, signal} = session;
   const requested = requestedExitCode(error);
-  if (requested !== undefined) return requested;
+  if (requested !== undefined && session.foreign) return requested;
   output.releaseStream();
-  const report = reportError(signal.aborted ? interruptionOf(error, signal.reason) : error);
+  const plugin = pluginOf(session, error);
+  // Whoever asks to exit in the midst of a command of ours ends it early.
+  const cause = requested === undefined ? error : endedEarly(plugin);
+  const report = reportError(signal.aborted ? interruptionOf(cause, signal.reason) : cause, plugin);
   output.error(report.message, report.suggestions);
-  for (let cause = error; cause instanceof Error; cause = cause.cause) output.debug(cause.stack ?? cause.message);
+  for (let next = error; next instanceof Error; next = next.cause) output.debug(next.stack ?? next.message);
   output.document({error: report} satisfies Body<ErrorDocument>);
   return report.exitCode;
+}
+
+/** The plugin that an error comes from, unless it was called for and tells its errors itself. */
+function pluginOf({foreign}: Session, error: unknown): string | undefined {
+  if (!(error instanceof Error) || (foreign && isOclifError(error))) return undefined;
+  return pluginOnStack(error.stack);
 }
 
 // After a signal every error is a consequence of it, unless it tells what the interruption left behind.

@@ -3,7 +3,8 @@ import {tmpdir} from 'node:os';
 import {isCI} from 'ci-info';
 import {createRedactor} from '../http/redact.js';
 import type {Environment} from '../http/types.js';
-import {Output} from './output/output.js';
+import {runningPlugin} from './foreign-code.js';
+import {Output, type JsonDocument} from './output/output.js';
 import {isDebugging, isInteractive, usesColor, usesUnicode} from './output/terminal.js';
 import {TemporaryDirectories} from './temporary.js';
 
@@ -18,8 +19,10 @@ export interface Session {
   readonly signal: AbortSignal;
   /** Id of the user, where the platform has one. */
   readonly uid: number | undefined;
-  /** Whether a command is at work: until it is done nothing else may end the process as if it were. */
-  working: boolean;
+  /** Whether a command of a plugin is run: it may end the process as it likes. */
+  foreign: boolean;
+  /** How a command of ours has ended, whatever hooks of plugins make of it. */
+  ended?: {readonly document: JsonDocument | undefined} | {readonly error: unknown};
 }
 
 /** The session of the command that is running. */
@@ -40,6 +43,7 @@ export function createSession(host: NodeJS.Process, signal: AbortSignal): Sessio
     unicode: usesUnicode(env),
     annotating: env['GITHUB_ACTIONS'] === 'true',
     createRedactor,
+    runningPlugin,
   });
   // Known before anything can fail and print one.
   output.addSecrets(
@@ -57,7 +61,7 @@ export function createSession(host: NodeJS.Process, signal: AbortSignal): Sessio
     temporary,
     signal,
     uid: host.getuid?.(),
-    working: false,
+    foreign: false,
   };
 }
 

@@ -1,4 +1,5 @@
 import {isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
+import {withoutPlugin} from '../abnormal-end.js';
 import {isOclifError, isUsageError, usageError, type OclifError} from './oclif-errors.js';
 
 /** An error as people and programs see it. */
@@ -17,9 +18,13 @@ export interface ErrorReport {
   readonly details?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** What to tell of an error, whatever it is. */
-export function reportError(error: unknown): ErrorReport {
+/**
+ * What to tell of an error, whatever it is.
+ * @param plugin whose code made it, when that is known and not the command that was called
+ */
+export function reportError(error: unknown, plugin?: string): ErrorReport {
   if (isRuntimeCliError(error)) return reportOwn(error);
+  if (plugin !== undefined) return reportPlugin(error, plugin);
   // Our own commands do it themselves: this one comes from before any command, or from a command of a plugin.
   if (isUsageError(error)) return reportOwn(usageError(error));
   if (isOclifError(error)) return reportOclif(error);
@@ -28,6 +33,21 @@ export function reportError(error: unknown): ErrorReport {
     message: `mycli failed unexpectedly: ${error instanceof Error ? error.message : String(error)}`,
     exitCode: 1,
     suggestions: ['This is a bug. Please report it, with what the same command prints with --debug.'],
+  };
+}
+
+function reportPlugin(error: unknown, plugin: string): ErrorReport {
+  const message = error instanceof Error ? error.message : String(error);
+  const suggestions = [withoutPlugin(plugin)];
+  if (isOclifError(error)) {
+    const report = reportOclif(error);
+    return {...report, message: `plugin ${plugin} ended the command: ${message}`, suggestions};
+  }
+  return {
+    code: 'ERR_UNEXPECTED',
+    message: `plugin ${plugin} failed unexpectedly: ${message}`,
+    exitCode: 1,
+    suggestions,
   };
 }
 

@@ -13,7 +13,11 @@ interface ForeignCommand {
  * class would print as JSON of its own with exit code 1, to run.ts like all others. Ours do not get there.
  */
 export const prerun: Hook.Prerun = ({Command}) => {
-  if (Command.plugin?.isRoot === false) sessions.getStore()?.output.releaseStdout();
+  const session = sessions.getStore();
+  if (session !== undefined && Command.plugin?.isRoot === false) {
+    session.foreign = true;
+    session.output.releaseStdout();
+  }
   const base = baseOf(Command.prototype);
   if (base === undefined) return Promise.resolve();
   const original = base.catch;

@@ -1,5 +1,6 @@
 import {Writable} from 'node:stream';
 import {styleText} from 'node:util';
+import {createError} from '../../errors/index.js';
 import type {Logger} from '../../http/types.js';
 import {annotation, withoutCommands, withoutCommandsInJson} from '../ci/workflow-commands.js';
 import {sanitize} from './sanitize.js';
@@ -27,7 +28,14 @@ export interface OutputOptions {
   readonly annotating: boolean;
   /** Makes what masks secrets. */
   readonly createRedactor: (secrets: readonly string[]) => (text: string) => string;
+  /** The plugin whose code is running, when that is known. */
+  readonly runningPlugin: () => string | undefined;
 }
+
+type Written = (error?: Error | null) => void;
+
+/** How often it is looked who has written to a stdout that carries data. */
+const strayLimit = 50;
 
 /**
  * Everything that a command says. Results go to stdout, or to stderr where stdout carries data; remarks, warnings and
@@ -50,13 +58,16 @@ export class Output implements Logger {
   readonly #annotating: boolean;
   readonly #stdout: Writable;
   readonly #writeStdout: Writable['write'];
+  readonly #endStdout: Writable['end'];
   readonly #writeStderr: Writable['write'];
   readonly #createRedactor: OutputOptions['createRedactor'];
+  readonly #runningPlugin: OutputOptions['runningPlugin'];
   readonly #secrets = new Set<string>();
   readonly #warnings = new Set<string>();
   #redact: (text: string) => string;
   #stdoutClaimed: boolean;
   #documentWritten = false;
+  #strays = 0;
 
   constructor(options: OutputOptions) {
     this.json = options.json;
@@ -71,8 +82,10 @@ export class Output implements Logger {
     this.#annotating = options.annotating;
     this.#stdout = options.stdout;
     this.#writeStdout = options.stdout.write.bind(options.stdout);
+    this.#endStdout = options.stdout.end.bind(options.stdout);
     this.#writeStderr = options.stderr.write.bind(options.stderr);
     this.#createRedactor = options.createRedactor;
+    this.#runningPlugin = options.runningPlugin;
     this.#redact = options.createRedactor([]);
     this.#stdoutClaimed = options.json;
   }
@@ -105,12 +118,35 @@ export class Output implements Logger {
    */
   claimStdout(): Writable {
     this.#stdoutClaimed = true;
-    this.#stdout.write = this.stream.write.bind(this.stream);
+    this.#stdout.write = (chunk: unknown, encoding?: BufferEncoding | Written, done?: Written) => {
+      this.stray();
+      return typeof encoding === 'string'
+        ? this.stream.write(chunk, encoding, done)
+        : this.stream.write(chunk, encoding);
+    };
+    this.#stdout.end = (chunk?: unknown) => {
+      if (typeof chunk === 'string' || chunk instanceof Uint8Array) this.#stdout.write(chunk);
+      return this.#stdout;
+    };
     return new Writable({
       write: (chunk: Uint8Array, _encoding, done) => {
         this.#writeStdout(chunk, done);
       },
     });
+  }
+
+  /** Whether stdout carries data: nobody else may write there. */
+  get stdoutClaimed(): boolean {
+    return this.#stdoutClaimed;
+  }
+
+  /** Something other than the data was meant for stdout and goes to `stream`: names the plugin that it comes from. */
+  stray(): void {
+    if (this.#strays >= strayLimit) return;
+    this.#strays += 1;
+    const plugin = this.#runningPlugin();
+    if (plugin !== undefined)
+      this.warn(`plugin ${plugin} writes to stdout, which carries the result: it goes to stderr.`);
   }
 
   /**
@@ -127,11 +163,18 @@ export class Output implements Logger {
   releaseStdout(): void {
     this.#stdoutClaimed = false;
     this.#stdout.write = this.#writeStdout;
+    this.#stdout.end = this.#endStdout;
   }
 
   /** Resolves when everything that was written to stdout is out. */
   async flush(): Promise<void> {
-    await new Promise((resolve) => this.#writeStdout('', resolve));
+    await new Promise<void>((resolve, reject) => {
+      this.#writeStdout('', (error) => {
+        if (error && !('code' in error && error.code === 'EPIPE')) {
+          reject(createError('ERR_OUTPUT', `stdout cannot be written: ${error.message}.`, {cause: error}));
+        } else resolve();
+      });
+    });
   }
 
   /** A line of the outcome, for people. With `--json` the document says it. */
