@@ -4,7 +4,7 @@
 // of the sources.
 import {readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
-import {build} from 'esbuild';
+import {build, context} from 'esbuild';
 import {licenceOf} from './licence-of.js';
 
 const {exports, oclif} = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -39,7 +39,7 @@ const seldomUsed = {
   },
 };
 
-const {metafile} = await build({
+const options = {
   entryPoints: [
     ...[...new Set(published)].map((file) => file.replace(/^\.\/dist\/(.*)\.js$/, 'src/$1.ts')),
     ...parts.map((part) => `src/${part}.ts`),
@@ -63,7 +63,7 @@ const {metafile} = await build({
     js: `import {createRequire as createRequireOfFile} from 'node:module';
 const require = createRequireOfFile(import.meta.url);`,
   },
-});
+};
 
 /** The name, the version and the licence of the package in `folder`. One without a file of its licence has its author named. */
 function noticeOf(folder) {
@@ -78,8 +78,18 @@ function noticeOf(folder) {
   return `${name} ${version} (${licence})\n\n${text}\n`;
 }
 
-const inputs = Object.keys(metafile.inputs).join('\n');
-const folders = new Set(inputs.match(/^.*node_modules\/(?:@[^/]+\/)?[^/\n]+/gm));
-// A package may lie in several folders.
-const notices = new Set([...folders].map(noticeOf).sort());
-writeFileSync('dist/bundled-licenses.txt', [...notices].join(`\n${'-'.repeat(80)}\n\n`));
+function writeLicences({inputs}) {
+  const paths = Object.keys(inputs).join('\n');
+  const folders = new Set(paths.match(/^.*node_modules\/(?:@[^/]+\/)?[^/\n]+/gm));
+  // A package may lie in several folders.
+  const notices = new Set([...folders].map(noticeOf).sort());
+  writeFileSync('dist/bundled-licenses.txt', [...notices].join(`\n${'-'.repeat(80)}\n\n`));
+}
+
+if (process.argv.includes('--watch')) {
+  const watching = await context({...options, logLevel: 'info'});
+  await watching.watch();
+} else {
+  const {metafile} = await build(options);
+  writeLicences(metafile);
+}
