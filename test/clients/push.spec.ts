@@ -1,0 +1,120 @@
+import {once} from 'node:events';
+import {join} from 'node:path';
+import {createInterface} from 'node:readline';
+import {describe, expect, onTestFinished, test} from 'vitest';
+import {makeFolder} from '../bundle/project.js';
+import {binary, runCli, start, type Ended} from '../cli/spawn-cli.js';
+
+/** Where run.sh has installed the clients. */
+const clients = process.env['MYCLI_TEST_CLIENTS'] ?? '';
+
+interface Runtime {
+  readonly origin: string;
+  readonly credentials: {readonly apiKey: string};
+}
+
+/** The real binary, until the test has ended. */
+async function startRuntime(): Promise<Runtime> {
+  const {child, ended} = start(binary, ['runtime:start', '--json', '--deployment-seconds', '2']);
+  onTestFinished(async () => {
+    child.kill('SIGTERM');
+    await ended;
+  });
+  if (child.stdout === null) throw new Error('stdout is not a pipe');
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+  return JSON.parse(line) as Runtime;
+}
+
+/** A project with a small build, as both clients expect one. */
+function makeProject(): Promise<string> {
+  const ssrParameters = {ssrFunctionNodeVersion: '22.x'};
+  const mobify = {ssrEnabled: true, ssrOnly: ['ssr.js', 'server/**'], ssrShared: ['static/**/*'], ssrParameters};
+  return makeFolder({
+    'package.json': JSON.stringify({name: 'shop', version: '1.0.0', dependencies: {react: '^19.0.0'}, mobify}),
+    'build/ssr.js': 'server only',
+    'build/server/entry.mjs': 'server only',
+    'build/static/index.html': '<h1>shop</h1>',
+    'build/client/app.js': 'console.log("shop")',
+  });
+}
+
+/** How each client is told to push. */
+const commands = {
+  'pwa-kit-dev': {
+    script: '@salesforce/pwa-kit-dev/bin/pwa-kit-dev.js',
+    args: (target?: string) => [
+      ...['push', '-b', 'build', '-s', 'shop', '-m', 'from a client'],
+      ...(target === undefined ? [] : ['-t', target, '--wait']),
+    ],
+    env: (origin: string, key: string) => ({CLOUD_API_BASE: origin, MRT_USER: 'me@shop.example', MRT_API_KEY: key}),
+  },
+  'storefront-next-dev': {
+    script: '@salesforce/storefront-next-dev/bin/run.js',
+    args: (target?: string) => [
+      ...['push', '-b', 'build', '-p', 'shop', '-m', 'from a client'],
+      ...(target === undefined ? [] : ['-e', target, '--wait']),
+    ],
+    env: (origin: string, key: string) => ({MRT_CLOUD_ORIGIN: origin, MRT_API_KEY: key, MRT_BUNDLE_TYPE: 'ssr'}),
+  },
+} as const;
+
+async function push(
+  client: keyof typeof commands,
+  {origin, credentials}: Runtime,
+  {target, key = credentials.apiKey}: {readonly target?: string; readonly key?: string} = {},
+): Promise<Ended> {
+  const {script, args, env} = commands[client];
+  return runCli(join(clients, client, 'node_modules', script), args(target), {
+    cwd: await makeProject(),
+    // Both ask npm for the project's dependencies; it is not to ask anybody else.
+    env: {
+      HOME: await makeFolder(),
+      npm_config_update_notifier: 'false',
+      npm_config_offline: 'true',
+      ...env(origin, key),
+    },
+  });
+}
+
+async function ask({origin, credentials}: Runtime, path: string): Promise<unknown> {
+  const response = await fetch(`${origin}/api/${path}`, {headers: {authorization: `Bearer ${credentials.apiKey}`}});
+  expect(response.status).toBe(200);
+  return response.json();
+}
+
+describe.each(['pwa-kit-dev', 'storefront-next-dev'] as const)('%s', (client) => {
+  test('pushes, deploys and waits until the bundle is served', async () => {
+    const runtime = await startRuntime();
+    const {code, stdout, stderr} = await push(client, runtime, {target: 'staging'});
+    expect([code, stdout + stderr]).toEqual([0, expect.any(String)]);
+    expect(await ask(runtime, 'projects/shop/target/staging/')).toMatchObject({
+      state: 'ACTIVE',
+      current_deploy: {bundle: {id: 1, message: 'from a client'}},
+    });
+    const site = `${runtime.origin}/shop/staging`;
+    expect(await (await fetch(`${site}/static/index.html`)).text()).toBe('<h1>shop</h1>');
+    expect((await fetch(`${site}/ssr.js`)).status).toBe(404);
+    expect((await fetch(`${site}/server/entry.mjs`)).status).toBe(404);
+  });
+
+  test('pushes without a target, and the command line sees and deploys the bundle', async () => {
+    const runtime = await startRuntime();
+    expect(await push(client, runtime)).toMatchObject({code: 0});
+    const env = {MYCLI_RUNTIME_ORIGIN: runtime.origin, MYCLI_API_KEY: runtime.credentials.apiKey};
+    const list = await runCli(binary, ['bundle:list', '--json', '-p', 'shop'], {env});
+    expect(JSON.parse(list.stdout)).toMatchObject({bundles: [{bundleId: 1, message: 'from a client'}]});
+    const deploy = await runCli(
+      binary,
+      ['bundle:deploy', 'latest', '--json', '-p', 'shop', '-t', 'production', '--wait'],
+      {env},
+    );
+    expect(JSON.parse(deploy.stdout)).toMatchObject({bundleId: 1, status: 'finished'});
+    expect((await fetch(`${runtime.origin}/shop/production/client/app.js`)).status).toBe(200);
+  });
+
+  test('says what the runtime says when it is refused', async () => {
+    const {code, stdout, stderr} = await push(client, await startRuntime(), {key: 'wrong'});
+    expect(code).not.toBe(0);
+    expect(stdout + stderr).toContain('The API key is wrong.');
+  });
+});

@@ -1,0 +1,22 @@
+#!/bin/bash
+# run.sh: lets published clients of such a hosting service push, deploy and wait against `runtime:start`.
+# Called as `npm run test:clients` after `npm ci` at the root. The clients are installed into a temporary folder, without their
+# build tools: what a push does not use is replaced by an empty package (`overrides`), the client itself is as published.
+set -euo pipefail
+here=$(dirname "$(realpath "$0")")
+base=$(mktemp -d -t mycli-clients-XXXXXX)
+trap 'rm -rf "$base"' EXIT
+trap 'exit 130' INT TERM HUP
+
+cp -R "$here/nothing" "$here/pwa-kit-dev" "$here/storefront-next-dev" "$base"
+for client in pwa-kit-dev storefront-next-dev; do
+  started=$SECONDS
+  # Without a lock file: npm makes none that it can read again while overrides lead to folders.
+  (cd "$base/$client" && npm install --no-package-lock --engine-strict=false --ignore-scripts --no-audit --no-fund --legacy-peer-deps --omit=dev \
+    --omit=optional --loglevel=error)
+  echo "$client installed in $((SECONDS - started)) s"
+done
+
+cd "$here/../.."
+MYCLI_TEST_CLIENTS=$base npx vitest run --config test/clients/vitest.config.ts \
+  --reporter=default --reporter=json --outputFile.json=coverage/clients-tests.json
