@@ -18,10 +18,12 @@ export default defineConfig({
     pool: 'forks',
     // Much of what they do is waiting.
     maxWorkers: 2,
-    testTimeout: 30_000,
+    // For what hangs: nothing here says how fast anything is.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: {poll: {timeout: 300_000}},
     // Those that wait for time-outs do it at the same time.
     maxConcurrency: 20,
-    hookTimeout: 30_000,
     disableConsoleIntercept: true,
     reporters: ['default', ['json', {outputFile: 'coverage/tests.json'}]],
     coverage: {

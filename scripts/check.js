@@ -1,37 +1,84 @@
-// `npm test`: every check of the project in order, stopping at the first that fails.
-import {spawnSync} from 'node:child_process';
+// `npm test`: every check of the project, two at a time. What each says is printed in the order of this list. After the
+// first that fails, nothing more is started.
+import {spawn} from 'node:child_process';
 
+/** `after`: what has to have passed before, because it writes what this one reads. */
 const steps = [
-  ['format', 'npm', 'run', 'format:check'],
-  ['lint', 'npm', 'run', 'lint'],
-  ['types', 'npm', 'run', 'types'],
-  ['layers', 'npm', 'run', 'layers'],
-  ['knip', 'npm', 'run', 'knip'],
-  ['build', 'npm', 'run', 'build'],
-  // Against the declarations that were built, as its author sees them.
-  ['example plugin', 'npx', 'tsc', '-p', 'examples/mycli-plugin-directory', '--noEmit'],
-  ['tests', 'npm', 'run', 'test:coverage'],
-  ['published package', 'npm', 'run', 'test:published'],
-  ['dependencies', 'npm', 'run', 'docs:dependencies'],
-  ['drift', 'node', 'scripts/drift.js'],
-  ['reference', 'npm', 'run', 'docs:check'],
-];
+  {name: 'build', command: 'npm run build'},
+  // With the declarations that were built: the examples see the package as their authors do.
+  {name: 'lint', command: 'npm run lint', after: ['build']},
+  {name: 'format', command: 'npm run format:check'},
+  {name: 'layers', command: 'npm run layers'},
+  {name: 'knip', command: 'npm run knip'},
+  {name: 'types', command: 'npm run types', after: ['build']},
+  {name: 'example plugin', command: 'npx tsc -p examples/mycli-plugin-directory --noEmit', after: ['build']},
+  {name: 'reference', command: 'npm run docs:check'},
+  {name: 'published package', command: 'npm run test:published', after: ['build']},
+  {name: 'dependencies', command: 'npm run docs:dependencies'},
+  // By themselves, for they keep both cores busy.
+  {name: 'tests', command: 'npm run test:coverage', after: 'all above'},
+  {name: 'drift', command: 'node scripts/drift.js', after: 'all above'},
+].map((step) => ({...step, state: 'waiting', output: [], seconds: 0}));
+const lanes = 2;
 
-// Packing runs `prepare`, which would build once more; the step before has just built.
+// Packing runs `prepare`, which would build once more.
 const env = {...process.env, npm_config_ignore_scripts: 'true'};
+if (process.stdout.isTTY) env.FORCE_COLOR ??= '1';
 
-const ran = [];
-let failed = false;
-for (const [name, command, ...args] of steps) {
-  console.log(`\n── ${name}`);
-  const started = Date.now();
-  // npm is a script on Windows, which only a shell starts.
-  const {status} = spawnSync(command, args, {stdio: 'inherit', env, shell: process.platform === 'win32'});
-  failed = status !== 0;
-  ran.push(`${failed ? '✗' : '✓'} ${name} (${((Date.now() - started) / 1000).toFixed(1)} s)`);
-  if (failed) break;
+const inState = (...states) => steps.filter(({state}) => states.includes(state));
+
+function isReady({after = []}, index) {
+  const needed = after === 'all above' ? steps.slice(0, index) : steps.filter(({name}) => after.includes(name));
+  return needed.every(({state}) => state === 'passed');
 }
 
-const left = steps.length - ran.length;
-console.log(`\n${ran.join('\n')}${left > 0 ? `\n  ${left} not run` : ''}`);
-process.exitCode = failed ? 1 : 0;
+function startNext() {
+  const ready = inState('failed').length > 0 ? [] : steps.filter((step, index) => isReady(step, index));
+  const free = lanes - inState('running').length;
+  for (const step of ready.filter(({state}) => state === 'waiting').slice(0, free)) start(step);
+  print();
+  if (inState('running').length === 0) summarise();
+}
+
+function start(step) {
+  const started = Date.now();
+  step.state = 'running';
+  // npm is a script on Windows, which only a shell starts.
+  const child = spawn(step.command, {stdio: ['ignore', 'pipe', 'pipe'], env, shell: true});
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => {
+      step.output.push(chunk);
+      print();
+    });
+  }
+  child.once('close', (code) => {
+    step.state = code === 0 ? 'passed' : 'failed';
+    step.seconds = (Date.now() - started) / 1000;
+    startNext();
+  });
+}
+
+/** Prints what was said, as far as the order allows: of the first step that has not ended, as it comes. */
+function print() {
+  const isOver = inState('running').length === 0;
+  for (const step of steps) {
+    if (step.state === 'waiting' && !isOver) return;
+    if (step.state === 'waiting') continue;
+    if (!step.isTitled) console.log(`\n── ${step.name}`);
+    step.isTitled = true;
+    for (const chunk of step.output.splice(0)) process.stdout.write(chunk);
+    if (step.state === 'running') return;
+  }
+}
+
+function summarise() {
+  const ended = inState('passed', 'failed');
+  const lines = ended.map(
+    ({name, state, seconds}) => `${state === 'passed' ? '✓' : '✗'} ${name} (${seconds.toFixed(1)} s)`,
+  );
+  const left = steps.length - ended.length;
+  console.log(`\n${lines.join('\n')}${left > 0 ? `\n  ${left} not run` : ''}`);
+  process.exitCode = ended.length === inState('passed').length ? 0 : 1;
+}
+
+startNext();

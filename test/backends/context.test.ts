@@ -12,7 +12,7 @@ test('its client has the user agent, the time-outs and the secrets to mask', asy
   await using server = await startRecordingServer(() => new Promise(() => undefined));
   const {http} = await contextFor(
     {},
-    {timeouts: {responseTimeoutMs: 50}, secrets: ['canary'], rateLimit: {maxRetries: 0}},
+    {timeouts: {responseTimeoutMs: 1000}, secrets: ['canary'], rateLimit: {maxRetries: 0}},
   );
   const failed = http.post(`${server.origin}/canary`, {retry: {limit: 0}});
   await expect(failed).rejects.toMatchObject({message: expect.stringContaining('/***') as string});

@@ -174,7 +174,7 @@ describe('an archive that cannot be had at once', () => {
 
   test('is asked for twice more when no answer comes', async () => {
     await using server = await startService(() => new Promise(() => undefined));
-    const {done} = await downloadFrom(server.origin, {}, {timeouts: {responseTimeoutMs: 50}});
+    const {done} = await downloadFrom(server.origin, {}, {timeouts: {responseTimeoutMs: 1000}});
     await expect(done).rejects.toMatchObject({code: 'ERR_TIMEOUT'});
     expect(server.requests.filter(isArchive)).toHaveLength(3);
   });

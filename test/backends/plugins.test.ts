@@ -1,3 +1,4 @@
+import {setImmediate as nextTurn} from 'node:timers/promises';
 import {describe, expect, test} from 'vitest';
 import {discoverBackends, type BackendPlugin, type HookOutcome} from '../../src/backends/plugins.js';
 
@@ -16,13 +17,13 @@ function backend(name: string, more: Record<string, unknown> = {}): Record<strin
   };
 }
 
-/** A plugin whose hook has one module, which answers `result` after a while. */
-function plugin(name: string, result: unknown, afterMs = 0): BackendPlugin {
+/** A plugin whose hook has one module, which answers `result`: at once, or some turns of the event loop later. */
+function plugin(name: string, result: unknown, turns = 0): BackendPlugin {
   return {
     name,
     version: '1.0.0',
     runHook: async () => {
-      await new Promise((resolve) => setTimeout(resolve, afterMs));
+      for (let turn = 0; turn < turns; turn += 1) await nextTurn();
       return {successes: [{result}], failures: []};
     },
   };
@@ -33,7 +34,7 @@ const hanging = (name: string): BackendPlugin => ({name, runHook: () => new Prom
 describe('discovering the backends of plugins', () => {
   test('registers them with plugin and version, in the order of plugins and not of their answers', async () => {
     const {registrations, failures} = await discoverBackends(
-      [plugin('b', {backends: [backend('fast')]}), plugin('a', {backends: [backend('slow'), backend('other')]}, 50)],
+      [plugin('b', {backends: [backend('fast')]}), plugin('a', {backends: [backend('slow'), backend('other')]}, 5)],
       {signal: never},
     );
     expect(registrations.map((item) => [item.backend.name, item.plugin, item.version])).toEqual([
@@ -60,7 +61,7 @@ describe('discovering the backends of plugins', () => {
 
   test('gives a name that two plugins want to the first plugin, though the second answers first', async () => {
     const {registrations, failures} = await discoverBackends(
-      [plugin('b', {backends: [backend('acme')]}), plugin('a', {backends: [backend('acme')]}, 50)],
+      [plugin('b', {backends: [backend('acme')]}), plugin('a', {backends: [backend('acme')]}, 5)],
       {signal: never},
     );
     expect(registrations.find((item) => item.backend.name === 'acme')?.plugin).toBe('a');

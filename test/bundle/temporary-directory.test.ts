@@ -41,7 +41,7 @@ test('a parent that is not there is an error that names it', async () => {
 
 test('sweeping removes what dead processes left, and nothing of the living', async () => {
   const parent = await makeFolder();
-  const sleeper = spawn('sleep', ['60']);
+  const sleeper = spawn('sleep', ['3600']);
   onTestFinished(() => void sleeper.kill());
   await once(sleeper, 'spawn');
   const living = [

@@ -1,5 +1,5 @@
 import {Writable} from 'node:stream';
-import {expect, test, vi} from 'vitest';
+import {expect, test} from 'vitest';
 import {freeWhenWritten} from '../../src/bundle/written-memory.js';
 
 /** A stream that writes a chunk when it is told to. */
@@ -37,7 +37,7 @@ test('memory that cannot be used again is given back, without a garbage collecti
   expect(process.memoryUsage().arrayBuffers - before).toBeGreaterThan(size / 2);
   free(memory);
   expect(memory.length).toBe(0);
-  await vi.waitFor(() => expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(size / 2));
+  await expect.poll(() => process.memoryUsage().arrayBuffers - before).toBeLessThan(size / 2);
 });
 
 test('a part of the pool of small buffers stays what it is: others look at it', () => {

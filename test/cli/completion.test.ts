@@ -25,7 +25,7 @@ afterAll(() => rm(home, {recursive: true, force: true}));
 function shell(name: 'bash' | 'zsh', args: readonly string[]): readonly string[] {
   const path = [join(home, 'bin'), process.env['PATH']].join(delimiter);
   const env = {HOME: home, PATH: path, TERM: 'dumb'};
-  const {stdout, stderr} = spawnSync(name, args, {env, encoding: 'utf8', timeout: 25_000});
+  const {stdout, stderr} = spawnSync(name, args, {env, encoding: 'utf8', timeout: 200_000});
   expect(stderr).toBe('');
   return stdout.trim().split(/\s*\n/);
 }

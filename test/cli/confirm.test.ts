@@ -27,11 +27,10 @@ describe('a question', () => {
 
   test('ends with the reason of an abort', async () => {
     const controller = new AbortController();
-    const asked = confirm('Delete it?', {...terminal(), signal: controller.signal});
     const reason = new Error('enough');
-    setTimeout(() => {
-      controller.abort(reason);
-    }, 20);
+    const context = terminal();
+    context.output.stream.once('data', () => setImmediate(() => controller.abort(reason)));
+    const asked = confirm('Delete it?', {...context, signal: controller.signal});
     await expect(asked).rejects.toBe(reason);
   });
 });

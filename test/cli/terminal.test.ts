@@ -162,11 +162,15 @@ describe.skipIf(!hasScript)('on a terminal', () => {
   });
 
   test('a crash in the midst of the list is told, and the cursor comes back', async () => {
-    await writeFile(
-      join(root, 'config.server.mjs'),
-      `setTimeout(() => { throw new Error('boom'); }, 1000); export const config = {ssrOnly: ['ssr.js']};`,
-    );
+    const config = `
+      import {existsSync} from 'node:fs';
+      setInterval(() => { if (existsSync('crash')) throw new Error('boom'); }, 20);
+      export const config = {ssrOnly: ['ssr.js']};
+    `;
+    await writeFile(join(root, 'config.server.mjs'), config);
     const screen = onTerminal(['bundle:push'], await environment({faults: ['hangx1:route=upload']}));
+    await screen.shows('Upload the bundle');
+    await writeFile(join(root, 'crash'), '');
     expect(await screen.ended).toBe(1);
     const text = screen.text();
     expect(text).toContain('mycli failed unexpectedly: boom');
@@ -181,7 +185,7 @@ function pushInTmux(env: Readonly<Record<string, string>>) {
   const tmux = (...args: readonly string[]) =>
     spawnSync('tmux', ['-S', join(root, 'tmux'), '-f', '/dev/null', ...args], {cwd: root, env, encoding: 'utf8'})
       .stdout;
-  const shows = (pattern: RegExp) => expect.poll(() => tmux('capture-pane', '-p'), {timeout: 15_000}).toMatch(pattern);
+  const shows = (pattern: RegExp) => expect.poll(() => tmux('capture-pane', '-p')).toMatch(pattern);
   tmux('new-session', '-d', '-x', '100', '-y', '30', `"${process.execPath}" "${binary}" bundle:push --v2`);
   return {tmux, shows, [Symbol.dispose]: () => void tmux('kill-server')};
 }
@@ -206,7 +210,7 @@ describe.skipIf(!hasTmux)('while a task runs', () => {
     const {tmux, shows} = terminal;
     await shows(/Upload the bundle\n.* of \d/);
     spawnSync('stty', ['-F', tmux('display-message', '-p', '#{pane_tty}').trim(), 'cols', '0']);
-    await expect.poll(() => tmux('capture-pane', '-p'), {timeout: 15_000}).not.toMatch(/Verified: 1 file/);
+    await expect.poll(() => tmux('capture-pane', '-p')).not.toMatch(/Verified: 1 file/);
     tmux('resize-window', '-x', '90');
     await shows(/Verified: 1 file[^]*Upload the bundle/);
   });

@@ -5,7 +5,7 @@ import {pushRuntimeBundle} from '../../src/operations/push-runtime-bundle.js';
 import {faultLines, type FaultLine} from './faults.js';
 import {done} from './outcomes.js';
 import type {CellCall, MatrixRequest} from './requests.js';
-import {runCell} from './run-cell.js';
+import {checkCell, runCell, type CellResult} from './run-cell.js';
 
 /** A definite rejection of an upload before it was executed; nothing else makes `auto` go to legacy. */
 const uploadFallsBackOn = [400, 401, 403, 404, 405, 406, 415];
@@ -69,14 +69,17 @@ for (const request of requests) {
       const outcome = line.ends[request.kind] ?? done;
       const status = Number(/^\d{3}\b/.exec(line.name)?.[0]);
       const falls = line === invalidScope || request.fallsBackOn.includes(status);
-      test(`${line.name}: ${falls ? 'legacy serves the call' : 'nothing falls back'}`, async () => {
-        const result = await runCell(request, line, noArchives, outcome.requests);
+      const run = (timeoutSeconds: number) =>
+        runCell(request, line, noArchives, {times: outcome.requests, timeoutSeconds});
+      const check = (result: CellResult) => {
         // Both services are at one address: what is sent to legacy is told from the rest by its path.
         const toLegacy = result.requests.filter(({isLegacy}) => isLegacy);
         const facts = {exitCode: exitCodeOf(result.error), fellBack: toLegacy.length > 0, temporary: result.temporary};
         expect(facts).toEqual({exitCode: falls ? 0 : outcome.exitCode, fellBack: falls, temporary: []});
         expect(result.said).not.toContain('canary');
-      });
+      };
+      test(`${line.name}: ${falls ? 'legacy serves the call' : 'nothing falls back'}`, () =>
+        checkCell(run, line, check));
     }
   });
 }

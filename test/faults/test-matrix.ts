@@ -8,7 +8,7 @@ import {createProject} from '../operations/test-host.js';
 import {faultLines, type FaultLine} from './faults.js';
 import {afterOne, type Outcome} from './outcomes.js';
 import type {MatrixRequest} from './requests.js';
-import {runCell, type CellResult, type CellSupplies} from './run-cell.js';
+import {checkCell, runCell, type CellResult, type CellSupplies} from './run-cell.js';
 
 /** More than the buffers of a connection take. */
 const largeBytes = 16 * 1024 * 1024;
@@ -59,7 +59,13 @@ export function testMatrix(requests: readonly MatrixRequest[]): void {
   for (const request of requests) {
     describe.concurrent(request.name, () => {
       for (const {title, line, outcome, times} of cellsOf(request)) {
-        test(title, async () => check(await runCell(request, line, supplies, times), request, outcome));
+        test(title, () =>
+          checkCell(
+            (timeoutSeconds) => runCell(request, line, supplies, {times, timeoutSeconds}),
+            line,
+            (result) => check(result, request, outcome),
+          ),
+        );
       }
     });
   }

@@ -230,7 +230,8 @@ describe('servers that stall', () => {
 
   test('after a GET: a time-out, after two more tries', async () => {
     const server = await startRecordingServer(() => undefined);
-    const {http} = await testClient({responseTimeoutMs: 100});
+    // Enough for a request to arrive, however busy the machine is.
+    const {http} = await testClient({responseTimeoutMs: 1000});
     expect(await rejection(http.get(server.origin))).toMatchObject({code: 'ERR_TIMEOUT', exitCode: 6});
     expect(server.requests).toHaveLength(3);
   });
@@ -293,16 +294,20 @@ describe('servers that stall', () => {
 
   test('a slow upload that keeps moving takes as long as it takes', async () => {
     const size = 4 * 1024 * 1024;
+    const idleTimeoutMs = 1000;
     const server = await startServer((request, response) => {
       let received = 0;
+      // A pause is far shorter than the time-out, all of them together are longer.
+      const slowUntil = performance.now() + 2 * idleTimeoutMs;
       request.on('data', (chunk: Buffer) => {
         received += chunk.length;
+        if (performance.now() > slowUntil) return;
         request.pause();
-        setTimeout(() => request.resume(), 5);
+        setTimeout(() => request.resume(), 40);
       });
       request.on('end', () => sendJson(response, 200, {received}));
     });
-    const {http} = await testClient({idleTimeoutMs: 250, responseTimeoutMs: 20_000});
+    const {http} = await testClient({idleTimeoutMs});
     expect(await http.post(server.origin, bodies.file(zeroSource(size))).json()).toEqual({received: size});
   });
 });

@@ -179,7 +179,7 @@ describe('a proxy that keeps a tunnel waiting', () => {
         tunnel(socket);
       },
     });
-    const {http: client} = await testClient({env: {HTTPS_PROXY: proxy.origin}, connectTimeoutMs: 100});
+    const {http: client} = await testClient({env: {HTTPS_PROXY: proxy.origin}, connectTimeoutMs: 1000});
     const error = await rejection(client.post(`https://${host}/x`, createRequestBodies().json({})));
     expect(error).toMatchObject({code: 'ERR_TIMEOUT', exitCode: 6});
     await end;
@@ -189,7 +189,7 @@ describe('a proxy that keeps a tunnel waiting', () => {
     const proxy = await startTcpServer(() => undefined);
     const {http: client} = await testClient({
       env: {HTTPS_PROXY: `https://127.0.0.1:${proxy.port}`},
-      connectTimeoutMs: 100,
+      connectTimeoutMs: 1000,
     });
     const error = await rejection(client.post(`https://${host}/x`, createRequestBodies().json({})));
     expect(error).toMatchObject({code: 'ERR_TIMEOUT', exitCode: 6});

@@ -98,7 +98,7 @@ describe('falling back from Api to legacy', () => {
       isApi(path) ? new Promise<undefined>(() => undefined) : {status: 200, body: {bundle_id: 7}},
     );
     await using project = await createProject();
-    const push = pushRuntimeBundle({...optionsFor(server), requestTimeout: 0.2}, project.host);
+    const push = pushRuntimeBundle({...optionsFor(server), requestTimeout: 1}, project.host);
     await expect(push).rejects.toMatchObject({exitCode: 10});
     expect(server.requests).toHaveLength(1);
   });

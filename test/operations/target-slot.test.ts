@@ -141,11 +141,11 @@ describe('waitForSlot', () => {
   test('ends after the time-out with exit code 9, and says how to look', async () => {
     await using server = await startRecordingServer(target({posts: [busy], lists: [running]}));
     await using project = await createProject();
-    const waiting = deployBundle({...options(server), waitForSlot: true, timeout: 0.05}, project.host);
+    const waiting = deployBundle({...options(server), waitForSlot: true, timeout: 1}, project.host);
     await expect(waiting).rejects.toMatchObject({
       code: 'ERR_WAIT_TIMEOUT',
       exitCode: 9,
-      message: expect.stringContaining('still busy after 0.05 s: bundle 3') as string,
+      message: expect.stringContaining('still busy after 1 s: bundle 3') as string,
       suggestions: expect.arrayContaining([
         'mycli bundle:history --project shop --target staging --runtime-backend legacy',
       ]) as string[],

@@ -53,9 +53,12 @@ describe('storing', () => {
     const bundle = await project.bundle();
     const controller = new AbortController();
     const reason = new Error('enough');
-    const stalling = {...bundle, createReadStream: () => new PassThrough()};
+    const createReadStream = () => {
+      setImmediate(() => controller.abort(reason));
+      return new PassThrough();
+    };
+    const stalling = {...bundle, createReadStream};
     const storing = storeBundle(project.layout, stalling, undefined, {...quietly(), signal: controller.signal});
-    setTimeout(() => controller.abort(reason), 20);
     await expect(storing).rejects.toBe(reason);
     expect(await readdir(project.layout.bundles, {recursive: true})).toEqual(['incoming']);
   });

@@ -38,8 +38,8 @@ function meet(matches: (...request: Parameters<Intercept>) => boolean): Intercep
 
 describe('of two deployers that saw the same state', () => {
   test.each([
-    [50, 'that runs something', () => 'staging'],
-    [10, 'that is new', (round: number) => `target-${round}`],
+    [15, 'that runs something', () => 'staging'],
+    [5, 'that is new', (round: number) => `target-${round}`],
   ])('exactly one wins, in each of %d rounds on a target %s', {timeout: 120_000}, async (rounds, _which, target) => {
     const bundles = [await push('first'), await push('second')];
     await s3Backend.deploy({bundleId: await push('before'), targetSlug: 'staging'}, context);
