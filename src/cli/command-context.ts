@@ -55,10 +55,10 @@ export interface CommandContextOptions {
 
 /** Makes the context of a command. */
 export function createContext(session: Session, {flags, config}: CommandContextOptions): CommandContext {
-  const {env, stdin, output, signal, temporary, uid} = session;
+  const {env, stdin, output, signal, temporary, pid, uid} = session;
   const cwd = workingDirectory(session.cwd, flags['cwd']);
   const warn = (message: string) => output.warn(message);
-  const credentialFile = {directory: config.configDir, hasModes: uid !== undefined, warn};
+  const credentialFile = {directory: config.configDir, pid, hasModes: uid !== undefined, warn};
   const configFile = typeof flags['config'] === 'string' ? flags['config'] : undefined;
   const origin = {flags, env, cwd, configFile, uid, stdin, warn};
   return {

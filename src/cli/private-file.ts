@@ -4,8 +4,13 @@ import {basename, dirname, join} from 'node:path';
 /**
  * Replaces a file, at once or not at all, with one that only its owner can read. Its folder is there; what killed runs
  * left in that is removed.
+ * @param beforeReplacing what may still stop it, with nothing changed
  */
-export async function replacePrivateFile(path: string, content: string): Promise<void> {
+export async function replacePrivateFile(
+  path: string,
+  content: string,
+  beforeReplacing: () => Promise<void> = () => Promise.resolve(),
+): Promise<void> {
   const {createSiblingDirectory} = await import('../bundle/temporary-directory.js');
   const directory = await createSiblingDirectory(dirname(path));
   const temporary = join(directory.path, basename(path));
@@ -17,6 +22,7 @@ export async function replacePrivateFile(path: string, content: string): Promise
     } finally {
       await handle.close();
     }
+    await beforeReplacing();
     await rename(temporary, path);
   } finally {
     await directory.remove();

@@ -17,6 +17,8 @@ export interface Session {
   readonly output: Output;
   readonly temporary: TemporaryDirectories;
   readonly signal: AbortSignal;
+  /** Id of the process. */
+  readonly pid: number;
   /** Id of the user, where the platform has one. */
   readonly uid: number | undefined;
   /** Whether a command of a plugin is run: it may end the process as it likes. */
@@ -60,6 +62,7 @@ export function createSession(host: NodeJS.Process, signal: AbortSignal): Sessio
     output,
     temporary,
     signal,
+    pid: host.pid,
     uid: host.getuid?.(),
     foreign: false,
   };

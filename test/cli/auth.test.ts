@@ -1,5 +1,6 @@
+import {spawnSync} from 'node:child_process';
 import {chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {hostname, tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {PassThrough} from 'node:stream';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
@@ -40,9 +41,55 @@ async function mycli(
   return ended;
 }
 
+/** The id of a process that is no more. */
+function deadProcess(): number {
+  return spawnSync('true').pid;
+}
+
 async function modeOf(path: string): Promise<string> {
   return ((await stat(path)).mode & 0o777).toString(8);
 }
+
+describe('several logins at once', () => {
+  const origins = Array.from({length: 20}, (_, index) => `https://runtime-${String(index)}.example`);
+  const login = (origin: string) => mycli(['auth:login', '--origin', origin], {stdin: canaries.key});
+  const storedOrigins = async () => {
+    const {origins: stored} = JSON.parse(await readFile(file, 'utf8')) as {origins: Record<string, unknown>};
+    return Object.keys(stored).sort();
+  };
+
+  test(
+    'to different origins are all kept, and one that logs out meanwhile takes none with it',
+    {timeout: 300_000},
+    async () => {
+      await login('https://old.example');
+      const ended = await Promise.all([
+        ...origins.map(login),
+        mycli(['auth:logout', '--origin', 'https://old.example']),
+      ]);
+      expect(ended.map(({code}) => code)).toEqual(ended.map(() => 0));
+      expect(await storedOrigins()).toEqual([...origins].sort());
+      expect(await readdir(folder)).toEqual(['credentials.json']);
+    },
+  );
+
+  test('get past the lock of one that was killed', {timeout: 300_000}, async () => {
+    const pid = deadProcess();
+    await mkdir(folder, {recursive: true, mode: 0o700});
+    await writeFile(`${file}.lock`, JSON.stringify({token: 'gone', pid, host: hostname()}));
+    const some = origins.slice(0, 5);
+    await Promise.all(some.map(login));
+    expect(await storedOrigins()).toEqual([...some].sort());
+    expect(await readdir(folder)).toEqual(['credentials.json']);
+  });
+
+  test('get past a lock that says nothing of its owner', {timeout: 300_000}, async () => {
+    await mkdir(folder, {recursive: true, mode: 0o700});
+    await writeFile(`${file}.lock`, '');
+    expect(await login(runtimeOrigin)).toMatchObject({code: 0});
+    expect(await storedOrigins()).toEqual([runtimeOrigin]);
+  });
+});
 
 describe('auth:login', () => {
   test('stores the secret from stdin in a file for its owner only, under the origin', async () => {

@@ -1,6 +1,6 @@
 import {chmod, mkdir, rm, stat} from 'node:fs/promises';
 import {join} from 'node:path';
-import {createError} from '../../errors/index.js';
+import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {readPrivateFile, replacePrivateFile} from '../private-file.js';
 import type {OriginCredentials} from './credential-schema.js';
 
@@ -8,6 +8,8 @@ import type {OriginCredentials} from './credential-schema.js';
 export interface CredentialFile {
   /** oclif's configuration folder; absolute. */
   readonly directory: string;
+  /** Id of the process, which a lock on the file names. */
+  readonly pid: number;
   /** Whether the platform has modes of files. */
   readonly hasModes: boolean;
   /** Told when others can read the file. */
@@ -45,21 +47,32 @@ export async function readCredentials(file: CredentialFile): Promise<StoredCrede
 }
 
 /**
- * Replaces the stored credentials, at once or not at all; without any the file goes. The file is for its owner only, and
- * so is its folder.
- * @throws RuntimeCliError `ERR_OUTPUT`.
+ * Changes the stored credentials, at once or not at all, while no other process changes them; without any left the file goes.
+ * The file is for its owner only, and so is its folder.
+ * @throws RuntimeCliError `ERR_OUTPUT`; `ERR_CONFIG_INVALID` as `readCredentials`.
  */
-export async function writeCredentials(file: CredentialFile, credentials: StoredCredentials): Promise<void> {
+export async function updateCredentials(
+  file: CredentialFile,
+  change: (stored: StoredCredentials) => StoredCredentials,
+): Promise<void> {
   const path = credentialPath(file);
+  const {withFileLock} = await import('../file-lock.js');
   try {
-    if (Object.keys(credentials).length === 0) {
-      await rm(path, {force: true});
-      return;
-    }
     await mkdir(file.directory, {recursive: true, mode: 0o700});
+    // What is loose is told before it is mended.
+    await readCredentials(file);
     await chmod(file.directory, 0o700);
-    await replacePrivateFile(path, `${JSON.stringify({version: 1, origins: credentials}, undefined, 2)}\n`);
+    await withFileLock(`${path}.lock`, file.pid, async (lock) => {
+      const credentials = change(await readCredentials(file));
+      if (Object.keys(credentials).length === 0) {
+        await rm(path, {force: true});
+        return;
+      }
+      const content = `${JSON.stringify({version: 1, origins: credentials}, undefined, 2)}\n`;
+      await replacePrivateFile(path, content, () => lock.assertHeld());
+    });
   } catch (error) {
+    if (isRuntimeCliError(error)) throw error;
     throw createError('ERR_OUTPUT', `${path} cannot be written: ${reasonOf(error)}.`, {cause: error});
   }
 }

@@ -1,6 +1,6 @@
 import {BaseCommand} from '../../cli/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
-import {credentialPath, readCredentials, writeCredentials} from '../../cli/credentials/credential-file.js';
+import {credentialPath, updateCredentials} from '../../cli/credentials/credential-file.js';
 import {credentialKinds, loginTarget, type CredentialKind} from '../../cli/credentials/login-target.js';
 import {readSecretInput} from '../../cli/credentials/read-secret-input.js';
 import type {AuthLoginDocument, Body} from '../../cli/documents.js';
@@ -48,9 +48,10 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
     const input = await readSecretInput({stdin, stream: output.stream, prompt: output.clean(target.prompt), signal});
     const secret = checkedSecret(input, `the ${target.kind}`);
     output.addSecrets([secret]);
-    const stored = await readCredentials(credentialFile);
-    const credentials = {...stored[target.origin], ...target.complete(secret)};
-    await writeCredentials(credentialFile, {...stored, [target.origin]: credentials});
+    await updateCredentials(credentialFile, (stored) => ({
+      ...stored,
+      [target.origin]: {...stored[target.origin], ...target.complete(secret)},
+    }));
     const file = credentialPath(credentialFile);
     output.result(`The ${target.kind} for ${target.origin} is stored in ${file}.`);
     return {origin: target.origin, kind: target.kind, file} satisfies Body<AuthLoginDocument>;

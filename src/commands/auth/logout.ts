@@ -1,6 +1,6 @@
 import {BaseCommand} from '../../cli/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
-import {readCredentials, writeCredentials} from '../../cli/credentials/credential-file.js';
+import {readCredentials, updateCredentials} from '../../cli/credentials/credential-file.js';
 import {originOf} from '../../cli/credentials/stored-settings.js';
 import type {AuthLogoutDocument, Body} from '../../cli/documents.js';
 import {connectionFlags} from '../../cli/flags/index.js';
@@ -27,8 +27,11 @@ export default class AuthLogout extends BaseCommand<typeof AuthLogout> {
     const stored = await readCredentials(credentialFile);
     const origins = this.flags.all ? Object.keys(stored) : this.#origins(await context.loadSettings({stored: false}));
     const removed = origins.filter((name) => stored[name] !== undefined);
-    const left = Object.entries(stored).filter(([name]) => !removed.includes(name));
-    if (removed.length > 0) await writeCredentials(credentialFile, Object.fromEntries(left));
+    if (removed.length > 0) {
+      await updateCredentials(credentialFile, (now) =>
+        Object.fromEntries(Object.entries(now).filter(([name]) => !removed.includes(name))),
+      );
+    }
     for (const name of removed) output.result(`The credentials for ${name} are forgotten.`);
     if (removed.length === 0) output.result(`Nothing is stored for ${origins.join(' or ') || 'any origin'}.`);
     return {removed} satisfies Body<AuthLogoutDocument>;

@@ -1,4 +1,3 @@
-import {warnOfIncompleteApi} from '../../cli/api-completeness.js';
 import {BaseCommand} from '../../cli/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
 import {credentialPath, readCredentials} from '../../cli/credentials/credential-file.js';
@@ -23,9 +22,7 @@ export default class AuthStatus extends BaseCommand<typeof AuthStatus> {
     const {output, credentialFile} = context;
     const stored = await readCredentials(credentialFile);
     output.addSecrets(storedSecrets(stored));
-    const settings = await context.loadSettings();
-    warnOfIncompleteApi(output, settings.runtimeBackend.value, (key) => settings[key] !== undefined);
-    const backends = credentialSources(settings);
+    const backends = credentialSources(await context.loadSettings());
     const credentials = credentialEntries(stored);
     const file = credentialPath(credentialFile);
     if (credentials.length === 0) output.result(`No credentials are stored in ${file}.`);
