@@ -28,13 +28,15 @@ export function readWholeFile(file: PlannedFile, memory: ReadMemory): Buffer {
   try {
     const descriptor = openSync(file.source, openFlags);
     try {
-      verifyStats(file, fstatSync(descriptor));
+      const before = fstatSync(descriptor);
+      verifyStats(file, before);
       const buffer = memory.take(file.size);
       let length = 0;
       for (let read = -1; read !== 0 && length < file.size; length += read) {
         read = readSync(descriptor, buffer, length, file.size - length, null);
       }
       verifySize(file, length + readSync(descriptor, oneByte, 0, 1, null));
+      verifyUntouched(file, before, fstatSync(descriptor));
       return buffer;
     } finally {
       closeSync(descriptor);
@@ -44,11 +46,17 @@ export function readWholeFile(file: PlannedFile, memory: ReadMemory): Buffer {
   }
 }
 
+/** A large file that was opened, and what it was then. */
+export interface OpenFile {
+  readonly handle: FileHandle;
+  readonly stats: Stats;
+}
+
 /**
  * Opens a large file.
  * @throws RuntimeCliError `ERR_FILE_CHANGED` when it is not what was planned any more.
  */
-export async function openFile(file: PlannedFile): Promise<{readonly handle: FileHandle; readonly stats: Stats}> {
+export async function openFile(file: PlannedFile): Promise<OpenFile> {
   try {
     const handle = await open(file.source, openFlags);
     try {
@@ -65,10 +73,14 @@ export async function openFile(file: PlannedFile): Promise<{readonly handle: Fil
 }
 
 /**
- * Reads exactly as many bytes as were planned, then verifies that there are no more.
- * @throws RuntimeCliError `ERR_FILE_CHANGED` when there are fewer or more.
+ * Reads exactly as many bytes as were planned, then verifies that there are no more and that nobody has written to the file.
+ * @throws RuntimeCliError `ERR_FILE_CHANGED` when there are fewer or more, or it was written to.
  */
-export async function* readChunks(file: PlannedFile, handle: FileHandle, memory: ReadMemory): AsyncGenerator<Buffer> {
+export async function* readChunks(
+  file: PlannedFile,
+  {handle, stats}: OpenFile,
+  memory: ReadMemory,
+): AsyncGenerator<Buffer> {
   try {
     for (let position = 0; position < file.size;) {
       const buffer = memory.take(Math.min(slabBytes, file.size - position));
@@ -80,6 +92,7 @@ export async function* readChunks(file: PlannedFile, handle: FileHandle, memory:
     }
     const {bytesRead} = await handle.read(oneByte, 0, 1, file.size);
     verifySize(file, file.size + bytesRead);
+    verifyUntouched(file, stats, await handle.stat());
   } catch (error) {
     throw unreadableError(file, error);
   }
@@ -89,6 +102,16 @@ function verifyStats(file: PlannedFile, stats: Stats): void {
   if (!stats.isFile()) throw changedError(file, 'it is no regular file any more');
   verifySize(file, stats.size);
   if (stats.mtimeMs !== file.modifiedMs) throw changedError(file, 'it was written to since the build was scanned');
+}
+
+/**
+ * Bytes that were read while somebody wrote are of no version of the file. A tool may set the time of modification back, but not
+ * that of the change, which a file that takes its place by a rename changes too.
+ */
+function verifyUntouched(file: PlannedFile, before: Stats, after: Stats): void {
+  verifySize(file, after.size);
+  const same = after.mtimeMs === before.mtimeMs && after.ctimeMs === before.ctimeMs && after.ino === before.ino;
+  if (!same) throw changedError(file, 'it was written to while it was read');
 }
 
 function verifySize(file: PlannedFile, size: number): void {

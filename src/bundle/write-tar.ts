@@ -93,16 +93,16 @@ async function appendLargeFile(
   onBytes: (count: number) => void,
   fail: (error: unknown) => void,
 ): Promise<void> {
-  const {handle, stats} = await openFile(entry);
-  const source = Readable.from(countBytes(readChunks(entry, handle, memory), onBytes), {objectMode: false});
+  const file = await openFile(entry);
+  const source = Readable.from(countBytes(readChunks(entry, file, memory), onBytes), {objectMode: false});
   // The library does not listen to it.
   source.on('error', fail);
   try {
-    queue.append(entry.name, source, {...entry, stats});
+    queue.append(entry.name, source, {...entry, stats: file.stats});
     await queue.room(1);
   } finally {
     source.destroy();
-    await handle.close();
+    await file.handle.close();
   }
 }
 

@@ -1,10 +1,11 @@
-import {existsSync, statSync} from 'node:fs';
+import {existsSync, renameSync, statSync, utimesSync, writeFileSync} from 'node:fs';
 import {appendFile, mkdir, readdir, readlink, rm, stat, symlink, truncate, utimes} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
-import {openFile, readChunks, readWholeFile, type PlannedFile} from '../../src/bundle/read-exactly.js';
+import {openFile, readChunks, readWholeFile, type OpenFile, type PlannedFile} from '../../src/bundle/read-exactly.js';
 import {ReadMemory, slabBytes} from '../../src/bundle/read-memory.js';
-import {makeFolder} from './project.js';
+import {planBundle, streamBundle, type PackOptions} from '../../src/bundle/index.js';
+import {makeFolder, pack, planOptions, smallBuild} from './project.js';
 
 async function plannedFile(content: string | Buffer): Promise<PlannedFile> {
   return planned(join(await makeFolder({'sub/file': content}), 'sub/file'));
@@ -15,10 +16,10 @@ function planned(source: string): PlannedFile {
   return {source, size, modifiedMs: mtimeMs};
 }
 
-async function open(file: PlannedFile): Promise<Awaited<ReturnType<typeof openFile>>['handle']> {
-  const {handle} = await openFile(file);
-  onTestFinished(() => handle.close());
-  return handle;
+async function open(file: PlannedFile): Promise<OpenFile> {
+  const opened = await openFile(file);
+  onTestFinished(() => opened.handle.close());
+  return opened;
 }
 
 /** Both ways of reading, small files and large ones. */
@@ -98,9 +99,9 @@ test.skipIf(!existsSync(longer))('a small file that grows while it is read is an
 test.skipIf(!existsSync(shorter))('a file that shrinks while it is read is an error', async () => {
   const file = planned(shorter);
   expect(() => readWholeFile(file, new ReadMemory())).toThrow(`it shrank; it had ${String(file.size)} bytes`);
-  const handle = await open(file);
+  const opened = await open(file);
   const read = async (): Promise<void> => {
-    for await (const chunk of readChunks(file, handle, new ReadMemory())) expect(chunk.length).toBeGreaterThan(0);
+    for await (const chunk of readChunks(file, opened, new ReadMemory())) expect(chunk.length).toBeGreaterThan(0);
   };
   await expect(read()).rejects.toThrow('it shrank');
 });
@@ -120,16 +121,103 @@ describe('the chunks of an open file', () => {
     ['shrank', (path: string) => truncate(path, 599_999), 'it shrank; it had 600000 bytes', 599_999],
   ])('end with an error when it %s, and are never more than was planned', async (_what, change, message, bytes) => {
     const file = await plannedFile(Buffer.alloc(600_000));
-    const handle = await open(file);
+    const opened = await open(file);
     await change(file.source);
     let size = 0;
     const read = async (): Promise<void> => {
-      for await (const chunk of readChunks(file, handle, new ReadMemory())) size += chunk.length;
+      for await (const chunk of readChunks(file, opened, new ReadMemory())) size += chunk.length;
     };
     await expect(read()).rejects.toMatchObject({code: 'ERR_FILE_CHANGED', message: expect.stringContaining(message)});
     expect(size).toBe(bytes);
   });
 });
+
+/** Changes of a file that leave its size, and how the file system shows them. */
+const rewrites: Readonly<Record<string, (path: string) => void>> = {
+  'overwritten in place': (path) => {
+    writeFileSync(path, Buffer.alloc(statSync(path).size, 'n'));
+  },
+  'overwritten in place, its time set back': (path) => {
+    const {atimeMs, mtimeMs, ctimeMs, size} = statSync(path);
+    do {
+      writeFileSync(path, Buffer.alloc(size, 'n'));
+      utimesSync(path, atimeMs / 1000, mtimeMs / 1000);
+    } while (statSync(path).ctimeMs === ctimeMs);
+  },
+  'replaced by a rename, its time set back': (path) => {
+    const {atimeMs, mtimeMs, size} = statSync(path);
+    writeFileSync(`${path}.new`, Buffer.alloc(size, 'n'));
+    utimesSync(`${path}.new`, atimeMs / 1000, mtimeMs / 1000);
+    renameSync(`${path}.new`, path);
+  },
+};
+
+describe.each(Object.keys(rewrites))('a file that is %s while it is read is an error', (name) => {
+  const rewrite = (path: string): void => rewrites[name]?.(path);
+  const old = async (size: number): Promise<string> => {
+    const path = join(await makeFolder({file: Buffer.alloc(size, 'o')}), 'file');
+    await utimes(path, 1, 1);
+    return path;
+  };
+
+  test('read whole', async () => {
+    const file = planned(await old(100_000));
+    const memory = new (class extends ReadMemory {
+      override take(size: number): Buffer {
+        // It was looked at, and is read next.
+        rewrite(file.source);
+        return super.take(size);
+      }
+    })();
+    expect(() => readWholeFile(file, memory)).toThrow(
+      expect.objectContaining(changed(file, 'it was written to while it was read')) as Error,
+    );
+  });
+
+  test('in chunks', async () => {
+    const file = planned(await old(3 * slabBytes));
+    const opened = await open(file);
+    let size = 0;
+    const read = async (): Promise<void> => {
+      for await (const chunk of readChunks(file, opened, new ReadMemory())) {
+        if (size === 0) rewrite(file.source);
+        size += chunk.length;
+      }
+    };
+    await expect(read()).rejects.toMatchObject(changed(file, 'it was written to while it was read'));
+    expect(size).toBe(file.size);
+  });
+
+  test.each(['v1', 'v2'] as const)('when it is packed (%s), or sent while it is packed', async (format) => {
+    const cwd = await makeFolder({...smallBuild, 'build/static/large.bin': Buffer.alloc(40 * slabBytes, 'o')});
+    const path = join(cwd, 'build/static/large.bin');
+    await utimes(path, 1, 1);
+    const plan = await planBundle(planOptions(cwd, {format}));
+    const error = {code: 'ERR_FILE_CHANGED', details: {file: path}};
+    await expect(pack(plan, {onProgress: onceMoving(() => rewrite(path))})).rejects.toMatchObject(error);
+    if (format === 'v2') return;
+    await utimes(path, 1, 1);
+    const {bundle} = await streamBundle(await planBundle(planOptions(cwd, {format})));
+    const send = async (): Promise<void> => {
+      let sent = 0;
+      for await (const chunk of bundle.read()) {
+        if (sent === 0) rewrite(path);
+        sent += chunk.length;
+      }
+    };
+    await expect(send()).rejects.toMatchObject(error);
+  });
+});
+
+/** Calls `change` once, when some of the large file but not all of it was read. */
+function onceMoving(change: () => void): PackOptions['onProgress'] {
+  let done = false;
+  return ({transferred}) => {
+    if (done || transferred < slabBytes) return;
+    done = true;
+    change();
+  };
+}
 
 test('a file that was read whole is closed again, also when it is not as it was planned', async () => {
   const file = await plannedFile('content');
