@@ -27,6 +27,7 @@ export function checkBundleOptions(options: BundlePlanOptions): readonly OptionP
     ...matchModeProblems(options.matchMode),
     ...ignoreProblems(options.ignore),
     ...levelProblems(options.compressionLevel),
+    ...switchProblems('allowSensitiveFiles', options.allowSensitiveFiles),
     ...epochProblems(options.env['SOURCE_DATE_EPOCH']),
   ];
 }
@@ -75,7 +76,8 @@ function pathProblems(option: string, value: unknown): readonly OptionProblem[] 
   return value === '' || value.includes('\0') ? [{option, message: 'must be the path of a directory'}] : [];
 }
 
-function messageProblems(message: unknown): readonly OptionProblem[] {
+/** What is wrong with a message. */
+export function messageProblems(message: unknown): readonly OptionProblem[] {
   const option = 'message';
   if (message === undefined) return [];
   if (typeof message !== 'string') return [{option, message: 'must be a text'}];
@@ -136,6 +138,10 @@ function levelProblems(level: unknown): readonly OptionProblem[] {
   const isLevel = typeof level === 'number' && Number.isInteger(level) && level >= 0 && level <= 9;
   if (level === undefined || isLevel) return [];
   return [{option: 'compressionLevel', message: 'must be a whole number from 0 to 9'}];
+}
+
+function switchProblems(option: string, value: unknown): readonly OptionProblem[] {
+  return value === undefined || typeof value === 'boolean' ? [] : [{option, message: 'must be true or false'}];
 }
 
 function epochProblems(epoch: string | undefined): readonly OptionProblem[] {

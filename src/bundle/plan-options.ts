@@ -24,6 +24,11 @@ export interface BundleContentOptions {
   readonly matchMode?: BundleV2MatchMode | undefined;
   /** Patterns, in the syntax of gitignore, of files to leave out, beside those of `.bundleignore`. */
   readonly ignore?: readonly string[] | undefined;
+  /**
+   * Takes files whose names say that they hold secrets (`.env*`, `.npmrc`, private keys) although they are not server-only.
+   * @default false: they are an error
+   */
+  readonly allowSensitiveFiles?: boolean | undefined;
   /** v2 only. Effort of gzip, 0 to 9. @default 6 */
   readonly compressionLevel?: number | undefined;
 }

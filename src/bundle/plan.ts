@@ -1,16 +1,18 @@
 import {resolve} from 'node:path';
 import {createError} from '../errors/index.js';
-import {checkBundleOptions, optionProblemsError} from './check-options.js';
+import {cacheWarnings, layoutWarnings} from './build-warnings.js';
+import {checkBundleOptions, messageProblems, optionProblemsError} from './check-options.js';
 import {defaultMessage} from './default-message.js';
 import {readIgnoreRules} from './ignore-rules.js';
 import {verifyEntryPoints} from './entry-points.js';
 import {markFiles} from './patterns.js';
 import type {BundlePlanOptions} from './plan-options.js';
+import {checkSensitiveFiles} from './sensitive-files.js';
 import {scanBuildDirectory, type Scan} from './scan.js';
 import {readSettingSources} from './setting-sources.js';
 import {resolveSettings, type SettingSource} from './settings.js';
 import type {BundleConfig, BundleFormat, BundleV2MatchMode, PlannedBundleFile} from './types.js';
-import {patternWarnings, secretWarnings} from './warnings.js';
+import {patternWarnings} from './warnings.js';
 
 /** What will be packed: the result of verifying, scanning and resolving. Nothing is written yet. */
 export interface BundlePlan {
@@ -64,6 +66,10 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
   const settings = resolveSettings(sources, paths);
   markFiles(scan.files, settings.config);
   verifyEntryPoints(settings, scan);
+  const secretWarnings = await checkSensitiveFiles(scan.files, {
+    buildDirectory,
+    allowed: options.allowSensitiveFiles ?? false,
+  });
   const message = await messageOf(options, projectDirectory);
   signal?.throwIfAborted();
 
@@ -77,7 +83,9 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
     totalBytes: scan.files.reduce((total, {size}) => total + size, 0),
     warnings: [
       ...scan.warnings,
-      ...secretWarnings(paths),
+      ...secretWarnings,
+      ...cacheWarnings(scan.files),
+      ...(await layoutWarnings(scan.files, settings, projectDirectory)),
       ...(v2?.matchMode === 'ignore_missing' ? [] : patternWarnings(settings.config, paths)),
     ],
     sources: [...settings.sources, {setting: 'message', from: message.from}],
@@ -116,7 +124,12 @@ async function messageOf(
   {message, env, now}: BundlePlanOptions,
   projectDirectory: string,
 ): Promise<{readonly message: string; readonly from: string}> {
-  return message === undefined ? defaultMessage(projectDirectory, env, now) : {message, from: 'option'};
+  if (message !== undefined) return {message, from: 'option'};
+  const found = await defaultMessage(projectDirectory, env, now);
+  // The name of a branch can be as long as a path.
+  const problems = messageProblems(found.message);
+  if (problems.length > 0) throw optionProblemsError(problems);
+  return found;
 }
 
 function modificationTime(epoch: string | undefined): Date {

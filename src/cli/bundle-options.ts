@@ -17,13 +17,14 @@ export interface BundleOptions {
   readonly configPath?: string | undefined;
   readonly matchMode?: BundleV2MatchMode | undefined;
   readonly ignore?: readonly string[] | undefined;
+  readonly allowSensitiveFiles: boolean;
   readonly compressionLevel?: number | undefined;
   readonly bundleMetadata?: BundleV2Metadata | undefined;
 }
 
 /**
  * The options of a bundle from the settings. `--node-version` is the SSR parameter `SSRFunctionNodeVersion`, and
- * `--dependencies auto` those that the project's package.json declares.
+ * `--dependencies auto` all that the project's package.json declares.
  * @throws RuntimeCliError `ERR_CONFIG_INVALID` when that package.json cannot be read.
  */
 export async function bundleOptions(settings: Settings): Promise<BundleOptions> {
@@ -41,6 +42,7 @@ export async function bundleOptions(settings: Settings): Promise<BundleOptions> 
     configPath: settings.configPath?.value,
     matchMode: settings.matchMode?.value,
     ignore: settings.ignore?.value,
+    allowSensitiveFiles: settings.allowSensitiveFiles.value,
     compressionLevel: settings.compressionLevel?.value,
     bundleMetadata: await bundleMetadata(settings),
   };

@@ -81,6 +81,10 @@ export const catalogue = {
   ERR_PATTERN_INVALID: {kind: 'input', summary: 'A glob pattern is unusable, or a list of them is empty.'},
   ERR_SSR_ENTRY_MISSING: {kind: 'input', summary: 'No file of the build is a server-only file.'},
   ERR_IGNORED_ENTRY: {kind: 'input', summary: 'An ignore rule leaves out a server entry point.'},
+  ERR_SENSITIVE_FILES: {
+    kind: 'input',
+    summary: 'Files that hold secrets by their name would be in the bundle and are not server-only.',
+  },
   ERR_ARCHIVE_INVALID: {
     kind: 'input',
     summary: 'A prebuilt archive is damaged, is not a bundle or does not fit the push.',

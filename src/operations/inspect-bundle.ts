@@ -7,7 +7,7 @@ import {comparePaths, showPath} from '../bundle/names.js';
 import {looksLikeV1, v1Prefix} from '../bundle/open-bundle.js';
 import {isGzip, readArchive} from '../bundle/read-archive.js';
 import type {Bundle, BundleConfig, BundleFileCategory, BundleFormat} from '../bundle/types.js';
-import {secretWarnings} from '../bundle/warnings.js';
+import {secretWarnings} from '../bundle/sensitive-files.js';
 import type {RuntimeBackend} from '../backends/select.js';
 import {chooseForBundle} from './choose-for-bundle.js';
 import {count} from './describe.js';

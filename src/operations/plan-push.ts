@@ -5,6 +5,7 @@ import {
   checkSlug,
   openBundle,
   patternWarnings,
+  secretWarnings,
   planBundle,
   type BundlePlan,
   type BundlePlanOptions,
@@ -136,11 +137,12 @@ export function contentOptions(
   host: Host,
 ): BundlePlanOptions {
   const {projectSlug, buildDirectory, projectDirectory, message, ssrOnly, ssrShared, ssrParameters} = options;
-  const {bundleMetadata, rootDir, configPath, matchMode, ignore, compressionLevel, signal} = options;
+  const {bundleMetadata, rootDir, configPath, matchMode, ignore, compressionLevel, allowSensitiveFiles, signal} =
+    options;
   return {
     ...{format, cwd: options.cwd ?? host.cwd, env: host.env, now: () => host.now(), signal, projectSlug},
     ...{buildDirectory, projectDirectory, message, ssrOnly, ssrShared, ssrParameters, bundleMetadata},
-    ...{rootDir, configPath, matchMode, ignore, compressionLevel},
+    ...{rootDir, configPath, matchMode, ignore, compressionLevel, allowSensitiveFiles},
   };
 }
 
@@ -165,13 +167,10 @@ export function sizeWarnings({format, size}: Pick<Bundle, 'format' | 'size'>): r
   return [`the archive has ${String(Math.round(size / 1e6))} MB; some servers refuse more than 400 MB`];
 }
 
-/** What a strict server would refuse a prebuilt archive for. */
+/** What a strict server would refuse a prebuilt archive for, and files that may hold secrets. */
 function archiveWarnings({matchMode, config, files}: Bundle): readonly string[] {
-  if (matchMode !== 'strict') return [];
-  return patternWarnings(
-    config,
-    files.map(({path}) => path),
-  );
+  const paths = files.map(({path}) => path);
+  return [...secretWarnings(paths), ...(matchMode === 'strict' ? patternWarnings(config, paths) : [])];
 }
 
 async function openPrebuilt(

@@ -88,6 +88,7 @@ test.each([
   [{matchMode: 'anything else'}, 'matchMode must be strict or ignore_missing', undefined],
   [{matchMode: 7}, 'matchMode must be strict or ignore_missing, not 7', undefined],
   [{ignore: ['a', 7]}, 'ignore must be a list of patterns', undefined],
+  [{allowSensitiveFiles: 'yes'}, 'allowSensitiveFiles must be true or false', undefined],
   [{compressionLevel: -1}, 'compressionLevel must be a whole number from 0 to 9', undefined],
   [{compressionLevel: '6'}, 'compressionLevel must be a whole number from 0 to 9', undefined],
   [{env: {SOURCE_DATE_EPOCH: '1s'}}, 'SOURCE_DATE_EPOCH must be a number of seconds since 1970, not "1s"', /unset/],

@@ -6,7 +6,8 @@ import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {planBundle, type BundlePlan, type BundlePlanOptions} from '../../src/bundle/index.js';
 import {scanBuildDirectory} from '../../src/bundle/scan.js';
-import {makeFolder, planOptions, smallBuild, writeTree} from './project.js';
+import {isRuntimeCliError, type RuntimeCliError} from '../../src/errors/index.js';
+import {makeFolder, planOptions, smallBuild, writeTree, type Tree} from './project.js';
 
 const plan = (cwd: string, options: Partial<BundlePlanOptions> = {}): Promise<BundlePlan> =>
   planBundle(planOptions(cwd, options));
@@ -276,19 +277,68 @@ describe('ignoring', () => {
 });
 
 describe('files that may hold secrets', () => {
-  test('are archived with a warning that names them', async () => {
-    const secret = ['.env', '.env.production', 'conf/.npmrc', 'conf/id_rsa', 'conf/tls.key', 'conf/tls.pem'];
-    const harmless = ['.environment.d', 'monkey', 'id_rsa.pub', 'key.js', 'x.npmrc'];
-    const cwd = await makeFolder(
-      Object.fromEntries([...secret, ...harmless, 'ssr.js'].map((name) => [`build/${name}`, ''])),
-    );
-    const {warnings, files} = await plan(cwd);
-    expect(files).toHaveLength(secret.length + harmless.length + 1);
-    expect(warnings).toHaveLength(1);
-    for (const name of secret) expect(warnings[0]).toContain(name);
-    for (const name of harmless.slice(1)) expect(warnings[0]).not.toContain(name);
-    expect(warnings[0]).toContain('.env, .env.production');
-    expect(warnings[0]).toMatch(/--ignore or \.bundleignore/);
+  const failure = async (cwd: string, options: Partial<BundlePlanOptions> = {}): Promise<RuntimeCliError> => {
+    const error: unknown = await plan(cwd, options).catch((reason: unknown) => reason);
+    if (!isRuntimeCliError(error)) throw new Error('it did not fail', {cause: error});
+    return error;
+  };
+  const secret = ['.env', '.env.production', 'conf/.npmrc', 'conf/id_rsa', 'conf/tls.key', 'conf/tls.pem', 'a.p12'];
+  const harmless = ['.env.example', '.env.production.sample', 'monkey', 'id_rsa.pub', 'key.js', 'x.npmrc'];
+  const treeOf = (names: readonly string[], content = ''): Tree =>
+    Object.fromEntries([...names, 'ssr.js'].map((name) => [`build/${name}`, content]));
+
+  test('are an error that names all of them where they are not server-only', async () => {
+    const cwd = await makeFolder(treeOf([...secret, ...harmless]));
+    const error = await failure(cwd);
+    expect(error).toMatchObject({
+      code: 'ERR_SENSITIVE_FILES',
+      exitCode: 3,
+      details: {files: secret.toSorted(), count: secret.length},
+    });
+    for (const name of secret) expect(error.message).toContain(name);
+    for (const name of harmless) expect(error.message).not.toContain(name);
+    expect(error.suggestions.join(' ')).toMatch(/--ignore GLOB.*\.bundleignore.*--ssr-only.*--allow-sensitive-files/);
+  });
+
+  test.each(['**/*', '*', 'static/**/*'])('are an error where %s is shared', async (pattern) => {
+    const cwd = await makeFolder(treeOf(['static/app.js', 'static/.env.local', 'x']));
+    expect(await failure(cwd, {ssrOnly: ['ssr.js'], ssrShared: [pattern]})).toMatchObject({
+      code: 'ERR_SENSITIVE_FILES',
+    });
+  });
+
+  test('are named up to a number', async () => {
+    const many = Array.from({length: 200}, (_, number) => `${String(number).padStart(3, '0')}.p12`);
+    const error = await failure(await makeFolder(treeOf(many)));
+    expect(error.message).toMatch(/000\.p12, .*009\.p12 and 190 more$/);
+    expect(error.details).toEqual({files: many.slice(0, 100), count: 200});
+  });
+
+  test('are a warning where they are server-only, and where they are allowed', async () => {
+    const cwd = await makeFolder(treeOf(secret));
+    const patterns = {ssrOnly: ['**/*', '**/.*'], ssrShared: []};
+    for (const {warnings, files} of [
+      await plan(cwd, patterns),
+      await plan(cwd, {ssrOnly: ['ssr.js'], ssrShared: [], allowSensitiveFiles: true}),
+    ]) {
+      expect(files).toHaveLength(secret.length + 1);
+      expect(warnings).toHaveLength(1);
+      for (const name of secret) expect(warnings[0]).toContain(name);
+      expect(warnings[0]).toMatch(/--ignore or \.bundleignore/);
+    }
+  });
+
+  test.each([
+    ['a certificate', '-----BEGIN CERTIFICATE-----\nMII\n-----END CERTIFICATE-----\n', true],
+    ['a public key', '-----BEGIN PUBLIC KEY-----\n', true],
+    ['a private key', '-----BEGIN PRIVATE KEY-----\n', false],
+    ['a private key behind a chain', '-----BEGIN CERTIFICATE-----\n\n-----BEGIN RSA PRIVATE KEY-----\n', false],
+    ['something unreadable', '\0 bytes', false],
+    ['more than anyone reads', `-----BEGIN CERTIFICATE-----${'\n'.repeat(300_000)}`, false],
+  ])('are told from %s of the same name by what they hold', async (_what, content, harmlessContent) => {
+    const cwd = await makeFolder({...smallBuild, 'build/tls.pem': content});
+    if (harmlessContent) expect((await plan(cwd)).warnings).toEqual([]);
+    else expect(await failure(cwd)).toMatchObject({code: 'ERR_SENSITIVE_FILES'});
   });
 
   test('are not warned about when they are ignored', async () => {

@@ -1,5 +1,5 @@
 import {execFileSync} from 'node:child_process';
-import {chmod, mkdir, symlink} from 'node:fs/promises';
+import {chmod, mkdir, readFile, rm, stat, symlink} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {planBundle, type BundlePlan, type BundlePlanOptions} from '../../src/bundle/index.js';
@@ -413,6 +413,54 @@ describe('the default message', () => {
     expect(await messageIn(cwd, {...options, env: {...env, GIT_DIR: '/nonexistent'}})).toBe(`feature/x: ${commit}`);
     git(join(cwd, 'app'), 'checkout', '-q', '--detach');
     expect(await messageIn(cwd, options)).toBe(commit);
+  });
+
+  test('says that tracked files were modified, and changes nothing', async () => {
+    const cwd = await makeFolder({...smallBuild, file: 'one'});
+    git(cwd, 'init', '-q', '-b', 'main');
+    git(cwd, 'add', 'file');
+    git(cwd, 'commit', '-q', '-m', 'first');
+    const commit = git(cwd, 'rev-parse', '--short', 'HEAD');
+    expect(await messageIn(cwd)).toBe(`main: ${commit}`);
+    const index = await readFile(join(cwd, '.git/index'));
+    await writeTree(cwd, {file: 'two!'});
+    expect(await messageIn(cwd)).toBe(`main: ${commit} (modified)`);
+    expect((await readFile(join(cwd, '.git/index'))).equals(index)).toBe(true);
+    git(cwd, 'add', 'file');
+    expect(await messageIn(cwd)).toBe(`main: ${commit} (modified)`);
+    git(cwd, 'checkout', '-q', '--detach');
+    expect(await messageIn(cwd)).toBe(`${commit} (modified)`);
+  });
+
+  test('that is too long is an error, as a given one is', async () => {
+    const cwd = await makeFolder(smallBuild);
+    git(cwd, 'init', '-q', '-b', 'main');
+    git(cwd, 'commit', '-q', '--allow-empty', '-m', 'first');
+    const name = Array.from({length: 9}, () => 'b'.repeat(240)).join('/');
+    git(cwd, 'checkout', '-q', '-b', name);
+    await expect(messageIn(cwd)).rejects.toMatchObject({
+      code: 'ERR_OPTION_INVALID',
+      message: expect.stringMatching(/^message has \d+ characters; 2048 are allowed/) as string,
+    });
+  });
+
+  test('git gets no secrets, and starts no program that the repository names', async () => {
+    const cwd = await makeFolder({
+      ...smallBuild,
+      'bin/git': '#!/bin/sh\nenv > "$HOME/seen"; exec "$REAL" "$@"\n',
+      monitor: '#!/bin/sh\ntouch "$(dirname "$0")/started"\n',
+    });
+    await chmod(join(cwd, 'bin/git'), 0o755);
+    await chmod(join(cwd, 'monitor'), 0o755);
+    git(cwd, 'init', '-q', '-b', 'main');
+    git(cwd, 'config', 'core.fsmonitor', join(cwd, 'monitor'));
+    git(cwd, 'commit', '-q', '--allow-empty', '-m', 'first');
+    await rm(join(cwd, 'started'), {force: true});
+    const secrets = {MYCLI_API_KEY: 'canary', DATABASE_URL: 'canary', GITHUB_TOKEN: 'canary'};
+    expect(await messageIn(cwd, {env: {...env, ...secrets}})).toMatch(/^main: /);
+    await expect(stat(join(cwd, 'started'))).rejects.toThrow('ENOENT');
+    await messageIn(cwd, {env: {...env, ...secrets, HOME: cwd, PATH: `${join(cwd, 'bin')}:${String(env.PATH)}`}});
+    expect(await readFile(join(cwd, 'seen'), 'utf8')).not.toContain('canary');
   });
 
   test('is the time without a work tree, without a commit and without git', async () => {

@@ -10,7 +10,10 @@ describe('looking into an archive file', () => {
   test('shows its configuration, what each pattern matches, its files and its problems', async () => {
     await using project = await createProject({...smallBuild, 'build/.env': 'SECRET=1\n'});
     const ssrOnly = ['ssr.js', '!static/**', 'missing/*'];
-    await buildBundle({output: 'a.tar.gz', rootDir: 'app', ssrOnly, ssrShared: ['static/*']}, project.host);
+    await buildBundle(
+      {output: 'a.tar.gz', rootDir: 'app', allowSensitiveFiles: true, ssrOnly, ssrShared: ['static/*']},
+      project.host,
+    );
     const inspection = await inspectArchive('a.tar.gz', {}, project.host);
     expect(inspection).toMatchObject({
       format: 'v2',

@@ -69,6 +69,7 @@ export const configSchema = v.object({
   matchMode: v.optional(v.picklist(['strict', 'ignore_missing'], 'must be strict or ignore_missing')),
   bundleMetadata: v.optional(v.pipe(object, v.object(bundleMetadata))),
   ignore: v.optional(texts),
+  allowSensitiveFiles: v.optional(flag),
   compressionLevel: v.optional(
     number('a whole number, 0 to 9', (value) => Number.isInteger(value) && value >= 0 && value <= 9),
   ),

@@ -36,6 +36,7 @@ export interface ConfigSettings {
   readonly dependencies?: Readonly<Record<string, string>> | undefined;
   readonly ccOverrides?: readonly string[] | undefined;
   readonly ignore?: readonly string[] | undefined;
+  readonly allowSensitiveFiles?: boolean | undefined;
   readonly compressionLevel?: number | undefined;
   readonly wait?: boolean | undefined;
   readonly waitForSlot?: boolean | undefined;

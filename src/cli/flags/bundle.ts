@@ -47,7 +47,7 @@ export const bundleFlags = {
   }),
   dependencies: option(group, 'dependencies', {
     helpValue: 'JSON|@FILE|auto',
-    summary: "Dependencies for the bundle's metadata; auto takes them from package.json.",
+    summary: "Dependencies for the bundle's metadata; auto takes all that package.json declares.",
   }),
   'cc-override': listOption(group, 'cc-override', {
     helpValue: 'ID',
@@ -56,6 +56,10 @@ export const bundleFlags = {
   ignore: listOption(group, 'ignore', {
     helpValue: 'GLOB',
     summary: `Files to leave out, as in .bundleignore; ${globHelp}`,
+  }),
+  'allow-sensitive-files': switchOption(group, 'allow-sensitive-files', {
+    summary:
+      'Take files that hold secrets by their name (.env*, .npmrc, private keys) although they are not server-only.',
   }),
   'compression-level': option(group, 'compression-level', {
     helpValue: '0-9',

@@ -111,6 +111,10 @@ function bundleSettings(reader: SettingReader, config: ConfigSettings, cwd: stri
     }),
     ccOverrides: reader.optional('ccOverrides', {parse: list, configured: config.ccOverrides}),
     ignore: reader.optional('ignore', {parse: list, configured: config.ignore}),
+    allowSensitiveFiles: reader.defaulted('allowSensitiveFiles', false, {
+      parse: toggle,
+      configured: config.allowSensitiveFiles,
+    }),
     compressionLevel: reader.optional('compressionLevel', {
       parse: parsers.compressionLevel,
       configured: config.compressionLevel,

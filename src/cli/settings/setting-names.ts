@@ -48,6 +48,11 @@ export const settingNames: Readonly<Record<SettingKey, SettingName>> = {
   dependencies: {label: 'dependencies', flag: 'dependencies', config: 'bundleMetadata.dependencies'},
   ccOverrides: {label: 'overrides', flag: 'cc-override', config: 'bundleMetadata.ccOverrides'},
   ignore: {label: 'ignore patterns', flag: 'ignore', config: 'ignore'},
+  allowSensitiveFiles: {
+    label: 'permission for sensitive files',
+    flag: 'allow-sensitive-files',
+    config: 'allowSensitiveFiles',
+  },
   compressionLevel: {label: 'compression level', flag: 'compression-level', config: 'compressionLevel'},
   wait: {label: 'waiting', flag: 'wait', config: 'wait'},
   waitForSlot: {label: 'waiting for a running deployment', flag: 'wait-for-slot', config: 'waitForSlot'},

@@ -60,6 +60,7 @@ export interface PlainSettings {
   readonly matchMode?: Optional<BundleV2MatchMode>;
   readonly ccOverrides?: Optional<readonly string[]>;
   readonly ignore?: Optional<readonly string[]>;
+  readonly allowSensitiveFiles: Setting<boolean>;
   /** 0 to 9. */
   readonly compressionLevel?: Optional<number>;
   readonly wait: Setting<boolean>;

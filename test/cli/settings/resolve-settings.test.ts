@@ -98,6 +98,13 @@ const cases: readonly Case[] = [
   },
   {key: 'ssrShared', flag: ['[]'], variable: 'a,b', config: {ssrShared: []}, expected: [[], ['a', 'b'], []]},
   {key: 'ignore', flag: ['a'], variable: 'b,c', config: {ignore: ['d']}, expected: [['a'], ['b', 'c'], ['d']]},
+  {
+    key: 'allowSensitiveFiles',
+    flag: true,
+    variable: 'no',
+    config: {allowSensitiveFiles: true},
+    expected: [true, false, true],
+  },
   {key: 'compressionLevel', flag: '0', variable: '9', config: {compressionLevel: 1}, expected: [0, 9, 1]},
   {
     key: 'ccOverrides',
@@ -168,6 +175,7 @@ describe('precedence', () => {
       projectDirectory: '/work',
       v2: false,
       ifChanged: false,
+      allowSensitiveFiles: false,
       wait: false,
       waitForSlot: false,
       pollInterval: 5,
