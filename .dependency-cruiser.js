@@ -10,7 +10,7 @@ const layers = {
   http: {path: 'src/http/', may: ['errors']},
   contract: {path: 'src/backends/(contract|backend-error)[.]ts', may: ['errors'], types: ['bundle', 'http']},
   // What the two built-in backends have in common on the wire.
-  wire: {path: 'src/backends/(answers|multipart-bundle)[.]ts', may: ['contract', 'errors'], types: ['bundle', 'http']},
+  wire: {path: 'src/backends/(answers|multipart-bundle)[.]ts', may: ['contract', 'http', 'errors'], types: ['bundle']},
   api: {path: 'src/backends/api/', may: ['contract', 'wire', 'http', 'errors'], types: ['bundle']},
   legacy: {path: 'src/backends/legacy/', may: ['contract', 'wire', 'http', 'errors'], types: ['bundle']},
   backends: {

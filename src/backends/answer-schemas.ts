@@ -46,7 +46,14 @@ export const answerSchemas = {
     }),
   ),
   listDeployments: listOf(
-    v.looseObject({deployment, bundleId, status, message: text, createdAt: text, createdBy: text}),
+    v.looseObject({
+      deployment,
+      bundleId: v.optional(bundleId),
+      status,
+      message: text,
+      createdAt: text,
+      createdBy: text,
+    }),
   ),
 } as const;
 

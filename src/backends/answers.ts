@@ -1,17 +1,87 @@
-import {createError} from '../errors/index.js';
-import type {BundleId, BundleMatches} from './contract.js';
+import {commandLine} from '../errors/command-line.js';
+import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
+import {readJson, wrongAnswer} from '../http/index.js';
+import type {BundleId, BundleMatches, ListResult} from './contract.js';
 
 /** An answer of a server: an object, read member by member. */
 export type Answer = Readonly<Record<string, unknown>>;
 
+type Response = Parameters<typeof readJson>[0];
+
+/** An answer, and the same as it came, for `raw`. */
+export interface ReadAnswer {
+  readonly answer: Answer;
+  readonly raw: unknown;
+}
+
+/**
+ * Reads the object that a server answers.
+ * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when it answers something else.
+ */
+export function readAnswer(response: Response): ReadAnswer {
+  const raw = readJson(response);
+  if (!isRecord(raw)) throw wrongAnswer(response, 'is not a JSON object');
+  return {answer: raw, raw};
+}
+
+/**
+ * Reads the answer to a request that changes something. It may be empty where the status says all there is to say; what
+ * reads like an error is no acceptance.
+ * @param known members of the right answer
+ * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when it is another document.
+ */
+export function readAcceptance(response: Response, known: readonly string[]): ReadAnswer {
+  const {statusCode, body} = response;
+  const saysAll = statusCode === 202 || statusCode === 204;
+  if (saysAll && body === '') return {answer: {}, raw: undefined};
+  const read = readAnswer(response);
+  const has = (member: string) => (read.answer[member] ?? undefined) !== undefined;
+  const isError = has('error') || has('errors');
+  const isMessage = !saysAll && ['detail', 'message', 'title'].some(has) && !known.some(has);
+  if (isError || isMessage) throw wrongAnswer(response, 'does not accept it: it reads like an error');
+  return read;
+}
+
+/**
+ * Reads one page of a list.
+ * @param names the members that hold the rows and how many there are in all
+ * @param toItem makes the item of a row; nothing when the row lacks what every row has
+ * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when it is no list: that is never an empty one.
+ */
+export function readPage<Item>(
+  response: Response,
+  names: {readonly rows: string; readonly total: string},
+  toItem: (row: Answer) => Item | undefined,
+): ListResult<Item> {
+  const {answer, raw} = readAnswer(response);
+  const rows = answer[names.rows];
+  if (!Array.isArray(rows)) throw wrongAnswer(response, `is not a list: it has no array "${names.rows}"`);
+  const items = rows.map((row: unknown, index) => {
+    const item = isRecord(row) ? toItem(row) : undefined;
+    if (item === undefined) throw wrongAnswer(response, `has a row that is none: "${names.rows}[${String(index)}]"`);
+    return item;
+  });
+  return {items, total: asNumber(answer[names.total]), raw};
+}
+
+/**
+ * Reads the answer to a request that changed something, or may have: an error about it says how to look.
+ * @param look the command that shows whether it did
+ */
+export function readWritten<Result>(look: readonly string[], read: () => Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    if (!isRuntimeCliError(error)) throw error;
+    throw amendError(error, {
+      suggestions: ['The server may have carried it out; check before retrying:', commandLine(...look)],
+    });
+  }
+}
+
 /** `value` as an object; an empty one when it is none. */
 export function asRecord(value: unknown): Answer {
   return isRecord(value) ? value : {};
-}
-
-/** Members of a list in an answer that are objects. */
-export function asRecords(value: unknown): readonly Answer[] {
-  return Array.isArray(value) ? value.filter(isRecord) : [];
 }
 
 /** `value` when it is a string. */
@@ -45,9 +115,6 @@ export function bundleIdOf(value: unknown, backend: string): number {
   throw createError(
     'ERR_RESPONSE_INVALID',
     `the ${backend} backend accepted the upload, but the response omitted a bundle id`,
-    {
-      suggestions: ['Look at the list of bundles before you push again: the upload may be there.'],
-    },
   );
 }
 
@@ -67,7 +134,8 @@ export function requestedBundleId(value: BundleId, backend: string): number {
   );
 }
 
-function numericId(value: unknown): number | undefined {
+/** `value` when it is the id of a bundle of a built-in backend. */
+export function numericId(value: unknown): number | undefined {
   const id = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
   return typeof id === 'number' && Number.isSafeInteger(id) && id >= 0 ? id : undefined;
 }

@@ -9,6 +9,7 @@ export interface BackendContextOptions {
   readonly targetSlug?: string | undefined;
   /** The validated options of the backend. */
   readonly options: unknown;
+  readonly wait?: boolean | undefined;
   readonly env: Environment;
   readonly logger: Logger;
   readonly signal: AbortSignal;
@@ -27,7 +28,7 @@ export interface BackendContextOptions {
 /** Makes the context of one backend for one call: its client and its bodies. Loads the HTTP client. */
 export async function createBackendContext(options: BackendContextOptions): Promise<BackendContext> {
   const {createHttpClient, createRequestBodies, createRetryWait} = await import('../http/index.js');
-  const {projectSlug, targetSlug, env, logger, signal, onProgress = () => undefined} = options;
+  const {projectSlug, targetSlug, wait, env, logger, signal, onProgress = () => undefined} = options;
   const http = await createHttpClient({
     env,
     logger,
@@ -52,6 +53,7 @@ export async function createBackendContext(options: BackendContextOptions): Prom
       },
       signal,
     ),
+    wait,
     signal,
     logger,
     onProgress,

@@ -74,6 +74,8 @@ export interface BackendContext<Options = unknown> extends BackendCheckContext<O
    * @returns Whether to send it again. False: its status is not retried, no retries are left, or `signal` is aborted.
    */
   waitToRetry(attempt: FailedAttempt): Promise<boolean>;
+  /** Whether the deployment that an upload or `deploy` asks for is waited for afterwards. @default false */
+  readonly wait?: boolean | undefined;
   /** Ends the operation: reject with `signal.reason`. */
   readonly signal: AbortSignal;
   /** Tells how much of an upload or download is done. Bodies of `bodies` do it by themselves. */
@@ -124,7 +126,8 @@ export interface BundleItem {
 /** A deployment in a list. */
 export interface DeploymentItem {
   readonly deployment: DeploymentRef;
-  readonly bundleId: BundleId;
+  /** Not there when the server does not say which. */
+  readonly bundleId?: BundleId | undefined;
   readonly status: DeploymentStatus;
   readonly message?: string | undefined;
   /** ISO 8601. */

@@ -6,6 +6,6 @@ export {createRequestBodies, type RequestBodiesOptions} from './bodies/request-b
 export {createHttpClient, type HttpClientOptions} from './client.js';
 export {isInsecureOrigin, normalizeOrigin} from './origin.js';
 export {createRetryWait} from './rate-limit/wait-to-retry.js';
-export {readJson} from './read-json.js';
+export {readJson, wrongAnswer} from './read-json.js';
 export {createRedactor} from './redact.js';
 export type {AuthContext, AuthStrategy, BodyOptions, ByteSource, RetryEvent, UploadProgress} from './types.js';

@@ -6,21 +6,41 @@ const pageSize = 200;
 
 /**
  * The pages of a list from `offset` on, until there are `limit` items (`Infinity`: all) or no more. A server may give
- * fewer at a time than it is asked for.
+ * fewer at a time than it is asked for, or all at once.
+ * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when the server gives a part again, and there should be more.
  */
 export async function* listPages<Item>(
   {limit, offset}: ListRange,
   fetchPage: (range: ListRange) => Promise<ListResult<Item>>,
 ): AsyncGenerator<ListResult<Item>, void, undefined> {
+  const begins = new Set<string>();
+  let wasWhole = false;
   for (let count = 0; count < limit;) {
     const asked = Math.min(pageSize, limit - count);
     const page = await fetchPage({limit: asked, offset: offset + count});
-    const items = page.items.slice(0, asked);
+    if (page.items.length === 0) return yield page;
+    const begin = JSON.stringify(page.items[0]);
+    if (begins.has(begin) && wasWhole) return;
+    if (begins.has(begin)) throw repeatedPage(offset + count, page.total);
+    begins.add(begin);
+    // Who gives more than was asked for knows no pages.
+    wasWhole = page.items.length > asked && page.total === undefined;
+    const items = page.items.slice(0, limit - count);
     count += items.length;
     yield {...page, items};
     const isLast = page.total === undefined ? items.length < asked : offset + count >= page.total;
-    if (isLast || items.length === 0) return;
+    if (isLast) return;
   }
+}
+
+/** What is known would be told as if it were all. */
+function repeatedPage(offset: number, total: number | undefined): Error {
+  const all = total === undefined ? '' : ` of ${String(total)}`;
+  return createError(
+    'ERR_RESPONSE_INVALID',
+    `the server gives the same part of the list for every offset: what follows the first ${String(offset)}${all} is not known`,
+    {suggestions: ['List fewer with --limit. Name a bundle by its id instead of "latest".'], details: {offset, total}},
+  );
 }
 
 /** All items of `range`, the newest first, and how long the whole list is when the server tells. */

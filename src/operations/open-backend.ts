@@ -19,7 +19,11 @@ import type {CommonOptions, ConnectionOptions, Phase} from './options.js';
 
 /** What choosing and opening a backend takes. */
 export type BackendCallOptions = CommonOptions &
-  ConnectionOptions & {readonly projectSlug: string; readonly targetSlug?: string | undefined};
+  ConnectionOptions & {
+    readonly projectSlug: string;
+    readonly targetSlug?: string | undefined;
+    readonly wait?: boolean | undefined;
+  };
 
 /** A backend, with the context to call it. */
 export interface OpenBackend {
@@ -83,10 +87,11 @@ export async function openBackend(
   host: Host,
 ): Promise<OpenBackend> {
   const backend = registryOf(options).get(name);
-  const {projectSlug, targetSlug, rateLimit, onRetry, onProgress} = options;
+  const {projectSlug, targetSlug, wait, rateLimit, onRetry, onProgress} = options;
   const context = await createBackendContext({
     projectSlug,
     targetSlug,
+    wait,
     options: await optionsOf(backend, options),
     env: host.env,
     logger: host.logger,

@@ -23,6 +23,14 @@ export function pollTimes({pollInterval = 5, timeout = 600}: WaitOptions): PollT
   return {intervalMs: Math.min(pollInterval, longestTimeoutSeconds) * 1000, timeout};
 }
 
+/** The first pause between two looks, milliseconds. */
+const firstPauseMs = 500;
+
+/** How long to pause after the `looks`-th look that told something, the first being 1: longer each time, up to the interval. */
+export function pauseMs({intervalMs}: Pick<PollTimes, 'intervalMs'>, looks: number): number {
+  return Math.min(intervalMs, firstPauseMs * 2 ** (looks - 1));
+}
+
 /** The pauses between looks. */
 export interface Poll extends Pick<PollTimes, 'timeout'> {
   /**
@@ -37,12 +45,14 @@ export function startPoll(options: WaitOptions, signal: AbortSignal): Poll {
   const {intervalMs, timeout} = pollTimes(options);
   // Not the time of day, which may jump.
   const endsAt = timeout > 0 ? performance.now() + timeout * 1000 : Number.POSITIVE_INFINITY;
+  let looks = 0;
   return {
     timeout,
     async pause() {
       const left = endsAt - performance.now();
       if (left <= 0) return false;
-      await sleep(Math.min(intervalMs, left), undefined, {signal}).catch(() => {
+      looks += 1;
+      await sleep(Math.min(pauseMs({intervalMs}, looks), left), undefined, {signal}).catch(() => {
         signal.throwIfAborted();
       });
       return true;

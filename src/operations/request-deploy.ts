@@ -5,11 +5,12 @@ import {callBackSafely} from './callbacks.js';
 import type {OpenBackend} from './open-backend.js';
 import type {CommonOptions, SlotOptions, WaitOptions} from './options.js';
 import {inTargetSlot} from './target-slot.js';
+import {deploymentFailed} from './wait-for-deployment.js';
 
 /**
  * Asks a backend to deploy a bundle, when the target is free. The progress of the phase is that of the request that is
  * accepted.
- * @throws RuntimeCliError when it is refused; `signal.reason` when aborted.
+ * @throws RuntimeCliError when it is refused, or accepted and failed at once; `signal.reason` when aborted.
  */
 export async function requestDeploy(
   open: OpenBackend,
@@ -27,5 +28,6 @@ export async function requestDeploy(
     callBackend(backend, 'deploying the bundle', context.signal, () => deploy.call(backend, request, context)),
   );
   show(1);
+  if (result.status === 'failed') throw deploymentFailed(result.deployment, result);
   return result;
 }

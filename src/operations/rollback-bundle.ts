@@ -107,7 +107,9 @@ async function findPrevious(
   for await (const {items} of pages) {
     for (const item of items.filter(({status}) => status === 'finished')) {
       current ??= item;
-      if (item.bundleId !== current.bundleId) return {bundleId: item.bundleId, current, previous: item};
+      const {bundleId} = item;
+      if (current.bundleId === undefined) throw nothingToRollBackTo(options, current);
+      if (bundleId !== undefined && bundleId !== current.bundleId) return {bundleId, current, previous: item};
     }
   }
   throw nothingToRollBackTo(options, current);
@@ -117,8 +119,14 @@ function nothingToRollBackTo(
   {projectSlug, targetSlug}: RollbackBundleOptions,
   current: DeploymentItem | undefined,
 ): Error {
-  const only = current === undefined ? '' : ` of another bundle than ${String(current.bundleId)}`;
-  return createError('ERR_REJECTED', `the target "${targetSlug}" has no finished deployment${only} to go back to`, {
+  const none = `the target "${targetSlug}" has no finished deployment`;
+  const message =
+    current === undefined
+      ? `${none} to go back to`
+      : current.bundleId === undefined
+        ? `the server does not say which bundle the target "${targetSlug}" runs`
+        : `${none} of another bundle than ${String(current.bundleId)} to go back to`;
+  return createError('ERR_REJECTED', message, {
     suggestions: [`See what there is with mycli bundle:list --project ${projectSlug}, and name one with --to ID.`],
   });
 }

@@ -8,7 +8,7 @@ import type {Host} from './host.js';
 import {longestTimeoutSeconds} from './longest-timeout.js';
 import {openBackend, signalOf, type OpenBackend} from './open-backend.js';
 import type {OperationProgress, WaitForDeploymentOptions} from './options.js';
-import {pollTimes} from './poll.js';
+import {pauseMs, pollTimes} from './poll.js';
 
 /** Looks that may be lost one after the other before the state counts as unknown. */
 const maxLostPolls = 5;
@@ -33,20 +33,23 @@ export async function waitForDeployment(options: WaitForDeploymentOptions, host:
     throw late?.aborted ? waitTimedOut(options, timeout, state) : error;
   };
   let lost = 0;
+  let looks = 0;
   for (;;) {
     const seen = await look(open, options, lost).catch(orLate);
     lost = seen ? 0 : lost + 1;
+    looks += 1;
     if (seen) {
       state = seen;
       callBackSafely(() => onProgress?.(progressOf(seen)));
       if (seen.status === 'finished') return seen;
       if (seen.status === 'failed') throw deploymentFailed(deployment, seen);
     }
-    await sleep(intervalMs, undefined, {signal}).catch(orLate);
+    // What was lost needs time to come back.
+    await sleep(seen ? pauseMs({intervalMs}, looks) : intervalMs, undefined, {signal}).catch(orLate);
   }
 }
 
-/** Looks once. A look that was lost on the way is nothing; an answer of the server decides. */
+/** Looks once. A look that was lost is nothing; any other refusal decides. */
 async function look(
   {backend, context}: OpenBackend,
   options: WaitForDeploymentOptions,
@@ -82,11 +85,17 @@ async function look(
   }
 }
 
-function isLost(error: RuntimeCliError): boolean {
-  return ['ERR_NETWORK', 'ERR_TIMEOUT', 'ERR_SERVER', 'ERR_RATE_LIMITED'].includes(error.code);
+/** A deployment that was accepted is there: an answer that does not know it, or is about something else, says nothing. */
+function isLost({code, status}: RuntimeCliError): boolean {
+  const codes = ['ERR_NETWORK', 'ERR_TIMEOUT', 'ERR_SERVER', 'ERR_RATE_LIMITED', 'ERR_RESPONSE_INVALID'];
+  return codes.includes(code) || status === 404 || status === 408;
 }
 
-function deploymentFailed(deployment: DeploymentRef, state: DeploymentState): Error {
+/** The error for a deployment that was accepted and ended failed. */
+export function deploymentFailed(
+  deployment: DeploymentRef,
+  state: Pick<DeploymentState, 'status' | 'description'>,
+): Error {
   const why = state.description === undefined ? '' : `: ${state.description}`;
   return createError('ERR_DEPLOYMENT_FAILED', `${describe(deployment)} failed${why}`, {
     details: {deployment, status: state.status},

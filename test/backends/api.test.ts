@@ -22,7 +22,7 @@ const answering = (body: unknown) => startRecordingServer(() => ({status: 200, b
 const sent = ({requests}: RecordingServer) => requests.map(({method, path}) => `${method} ${path}`);
 
 describe('a list of Api', () => {
-  test('of bundles is read item by item, and what has no id is left out', async () => {
+  test('of bundles is read item by item', async () => {
     await using server = await answering({
       total: 7,
       data: [
@@ -31,9 +31,6 @@ describe('a list of Api', () => {
         {bundleId: 3, status: 'odd', inUseBy: 'a'},
         {bundleId: 4, status: 'broken', lifecycleStatus: 'active'},
         {bundleId: 5, status: 'ok', lifecycleStatus: 'deleting'},
-        {description: 'no id'},
-        ['a list'],
-        null,
       ],
     });
     const {items, total, raw} = await listBundles({limit: 5, offset: 10}, await contextAt(server));
@@ -45,12 +42,12 @@ describe('a list of Api', () => {
       {bundleId: 5, status: 'deleting'},
     ]);
     expect(total).toBe(7);
-    expect(raw).toHaveProperty('data.length', 8);
+    expect(raw).toHaveProperty('data.length', 5);
     expect(sent(server)).toEqual([`GET ${storefront}/bundles?limit=5&offset=10`]);
     expect(server.requests[0]?.headers.authorization).toBe('Bearer token');
   });
 
-  test('of deployments finds the bundle where servers have it, and leaves out what names none', async () => {
+  test('of deployments finds the bundle where servers have it, and shows what names none', async () => {
     const item = {deploymentId: 'd', status: 'finished'};
     await using server = await answering({
       total: 9,
@@ -59,7 +56,8 @@ describe('a list of Api', () => {
         {...item, bundle: {id: 2, message: 'two'}, bundleId: 7, status: 'failed'},
         {...item, bundleId: 3, status: 'queued'},
         {...item, bundle: {}},
-        {bundleId: 4, status: 'queued'},
+        {deploymentId: 'd', status: null, bundle: null, creationDate: null, createdBy: null},
+        {deploymentId: 'd'},
       ],
     });
     const range = {targetSlug: 'a/b', limit: 5, offset: 10};
@@ -69,18 +67,35 @@ describe('a list of Api', () => {
       {deployment, bundleId: 1, status: 'finished', message: 'one', createdAt: 'then', createdBy: 'me'},
       {deployment, bundleId: 2, status: 'failed', message: 'two'},
       {deployment, bundleId: 3, status: 'queued'},
+      {deployment, status: 'finished'},
+      {deployment, status: 'queued'},
+      {deployment, status: 'queued'},
     ]);
     expect(total).toBe(9);
-    expect(raw).toHaveProperty('data.length', 5);
+    expect(raw).toHaveProperty('data.length', 6);
     expect(sent(server)).toEqual([`GET ${deployments}?limit=5&offset=10`]);
   });
 
-  test.each([[{}], [{data: {}, total: '9'}], [[]], [null]])('is empty in the answer %j', async (body) => {
+  test.each([
+    ['{}'],
+    ['{"data":{},"total":"9"}'],
+    ['{"data":null}'],
+    ['{"data":[null]}'],
+    ['{"data":[{"status":"ok"}]}'],
+    ['{"results":[]}'],
+    ['{"error":"maintenance"}'],
+    ['[]'],
+    ['null'],
+    ['"maintenance"'],
+    ['<!doctype html>'],
+    [''],
+  ])('is not what the answer %j is: that is never an empty list', async (body) => {
     await using server = await answering(body);
     const context = await contextAt(server);
     const range = {limit: 1, offset: 0};
-    expect(await listBundles(range, context)).toMatchObject({items: [], total: undefined});
-    expect(await listDeployments({...range, targetSlug: 'a'}, context)).toMatchObject({items: [], total: undefined});
+    const wrong = {code: 'ERR_RESPONSE_INVALID', exitCode: 7, method: 'GET', status: 200};
+    await expect(listBundles(range, context)).rejects.toMatchObject(wrong);
+    await expect(listDeployments({...range, targetSlug: 'a'}, context)).rejects.toMatchObject(wrong);
   });
 });
 
@@ -122,13 +137,40 @@ describe('a deployment on Api', () => {
     ['no id', {status: 'queued'}, 'omitted a deployment id'],
     ['an id that is no text', {deploymentId: 5, status: 'queued'}, 'omitted a deployment id'],
     ['an unknown status', {deploymentId: 'd', status: 'Finished'}, 'unknown deployment status: "Finished"'],
-    ['no status', {deploymentId: 'd'}, 'unknown deployment status'],
+    ['a web page', '<!doctype html>', 'is not JSON'],
+    ['a string', '"maintenance"', 'is not a JSON object'],
+    ['an error', {error: 'maintenance'}, 'omitted a deployment id'],
+    ['nothing', '', 'is not JSON'],
   ])('that is answered with %s is an error', async (_, body, problem) => {
     await using server = await answering(body);
     const pending = deploy({bundleId: 1, targetSlug: 'a'}, await contextAt(server));
-    await expect(pending).rejects.toMatchObject({code: 'ERR_RESPONSE_INVALID', exitCode: 7});
+    await expect(pending).rejects.toMatchObject({
+      code: 'ERR_RESPONSE_INVALID',
+      exitCode: 7,
+      suggestions: [
+        expect.stringContaining('check before retrying'),
+        "mycli bundle:history --project 'my shop' --target a --runtime-backend api",
+      ],
+    });
     await expect(pending).rejects.toThrow(problem);
   });
+
+  test.each([{}, {status: null}])('that is answered without a status is queued: %j', async (more) => {
+    await using server = await answering({deploymentId: 'd', ...more});
+    const context = await contextAt(server);
+    expect(await deploy({bundleId: 1, targetSlug: 'a'}, context)).toMatchObject({status: 'queued'});
+    const deployment = {deploymentId: 'd', targetSlug: 'a'};
+    expect(await getDeployment(deployment, context)).toMatchObject({status: 'queued'});
+  });
+
+  test.each(['{}', '{"message":"maintenance"}', '{"deploymentId":null}', '[]', 'null', '<!doctype html>'])(
+    'has no state in the answer %s',
+    async (body) => {
+      await using server = await answering(body);
+      const pending = getDeployment({deploymentId: 'd', targetSlug: 'a'}, await contextAt(server));
+      await expect(pending).rejects.toMatchObject({code: 'ERR_RESPONSE_INVALID'});
+    },
+  );
 
   test.each([
     [

@@ -15,7 +15,7 @@ const contextAt = ({origin}: RecordingServer) => contextFor<LegacyBackendOptions
 const answering = (body: unknown) => startRecordingServer(() => ({status: 200, body}));
 
 describe('the bundles of legacy', () => {
-  test('are read item by item, and what has no id is left out', async () => {
+  test('are read item by item', async () => {
     await using server = await answering({
       count: 7,
       results: [
@@ -23,8 +23,7 @@ describe('the bundles of legacy', () => {
         {id: 2, message: 3, status: 0, in_use_by: 'a'},
         {id: 3, status: 2},
         {id: 4, status: '1'},
-        {id: '5', status: 1},
-        null,
+        {id: '5', status: 1, message: null, created_at: null, user: null, in_use_by: null},
       ],
     });
     const {items, total, raw} = await listBundles({limit: 5, offset: 10}, await contextAt(server));
@@ -33,9 +32,10 @@ describe('the bundles of legacy', () => {
       {bundleId: 2, status: 'preparing'},
       {bundleId: 3, status: 'broken'},
       {bundleId: 4, status: 'unknown'},
+      {bundleId: 5, status: 'ready'},
     ]);
     expect(total).toBe(7);
-    expect(raw).toHaveProperty('results.length', 6);
+    expect(raw).toHaveProperty('results.length', 5);
     expect(server.requests.map(({path}) => path)).toEqual([`${bundles}?limit=5&offset=10`]);
     expect(server.requests[0]?.headers.authorization).toBe('Bearer key');
   });
@@ -56,10 +56,57 @@ describe('the bundles of legacy', () => {
     expect(items).toEqual([{bundleId: 1, status: told}]);
   });
 
-  test.each([[{}], [{results: {}, count: '9'}], [[]], [null]])('are none in the answer %j', async (body) => {
+  test.each([
+    ['{}'],
+    ['{"results":{},"count":"9"}'],
+    ['{"results":null,"count":0}'],
+    ['{"results":[null]}'],
+    ['{"results":[{"status":1}]}'],
+    ['{"data":[]}'],
+    ['{"message":"maintenance"}'],
+    ['[]'],
+    ['null'],
+    ['"maintenance"'],
+    ['<!doctype html>'],
+    [''],
+  ])('are not what the answer %s is: that is never an empty list', async (body) => {
     await using server = await answering(body);
-    const list = await listBundles({limit: 1, offset: 0}, await contextAt(server));
-    expect(list).toMatchObject({items: [], total: undefined});
+    const list = listBundles({limit: 1, offset: 0}, await contextAt(server));
+    await expect(list).rejects.toMatchObject({code: 'ERR_RESPONSE_INVALID', exitCode: 7, method: 'GET', status: 200});
+  });
+
+  test.each<[number, unknown]>([
+    [204, undefined],
+    [202, undefined],
+    [202, {}],
+    [202, {detail: 'queued'}],
+    [200, {}],
+    [200, {id: 12}],
+  ])('are deleted when %i and %j is the answer', async (status, body) => {
+    await using server = await startRecordingServer(() => ({status, body}));
+    await expect(deleteBundle({bundleId: 12}, await contextAt(server))).resolves.toBeUndefined();
+  });
+
+  test.each<[number, unknown]>([
+    [200, '<!doctype html><title>Sign in</title>'],
+    [202, '<!doctype html>'],
+    [200, '"maintenance"'],
+    [200, {message: 'maintenance'}],
+    [200, {error: 'no'}],
+    [202, {errors: ['no']}],
+    [200, ''],
+    [200, []],
+    [200, 'null'],
+  ])('are not known to be deleted when %i and %j is the answer', async (status, body) => {
+    await using server = await startRecordingServer(() => ({status, body}));
+    await expect(deleteBundle({bundleId: 12}, await contextAt(server))).rejects.toMatchObject({
+      code: 'ERR_RESPONSE_INVALID',
+      exitCode: 7,
+      suggestions: [
+        expect.stringContaining('check before retrying'),
+        "mycli bundle:list --project 'my shop' --runtime-backend legacy",
+      ],
+    });
   });
 
   test('are deleted by their number', async () => {

@@ -15,7 +15,7 @@ const at = (second: number) => `2026-01-01T00:00:0${String(second)}Z`;
 const row = (id: unknown, status: unknown, second: number) => ({bundle: {id}, status, created_at: at(second)});
 
 const contextAt = ({origin}: RecordingServer) =>
-  contextFor<LegacyBackendOptions>({origin, auth: new ApiKeyStrategy({apiKey: 'key'})});
+  contextFor<LegacyBackendOptions>({origin, auth: new ApiKeyStrategy({apiKey: 'key'})}, {wait: true});
 
 /** A server that answers `list` when it is asked for deployments, and takes every request to deploy. */
 const listing = (list: Reply) =>
@@ -26,10 +26,15 @@ const page = (results: unknown, count?: unknown): Reply => ({status: 200, body: 
 describe('a deployment on legacy', () => {
   test.each<[string, Reply, DeploymentRef['before']]>([
     ['the newest one', page([row(1, 'Finished', 1)], 3), {createdAt: at(1), count: 3}],
-    ['one, of an untold number', page([row(1, 'Finished', 1)]), {createdAt: at(1), count: 0}],
+    ['one, of an untold number', page([row(1, 'Finished', 1)]), {createdAt: at(1)}],
+    ['one, of a number that cannot be', page([row(1, 'Finished', 1)], 0), {createdAt: at(1)}],
+    [
+      'the newest of several',
+      page([row(1, 'Failed', 1), row(2, 'Finished', 3), row(1, 'Failed', 2)]),
+      {createdAt: at(3)},
+    ],
     ['none', page([], 0), 'none'],
-    ['no target', {status: 404, body: {}}, 'none'],
-    ['nobody', {status: 403, body: {}}, 'unknown'],
+    ['none, of an untold number', page([]), 'none'],
   ])('is asked for after a look at what was there before: %s', async (_, list, before) => {
     await using server = await listing(list);
     expect(await deploy({bundleId: '5', targetSlug: 'a/b'}, await contextAt(server))).toEqual({
@@ -45,15 +50,70 @@ describe('a deployment on legacy', () => {
     expect(server.requests[1]?.body.toString()).toBe('{"bundle_id":5}');
   });
 
-  test('is not asked for when that look fails, or the id is no number', async () => {
+  test('is asked for without that look when nobody waits', async () => {
+    await using server = await listing(page([], 0));
+    const context = {...(await contextAt(server)), wait: false};
+    const {deployment, warnings} = await deploy({bundleId: 5, targetSlug: 'a'}, context);
+    expect(deployment['before']).toEqual({unknown: 'the deployment was requested without waiting for it'});
+    expect(warnings).toEqual(['careful']);
+    expect(server.requests.map(({method}) => method)).toEqual(['POST']);
+  });
+
+  test('is asked for also when that look fails, which is a warning', async () => {
     await using server = await listing({status: 400, body: {}});
-    const context = await contextAt(server);
-    await expect(deploy({bundleId: 5, targetSlug: 'a'}, context)).rejects.toMatchObject({status: 400});
-    await expect(deploy({bundleId: 'b5', targetSlug: 'a'}, context)).rejects.toMatchObject({
+    const {deployment, warnings} = await deploy({bundleId: 5, targetSlug: 'a'}, await contextAt(server));
+    const reason = expect.stringMatching(/^the deployments before it could not be read: .*400/) as string;
+    expect(deployment['before']).toEqual({unknown: reason});
+    expect(warnings).toEqual([expect.stringMatching(/^the deployment cannot be followed to its end: /), 'careful']);
+    expect(server.requests.map(({method}) => method)).toEqual(['GET', 'POST']);
+  });
+
+  test('is not asked for when the id is no number', async () => {
+    await using server = await listing(page([], 0));
+    await expect(deploy({bundleId: 'b5', targetSlug: 'a'}, await contextAt(server))).rejects.toMatchObject({
       code: 'ERR_OPTION_INVALID',
       message: expect.stringContaining('of the legacy backend') as string,
     });
-    expect(server.requests.map(({method}) => method)).toEqual(['GET']);
+    expect(server.requests).toEqual([]);
+  });
+
+  const answered = async (status: number, body: unknown) => {
+    await using server = await startRecordingServer(() => ({status, body}));
+    return await deploy({bundleId: 5, targetSlug: 'a'}, {...(await contextAt(server)), wait: false});
+  };
+
+  test.each<[number, unknown, string]>([
+    [204, undefined, 'queued'],
+    [202, undefined, 'queued'],
+    [200, {}, 'queued'],
+    [201, {warnings: null, status: null}, 'queued'],
+    [201, {status: 'In Progress', message: 'deploying'}, 'in_progress'],
+    [201, {status: 'accepted'}, 'queued'],
+    [202, {message: 'queued'}, 'queued'],
+  ])('is accepted when %i and %j is the answer', async (status, body, state) => {
+    expect(await answered(status, body)).toMatchObject({status: state, warnings: []});
+  });
+
+  test.each<[number, unknown]>([
+    [200, '<!doctype html>'],
+    [202, '<!doctype html>'],
+    [200, ''],
+    [200, '"maintenance"'],
+    [200, 'null'],
+    [200, []],
+    [200, {message: 'maintenance'}],
+    [201, {detail: 'no'}],
+    [201, {error: 'no', status: 'Queued'}],
+    [202, {errors: {bundle_id: ['no']}}],
+  ])('is not known to be accepted when %i and %j is the answer', async (status, body) => {
+    await expect(answered(status, body)).rejects.toMatchObject({
+      code: 'ERR_RESPONSE_INVALID',
+      exitCode: 7,
+      suggestions: [
+        expect.stringContaining('check before retrying'),
+        "mycli bundle:history --project 'my shop' --target a --runtime-backend legacy",
+      ],
+    });
   });
 });
 
@@ -76,7 +136,14 @@ describe('the state of a deployment on legacy', () => {
     expect(await stateAmong([ours], before, 1)).toEqual({status, raw: ours});
   });
 
-  test.each(['finished', 'Lost', undefined, 4])('is an error when the row says %j', async (said) => {
+  test('is queued while its row has no status', async () => {
+    expect(await stateAmong([row(5, undefined, 4), row(5, 'Finished', 1)], before, 3)).toMatchObject({
+      status: 'queued',
+    });
+    expect(await stateAmong([row(5, null, 4)], before, 3)).toMatchObject({status: 'queued'});
+  });
+
+  test.each(['finished', 'Lost', 4])('is an error when the row says %j', async (said) => {
     await expect(stateAmong([row(5, said, 4)], before, 3)).rejects.toMatchObject({
       code: 'ERR_RESPONSE_INVALID',
       message: expect.stringContaining(`unknown deployment status: ${JSON.stringify(said)}`) as string,
@@ -85,15 +152,15 @@ describe('the state of a deployment on legacy', () => {
 
   test.each<[string, unknown, unknown, unknown]>([
     ['the list is empty', [], before, 0],
-    ['the list is none', 'empty', 'none', 0],
     ['others only are later', [row(6, 'Finished', 5)], before, 3],
     ['ours is older', [row(5, 'Finished', 2)], before, 9],
     ['ours was there before', [row(5, 'Finished', 3), row(4, 'Finished', 1)], before, 2],
     ['ours has no time', [{bundle: {id: 5}, status: 'Finished'}], before, 9],
     ['ours is of the same second, and the number is not told', [row(5, 'Finished', 3)], before, undefined],
+    ['ours is of the same second, and the number was not told', [row(5, 'Finished', 3)], {createdAt: at(3)}, 9],
     [
       'bundles have other types',
-      [row('5', 'Finished', 4), {bundle: 5, status: 'Finished', created_at: at(4)}],
+      [row('b5', 'Finished', 4), {bundle: 5, status: 'Finished', created_at: at(4)}],
       before,
       4,
     ],
@@ -108,50 +175,47 @@ describe('the state of a deployment on legacy', () => {
     expect(await stateAmong(rows, 'none', 0)).toMatchObject({status: 'failed', raw: rows[3]});
   });
 
-  test.each(['unknown', undefined, {createdAt: at(1)}, {count: 1}, {createdAt: 1, count: 1}, [at(1), 1]])(
-    'is not to be had after %j: nothing is asked, and the way out is told',
-    async (known) => {
-      await using server = await listing(page([row(5, 'Finished', 4)]));
-      const pending = getDeployment({bundleId: 5, targetSlug: 'a', before: known}, await contextAt(server));
-      await expect(pending).rejects.toMatchObject({
-        code: 'ERR_OUTCOME_UNKNOWN',
-        exitCode: 10,
-        message: expect.stringContaining('bundle 5') as string,
-        suggestions: [expect.stringContaining('web page')],
-      });
-      expect(server.requests).toEqual([]);
-    },
-  );
+  test.each([
+    'unknown',
+    undefined,
+    {createdAt: 'yesterday', count: 1},
+    {count: 1},
+    {createdAt: 1, count: 1},
+    [at(1), 1],
+  ])('is not to be had after %j: nothing is asked, and the way out is told', async (known) => {
+    await using server = await listing(page([row(5, 'Finished', 4)]));
+    const pending = getDeployment({bundleId: 5, targetSlug: 'a', before: known}, await contextAt(server));
+    await expect(pending).rejects.toMatchObject({
+      code: 'ERR_OUTCOME_UNKNOWN',
+      exitCode: 10,
+      message: expect.stringContaining('bundle 5') as string,
+      suggestions: [expect.stringContaining('web page')],
+    });
+    expect(server.requests).toEqual([]);
+  });
 });
 
-test('the deployments of a legacy target are read row by row, and what names no bundle is left out', async () => {
+test('the deployments of a legacy target are read row by row, and what names no bundle is shown', async () => {
   await using server = await listing(
     page(
       [
         {bundle: {id: 5, message: 'five'}, status: 'Finished', created_at: 'then', user: 'me'},
-        {bundle: {id: '6'}, status: 'Finished'},
-        {bundle: {id: 7}, status: 'Failed'},
-        {status: 'Finished'},
-        null,
+        {bundle: {id: '6', message: null}, status: 'Finished', created_at: null, user: null},
+        {bundle: null, status: 'Failed', deploy_type: 'Deploy Settings'},
+        {},
       ],
       9,
     ),
   );
   const range = {targetSlug: 'a/b', limit: 5, offset: 10};
   const {items, total, raw} = await listDeployments(range, await contextAt(server));
-  const unknown = {targetSlug: 'a/b', before: 'unknown'};
-  expect(items).toEqual([
-    {
-      deployment: {...unknown, bundleId: 5},
-      bundleId: 5,
-      status: 'finished',
-      message: 'five',
-      createdAt: 'then',
-      createdBy: 'me',
-    },
-    {deployment: {...unknown, bundleId: 7}, bundleId: 7, status: 'failed'},
+  expect(items.map(({deployment, ...item}) => ({...item, target: deployment['targetSlug']}))).toEqual([
+    {bundleId: 5, status: 'finished', message: 'five', createdAt: 'then', createdBy: 'me', target: 'a/b'},
+    {bundleId: 6, status: 'finished', target: 'a/b'},
+    {status: 'failed', target: 'a/b'},
+    {status: 'queued', target: 'a/b'},
   ]);
   expect(total).toBe(9);
-  expect(raw).toHaveProperty('results.length', 5);
+  expect(raw).toHaveProperty('results.length', 4);
   expect(server.requests.map(({path}) => path)).toEqual([`${target}?limit=5&offset=10`]);
 });

@@ -134,21 +134,27 @@ describe('an upload of v2', () => {
     {bundleId: 1.5},
     {bundleId: [5]},
     {bundleId: '12345678901234567'},
+    {error: 'maintenance'},
     [],
+    'maintenance',
+    null,
+    '<!doctype html>',
+    '',
   ])('without an id in the answer %j is an error: it may be there all the same', async (answer) => {
     await using server = await taking(answer);
-    const pending = apiBackend.upload(bundleOf({format: 'v2'}), await apiContext(server));
-    await expect(pending).rejects.toMatchObject({
+    const wrongWith = (backend: string) => ({
       code: 'ERR_RESPONSE_INVALID',
-      message: expect.stringContaining('the api backend') as string,
-      suggestions: [expect.stringContaining('list of bundles')],
+      exitCode: 7,
+      suggestions: [
+        'The server may have carried it out; check before retrying:',
+        `mycli bundle:list --project 'my shop' --runtime-backend ${backend}`,
+      ],
     });
+    const pending = apiBackend.upload(bundleOf({format: 'v2'}), await apiContext(server));
+    await expect(pending).rejects.toMatchObject(wrongWith('api'));
     const legacy = await legacyContext(server);
     for (const format of ['v1', 'v2'] as const) {
-      await expect(legacyBackend.upload(bundleOf({format}), legacy)).rejects.toMatchObject({
-        code: 'ERR_RESPONSE_INVALID',
-        message: expect.stringContaining('the legacy backend') as string,
-      });
+      await expect(legacyBackend.upload(bundleOf({format}), legacy)).rejects.toMatchObject(wrongWith('legacy'));
     }
   });
 });
@@ -185,13 +191,21 @@ describe('an upload of v1', () => {
     expect(sent).toEqual({dependencies: {left: '^1'}});
   });
 
-  test('with a target deploys in the same step, after a look at what was there before', async () => {
+  test('with a target deploys in the same step, and looks at nothing before', async () => {
+    await using server = await taking({bundle_id: 5});
+    const {deployment, warnings} = await uploadStream(streamed, await legacyContext(server, 'a/b'));
+    expect(deployment).toMatchObject({bundleId: 5, targetSlug: 'a/b', before: {unknown: expect.anything()}});
+    expect(warnings).toEqual([]);
+    expect(server.requests.map(({method}) => method)).toEqual(['POST']);
+  });
+
+  test('with a target, and waited for, deploys in the same step, after a look at what was there before', async () => {
     const created = '2026-01-01T00:00:01Z';
     const list: Reply = {status: 200, body: {count: 2, results: [{created_at: created}]}};
     await using server = await startRecordingServer(({method}) =>
       method === 'GET' ? list : {status: 201, body: {bundle_id: 5}},
     );
-    const result = await uploadStream(streamed, await legacyContext(server, 'a/b'));
+    const result = await uploadStream(streamed, {...(await legacyContext(server, 'a/b')), wait: true});
     expect(result.deployment).toEqual({bundleId: 5, targetSlug: 'a/b', before: {createdAt: created, count: 2}});
     expect(server.requests.map(({method, path}) => `${method} ${path}`)).toEqual([
       'GET /api/projects/my%20shop/target/a%2Fb/deploy/?limit=1&offset=0',

@@ -64,9 +64,9 @@ export function unreached(outcome: Outcome): Outcome {
 }
 
 /** What a look at a deployment makes of a failed GET: a lost one is repeated, until too many were lost in a row. */
-export function polled(outcome: Outcome): Outcome {
-  const isLost = ['ERR_NETWORK', 'ERR_TIMEOUT', 'ERR_SERVER', 'ERR_RATE_LIMITED'].includes(outcome.code ?? '');
-  if (!isLost) return outcome;
+export function polled(outcome: Outcome, {name}: {readonly name: string}): Outcome {
+  const codes = ['ERR_NETWORK', 'ERR_TIMEOUT', 'ERR_SERVER', 'ERR_RATE_LIMITED', 'ERR_RESPONSE_INVALID'];
+  if (!codes.includes(outcome.code ?? '') && !/^40[48]/.test(name)) return outcome;
   return {
     ...once(10, 'ERR_OUTCOME_UNKNOWN'),
     requests: outcome.requests * looks,

@@ -1,4 +1,5 @@
 import {ApiKeyStrategy, BearerTokenStrategy, OAuthClientCredentialsStrategy} from '../../src/http/index.js';
+import {deleteBundles} from '../../src/operations/delete-bundles.js';
 import {deployBundle} from '../../src/operations/deploy-bundle.js';
 import {downloadBundle} from '../../src/operations/download-bundle.js';
 import type {Host} from '../../src/operations/host.js';
@@ -27,8 +28,8 @@ export interface MatrixRequest {
   readonly name: string;
   readonly request: RequestName;
   readonly kind: RequestKind;
-  /** Another request to the same address comes before it: there is no connection that fails for this one only. */
-  readonly comesLater?: true;
+  /** The call makes another request to the same address: there is no connection that fails for this one only. */
+  readonly isNotAlone?: true;
   /** Makes the call. */
   run(call: CellCall): Promise<unknown>;
   /** What becomes of the outcome of the request. @default nothing else */
@@ -61,9 +62,14 @@ const deployed = {deploymentId, targetSlug};
 const deployedLegacy = {bundleId: 7, targetSlug, before: 'none'};
 const deployment = {bundleId: 7, targetSlug};
 
-/** A look before a deployment: a target that is not there, or may not be looked at, does not keep it. */
-function lookedBefore(outcome: Outcome, {name}: FaultLine): Outcome {
-  return outcome.code === 'ERR_FORBIDDEN' || name.startsWith('404') ? done : outcome;
+/** A look before a deployment that fails does not keep it: only how it ends is not known. */
+function lookedBefore(outcome: Outcome): Outcome {
+  return outcome.exitCode === 0 ? outcome : {...outcome, exitCode: 10, code: 'ERR_OUTCOME_UNKNOWN'};
+}
+
+/** 204 says that legacy has accepted a deployment, or a deletion. */
+function accepted(outcome: Outcome, {name}: FaultLine): Outcome {
+  return name === '204' ? done : outcome;
 }
 
 /** The requests of the Api backend. */
@@ -97,7 +103,7 @@ export const apiRequests: readonly MatrixRequest[] = [
   {name: 'api list', request: 'list', kind: 'read', run: (call) => listBundles(api(call), call.host)},
 ];
 
-/** The uploads and deployments of the legacy backend, in both formats. */
+/** What changes something at the legacy backend; uploads in both formats. */
 export const legacyWrites: readonly MatrixRequest[] = [
   {
     name: 'legacy v1 upload',
@@ -109,7 +115,6 @@ export const legacyWrites: readonly MatrixRequest[] = [
     name: 'legacy v1 upload with deployment',
     request: 'upload',
     kind: 'write',
-    comesLater: true,
     run: (call) => pushRuntimeBundle({...legacy(call), targetSlug, archive: call.archives?.v1}, call.host),
   },
   {
@@ -122,8 +127,15 @@ export const legacyWrites: readonly MatrixRequest[] = [
     name: 'legacy deploy',
     request: 'deploy',
     kind: 'write',
-    comesLater: true,
     run: (call) => deployBundle({...legacy(call), ...deployment}, call.host),
+    amend: accepted,
+  },
+  {
+    name: 'legacy delete',
+    request: 'delete',
+    kind: 'write',
+    run: (call) => deleteBundles({...legacy(call), bundleIds: [7]}, call.host),
+    amend: accepted,
   },
 ];
 
@@ -133,7 +145,8 @@ export const legacyReads: readonly MatrixRequest[] = [
     name: 'legacy look before a deployment',
     request: 'look',
     kind: 'read',
-    run: (call) => deployBundle({...legacy(call), ...deployment}, call.host),
+    isNotAlone: true,
+    run: (call) => deployBundle({...legacy(call), ...deployment, wait: true, pollInterval: 0.001}, call.host),
     amend: lookedBefore,
   },
   {

@@ -9,6 +9,7 @@ export type RequestName =
   | 'token'
   | 'upload'
   | 'deploy'
+  | 'delete'
   | 'look'
   | 'poll'
   | 'list'
@@ -26,6 +27,7 @@ export function nameOf({method, url}: Pick<SeenRequest, 'method' | 'url'>): Requ
   if (is('GET', /\/bundles\/?$/)) return 'list';
   if (is('GET', /\/download\/$/)) return 'download';
   if (is('GET', /^\/archive$/)) return 'archive';
+  if (is('DELETE', /\/bundles\/7\/$/)) return 'delete';
   if (is('POST', /\/deploy\/$|\/deployments$/)) return 'deploy';
   if (is('GET', /\/deployments\/[^/]+$/)) return 'poll';
   // Legacy looks at the newest deployment before it asks for one, and polls many afterwards.
@@ -47,6 +49,8 @@ export function rightAnswer(
       return json(201, isLegacy ? {id: 7, bundle_id: 7} : {bundleId: 7});
     case 'deploy':
       return json(201, isLegacy ? {} : {deploymentId, status: 'queued'});
+    case 'delete':
+      return {kind: 'answer', status: 204, length: 'none'};
     case 'look':
       return json(200, {count: 0, results: []});
     case 'poll':
@@ -55,7 +59,7 @@ export function rightAnswer(
         : json(200, {deploymentId, status: 'finished'});
     case 'list':
       return isLegacy
-        ? json(200, {count: 1, results: [{id: 7, status: 0}]})
+        ? json(200, {count: 1, results: [{id: 7, status: 1}]})
         : json(200, {total: 1, data: [{bundleId: 7, status: 'ok'}]});
     case 'download':
       return json(200, {download_url: `${archiveOrigin}/archive?signature=canary-signature`});

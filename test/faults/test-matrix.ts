@@ -30,7 +30,7 @@ export function cellsOf(request: MatrixRequest): readonly Cell[] {
     const isOfConnection = onEnd?.requests === 0;
     // Only an upload has a body that is sent for a while.
     const cannotMeet =
-      (isOfConnection && request.comesLater) || (line.body === 'large' && request.request !== 'upload');
+      (isOfConnection && request.isNotAlone) || (line.body === 'large' && request.request !== 'upload');
     if (onEnd === undefined || cannotMeet) return [];
     const outcome = request.amend?.(onEnd, line) ?? onEnd;
     const always = {title: `${line.name}: ${describeOutcome(outcome)}`, request, line, outcome};

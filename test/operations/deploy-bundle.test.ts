@@ -36,6 +36,15 @@ describe('latest', () => {
     expect(server.requests.at(-1)?.body.toString()).toBe('{"bundle_id":5}');
   });
 
+  test('is not guessed at when the server gives the same part of its list for every offset', async () => {
+    const results = Array.from({length: 200}, (_, index) => ({id: 200 - index, status: 1}));
+    await using server = await startRecordingServer(() => ({status: 200, body: {count: 500, results}}));
+    await using project = await createProject();
+    const deploy = deployBundle(optionsFor(server), project.host);
+    await expect(deploy).rejects.toMatchObject({code: 'ERR_RESPONSE_INVALID', exitCode: 7});
+    expect(server.requests.map(({method}) => method)).toEqual(['GET', 'GET']);
+  });
+
   test('does not exist while no bundle is completed', async () => {
     await using server = await startRecordingServer(() => ({
       status: 200,

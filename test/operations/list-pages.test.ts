@@ -51,6 +51,39 @@ describe('collecting pages', () => {
     expect((await collectPages({limit: Infinity, offset: 10}, fetchPage)).items).toEqual([]);
   });
 
+  test.each([true, false])(
+    'a server that ignores the offset is not asked for ever, total told: %s',
+    async (tellsTotal) => {
+      const {fetchPage, asked} = server(450, {tellsTotal});
+      const ignoring = (range: ListRange) => fetchPage({...range, offset: 0});
+      await expect(collectPages({limit: Infinity, offset: 0}, ignoring)).rejects.toMatchObject({
+        code: 'ERR_RESPONSE_INVALID',
+        exitCode: 7,
+        message: expect.stringContaining('what follows the first 200') as string,
+      });
+      expect(asked).toHaveLength(2);
+      expect((await collectPages({limit: 200, offset: 0}, ignoring)).items).toHaveLength(200);
+    },
+  );
+
+  test.each([true, false])('a server that gives all at once gives all, total told: %s', async (tellsTotal) => {
+    const {fetchPage, all} = server(450, {tellsTotal});
+    const ignoring = () => fetchPage({limit: 1000, offset: 0});
+    expect((await collectPages({limit: Infinity, offset: 0}, ignoring)).items).toEqual(all);
+    expect((await collectPages({limit: 10, offset: 0}, ignoring)).items).toEqual(all.slice(0, 10));
+  });
+
+  test('an item that moves on to the next page because a new one came is no repeated page', async () => {
+    const {all} = server(202);
+    let pages = 0;
+    const growing = async ({limit, offset}: ListRange) => {
+      const now = pages === 0 ? all.slice(1) : all;
+      pages += 1;
+      return {items: now.slice(offset, offset + limit), total: now.length, raw: {}};
+    };
+    expect((await collectPages({limit: 201, offset: 0}, growing)).items).toHaveLength(201);
+  });
+
   test('items are put in order, the newest first', async () => {
     const {fetchPage, all} = server(5);
     const backwards = async (range: ListRange) => {

@@ -2,6 +2,11 @@ import {describe, expect, test} from 'vitest';
 import {ApiKeyStrategy, BearerTokenStrategy} from '../../src/http/index.js';
 import {deployBundle} from '../../src/operations/deploy-bundle.js';
 import type {DeployBundleOptions} from '../../src/operations/options.js';
+import {planPush} from '../../src/operations/plan-push.js';
+import {pauseMs} from '../../src/operations/poll.js';
+import {pushRuntimeBundle} from '../../src/operations/push-runtime-bundle.js';
+import {buildPush, uploadPush} from '../../src/operations/upload-push.js';
+import {waitForDeployment} from '../../src/operations/wait-for-deployment.js';
 import {startRecordingServer, type RecordingServer, type Reply} from '../recording-server.js';
 import {createProject} from './test-host.js';
 
@@ -59,15 +64,80 @@ describe('waiting on the legacy backend, which has no deployment ids', () => {
     await expect(deployBundle(legacyOptions(server), project.host)).resolves.toMatchObject({status: 'finished'});
   });
 
-  test('a target that was never deployed to has no deployment before ours', async () => {
-    let posted = false;
+  const old = row(5, 'Finished', 1);
+  const unknowable: readonly (readonly [string, Reply | undefined])[] = [
+    ['a message', {status: 200, body: {message: 'maintenance'}}],
+    ['a string', {status: 200, body: '"maintenance"'}],
+    ['an array', {status: 200, body: []}],
+    ['a web page', {status: 200, body: '<!doctype html>'}],
+    ['nothing', {status: 200, body: ''}],
+    ['null', {status: 200, body: 'null'}],
+    ['404', {status: 404, body: {detail: 'no such target'}}],
+    ['401', {status: 401, body: {}}],
+    ['403', {status: 403, body: {}}],
+    ['500, again and again', {status: 500, body: {}}],
+    ['a cut connection, again and again', undefined],
+    ['no rows', {status: 200, body: {count: 1}}],
+    ['rows that are none', {status: 200, body: {count: 1, results: [null]}}],
+    ['no rows of several', {status: 200, body: {count: 3, results: []}}],
+    ['rows without created_at', {status: 200, body: {count: 1, results: [{...old, created_at: undefined}]}}],
+    ['rows of no date', {status: 200, body: {count: 1, results: [{...old, created_at: 'yesterday'}]}}],
+  ];
+
+  test.each(unknowable)(
+    'when the look before the request is answered with %s it is requested, and an old one never taken for it',
+    async (_, look) => {
+      let posted = 0;
+      await using server = await startRecordingServer(({method}) => {
+        if (method === 'POST') posted += 1;
+        if (method === 'POST') return {status: 201, body: {warnings: []}};
+        return posted === 0 ? look : {status: 200, body: {count: 1, results: [old]}};
+      });
+      await using project = await createProject();
+      const options = {...legacyOptions(server), rateLimit: {maxRetries: 0, baseDelayMs: 1}};
+      await expect(deployBundle(options, project.host)).rejects.toMatchObject({
+        code: 'ERR_OUTCOME_UNKNOWN',
+        exitCode: 10,
+        message: expect.stringContaining('the deployments before it could not be read') as string,
+        suggestions: expect.arrayContaining([expect.stringMatching(/^mycli bundle:history /)]) as string[],
+      });
+      expect(posted).toBe(1);
+    },
+  );
+
+  test('the look before the request is repeated like any GET', async () => {
+    let looks = 0;
     await using server = await startRecordingServer(({method}) => {
-      if (method === 'POST') posted = true;
-      else if (!posted) return {status: 404, body: {detail: 'no such target'}};
-      return {status: 200, body: {count: 1, results: [row(5, 'Finished', 1)]}};
+      if (method === 'POST') return {status: 201, body: {}};
+      looks += 1;
+      if (looks < 3) return {status: 503, body: {}};
+      return {status: 200, body: looks === 3 ? {count: 0, results: []} : {count: 1, results: [row(5, 'Finished', 1)]}};
     });
     await using project = await createProject();
-    await expect(deployBundle(legacyOptions(server), project.host)).resolves.toMatchObject({status: 'finished'});
+    const options = {...legacyOptions(server), rateLimit: {maxRetries: 0, baseDelayMs: 1}};
+    await expect(deployBundle(options, project.host)).resolves.toMatchObject({status: 'finished', warnings: []});
+  });
+
+  test('an abort during the look before the request ends the call: nothing is deployed', async () => {
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    await using server = await startRecordingServer(({method}) => {
+      if (method === 'GET') controller.abort(reason);
+      return {status: 201, body: {}};
+    });
+    await using project = await createProject();
+    const pending = deployBundle({...legacyOptions(server), signal: controller.signal}, project.host);
+    await expect(pending).rejects.toBe(reason);
+    expect(server.requests.map(({method}) => method)).toEqual(['GET']);
+  });
+
+  test('rows of the same second are never ours while the server does not count them', async () => {
+    await using server = await startRecordingServer(({method}) =>
+      method === 'POST' ? {status: 201, body: {}} : {status: 200, body: {results: [row(5, 'Finished', 1)]}},
+    );
+    await using project = await createProject();
+    const pending = deployBundle({...legacyOptions(server), timeout: 0.2}, project.host);
+    await expect(pending).rejects.toMatchObject({code: 'ERR_WAIT_TIMEOUT'});
   });
 
   test('a time that is no whole number of milliseconds is waited for', async () => {
@@ -78,15 +148,36 @@ describe('waiting on the legacy backend, which has no deployment ids', () => {
     });
   });
 
-  test('a key that may not list deployments can deploy, but the state is unknown', async () => {
+  test('without waiting nothing is looked at before the request, nor told', async () => {
+    await using server = await startRecordingServer(() => ({status: 204}));
+    await using project = await createProject();
+    const result = await deployBundle({...legacyOptions(server), wait: false}, project.host);
+    expect(result).toMatchObject({status: 'queued', warnings: []});
+    expect(server.requests.map(({method}) => method)).toEqual(['POST']);
+    const waiting = waitForDeployment(
+      {...legacyOptions(server), backend: 'legacy', deployment: result.deployment},
+      project.host,
+    );
+    await expect(waiting).rejects.toMatchObject({
+      code: 'ERR_OUTCOME_UNKNOWN',
+      message: expect.stringContaining('without waiting') as string,
+    });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('a look that failed costs a push a warning and the certainty, never the push', async () => {
     await using server = await startRecordingServer(({method}) =>
-      method === 'POST' ? {status: 201, body: {}} : {status: 403, body: {detail: 'no'}},
+      method === 'POST' ? {status: 200, body: {bundle_id: 5}} : {status: 404, body: {}},
     );
     await using project = await createProject();
-    await expect(deployBundle({...legacyOptions(server), wait: false}, project.host)).resolves.toMatchObject({
-      status: 'queued',
-    });
-    await expect(deployBundle(legacyOptions(server), project.host)).rejects.toMatchObject({exitCode: 10});
+    const plan = await planPush({...legacyOptions(server), wait: true}, project.host);
+    const workspace = await project.host.createTemporaryDirectory();
+    const content = await buildPush(plan, 'legacy', workspace);
+    const uploaded = await uploadPush(plan, content, workspace, project.host);
+    expect(uploaded.warnings).toEqual([expect.stringMatching(/^the deployment cannot be followed to its end: .*404/)]);
+    const push = pushRuntimeBundle(legacyOptions(server), project.host);
+    await expect(push).rejects.toMatchObject({code: 'ERR_OUTCOME_UNKNOWN', details: {bundleId: 5}});
+    await workspace.remove();
   });
 });
 
@@ -129,6 +220,31 @@ describe('waiting on the Api backend', () => {
     await using server = await startRecordingServer(apiTarget([lost, lost, lost, lost, state('finished')]));
     await using project = await createProject();
     await expect(deployBundle(apiOptions(server), project.host)).resolves.toMatchObject({status: 'finished'});
+  });
+
+  test.each<[string, Reply]>([
+    ['404', {status: 404, body: {}}],
+    ['408', {status: 408, body: {}}],
+    ['a web page', {status: 200, body: '<!doctype html>'}],
+    ['a string', {status: 200, body: '"maintenance"'}],
+    ['an error', {status: 200, body: {error: 'maintenance'}}],
+    ['a status that is none', {status: 200, body: {deploymentId: id, status: 'odd'}}],
+    ['a redirect', {status: 302, headers: {location: '/login'}}],
+    ['nothing', {status: 204}],
+  ])('a look that is answered with %s is lost; five in a row, and the outcome is unknown', async (_, lost) => {
+    await using server = await startRecordingServer(apiTarget([lost, lost, lost, lost, state('finished')]));
+    await using project = await createProject();
+    await expect(deployBundle(apiOptions(server), project.host)).resolves.toMatchObject({status: 'finished'});
+    await using gone = await startRecordingServer(apiTarget([lost]));
+    await expect(deployBundle(apiOptions(gone), project.host)).rejects.toMatchObject({code: 'ERR_OUTCOME_UNKNOWN'});
+    expect(gone.requests).toHaveLength(6);
+  });
+
+  test('a deployment that has failed when it is accepted is a failed one, waited for or not', async () => {
+    await using server = await startRecordingServer(() => state('failed'));
+    await using project = await createProject();
+    const deploy = deployBundle({...apiOptions(server), wait: false}, project.host);
+    await expect(deploy).rejects.toMatchObject({code: 'ERR_DEPLOYMENT_FAILED', exitCode: 8});
   });
 
   test('a state that cannot be read any more is unknown: exit code 10', async () => {
@@ -188,4 +304,11 @@ test('bundle ids of the built-in backends are numbers', async () => {
   const deploy = deployBundle({...legacyOptions(server), bundleId: 'my-bundle'}, project.host);
   await expect(deploy).rejects.toMatchObject({code: 'ERR_OPTION_INVALID', exitCode: 3});
   expect(server.requests).toEqual([]);
+});
+
+test('looks come half a second after the first, then less and less often, up to the interval', () => {
+  expect([1, 2, 3, 4, 5, 2000].map((looks) => pauseMs({intervalMs: 5000}, looks))).toEqual([
+    500, 1000, 2000, 4000, 5000, 5000,
+  ]);
+  expect(pauseMs({intervalMs: 10}, 1)).toBe(10);
 });

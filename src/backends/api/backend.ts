@@ -1,15 +1,16 @@
 import {createError} from '../../errors/index.js';
-import {authorize} from '../../http/index.js';
-import {normalizeOrigin} from '../../http/index.js';
-import {readJson} from '../../http/index.js';
+import {authorize, normalizeOrigin, wrongAnswer} from '../../http/index.js';
 import {
   asMatches,
   asNumber,
   asRecord,
-  asRecords,
   asText,
   asWarnings,
   bundleIdOf,
+  numericId,
+  readAnswer,
+  readPage,
+  readWritten,
   requestedBundleId,
   type Answer,
 } from '../answers.js';
@@ -58,14 +59,12 @@ export const apiBackend = defineBackend<ApiBackendOptions>({
   async upload(bundle, context) {
     const {http, base} = connect(context);
     const response = await http.post(`${storefront(base, context)}/bundles`, multipartBody(bundle, context));
-    const raw = readJson(response);
-    const answer = asRecord(raw);
-    return {
-      bundleId: bundleIdOf(answer['bundleId'], 'api'),
-      warnings: asWarnings(answer['warnings']),
-      matches: asMatches(answer['matches']),
-      raw,
-    };
+    const look = ['bundle:list', '--project', context.projectSlug, '--runtime-backend', 'api'];
+    return readWritten(look, () => {
+      const {answer, raw} = readAnswer(response);
+      const bundleId = bundleIdOf(answer['bundleId'], 'api');
+      return {bundleId, warnings: asWarnings(answer['warnings']), matches: asMatches(answer['matches']), raw};
+    });
   },
 
   async deploy({bundleId, targetSlug}, context) {
@@ -74,28 +73,29 @@ export const apiBackend = defineBackend<ApiBackendOptions>({
       deployments(base, targetSlug, context),
       context.bodies.json({bundleId: requestedBundleId(bundleId, 'api')}),
     );
-    const raw = readJson(response);
-    const answer = asRecord(raw);
-    const deploymentId = asText(answer['deploymentId']);
-    if (deploymentId === undefined) {
-      throw createError(
-        'ERR_RESPONSE_INVALID',
-        'the api backend accepted the deployment, but the response omitted a deployment id',
-      );
-    }
-    return {
-      deployment: {deploymentId, targetSlug},
-      status: statusOf(answer),
-      warnings: asWarnings(answer['warnings']),
-      raw,
-    };
+    const where = ['--project', context.projectSlug, '--target', targetSlug, '--runtime-backend', 'api'];
+    return readWritten(['bundle:history', ...where], () => {
+      const {answer, raw} = readAnswer(response);
+      const deploymentId = deploymentIdOf(answer);
+      if (deploymentId === undefined) {
+        throw createError(
+          'ERR_RESPONSE_INVALID',
+          'the api backend accepted the deployment, but the response omitted a deployment id',
+        );
+      }
+      const status = statusOf(answer);
+      return {deployment: {deploymentId, targetSlug}, status, warnings: asWarnings(answer['warnings']), raw};
+    });
   },
 
   async getDeployment({deploymentId, targetSlug}, context) {
     const {http, base} = connect(context);
     const url = `${deployments(base, String(targetSlug), context)}/${encodeURIComponent(String(deploymentId))}`;
-    const raw = readJson(await http.get(url));
-    const answer = asRecord(raw);
+    const response = await http.get(url);
+    const {answer, raw} = readAnswer(response);
+    if (deploymentIdOf(answer) === undefined && asText(answer['status']) === undefined) {
+      throw wrongAnswer(response, 'is not a deployment');
+    }
     const progress = asRecord(answer['progress']);
     return {
       status: statusOf(answer),
@@ -107,19 +107,19 @@ export const apiBackend = defineBackend<ApiBackendOptions>({
 
   async listBundles({limit, offset}, context) {
     const {http, base} = connect(context);
-    const raw = readJson(await http.get(`${storefront(base, context)}/bundles`, {searchParams: {limit, offset}}));
-    const answer = asRecord(raw);
-    return {items: asRecords(answer['data']).flatMap(bundleItem), total: asNumber(answer['total']), raw};
+    const response = await http.get(`${storefront(base, context)}/bundles`, {searchParams: {limit, offset}});
+    return readPage(response, page, bundleItem);
   },
 
   async listDeployments({targetSlug, limit, offset}, context) {
     const {http, base} = connect(context);
-    const raw = readJson(await http.get(deployments(base, targetSlug, context), {searchParams: {limit, offset}}));
-    const answer = asRecord(raw);
-    const items = asRecords(answer['data']).flatMap((item) => deploymentItem(item, targetSlug));
-    return {items, total: asNumber(answer['total']), raw};
+    const response = await http.get(deployments(base, targetSlug, context), {searchParams: {limit, offset}});
+    return readPage(response, page, (row) => deploymentItem(row, targetSlug));
   },
 });
+
+/** Where a list has its rows, and how many there are in all. */
+const page = {rows: 'data', total: 'total'};
 
 function missingIdentifier(what: string, value: string | undefined): readonly string[] {
   if (value === undefined || identifier.test(value)) return [];
@@ -145,9 +145,16 @@ function deployments(base: string, targetSlug: string, context: Context): string
   return `${storefront(base, context)}/environments/${encodeURIComponent(targetSlug)}/deployments`;
 }
 
+function deploymentIdOf({deploymentId}: Answer): string | undefined {
+  return asText(deploymentId) || undefined;
+}
+
+/** The status of a deployment, which the server may leave out at first. */
 function statusOf(answer: Answer): DeploymentStatus {
-  const status = answer['status'];
+  const {status = null} = answer;
   switch (status) {
+    case null:
+      return 'queued';
     case 'queued':
     case 'in_progress':
     case 'finished':
@@ -161,20 +168,18 @@ function statusOf(answer: Answer): DeploymentStatus {
   }
 }
 
-function bundleItem(item: Answer): readonly BundleItem[] {
-  const bundleId = asNumber(item['bundleId']);
-  if (bundleId === undefined) return [];
+function bundleItem(item: Answer): BundleItem | undefined {
+  const bundleId = numericId(item['bundleId']);
+  if (bundleId === undefined) return undefined;
   const inUseBy = Array.isArray(item['inUseBy']) ? item['inUseBy'].map(String) : undefined;
-  return [
-    {
-      bundleId,
-      message: asText(item['description']),
-      status: bundleStatus(item),
-      createdAt: asText(item['creationDate']),
-      createdBy: asText(item['createdBy']),
-      inUseBy,
-    },
-  ];
+  return {
+    bundleId,
+    message: asText(item['description']),
+    status: bundleStatus(item),
+    createdAt: asText(item['creationDate']),
+    createdBy: asText(item['createdBy']),
+    inUseBy,
+  };
 }
 
 function bundleStatus(item: Answer): BundleItem['status'] {
@@ -190,19 +195,17 @@ function bundleStatus(item: Answer): BundleItem['status'] {
   }
 }
 
-function deploymentItem(item: Answer, targetSlug: string): readonly DeploymentItem[] {
+/** A row of the deployments: only its id is sure to be there. */
+function deploymentItem(item: Answer, targetSlug: string): DeploymentItem | undefined {
   const bundle = asRecord(item['bundle']);
-  const bundleId = asNumber(bundle['bundleId'] ?? bundle['id'] ?? item['bundleId']);
-  const deploymentId = asText(item['deploymentId']);
-  if (bundleId === undefined || deploymentId === undefined) return [];
-  return [
-    {
-      deployment: {deploymentId, targetSlug},
-      bundleId,
-      status: statusOf(item),
-      message: asText(bundle['description'] ?? bundle['message']),
-      createdAt: asText(item['creationDate']),
-      createdBy: asText(item['createdBy']),
-    },
-  ];
+  const deploymentId = deploymentIdOf(item);
+  if (deploymentId === undefined) return undefined;
+  return {
+    deployment: {deploymentId, targetSlug},
+    bundleId: numericId(bundle['bundleId'] ?? bundle['id'] ?? item['bundleId']),
+    status: statusOf(item),
+    message: asText(bundle['description'] ?? bundle['message']),
+    createdAt: asText(item['creationDate']),
+    createdBy: asText(item['createdBy']),
+  };
 }

@@ -1,27 +1,27 @@
-import {readJson} from '../../http/index.js';
 import {
   asMatches,
-  asNumber,
-  asRecord,
-  asRecords,
   asText,
   asWarnings,
   bundleIdOf,
+  numericId,
+  readAcceptance,
+  readAnswer,
+  readPage,
+  readWritten,
   requestedBundleId,
   type Answer,
 } from '../answers.js';
 import {
   BACKEND_API_VERSION,
   defineBackend,
-  type BackendContext,
   type Bundle,
   type BundleItem,
   type StreamedBundle,
   type UploadResult,
 } from '../contract.js';
 import {multipartBody} from '../multipart-bundle.js';
-import {connect, missingOptions, type LegacyBackendOptions} from './connection.js';
-import {deploymentItem, findDeployment, listDeployments, newestDeployment} from './deployments.js';
+import {connect, missingOptions, type LegacyBackendOptions, type LegacyContext} from './connection.js';
+import {deploy, findDeployment, listDeployments, noteBefore, page} from './deployments.js';
 import {downloadArchive} from './download.js';
 import {v1Body} from './v1-body.js';
 
@@ -41,96 +41,72 @@ export const legacyBackend = defineBackend<LegacyBackendOptions>({
   async upload(bundle, context) {
     if (bundle.format === 'v1') return uploadV1(bundle, context);
     const {http, url} = connect(context);
-    const raw = readJson(
-      await http.post(url('v2', 'projects', context.projectSlug, 'bundles'), multipartBody(bundle, context)),
+    const response = await http.post(
+      url('v2', 'projects', context.projectSlug, 'bundles'),
+      multipartBody(bundle, context),
     );
-    const answer = asRecord(raw);
-    return {
-      bundleId: bundleIdOf(answer['id'], 'legacy'),
-      warnings: asWarnings(answer['warnings']),
-      matches: asMatches(answer['matches']),
-      raw,
-    };
+    return readWritten(listCommand(context), () => {
+      const {answer, raw} = readAnswer(response);
+      const bundleId = bundleIdOf(answer['id'], 'legacy');
+      return {bundleId, warnings: asWarnings(answer['warnings']), matches: asMatches(answer['matches']), raw};
+    });
   },
 
   uploadStream: uploadV1,
-
-  async deploy({bundleId, targetSlug}, context) {
-    const {http, url} = connect(context);
-    const id = requestedBundleId(bundleId, 'legacy');
-    const before = await newestDeployment(targetSlug, context);
-    const response = await http.post(
-      url('projects', context.projectSlug, 'target', targetSlug, 'deploy'),
-      context.bodies.json({bundle_id: id}),
-    );
-    const raw = readJson(response);
-    return {
-      deployment: {bundleId: id, targetSlug, before},
-      status: 'queued',
-      warnings: asWarnings(asRecord(raw)['warnings']),
-      raw,
-    };
-  },
-
+  deploy,
   getDeployment: findDeployment,
 
   async listBundles({limit, offset}, context) {
     const {http, url} = connect(context);
-    const raw = readJson(
-      await http.get(url('projects', context.projectSlug, 'bundles'), {searchParams: {limit, offset}}),
-    );
-    const answer = asRecord(raw);
-    return {items: asRecords(answer['results']).flatMap(bundleItem), total: asNumber(answer['count']), raw};
+    const response = await http.get(url('projects', context.projectSlug, 'bundles'), {searchParams: {limit, offset}});
+    return readPage(response, page, bundleItem);
   },
 
-  async listDeployments({targetSlug, limit, offset}, context) {
-    const raw = await listDeployments(targetSlug, {limit, offset}, context);
-    const answer = asRecord(raw);
-    const items = asRecords(answer['results']).flatMap((item) => deploymentItem(item, targetSlug));
-    return {items, total: asNumber(answer['count']), raw};
-  },
-
+  listDeployments,
   download: downloadArchive,
 
   async deleteBundle({bundleId}, context) {
     const {http, url} = connect(context);
-    await http.delete(url('projects', context.projectSlug, 'bundles', String(requestedBundleId(bundleId, 'legacy'))));
+    const id = requestedBundleId(bundleId, 'legacy');
+    const response = await http.delete(url('projects', context.projectSlug, 'bundles', String(id)));
+    readWritten(listCommand(context), () => readAcceptance(response, []));
   },
 });
 
 /** Uploads a v1 bundle, and deploys it in the same step when there is a target. */
-async function uploadV1(
-  bundle: Bundle | StreamedBundle,
-  context: BackendContext<LegacyBackendOptions>,
-): Promise<UploadResult> {
+async function uploadV1(bundle: Bundle | StreamedBundle, context: LegacyContext): Promise<UploadResult> {
   const {http, url} = connect(context);
   const {projectSlug, targetSlug} = context;
-  const before = targetSlug === undefined ? undefined : await newestDeployment(targetSlug, context);
+  const noted = targetSlug === undefined ? undefined : await noteBefore(targetSlug, context);
   const path = ['projects', projectSlug, 'builds', ...(targetSlug === undefined ? [] : [targetSlug])];
-  const raw = readJson(await http.post(url(...path), v1Body(bundle, context)));
-  const answer = asRecord(raw);
-  const bundleId = bundleIdOf(answer['bundle_id'], 'legacy');
-  return {
-    bundleId,
-    warnings: asWarnings(answer['warnings']),
-    deployment: targetSlug === undefined ? undefined : {bundleId, targetSlug, before},
-    raw,
-  };
+  const response = await http.post(url(...path), v1Body(bundle, context));
+  return readWritten(listCommand(context), () => {
+    const {answer, raw} = readAnswer(response);
+    const bundleId = bundleIdOf(answer['bundle_id'], 'legacy');
+    return {
+      bundleId,
+      warnings: [...(noted?.warnings ?? []), ...asWarnings(answer['warnings'])],
+      deployment: noted && {bundleId, targetSlug, before: noted.before},
+      raw,
+    };
+  });
 }
 
-function bundleItem(item: Answer): readonly BundleItem[] {
-  const bundleId = asNumber(item['id']);
-  if (bundleId === undefined) return [];
-  return [
-    {
-      bundleId,
-      message: asText(item['message']),
-      status: bundleStatus(item),
-      createdAt: asText(item['created_at']),
-      createdBy: asText(item['user']),
-      inUseBy: Array.isArray(item['in_use_by']) ? item['in_use_by'].map(String) : undefined,
-    },
-  ];
+function listCommand({projectSlug}: LegacyContext): readonly string[] {
+  return ['bundle:list', '--project', projectSlug, '--runtime-backend', 'legacy'];
+}
+
+function bundleItem(item: Answer): BundleItem | undefined {
+  const bundleId = numericId(item['id']);
+  if (bundleId === undefined) return undefined;
+  return {
+    bundleId,
+    message: asText(item['message']),
+    status: bundleStatus(item),
+    createdAt: asText(item['created_at']),
+    createdBy: asText(item['user']),
+    inUseBy: Array.isArray(item['in_use_by']) ? item['in_use_by'].map(String) : undefined,
+  };
 }
 
 function bundleStatus(item: Answer): BundleItem['status'] {

@@ -1,107 +1,191 @@
-import {createError, isRuntimeCliError} from '../../errors/index.js';
-import {readJson} from '../../http/index.js';
-import {asNumber, asRecord, asRecords, asText, type Answer} from '../answers.js';
-import type {DeploymentItem, DeploymentRef, DeploymentState, DeploymentStatus, ListRange} from '../contract.js';
+import {createError} from '../../errors/index.js';
+import {wrongAnswer} from '../../http/index.js';
+import {
+  asNumber,
+  asRecord,
+  asText,
+  asWarnings,
+  numericId,
+  readAcceptance,
+  readPage,
+  readWritten,
+  requestedBundleId,
+  type Answer,
+} from '../answers.js';
+import type {
+  BundleId,
+  DeployResult,
+  DeploymentItem,
+  DeploymentRef,
+  DeploymentState,
+  DeploymentStatus,
+  ListRange,
+  ListResult,
+} from '../contract.js';
 import {connect, type LegacyContext} from './connection.js';
 
 /**
  * The newest deployment before ours, for this protocol has no deployment ids: ours is a later one with our bundle.
- * `none`: there was none. `unknown`: the server does not show deployments to these credentials.
+ * `none`: there was none. `unknown`: why that cannot be told; then no deployment is ever taken for ours.
  */
-type Before = {readonly createdAt: string; readonly count: number} | 'none' | 'unknown';
+type Before = {readonly createdAt: string; readonly count?: number | undefined} | 'none' | {readonly unknown: string};
+
+/** Where a list has its rows, and how many there are in all. */
+export const page = {rows: 'results', total: 'count'};
 
 const rowsPerPoll = 100;
 
-/** One page of a target's deployments, as the server answers it. */
-export async function listDeployments(targetSlug: string, range: ListRange, context: LegacyContext): Promise<unknown> {
+/** What a server may answer to a request to deploy, all of it optional. */
+const deployAnswer = ['bundle', 'bundle_id', 'status', 'deploy_type', 'external_publish_id', 'created_at', 'warnings'];
+
+/** Asks for a deployment. */
+export async function deploy(
+  {bundleId, targetSlug}: {readonly bundleId: BundleId; readonly targetSlug: string},
+  context: LegacyContext,
+): Promise<DeployResult> {
   const {http, url} = connect(context);
-  const address = url('projects', context.projectSlug, 'target', targetSlug, 'deploy');
-  return readJson(await http.get(address, {searchParams: {...range}}));
+  const {projectSlug} = context;
+  const id = requestedBundleId(bundleId, 'legacy');
+  const {before, warnings} = await noteBefore(targetSlug, context);
+  const response = await http.post(
+    url('projects', projectSlug, 'target', targetSlug, 'deploy'),
+    context.bodies.json({bundle_id: id}),
+  );
+  const look = ['bundle:history', '--project', projectSlug, '--target', targetSlug, '--runtime-backend', 'legacy'];
+  const {answer, raw} = readWritten(look, () => readAcceptance(response, deployAnswer));
+  return {
+    deployment: {bundleId: id, targetSlug, before},
+    status: statusWords.get(answer['status']) ?? 'queued',
+    warnings: [...warnings, ...asWarnings(answer['warnings'])],
+    raw,
+  };
 }
 
-/** Notes the newest deployment of a target, before ours is asked for. */
-export async function newestDeployment(targetSlug: string, context: LegacyContext): Promise<Before> {
+/** One page of the deployments of a target. */
+export async function listDeployments(
+  {targetSlug, limit, offset}: ListRange & {readonly targetSlug: string},
+  context: LegacyContext,
+): Promise<ListResult<DeploymentItem>> {
+  const response = await fetchDeployments(targetSlug, {limit, offset}, context);
+  return readPage(response, page, (row) => deploymentItem(row, targetSlug));
+}
+
+/**
+ * Notes the newest deployment of a target before ours is asked for, when ours will be waited for. That this fails costs
+ * a warning and the certainty, never the deployment.
+ */
+export async function noteBefore(
+  targetSlug: string,
+  context: LegacyContext,
+): Promise<{readonly before: Before; readonly warnings: readonly string[]}> {
+  if (!context.wait) return {before: {unknown: 'the deployment was requested without waiting for it'}, warnings: []};
   try {
-    const answer = asRecord(await listDeployments(targetSlug, {limit: 1, offset: 0}, context));
-    const createdAt = asText(asRecords(answer['results'])[0]?.['created_at']);
-    return createdAt === undefined ? 'none' : {createdAt, count: asNumber(answer['count']) ?? 0};
+    return {before: await newestDeployment(targetSlug, context), warnings: []};
   } catch (error) {
-    if (!isRuntimeCliError(error)) throw error;
-    if (error.status === 404) return 'none';
-    if (error.status === 403) return 'unknown';
-    throw error;
+    context.signal.throwIfAborted();
+    const unknown = `the deployments before it could not be read: ${error instanceof Error ? error.message : String(error)}`;
+    return {before: {unknown}, warnings: [`the deployment cannot be followed to its end: ${unknown}`]};
   }
+}
+
+/** @throws RuntimeCliError when the answer does not say for certain which deployment is the newest. */
+async function newestDeployment(targetSlug: string, context: LegacyContext): Promise<Before> {
+  const response = await fetchDeployments(targetSlug, {limit: 1, offset: 0}, context);
+  const {items, total} = readPage(response, page, (row) => row);
+  if (items.length === 0) {
+    if (total === undefined || total === 0) return 'none';
+    throw wrongAnswer(response, 'has no rows, but tells of some');
+  }
+  const createdAt = items
+    .map((row) => asText(row['created_at']) ?? '')
+    .reduce((a, b) => (Date.parse(a) >= Date.parse(b) ? a : b));
+  if (items.some((row) => Number.isNaN(createdTime(row)))) throw wrongAnswer(response, 'has a row without created_at');
+  return {createdAt, count: total === undefined || total < items.length ? undefined : total};
 }
 
 /** Looks for the deployment that `deployment` names: the first one of its bundle after those that were there before. */
 export async function findDeployment(deployment: DeploymentRef, context: LegacyContext): Promise<DeploymentState> {
   const {bundleId, targetSlug} = deployment;
   const before = parseBefore(deployment['before']);
-  if (before === 'unknown') {
+  if (isUnknown(before)) {
     throw createError(
       'ERR_OUTCOME_UNKNOWN',
-      `the state of the deployment of bundle ${String(bundleId)} cannot be read: the API key may not list deployments`,
-      {
-        suggestions: ['Look at the target on the web page of the hosting service.'],
-      },
+      `the state of the deployment of bundle ${String(bundleId)} cannot be told: ${before.unknown}`,
+      {suggestions: ['Look at the target on the web page of the hosting service.']},
     );
   }
-  const raw = await listDeployments(String(targetSlug), {limit: rowsPerPoll, offset: 0}, context);
-  const answer = asRecord(raw);
-  const count = asNumber(answer['count']) ?? 0;
-  const ours = asRecords(answer['results'])
-    .filter((row, index) => isAfter(row, index, count, before))
-    .findLast((row) => asRecord(row['bundle'])['id'] === bundleId);
+  const response = await fetchDeployments(String(targetSlug), {limit: rowsPerPoll, offset: 0}, context);
+  const {items: rows, total, raw} = readPage(response, page, (row) => row);
+  const ours = rows
+    .filter((row, index) => isAfter(row, index, total, before))
+    .findLast((row) => numericId(asRecord(row['bundle'])['id']) === bundleId);
   // Accepted, and not in the list yet.
   if (!ours) return {status: 'queued', raw};
   return {status: statusOf(ours), raw: ours};
 }
 
-function isAfter(row: Answer, index: number, count: number, before: Exclude<Before, 'unknown'>): boolean {
+function isAfter(
+  row: Answer,
+  index: number,
+  count: number | undefined,
+  before: Exclude<Before, {unknown: string}>,
+): boolean {
   if (before === 'none') return true;
-  const created = Date.parse(asText(row['created_at']) ?? '');
+  const created = createdTime(row);
   const limit = Date.parse(before.createdAt);
+  if (created !== limit) return created > limit;
   // Times may be no finer than a second: of those with the same one, the rows that came on top are later.
-  return created > limit || (created === limit && index < count - before.count);
+  return count !== undefined && before.count !== undefined && index < count - before.count;
 }
 
+function createdTime(row: Answer): number {
+  return Date.parse(asText(row['created_at']) ?? '');
+}
+
+function isUnknown(before: Before): before is {readonly unknown: string} {
+  return typeof before === 'object' && 'unknown' in before;
+}
+
+/** What the reference of a deployment says, which comes back from the caller as plain JSON. */
 function parseBefore(value: unknown): Before {
-  const {createdAt, count} = asRecord(value);
-  if (typeof createdAt === 'string' && typeof count === 'number') return {createdAt, count};
-  return value === 'none' ? 'none' : 'unknown';
+  if (value === 'none') return value;
+  const {createdAt, count, unknown} = asRecord(value);
+  if (typeof createdAt === 'string' && !Number.isNaN(Date.parse(createdAt))) return {createdAt, count: asNumber(count)};
+  return {unknown: asText(unknown) ?? 'the deployments before it were not noted'};
 }
 
-/** A row of the deployments as an item of the history. */
-export function deploymentItem(row: Answer, targetSlug: string): readonly DeploymentItem[] {
+async function fetchDeployments(targetSlug: string, range: ListRange, context: LegacyContext) {
+  const {http, url} = connect(context);
+  const address = url('projects', context.projectSlug, 'target', targetSlug, 'deploy');
+  return http.get(address, {searchParams: {...range}});
+}
+
+/** A row of the deployments as an item of the history. It has no id: nothing in it is sure to be there. */
+function deploymentItem(row: Answer, targetSlug: string): DeploymentItem {
   const bundle = asRecord(row['bundle']);
-  const bundleId = asNumber(bundle['id']);
-  if (bundleId === undefined) return [];
-  return [
-    {
-      deployment: {bundleId, targetSlug, before: 'unknown'},
-      bundleId,
-      status: statusOf(row),
-      message: asText(bundle['message']),
-      createdAt: asText(row['created_at']),
-      createdBy: asText(row['user']),
-    },
-  ];
+  const bundleId = numericId(bundle['id']);
+  return {
+    deployment: {bundleId, targetSlug, before: {unknown: 'it was read from a list'}},
+    bundleId,
+    status: statusOf(row),
+    message: asText(bundle['message']),
+    createdAt: asText(row['created_at']),
+    createdBy: asText(row['user']),
+  };
 }
 
-function statusOf(row: Answer): DeploymentStatus {
-  switch (row['status']) {
-    case 'Queued':
-      return 'queued';
-    case 'In Progress':
-      return 'in_progress';
-    case 'Finished':
-      return 'finished';
-    case 'Failed':
-      return 'failed';
-    default:
-      throw createError(
-        'ERR_RESPONSE_INVALID',
-        `the legacy backend answered an unknown deployment status: ${JSON.stringify(row['status'])}`,
-      );
-  }
+const statusWords = new Map<unknown, DeploymentStatus>([
+  ['Queued', 'queued'],
+  ['In Progress', 'in_progress'],
+  ['Finished', 'finished'],
+  ['Failed', 'failed'],
+]);
+
+function statusOf({status}: Answer): DeploymentStatus {
+  const known = statusWords.get(status ?? 'Queued');
+  if (known !== undefined) return known;
+  throw createError(
+    'ERR_RESPONSE_INVALID',
+    `the legacy backend answered an unknown deployment status: ${JSON.stringify(status)}`,
+  );
 }

@@ -64,6 +64,7 @@ export class Subject {
     const context = await createBackendContext({
       projectSlug,
       targetSlug,
+      wait: true,
       options: await usableOptions(backend, service.options),
       env: service.env ?? {},
       logger: recording.logger,

@@ -76,6 +76,6 @@ async function assertPages(list: (range: ListRange) => Promise<ListResult<unknow
   }
 }
 
-function idsOf(items: readonly {readonly bundleId: BundleId}[]): readonly BundleId[] {
+function idsOf(items: readonly {readonly bundleId?: BundleId | undefined}[]): readonly (BundleId | undefined)[] {
   return items.map(({bundleId}) => bundleId);
 }
