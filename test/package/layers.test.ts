@@ -38,7 +38,7 @@ const planted: readonly (readonly [rule: string, file: string, content: string])
   ['layer-contract', 'src/backends/contract.ts', `import './api/target.js';`],
   ['types-only-contract', 'src/backends/contract.ts', `import '../http/target.js';`],
   ['layer-wire', 'src/backends/answers.ts', `import './api/target.js';`],
-  ['types-only-wire', 'src/backends/answers.ts', `import '../http/target.js';`],
+  ['types-only-wire', 'src/backends/answers.ts', `import '../bundle/target.js';`],
   ['layer-api', 'src/backends/api/planted.ts', `import '../legacy/target.js';`],
   ['types-only-api', 'src/backends/api/planted.ts', `import '../../bundle/target.js';`],
   ['layer-legacy', 'src/backends/legacy/planted.ts', `import '../api/target.js';`],
