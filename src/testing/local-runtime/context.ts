@@ -22,6 +22,7 @@ export interface RuntimeContext {
   readonly scopes: readonly string[] | undefined;
   readonly tokenSeconds: number;
   readonly maxUploadBytes: number;
+  readonly stallSeconds: number;
   readonly now: () => Date;
 }
 

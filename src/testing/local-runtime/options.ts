@@ -44,6 +44,12 @@ export interface LocalRuntimeOptions {
   readonly scopes?: readonly string[] | undefined;
   /** Largest body of an upload, in bytes; a larger one is answered 413. @default no limit */
   readonly maxUploadBytes?: number | undefined;
+  /**
+   * Seconds in which at least 1 KiB of a body, or its end, has to arrive; a client that stalls for longer is answered 408, and the
+   * target that it deploys to is free again.
+   * @default 60
+   */
+  readonly stallSeconds?: number | undefined;
   /** Limits on what an archive may unpack to. @default see `ArchiveLimits` */
   readonly archiveLimits?: Partial<ArchiveLimits> | undefined;
   /** Called once for every request that has ended. */

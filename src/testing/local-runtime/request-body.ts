@@ -8,13 +8,19 @@ const smallBodyBytes = 64 * 1024;
 /** How long a client that was refused may go on sending before its connection is cut. */
 const lingerMilliseconds = 2000;
 
+/** Bytes that have to arrive within the time that a client may take: fewer are no progress. */
+const progressBytes = 1024;
+
 /** The body of a request, read at most once. Whoever stops early leaves the connection fit for an answer. */
 export class RequestBody {
   readonly #request: IncomingMessage;
+  readonly #stallMilliseconds: number;
   #bytes = 0;
 
-  constructor(request: IncomingMessage) {
+  /** @param stallSeconds How long the client may send next to nothing. */
+  constructor(request: IncomingMessage, stallSeconds: number) {
     this.#request = request;
+    this.#stallMilliseconds = stallSeconds * 1000;
   }
 
   /** Bytes that were read. */
@@ -34,16 +40,39 @@ export class RequestBody {
 
   /**
    * Its bytes.
-   * @throws HttpFailure 413 for more than `limit` bytes; at once when the client says how many there are.
+   * @throws HttpFailure 413 for more than `limit` bytes, at once when the client says how many there are; 408 when they stop
+   * coming.
    */
   async *read(limit: number): AsyncGenerator<Buffer, void, undefined> {
     const failure = new HttpFailure(413, `The body is larger than the ${String(limit)} bytes that are allowed.`);
     if (Number(this.#request.headers['content-length'] ?? 0) > limit) throw failure;
-    const chunks: AsyncIterable<Buffer> = this.#request.iterator({destroyOnReturn: false});
-    for await (const chunk of chunks) {
+    for await (const chunk of this.#chunks()) {
       this.#bytes += chunk.length;
       if (this.#bytes > limit) throw failure;
       yield chunk;
+    }
+  }
+
+  async *#chunks(): AsyncGenerator<Buffer, void, undefined> {
+    const chunks: AsyncIterator<Buffer> = this.#request.iterator({destroyOnReturn: false});
+    let [waited, received] = [0, 0];
+    let isWaiting = false;
+    try {
+      for (;;) {
+        const began = performance.now();
+        isWaiting = true;
+        const {value: chunk, done} = await withinTime(chunks.next(), this.#stallMilliseconds - waited);
+        isWaiting = false;
+        if (done === true) return;
+        // Only what is waited for the client counts, not what its reader does meanwhile.
+        waited += performance.now() - began;
+        received += chunk.length;
+        if (received >= progressBytes) [waited, received] = [0, 0];
+        yield chunk;
+      }
+    } finally {
+      // It would wait for the chunk that does not come.
+      if (!isWaiting) await chunks.return?.();
     }
   }
 
@@ -95,4 +124,15 @@ export class RequestBody {
       throw new HttpFailure(415, `The content type has to be ${type}, not "${given}".`);
     }
   }
+}
+
+function withinTime<T>(promise: Promise<T>, milliseconds: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      reject(new HttpFailure(408, 'The body stopped coming: the upload is given up.'));
+    }, milliseconds);
+    void promise.then(resolve, reject).finally(() => {
+      clearTimeout(timer);
+    });
+  });
 }

@@ -39,7 +39,7 @@ export async function handleRequest(
   const url = request.url ?? '/';
   const [path = '/'] = url.split('?', 1);
   const search = url.slice(path.length);
-  const body = new RequestBody(request);
+  const body = new RequestBody(request, context.stallSeconds);
   const origin = `http://${request.headers.host ?? ''}`;
   const call: Call = {context, request, body, path, search, origin, query: new URLSearchParams(search), params: {}};
   recordAtEnd(call, response, {requestId, findings, onEnd});

@@ -82,11 +82,11 @@ function createContext(
   made: Pick<RuntimeContext, 'store' | 'faults' | 'host' | 'credentials'>,
 ): RuntimeContext {
   const {auth = true, scopes, tokenSeconds = 3600, deploymentSeconds: seconds = 2} = options;
-  const {maxUploadBytes = Infinity, now = () => new Date()} = options;
+  const {maxUploadBytes = Infinity, stallSeconds = 60, now = () => new Date()} = options;
   const limits = {...defaultArchiveLimits, ...options.archiveLimits};
   const {store, faults} = made;
   const deployments = new Deployments({store, faults, limits, now, seconds});
-  return {...made, deployments, limits, auth, scopes, tokenSeconds, maxUploadBytes, now};
+  return {...made, deployments, limits, auth, scopes, tokenSeconds, maxUploadBytes, stallSeconds, now};
 }
 
 /** Listens, and returns the origin. */
@@ -118,7 +118,7 @@ async function listen(
 /** Lets the server answer; returns how to end it. */
 function serve(server: Server, context: RuntimeContext, onEnd: (record: RequestRecord) => void): () => Promise<void> {
   const underway = new Set<Promise<void>>();
-  // A large upload may take longer than any time one could choose.
+  // A large upload may take longer than any time one could choose, as long as it goes on: see `stallSeconds`.
   server.requestTimeout = 0;
   server.keepAliveTimeout = keepAliveMilliseconds;
   server.on('request', (request, response) => {

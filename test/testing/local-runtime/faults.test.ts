@@ -78,7 +78,9 @@ describe('a fault', () => {
     runtime.addFault({action: 'status', status: 503, route: 'list'});
     runtime.addFault('500x1:route=token');
     expect((await client.token()).json.error).toBe('server_error');
-    expect((await client.legacy('projects/shop/bundles/')).json).toMatchObject({detail: expect.stringContaining('503')});
+    expect((await client.legacy('projects/shop/bundles/')).json).toMatchObject({
+      detail: expect.stringContaining('503'),
+    });
     expect((await client.api('shop/bundles')).json).toMatchObject({title: 'Service Unavailable'});
     runtime.clearFaults();
     expect((await client.api('shop/bundles')).status).toBe(200);
