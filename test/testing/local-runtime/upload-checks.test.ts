@@ -152,6 +152,34 @@ describe('the configuration of a v2 bundle', () => {
   });
 });
 
+describe('patterns that are an attack', () => {
+  const lines = Array.from({length: 300}, (_, index) => [`static/${'a'.repeat(60)}${index}.js`, '1'] as const);
+
+  test.each([
+    ['stars', ['ssr.js', `${'*a'.repeat(30)}b`]],
+    ['nested groups', ['ssr.js', `${'+('.repeat(10)}a${')'.repeat(10)}b`]],
+    ['alternatives', ['ssr.js', `${'{a,aa}'.repeat(30)}b`]],
+  ])('are matched or refused while others are answered: %s', async (_, ssrOnly) => {
+    const {client} = await startRuntime();
+    const archive = await v2Archive({...build, ...Object.fromEntries(lines)}, {settings: {...config, ssrOnly}});
+    const upload = client.pushV2(archive, {matchMode: 'ignore_missing'});
+    expect((await client.site('')).status).toBe(200);
+    expect([201, 422]).toContain((await upload).status);
+  });
+
+  test.each([
+    ['is too long', ['a'.repeat(2000)]],
+    ['are too many', Array.from({length: 1001}, (_, index) => `a${index}*`)],
+    ['are too deep', [`${'@('.repeat(40)}a${')'.repeat(40)}`]],
+  ])('are refused: %s', async (_, ssrOnly) => {
+    const {client} = await startRuntime();
+    const reply = await client.pushV2(await v2Archive(build, {settings: {...config, ssrOnly}}), {
+      matchMode: 'ignore_missing',
+    });
+    expect([reply.status, reply.json.detail]).toEqual([422, expect.stringMatching(/pattern/)]);
+  });
+});
+
 describe('an archive', () => {
   test.each<[string, ...HostileEntry[]]>([
     ['unsafe path', {name: '../evil', content: 'x'}],

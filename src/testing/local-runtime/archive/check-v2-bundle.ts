@@ -1,11 +1,11 @@
 import {text} from 'node:stream/consumers';
 import * as v from 'valibot';
-import {matchPatterns, unmatchedPatterns} from '../../../bundle/index.js';
 import type {BundleV2MatchMode} from '../../../bundle/types.js';
 import {HttpFailure} from '../http-failure.js';
 import {objectOf, validate} from '../validate.js';
 import {checkLayout, isBelow} from './archive-layout.js';
 import type {ArchiveLimits} from './archive-limits.js';
+import {matchFiles} from './match-files.js';
 import {readArchive, type ArchiveEntry} from './read-archive.js';
 
 const maxConfigBytes = 1024 * 1024;
@@ -72,13 +72,14 @@ export async function checkV2Bundle(archive: string, options: V2BundleOptions): 
   const files = entries
     .filter(({path, type}) => type !== 'directory' && isBelow(path, root) && path !== configFile)
     .map(({path}) => path.slice(root.length + 1));
-  const missing = Object.entries({ssrOnly, ssrShared}).flatMap(([key, list]) =>
-    unmatchedPatterns(list, files).map((pattern) => `the pattern "${pattern}" of ${key} matches no file`),
+  const matched = {ssrOnly: await matchFiles(ssrOnly, files), ssrShared: await matchFiles(ssrShared, files)};
+  const missing = Object.entries(matched).flatMap(([key, {unmatched}]) =>
+    unmatched.map((pattern) => `the pattern "${pattern}" of ${key} matches no file`),
   );
   if (matchMode === 'strict' && missing.length > 0) {
     throw new HttpFailure(422, `The bundle is refused (matchMode is strict): ${missing.join('; ')}.`);
   }
-  const matches = {ssrOnly: matchPatterns(ssrOnly, files), ssrShared: matchPatterns(ssrShared, files)};
+  const matches = {ssrOnly: matched.ssrOnly.files, ssrShared: matched.ssrShared.files};
   return {ssrParameters, files, matches, warnings: missing, root};
 }
 
