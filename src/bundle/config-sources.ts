@@ -11,6 +11,7 @@ import {
   serverConfigSchema,
 } from './content-schema.js';
 import type {BundleContent} from './content-schema.js';
+import {parseJson} from '../errors/parse-json.js';
 import {reasonOf, systemCode} from '../errors/system-failure.js';
 
 /** What one source says about a bundle's configuration. */
@@ -34,7 +35,7 @@ export async function readDiskConfig(path: string, cwd: string): Promise<ConfigS
   if ((await firstFile([path])) === undefined) return undefined;
   const {ssrOnly, ssrShared, ssrParameters, bundleMetadata, ...otherKeys} = parseConfig(
     diskConfigSchema,
-    parseJson(await readText(path), path),
+    jsonOf(await readText(path), path),
     path,
   );
   return {from: showFile(path, cwd), content: {ssrOnly, ssrShared, ssrParameters, bundleMetadata}, otherKeys};
@@ -98,9 +99,9 @@ function parseConfig<Schema extends v.GenericSchema>(
   });
 }
 
-function parseJson(text: string, path: string): unknown {
+function jsonOf(text: string, path: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (error) {
     throw createError('ERR_CONFIG_INVALID', `${path} is not valid JSON: ${reasonOf(error)}`, {
       suggestions: ['Build the application again, or correct the file.'],

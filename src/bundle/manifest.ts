@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import {createError} from '../errors/index.js';
 import {readTextFile} from '../modules/index.js';
 import {archivedConfigSchema, describeProblems, fieldProblems} from './content-schema.js';
+import {parseJson} from '../errors/parse-json.js';
 import {reasonOf, systemCode} from '../errors/system-failure.js';
 import type {Bundle, BundleFile, BundleFileCategory} from './types.js';
 import {stageFile, type StagedFile} from './stage-file.js';
@@ -122,7 +123,7 @@ export async function readManifest(archivePath: string): Promise<BundleManifest 
   const path = manifestPathOf(archivePath);
   let value: unknown;
   try {
-    value = JSON.parse(await readTextFile(path));
+    value = parseJson(await readTextFile(path));
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined;
     throw invalidManifest(path, reasonOf(error), error);

@@ -2,6 +2,7 @@ import {resolve} from 'node:path';
 import * as v from 'valibot';
 import {createError, type RuntimeCliError} from '../errors/index.js';
 import {verifyRegularFile} from '../modules/index.js';
+import {parseJson} from '../errors/parse-json.js';
 import {archivedConfigSchema, describeProblems, fieldProblems} from './content-schema.js';
 import {reasonOf} from '../errors/system-failure.js';
 import {manifestPathOf, readManifest, type BundleManifest} from './manifest.js';
@@ -102,7 +103,7 @@ function verifyOverrides(path: string, manifest: BundleManifest, options: OpenBu
 async function openAlone(path: string, options: OpenBundleOptions): Promise<Bundle> {
   const {rootDir = 'bld', configPath = '.runtime/config.json', matchMode = 'strict', signal} = options;
   const configName = `${rootDir}/${configPath}`;
-  const contents = await readable(path, options, () => readArchive(path, configName, signal));
+  const contents = await readable(path, options, () => readArchive(path, {wanted: configName, root: rootDir, signal}));
   const config = configOf(path, configName, contents);
   const files = contents.entries
     .filter(({name}) => name.startsWith(`${rootDir}/`) && name !== configName)
@@ -124,7 +125,7 @@ function configOf(path: string, name: string, {wanted, entries, compressed}: Arc
   if (more.length > 0) throw invalid(path, `it has ${String(wanted.length)} entries ${name}, where one belongs`);
   let value: unknown;
   try {
-    value = JSON.parse(text.toString('utf8'));
+    value = parseJson(text.toString('utf8'));
   } catch (error) {
     throw invalid(path, `${name} in it is not valid JSON: ${reasonOf(error)}`, error);
   }

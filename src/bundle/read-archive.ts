@@ -1,14 +1,16 @@
 import {createReadStream} from 'node:fs';
 import {open, stat} from 'node:fs/promises';
-import {posix} from 'node:path';
 import {pipeline} from 'node:stream/promises';
 import type {Extract, Header} from 'tar-stream';
 import {createGunzip} from 'node:zlib';
+import {entryPath, layoutProblem, type LayoutEntry, type LayoutProblem} from './archive-layout.js';
 import {Digest} from './digest.js';
+import {TarGuard} from './tar-guard.js';
 import type {PackResult} from './types.js';
 
 /** An entry of an archive. */
 export interface ArchiveEntry {
+  /** Without `.` and empty parts. */
   readonly name: string;
   /** Bytes. */
   readonly size: number;
@@ -30,21 +32,27 @@ export interface ArchiveContents extends PackResult {
 const maxWanted = 1024 * 1024;
 /** Entries of an archive, at most: all of them are held. */
 const maxEntries = 200_000;
-/** Bytes of a name, or of what a link says, at most. */
-const maxPathLength = 4096;
 /** What is no bomb yet: so many bytes uncompressed, or so many for each byte of the archive. */
 const unsuspicious = {bytes: 1.5 * 1024 ** 3, ratio: 200};
-/** A tar ends with two blocks of zeros. */
-const endOfTar = Buffer.alloc(1024);
+
+/** How to read an archive. */
+export interface ReadArchiveOptions {
+  /** Name of an entry whose content is wanted. */
+  readonly wanted?: string | undefined;
+  /** Folder that its links have to stay in. @default the archive */
+  readonly root?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
 
 /**
  * Reads an archive from one end to the other: its digests, its entries, and the contents of those by the name of `wanted`.
  * Memory grows with the number of entries, not with their size. Nothing is unpacked; an archive that would be a danger to
- * whoever does it is refused.
- * @throws Error when it cannot be read, is no tar, is damaged or cut off, is a bomb, or has entries that lead out of it;
- * `signal.reason` when aborted.
+ * whoever does it, or that programs read differently, is refused.
+ * @throws Error when it cannot be read, is no tar, is damaged, cut off or followed by something, is a bomb, or has entries
+ * that lead out of it; `signal.reason` when aborted.
  */
-export async function readArchive(path: string, wanted: string, signal?: AbortSignal): Promise<ArchiveContents> {
+export async function readArchive(path: string, options: ReadArchiveOptions = {}): Promise<ArchiveContents> {
+  const {wanted = '', root = '', signal} = options;
   const {
     default: {extract},
   } = await import('tar-stream');
@@ -52,20 +60,25 @@ export async function readArchive(path: string, wanted: string, signal?: AbortSi
   const {size: archiveSize} = await stat(path);
   const archive = new Digest();
   const content = new Digest();
-  const tail = new Tail();
   const parser = extract();
-  const {entries, found} = collectEntries(parser, wanted);
+  const {entries, layout, found} = collectEntries(parser, wanted);
   const file = createReadStream(path, {highWaterMark: maxWanted});
-  const tar = (bytes: AsyncIterable<Buffer>): AsyncIterable<Buffer> => tail.of(content.of(metered(bytes, archiveSize)));
+  const tar = (bytes: AsyncIterable<Buffer>): AsyncIterable<Buffer> =>
+    new TarGuard().of(content.of(metered(bytes, archiveSize)));
   try {
-    if (compressed) await pipeline(file, (bytes) => archive.of(bytes), createGunzip(), tar, parser, {signal});
-    else await pipeline(file, (bytes) => tar(archive.of(bytes)), parser, {signal});
+    if (compressed) {
+      const gunzip = createGunzip();
+      await pipeline(file, (bytes) => archive.of(bytes), gunzip, tar, parser, {signal});
+      // What is no other member is passed over.
+      if (gunzip.bytesWritten !== archiveSize) throw behindGzip();
+    } else await pipeline(file, (bytes) => tar(archive.of(bytes)), parser, {signal});
   } catch (error) {
     signal?.throwIfAborted();
-    throw error;
+    // What zlib passes over, nobody reads: the file is closed on its way.
+    throw error instanceof Error && error.name === 'AbortError' ? behindGzip() : error;
   }
-  if (!tail.isEndOfTar)
-    throw new Error('it does not end with an end mark: it is cut off, or something was added to it');
+  const problem = layoutProblem(layout, {root, mayRepeat: true});
+  if (problem) throw new Error(describeLayout(problem));
   return {
     compressed,
     entries,
@@ -74,6 +87,10 @@ export async function readArchive(path: string, wanted: string, signal?: AbortSi
     sha256: archive.hex(),
     contentSha256: content.hex(),
   };
+}
+
+function behindGzip(): Error {
+  return new Error('it does not end with its gzip: something was added to it');
 }
 
 /**
@@ -90,35 +107,63 @@ export async function digestFile(path: string, signal?: AbortSignal): Promise<Pi
   return {size: digest.size, sha256: digest.hex()};
 }
 
-function collectEntries(
-  parser: Extract,
-  wanted: string,
-): {readonly entries: readonly ArchiveEntry[]; readonly found: readonly (readonly Buffer[])[]} {
+interface CollectedEntries {
+  readonly entries: readonly ArchiveEntry[];
+  /** All of them, directories too. */
+  readonly layout: readonly LayoutEntry[];
+  readonly found: readonly (readonly Buffer[])[];
+}
+
+function collectEntries(parser: Extract, wanted: string): CollectedEntries {
   const entries: ArchiveEntry[] = [];
+  const layout: LayoutEntry[] = [];
   const found: Buffer[][] = [];
   parser.on('entry', (header, body, next) => {
-    const {name, size, mode, type} = header;
+    const {size, mode, type} = header;
+    const name = entryPath(header.name) ?? '';
     const linkTarget = linkTargetOf(header);
     const executable = linkTarget === undefined && (mode & 0o100) !== 0;
-    if (type !== 'directory') entries.push({name, size, executable, ...(linkTarget !== undefined && {linkTarget})});
+    const isDirectory = type === 'directory';
+    if (!isDirectory) entries.push({name, size, executable, ...(linkTarget !== undefined && {linkTarget})});
+    // The archive's own root is no entry of it.
+    if (name !== '') layout.push({path: name, type: layoutType(type), linkTarget});
     // The parser tells of it too.
     body.on('error', () => undefined);
     const refusal =
-      entries.length > maxEntries ? `it has more than ${String(maxEntries)} entries` : entryProblem(header);
+      layout.length > maxEntries ? `it has more than ${String(maxEntries)} entries` : entryProblem(header, name);
     if (refusal !== undefined || (name === wanted && size > maxWanted)) {
       parser.destroy(new Error(refusal ?? `${name} in it has more than ${String(maxWanted)} bytes`));
       return;
     }
+    const isWanted = !isDirectory && name !== '' && name === wanted;
     const chunks: Buffer[] = [];
     // One of them is wanted; more are only counted.
-    const isKept = name === wanted && found.length === 0;
+    const isKept = isWanted && found.length === 0;
     body.on('data', (chunk) => {
       if (isKept && Buffer.isBuffer(chunk)) chunks.push(chunk);
     });
     body.on('end', next);
-    if (name === wanted) found.push(chunks);
+    if (isWanted) found.push(chunks);
   });
-  return {entries, found};
+  return {entries, layout, found};
+}
+
+function layoutType(type: Header['type']): LayoutEntry['type'] {
+  return type === 'directory' || type === 'symlink' || type === 'link' ? type : 'file';
+}
+
+function describeLayout({kind, entry: {path, type}, parent = ''}: LayoutProblem): string {
+  const shown = JSON.stringify(path);
+  switch (kind) {
+    case 'twice':
+      return `it has ${shown} twice, not as a file both times`;
+    case 'below':
+      return `${shown} in it lies below ${JSON.stringify(parent)}, which is no folder`;
+    case 'leads-out':
+      return type === 'link'
+        ? `${shown} in it is a hard link that leads out of it, or to no file of it`
+        : `${shown} in it is a link that leads out of it`;
+  }
 }
 
 /** What a link says, symbolic or hard. */
@@ -129,16 +174,13 @@ function linkTargetOf({type, linkname}: Header): string | undefined {
 }
 
 /** Why an entry is a danger to whoever unpacks it, if so. */
-function entryProblem(header: Header): string | undefined {
+function entryProblem(header: Header, path: string): string | undefined {
   const {name, type} = header;
   const shown = JSON.stringify(name.slice(0, 200));
-  if (leadsOut(name) || name.split(/[/\\]/).includes('..')) return `it has the unsafe name ${shown}`;
-  const target = linkTargetOf(header) ?? '';
+  if (entryPath(name) === undefined || (path === '' && type !== 'directory')) return `it has the unsafe name ${shown}`;
   switch (type) {
     case 'symlink':
-      return leadsOut(target, posix.dirname(name)) ? `${shown} in it is a link that leads out of it` : undefined;
     case 'link':
-      return leadsOut(target) ? `${shown} in it is a hard link that leads out of it` : undefined;
     case 'file':
     case 'contiguous-file':
     case 'directory':
@@ -146,12 +188,6 @@ function entryProblem(header: Header): string | undefined {
     default:
       return `${shown} in it is neither a file nor a folder nor a link`;
   }
-}
-
-/** Whether a path by itself leads out of the archive, seen from one of its folders, on any platform. */
-function leadsOut(path: string, folder = ''): boolean {
-  if (path.length > maxPathLength || path.includes('\0') || /^(?:[/\\]|[A-Za-z]:[/\\])/.test(path)) return true;
-  return posix.join(folder, path.replaceAll('\\', '/')).split('/')[0] === '..';
 }
 
 /** Passes the bytes of a tar on, until they are those of a bomb. */
@@ -179,22 +215,5 @@ export async function isGzip(path: string): Promise<boolean> {
     throw new Error('it is neither a gzip nor a tar file');
   } finally {
     await handle.close();
-  }
-}
-
-/** Keeps the last bytes of what passes: a tar that was cut off between two entries is found by its missing end alone. */
-class Tail {
-  #bytes: Buffer = Buffer.alloc(0);
-
-  async *of(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-    for await (const chunk of chunks) {
-      const whole = chunk.length >= endOfTar.length ? chunk : Buffer.concat([this.#bytes, chunk]);
-      this.#bytes = Buffer.from(whole.subarray(-endOfTar.length));
-      yield chunk;
-    }
-  }
-
-  get isEndOfTar(): boolean {
-    return this.#bytes.equals(endOfTar);
   }
 }

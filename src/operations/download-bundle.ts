@@ -167,7 +167,7 @@ async function decideRetry(
 /** @throws RuntimeCliError `ERR_RESPONSE_INVALID` when what arrived is not a whole archive; it is removed. */
 async function verifyArchive(part: PartFile, bundleId: BundleId, {backend, context}: OpenBackend) {
   try {
-    return await readArchive(part.path, '', context.signal);
+    return await readArchive(part.path, {signal: context.signal});
   } catch (error) {
     context.signal.throwIfAborted();
     await part.discard();

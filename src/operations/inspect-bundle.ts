@@ -170,7 +170,7 @@ async function describeBareV1(archive: string, signal?: AbortSignal): Promise<Ar
   const isFile = (await stat(archive).catch(() => undefined))?.isFile() === true;
   // Opening it tells what is wrong.
   if (!isFile || (await isGzip(archive).catch(() => true))) return undefined;
-  const contents = await readArchive(archive, '', signal).catch(() => {
+  const contents = await readArchive(archive, {signal}).catch(() => {
     signal?.throwIfAborted();
     return undefined;
   });

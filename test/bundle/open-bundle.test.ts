@@ -6,6 +6,7 @@ import {buffer} from 'node:stream/consumers';
 import {gzipSync} from 'node:zlib';
 import {describe, expect, test} from 'vitest';
 import {openBundle, planBundle, writeBundle, type Bundle, type BundlePlanOptions} from '../../src/bundle/index.js';
+import {rawTar, type HostileEntry} from '../testing/local-runtime/archives.js';
 import {makeFolder, planOptions, smallBuild, type Tree} from './project.js';
 
 /** An archive as `bundle:build` writes it. */
@@ -294,4 +295,49 @@ test.each([true, false])('an aborted signal ends the opening with its reason (ma
   const opening = openBundle(path, {signal: controller.signal});
   controller.abort(reason);
   await expect(opening).rejects.toBe(reason);
+});
+
+describe('an archive without a manifest means one thing', () => {
+  const entry = {name: 'bld/.runtime/config.json', content: config};
+
+  async function archive(...entries: readonly HostileEntry[]): Promise<string> {
+    return join(
+      await makeFolder({archive: gzipSync(await rawTar({name: 'bld/ssr.js', content: 'x'}, ...entries))}),
+      'archive',
+    );
+  }
+
+  test('with one configuration, however its second one is written', async () => {
+    expect((await openBundle(await archive(entry))).files).toHaveLength(1);
+    for (const name of [entry.name, `./${entry.name}`, 'bld//.runtime/./config.json']) {
+      await expect(openBundle(await archive(entry, {...entry, name}))).rejects.toMatchObject({
+        code: 'ERR_ARCHIVE_INVALID',
+        message: expect.stringContaining('2 entries bld/.runtime/config.json') as unknown,
+      });
+    }
+  });
+
+  test('with links that stay in the folder of its files', async () => {
+    const path = await archive(entry, {name: 'bld/link', type: 'symlink', linkname: '../other'});
+    await expect(openBundle(path)).rejects.toMatchObject({
+      code: 'ERR_ARCHIVE_INVALID',
+      message: expect.stringContaining('a link that leads out') as unknown,
+    });
+  });
+
+  test.each(['ssrParameters', 'unknown'])('with a configuration that can be handled: %s', async (key) => {
+    const deep = `{"ssrOnly":["ssr.js"],"ssrShared":[],"${key}":{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`;
+    await expect(openBundle(await archive({...entry, content: deep}))).rejects.toMatchObject({
+      code: 'ERR_ARCHIVE_INVALID',
+      message: expect.stringContaining('more than 200 levels deep') as unknown,
+    });
+  });
+
+  test('with patterns that can be matched', async () => {
+    const hostile = {ssrOnly: ['ssr.js', '*'.repeat(2000)], ssrShared: []};
+    await expect(openBundle(await archive({...entry, content: JSON.stringify(hostile)}))).rejects.toMatchObject({
+      code: 'ERR_ARCHIVE_INVALID',
+      message: expect.stringContaining('ssrOnly.1 must have at most 1024 characters') as unknown,
+    });
+  });
 });

@@ -1,4 +1,4 @@
-import {parseJson} from '../parse-json.js';
+import {parseJson} from '../../errors/parse-json.js';
 
 const longest = 300;
 

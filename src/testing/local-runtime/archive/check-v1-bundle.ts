@@ -1,5 +1,6 @@
 import {HttpFailure} from '../http-failure.js';
-import {checkLayout, isBelow} from './archive-layout.js';
+import {isBelow} from '../../../bundle/archive-layout.js';
+import {checkLayout} from './archive-layout.js';
 import type {ArchiveLimits} from './archive-limits.js';
 import type {CheckedBundle} from './check-v2-bundle.js';
 import {isGzip, readArchive, type ArchiveEntry} from './read-archive.js';

@@ -3,6 +3,7 @@ import {open, stat} from 'node:fs/promises';
 import {pipeline} from 'node:stream/promises';
 import {createGunzip} from 'node:zlib';
 import type {Header} from 'tar-stream';
+import {TarGuard} from '../../../bundle/tar-guard.js';
 import {HttpFailure} from '../http-failure.js';
 import type {ArchiveLimits} from './archive-limits.js';
 import {entryPath} from './entry-path.js';
@@ -38,9 +39,9 @@ export async function readArchive(file: string, {limits, visit}: ReadArchiveOpti
   const {size} = await stat(file);
   const source = createReadStream(file, {highWaterMark: readSize});
   const metered = meter(limits, size);
-  const feeding = (await isGzip(file))
-    ? pipeline(source, createGunzip({chunkSize: readSize}), metered, parser)
-    : pipeline(source, metered, parser);
+  const guarded = (bytes: AsyncIterable<Buffer>): AsyncIterable<Buffer> => new TarGuard().of(metered(bytes));
+  const gunzip = (await isGzip(file)) ? createGunzip({chunkSize: readSize}) : undefined;
+  const feeding = gunzip ? pipeline(source, gunzip, guarded, parser) : pipeline(source, guarded, parser);
   // Looked at below; until then a failure must not count as unhandled.
   feeding.catch(() => undefined);
   let entries = 0;
@@ -55,6 +56,7 @@ export async function readArchive(file: string, {limits, visit}: ReadArchiveOpti
       entry.resume();
     }
     await feeding;
+    if (gunzip && gunzip.bytesWritten !== size) throw behindGzip();
   } catch (error) {
     throw archiveFailure(error);
   }
@@ -113,9 +115,15 @@ function typeName(type: Header['type'] | null): string {
   return type === 'link' ? 'hard link' : (type?.replace('-', ' ') ?? 'file of an unknown type');
 }
 
+function behindGzip(): HttpFailure {
+  return new HttpFailure(422, 'Something follows the gzip of the archive.');
+}
+
 /** What zlib and the tar parser complain about is the client's fault; a failing disk is not. */
 function archiveFailure(error: unknown): unknown {
   if (error instanceof HttpFailure || !(error instanceof Error)) return error;
+  // What zlib passes over, nobody reads: the file is closed on its way.
+  if (error.name === 'AbortError') return behindGzip();
   if ('code' in error && !String(error.code).startsWith('Z_')) return error;
   return new HttpFailure(422, `The archive cannot be read: ${error.message}.`);
 }
