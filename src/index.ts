@@ -1,7 +1,16 @@
 import {tmpdir} from 'node:os';
+import type {Writable} from 'node:stream';
 import {createTemporaryDirectory, sweepTemporaryDirectories} from './bundle/index.js';
 import type {AuthStrategy} from './http/index.js';
-import {buildBundle as build, type BuildBundleResult} from './operations/build-bundle.js';
+import type {BundlePlan} from './bundle/index.js';
+import type {PackResult} from './bundle/types.js';
+import {
+  buildBundle as build,
+  buildBundleInto as buildInto,
+  previewBuild as previewOfBuild,
+  type BuildBundleResult,
+  type PreviewBuildOptions,
+} from './operations/build-bundle.js';
 import {
   deleteBundles as remove,
   type DeleteBundlesOptions,
@@ -14,6 +23,14 @@ import {
   type DownloadBundleResult,
 } from './operations/download-bundle.js';
 import type {Host} from './operations/host.js';
+import {
+  inspectArchive as lookIntoArchive,
+  inspectBundle as lookIntoBundle,
+  type ArchiveInspection,
+  type BundleInspection,
+  type InspectArchiveOptions,
+  type InspectBundleOptions,
+} from './operations/inspect-bundle.js';
 import {listBundles as list, type ListBundlesResult} from './operations/list-bundles.js';
 import {
   listDeployments as history,
@@ -32,7 +49,11 @@ import type {
   WaitForDeploymentOptions,
 } from './operations/options.js';
 import {pushBundleV2 as pushV2} from './operations/push-bundle-v2.js';
-import {pushRuntimeBundle as push} from './operations/push-runtime-bundle.js';
+import {
+  previewPush as previewOfPush,
+  pushRuntimeBundle as push,
+  type PushPreview,
+} from './operations/push-runtime-bundle.js';
 import {
   rollbackBundle as rollback,
   type RollbackBundleOptions,
@@ -52,6 +73,15 @@ export function pushRuntimeBundle(options: PushRuntimeBundleBackendOptions): Pro
 }
 
 /**
+ * Does what a push does before its first request that writes: verifies it, and with `ifChanged` builds the bundle and compares
+ * it with that of the last push.
+ * @throws RuntimeCliError for everything that would make the push fail before it sends anything.
+ */
+export function previewPush(options: PushRuntimeBundleBackendOptions): Promise<PushPreview> {
+  return previewOfPush(options, processHost());
+}
+
+/**
  * Builds a v2 bundle and uploads it to the legacy origin; nothing is deployed.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
@@ -65,6 +95,38 @@ export function pushBundleV2(options: PushV2Options, auth: AuthStrategy): Promis
  */
 export function buildBundle(options: BuildBundleOptions): Promise<BuildBundleResult> {
   return build(options, processHost());
+}
+
+/**
+ * Builds an archive into a stream, without a manifest. The stream is not ended.
+ * @throws RuntimeCliError for everything a user can cause; what the stream fails with; `signal.reason` when aborted.
+ */
+export function buildBundleInto(destination: Writable, options: PreviewBuildOptions): Promise<PackResult> {
+  return buildInto(destination, options, processHost());
+}
+
+/**
+ * Verifies a build: its files, what they match, its configuration. Writes nothing.
+ * @throws RuntimeCliError for everything that would make the build fail before it writes anything.
+ */
+export function previewBuild(options: PreviewBuildOptions): Promise<BundlePlan> {
+  return previewOfBuild(options, processHost());
+}
+
+/**
+ * Looks into an archive file: its files, configuration, matches and problems.
+ * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` when it is damaged or no bundle; `signal.reason` when aborted.
+ */
+export function inspectArchive(path: string, options: InspectArchiveOptions = {}): Promise<ArchiveInspection> {
+  return lookIntoArchive(path, options, processHost());
+}
+
+/**
+ * Downloads a bundle to a temporary folder and looks into it.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
+export function inspectBundle(options: InspectBundleOptions): Promise<BundleInspection> {
+  return lookIntoBundle(options, processHost());
 }
 
 /**
@@ -147,17 +209,48 @@ function processHost(): Host {
   };
 }
 
-export type {BundleContentOptions} from './bundle/index.js';
+export type {BundleContentOptions, BundlePlan} from './bundle/index.js';
+export type {PackResult} from './bundle/types.js';
 export type * from './operations/options.js';
-export type {BuildBundleResult} from './operations/build-bundle.js';
+export type {BuildBundleResult, PreviewBuildOptions} from './operations/build-bundle.js';
 export type {BundleDeletion, DeleteBundlesOptions, DeleteBundlesResult} from './operations/delete-bundles.js';
 export type {DownloadBundleOptions, DownloadBundleResult} from './operations/download-bundle.js';
+export type {
+  ArchiveInspection,
+  BundleInspection,
+  InspectArchiveOptions,
+  InspectBundleOptions,
+  InspectedFile,
+  PatternMatches,
+} from './operations/inspect-bundle.js';
 export type {ListBundlesResult} from './operations/list-bundles.js';
 export type {ListDeploymentsOptions, ListDeploymentsResult} from './operations/list-deployments.js';
 export type {PushPlace, PushRecord, PushRecords} from './operations/push-records.js';
+export type {PushPreview} from './operations/push-runtime-bundle.js';
+export type {UnchangedBundle} from './operations/unchanged-bundle.js';
 export type {RollbackBundleOptions, RollbackBundleResult} from './operations/rollback-bundle.js';
 export type {BackendSettings} from './backends/configuration.js';
-export type * from './backends/contract.js';
+export type {
+  Backend,
+  BundleId,
+  BundleItem,
+  BundleMatches,
+  DeploymentItem,
+  DeploymentRef,
+  DeploymentState,
+  DeploymentStatus,
+} from './backends/contract.js';
+export type {
+  Bundle,
+  BundleConfig,
+  BundleFile,
+  BundleFileCategory,
+  BundleFormat,
+  BundleV2MatchMode,
+  BundleV2Metadata,
+  PlannedBundleFile,
+} from './bundle/types.js';
+export type {SettingSource} from './bundle/settings.js';
 export type {BackendLocation} from './backends/location.js';
 export type {ApiRuntimeConnection} from './backends/api/connection.js';
 export {
@@ -166,7 +259,7 @@ export {
   type BackendRegistration,
   type BackendRegistry,
 } from './backends/registry.js';
-export type {RuntimeBackend, RuntimeBackendPreference} from './backends/select.js';
+export type {BackendSelection, RuntimeBackend, RuntimeBackendPreference} from './backends/select.js';
 export {ApiKeyStrategy, BearerTokenStrategy, OAuthClientCredentialsStrategy} from './http/index.js';
 export type {
   AuthContext,
@@ -176,4 +269,18 @@ export type {
   UploadProgress,
 } from './http/index.js';
 export type {RateLimitMiddlewareConfig} from './http/rate-limit/index.js';
-export * from './errors/index.js';
+export {
+  CredentialsError,
+  DeploymentFailedError,
+  InputError,
+  InterruptedError,
+  isRuntimeCliError,
+  NetworkError,
+  OutcomeUnknownError,
+  RateLimitError,
+  RejectedError,
+  RuntimeCliError,
+  UsageError,
+  WaitTimeoutError,
+  type ErrorCode,
+} from './errors/index.js';

@@ -66,7 +66,6 @@ export const catalogue = {
   },
   ERR_CREDENTIALS_MISSING: {kind: 'input', summary: 'The backend that was chosen has no credentials.'},
   ERR_BACKEND_UNKNOWN: {kind: 'input', summary: 'No backend has this name.'},
-  ERR_BACKEND_INVALID: {kind: 'input', summary: 'A backend does not have the shape of the contract.'},
   ERR_BACKEND_FAILED: {kind: 'rejected', summary: 'A backend failed, or answered what the contract does not allow.'},
   ERR_CAPABILITY_UNSUPPORTED: {kind: 'input', summary: 'The backend cannot do what was asked for.'},
   ERR_BUILD_DIRECTORY: {kind: 'input', summary: 'The build directory is missing, empty or not a directory.'},

@@ -1,5 +1,5 @@
 export {nearest} from './nearest.js';
-export {catalogue, exitCodeMeanings, exitCodes, type ErrorCode, type ErrorKind} from './catalogue.js';
+export {catalogue, exitCodeMeanings, exitCodes, type ErrorCode} from './catalogue.js';
 export {
   amendError,
   createError,
@@ -15,5 +15,4 @@ export {
   RuntimeCliError,
   UsageError,
   WaitTimeoutError,
-  type RuntimeCliErrorOptions,
 } from './runtime-cli-error.js';

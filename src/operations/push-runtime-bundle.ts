@@ -1,5 +1,7 @@
 import type {DeployResult, DeploymentState} from '../backends/contract.js';
-import type {BundleContent, PackResult} from '../bundle/types.js';
+import type {BackendSelection} from '../backends/select.js';
+import type {BundlePlan} from '../bundle/index.js';
+import type {Bundle, BundleContent, BundleFormat, PackResult} from '../bundle/types.js';
 import {commandLine} from '../errors/command-line.js';
 import {amendError, isRuntimeCliError} from '../errors/index.js';
 import type {Host} from './host.js';
@@ -16,7 +18,14 @@ import {waitForDeployment} from './wait-for-deployment.js';
 type DeployedPush = Pick<DeployResult, 'deployment' | 'status' | 'warnings' | 'raw'>;
 
 /** What a push would do. */
-export interface PushPreview extends Pick<PushPlan, 'selection' | 'format' | 'content' | 'warnings'> {
+export interface PushPreview {
+  /** The backend that would serve, and why. */
+  readonly selection: BackendSelection;
+  readonly format: BundleFormat;
+  /** What would be packed, or the prebuilt archive. */
+  readonly content:
+    {readonly kind: 'build'; readonly plan: BundlePlan} | {readonly kind: 'archive'; readonly bundle: Bundle};
+  readonly warnings: readonly string[];
   /** The bundle of the last push, when `ifChanged` asks for it and this one is the same. */
   readonly unchanged?: UnchangedBundle | undefined;
 }

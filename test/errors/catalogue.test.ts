@@ -1,4 +1,5 @@
-import {readFile} from 'node:fs/promises';
+import {readdir, readFile} from 'node:fs/promises';
+import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {
   catalogue,
@@ -25,6 +26,14 @@ describe('the catalogue of errors', () => {
     for (const code of codes) expect(page).toContain(`\`${code}\``);
     for (const exitCode of [0, 1, ...Object.values(exitCodes), 129, 143])
       expect(page).toContain(`| ${String(exitCode)} |`);
+  });
+
+  test('every code is thrown somewhere', async () => {
+    const folder = new URL('../../src/', import.meta.url);
+    const files = (await readdir(folder, {recursive: true})).filter((file) => file.endsWith('.ts'));
+    const others = files.filter((file) => file !== join('errors', 'catalogue.ts'));
+    const sources = (await Promise.all(others.map((file) => readFile(new URL(file, folder), 'utf8')))).join('\n');
+    expect(codes.filter((code) => !new RegExp(`'${code}'`).test(sources))).toEqual([]);
   });
 
   test('an error of another copy of the library is recognised by its shape', () => {
