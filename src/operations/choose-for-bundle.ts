@@ -24,7 +24,7 @@ export async function chooseForBundle(
   } catch (error) {
     if (options.preference !== 'auto' || options.legacyAuth === undefined || !isUnsupported(error)) throw error;
     throw amendError(error, {
-      suggestions: ['If the bundle was pushed to the legacy backend, say --runtime-backend legacy.'],
+      suggestions: ['If the bundle was pushed to the legacy backend, add --runtime-backend legacy.'],
     });
   }
 }

@@ -130,11 +130,11 @@ function incompleteError(
   });
 }
 
-/** A request that was under way when it was given up may have been carried out. */
+/** A request that was given up under way, or was answered with something else, may have been carried out. */
 function describeFailure(bundleId: BundleId, {code, message}: RuntimeCliError): string {
   const reason = message.replace(/\.$/, '');
   const bundle = `bundle ${String(bundleId)}`;
-  return code === 'ERR_INTERRUPTED' || code === 'ERR_OUTCOME_UNKNOWN'
+  return ['ERR_INTERRUPTED', 'ERR_OUTCOME_UNKNOWN', 'ERR_RESPONSE_INVALID'].includes(code)
     ? `it is not known whether ${bundle} was deleted: ${reason}`
     : `${bundle} was not deleted: ${reason}`;
 }

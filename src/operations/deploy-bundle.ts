@@ -1,5 +1,12 @@
 import type {BundleId, DeployResult} from '../backends/contract.js';
-import {deployFallbackReason, fallbackWarning, type BackendSelection, type RuntimeBackend} from '../backends/select.js';
+import {
+  deployFallbackReason,
+  fallbackWarning,
+  uploadFallbackReason,
+  type BackendSelection,
+  type RuntimeBackend,
+} from '../backends/select.js';
+import {commandLine} from '../errors/command-line.js';
 import {callBack, callBackSafely} from './callbacks.js';
 import {idFor} from './choose-for-bundle.js';
 import {amendError, isRuntimeCliError} from '../errors/index.js';
@@ -53,8 +60,8 @@ async function chooseDeployBackend(options: DeployBundleOptions, host: Host): Pr
 }
 
 /**
- * Asks for the deployment. `auto` falls back to legacy on 401, 403 and `invalid_scope` only; `latest` is resolved by
- * the backend that deploys and told before the request.
+ * Asks for the deployment. Only that of `latest` falls back from `auto`'s Api to legacy, on 401, 403 and `invalid_scope`:
+ * the backend that deploys resolves it, and it is told before the request. Ids never cross backends.
  */
 export async function requestDeployment(
   options: DeployBundleOptions,
@@ -83,6 +90,7 @@ async function deployOrFallBack(
     return {...accepted, warnings: [fallbackWarning(fellBack), ...accepted.warnings]};
   } catch (error) {
     const {fallback} = selection;
+    if (fallback !== undefined && options.bundleId !== 'latest') throw withOtherBackend(error, fallback, options);
     const reason = deployFallbackReason(error);
     if (fallback === undefined || reason === undefined) throw error;
     view.detail(`falling back to legacy: ${reason}`);
@@ -91,6 +99,19 @@ async function deployOrFallBack(
     const accepted = await deployWith(fallback, options, host, view);
     return {...accepted, warnings: [fallbackWarning(reason), ...accepted.warnings]};
   }
+}
+
+/** The same id is another bundle at another backend: who knows where it was pushed to says so. */
+function withOtherBackend(error: unknown, other: RuntimeBackend, options: DeployBundleOptions): unknown {
+  if (!isRuntimeCliError(error) || uploadFallbackReason(error) === undefined) return error;
+  const {bundleId, projectSlug, targetSlug} = options;
+  const where = ['--project', projectSlug, '--target', targetSlug, '--runtime-backend', other];
+  return amendError(error, {
+    suggestions: [
+      `If the bundle was pushed to the ${other} backend, deploy it there:`,
+      commandLine('bundle:deploy', bundleId, ...where),
+    ],
+  });
 }
 
 /** Waits until an accepted deployment has ended. */

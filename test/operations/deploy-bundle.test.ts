@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {ApiKeyStrategy} from '../../src/http/index.js';
+import {ApiKeyStrategy, BearerTokenStrategy} from '../../src/http/index.js';
 import {deployBundle} from '../../src/operations/deploy-bundle.js';
 import type {DeployBundleOptions} from '../../src/operations/options.js';
 import {startRecordingServer, type RecordingServer} from '../recording-server.js';
@@ -53,5 +53,69 @@ describe('latest', () => {
     await using project = await createProject();
     await expect(deployBundle(optionsFor(server), project.host)).rejects.toMatchObject({code: 'ERR_REJECTED'});
     expect(server.requests.map(({method}) => method)).toEqual(['GET']);
+  });
+});
+
+describe('a deployment with auto', () => {
+  const auto = (server: RecordingServer): DeployBundleOptions => ({
+    ...optionsFor(server),
+    preference: 'auto',
+    apiConnection: {origin: server.origin, organizationId: 'org', auth: new BearerTokenStrategy('api-token')},
+  });
+  const isApi = ({path}: {readonly path: string}) => path.startsWith('/storefront/');
+
+  test.each([400, 401, 403, 404, 405])('of an id never falls back: after %i legacy hears nothing', async (status) => {
+    await using server = await startRecordingServer((request) =>
+      isApi(request) ? {status, body: {detail: 'no'}} : {status: 201, body: {}},
+    );
+    await using project = await createProject();
+    const called: string[] = [];
+    const callbacks = {onFallback: () => called.push('fallback'), onResolve: (name: string) => called.push(name)};
+    const pending = deployBundle({...auto(server), ...callbacks, bundleId: 5}, project.host);
+    await expect(pending).rejects.toMatchObject({
+      status,
+      suggestions: expect.arrayContaining([
+        'mycli bundle:deploy 5 --project shop --target staging --runtime-backend legacy',
+      ]) as string[],
+    });
+    expect(called).toEqual(['api']);
+    expect(server.requests.filter((request) => !isApi(request))).toEqual([]);
+  });
+
+  test.each([409, 422, 500])('of an id that ends with %i speaks of no other backend', async (status) => {
+    await using server = await startRecordingServer(() => ({status, body: {detail: 'no'}}));
+    await using project = await createProject();
+    const error: unknown = await deployBundle({...auto(server), bundleId: 5}, project.host).catch((e: unknown) => e);
+    expect(error).toMatchObject({status});
+    expect(JSON.stringify(error)).not.toContain('--runtime-backend legacy');
+  });
+
+  test.each([401, 403])('of latest falls back after %i, and legacy looks up its own', async (status) => {
+    await using server = await startRecordingServer((request) => {
+      if (isApi(request)) return {status, body: {}};
+      return request.method === 'GET'
+        ? {status: 200, body: {count: 1, results: [{id: 8, status: 1}]}}
+        : {status: 201, body: {}};
+    });
+    await using project = await createProject();
+    expect(await deployBundle(auto(server), project.host)).toMatchObject({backend: 'legacy', bundleId: 8});
+  });
+
+  test('whose callback throws before anything is sent sends nothing; after that it is ignored', async () => {
+    await using server = await startRecordingServer((request) => {
+      if (isApi(request)) return {status: 403, body: {}};
+      return request.method === 'GET' ? {status: 200, body: {results: [{id: 8, status: 1}]}} : {status: 204};
+    });
+    await using project = await createProject();
+    const fail = () => {
+      throw new Error('my callback');
+    };
+    await expect(deployBundle({...auto(server), onResolve: fail}, project.host)).rejects.toThrow('my callback');
+    expect(server.requests).toEqual([]);
+    const onResolve = (name: string) => {
+      if (name === 'legacy') fail();
+    };
+    const result = await deployBundle({...auto(server), onFallback: fail, onResolve}, project.host);
+    expect(result).toMatchObject({backend: 'legacy', bundleId: 8});
   });
 });
