@@ -12,7 +12,7 @@ const outputRoom = 16 * 1024;
 const storedBytes = 0xffff;
 
 /** Magic, deflate, no flags, no time, no extra flags, unknown system: nothing that differs between two machines. */
-const header = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
+export const gzipHeader: Buffer = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
 /** An empty block with the mark of the last one. */
 const lastBlock = Buffer.from([3, 0]);
 
@@ -56,7 +56,7 @@ export async function* gzip(
     if (spent) free(spent);
     if (compressed && pieces[0]) free(pieces[0]);
   }
-  yield header;
+  yield gzipHeader;
   for await (const block of blocks) {
     checksum = crc32(block, checksum);
     size += block.length;

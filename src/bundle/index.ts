@@ -9,6 +9,7 @@ export {planBundle, type BundlePlan} from './plan.js';
 export type {BundleContentOptions, BundlePlanOptions} from './plan-options.js';
 export {checkSlug, type OptionProblem} from './slug.js';
 export {createTemporaryDirectory, sweepTemporaryDirectories, type TemporaryDirectory} from './temporary-directory.js';
+export {verifyReplaceable} from './replaceable.js';
 export {secretWarnings} from './sensitive-files.js';
 export {streamBundle, type BundleStream} from './stream-bundle.js';
 export type * from './types.js';

@@ -13,6 +13,8 @@ export interface WriteBundleOptions extends PackOptions {
   readonly path: string;
   /** Permissions of the archive, before the umask. @default 0o600 */
   readonly mode?: number | undefined;
+  /** Asked just before files are put into their places: what it rejects with leaves the old ones there. */
+  readonly verify?: (() => Promise<void>) | undefined;
   /** Writes the manifest too, `<path>.json`. @default false */
   readonly manifest?: boolean | undefined;
 }
@@ -22,7 +24,7 @@ export interface WriteBundleOptions extends PackOptions {
  * @throws RuntimeCliError as `packBundle`; `ERR_OUTPUT` when the file cannot be written; `signal.reason` when aborted.
  */
 export async function writeBundle(plan: BundlePlan, options: WriteBundleOptions): Promise<Bundle> {
-  const {path, mode = 0o600, manifest = false, ...packing} = options;
+  const {path, mode = 0o600, manifest = false, verify, ...packing} = options;
   const archive = await stageFile(path, mode, (stream) => packBundle(plan, stream, {...packing, forgets: true}));
   try {
     const {format, message, projectSlug, rootDir, configPath, matchMode, config, files} = plan;
@@ -30,8 +32,12 @@ export async function writeBundle(plan: BundlePlan, options: WriteBundleOptions)
       ...{format, path, ...archive.result},
       ...{message, projectSlug, rootDir, configPath, matchMode, config, files},
     });
-    if (manifest) await placeWithManifest(archive, bundle, mode);
-    else await archive.place();
+    if (manifest) {
+      await placeWithManifest(archive, bundle, mode, verify);
+    } else {
+      await verify?.();
+      await archive.place();
+    }
     return bundle;
   } finally {
     await archive.discard();
@@ -42,10 +48,16 @@ export async function writeBundle(plan: BundlePlan, options: WriteBundleOptions)
  * Places an archive and its manifest when both are complete. A process that is killed in between leaves an archive without
  * a manifest, the old one or the new one.
  */
-async function placeWithManifest(archive: StagedFile<unknown>, bundle: Bundle, mode: number): Promise<void> {
+async function placeWithManifest(
+  archive: StagedFile<unknown>,
+  bundle: Bundle,
+  mode: number,
+  verify: WriteBundleOptions['verify'],
+): Promise<void> {
   const manifest = await stageManifest(bundle, mode);
   const old = manifestPathOf(bundle.path);
   try {
+    await verify?.();
     await rm(old, {force: true}).catch((error: unknown) => {
       throw outputError(old, error);
     });

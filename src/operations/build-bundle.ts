@@ -4,6 +4,7 @@ import {
   manifestPathOf,
   packBundle,
   planBundle,
+  verifyReplaceable,
   writeBundle,
   type BundlePlan,
   type PackOptions,
@@ -44,7 +45,7 @@ export async function previewBuild(options: PreviewBuildOptions, host: Host): Pr
 /**
  * Builds an archive file and its manifest. Either is complete or not there.
  * @throws RuntimeCliError for bad options, an unusable build directory or configuration, a file that changes while it is
- * read, or an output that cannot be written; `signal.reason` when aborted.
+ * read, or an output that cannot be written or is not ours to replace; `signal.reason` when aborted.
  */
 export async function buildBundle(options: BuildBundleOptions, host: Host): Promise<BuildBundleResult> {
   return host.runSteps([verifyStep, packStep], async (step) => {
@@ -52,7 +53,9 @@ export async function buildBundle(options: BuildBundleOptions, host: Host): Prom
     return step('build', async (view) => {
       const path = resolve(options.cwd ?? host.cwd, options.output);
       const pack = packOptions(watched(options, view));
-      const bundle = await writeBundle(plan, {path, mode: 0o666, manifest: true, ...pack});
+      // Once more: a file may have come there since.
+      const verify = options.force ? undefined : () => verifyReplaceable(path);
+      const bundle = await writeBundle(plan, {path, mode: 0o666, manifest: true, verify, ...pack});
       view.done(`Built ${describeArchive(bundle)}`);
       return {bundle, manifest: manifestPathOf(path), warnings: plan.warnings};
     });
@@ -79,7 +82,8 @@ export async function buildBundleInto(
 }
 
 async function planBuild(options: PreviewBuildOptions, host: Host, view: StepView): Promise<BundlePlan> {
-  const {format = 'v2', cwd = host.cwd, output, ...content} = options;
+  const {format = 'v2', cwd = host.cwd, output, force, ...content} = options;
+  if (output !== undefined && !force) await verifyReplaceable(resolve(cwd, output));
   const plan = await planBundle({...content, format, cwd, env: host.env, now: () => host.now()});
   if (output !== undefined) verifyOutside(plan.buildDirectory, resolve(cwd, output));
   view.done(`Verified: ${describeFiles(plan)}`);

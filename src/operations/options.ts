@@ -153,6 +153,8 @@ export interface BuildBundleOptions extends CommonOptions, BundleContentOptions 
   readonly projectSlug?: string | undefined;
   /** Path of the archive. Its manifest is written beside it, `<output>.json`. */
   readonly output: string;
+  /** Replaces whatever files are there. @default false: only an archive and a manifest of a bundle are replaced */
+  readonly force?: boolean | undefined;
 }
 
 /** What is known of an archive. */

@@ -33,11 +33,15 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
       summary: 'Archive to write, - for stdout without a manifest; default bundle.tar.gz, for v1 bundle.tar.',
       helpGroup: 'BUNDLE',
     }),
+    force: Flags.boolean({
+      summary: 'Replace the output also when it is not an archive or a manifest of a bundle.',
+      helpGroup: 'BUNDLE',
+    }),
     'dry-run': Flags.boolean({summary: 'List the files and what they match; write nothing.', helpGroup: 'BUNDLE'}),
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument | undefined> {
-    const {format, output = format === 'v1' ? 'bundle.tar' : 'bundle.tar.gz', 'dry-run': dryRun} = this.flags;
+    const {format, output = format === 'v1' ? 'bundle.tar' : 'bundle.tar.gz', force, 'dry-run': dryRun} = this.flags;
     const toStdout = output === '-' && !dryRun;
     if (toStdout && context.output.json) {
       throw createError('ERR_USAGE', '--json and --output - cannot be used together: both write to stdout.');
@@ -56,9 +60,9 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
       return undefined;
     }
     if (dryRun) {
-      const preview = await previewBuild({...build, output: output === '-' ? undefined : output}, host);
+      const preview = await previewBuild({...build, output: output === '-' ? undefined : output, force}, host);
       return renderPreview(preview, context.output);
     }
-    return renderBuild(await buildBundle({...build, output}, host), context.output);
+    return renderBuild(await buildBundle({...build, output, force}, host), context.output);
   }
 }

@@ -1,0 +1,63 @@
+import {writeFileSync} from 'node:fs';
+import {readdir, readFile, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {describe, expect, test} from 'vitest';
+import {buildBundle, previewBuild} from '../../src/operations/build-bundle.js';
+import {createProject, smallBuild} from './test-host.js';
+
+const foreign: readonly (readonly [output: string, file: string, content: string | Buffer])[] = [
+  ['package', 'package.json', '{"name": "shop", "version": "1.0.0"}'],
+  ['bundle', 'bundle.json', '{"schemaVersion": 1, "name": "not a manifest"}'],
+  ['mycli.config.ts', 'mycli.config.ts', 'export default {};'],
+  ['notes', 'notes', 'x'],
+  ['backup.tgz', 'backup.tgz', Buffer.from('1f8b0800b3d0415f0003', 'hex')],
+];
+
+describe('the output of a build', () => {
+  test.each(foreign)('%s does not replace %s, which is something else', async (output, file, content) => {
+    await using project = await createProject(smallBuild);
+    await writeFile(join(project.directory, file), content);
+    const error = {
+      code: 'ERR_OUTPUT',
+      message: expect.stringContaining(`${join(project.directory, file)} exists and is not `) as string,
+      suggestions: [expect.stringMatching(/--output FILE.*--force/) as string],
+    };
+    await expect(buildBundle({output}, project.host)).rejects.toMatchObject(error);
+    await expect(previewBuild({output}, project.host)).rejects.toMatchObject(error);
+    const path = join(project.directory, file);
+    expect((await readFile(path)).equals(Buffer.from(content))).toBe(true);
+    const {bundle} = await buildBundle({output, force: true}, project.host);
+    expect((await readFile(bundle.path)).length).toBe(bundle.size);
+  });
+
+  test('is refused before any work', async () => {
+    await using project = await createProject({notes: 'x'});
+    // There is no build.
+    await expect(buildBundle({output: 'notes'}, project.host)).rejects.toMatchObject({code: 'ERR_OUTPUT'});
+  });
+
+  test.each([
+    ['v1', {}],
+    ['v1', {[`build/static/${'n'.repeat(90)}.js`]: '', 'build/a': ''}],
+    ['v2', {}],
+  ] as const)('replaces an earlier one of %s, and an empty file', async (format, more) => {
+    await using project = await createProject({...smallBuild, ...more, out: '', 'out.json': ''});
+    const options = {format, output: 'out', projectSlug: `p${'r'.repeat(40)}`};
+    const first = await buildBundle({...options, ssrOnly: ['ssr.js']}, project.host);
+    const other = await buildBundle({...options, format: 'v2', ssrOnly: ['ssr*']}, project.host);
+    expect(other.bundle.sha256).not.toBe(first.bundle.sha256);
+    await buildBundle(options, project.host);
+  });
+
+  test('does not replace a file that came while the bundle was built', async () => {
+    await using project = await createProject(smallBuild);
+    const path = join(project.directory, 'out.json');
+    const onProgress = (): void => {
+      writeFileSync(path, 'mine');
+    };
+    const building = buildBundle({output: 'out', onProgress}, project.host);
+    await expect(building).rejects.toMatchObject({code: 'ERR_OUTPUT', details: {path}});
+    expect(await readFile(path, 'utf8')).toBe('mine');
+    expect(await readdir(project.directory)).not.toContain('out');
+  });
+});
