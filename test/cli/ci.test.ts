@@ -211,6 +211,19 @@ describe('what a server says', () => {
 });
 
 describe('--output-env', () => {
+  test.each(['SECRET=canary\n', 'MYCLI_API_KEY=canary\n', 'MYCLI_BUNDLE_ID=1\nOTHER=2\n', '{"name": "shop"}\n'])(
+    'replaces no file that holds something else: %j',
+    async (content) => {
+      const path = join(project, 'precious.env');
+      await writeFile(path, content);
+      const {code, stdout} = await step(['bundle:push', '-p', 'shop', '--json', '--output-env', path]);
+      expect(code).toBe(3);
+      expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_OUTPUT'}});
+      expect(stdout).not.toContain('canary');
+      expect(await readFile(path, 'utf8')).toBe(content);
+    },
+  );
+
   test('writes the same as dotenv, in place of what an earlier run wrote', async () => {
     const env = await startRuntime();
     await writeFile(join(project, 'push.env'), 'MYCLI_BUNDLE_ID=old\n');

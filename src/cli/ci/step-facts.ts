@@ -10,6 +10,14 @@ export interface StepFacts {
   readonly sha256?: string | undefined;
 }
 
+/** The names of all outputs. */
+export const factNames = [
+  'bundle-id',
+  'deployment-id',
+  'backend',
+  'sha256',
+] as const satisfies readonly (keyof StepFacts)[];
+
 /** The facts in the document of a push or a deployment. */
 export function factsOfDocument(document: JsonDocument): StepFacts {
   const {bundleId, deploymentId, backend, archive} = document;

@@ -1,10 +1,13 @@
-import {appendFile, writeFile} from 'node:fs/promises';
+import {appendFile, readFile, stat, writeFile} from 'node:fs/promises';
 import {resolve} from 'node:path';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import type {CommandContext} from '../command-context.js';
 import type {JsonDocument} from '../output/output.js';
 import {dotenvLines, dotenvName, fitsDotenv, githubOutputs, summaryTable} from './output-formats.js';
-import {factsOfDocument, factsOfError, textOf, type StepFacts} from './step-facts.js';
+import {factsOfDocument, factNames, factsOfError, textOf, type StepFacts} from './step-facts.js';
+
+/** What no outputs of a run come near, in bytes. */
+const largestOutputs = 64 * 1024;
 
 /** What step outputs are written with. */
 export type StepOutputContext = Pick<CommandContext, 'cwd' | 'env'> & {
@@ -21,7 +24,8 @@ export interface StepOutputOptions {
 
 /**
  * Runs a command and tells the CI system what it came to, failed or not: `$GITHUB_OUTPUT`, `$GITHUB_STEP_SUMMARY` and the
- * file of `--output-env`. That file is emptied first: what stands in it is of this run.
+ * file of `--output-env`. That file is emptied first: what stands in it is of this run. One that
+ * holds something else is left alone.
  * @throws RuntimeCliError `ERR_OUTPUT`, before anything is done, when that file cannot be written; else what `act` throws.
  */
 export async function withStepOutputs<Document extends JsonDocument>(
@@ -53,13 +57,36 @@ export async function withStepOutputs<Document extends JsonDocument>(
 
 async function empty(path: string): Promise<void> {
   try {
+    if (await isForeign(path)) throw foreignFile(path);
     await writeFile(path, '');
   } catch (error) {
+    if (isRuntimeCliError(error)) throw error;
     throw createError('ERR_OUTPUT', `The file of --output-env cannot be written: ${reasonOf(error)}.`, {
       suggestions: ['Give --output-env a path in a folder that exists.'],
       cause: error,
     });
   }
+}
+
+/** Whether a file holds something else than outputs of a run before: a `.env` with secrets must not be emptied. */
+async function isForeign(path: string): Promise<boolean> {
+  const stats = await stat(path).catch(() => undefined);
+  // A pipe or a terminal has nothing to lose.
+  if (stats === undefined || !stats.isFile() || stats.size === 0) return false;
+  if (stats.size > largestOutputs) return true;
+  const names = factNames.map(dotenvName);
+  const lines = (await readFile(path, 'utf8')).split('\n').filter((line) => line !== '');
+  return !lines.every((line) => names.some((name) => line.startsWith(`${name}=`)));
+}
+
+function foreignFile(path: string): Error {
+  return createError(
+    'ERR_OUTPUT',
+    `${path} holds something else than outputs of mycli: --output-env would replace it.`,
+    {
+      suggestions: ['Give --output-env a file of its own, or remove this one.'],
+    },
+  );
 }
 
 async function writeAll(
