@@ -26,6 +26,8 @@ export interface LayoutRules {
 /** Bytes or characters of a path, or of what a link says, at most. */
 const maxPathLength = 4096;
 const maxLinkHops = 40;
+/** Characters of the paths that all links of an archive lead through, at most; one that takes more is refused. */
+const maxLinkWork = 200_000_000;
 /** Absolute, or with a separator that is none everywhere. */
 const unsafeTarget = /^\/|^[A-Za-z]:|\\|\0/;
 
@@ -62,12 +64,10 @@ export function layoutProblem(
     if (twin && !isRepeated && (twin.type !== 'directory' || entry.type !== 'directory')) return {kind: 'twice', entry};
     byPath.set(entry.path, entry);
   }
-  const folders = new Set<string>();
-  for (const entry of byPath.values()) {
-    const parent = parentProblem(entry.path, byPath, folders);
-    if (parent !== undefined) return {kind: 'below', entry, parent};
-    if (!linkStays(entry, byPath, root)) return {kind: 'leads-out', entry};
-  }
+  const below = belowProblem(byPath);
+  if (below) return below;
+  const work = {left: maxLinkWork};
+  for (const entry of byPath.values()) if (!linkStays(entry, byPath, root, work)) return {kind: 'leads-out', entry};
   return undefined;
 }
 
@@ -76,27 +76,31 @@ export function isBelow(path: string, root: string): boolean {
   return root === '' || path.startsWith(`${root}/`);
 }
 
-/** The nearest entry above a path that is no folder. `folders` are remembered: each is looked at once. */
-function parentProblem(
-  path: string,
-  entries: ReadonlyMap<string, LayoutEntry>,
-  folders: Set<string>,
-): string | undefined {
-  for (let end = path.lastIndexOf('/'); end !== -1; end = path.lastIndexOf('/', end - 1)) {
-    const folder = path.slice(0, end);
-    if (folders.has(folder)) return undefined;
-    const parent = entries.get(folder);
-    if (parent && parent.type !== 'directory') return folder;
-    folders.add(folder);
+/** An entry below one that is no folder. Paths may have thousands of parts: no list is made of what is above them. */
+function belowProblem(entries: ReadonlyMap<string, LayoutEntry>): LayoutProblem | undefined {
+  // With the least of all characters for "/" what lies below an entry follows it at once.
+  const sorted = [...entries.values()]
+    .map((entry) => ({entry, key: entry.path.split('/').join('\0')}))
+    .sort((a, b) => (a.key < b.key ? -1 : 1));
+  for (const [index, {entry, key}] of sorted.entries()) {
+    const next = sorted[index + 1];
+    if (entry.type !== 'directory' && next?.key.startsWith(`${key}\0`)) {
+      return {kind: 'below', entry: next.entry, parent: entry.path};
+    }
   }
   return undefined;
 }
 
-function linkStays(entry: LayoutEntry, entries: ReadonlyMap<string, LayoutEntry>, root: string): boolean {
+function linkStays(
+  entry: LayoutEntry,
+  entries: ReadonlyMap<string, LayoutEntry>,
+  root: string,
+  work: {left: number},
+): boolean {
   const {path, type, linkTarget = ''} = entry;
   switch (type) {
     case 'symlink':
-      return staysInside(path, linkTarget, entries, isBelow(path, root) ? root : '');
+      return staysInside({path, target: linkTarget}, entries, isBelow(path, root) ? root : '', work);
     case 'link': {
       // It says its target from the top, and is made with what is there.
       const target = entryPath(linkTarget);
@@ -112,7 +116,12 @@ function isFile(path: string, entries: ReadonlyMap<string, LayoutEntry>): boolea
   return entries.get(path)?.type === 'file';
 }
 
-function staysInside(path: string, target: string, entries: ReadonlyMap<string, LayoutEntry>, root: string): boolean {
+function staysInside(
+  {path, target}: {readonly path: string; readonly target: string},
+  entries: ReadonlyMap<string, LayoutEntry>,
+  root: string,
+  work: {left: number},
+): boolean {
   const floor = root === '' ? 0 : root.split('/').length;
   const position = path.split('/').slice(0, -1);
   let pending = target;
@@ -130,7 +139,10 @@ function staysInside(path: string, target: string, entries: ReadonlyMap<string, 
         continue;
       }
       position.push(part);
-      const entry = entries.get(position.join('/'));
+      const reached = position.join('/');
+      work.left -= reached.length;
+      if (work.left < 0) return false;
+      const entry = entries.get(reached);
       next = entry?.type === 'symlink' ? entry.linkTarget : undefined;
     }
     position.pop();
