@@ -1,9 +1,9 @@
 // `npm test`: every check of the project, two at a time. What each says is printed in the order of this list. After the
-// first that fails, nothing more is started.
+// first that fails, nothing more is started. `--ci`: also what needs other Nodes, published clients or an S3 server.
 import {spawn} from 'node:child_process';
 
 /** `after`: what has to have passed before, because it writes what this one reads. */
-const steps = [
+const checks = [
   {name: 'build', command: 'npm run build'},
   // With the declarations that were built: the examples see the package as their authors do.
   {name: 'lint', command: 'npm run lint', after: ['build']},
@@ -18,7 +18,27 @@ const steps = [
   // By themselves, for they keep both cores busy.
   {name: 'tests', command: 'npm run test:coverage', after: 'all above'},
   {name: 'drift', command: 'node scripts/drift.js', after: 'all above'},
-].map((step) => ({...step, state: 'waiting', output: [], seconds: 0}));
+];
+
+/** What can tell one Node from another: archives, HTTP, loading what users wrote, start and end of a process. */
+const differing = [
+  ...['test/http', 'test/modules'],
+  ...['gzip', 'owned-chunks', 'write-bundle', 'write-tar'].map((name) => `test/bundle/${name}.test.ts`),
+  ...['binary', 'signals', 'startup', 'user-code'].map((name) => `test/cli/${name}.test.ts`),
+];
+// The first two mostly wait.
+const ciChecks = [
+  {name: 'S3 server', command: 'npm run test:s3', after: ['drift']},
+  {name: 'published clients', command: 'npm run test:clients', after: ['drift']},
+  {name: 'newer Nodes', command: `npm run test:nodes -- --node 22 --node 24 ${differing.join(' ')}`, after: ['drift']},
+];
+
+const steps = [...checks, ...(process.argv.includes('--ci') ? ciChecks : [])].map((step) => ({
+  ...step,
+  state: 'waiting',
+  output: [],
+  seconds: 0,
+}));
 const lanes = 2;
 
 // Packing runs `prepare`, which would build once more.
