@@ -4,9 +4,37 @@ import {promisify} from 'node:util';
 /** Git answers at once; a file system that hangs must not hold up a push. */
 const gitTimeoutMs = 5000;
 
-/** What git needs of the environment: no secrets of others are among it. */
-const passedOn =
-  /^(?:PATH|HOME|USERPROFILE|SYSTEMROOT|PATHEXT|TEMP|TMP|TMPDIR|XDG_CONFIG_HOME|GIT_CONFIG_.*|GIT_EXEC_PATH)$/i;
+/**
+ * What git needs to run and to find its configuration. It gets nothing else: not our secrets, for a repository may have
+ * it run programs of its own, and no `GIT_DIR` of a git hook, which names another repository.
+ */
+const gitVariables = new Set([
+  'PATH',
+  'PATHEXT',
+  'HOME',
+  'USERPROFILE',
+  'HOMEDRIVE',
+  'HOMEPATH',
+  'APPDATA',
+  'LOCALAPPDATA',
+  'PROGRAMDATA',
+  'PROGRAMFILES',
+  'XDG_CONFIG_HOME',
+  'SYSTEMROOT',
+  'WINDIR',
+  'COMSPEC',
+  'TMPDIR',
+  'TEMP',
+  'TMP',
+  'LD_LIBRARY_PATH',
+  'SUDO_UID',
+  'GIT_CEILING_DIRECTORIES',
+  'GIT_DISCOVERY_ACROSS_FILESYSTEM',
+  'GIT_EXEC_PATH',
+  'GIT_CONFIG_GLOBAL',
+  'GIT_CONFIG_SYSTEM',
+  'GIT_CONFIG_NOSYSTEM',
+]);
 
 /**
  * The message of a bundle that was given none: `<branch>: <short commit>` of the git work tree at `directory`, the commit
@@ -30,12 +58,12 @@ async function git(
   directory: string,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<string | undefined> {
-  // Not among them: GIT_DIR and others, which inside a git hook name another repository than the one of `directory`.
-  const passed = Object.fromEntries(Object.entries(env).filter(([name]) => passedOn.test(name)));
+  // Windows writes some of the names with small letters.
+  const needed = Object.fromEntries(Object.entries(env).filter(([name]) => gitVariables.has(name.toUpperCase())));
   try {
     // `-C`, not `cwd`: Windows would look for a git.exe there. A look changes nothing, and starts no program of the repository.
     const fixed = ['-C', directory, '--no-optional-locks', '-c', 'core.fsmonitor=false'];
-    const {stdout} = await promisify(execFile)('git', [...fixed, ...args], {env: passed, timeout: gitTimeoutMs});
+    const {stdout} = await promisify(execFile)('git', [...fixed, ...args], {env: needed, timeout: gitTimeoutMs});
     return stdout.trim() || undefined;
   } catch {
     return undefined;
