@@ -42,7 +42,7 @@ export interface Connection {
 /** What a connection is made with. */
 export interface ConnectionContext {
   readonly env: Environment;
-  readonly output: Pick<Output, 'warn'>;
+  readonly output: Pick<Output, 'warn' | 'addSecrets'>;
 }
 
 /**
@@ -110,6 +110,7 @@ function apiAuth(
     clientId: clientId.value,
     clientSecret: clientSecret.value.reveal(),
     scopes: scopes?.value,
+    onToken: (token) => context.output.addSecrets([token]),
   });
 }
 

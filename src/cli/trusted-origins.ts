@@ -1,4 +1,5 @@
 import {createError} from '../errors/index.js';
+import {shownAddress} from '../http/origin.js';
 import type {Environment} from '../http/types.js';
 
 const variable = 'MYCLI_TRUSTED_ORIGINS';
@@ -24,7 +25,7 @@ function originOf(entry: string): string {
   try {
     return new URL(/^[a-z]+:\/\//i.test(entry) ? entry : `https://${entry}`).origin;
   } catch {
-    throw createError('ERR_ORIGIN_INVALID', `${variable} lists ${entry}, which is not an origin.`, {
+    throw createError('ERR_ORIGIN_INVALID', `${variable} lists ${shownAddress(entry)}, which is not an origin.`, {
       suggestions: ['List origins such as https://runtime.example.com, separated by commas.'],
     });
   }

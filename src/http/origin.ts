@@ -1,5 +1,4 @@
 import {createError} from '../errors/index.js';
-import {createRedactor} from './redact.js';
 
 /**
  * The address of a service as requests use it: `https://` when it has no scheme, no slash at the end, the path kept.
@@ -17,10 +16,9 @@ export function normalizeOrigin(option: string, value: string): string {
  * @throws RuntimeCliError `ERR_ORIGIN_INVALID` when it is no http(s) URL or holds credentials.
  */
 export function parseServiceUrl(option: string, value: string): URL {
-  const text = value.trim();
-  const full = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`;
+  const full = withScheme(value.trim());
   const url = URL.canParse(full) ? new URL(full) : undefined;
-  if (url === undefined) throw invalid(option, `is not a URL: "${createRedactor([])(full)}"`);
+  if (url === undefined) throw invalid(option, `is not a URL: "${shownAddress(full)}"`);
   if (url.username !== '' || url.password !== '') throw invalid(option, 'holds credentials');
   if (!['http:', 'https:'].includes(url.protocol)) throw invalid(option, `has the scheme ${url.protocol}//`);
   return url;
@@ -35,6 +33,21 @@ export function isInsecureOrigin(origin: string): boolean {
 /** Whether the host of a URL is this machine. */
 export function isLoopback(hostname: string): boolean {
   return /^(?:(?:.*\.)?localhost\.?|127(?:\.\d+){3}|\[::1\]|\[::ffff:7f[\da-f]{2}:[\da-f]{1,4}\])$/.test(hostname);
+}
+
+/**
+ * An address as it may be shown: without credentials, and when it is no URL also without a query, which a text that does
+ * not parse may have anywhere.
+ */
+export function shownAddress(address: string): string {
+  const full = withScheme(address.trim());
+  const url = URL.canParse(full) ? new URL(full) : undefined;
+  if (url !== undefined && url.username === '' && url.password === '') return address;
+  return address.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, '$1***@').replace(/[?#].*$/s, '?***');
+}
+
+function withScheme(text: string): string {
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`;
 }
 
 function invalid(option: string, why: string): Error {

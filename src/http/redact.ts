@@ -9,18 +9,22 @@ const mask = '***';
 export function createRedactor(secrets: readonly string[]): (text: string) => string {
   const forms = new Set(secrets.filter((secret) => secret.length >= 4).flatMap(formsOf));
   // The longest first: a form may contain another one.
-  const sorted = [...forms].sort((a, b) => b.length - a.length).map(escapeRegExp);
-  const known = sorted.length === 0 ? undefined : new RegExp(sorted.join('|'), 'g');
+  const sorted = [...forms].sort((a, b) => b.length - a.length);
   return (text) => {
-    const masked = known === undefined ? text : text.replace(known, mask);
-    return masked
-      .replace(
-        /(authorization["']?\s*[:=]\s*["']?)(?:(bearer|basic)\s+)?[^\s"',;]+/gi,
-        (_, name: string, scheme = '') => [name, scheme && `${String(scheme)} `, mask].join(''),
-      )
-      .replace(/\b(bearer|basic) [\w.~+/-]{16,}=*/gi, `$1 ${mask}`)
-      .replace(/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/?#"'<>@]*@/gi, `$1${mask}@`)
-      .replace(/\b(https?:\/\/[^\s?#"'<>]*\?)[^\s#"'<>]+/gi, `$1${mask}`);
+    // No regular expression: a long secret would be too large for one, and be repeated by the error that says so.
+    const masked = sorted.reduce((rest, form) => rest.replaceAll(form, mask), text);
+    return (
+      masked
+        .replace(
+          /(authorization["']?\s*[:=]\s*["']?)(?:(bearer|basic)\s+)?[^\s"',;]+/gi,
+          (_, name: string, scheme = '') => [name, scheme && `${String(scheme)} `, mask].join(''),
+        )
+        .replace(/\b(bearer|basic) [\w.~+/-]{16,}=*/gi, `$1 ${mask}`)
+        .replace(/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/?#"'<>@]*@/gi, `$1${mask}@`)
+        // A password with a slash or the like in it: no URL, but what somebody wanted to be one.
+        .replace(/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/?#"'<>@:]*:(?!\d{1,5}[/?#])[^\s"'<>]*@/gi, `$1${mask}@`)
+        .replace(/\b(https?:\/\/[^\s?#"'<>]*\?)[^\s#"'<>]+/gi, `$1${mask}`)
+    );
   };
 }
 
@@ -39,8 +43,4 @@ function base64FormsOf(secret: string): string[] {
     text,
     text.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', ''),
   ]);
-}
-
-function escapeRegExp(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }

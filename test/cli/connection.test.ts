@@ -30,7 +30,7 @@ async function resolve(
     clientSecret: wrap(clientSecret),
     apiToken: wrap(apiToken),
   };
-  const output = {warn: (text: string) => warnings.push(text)};
+  const output = {warn: (text: string) => warnings.push(text), addSecrets: () => undefined};
   return {connection: resolveConnection({env, output}, settings), warnings};
 }
 

@@ -3,6 +3,25 @@ import {describe, expect, test} from 'vitest';
 import {createRedactor, isInsecureOrigin, normalizeOrigin} from '../../src/http/index.js';
 import {serverMessage} from '../../src/http/errors/server-message.js';
 
+test.each([
+  'https://user:canary@ho st/',
+  'https://user:canary/x@host',
+  'https://user:canary?x@host',
+  'https://user:canary#x@host',
+  'see https://user:canary@host/path, and ftp://user:canary/y@host',
+])('the password of what looks like a URL is masked: %s', (text) => {
+  expect(createRedactor([])(text)).not.toContain('canary');
+});
+
+test.each(['https://host:8080/@scope/name', 'https://host/a:b', 'mail me@host'])('%s stays as it is', (text) => {
+  expect(createRedactor([])(text)).toBe(text);
+});
+
+test('a secret of any length is masked, and is in no error', () => {
+  const long = `(${'[canary\\'.repeat(3_000_000)}`;
+  expect(createRedactor([long, 'short-one'])(`${long}short-one`)).toBe('******');
+});
+
 describe('createRedactor', () => {
   const secret = 'p/+"ä\\s&w0rd';
   const redact = createRedactor([secret]);

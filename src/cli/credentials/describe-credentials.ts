@@ -1,3 +1,4 @@
+export {shownAddress} from '../../http/origin.js';
 import type {StoredCredentials} from './credential-file.js';
 import type {CredentialKind} from './login-target.js';
 

@@ -3,7 +3,7 @@ import {styleText} from 'node:util';
 import {createError} from '../../errors/index.js';
 import type {Logger} from '../../http/types.js';
 import {annotation, withoutCommands, withoutCommandsInJson} from '../ci/workflow-commands.js';
-import {sanitize} from './sanitize.js';
+import {escapeControls, sanitize} from './sanitize.js';
 import {terminalWidth} from './terminal.js';
 
 /** A result for programs: plain JSON, without `schemaVersion`. */
@@ -190,9 +190,9 @@ export class Output implements Logger {
     if (!this.quiet) this.#write(this.stream, this.clean(line));
   }
 
-  /** A warning. The same text is said once; the document has it too. */
+  /** A warning, in one line: a server's must not look like several. The same text is said once; the document has it too. */
   warn(message: string): void {
-    const text = this.clean(message);
+    const text = oneLineOf(this.clean(message));
     if (this.#warnings.has(text)) return;
     this.#warnings.add(text);
     if (this.#annotating) this.stream.write(`${annotation('warning', text)}\n`);
@@ -217,7 +217,7 @@ export class Output implements Logger {
     if (!this.json || this.#documentWritten) return;
     this.#documentWritten = true;
     const complete = {schemaVersion: 1, ...document, ...this.#documentWarnings(document)};
-    const json = JSON.stringify(this.#masked(complete), undefined, oneLine ? 0 : 2);
+    const json = escapeControls(JSON.stringify(this.#masked(complete), undefined, oneLine ? 0 : 2));
     this.#writeStdout(`${this.#annotating ? withoutCommandsInJson(json) : json}\n`);
   }
 
@@ -229,7 +229,7 @@ export class Output implements Logger {
   #documentWarnings(document: JsonDocument): JsonDocument {
     const own: unknown = document['warnings'];
     const listed: readonly unknown[] = Array.isArray(own) ? own : [];
-    const known = listed.map((item) => this.clean(String(item)));
+    const known = listed.map((item) => oneLineOf(this.clean(String(item))));
     const more = [...this.#warnings].filter((warning) => !known.includes(warning));
     return more.length === 0 ? {} : {warnings: [...listed, ...more]};
   }
@@ -254,6 +254,10 @@ export class Output implements Logger {
   #write(stream: Writable, line: string): void {
     stream.write(`${this.#plain(line)}\n`);
   }
+}
+
+function oneLineOf(text: string): string {
+  return text.replaceAll(/\s*[\n\t]\s*/g, ' ').trim();
 }
 
 function isSerializable(value: unknown): value is {toJSON(): unknown} {

@@ -9,3 +9,14 @@ export function sanitize(text: string): string {
     .replaceAll('\r\n', '\n')
     .replaceAll(/(?![\t\n])[\p{Cc}\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069]/gu, '');
 }
+
+/**
+ * JSON that a terminal shows as it is: JSON escapes only some of the control characters, and none that change the
+ * direction of text. It stays the same document, for they stand in strings only.
+ */
+export function escapeControls(json: string): string {
+  return json.replaceAll(
+    /[\u007F-\u009F\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}

@@ -33,7 +33,7 @@ export function renderInspection(
     output.result(line);
   }
   output.result('');
-  for (const line of renderTable(files, columns, output.width)) output.result(line);
+  for (const line of renderTable(files, columns, output)) output.result(line);
   for (const problem of problems) output.result(`Problem: ${problem}`);
   return {...inspection} satisfies Body<BundleInspectDocument>;
 }

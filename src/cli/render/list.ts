@@ -58,7 +58,7 @@ export function renderDeployments(
 
 function renderRows<Row>(rows: readonly Row[], columns: readonly Column<Row>[], output: Output): void {
   if (rows.length === 0) return;
-  for (const line of renderTable(rows, columns, output.width)) output.result(line);
+  for (const line of renderTable(rows, columns, output)) output.result(line);
 }
 
 function tellRest(shown: number, total: number | undefined, output: Output): void {

@@ -21,7 +21,7 @@ export function renderSettings(
   output: Output,
 ): JsonDocument {
   output.info(configFile === undefined ? 'No configuration file was found.' : `Configuration file: ${configFile}`);
-  for (const line of renderTable(settings, columns, output.width)) output.result(line);
+  for (const line of renderTable(settings, columns, output)) output.result(line);
   return {configFile: configFile ?? null, settings} satisfies Body<ConfigShowDocument>;
 }
 

@@ -1,5 +1,11 @@
 import {createError, nearest} from '../../errors/index.js';
+import type {Output} from '../output/output.js';
 import {sanitize} from '../output/sanitize.js';
+
+/** How lines are shown: what is in a cell is cleaned before it is cut, or half a secret would be left. */
+type Display = Pick<Output, 'width' | 'clean'>;
+
+const unlimited: Display = {width: Number.POSITIVE_INFINITY, clean: sanitize};
 
 /** A column of a table of things. */
 export interface Column<Row> {
@@ -36,34 +42,34 @@ export function chooseColumns<Row>(columns: readonly Column<Row>[], names?: stri
 export function renderTable<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
-  width?: number,
+  display?: Display,
 ): readonly string[] {
   const cells = rows.map((row) => columns.map(({value}) => String(value(row) ?? '') || '-'));
   return tableLines(
     columns.map(({name}) => name.toUpperCase()),
     cells,
-    width,
+    display,
   );
 }
 
 /**
  * Lines of a table: a row of headings, then the rows, their cells aligned to the left and two spaces apart. A cell is one
  * line of plain text, whatever it is made of.
- * @param width Longest line, in characters; longer ones are cut. @default no limit
+ * @param display `width`: longest line, in characters; longer ones are cut. @default no limit
  */
 export function tableLines(
   headings: readonly string[],
   rows: readonly (readonly string[])[],
-  width = Number.POSITIVE_INFINITY,
+  display = unlimited,
 ): readonly string[] {
-  const lines = [headings, ...rows].map((row) => row.map((cell) => sanitize(cell).replaceAll(/\s+/g, ' ').trim()));
+  const lines = [headings, ...rows].map((row) => row.map((cell) => display.clean(cell).replaceAll(/\s+/g, ' ').trim()));
   // Not Math.max(...): there may be more rows than a call takes arguments.
   const widths = headings.map((_, column) =>
     lines.reduce((widest, line) => Math.max(widest, charactersOf(line[column] ?? '').length), 0),
   );
   return lines.map((line) => {
     const padded = line.map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - charactersOf(cell).length));
-    return cut(padded.join('  ').trimEnd(), width);
+    return cut(padded.join('  ').trimEnd(), display.width);
   });
 }
 

@@ -1,4 +1,5 @@
 import {inspect} from 'node:util';
+import {shownAddress} from '../../http/origin.js';
 import {settingNames} from './setting-names.js';
 import type {SettingKey, Settings} from './settings.js';
 
@@ -20,12 +21,17 @@ export function describeResolved(settings: Settings): readonly string[] {
 export function describeSettings(settings: Settings, keys: readonly SettingKey[]): readonly string[] {
   const rows = keys.flatMap((key) => {
     const setting = settings[key];
-    return setting === undefined ? [] : [{label: settingNames[key].label, setting}];
+    return setting === undefined ? [] : [{key, label: settingNames[key].label, setting}];
   });
   const width = Math.max(...rows.map(({label}) => label.length));
-  return rows.map(({label, setting}) => {
+  return rows.map(({key, label, setting}) => {
     const {value} = setting;
-    const shown = typeof value === 'string' ? value : inspect(value, {breakLength: Number.POSITIVE_INFINITY});
+    const shown =
+      typeof value === 'string' ? shownText(key, value) : inspect(value, {breakLength: Number.POSITIVE_INFINITY});
     return `${label.padEnd(width)}  ${shown}  (${setting.source.name})`;
   });
+}
+
+function shownText(key: SettingKey, value: string): string {
+  return key === 'origin' || key === 'apiOrigin' ? shownAddress(value) : value;
 }

@@ -1,3 +1,4 @@
+import {shownAddress} from '../../http/origin.js';
 import {isSecretKey} from '../config/check-config-keys.js';
 import {loadConfigFile} from '../config/load-config-file.js';
 import {withStoredCredentials} from '../credentials/stored-settings.js';
@@ -38,6 +39,7 @@ export interface ExplainedSettings {
 }
 
 const secretSettings: ReadonlySet<SettingKey> = new Set(['apiKey', 'clientSecret', 'apiToken']);
+const addressSettings: ReadonlySet<SettingKey> = new Set(['origin', 'apiOrigin', 'tokenUrl']);
 
 /**
  * Resolves every setting, with what each source says of it. Secrets and `@FILE` are not read.
@@ -116,6 +118,8 @@ function without(key: SettingKey, kind: SettingSource['kind'], input: SettingsIn
 
 function masked(key: SettingKey, value: unknown): unknown {
   if (secretSettings.has(key)) return new Secret('').toString();
+  // What is no URL is not refused here, and may hold a password all the same.
+  if (addressSettings.has(key) && typeof value === 'string') return shownAddress(value);
   return key === 'backendOptions' ? withoutSecrets(value) : value;
 }
 

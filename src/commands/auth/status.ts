@@ -1,7 +1,12 @@
 import {BaseCommand} from '../../cli/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
 import {credentialPath, readCredentials} from '../../cli/credentials/credential-file.js';
-import {credentialEntries, describeEntry, storedSecrets} from '../../cli/credentials/describe-credentials.js';
+import {
+  credentialEntries,
+  describeEntry,
+  shownAddress,
+  storedSecrets,
+} from '../../cli/credentials/describe-credentials.js';
 import type {AuthStatusDocument, Body} from '../../cli/documents.js';
 import {connectionFlags} from '../../cli/flags/index.js';
 import type {Settings} from '../../cli/settings/settings.js';
@@ -42,6 +47,6 @@ function credentialSources({origin, apiKey, apiOrigin, apiToken, clientSecret}: 
     {backend: 'api', origin: apiOrigin, secret: apiToken ?? clientSecret},
   ];
   return backends.flatMap(({backend, origin: address, secret}) =>
-    address === undefined ? [] : [{backend, origin: address.value, source: secret?.source.name ?? null}],
+    address === undefined ? [] : [{backend, origin: shownAddress(address.value), source: secret?.source.name ?? null}],
   );
 }

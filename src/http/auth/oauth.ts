@@ -19,6 +19,8 @@ export interface OAuthClientCredentialsOptions {
   readonly clientSecret: string;
   /** @default none are asked for */
   readonly scopes?: readonly string[] | undefined;
+  /** Called with each token that was fetched, so that it can be masked wherever it turns up. */
+  readonly onToken?: ((token: string) => void) | undefined;
   /** The clock, milliseconds since the epoch. @default Date.now */
   readonly now?: (() => number) | undefined;
 }
@@ -46,18 +48,21 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
   readonly #form: Record<string, string>;
   readonly #redact: (text: string) => string;
   readonly #now: () => number;
+  readonly #onToken: (token: string) => void;
   #token: Token | undefined;
   /** The one before: a request may still be on its way with it. */
   #previous: Token | undefined;
   #pending: PendingToken | undefined;
 
   /** @throws RuntimeCliError `ERR_ORIGIN_INVALID` or `ERR_OPTION_INVALID`. */
-  constructor({tokenUrl, clientId, clientSecret, scopes = [], now = Date.now}: OAuthClientCredentialsOptions) {
+  constructor(options: OAuthClientCredentialsOptions) {
+    const {tokenUrl, clientId, clientSecret, scopes = [], onToken = () => undefined, now = Date.now} = options;
     this.#tokenUrl = parseServiceUrl('tokenUrl', tokenUrl);
     this.#credentials = basic(clientId, clientSecret);
     this.#form = {grant_type: 'client_credentials', ...(scopes.length === 0 ? {} : {scope: scopes.join(' ')})};
     this.#redact = createRedactor([clientSecret, this.#credentials.replace('Basic ', '')]);
     this.#now = now;
+    this.#onToken = onToken;
   }
 
   /**
@@ -135,6 +140,7 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
     }
     const lifeMs = Number(expiresIn ?? Number.NaN) * 1000;
     const expiresAt = Number.isNaN(lifeMs) ? Infinity : askedAt + lifeMs - Math.min(renewalMarginMs, lifeMs / 2);
+    this.#onToken(token);
     const fetched = {header: bearer('access token', token), expiresAt};
     this.#replace(fetched);
     return fetched;

@@ -23,6 +23,27 @@ function collect(options: Partial<OutputOptions> = {}) {
   return {output, texts};
 }
 
+/** DEL, C1, what changes the direction of text, separators of lines and paragraphs. */
+const controls = '\u007F\u0080\u009B31m\u009F\u061C\u200E\u200F\u2028\u2029\u202A\u202E\u2066\u2069';
+const anyControl = /[\u007F-\u009F\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069]/;
+
+test('control characters of a server are escaped in the document, which says the same', () => {
+  const {output, texts} = collect({json: true});
+  const document = {message: `a\u001B[2J\r\n${controls}b`, raw: {[controls]: [controls]}};
+  output.document(document);
+  const {stdout} = texts();
+  expect(stdout).not.toMatch(anyControl);
+  expect(JSON.parse(stdout)).toEqual({schemaVersion: 1, ...document});
+});
+
+test.each([false, true])('a warning stays one line without control characters, annotating: %s', (annotating) => {
+  const {output, texts} = collect({annotating});
+  output.warn(`one\r\nError: two\n::error::three\u0085four${controls}\n\n##[error]five`);
+  const {stderr} = texts();
+  expect(stderr.trimEnd()).not.toMatch(/\n/);
+  expect(stderr).not.toMatch(anyControl);
+});
+
 describe('for people', () => {
   test('results go to stdout, remarks, warnings and errors to stderr', () => {
     const {output, texts} = collect();

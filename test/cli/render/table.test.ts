@@ -36,7 +36,9 @@ describe('a table', () => {
   });
 
   test('is cut to the width of a terminal', () => {
-    expect(renderTable([{id: 1, message: 'a long message'}], columns, 10)).toEqual(['ID  MES...', '1   a l...']);
+    const display = {width: 10, clean: (text: string) => text.replace('secret-1234', '***')};
+    expect(renderTable([{id: 1, message: 'a long message'}], columns, display)).toEqual(['ID  MES...', '1   a l...']);
+    expect(renderTable([{id: 1, message: 'secret-1234'}], columns, display)).toEqual(['ID  MES...', '1   ***...']);
   });
 });
 
