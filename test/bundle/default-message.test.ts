@@ -27,7 +27,7 @@ test.skipIf(process.platform === 'win32')('git gets what it needs, and none of t
     GIT_DIR: '/canary',
     GIT_SSH_COMMAND: 'canary',
   };
-  expect(await defaultMessage(folder, env, now)).toEqual({message: 'abc1234: abc1234', from: 'git'});
+  expect(await defaultMessage(folder, env, now)).toEqual({message: 'abc1234: abc1234 (modified)', from: 'git'});
   const seen = await readFile(join(folder, 'environment'), 'utf8');
   expect(seen).not.toMatch(/canary|GIT_DIR|GIT_CONFIG_COUNT/);
   for (const [name, value] of Object.entries(kept)) expect(seen).toContain(`${name}=${value}`);
