@@ -1,5 +1,6 @@
 import type {IncomingMessage} from 'node:http';
 import {setTimeout as delay} from 'node:timers/promises';
+import {parseJson} from '../../errors/parse-json.js';
 import {HttpFailure} from './http-failure.js';
 
 /** Largest body of a request that is no upload. */
@@ -111,7 +112,7 @@ export class RequestBody {
     this.refuseOtherTypes('application/json');
     const text = await this.text();
     try {
-      return JSON.parse(text);
+      return parseJson(text);
     } catch {
       throw new HttpFailure(400, 'The body is not JSON.');
     }

@@ -318,6 +318,25 @@ describe('a v1 body', () => {
     expect(reply.status).toBe(200);
   });
 
+  test('is refused when it is nested too deeply to be kept', async () => {
+    const {client} = await startRuntime();
+    const deep = `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+    const body = v1Body(await tar()).replace('"ssr_parameters":{}', `"ssr_parameters":${deep}`);
+    expect((await client.pushV1(body)).status).toBe(400);
+    const settings = JSON.stringify(config).replace('"ssrParameters":{', `"ssrParameters":{"b":${deep},`);
+    const archive = await gnuTar({...build, '.runtime/config.json': settings}, {prefix: 'bld', gzip: true});
+    expect((await client.pushV2(archive)).status).toBe(422);
+    expect(
+      (
+        await client.legacy('projects/shop/target/production/deploy/', {
+          method: 'POST',
+          body: '['.repeat(60_000),
+          headers: {'content-type': 'application/json'},
+        })
+      ).status,
+    ).toBe(400);
+  });
+
   test('may have any metadata', async () => {
     const {client} = await startRuntime();
     const bundle_metadata = {dependencies: {a: '^1'}, cc_overrides: [], more: {deep: [1]}};

@@ -1,5 +1,6 @@
 import {text} from 'node:stream/consumers';
 import * as v from 'valibot';
+import {parseJson} from '../../../errors/parse-json.js';
 import type {BundleV2MatchMode} from '../../../bundle/types.js';
 import {HttpFailure} from '../http-failure.js';
 import {objectOf, validate} from '../validate.js';
@@ -102,7 +103,7 @@ function parseConfig(content: string, name: string): v.InferOutput<typeof config
   const what = `The configuration file "${name}"`;
   let value: unknown;
   try {
-    value = JSON.parse(content);
+    value = parseJson(content);
   } catch {
     throw new HttpFailure(422, `${what} is not JSON.`);
   }

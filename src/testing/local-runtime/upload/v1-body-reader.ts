@@ -1,3 +1,4 @@
+import {parseJson} from '../../../errors/parse-json.js';
 import {HttpFailure} from '../http-failure.js';
 
 const quote = 0x22;
@@ -62,7 +63,7 @@ export class V1BodyReader {
   end(): unknown {
     let value: unknown;
     try {
-      value = JSON.parse(new TextDecoder('utf-8', {fatal: true}).decode(Buffer.concat(this.#rest)));
+      value = parseJson(new TextDecoder('utf-8', {fatal: true}).decode(Buffer.concat(this.#rest)));
     } catch {
       throw new HttpFailure(400, 'The body is not JSON.');
     }
