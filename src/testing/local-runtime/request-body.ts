@@ -55,21 +55,21 @@ export class RequestBody {
   }
 
   async *#chunks(): AsyncGenerator<Buffer, void, undefined> {
-    const chunks: AsyncIterator<Buffer> = this.#request.iterator({destroyOnReturn: false});
+    const chunks: AsyncIterator<Buffer, undefined> = this.#request.iterator({destroyOnReturn: false});
     let [waited, received] = [0, 0];
     let isWaiting = false;
     try {
       for (;;) {
         const began = performance.now();
         isWaiting = true;
-        const {value: chunk, done} = await withinTime(chunks.next(), this.#stallMilliseconds - waited);
+        const next = await withinTime(chunks.next(), this.#stallMilliseconds - waited);
         isWaiting = false;
-        if (done === true) return;
+        if (next.done === true) return;
         // Only what is waited for the client counts, not what its reader does meanwhile.
         waited += performance.now() - began;
-        received += chunk.length;
+        received += next.value.length;
         if (received >= progressBytes) [waited, received] = [0, 0];
-        yield chunk;
+        yield next.value;
       }
     } finally {
       // It would wait for the chunk that does not come.

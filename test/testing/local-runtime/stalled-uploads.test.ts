@@ -40,7 +40,9 @@ test('an upload that drips is one that stalls', async () => {
   const {client, runtime} = await startRuntime({stallSeconds: 0.5});
   const dripping = await begin(runtime, v1Path, '{"data":"', 'application/json');
   const drips = setInterval(() => dripping.write('A'), 20);
-  onTestFinished(() => void clearInterval(drips));
+  onTestFinished(() => {
+    clearInterval(drips);
+  });
   dripping.on('error', () => undefined);
   const [answer] = (await once(dripping, 'data')) as [Buffer];
   expect(answer.toString()).toMatch(/^HTTP\/1\.1 408 /);
@@ -81,6 +83,6 @@ test('an upload that is slow and goes on is none', async () => {
     headers: {...client.legacyHeaders, 'content-type': request.headers.get('content-type') ?? ''},
     body: ReadableStream.from(slowly()),
     duplex: 'half',
-  } as RequestInit);
+  });
   expect(response.status).toBe(201);
 });
