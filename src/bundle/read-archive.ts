@@ -196,7 +196,9 @@ async function* metered(chunks: AsyncIterable<Buffer>, archiveSize: number): Asy
   for await (const chunk of chunks) {
     size += chunk.length;
     if (size > Math.max(unsuspicious.bytes, unsuspicious.ratio * archiveSize)) {
-      throw new Error(`it unpacks to far more than its ${String(archiveSize)} bytes`);
+      throw new Error(
+        `it unpacks to far more than its ${String(archiveSize)} bytes, and no manifest beside it says that this is right`,
+      );
     }
     yield chunk;
   }

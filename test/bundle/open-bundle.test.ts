@@ -1,5 +1,5 @@
 import {execFileSync} from 'node:child_process';
-import {randomBytes} from 'node:crypto';
+import {createHash, randomBytes} from 'node:crypto';
 import {appendFile, chmod, mkdir, readFile, rm, symlink, truncate, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {buffer} from 'node:stream/consumers';
@@ -131,6 +131,20 @@ describe('with its manifest', () => {
       message: `the manifest ${path}.json is not valid: it is not a regular file`,
     });
   });
+});
+
+test('an archive whose digest is that of its manifest is trusted, and not unpacked', async () => {
+  const bundle = await build();
+  const text = await readFile(`${bundle.path}.json`, 'utf8');
+  // Nobody who unpacks it would get far.
+  const content = Buffer.from('no gzip at all');
+  const sha256 = createHash('sha256').update(content).digest('hex');
+  await writeFile(bundle.path, content);
+  const manifest: unknown = JSON.parse(text);
+  await writeFile(`${bundle.path}.json`, JSON.stringify({...Object(manifest), sha256, size: content.length}));
+  const {files, contentSha256} = await openBundle(bundle.path);
+  expect(files.map(({path}) => path)).toEqual(bundle.files.map(({path}) => path));
+  expect(contentSha256).toBe(bundle.contentSha256);
 });
 
 describe('without its manifest', () => {
