@@ -13,5 +13,5 @@ export {verifyReplaceable} from './replaceable.js';
 export {secretWarnings} from './sensitive-files.js';
 export {streamBundle, type BundleStream} from './stream-bundle.js';
 export type * from './types.js';
-export {patternWarnings} from './warnings.js';
+export {patternWarnings, strictWarnings} from './warnings.js';
 export {writeBundle} from './write-bundle.js';

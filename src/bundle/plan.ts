@@ -12,7 +12,7 @@ import {scanBuildDirectory, type Scan} from './scan.js';
 import {readSettingSources} from './setting-sources.js';
 import {resolveSettings, type SettingSource} from './settings.js';
 import type {BundleConfig, BundleFormat, BundleV2MatchMode, PlannedBundleFile} from './types.js';
-import {patternWarnings} from './warnings.js';
+import {patternWarnings, strictWarnings} from './warnings.js';
 
 /** What will be packed: the result of verifying, scanning and resolving. Nothing is written yet. */
 export interface BundlePlan {
@@ -86,7 +86,9 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
       ...secretWarnings,
       ...cacheWarnings(scan.files),
       ...(await layoutWarnings(scan.files, settings, projectDirectory)),
-      ...(v2?.matchMode === 'ignore_missing' ? [] : patternWarnings(settings.config, paths)),
+      ...(v2
+        ? strictWarnings({matchMode: v2.matchMode, config: settings.config, files: scan.files})
+        : patternWarnings(settings.config, paths)),
     ],
     sources: [...settings.sources, {setting: 'message', from: message.from}],
     modifiedAt: modificationTime(options.env['SOURCE_DATE_EPOCH']),

@@ -4,12 +4,12 @@ import {
   optionProblemsError,
   checkSlug,
   openBundle,
-  patternWarnings,
   secretWarnings,
   planBundle,
   type BundlePlan,
   type BundlePlanOptions,
   type OptionProblem,
+  strictWarnings,
 } from '../bundle/index.js';
 import type {Bundle, BundleFormat} from '../bundle/types.js';
 import {fallbackWarning, type BackendSelection, type RuntimeBackend} from '../backends/select.js';
@@ -168,9 +168,8 @@ export function sizeWarnings({format, size}: Pick<Bundle, 'format' | 'size'>): r
 }
 
 /** What a strict server would refuse a prebuilt archive for, and files that may hold secrets. */
-function archiveWarnings({matchMode, config, files}: Bundle): readonly string[] {
-  const paths = files.map(({path}) => path);
-  return [...secretWarnings(paths), ...(matchMode === 'strict' ? patternWarnings(config, paths) : [])];
+function archiveWarnings(bundle: Bundle): readonly string[] {
+  return [...secretWarnings(bundle.files.map(({path}) => path)), ...strictWarnings(bundle)];
 }
 
 async function openPrebuilt(

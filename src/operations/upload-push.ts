@@ -1,7 +1,14 @@
 import {callBackend} from '../backends/call.js';
 import type {Backend, BackendContext, BundleId, UploadResult} from '../backends/contract.js';
 import {fallbackWarning, uploadFallbackReason, type RuntimeBackend} from '../backends/select.js';
-import {planBundle, streamBundle, writeBundle, type BundleStream, type TemporaryDirectory} from '../bundle/index.js';
+import {
+  planBundle,
+  streamBundle,
+  writeBundle,
+  type BundleStream,
+  type TemporaryDirectory,
+  strictWarnings,
+} from '../bundle/index.js';
 import type {Bundle, BundleContent, BundleFormat, PackResult} from '../bundle/types.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {packOptions} from './build-bundle.js';
@@ -158,7 +165,12 @@ async function uploadTo(name: RuntimeBackend, plan: PushPlan, content: PushConte
   const {backend, context} = open;
   const {signal} = context;
   const {targetSlug} = plan.options;
-  const upload = () => callBackend(backend, 'uploading the bundle', signal, () => send(content, backend, context));
+  const upload = () =>
+    callBackend(backend, 'uploading the bundle', signal, () => send(content, backend, context)).catch(
+      (error: unknown) => {
+        throw withPatternAdvice(error, content.bundle);
+      },
+    );
   // Backend selection 6: a v1 upload to a target is its deployment too.
   const deploys = name === 'legacy' && content.bundle.format === 'v1';
   const result =
@@ -169,6 +181,12 @@ async function uploadTo(name: RuntimeBackend, plan: PushPlan, content: PushConte
   }
   const bundle = await packedBundle(content, bundleId, signal);
   return {backend: name, bundle, result, warnings: result.warnings ?? []};
+}
+
+/** A strict server refuses patterns without a match: it was warned of them, and here is why that mattered. */
+function withPatternAdvice(error: unknown, bundle: BundleContent): unknown {
+  if (!isRuntimeCliError(error) || (error.status !== 400 && error.status !== 422)) return error;
+  return amendError(error, {suggestions: strictWarnings(bundle)});
 }
 
 /** What was uploaded, with its digests. */
