@@ -1,4 +1,3 @@
-import {callBackend} from '../backends/call.js';
 import type {BundleId} from '../backends/contract.js';
 import type {BackendSelection, RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
@@ -6,7 +5,7 @@ import {callBackSafely} from './callbacks.js';
 import {chooseForBundle, idFor} from './choose-for-bundle.js';
 import {count} from './describe.js';
 import type {Host} from './host.js';
-import {openBackend} from './open-backend.js';
+import {invoke, openBackend} from './open-backend.js';
 import type {CommonOptions, ConnectionOptions} from './options.js';
 import {resolveBackend, resolveStep, watched, type StepView} from './steps.js';
 
@@ -73,17 +72,11 @@ async function deleteBundlesFrom(
   host: Host,
   view: StepView,
 ): Promise<DeleteBundlesResult> {
-  const {backend, context} = await openBackend(name, 'deploy', options, host);
-  const {deleteBundle} = backend;
-  if (!deleteBundle) throw createError('ERR_CAPABILITY_UNSUPPORTED', `the ${name} backend does not support "delete"`);
+  const open = await openBackend(name, 'deploy', options, host);
   const ids = [...new Set(options.bundleIds.map((id) => idFor(name, id)))];
   const deletions: BundleDeletion[] = [];
   for (const bundleId of ids) {
-    const error = await failureOf(() =>
-      callBackend(backend, `deleting bundle ${String(bundleId)}`, context.signal, () =>
-        deleteBundle.call(backend, {bundleId}, context),
-      ),
-    );
+    const error = await failureOf(() => invoke(open, 'deleteBundle', {bundleId}));
     const deletion = {bundleId, error};
     deletions.push(deletion);
     const became = error === undefined ? 'was deleted' : `was not deleted: ${error.message}`;

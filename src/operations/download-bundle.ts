@@ -1,7 +1,6 @@
 import {link, lstat, rename, rm} from 'node:fs/promises';
 import {basename, resolve} from 'node:path';
 import prettyBytes from 'pretty-bytes';
-import {callBackend} from '../backends/call.js';
 import type {BundleId} from '../backends/contract.js';
 import type {BackendSelection, RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
 import {outputError, reasonOf, systemCode} from '../errors/system-failure.js';
@@ -10,7 +9,7 @@ import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {callBackSafely} from './callbacks.js';
 import {chooseForBundle, idFor} from './choose-for-bundle.js';
 import type {Host} from './host.js';
-import {openBackend, type OpenBackend} from './open-backend.js';
+import {invoke, openBackend, type OpenBackend} from './open-backend.js';
 import type {CommonOptions, ConnectionOptions} from './options.js';
 import {PartFile} from './part-file.js';
 import {resolveBackend, resolveStep, watched} from './steps.js';
@@ -104,31 +103,21 @@ async function fetchArchive(
   part: PartFile,
   onBytes: (transferred: number, total: number | undefined) => void,
 ): Promise<number> {
-  const {backend, context} = open;
-  const {download} = backend;
-  if (!download)
-    throw createError('ERR_CAPABILITY_UNSUPPORTED', `the ${backend.name} backend does not support "download"`);
   let resumedFrom: number | undefined;
   for (let retries = 0; ; retries += 1) {
     const resume = await part.resume();
     const writer = part.write(onBytes);
     try {
-      await callBackend(backend, 'downloading the bundle', context.signal, async () => {
-        await download.call(
-          backend,
-          {
-            bundleId,
-            writeTo: writer,
-            resume,
-            onStart: (start) => {
-              resumedFrom ??= start.offset;
-              writer.begin(start);
-            },
-          },
-          context,
-        );
-        await writer.complete();
+      await invoke(open, 'download', {
+        bundleId,
+        writeTo: writer,
+        resume,
+        onStart: (start) => {
+          resumedFrom ??= start.offset;
+          writer.begin(start);
+        },
       });
+      await writer.complete();
       return resumedFrom ?? 0;
     } catch (error) {
       await writer.abandon();

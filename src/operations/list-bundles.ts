@@ -1,10 +1,9 @@
-import {callBackend} from '../backends/call.js';
-import type {BundleId, BundleItem, ListRange} from '../backends/contract.js';
+import type {BundleId, BundleItem, ListRange, ListResult} from '../backends/contract.js';
 import type {RuntimeBackend} from '../backends/select.js';
 import {createError} from '../errors/index.js';
 import type {Host} from './host.js';
 import {createdTime, listPages} from './list-pages.js';
-import type {OpenBackend} from './open-backend.js';
+import {invoke, type OpenBackend} from './open-backend.js';
 import type {ListBundlesOptions} from './options.js';
 import {runList} from './run-list.js';
 
@@ -55,8 +54,6 @@ export async function findBundle(open: OpenBackend, bundleId: BundleId): Promise
   return undefined;
 }
 
-function listPage({backend, context}: OpenBackend, range: ListRange) {
-  const list = backend.listBundles;
-  if (!list) throw createError('ERR_CAPABILITY_UNSUPPORTED', `the ${backend.name} backend does not support "list"`);
-  return callBackend(backend, 'listing the bundles', context.signal, () => list.call(backend, range, context));
+function listPage(open: OpenBackend, range: ListRange): Promise<ListResult<BundleItem>> {
+  return invoke(open, 'listBundles', range);
 }

@@ -1,9 +1,7 @@
-import {callBackend} from '../backends/call.js';
 import type {DeploymentItem, ListRange, ListResult} from '../backends/contract.js';
 import type {RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
-import {createError} from '../errors/index.js';
 import type {Host} from './host.js';
-import type {OpenBackend} from './open-backend.js';
+import {invoke, type OpenBackend} from './open-backend.js';
 import type {CommonOptions, ConnectionOptions} from './options.js';
 import {runList} from './run-list.js';
 
@@ -47,13 +45,9 @@ export async function listDeployments(options: ListDeploymentsOptions, host: Hos
 
 /** One page of the deployments to a target. */
 export function historyPage(
-  {backend, context}: OpenBackend,
+  open: OpenBackend,
   targetSlug: string,
   range: ListRange,
 ): Promise<ListResult<DeploymentItem>> {
-  const list = backend.listDeployments;
-  if (!list) throw createError('ERR_CAPABILITY_UNSUPPORTED', `the ${backend.name} backend does not support "history"`);
-  return callBackend(backend, 'listing the deployments', context.signal, () =>
-    list.call(backend, {...range, targetSlug}, context),
-  );
+  return invoke(open, 'listDeployments', {...range, targetSlug});
 }

@@ -1,5 +1,6 @@
 import {missingConfiguration, optionsOf, secretOptions} from '../backends/configuration.js';
 import {createBackendContext} from '../backends/context.js';
+import {callBackend} from '../backends/call.js';
 import type {Backend, BackendCapability, BackendContext} from '../backends/contract.js';
 import {createBackendRegistry, type BackendRegistry} from '../backends/registry.js';
 import {
@@ -132,10 +133,48 @@ export function signalOf({signal}: Pick<CommonOptions, 'signal'>): AbortSignal {
   return signal ?? new AbortController().signal;
 }
 
+/** The optional members of a backend that ask something of its service. */
+type BackendCall = 'deploy' | 'getDeployment' | 'listBundles' | 'listDeployments' | 'download' | 'deleteBundle';
+type RequestOf<Call extends BackendCall> = Parameters<NonNullable<Backend[Call]>>[0];
+type AnswerTo<Call extends BackendCall> = Awaited<ReturnType<NonNullable<Backend[Call]>>>;
+type BackendCalls = {
+  readonly [Call in BackendCall]?: (request: RequestOf<Call>, context: BackendContext) => Promise<AnswerTo<Call>>;
+};
+
+/** The capability that each call belongs to, and what a backend that fails in it was doing. */
+const backendCalls: Readonly<Record<BackendCall, {readonly capability: BackendCapability; readonly doing: string}>> = {
+  deploy: {capability: 'deploy', doing: 'deploying the bundle'},
+  getDeployment: {capability: 'wait', doing: 'looking at the deployment'},
+  listBundles: {capability: 'list', doing: 'listing the bundles'},
+  listDeployments: {capability: 'history', doing: 'listing the deployments'},
+  download: {capability: 'download', doing: 'downloading the bundle'},
+  deleteBundle: {capability: 'delete', doing: 'deleting the bundle'},
+};
+
+/**
+ * Calls an optional member of a backend.
+ * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` when the backend does not have it, and whatever it throws, as an error of
+ * the catalogue; `signal.reason` when aborted.
+ */
+export function invoke<Call extends BackendCall>(
+  {backend, context}: OpenBackend,
+  call: Call,
+  request: RequestOf<Call>,
+): Promise<AnswerTo<Call>> {
+  const {capability, doing} = backendCalls[call];
+  const calls: BackendCalls = backend;
+  const member: BackendCalls[Call] = calls[call];
+  if (member === undefined) throw unsupported(backend, capability);
+  return callBackend(backend, doing, context.signal, () => member.call(backend, request, context));
+}
+
 /** @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` when the backend lacks the capability. */
 function requireCapability(backend: Backend, capability: BackendCapability): void {
-  if (backend.capabilities.includes(capability)) return;
-  throw createError(
+  if (!backend.capabilities.includes(capability)) throw unsupported(backend, capability);
+}
+
+function unsupported(backend: Backend, capability: BackendCapability): Error {
+  return createError(
     'ERR_CAPABILITY_UNSUPPORTED',
     `the ${backend.name} backend does not support "${capability}"; it supports ${['upload', ...backend.capabilities].join(', ')}`,
     {details: {backend: backend.name, capability}},

@@ -120,7 +120,6 @@ export function formatFor(
   backend: RuntimeBackend,
   options: Pick<PushRuntimeBundleBackendOptions, 'v2' | 'backends'>,
 ): BundleFormat {
-  if (backend === 'legacy') return options.v2 ? 'v2' : 'v1';
   const {formats} = registryOf(options).get(backend);
   if (!options.v2) return formats[0] ?? 'v2';
   if (formats.includes('v2')) return 'v2';

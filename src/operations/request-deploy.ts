@@ -1,8 +1,6 @@
-import {callBackend} from '../backends/call.js';
 import type {BundleId, DeployResult} from '../backends/contract.js';
-import {createError} from '../errors/index.js';
 import {callBackSafely} from './callbacks.js';
-import type {OpenBackend} from './open-backend.js';
+import {invoke, type OpenBackend} from './open-backend.js';
 import type {CommonOptions, SlotOptions, WaitOptions} from './options.js';
 import {inTargetSlot} from './target-slot.js';
 import {deploymentFailed} from './wait-for-deployment.js';
@@ -17,16 +15,11 @@ export async function requestDeploy(
   request: {readonly bundleId: BundleId; readonly targetSlug: string},
   options: SlotOptions & WaitOptions & Pick<CommonOptions, 'onProgress'>,
 ): Promise<DeployResult> {
-  const {backend, context} = open;
-  const {deploy} = backend;
-  if (!deploy) throw createError('ERR_CAPABILITY_UNSUPPORTED', `the ${backend.name} backend does not support "deploy"`);
   const show = (transferred: number) => {
     callBackSafely(() => options.onProgress?.({phase: 'deploy', transferred, total: 1}));
   };
   show(0);
-  const result = await inTargetSlot(open, request.targetSlug, options, () =>
-    callBackend(backend, 'deploying the bundle', context.signal, () => deploy.call(backend, request, context)),
-  );
+  const result = await inTargetSlot(open, request.targetSlug, options, () => invoke(open, 'deploy', request));
   show(1);
   if (result.status === 'failed') throw deploymentFailed(result.deployment, result);
   return result;

@@ -3,6 +3,7 @@ import type {BundleId} from '../backends/contract.js';
 import type {RuntimeBackend} from '../backends/select.js';
 import {bundleFingerprint} from '../bundle/index.js';
 import type {BundleContent, PackResult} from '../bundle/types.js';
+import {reasonOf} from '../errors/system-failure.js';
 import type {Host} from './host.js';
 import {findBundle} from './list-bundles.js';
 import {openBackend, registryOf} from './open-backend.js';
@@ -98,8 +99,4 @@ async function confirmRecord(
 
 function placeOf(backend: RuntimeBackend, options: PushOptions, {env}: Host): PushPlace {
   return {...backendLocation(registryOf(options).get(backend), options, env), projectSlug: options.projectSlug};
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,12 +1,11 @@
 import {setTimeout as sleep} from 'node:timers/promises';
-import {callBackend} from '../backends/call.js';
 import type {DeploymentRef, DeploymentState} from '../backends/contract.js';
 import {commandLine} from '../errors/command-line.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
 import {callBackSafely} from './callbacks.js';
 import type {Host} from './host.js';
 import {longestTimeoutSeconds} from './longest-timeout.js';
-import {openBackend, signalOf, type OpenBackend} from './open-backend.js';
+import {invoke, openBackend, signalOf, type OpenBackend} from './open-backend.js';
 import type {OperationProgress, WaitForDeploymentOptions} from './options.js';
 import {pauseMs, pollTimes} from './poll.js';
 
@@ -51,20 +50,15 @@ export async function waitForDeployment(options: WaitForDeploymentOptions, host:
 
 /** Looks once. A look that was lost is nothing; any other refusal decides. */
 async function look(
-  {backend, context}: OpenBackend,
+  open: OpenBackend,
   options: WaitForDeploymentOptions,
   lost: number,
 ): Promise<DeploymentState | undefined> {
   const {deployment} = options;
-  const {getDeployment} = backend;
-  if (!getDeployment)
-    throw createError('ERR_CAPABILITY_UNSUPPORTED', `the ${backend.name} backend does not support "wait"`);
   try {
-    return await callBackend(backend, 'looking at the deployment', context.signal, () =>
-      getDeployment.call(backend, deployment, context),
-    );
+    return await invoke(open, 'getDeployment', deployment);
   } catch (error) {
-    if (context.signal.aborted || !isRuntimeCliError(error)) throw error;
+    if (open.context.signal.aborted || !isRuntimeCliError(error)) throw error;
     if (!isLost(error)) {
       throw amendError(error, {
         message: `${describe(deployment)} was accepted, but its state cannot be read: ${error.message}`,
