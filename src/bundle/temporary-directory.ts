@@ -1,6 +1,7 @@
 /* eslint-disable no-restricted-globals -- who lives and who owns a file are facts of the system, not settings */
+import {createHash, randomUUID} from 'node:crypto';
 import {rmSync} from 'node:fs';
-import {lstat, mkdtemp, readdir, rm} from 'node:fs/promises';
+import {lstat, mkdtemp, readdir, readFile, readlink, rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import {outputError, systemCode} from '../errors/system-failure.js';
 
@@ -14,16 +15,18 @@ export interface TemporaryDirectory {
   removeSync(): void;
 }
 
-/** `mycli-<pid>-<random>` */
-const leftoverName = /^mycli-(\d+)-[A-Za-z0-9]{6}$/;
+/** `mycli-<pid>-<where that counts>-<random>`; an older version's names do not say where. */
+const leftoverName = /^mycli-(\d+)-(?:([0-9a-f]{8})-)?[A-Za-z0-9]{6}$/;
+/** After this long a folder is a leftover whose process cannot be looked for from here, milliseconds. */
+const abandonedAfter = 24 * 60 * 60 * 1000;
 
 /**
- * Makes a folder that nobody else can look into, `mycli-<pid>-<random>` in `parent`.
+ * Makes a folder that nobody else can look into, `mycli-<pid>-<where that counts>-<random>` in `parent`.
  * @param pid The process that removes it. Once that is dead, `sweepTemporaryDirectories` does.
  * @throws RuntimeCliError `ERR_OUTPUT` when it cannot be made.
  */
 export async function createTemporaryDirectory(parent: string, pid: number): Promise<TemporaryDirectory> {
-  const path = await mkdtemp(join(parent, `mycli-${String(pid)}-`)).catch((error: unknown) => {
+  const path = await mkdtemp(join(parent, `mycli-${String(pid)}-${await processSpace()}-`)).catch((error: unknown) => {
     throw outputError(parent, error);
   });
   return {
@@ -36,16 +39,19 @@ export async function createTemporaryDirectory(parent: string, pid: number): Pro
 }
 
 /**
- * Removes what killed runs of the same user left in `parent`: private folders of this name whose process is dead. Never
- * follows a link, never fails: what cannot be removed stays for the next run.
+ * Removes what killed runs of the same user left in `parent`: private folders of this name whose process is dead. That can
+ * only be known of processes that count as ours do: those of other containers and machines that share the folder are left
+ * for a day. Never follows a link, never fails: what cannot be removed stays for the next run.
  */
 export async function sweepTemporaryDirectories(parent: string): Promise<void> {
   const names = await readdir(parent).catch(() => []);
+  const here = await processSpace();
   for (const name of names) {
-    const pid = leftoverName.exec(name)?.[1];
-    if (pid === undefined || isAlive(Number(pid))) continue;
+    const [, pid, where] = leftoverName.exec(name) ?? [];
+    if (pid === undefined || (where === here && isAlive(Number(pid)))) continue;
     const path = join(parent, name);
-    if (await isOwnDirectory(path)) await rm(path, {recursive: true, force: true}).catch(() => undefined);
+    if (await isOwnDirectory(path, where === here ? 0 : abandonedAfter))
+      await rm(path, {recursive: true, force: true}).catch(() => undefined);
   }
 }
 
@@ -60,9 +66,21 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-async function isOwnDirectory(path: string): Promise<boolean> {
+/** What process ids count in: this boot of this machine, and on Linux the namespace. */
+async function processSpace(): Promise<string> {
+  const facts =
+    process.platform === 'linux'
+      ? await Promise.all([readFile('/proc/sys/kernel/random/boot_id', 'utf8'), readlink('/proc/self/ns/pid')]).catch(
+          // Unknown: then it is nobody else's.
+          () => [randomUUID()],
+        )
+      : [process.platform];
+  return createHash('sha256').update(facts.join(' ')).digest('hex').slice(0, 8);
+}
+
+async function isOwnDirectory(path: string, minAge: number): Promise<boolean> {
   const stats = await lstat(path).catch(() => undefined);
-  if (!stats?.isDirectory()) return false;
+  if (!stats?.isDirectory() || Date.now() - stats.mtimeMs < minAge) return false;
   // Windows has neither owners nor modes; its temporary folder is the user's own.
   return process.getuid === undefined || (stats.uid === process.getuid() && (stats.mode & 0o077) === 0);
 }

@@ -1,7 +1,7 @@
 import {spawn, spawnSync} from 'node:child_process';
 import {once} from 'node:events';
 import {existsSync} from 'node:fs';
-import {chmod, chown, mkdir, readdir, stat, symlink, writeFile} from 'node:fs/promises';
+import {chmod, chown, mkdir, readdir, rename, stat, symlink, utimes, writeFile} from 'node:fs/promises';
 import {basename, join} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import {createTemporaryDirectory, sweepTemporaryDirectories} from '../../src/bundle/index.js';
@@ -22,7 +22,7 @@ test('a temporary folder is private, named after its process, and removed with w
   const parent = await makeFolder();
   for (const way of ['remove', 'removeSync'] as const) {
     const directory = await createTemporaryDirectory(parent, 123);
-    expect(basename(directory.path)).toMatch(/^mycli-123-\w{6}$/);
+    expect(basename(directory.path)).toMatch(/^mycli-123-[0-9a-f]{8}-\w{6}$/);
     expect((await stat(directory.path)).mode & 0o777).toBe(0o700);
     await writeFile(join(directory.path, 'file'), 'x');
     await directory[way]();
@@ -71,6 +71,19 @@ test('sweeping leaves links, files, folders of other names and those that others
   await sweepTemporaryDirectories(parent);
   expect(await readdir(parent)).toEqual(before);
   expect(existsSync(join(parent, 'elsewhere/file'))).toBe(true);
+});
+
+test('sweeping leaves what processes of another container may be at work in, for a day', async () => {
+  const parent = await makeFolder();
+  const elsewhere = `mycli-${String(deadPid())}-0123abcd-aaaaaa`;
+  const older = `mycli-${String(deadPid())}-bbbbbb`;
+  for (const name of [elsewhere, older]) await rename(await leftover(parent, deadPid()), join(parent, name));
+  await sweepTemporaryDirectories(parent);
+  expect((await readdir(parent)).sort()).toEqual([elsewhere, older].sort());
+  const longAgo = new Date(Date.now() - 25 * 60 * 60 * 1000);
+  for (const name of [elsewhere, older]) await utimes(join(parent, name), longAgo, longAgo);
+  await sweepTemporaryDirectories(parent);
+  expect(await readdir(parent)).toEqual([]);
 });
 
 test.skipIf(process.getuid?.() !== 0)('sweeping leaves what others own', async () => {
