@@ -1,6 +1,6 @@
 /* eslint-disable no-restricted-globals -- who lives and who owns a file are facts of the system, not settings */
 import {createHash, randomUUID} from 'node:crypto';
-import {rmSync} from 'node:fs';
+import {rmSync, type Stats} from 'node:fs';
 import {lstat, mkdtemp, readdir, readFile, readlink, rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import {outputError, systemCode} from '../errors/system-failure.js';
@@ -81,8 +81,13 @@ async function processSpace(): Promise<string> {
 async function isOwnDirectory(path: string, minAge: number): Promise<boolean> {
   const stats = await lstat(path).catch(() => undefined);
   if (!stats?.isDirectory() || Date.now() - stats.mtimeMs < minAge) return false;
+  return isOwn(stats, 0o077);
+}
+
+/** Whether something is this user's, with none of the permissions in `forbidden`. */
+export function isOwn({uid, mode}: Pick<Stats, 'uid' | 'mode'>, forbidden: number): boolean {
   // Windows has neither owners nor modes; its temporary folder is the user's own.
-  return process.getuid === undefined || (stats.uid === process.getuid() && (stats.mode & 0o077) === 0);
+  return process.getuid === undefined || (uid === process.getuid() && (mode & forbidden) === 0);
 }
 
 /** Makes a folder for the file that will take the place of `path`, after removing what killed runs left beside it. */

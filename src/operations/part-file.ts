@@ -1,8 +1,11 @@
 import {constants} from 'node:fs';
-import {lstat, open, readFile, rm, writeFile, type FileHandle} from 'node:fs/promises';
+import {open, rm, type FileHandle} from 'node:fs/promises';
 import {Writable} from 'node:stream';
 import {finished} from 'node:stream/promises';
+import * as v from 'valibot';
 import type {BundleId, DownloadResume, DownloadStart} from '../backends/contract.js';
+import {Digest} from '../bundle/digest.js';
+import {isOwn} from '../bundle/temporary-directory.js';
 import {outputError} from '../errors/system-failure.js';
 
 /** What a part belongs to: bytes of anything else are not added to it. */
@@ -12,9 +15,19 @@ export interface PartIdentity {
   readonly bundleId: BundleId;
 }
 
+/** What is kept of a part that broke off. */
+const stateSchema = v.object({
+  backend: v.string(),
+  projectSlug: v.string(),
+  bundleId: v.union([v.string(), v.number()]),
+  validator: v.string(),
+  size: v.number(),
+  sha256: v.string(),
+});
+
 /**
- * The part of a file that has arrived: `path`, and beside it `path.json`, which tells what it belongs to, so that a later
- * run can go on with it.
+ * The part of a file that has arrived: `path`, and beside it, once it broke off, `path.json`, which tells what it belongs to and
+ * its digest, so that a later run can go on with it. What somebody else put there, or changed, is not gone on with.
  */
 export class PartFile {
   readonly path: string;
@@ -28,21 +41,22 @@ export class PartFile {
   /** What an earlier download has left; nothing when there is none, or none that can be gone on with. */
   async resume(): Promise<DownloadResume | undefined> {
     try {
-      const stats = await lstat(this.path);
-      const state: unknown = JSON.parse(await readFile(this.#statePath, 'utf8'));
-      const validator = validatorOf(state, this.#identity);
-      // One with another name is whole: a run was killed while it moved it into its place.
-      const isPart = stats.isFile() && stats.nlink === 1 && stats.size > 0;
-      return isPart && validator !== undefined ? {offset: stats.size, validator} : undefined;
+      const {validator, size, sha256, ...identity} = v.parse(stateSchema, JSON.parse(await this.#readState()));
+      const isSame = Object.entries(this.#identity).every(
+        ([key, value]) => identity[key as keyof PartIdentity] === value,
+      );
+      if (!isSame || size === 0) return undefined;
+      const found = await digestOf(this.path);
+      return found.size === size && found.sha256 === sha256 ? {offset: size, validator} : undefined;
     } catch {
-      // Missing or damaged: the download begins at the beginning.
+      // Missing, damaged or not ours: the download begins at the beginning.
       return undefined;
     }
   }
 
   /** Opens a stream for what arrives. `onBytes` is told how much there is. */
   write(onBytes: (transferred: number, total: number | undefined) => void): PartWriter {
-    return new PartWriter(this.path, (start) => this.#keepState(start), onBytes);
+    return new PartWriter(this, onBytes);
   }
 
   /** Removes the part. */
@@ -56,14 +70,49 @@ export class PartFile {
     await rm(this.#statePath, {force: true});
   }
 
+  /** Keeps what is to be known of the part, which is closed, in a file that is ours alone. */
+  async keepState(validator: string): Promise<void> {
+    await this.forgetState();
+    const {size, sha256} = await digestOf(this.path);
+    const handle = await open(this.#statePath, 'wx', 0o600);
+    try {
+      await handle.writeFile(`${JSON.stringify({...this.#identity, validator, size, sha256})}\n`);
+    } finally {
+      await handle.close();
+    }
+  }
+
+  async #readState(): Promise<string> {
+    const handle = await openOurs(this.#statePath, 0o077);
+    try {
+      return await handle.readFile('utf8');
+    } finally {
+      await handle.close();
+    }
+  }
+
   get #statePath(): string {
     return `${this.path}.json`;
   }
+}
 
-  async #keepState({validator}: DownloadStart): Promise<void> {
-    if (validator === undefined) await this.forgetState();
-    else await writeFile(this.#statePath, `${JSON.stringify({...this.#identity, validator})}\n`);
-  }
+/**
+ * Opens a file that is nobody else's: no link, no other name (a run that was killed while it moved a file into its place has
+ * left it both), ours, with none of the permissions in `forbidden`.
+ */
+async function openOurs(path: string, forbidden: number): Promise<FileHandle> {
+  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  const stats = await handle.stat();
+  if (stats.isFile() && stats.nlink === 1 && isOwn(stats, forbidden)) return handle;
+  await handle.close();
+  throw new Error(`${path} is not ours`);
+}
+
+async function digestOf(path: string): Promise<{readonly size: number; readonly sha256: string}> {
+  const handle = await openOurs(path, 0o002);
+  const digest = new Digest();
+  for await (const chunk of handle.createReadStream()) digest.update(chunk as Buffer);
+  return {size: digest.size, sha256: digest.hex()};
 }
 
 /** Writes what arrives into a part: behind what is there, when the bytes begin there, else in its place. */
@@ -72,20 +121,14 @@ export class PartWriter extends Writable {
   received = 0;
   /** Bytes of the whole file, when they are known. */
   total: number | undefined;
-  readonly #path: string;
-  readonly #keepState: (start: DownloadStart) => Promise<void>;
+  readonly #part: PartFile;
   readonly #onBytes: (transferred: number, total: number | undefined) => void;
   #start: DownloadStart = {offset: 0};
   #opened: Promise<FileHandle> | undefined;
 
-  constructor(
-    path: string,
-    keepState: (start: DownloadStart) => Promise<void>,
-    onBytes: (transferred: number, total: number | undefined) => void,
-  ) {
+  constructor(part: PartFile, onBytes: (transferred: number, total: number | undefined) => void) {
     super({highWaterMark: 1024 * 1024});
-    this.#path = path;
-    this.#keepState = keepState;
+    this.#part = part;
     this.#onBytes = onBytes;
     // Whoever writes is told of errors too.
     this.on('error', () => undefined);
@@ -103,11 +146,17 @@ export class PartWriter extends Writable {
     await finished(this);
   }
 
-  /** Gives up; resolves when the file is closed. */
+  /** Gives up; resolves when the file is closed, and what can be gone on with is known of. */
   async abandon(): Promise<void> {
     this.destroy();
     await finished(this).catch(() => undefined);
-    await this.#opened?.then((handle) => handle.close()).catch(() => undefined);
+    const {validator} = this.#start;
+    const isOpened = await this.#opened?.then(
+      (handle) => handle.close().then(() => true),
+      () => false,
+    );
+    // A part of which nothing is known is begun again.
+    if (isOpened === true && validator !== undefined) await this.#part.keepState(validator).catch(() => undefined);
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, callback: (error?: Error) => void): void {
@@ -127,7 +176,7 @@ export class PartWriter extends Writable {
   async #append(chunk: Buffer): Promise<void> {
     const handle = await this.#open();
     await handle.writeFile(chunk).catch((error: unknown) => {
-      throw outputError(this.#path, error);
+      throw outputError(this.#part.path, error);
     });
     this.received += chunk.length;
     this.#onBytes(this.#start.offset + this.received, this.total);
@@ -135,30 +184,25 @@ export class PartWriter extends Writable {
 
   #open(): Promise<FileHandle> {
     this.#opened ??= this.#openAt(this.#start).catch((error: unknown) => {
-      throw outputError(this.#path, error);
+      throw outputError(this.#part.path, error);
     });
     return this.#opened;
   }
 
   async #openAt(start: DownloadStart): Promise<FileHandle> {
     const {O_WRONLY, O_CREAT, O_EXCL, O_APPEND, O_NOFOLLOW} = constants;
-    // Neither through a link that someone else may have put there nor into a file that has another name.
-    if (start.offset > 0) return open(this.#path, O_WRONLY | O_NOFOLLOW | O_APPEND);
-    await rm(this.#path, {force: true});
-    const handle = await open(this.#path, O_WRONLY | O_CREAT | O_EXCL, 0o666);
-    try {
-      await this.#keepState(start);
-      return handle;
-    } catch (error) {
+    const {path} = this.#part;
+    // What is known of it holds no longer.
+    await this.#part.forgetState();
+    if (start.offset > 0) {
+      // Neither through a link that someone else may have put there nor into a file that has another name.
+      const handle = await open(path, O_WRONLY | O_NOFOLLOW | O_APPEND);
+      const {size, nlink} = await handle.stat();
+      if (size === start.offset && nlink === 1) return handle;
       await handle.close();
-      throw error;
+      throw new Error('it was changed meanwhile');
     }
+    await rm(path, {force: true});
+    return open(path, O_WRONLY | O_CREAT | O_EXCL, 0o666);
   }
-}
-
-function validatorOf(state: unknown, identity: PartIdentity): string | undefined {
-  if (typeof state !== 'object' || state === null) return undefined;
-  const {validator, ...rest} = state as Readonly<Record<string, unknown>>;
-  const isOurs = Object.entries(identity).every(([key, value]) => rest[key] === value);
-  return isOurs && typeof validator === 'string' ? validator : undefined;
 }

@@ -1,5 +1,5 @@
 import {createHash} from 'node:crypto';
-import {link, lstat, readdir, readFile, symlink, writeFile} from 'node:fs/promises';
+import {chmod, link, lstat, readdir, readFile, rename, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {ApiKeyStrategy} from '../../src/http/index.js';
@@ -11,6 +11,14 @@ import {createProject} from './test-host.js';
 
 function download({connection, project}: Service, options: Partial<DownloadBundleOptions> = {}) {
   return downloadBundle({...connection, preference: 'legacy', bundleId: 1, ...options}, project.host);
+}
+
+/** Leaves a part, and what is known of it, as a download that broke off does. */
+async function leavePart(part: string, content: string | Buffer, validator: string): Promise<void> {
+  const sha256 = createHash('sha256').update(content).digest('hex');
+  await writeFile(part, content);
+  const state = {backend: 'legacy', projectSlug: 'shop', bundleId: 1, validator, size: content.length, sha256};
+  await writeFile(`${part}.json`, JSON.stringify(state), {mode: 0o600});
 }
 
 const archives = ({runtime}: Service) => runtime.requests.filter(({route}) => route === 'archive');
@@ -105,6 +113,28 @@ describe('a download that breaks off', () => {
     expect(await filesIn(service)).toEqual(['build', 'bundle-1.tar.gz']);
   });
 
+  test.each<readonly [string, (part: string) => Promise<void>]>([
+    ['the part was changed', (part) => writeFile(part, 'x'.repeat(100))],
+    ['others may write what is known of it', (part) => chmod(`${part}.json`, 0o666)],
+    [
+      'what is known of it is a link',
+      async (part) => {
+        await rename(`${part}.json`, `${part}.other`);
+        await symlink(`${part}.other`, `${part}.json`);
+      },
+    ],
+  ])('is begun again when %s, and nothing is written through it', async (_what, change) => {
+    const service = await startService({faults: ['truncate:route=archive,after=100']});
+    await service.push();
+    await expect(download(service, {output: 'b', rateLimit: {maxRetries: 0}})).rejects.toMatchObject({exitCode: 6});
+    service.runtime.clearFaults();
+    const part = join(service.project.directory, 'b.part');
+    await change(part);
+    const before = await readFile(`${part}.other`, 'utf8').catch(() => undefined);
+    expect(await download(service, {output: 'b'})).toMatchObject({files: 4, resumedFrom: 0});
+    expect(await readFile(`${part}.other`, 'utf8').catch(() => undefined)).toBe(before);
+  });
+
   test('is begun again when the part belongs to another bundle', async () => {
     const service = await startService({faults: ['truncate:route=archive,after=100']});
     await service.push();
@@ -168,9 +198,7 @@ describe('what a presigned URL answers', () => {
       headers: {'content-range': 'bytes 5-7/9', etag: '"1"'},
     }));
     await using project = await createProject();
-    await writeFile(join(project.directory, 'bundle-1.tar.gz.part'), 'abc');
-    const state = {backend: 'legacy', projectSlug: 'shop', bundleId: 1, validator: '"1"'};
-    await writeFile(join(project.directory, 'bundle-1.tar.gz.part.json'), JSON.stringify(state));
+    await leavePart(join(project.directory, 'bundle-1.tar.gz.part'), 'abc', '"1"');
     const failed = downloadBundle(optionsFor(server.origin), project.host);
     await expect(failed).rejects.toMatchObject({code: 'ERR_RESPONSE_INVALID'});
     expect(server.requests.at(-1)?.headers).toMatchObject({range: 'bytes=3-', 'if-range': '"1"'});
@@ -182,9 +210,7 @@ describe('what a presigned URL answers', () => {
     await service.push();
     const part = join(service.project.directory, 'bundle-1.tar.gz.part');
     const {sha256} = await download(service, {output: 'whole'});
-    await writeFile(part, Buffer.alloc(100_000));
-    const state = {backend: 'legacy', projectSlug: 'shop', bundleId: 1, validator: `"${sha256}"`};
-    await writeFile(`${part}.json`, JSON.stringify(state));
+    await leavePart(part, Buffer.alloc(100_000), `"${sha256}"`);
     expect(await download(service)).toMatchObject({sha256});
     expect(
       archives(service)
