@@ -1,5 +1,6 @@
 export {checkBundleOptions, optionProblemsError} from './check-options.js';
 export {readDeclaredDependencies} from './declared-dependencies.js';
+export {withReaders} from './archive-reader.js';
 export {bundleFingerprint} from './fingerprint.js';
 export {categoryOf, createManifest, manifestPathOf} from './manifest.js';
 export {openBundle} from './open-bundle.js';

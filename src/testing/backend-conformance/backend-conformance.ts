@@ -11,6 +11,7 @@ import {secretChecks} from './cases/secret-checks.js';
 import {uploadChecks} from './cases/upload-checks.js';
 import {runInScope} from './case-scope.js';
 import type {Check} from './check.js';
+import {createTestBundles} from './test-bundle.js';
 import type {ConformanceCase, ConformanceFixtures} from './fixtures.js';
 
 /**
@@ -36,6 +37,7 @@ export function backendConformance(
         `It has: ${checks.map(({name}) => name).join('; ')}`,
     );
   }
+  const makeTestBundle = createTestBundles();
   return checks.map(({name, run}) => {
     const reason = Object.hasOwn(skip, name) ? skip[name] : undefined;
     return {
@@ -44,7 +46,7 @@ export function backendConformance(
       run: async () => {
         // Whoever runs it all the same must not take it for passed.
         assert.ok(reason === undefined, `this case is to be skipped: ${String(reason)}`);
-        await runInScope(createBackend, fixtures, run);
+        await runInScope(createBackend, fixtures, makeTestBundle, run);
       },
     };
   });

@@ -6,7 +6,7 @@ import path from 'node:path';
 import type {Backend} from '../../backends/contract.js';
 import type {ConformanceFixtures} from './fixtures.js';
 import {Subject} from './subject.js';
-import {makeTestBundle} from './test-bundle.js';
+import type {MakeTestBundle} from './test-bundle.js';
 
 /** What a check may open. All of it ends with the case. */
 export interface CaseScope {
@@ -20,6 +20,7 @@ export interface CaseScope {
 export async function runInScope(
   createBackend: () => Backend,
   fixtures: ConformanceFixtures,
+  makeTestBundle: MakeTestBundle,
   check: (scope: CaseScope) => Promise<void>,
 ): Promise<void> {
   const directory = await mkdtemp(path.join(tmpdir(), 'mycli-conformance-'));
