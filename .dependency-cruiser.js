@@ -22,7 +22,7 @@ const layers = {
   progress: {path: 'src/progress/', may: ['retryWords'], types: ['operations']},
   cli: {
     path: 'src/cli/',
-    may: ['modules', 'bundle', 'httpSettings', 'anyBackend', 'progress', 'errors', 'version'],
+    may: ['modules', 'bundle', 'httpSettings', 'limits', 'anyBackend', 'progress', 'errors', 'version'],
     types: ['http', 'operations'],
   },
   commands: {
@@ -42,6 +42,8 @@ const groups = {
   httpSettings: 'src/http/(auth/|origin[.]ts|redact[.]ts)',
   // The words for a retry, which a log and a terminal share.
   retryWords: 'src/http/rate-limit/announce[.]ts',
+  // What an operation and its setting accept is stated once.
+  limits: 'src/operations/longest-timeout[.]ts',
 };
 
 /** npm packages that one place owns; everyone else asks that place. */

@@ -17,7 +17,7 @@ const published = [
   ...Object.values(oclif.hooks).map(({target}) => target),
 ];
 /** Parts that scripts, bench and commands of tests are made with. */
-const parts = ['cli/base-command', 'cli/flags/index', 'cli/settings/setting-names', 'errors/index', 'http/index'];
+const parts = ['cli/base-command', 'cli/flags', 'cli/settings/definitions', 'errors/index', 'http/index'];
 const commands = readdirSync('src/commands', {recursive: true}).filter((file) => file.endsWith('.ts'));
 
 /** Left where npm puts them: what loads files of its own, oclif's plugins, and what oclif needs for TypeScript only. */

@@ -1,10 +1,10 @@
 // Writes docs/reference/commands.md from the manifest of the commands and the names of the settings. Part of the build, so
 // that drift is seen.
 import {readFile, writeFile} from 'node:fs/promises';
-import {settingNames} from '../dist/cli/settings/setting-names.js';
+import {definitions} from '../dist/cli/settings/definitions.js';
 
 const {commands} = JSON.parse(await readFile(new URL('../oclif.manifest.json', import.meta.url), 'utf8'));
-const configKeyOf = Object.fromEntries(Object.values(settingNames).map(({flag, config}) => [flag, config]));
+const configKeyOf = Object.fromEntries(Object.values(definitions).map(({flag, config}) => [flag?.name, config]));
 
 const cell = (text = '') => text.replaceAll('|', '\\|');
 const code = (text) => (text === undefined ? '' : `\`${cell(text)}\``);

@@ -1,36 +1,29 @@
-// Writes docs/reference/configuration.md from the settings and their flags. Part of the build, so that drift is seen.
+// Writes the tables of docs/reference/configuration.md from the settings. Part of the build, so that drift is seen.
 import {writeFile} from 'node:fs/promises';
-import {
-  bundleFlags,
-  connectionFlags,
-  environmentName,
-  rateLimitFlags,
-  pushFlags,
-  waitFlags,
-  waitForSlotFlag,
-} from '../dist/cli/flags/index.js';
-import {settingNames} from '../dist/cli/settings/setting-names.js';
+import {definitions, flagSets, settingKeys, summaryOf, variableOf} from '../dist/cli/settings/definitions.js';
 
-const groups = {
-  Connection: connectionFlags,
-  Bundle: {...bundleFlags, ...pushFlags},
-  'Rate limit': rateLimitFlags,
-  Waiting: {...waitFlags, ...waitForSlotFlag},
-};
-const configKeyOf = Object.fromEntries(Object.values(settingNames).map(({flag, config}) => [flag, config]));
+const cell = (text) => text.replaceAll('|', '\\|');
+const code = (text) => (text === undefined ? '' : `\`${cell(text)}\``);
 
-const row = ([name, {char, helpValue, summary}]) => {
-  const value = helpValue === undefined ? '' : ` ${helpValue.replaceAll('|', '\\|')}`;
-  const flag = `\`${char === undefined ? '' : `-${char}, `}--${name}${value}\``;
-  const key = configKeyOf[name] === undefined ? '' : `\`${configKeyOf[name]}\``;
-  return `| ${flag} | \`${environmentName(name)}\` | ${key} | ${summary.replaceAll('|', '\\|')} |`;
-};
-const table = ([title, flags]) => `## ${title}
+function row(key) {
+  const {flag, config, kind} = definitions[key];
+  const value = flag?.value ?? kind.options?.join('|');
+  const shown =
+    flag &&
+    `${flag.char === undefined ? '' : `-${flag.char}, `}--${flag.name}${value === undefined ? '' : ` ${value}`}`;
+  return `| ${code(shown)} | ${code(variableOf(key))} | ${code(config)} | ${cell(summaryOf(key))} |`;
+}
+
+function table(heading) {
+  const keys = settingKeys.filter((key) => flagSets[definitions[key].set] === heading);
+  return `## ${heading[0]}${heading.slice(1).toLowerCase()}
 
 | flag | variable | key of the config file | |
 | --- | --- | --- | --- |
-${Object.entries(flags).map(row).join('\n')}
+${keys.map(row).join('\n')}
 `;
+}
+const tables = [...new Set(Object.values(flagSets))].map(table).join('\n');
 
 const page = `# Configuration
 
@@ -44,7 +37,7 @@ A flag that takes several values is repeated, one value each time; globs may als
 array, and so may every list in the environment. \`--ssr-param\` and \`--backend-option\` take \`key=value\`, where the value may be JSON.
 \`--no-wait\`, \`--no-v2\` and \`--no-if-changed\` turn off what the environment or the config file turned on.
 
-${Object.entries(groups).map(table).join('\n')}
+${tables}
 ## Config file
 
 \`mycli.config.ts\`, \`.mts\`, \`.js\`, \`.mjs\` or \`.json\`, or the key \`mycli\` of package.json. It is looked for from the working directory

@@ -7,7 +7,7 @@ const reference = new URL('../docs/reference/', import.meta.url);
 const manifest = JSON.parse(await readFile(new URL('../oclif.manifest.json', import.meta.url), 'utf8'));
 
 const generator = createGenerator({
-  path: 'src/cli/documents.ts',
+  path: 'dist/cli/documents.d.ts',
   tsconfig: 'tsconfig.json',
   // Each schema is complete in itself, and reads from top to bottom.
   expose: 'none',

@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import {createError, nearest, type RuntimeCliError} from '../errors/index.js';
-import {contentSchema, fieldProblems} from './content-schema.js';
+import {contentSchema} from './content-schema.js';
 import {characterCount, entryNameProblem} from './names.js';
+import {compressionLevelSchema, fieldProblems, matchModes, matchModeSchema} from './option-schemas.js';
 import type {BundlePlanOptions} from './plan-options.js';
 import {checkSlug, type OptionProblem} from './slug.js';
 
@@ -11,7 +12,6 @@ const maxMessage = 2048;
 const maxPath = 256;
 /** The last second that a tar header of the library holds. */
 const maxEpoch = 2 ** 31 - 1;
-const matchModes: readonly string[] = ['strict', 'ignore_missing'];
 
 /** Everything that is wrong with the options for a bundle. Looks at nothing but the options. */
 export function checkBundleOptions(options: BundlePlanOptions): readonly OptionProblem[] {
@@ -118,7 +118,7 @@ function entryPathMessage(value: string): string | undefined {
 }
 
 function matchModeProblems(mode: unknown): readonly OptionProblem[] {
-  if (mode === undefined || (typeof mode === 'string' && matchModes.includes(mode))) return [];
+  if (mode === undefined || v.is(matchModeSchema, mode)) return [];
   const guess = typeof mode === 'string' ? nearest(mode, matchModes) : undefined;
   return [
     {
@@ -135,9 +135,9 @@ function ignoreProblems(ignore: unknown): readonly OptionProblem[] {
 }
 
 function levelProblems(level: unknown): readonly OptionProblem[] {
-  const isLevel = typeof level === 'number' && Number.isInteger(level) && level >= 0 && level <= 9;
-  if (level === undefined || isLevel) return [];
-  return [{option: 'compressionLevel', message: 'must be a whole number from 0 to 9'}];
+  if (level === undefined) return [];
+  const {issues = []} = v.safeParse(compressionLevelSchema, level);
+  return issues.map(({message}) => ({option: 'compressionLevel', message}));
 }
 
 function switchProblems(option: string, value: unknown): readonly OptionProblem[] {

@@ -3,14 +3,8 @@ import {isAbsolute, join, relative} from 'node:path';
 import * as v from 'valibot';
 import {createError, nearest} from '../errors/index.js';
 import {loadModule, readTextFile} from '../modules/index.js';
-import {
-  describeProblems,
-  diskConfigSchema,
-  fieldProblems,
-  serverConfigKeys,
-  serverConfigSchema,
-} from './content-schema.js';
-import type {BundleContent} from './content-schema.js';
+import {diskConfigSchema, serverConfigKeys, serverConfigSchema, type BundleContent} from './content-schema.js';
+import {describeProblems, fieldProblems} from './option-schemas.js';
 import {parseJson} from '../errors/parse-json.js';
 import {reasonOf, systemCode} from '../errors/system-failure.js';
 

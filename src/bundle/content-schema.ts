@@ -1,12 +1,8 @@
 import * as v from 'valibot';
 import {notJson} from './config-json.js';
+import {dependenciesSchema, objectSchema} from './option-schemas.js';
 import {isExclusion, patternListProblem, patternProblem} from './patterns.js';
 import type {BundleConfig} from './types.js';
-
-const object = v.custom<Readonly<Record<string, unknown>>>(
-  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-  'must be an object',
-);
 
 const usablePattern = v.pipe(
   v.string(),
@@ -32,23 +28,15 @@ const ssrOnly = v.pipe(
 );
 
 const ssrParameters = v.pipe(
-  object,
+  objectSchema,
   v.check(
     (parameters) => notJson(parameters, '') === undefined,
     (issue) => `holds what JSON cannot carry, at ${notJson(issue.input, 'ssrParameters') ?? 'ssrParameters'}`,
   ),
 );
 
-/** Packages by name. A map on the way: `v.record` silently leaves out some names, such as `constructor`. */
-export const dependenciesSchema = v.pipe(
-  object,
-  v.transform((dependencies) => new Map(Object.entries(dependencies))),
-  v.map(v.string(), v.string('must be a version range')),
-  v.transform((dependencies): Record<string, string> => Object.fromEntries(dependencies)),
-);
-
 const bundleMetadata = v.pipe(
-  object,
+  objectSchema,
   v.object({
     dependencies: v.optional(dependenciesSchema),
     ccOverrides: v.optional(v.array(v.string('must be a text'), 'must be a list of ids')),
@@ -65,20 +53,20 @@ const serverEntries = {
 export const contentSchema = v.object({...serverEntries, bundleMetadata: v.optional(bundleMetadata)});
 
 /** What a `config.server.*` file says: metadata never comes from it. */
-export const serverConfigSchema = v.pipe(object, v.object(serverEntries));
+export const serverConfigSchema = v.pipe(objectSchema, v.object(serverEntries));
 
 /** The keys of a `config.server.*` file. */
 export const serverConfigKeys: readonly string[] = Object.keys(serverEntries);
 
 /** An on-disk v2 configuration file. Its unknown top-level keys are kept, those of `bundleMetadata` are dropped. */
 export const diskConfigSchema = v.pipe(
-  object,
+  objectSchema,
   v.looseObject({...serverEntries, bundleMetadata: v.optional(bundleMetadata)}),
 );
 
 /** The configuration inside an archive, where nothing can be filled in any more. */
 export const archivedConfigSchema = v.pipe(
-  object,
+  objectSchema,
   v.looseObject({
     ssrOnly,
     ssrShared: patterns,
@@ -91,20 +79,3 @@ export const archivedConfigSchema = v.pipe(
 export type BundleContent = {
   readonly [Key in 'ssrOnly' | 'ssrShared' | 'ssrParameters' | 'bundleMetadata']?: BundleConfig[Key] | undefined;
 };
-
-/** What is wrong with a value, one sentence without a subject for each field that is. */
-export interface FieldProblem {
-  /** Such as `ssrOnly`, or `bundleMetadata.dependencies.react`; '' is the value itself. */
-  readonly field: string;
-  readonly message: string;
-}
-
-/** The fields of a failed validation. */
-export function fieldProblems(issues: readonly v.BaseIssue<unknown>[]): readonly FieldProblem[] {
-  return issues.map((issue) => ({field: v.getDotPath(issue) ?? '', message: issue.message}));
-}
-
-/** `ssrOnly must be a list of glob patterns; ...` */
-export function describeProblems(problems: readonly FieldProblem[]): string {
-  return problems.map(({field, message}) => `${field || 'it'} ${message}`).join('; ');
-}

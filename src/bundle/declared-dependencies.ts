@@ -2,7 +2,7 @@ import {join} from 'node:path';
 import * as v from 'valibot';
 import {createError} from '../errors/index.js';
 import {readTextFile} from '../modules/index.js';
-import {dependenciesSchema} from './content-schema.js';
+import {dependenciesSchema} from './option-schemas.js';
 import {reasonOf} from '../errors/system-failure.js';
 
 const packageSchema = v.object({

@@ -2,7 +2,8 @@ import {pipeline} from 'node:stream/promises';
 import * as v from 'valibot';
 import {createError} from '../errors/index.js';
 import {readTextFile} from '../modules/index.js';
-import {archivedConfigSchema, describeProblems, fieldProblems} from './content-schema.js';
+import {archivedConfigSchema} from './content-schema.js';
+import {describeProblems, fieldProblems, matchModeSchema} from './option-schemas.js';
 import {parseJson} from '../errors/parse-json.js';
 import {reasonOf, systemCode} from '../errors/system-failure.js';
 import type {Bundle, BundleFile, BundleFileCategory} from './types.js';
@@ -41,7 +42,7 @@ const manifestSchema = v.object({
   projectSlug: v.optional(v.string()),
   rootDir: v.optional(v.string()),
   configPath: v.optional(v.string()),
-  matchMode: v.optional(v.picklist(['strict', 'ignore_missing'])),
+  matchMode: v.optional(matchModeSchema),
   config: archivedConfigSchema,
   files: v.array(
     v.object({

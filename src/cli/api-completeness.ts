@@ -1,8 +1,7 @@
 import {createError, type RuntimeCliError} from '../errors/index.js';
-import {environmentName} from './flags/environment-name.js';
 import type {Output} from './output/output.js';
-import {flagAndVariable, settingNames} from './settings/setting-names.js';
-import type {SettingKey} from './settings/settings.js';
+import {definitions, variableOf, type SettingKey} from './settings/definitions.js';
+import {flagAndVariable} from './settings/describe-settings.js';
 
 /** Which settings have a value, from whatever source. */
 type IsSet = (key: SettingKey) => boolean;
@@ -62,14 +61,14 @@ export function warnOfIncompleteApi(output: Pick<Output, 'warn'>, preference: st
 }
 
 function label(key: SettingKey): string {
-  return settingNames[key].label;
+  return definitions[key].label;
 }
 
 /** Where a setting can come from: `--client-id, MYCLI_CLIENT_ID, api.clientId in the config file, or mycli auth:login`. */
 function sourcesOf(key: SettingKey): string {
-  const {flag, config} = settingNames[key];
+  const {flag, config} = definitions[key];
   const sources = [
-    ...(flag === undefined ? [] : [`--${flag}`, environmentName(flag)]),
+    ...(flag === undefined ? [] : [`--${flag.name}`, String(variableOf(key))]),
     ...(config === undefined ? [] : [`${config} in the config file`]),
     ...(storable.has(key) ? ['credentials stored with mycli auth:login --api-origin URL'] : []),
   ];

@@ -3,8 +3,8 @@ import type {Backend} from '../backends/contract.js';
 import type {BackendPlugin} from '../backends/plugins.js';
 import type {BackendRegistry} from '../backends/registry.js';
 import type {CommandContext} from './command-context.js';
-import {environmentName} from './flags/environment-name.js';
 import {skipsPlugins} from './plugin-sources.js';
+import {variableOf} from './settings/definitions.js';
 import type {Settings} from './settings/settings.js';
 
 const hook = 'mycli:backends';
@@ -83,6 +83,6 @@ function warnOfLiterals({secrets = []}: Backend, {context, flags}: BackendLoadin
   if (literal.length === 0) return;
   context.output.warn(
     `Other users can see the value of --backend-option ${literal.join(', ')} in the list of processes: ` +
-      `use ${environmentName('backend-option')}.`,
+      `use ${String(variableOf('backendOptions'))}.`,
   );
 }

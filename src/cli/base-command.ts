@@ -2,7 +2,7 @@ import process from 'node:process';
 import type {Interfaces} from '@oclif/core';
 import {createContext, type CommandContext} from './command-context.js';
 import {isUsageError, usageError} from './errors/oclif-errors.js';
-import {globalFlags} from './flags/global.js';
+import {globalFlags} from './flags.js';
 import type {JsonDocument} from './output/output.js';
 import {Command} from './oclif.js';
 import {createSession, sessions, type Session} from './session.js';
@@ -57,18 +57,22 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
 type AnyFlag = Interfaces.FlagInput[string];
 
 // oclif would fill in environment variables, which hides where a value comes from and leaves lists unsplit, and take
-// what waits on stdin, perhaps a secret, for a missing argument.
+// what waits on stdin, perhaps a secret, for a missing argument. The value of a setting is judged where it is resolved, by
+// one schema for all of its sources.
 function commandLineOnly({flags, baseFlags, args, strict}: typeof Command) {
   const given = Object.entries<AnyFlag>({...baseFlags, ...flags});
   return {
-    flags: Object.fromEntries(given.map(([name, flag]) => [name, withoutVariable(flag)] as const)),
+    flags: Object.fromEntries(
+      given.map(([name, flag]) => [name, flag.env === undefined ? flag : unjudged(flag)] as const),
+    ),
     args: Object.fromEntries(Object.entries(args).map(([name, arg]) => [name, {...arg, ignoreStdin: true}] as const)),
     strict,
   };
 }
 
-function withoutVariable(flag: AnyFlag): AnyFlag {
+function unjudged(flag: AnyFlag): AnyFlag {
   const copy = {...flag};
   delete copy.env;
+  if (copy.type === 'option') delete copy.options;
   return copy;
 }

@@ -1,7 +1,7 @@
 import type {BundleFormat, BundleV2MatchMode, BundleV2Metadata} from '../bundle/types.js';
 import {createError} from '../errors/index.js';
-import {settingNames} from './settings/setting-names.js';
-import type {SettingKey, Settings} from './settings/settings.js';
+import {definitions, settingKeys} from './settings/definitions.js';
+import type {Settings} from './settings/settings.js';
 
 /** What the settings say about a bundle, in the names of `interface.md`. Unset: the library's defaults apply. */
 export interface BundleOptions {
@@ -60,26 +60,16 @@ async function bundleMetadata({
   return {dependencies: declared, ccOverrides: ccOverrides?.value};
 }
 
-const building: readonly SettingKey[] = [
-  'ssrOnly',
-  'ssrShared',
-  'ssrParameters',
-  'ignore',
-  'dependencies',
-  'ccOverrides',
-  'compressionLevel',
-];
-
 /**
  * The settings for a push of a prebuilt archive: what a configuration file says of building does not concern it. What
  * the command line or the environment says stays, to be refused.
  */
 export function archiveSettings(settings: Settings): Settings {
-  const configured = building.filter((key) => settings[key]?.source.kind === 'config');
+  const configured = settingKeys.filter(
+    (key) => definitions[key].building === true && settings[key]?.source.kind === 'config',
+  );
   return {...settings, ...Object.fromEntries(configured.map((key) => [key, undefined]))};
 }
-
-const v2Only: readonly SettingKey[] = ['rootDir', 'configPath', 'matchMode', 'ccOverrides', 'compressionLevel'];
 
 /**
  * Refuses flags that apply to v2 only when the bundle is known to be v1: silence would look like success.
@@ -88,9 +78,9 @@ const v2Only: readonly SettingKey[] = ['rootDir', 'configPath', 'matchMode', 'cc
  */
 export function rejectV2OnlyFlags(format: BundleFormat, settings: Settings, v2Flag: '--v2' | '--format v2'): void {
   if (format === 'v2') return;
-  const given = v2Only
-    .filter((key) => settings[key]?.source.kind === 'flag')
-    .map((key) => `--${settingNames[key].flag}`);
+  const given = settingKeys
+    .filter((key) => definitions[key].v2Only === true && settings[key]?.source.kind === 'flag')
+    .flatMap((key) => settings[key]?.source.name ?? []);
   if (given.length === 0) return;
   throw createError('ERR_USAGE', `${given.join(', ')} cannot be used: this bundle has the v1 format.`, {
     suggestions: [`Give ${v2Flag} for the v2 format, or leave these flags out.`],

@@ -7,7 +7,7 @@ import type {CredentialFile} from './credentials/credential-file.js';
 import type {Output} from './output/output.js';
 import type {Session} from './session.js';
 import type {ExplainedSettings} from './settings/explain-settings.js';
-import type {FlagValues} from './settings/setting-reader.js';
+import type {FlagValues} from './settings/resolve-settings.js';
 import type {Settings} from './settings/settings.js';
 import type {TemporaryDirectories} from './temporary.js';
 

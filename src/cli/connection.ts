@@ -6,9 +6,10 @@ import {isInsecureOrigin, normalizeOrigin, parseServiceUrl} from '../http/origin
 import type {AuthStrategy, Environment} from '../http/types.js';
 import {isApiUnset, missingApiSettings} from './api-completeness.js';
 import type {Output} from './output/output.js';
+import type {SettingKey} from './settings/definitions.js';
+import {flagAndVariable} from './settings/describe-settings.js';
 import {secretValues} from './settings/load-settings.js';
-import {flagAndVariable} from './settings/setting-names.js';
-import type {Setting, SettingKey, Settings} from './settings/settings.js';
+import type {Setting, Settings} from './settings/settings.js';
 import {assertTrustedOrigin} from './trusted-origins.js';
 
 /** How the backends are reached, as operations take it. */

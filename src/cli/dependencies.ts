@@ -1,7 +1,8 @@
 import {readFile} from 'node:fs/promises';
 import {resolve} from 'node:path';
+import * as v from 'valibot';
+import {dependenciesSchema} from '../bundle/option-schemas.js';
 import {createError} from '../errors/index.js';
-import {isRecord} from './settings/parsers.js';
 import type {Dependencies, Setting, UnreadSettings} from './settings/settings.js';
 
 /**
@@ -29,10 +30,7 @@ async function readObject(value: string, name: string, cwd: string): Promise<Rea
       cause: error,
     });
   }
-  if (isRecord(parsed) && isTexts(parsed)) return parsed;
+  const result = v.safeParse(dependenciesSchema, parsed);
+  if (result.success) return result.output;
   throw createError('ERR_OPTION_INVALID', `${name} must be a JSON object of package names and version ranges.`);
-}
-
-function isTexts(record: Readonly<Record<string, unknown>>): record is Readonly<Record<string, string>> {
-  return Object.values(record).every((value) => typeof value === 'string');
 }

@@ -2,7 +2,7 @@ import {missingConfiguration, type BackendSettings, type BackendSurroundings} fr
 import type {Backend} from '../backends/contract.js';
 import type {BackendRegistry} from '../backends/registry.js';
 import {isRuntimeCliError} from '../errors/index.js';
-import type {BackendOptions} from './settings/settings.js';
+import type {SettingValue} from './settings/definitions.js';
 
 /** A backend, and whether it can be used as things are set. */
 export interface BackendDescription {
@@ -29,7 +29,7 @@ export interface BackendDescription {
 export function describeBackends(
   {registrations}: BackendRegistry,
   connection: Omit<BackendSettings, 'backendOptions'>,
-  options: BackendOptions,
+  options: SettingValue<'backendOptions'>,
   surroundings: BackendSurroundings,
 ): Promise<readonly BackendDescription[]> {
   return Promise.all(

@@ -27,3 +27,15 @@ export class Secret {
     return mask;
   }
 }
+
+const secretName = /^(?:.*(?:apikey|clientsecret|token|password|secret|privatekey)|credentials?)$/;
+
+/** Whether a name, of a key or a variable, sounds like that of a secret. */
+export function isSecretName(name: string): boolean {
+  return secretName.test(plainName(name));
+}
+
+/** A name without what separates its words. */
+export function plainName(name: string): string {
+  return name.replaceAll(/[-_]/g, '').toLowerCase();
+}

@@ -3,9 +3,9 @@ import {resolve} from 'node:path';
 import type {Readable} from 'node:stream';
 import {text as streamText} from 'node:stream/consumers';
 import {createError} from '../errors/index.js';
-import {environmentName} from './flags/environment-name.js';
 import {Secret} from './secret.js';
-import type {Setting} from './settings/settings.js';
+import {definitions, secretKeys, variableOf, type SecretKey} from './settings/definitions.js';
+import type {Setting, Settings} from './settings/settings.js';
 
 /** What secrets are read with. */
 export interface SecretReaderOptions {
@@ -16,54 +16,54 @@ export interface SecretReaderOptions {
   readonly warn: (message: string) => void;
 }
 
-/** Secrets as the settings name them, by the setting's key. */
-type NamedSecrets<K extends string> = {readonly [P in K]?: Setting<string> | undefined};
+/** The settings that are secrets. */
+export type Secrets = Pick<Settings, SecretKey>;
 
 /**
  * Reads secrets: the literal text, `@FILE`, or `-` for stdin on the command line; the text itself in the environment.
  * Space around a secret is dropped.
+ * @param unread as they are resolved.
  * @throws RuntimeCliError `ERR_USAGE` when two secrets want stdin, `ERR_OPTION_INVALID` when one is empty or unreadable.
  */
-export async function readSecrets<K extends string>(
-  named: NamedSecrets<K>,
-  keys: readonly K[],
-  options: SecretReaderOptions,
-): Promise<{readonly [P in K]?: Setting<Secret> | undefined}> {
-  const set = keys.flatMap((key) => {
-    const setting: Setting<string> | undefined = named[key];
-    return setting === undefined ? [] : [{key, setting}];
-  });
-  const flags = set.filter(({setting}) => setting.source.kind === 'flag').map(({setting}) => setting);
-  refuseSharedStdin(flags);
-  warnOfLiterals(flags, options.warn);
-  const secrets: {[P in K]?: Setting<Secret>} = {};
-  for (const {key, setting} of set) {
+export async function readSecrets(unread: Secrets, options: SecretReaderOptions): Promise<Secrets> {
+  const flags = secretKeys.filter((key) => unread[key]?.source.kind === 'flag');
+  const textOf = (key: SecretKey) => unread[key]?.value.reveal() ?? '';
+  refuseSharedStdin(flags.filter((key) => textOf(key) === '-'));
+  warnOfLiterals(
+    flags.filter((key) => textOf(key) !== '-' && !textOf(key).startsWith('@')),
+    options.warn,
+  );
+  const secrets: {[K in SecretKey]?: Setting<Secret>} = {};
+  for (const key of secretKeys) {
+    const setting = unread[key];
+    if (setting === undefined) continue;
     const value = checkedSecret(await read(setting, options), setting.source.name);
     secrets[key] = {value: new Secret(value), source: setting.source};
   }
   return secrets;
 }
 
-function refuseSharedStdin(flags: readonly Setting<string>[]): void {
-  const wanting = flags.filter(({value}) => value === '-').map(({source}) => source.name);
-  if (wanting.length > 1) {
-    throw createError('ERR_USAGE', `${wanting.join(' and ')} cannot all be read from stdin.`, {
-      suggestions: ['Give all but one as @FILE, or in the environment.'],
-    });
-  }
+function refuseSharedStdin(wanting: readonly SecretKey[]): void {
+  if (wanting.length < 2) return;
+  throw createError('ERR_USAGE', `${wanting.map(flagOf).join(' and ')} cannot all be read from stdin.`, {
+    suggestions: ['Give all but one as @FILE, or in the environment.'],
+  });
 }
 
-function warnOfLiterals(flags: readonly Setting<string>[], warn: (message: string) => void): void {
-  const literal = flags.filter(({value}) => value !== '-' && !value.startsWith('@')).map(({source}) => source.name);
+function warnOfLiterals(literal: readonly SecretKey[], warn: (message: string) => void): void {
   if (literal.length === 0) return;
-  const variables = literal.map((name) => environmentName(name.slice(2)));
   warn(
-    `Other users can see the value of ${literal.join(', ')} in the list of processes: ` +
-      `use ${variables.join(', ')}, @FILE or - (stdin).`,
+    `Other users can see the value of ${literal.map(flagOf).join(', ')} in the list of processes: ` +
+      `use ${literal.map(variableOf).join(', ')}, @FILE or - (stdin).`,
   );
 }
 
-async function read({value, source}: Setting<string>, {cwd, stdin}: SecretReaderOptions): Promise<string> {
+function flagOf(key: SecretKey): string {
+  return `--${String(definitions[key].flag?.name)}`;
+}
+
+async function read({value: unread, source}: Setting<Secret>, {cwd, stdin}: SecretReaderOptions): Promise<string> {
+  const value = unread.reveal();
   if (source.kind !== 'flag') return value;
   if (value === '-') return streamText(stdin);
   if (!value.startsWith('@')) return value;

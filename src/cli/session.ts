@@ -6,6 +6,7 @@ import type {Environment} from '../http/types.js';
 import {runningPlugin} from './foreign-code.js';
 import {Output, type JsonDocument} from './output/output.js';
 import {isDebugging, isInteractive, usesColor, usesUnicode} from './output/terminal.js';
+import {isSecretName} from './secret.js';
 import {TemporaryDirectories} from './temporary.js';
 
 /** What the part that runs commands and the command share: made before a command exists, used after it has failed. */
@@ -48,9 +49,8 @@ export function createSession(host: NodeJS.Process, signal: AbortSignal): Sessio
     runningPlugin,
   });
   // Known before anything can fail and print one.
-  output.addSecrets(
-    ['MYCLI_API_KEY', 'MYCLI_CLIENT_SECRET', 'MYCLI_API_TOKEN'].flatMap((name) => env[name]?.trim() || []),
-  );
+  const secrets = Object.keys(env).filter((name) => name.startsWith('MYCLI_') && isSecretName(name));
+  output.addSecrets(secrets.flatMap((name) => env[name]?.trim() || []));
   const temporary = new TemporaryDirectories(tmpdir(), host.pid);
   return {
     cwd: host.cwd(),

@@ -1,8 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import {resolveConnection, type Connection} from '../../src/cli/connection.js';
-import {Secret} from '../../src/cli/secret.js';
 import {resolveSettings} from '../../src/cli/settings/resolve-settings.js';
-import type {Setting, Settings} from '../../src/cli/settings/settings.js';
+import type {Settings} from '../../src/cli/settings/settings.js';
 
 interface Resolved {
   readonly connection: Connection;
@@ -15,21 +14,7 @@ async function resolve(
 ): Promise<Resolved> {
   const warnings: string[] = [];
   const env = Object.fromEntries(Object.entries(variables).map(([name, value]) => [`MYCLI_${name}`, value]));
-  const {
-    apiKey,
-    clientSecret,
-    apiToken,
-    dependencies: _dependencies,
-    ...plain
-  } = resolveSettings({flags, env, cwd: '/'});
-  const wrap = (setting: Setting<string> | undefined) =>
-    setting && {value: new Secret(setting.value), source: setting.source};
-  const settings: Settings = {
-    ...plain,
-    apiKey: wrap(apiKey),
-    clientSecret: wrap(clientSecret),
-    apiToken: wrap(apiToken),
-  };
+  const settings: Settings = {...resolveSettings({flags, env, cwd: '/'}), dependencies: undefined};
   const output = {warn: (text: string) => warnings.push(text), addSecrets: () => undefined};
   return {connection: resolveConnection({env, output}, settings), warnings};
 }

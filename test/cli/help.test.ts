@@ -1,8 +1,7 @@
 import {readFile} from 'node:fs/promises';
 import {fileURLToPath} from 'node:url';
 import {describe, expect, test} from 'vitest';
-import {environmentName} from '../../src/cli/flags/index.js';
-import {settingNames} from '../../src/cli/settings/setting-names.js';
+import {definitions, settingKeys, variableOf} from '../../src/cli/settings/definitions.js';
 import {exitCodeMeanings} from '../../src/errors/index.js';
 import {binary, runCli} from './spawn-cli.js';
 
@@ -18,7 +17,7 @@ interface Manifest {
 
 const manifest = fileURLToPath(new URL('../../oclif.manifest.json', import.meta.url));
 const {commands} = JSON.parse(await readFile(manifest, 'utf8')) as Manifest;
-const settingFlags = new Set(Object.values(settingNames).map(({flag}) => flag));
+const variables = new Map(settingKeys.map((key) => [definitions[key].flag?.name, variableOf(key)]));
 
 describe.each(Object.keys(commands))('the help of %s', (id) => {
   const flags = Object.values(commands[id]?.flags ?? {});
@@ -31,7 +30,7 @@ describe.each(Object.keys(commands))('the help of %s', (id) => {
     const {code, stdout} = await runCli(binary, [id, '--help']);
     expect(code).toBe(0);
     for (const {name, env} of flags) {
-      expect(env).toBe(settingFlags.has(name) ? environmentName(name) : undefined);
+      expect(env).toBe(variables.get(name));
       if (env !== undefined) expect(stdout).toContain(`[env: ${env}]`);
     }
   });

@@ -5,6 +5,7 @@ import {Readable} from 'node:stream';
 import {inspect} from 'node:util';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {readSecrets} from '../../src/cli/secrets.js';
+import {Secret} from '../../src/cli/secret.js';
 import type {Setting} from '../../src/cli/settings/settings.js';
 
 let cwd: string;
@@ -17,12 +18,18 @@ beforeEach(async () => {
 
 afterEach(() => rm(cwd, {recursive: true}));
 
-const flag = (name: string, value: string): Setting<string> => ({value, source: {kind: 'flag', name: `--${name}`}});
-const variable = (name: string, value: string): Setting<string> => ({value, source: {kind: 'environment', name}});
+const flag = (name: string, value: string): Setting<Secret> => ({
+  value: new Secret(value),
+  source: {kind: 'flag', name: `--${name}`},
+});
+const variable = (name: string, value: string): Setting<Secret> => ({
+  value: new Secret(value),
+  source: {kind: 'environment', name},
+});
 
-function read(named: {apiKey?: Setting<string>; clientSecret?: Setting<string>}, stdin = '') {
+function read(named: {apiKey?: Setting<Secret>; clientSecret?: Setting<Secret>}, stdin = '') {
   const options = {cwd, stdin: Readable.from([stdin]), warn: (message: string) => warnings.push(message)};
-  return readSecrets(named, ['apiKey', 'clientSecret'], options);
+  return readSecrets(named, options);
 }
 
 describe('readSecrets', () => {

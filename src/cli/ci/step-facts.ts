@@ -1,6 +1,6 @@
 import {isRuntimeCliError} from '../../errors/index.js';
+import {isRecord} from '../../errors/is-record.js';
 import type {JsonDocument} from '../output/output.js';
-import {isRecord} from '../settings/parsers.js';
 
 /** What later steps of a pipeline want to know, by the name of the output. */
 export interface StepFacts {

@@ -1,7 +1,8 @@
 import {isInsecureOrigin, normalizeOrigin, parseServiceUrl} from '../../http/origin.js';
 import type {CommandContext} from '../command-context.js';
-import {requireSetting} from '../settings/require-setting.js';
-import type {SettingKey, Settings} from '../settings/settings.js';
+import type {SettingKey} from '../settings/definitions.js';
+import {requireSetting} from '../settings/describe-settings.js';
+import type {Settings} from '../settings/settings.js';
 import {assertTrustedOrigin} from '../trusted-origins.js';
 import type {OriginCredentials} from './credential-schema.js';
 

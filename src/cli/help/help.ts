@@ -24,7 +24,7 @@ export class PagedHelp extends QuickHelp {
     // It is for people, with --json too.
     sessions.getStore()?.output.releaseStdout();
     if (isCommand) await super.showHelp(argv);
-    if (page !== undefined) this.#showPage(page);
+    if (page !== undefined) await this.#showPage(page);
   }
 
   protected override async showRootHelp(): Promise<void> {
@@ -34,10 +34,13 @@ export class PagedHelp extends QuickHelp {
     this.log('');
   }
 
-  #showPage({sections}: HelpPage): void {
+  async #showPage({sections}: HelpPage): Promise<void> {
     for (const {title, body} of sections) {
+      const content = typeof body === 'function' ? await body() : body;
       const text =
-        typeof body === 'string' ? this.wrap(body) : body.map(([name, meaning]): [string, string] => [name, meaning]);
+        typeof content === 'string'
+          ? this.wrap(content)
+          : content.map(([name, meaning]): [string, string] => [name, meaning]);
       this.log(this.section(title, text));
       this.log('');
     }

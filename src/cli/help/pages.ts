@@ -1,11 +1,12 @@
 import {exitCodeMeanings} from '../../errors/index.js';
-import {environmentName} from '../flags/environment-name.js';
-import {settingNames} from '../settings/setting-names.js';
 
-/** A part of a page: prose, or a list of names with what they are. */
+/** Names with what they are. */
+type NameList = readonly (readonly [name: string, meaning: string])[];
+
+/** A part of a page: prose, or a list, which may have to be loaded. */
 export interface HelpSection {
   readonly title: string;
-  readonly body: string | readonly (readonly [name: string, meaning: string])[];
+  readonly body: string | NameList | (() => Promise<NameList>);
 }
 
 /** A page of help that is about no single command. */
@@ -14,10 +15,15 @@ export interface HelpPage {
   readonly sections: readonly HelpSection[];
 }
 
-const settings = Object.values(settingNames).flatMap(({flag, config}): [string, string][] => {
-  const names = [flag === undefined ? [] : environmentName(flag), config ?? []].flat().join(', ');
-  return flag === undefined ? [[names, 'in the configuration file only']] : [[`--${flag}`, names]];
-});
+// Help of anything else needs no setting.
+async function listSettings(): Promise<NameList> {
+  const {definitions, settingKeys, variableOf} = await import('../settings/definitions.js');
+  return settingKeys.map((key) => {
+    const {flag, config} = definitions[key];
+    const names = [variableOf(key) ?? [], config ?? []].flat().join(', ');
+    return flag === undefined ? [names, 'in the configuration file only'] : [`--${flag.name}`, names];
+  });
+}
 
 /** The pages, by what stands after `mycli help`. Some are named like a topic or a command, whose help comes first. */
 export const helpPages: Readonly<Record<string, HelpPage>> = {
@@ -43,7 +49,7 @@ export const helpPages: Readonly<Record<string, HelpPage>> = {
           '--api-key, --client-secret and --api-token take @FILE, or - for stdin; better are their variables, or mycli ' +
           'auth:login. MYCLI_TRUSTED_ORIGINS, a list with commas, lets credentials go to these origins only.',
       },
-      {title: 'FLAGS, THEIR VARIABLES, KEYS OF THE CONFIGURATION FILE', body: settings},
+      {title: 'FLAGS, THEIR VARIABLES, KEYS OF THE CONFIGURATION FILE', body: listSettings},
     ],
   },
   'exit-codes': {

@@ -2,12 +2,12 @@ import type {JsonDocument} from '../command-context.js';
 import type {Body, ConfigShowDocument} from '../documents.js';
 import type {Output} from '../output/output.js';
 import type {ExplainedSetting, ExplainedSettings, OverriddenValue} from '../settings/explain-settings.js';
-import {settingNames} from '../settings/setting-names.js';
+import {definitions} from '../settings/definitions.js';
 import {renderTable, type Column} from './table.js';
 
 /** The columns of `config:show`. */
 export const settingColumns: readonly Column<ExplainedSetting>[] = [
-  {name: 'setting', value: ({name}) => settingNames[name].config ?? name},
+  {name: 'setting', value: ({name}) => definitions[name].config ?? name},
   {name: 'value', value: ({value}) => showValue(value)},
   {name: 'source', value: ({source}) => source.name},
   {name: 'overrode', value: ({overrode}) => overrode.map(showOverridden).join('; ')},
@@ -34,6 +34,6 @@ function showValue(value: unknown): string {
 }
 
 function flagOf(name: ExplainedSetting['name']): string | undefined {
-  const {flag} = settingNames[name];
-  return flag === undefined ? undefined : `--${flag}`;
+  const {flag} = definitions[name];
+  return flag === undefined ? undefined : `--${flag.name}`;
 }

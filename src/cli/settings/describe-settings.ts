@@ -1,7 +1,7 @@
 import {inspect} from 'node:util';
-import {shownAddress} from '../../http/origin.js';
-import {settingNames} from './setting-names.js';
-import type {SettingKey, Settings} from './settings.js';
+import {createError} from '../../errors/index.js';
+import {definitions, variableOf, type SettingKey} from './definitions.js';
+import type {Settings} from './settings.js';
 
 /** What a command prints before it sends anything: where to, and who says so. */
 export function describeResolved(settings: Settings): readonly string[] {
@@ -18,20 +18,40 @@ export function describeResolved(settings: Settings): readonly string[] {
 }
 
 /** One line for each of the settings that is set, with its source: `project  my-shop  (--project)`. */
-export function describeSettings(settings: Settings, keys: readonly SettingKey[]): readonly string[] {
+function describeSettings(settings: Settings, keys: readonly SettingKey[]): readonly string[] {
   const rows = keys.flatMap((key) => {
     const setting = settings[key];
-    return setting === undefined ? [] : [{key, label: settingNames[key].label, setting}];
+    return setting === undefined ? [] : [{...definitions[key], setting}];
   });
   const width = Math.max(...rows.map(({label}) => label.length));
-  return rows.map(({key, label, setting}) => {
+  return rows.map(({label, kind, setting}) => {
     const {value} = setting;
     const shown =
-      typeof value === 'string' ? shownText(key, value) : inspect(value, {breakLength: Number.POSITIVE_INFINITY});
+      typeof value === 'string'
+        ? (kind.shown?.(value) ?? value)
+        : inspect(value, {breakLength: Number.POSITIVE_INFINITY});
     return `${label.padEnd(width)}  ${shown}  (${setting.source.name})`;
   });
 }
 
-function shownText(key: SettingKey, value: string): string {
-  return key === 'origin' || key === 'apiOrigin' ? shownAddress(value) : value;
+/**
+ * The value of a setting that the command cannot do without.
+ * @throws RuntimeCliError `ERR_USAGE` when it is not set, saying how to set it.
+ */
+export function requireSetting<K extends SettingKey>(settings: Settings, key: K): NonNullable<Settings[K]>['value'] {
+  const setting = settings[key];
+  if (setting !== undefined) return setting.value;
+  const {label, flag, config} = definitions[key];
+  throw createError('ERR_USAGE', `The ${label} is not known.`, {
+    suggestions: [
+      ...(flag === undefined ? [] : [`Give --${flag.name}, or set ${String(variableOf(key))}.`]),
+      ...(config === undefined ? [] : [`Or set ${config} in a mycli.config file.`]),
+    ],
+  });
+}
+
+/** What to type for a setting, in words: `--target (MYCLI_TARGET)`. */
+export function flagAndVariable(key: SettingKey): string {
+  const {flag, label} = definitions[key];
+  return flag === undefined ? label : `--${flag.name} (${String(variableOf(key))})`;
 }

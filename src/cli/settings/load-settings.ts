@@ -1,12 +1,12 @@
 import type {Readable} from 'node:stream';
 import type {Environment} from '../../http/types.js';
-import {loadConfigFile} from '../config/load-config-file.js';
+import {loadConfigFile} from '../config/config-file.js';
 import type {CredentialFile} from '../credentials/credential-file.js';
 import {withStoredCredentials} from '../credentials/stored-settings.js';
 import {readDependencies} from '../dependencies.js';
 import {readSecrets} from '../secrets.js';
-import {resolveSettings} from './resolve-settings.js';
-import type {FlagValues} from './setting-reader.js';
+import {resolveSettings, type FlagValues} from './resolve-settings.js';
+import {secretKeys} from './definitions.js';
 import type {Settings} from './settings.js';
 
 /** What the settings of a command are loaded from. */
@@ -32,27 +32,17 @@ export interface SettingsOrigin {
 export async function loadSettings(origin: SettingsOrigin): Promise<Settings> {
   const {flags, env, cwd, warn} = origin;
   const config = await loadConfigFile({cwd, uid: origin.uid, warn}, origin.configFile);
-  const {apiKey, clientSecret, apiToken, dependencies, ...plain} = resolveSettings({
-    flags,
-    env,
-    cwd,
-    config: config?.settings,
-    configPath: config?.path,
-  });
-  const secrets = await readSecrets({apiKey, clientSecret, apiToken}, ['apiKey', 'clientSecret', 'apiToken'], {
-    cwd,
-    stdin: origin.stdin,
-    warn,
-  });
+  const unread = resolveSettings({flags, env, cwd, config: config?.settings, configPath: config?.path});
+  const {dependencies} = unread;
   const settings = {
-    ...plain,
-    ...secrets,
-    dependencies: dependencies === undefined ? undefined : await readDependencies(dependencies, cwd),
+    ...unread,
+    ...(await readSecrets(unread, {cwd, stdin: origin.stdin, warn})),
+    dependencies: dependencies && (await readDependencies(dependencies, cwd)),
   };
   return origin.credentialFile === undefined ? settings : withStoredCredentials(settings, origin.credentialFile);
 }
 
 /** Every secret among the settings, as it is. */
-export function secretValues({apiKey, clientSecret, apiToken}: Settings): readonly string[] {
-  return [apiKey, clientSecret, apiToken].flatMap((setting) => (setting === undefined ? [] : [setting.value.reveal()]));
+export function secretValues(settings: Settings): readonly string[] {
+  return secretKeys.flatMap((key) => settings[key]?.value.reveal() ?? []);
 }

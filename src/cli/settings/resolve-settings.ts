@@ -1,137 +1,115 @@
-import {resolve} from 'node:path';
-import type {ConfigSettings} from '../config/config-settings.js';
-import * as parsers from './parsers.js';
-import {SettingReader, type SettingReaderOptions} from './setting-reader.js';
-import type {BackendOptions, PlainSettings, Setting, UnreadSettings} from './settings.js';
+import {createError} from '../../errors/index.js';
+import type {Environment} from '../../http/types.js';
+import {definitions, settingKeys, variableOf, type SettingKey, type SettingValue} from './definitions.js';
+import {InvalidValue, judged} from './kinds.js';
+import type {ConfigSettings, Setting, SettingSource, UnreadSettings} from './settings.js';
+
+/** Flags as the command line gave them; nothing that the environment or a default filled in. */
+export type FlagValues = Readonly<Record<string, unknown>>;
 
 /** What settings are resolved from. */
-export interface SettingsInput extends SettingReaderOptions {
+export interface SettingsInput {
+  readonly flags: FlagValues;
+  readonly env: Environment;
   /** Absolute path that the relative ones of flags and environment variables start from. */
   readonly cwd: string;
-  /** The values of the configuration file, its paths resolved. */
+  /** The values of the configuration file. */
   readonly config?: ConfigSettings | undefined;
+  /** Path of the configuration file. */
+  readonly configPath?: string | undefined;
 }
+
+/** What the sources say of a setting, the strongest first. Credentials that are stored come before the default. */
+const lookUp = {flag: fromFlag, environment: fromVariable, config: fromConfig, default: fromDefault};
+/** A source that a setting is resolved from. */
+export type ResolvedSource = keyof typeof lookUp;
+/** These sources, the strongest first. */
+export const resolvedSources = Object.keys(lookUp) as ResolvedSource[];
 
 /**
  * Resolves every setting with its source: flag > environment > configuration file > default.
  * @throws RuntimeCliError `ERR_USAGE` for a flag, `ERR_OPTION_INVALID` for an environment variable with a wrong value.
  */
 export function resolveSettings(input: SettingsInput): UnreadSettings {
-  const reader = new SettingReader(input);
-  const config = input.config ?? {};
-  return {
-    ...connectionSettings(reader, config),
-    requestTimeout: requestTimeout(reader, config),
-    ...rateLimitSettings(reader, config),
-    ...bundleSettings(reader, config, input.cwd),
-    ...waitSettings(reader, config),
-  };
+  const resolved = settingKeys.map((key) => [key, resolveSetting(key, input)] as const);
+  // TypeScript cannot know that a loop met every key. Those with a default have a value, for that is the last source.
+  return Object.fromEntries<Setting<unknown> | undefined>(resolved) as UnreadSettings;
 }
 
-function connectionSettings(reader: SettingReader, config: ConfigSettings) {
-  const {text, scopeList} = parsers;
-  const runtimeBackend = reader.defaulted('runtimeBackend', 'auto', {parse: text, configured: config.runtimeBackend});
-  return {
-    runtimeBackend,
-    projectSlug: reader.optional('projectSlug', {parse: text, configured: config.projectSlug}),
-    targetSlug: reader.optional('targetSlug', {parse: text, configured: config.targetSlug}),
-    origin: reader.optional('origin', {parse: text, configured: config.origin}),
-    apiKey: reader.optional('apiKey', {parse: text}),
-    apiUser: reader.optional('apiUser', {parse: text, configured: config.apiUser}),
-    apiOrigin: reader.optional('apiOrigin', {parse: text, configured: config.apiOrigin}),
-    organizationId: reader.optional('organizationId', {parse: text, configured: config.organizationId}),
-    tokenUrl: reader.optional('tokenUrl', {parse: text, configured: config.tokenUrl}),
-    clientId: reader.optional('clientId', {parse: text, configured: config.clientId}),
-    clientSecret: reader.optional('clientSecret', {parse: text}),
-    scopes: reader.optional('scopes', {parse: scopeList, configured: config.scopes}),
-    apiToken: reader.optional('apiToken', {parse: text}),
-    backendOptions: backendOptions(reader, config.backendOptions, runtimeBackend.value),
-  };
+/**
+ * Resolves one setting.
+ * @param sources where to look, the strongest first.
+ * @throws RuntimeCliError as `resolveSettings`.
+ */
+export function resolveSetting<K extends SettingKey>(
+  key: K,
+  input: SettingsInput,
+  sources: readonly ResolvedSource[] = resolvedSources,
+): Setting<SettingValue<K>> | undefined {
+  const {overlay} = definitions[key].kind;
+  let strongest: Setting<SettingValue<K>> | undefined;
+  for (const source of sources) {
+    const found = lookUp[source](key, input);
+    if (found === undefined) continue;
+    if (overlay === undefined) return found;
+    strongest =
+      strongest === undefined ? found : {value: overlay(found.value, strongest.value), source: strongest.source};
+  }
+  return strongest;
 }
 
-function backendOptions(
-  reader: SettingReader,
-  configured: BackendOptions | undefined,
-  backend: string,
-): Setting<BackendOptions> {
-  const setting = reader.overlaid('backendOptions', {
-    parse: parsers.keyValues,
-    parseVariable: parsers.keyValueList,
-    configured: configured?.[backend],
-  });
-  if (setting === undefined) return reader.defaulted('backendOptions', {}, {parse: () => ({}), configured});
-  return {value: {...configured, [backend]: setting.value}, source: setting.source};
+function fromFlag<K extends SettingKey>(key: K, input: SettingsInput): Setting<SettingValue<K>> | undefined {
+  const {flag, kind} = definitions[key];
+  const given = flag && input.flags[flag.name];
+  if (flag === undefined || given === undefined) return undefined;
+  const texts: readonly unknown[] = Array.isArray(given) ? given : [given];
+  return fromText(key, {kind: 'flag', name: `--${flag.name}`}, input, () => kind.convert(texts.map(String)));
 }
 
-function requestTimeout(reader: SettingReader, config: ConfigSettings): Setting<number> {
-  const {decimal, longestTimeoutSeconds} = parsers;
-  const what = `a number of seconds above 0, at most ${String(longestTimeoutSeconds)}`;
-  const parse = decimal(what, (seconds) => seconds > 0 && seconds <= longestTimeoutSeconds);
-  return reader.defaulted('requestTimeout', 300, {parse, configured: config.requestTimeout});
+function fromVariable<K extends SettingKey>(key: K, input: SettingsInput): Setting<SettingValue<K>> | undefined {
+  const {kind} = definitions[key];
+  const name = variableOf(key);
+  const given = name === undefined ? undefined : input.env[name];
+  // CI systems set variables of absent secrets to nothing.
+  if (name === undefined || given === undefined || given.trim() === '') return undefined;
+  return fromText(
+    key,
+    {kind: 'environment', name},
+    input,
+    () => kind.convertVariable?.(given) ?? kind.convert([given]),
+  );
 }
 
-function rateLimitSettings(reader: SettingReader, config: ConfigSettings) {
-  const {count, statusList} = parsers;
-  // The defaults are those of `RateLimitMiddlewareConfig`.
-  return {
-    maxRetries: reader.defaulted('maxRetries', 3, {parse: count, configured: config.maxRetries}),
-    baseDelayMs: reader.defaulted('baseDelayMs', 1000, {parse: count, configured: config.baseDelayMs}),
-    maxDelayMs: reader.defaulted('maxDelayMs', 30_000, {parse: count, configured: config.maxDelayMs}),
-    statusCodes: reader.defaulted('statusCodes', [429], {parse: statusList, configured: config.statusCodes}),
-    rateLimitPrefix: reader.optional('rateLimitPrefix', {parse: parsers.text, configured: config.rateLimitPrefix}),
-  };
+function fromText<K extends SettingKey>(
+  key: K,
+  source: SettingSource,
+  input: SettingsInput,
+  convert: () => unknown,
+): Setting<SettingValue<K>> {
+  const {kind, owner} = definitions[key];
+  try {
+    const converted = convert();
+    const owned = owner === undefined ? converted : {[String(resolveSetting(owner, input)?.value)]: converted};
+    const value = judged(kind, owned);
+    return {value: kind.absolute?.(value, input.cwd) ?? value, source};
+  } catch (error) {
+    if (!(error instanceof InvalidValue)) throw error;
+    // The value is not repeated: it may be a secret in the wrong place.
+    throw createError(source.kind === 'flag' ? 'ERR_USAGE' : 'ERR_OPTION_INVALID', `${source.name} ${error.message}.`);
+  }
 }
 
-function bundleSettings(reader: SettingReader, config: ConfigSettings, cwd: string) {
-  const {text, list, toggle, keyValues, keyValueList} = parsers;
-  const path: parsers.SettingParser<string> = (texts) => resolve(cwd, text(texts));
-  return {
-    buildDirectory: reader.defaulted('buildDirectory', resolve(cwd, 'build'), {
-      parse: path,
-      configured: config.buildDirectory,
-    }),
-    projectDirectory: reader.defaulted('projectDirectory', cwd, {parse: path, configured: config.projectDirectory}),
-    message: reader.optional('message', {parse: text, configured: config.message}),
-    ssrOnly: reader.optional('ssrOnly', {parse: list, configured: config.ssrOnly}),
-    ssrShared: reader.optional('ssrShared', {parse: list, configured: config.ssrShared}),
-    ssrParameters: reader.overlaid('ssrParameters', {
-      parse: keyValues,
-      parseVariable: keyValueList,
-      configured: config.ssrParameters,
-    }),
-    nodeVersion: reader.optional('nodeVersion', {parse: text}),
-    v2: reader.defaulted('v2', false, {parse: toggle, configured: config.v2}),
-    ifChanged: reader.defaulted('ifChanged', false, {parse: toggle, configured: config.ifChanged}),
-    rootDir: reader.optional('rootDir', {parse: text, configured: config.rootDir}),
-    configPath: reader.optional('configPath', {parse: text, configured: config.configPath}),
-    matchMode: reader.optional('matchMode', {parse: parsers.matchMode, configured: config.matchMode}),
-    dependencies: reader.optional<string | Readonly<Record<string, string>>>('dependencies', {
-      parse: text,
-      configured: config.dependencies,
-    }),
-    ccOverrides: reader.optional('ccOverrides', {parse: list, configured: config.ccOverrides}),
-    ignore: reader.optional('ignore', {parse: list, configured: config.ignore}),
-    allowSensitiveFiles: reader.defaulted('allowSensitiveFiles', false, {
-      parse: toggle,
-      configured: config.allowSensitiveFiles,
-    }),
-    compressionLevel: reader.optional('compressionLevel', {
-      parse: parsers.compressionLevel,
-      configured: config.compressionLevel,
-    }),
-  };
+function fromConfig<K extends SettingKey>(
+  key: K,
+  {config, configPath}: SettingsInput,
+): Setting<SettingValue<K>> | undefined {
+  const value = config?.[key];
+  if (value === undefined || configPath === undefined) return undefined;
+  return {value, source: {kind: 'config', name: configPath}};
 }
 
-function waitSettings(
-  reader: SettingReader,
-  config: ConfigSettings,
-): Pick<PlainSettings, 'wait' | 'waitForSlot' | 'pollInterval' | 'timeout'> {
-  const interval = parsers.decimal('a number of seconds above 0', (seconds) => seconds > 0);
-  const duration = parsers.decimal('a number of seconds, 0 or more', () => true);
-  return {
-    wait: reader.defaulted('wait', false, {parse: parsers.toggle, configured: config.wait}),
-    waitForSlot: reader.defaulted('waitForSlot', false, {parse: parsers.toggle, configured: config.waitForSlot}),
-    pollInterval: reader.defaulted('pollInterval', 5, {parse: interval, configured: config.pollInterval}),
-    timeout: reader.defaulted('timeout', 600, {parse: duration, configured: config.timeout}),
-  };
+function fromDefault<K extends SettingKey>(key: K, {cwd}: SettingsInput): Setting<SettingValue<K>> | undefined {
+  const {default: value, kind} = definitions[key];
+  if (value === undefined) return undefined;
+  return {value: kind.absolute?.(value, cwd) ?? value, source: {kind: 'default', name: 'default'}};
 }

@@ -1,5 +1,4 @@
-import type {BundleV2MatchMode} from '../../bundle/types.js';
-import type {Secret} from '../secret.js';
+import type {DefaultedKey, SettingKey, SettingValue} from './definitions.js';
 
 /** Where a value comes from. */
 export interface SettingSource {
@@ -14,81 +13,21 @@ export interface Setting<T> {
   readonly source: SettingSource;
 }
 
-/** A setting that may be unset. */
-type Optional<T> = Setting<T> | undefined;
-
-/** Options of backends, by the backend's name. */
-export type BackendOptions = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-
-/** Settings that need nothing read: flag > environment > configuration file > default. */
-export interface PlainSettings {
-  readonly runtimeBackend: Setting<string>;
-  readonly projectSlug?: Optional<string>;
-  readonly targetSlug?: Optional<string>;
-  readonly origin?: Optional<string>;
-  readonly apiUser?: Optional<string>;
-  readonly apiOrigin?: Optional<string>;
-  readonly organizationId?: Optional<string>;
-  readonly tokenUrl?: Optional<string>;
-  readonly clientId?: Optional<string>;
-  readonly scopes?: Optional<readonly string[]>;
-  /** `backends` of the configuration file; `--backend-option` lies over those of the chosen backend. */
-  readonly backendOptions: Setting<BackendOptions>;
-  /** Seconds, above 0. */
-  readonly requestTimeout: Setting<number>;
-  readonly maxRetries: Setting<number>;
-  /** Milliseconds. */
-  readonly baseDelayMs: Setting<number>;
-  /** Milliseconds. */
-  readonly maxDelayMs: Setting<number>;
-  readonly statusCodes: Setting<readonly number[]>;
-  readonly rateLimitPrefix?: Optional<string>;
-  /** Absolute. */
-  readonly buildDirectory: Setting<string>;
-  /** Absolute. */
-  readonly projectDirectory: Setting<string>;
-  readonly message?: Optional<string>;
-  readonly ssrOnly?: Optional<readonly string[]>;
-  readonly ssrShared?: Optional<readonly string[]>;
-  /** Keys of the configuration file under those of the environment under those of flags. */
-  readonly ssrParameters?: Optional<Readonly<Record<string, unknown>>>;
-  readonly nodeVersion?: Optional<string>;
-  readonly v2: Setting<boolean>;
-  readonly ifChanged: Setting<boolean>;
-  readonly rootDir?: Optional<string>;
-  readonly configPath?: Optional<string>;
-  readonly matchMode?: Optional<BundleV2MatchMode>;
-  readonly ccOverrides?: Optional<readonly string[]>;
-  readonly ignore?: Optional<readonly string[]>;
-  readonly allowSensitiveFiles: Setting<boolean>;
-  /** 0 to 9. */
-  readonly compressionLevel?: Optional<number>;
-  readonly wait: Setting<boolean>;
-  readonly waitForSlot: Setting<boolean>;
-  /** Seconds. */
-  readonly pollInterval: Setting<number>;
-  /** Seconds; 0: no limit. */
-  readonly timeout: Setting<number>;
-}
+/** A type for each setting: of those that have a default, and of those that may be unset. */
+type Each<Values extends Readonly<Record<SettingKey, unknown>>> = {
+  readonly [K in DefaultedKey]: Setting<Values[K]>;
+} & {
+  readonly [K in Exclude<SettingKey, DefaultedKey>]?: Setting<Values[K]> | undefined;
+};
 
 /** Dependencies of a bundle, or `auto`: those that package.json declares. */
-export type Dependencies = Readonly<Record<string, string>> | 'auto';
+export type Dependencies = Exclude<SettingValue<'dependencies'>, string> | 'auto';
 
 /** Settings as resolution leaves them: secrets and `dependencies` may still name a file or stdin. */
-export interface UnreadSettings extends PlainSettings {
-  readonly apiKey?: Optional<string>;
-  readonly clientSecret?: Optional<string>;
-  readonly apiToken?: Optional<string>;
-  readonly dependencies?: Optional<string | Readonly<Record<string, string>>>;
-}
+export type UnreadSettings = Each<{[K in SettingKey]: SettingValue<K>}>;
 
 /** All settings of a command. */
-export interface Settings extends PlainSettings {
-  readonly apiKey?: Optional<Secret>;
-  readonly clientSecret?: Optional<Secret>;
-  readonly apiToken?: Optional<Secret>;
-  readonly dependencies?: Optional<Dependencies>;
-}
+export type Settings = Each<{[K in SettingKey]: K extends 'dependencies' ? Dependencies : SettingValue<K>}>;
 
-/** The name of a setting. */
-export type SettingKey = keyof Settings;
+/** What a configuration file says about settings; its paths are absolute. */
+export type ConfigSettings = {readonly [K in SettingKey]?: SettingValue<K> | undefined};

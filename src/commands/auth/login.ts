@@ -4,7 +4,7 @@ import {credentialPath, updateCredentials} from '../../cli/credentials/credentia
 import {credentialKinds, loginTarget, type CredentialKind} from '../../cli/credentials/login-target.js';
 import {readSecretInput} from '../../cli/credentials/read-secret-input.js';
 import type {AuthLoginDocument, Body} from '../../cli/documents.js';
-import {connectionFlags} from '../../cli/flags/index.js';
+import {connectionFlags} from '../../cli/flags.js';
 import {Flags} from '../../cli/oclif.js';
 import {checkedSecret} from '../../cli/secrets.js';
 import type {Settings} from '../../cli/settings/settings.js';

@@ -3,7 +3,7 @@ import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
 import {readCredentials, updateCredentials} from '../../cli/credentials/credential-file.js';
 import {originOf} from '../../cli/credentials/stored-settings.js';
 import type {AuthLogoutDocument, Body} from '../../cli/documents.js';
-import {connectionFlags} from '../../cli/flags/index.js';
+import {connectionFlags} from '../../cli/flags.js';
 import {Flags} from '../../cli/oclif.js';
 import type {Settings} from '../../cli/settings/settings.js';
 import {createError} from '../../errors/index.js';

@@ -8,7 +8,7 @@ import {
   storedSecrets,
 } from '../../cli/credentials/describe-credentials.js';
 import type {AuthStatusDocument, Body} from '../../cli/documents.js';
-import {connectionFlags} from '../../cli/flags/index.js';
+import {connectionFlags} from '../../cli/flags.js';
 import type {Settings} from '../../cli/settings/settings.js';
 
 export default class AuthStatus extends BaseCommand<typeof AuthStatus> {

@@ -3,7 +3,7 @@ import {loadAllBackends} from '../../cli/backends.js';
 import {BaseCommand} from '../../cli/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
 import {resolveConnection} from '../../cli/connection.js';
-import {connectionFlags} from '../../cli/flags/index.js';
+import {connectionFlags} from '../../cli/flags.js';
 import {renderBackends} from '../../cli/render/backends.js';
 
 export default class BackendList extends BaseCommand<typeof BackendList> {

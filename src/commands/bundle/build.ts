@@ -2,10 +2,10 @@ import {BaseCommand} from '../../cli/base-command.js';
 import {bundleOptions, rejectV2OnlyFlags} from '../../cli/bundle-options.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
 import {commandHost} from '../../cli/command-host.js';
-import {bundleFlags, connectionFlags} from '../../cli/flags/index.js';
+import {bundleFlags, connectionFlags} from '../../cli/flags.js';
 import {Flags} from '../../cli/oclif.js';
 import {createError} from '../../errors/index.js';
-import {requireSetting} from '../../cli/settings/require-setting.js';
+import {requireSetting} from '../../cli/settings/describe-settings.js';
 
 export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
   static override readonly summary = 'Build a bundle into an archive file, with a manifest beside it.';

@@ -2,10 +2,10 @@ import {BaseCommand} from '../../cli/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
 import {confirm, requireConsent} from '../../cli/confirm.js';
 import type {Body, BundleDeleteDocument} from '../../cli/documents.js';
-import {connectionFlags, rateLimitFlags} from '../../cli/flags/index.js';
+import {connectionFlags, rateLimitFlags} from '../../cli/flags.js';
 import {Args, Flags} from '../../cli/oclif.js';
 import {reachBackends} from '../../cli/reach-backends.js';
-import {requireSetting} from '../../cli/settings/require-setting.js';
+import {requireSetting} from '../../cli/settings/describe-settings.js';
 
 export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
   static override readonly summary = 'Delete bundles of a project.';

@@ -1,10 +1,10 @@
 import {BaseCommand} from '../../cli/base-command.js';
 import {withStepOutputs} from '../../cli/ci/step-outputs.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
-import {connectionFlags, outputEnvFlag, rateLimitFlags, waitFlags, waitForSlotFlag} from '../../cli/flags/index.js';
+import {connectionFlags, outputEnvFlag, rateLimitFlags, waitFlags, waitForSlotFlag} from '../../cli/flags.js';
 import {Args} from '../../cli/oclif.js';
 import {reachBackends} from '../../cli/reach-backends.js';
-import {requireSetting} from '../../cli/settings/require-setting.js';
+import {requireSetting} from '../../cli/settings/describe-settings.js';
 import {waitOptions} from '../../cli/wait-options.js';
 
 export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {

@@ -1,10 +1,10 @@
 import {BaseCommand} from '../../cli/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
 import type {Body, BundleDownloadDocument} from '../../cli/documents.js';
-import {connectionFlags, rateLimitFlags} from '../../cli/flags/index.js';
+import {connectionFlags, rateLimitFlags} from '../../cli/flags.js';
 import {Args, Flags} from '../../cli/oclif.js';
 import {reachBackends} from '../../cli/reach-backends.js';
-import {requireSetting} from '../../cli/settings/require-setting.js';
+import {requireSetting} from '../../cli/settings/describe-settings.js';
 
 export default class BundleDownload extends BaseCommand<typeof BundleDownload> {
   static override readonly summary = 'Download the archive of a bundle.';

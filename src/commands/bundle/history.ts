@@ -1,8 +1,8 @@
 import {BaseCommand} from '../../cli/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
-import {connectionFlags, listFlags, rateLimitFlags} from '../../cli/flags/index.js';
+import {connectionFlags, listFlags, rateLimitFlags} from '../../cli/flags.js';
 import {reachBackends} from '../../cli/reach-backends.js';
-import {requireSetting} from '../../cli/settings/require-setting.js';
+import {requireSetting} from '../../cli/settings/describe-settings.js';
 
 export default class BundleHistory extends BaseCommand<typeof BundleHistory> {
   static override readonly summary = 'List the deployments to a target, newest first.';

@@ -3,10 +3,10 @@ import {resolve} from 'node:path';
 import {BaseCommand} from '../../cli/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
 import {commandHost} from '../../cli/command-host.js';
-import {bundleFlags, columnsFlag, connectionFlags, rateLimitFlags} from '../../cli/flags/index.js';
+import {bundleFlags, columnsFlag, connectionFlags, rateLimitFlags} from '../../cli/flags.js';
 import {Args} from '../../cli/oclif.js';
 import {reachBackends} from '../../cli/reach-backends.js';
-import {requireSetting} from '../../cli/settings/require-setting.js';
+import {requireSetting} from '../../cli/settings/describe-settings.js';
 import type {Settings} from '../../cli/settings/settings.js';
 
 export default class BundleInspect extends BaseCommand<typeof BundleInspect> {

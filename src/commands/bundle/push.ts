@@ -10,11 +10,11 @@ import {
   pushFlags,
   waitFlags,
   waitForSlotFlag,
-} from '../../cli/flags/index.js';
+} from '../../cli/flags.js';
 import {Flags} from '../../cli/oclif.js';
 import {pushRecordFiles} from '../../cli/push-record-files.js';
 import {reachBackends} from '../../cli/reach-backends.js';
-import {requireSetting} from '../../cli/settings/require-setting.js';
+import {requireSetting} from '../../cli/settings/describe-settings.js';
 import {waitOptions} from '../../cli/wait-options.js';
 import type {BundleFormat} from '../../bundle/types.js';
 import {createError} from '../../errors/index.js';

@@ -1,9 +1,9 @@
 import {BaseCommand} from '../../cli/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
-import {connectionFlags, rateLimitFlags, waitFlags} from '../../cli/flags/index.js';
+import {connectionFlags, rateLimitFlags, waitFlags} from '../../cli/flags.js';
 import {Flags} from '../../cli/oclif.js';
 import {reachBackends} from '../../cli/reach-backends.js';
-import {requireSetting} from '../../cli/settings/require-setting.js';
+import {requireSetting} from '../../cli/settings/describe-settings.js';
 import {waitOptions} from '../../cli/wait-options.js';
 
 export default class BundleRollback extends BaseCommand<typeof BundleRollback> {

@@ -10,7 +10,7 @@ import {
   pushFlags,
   waitFlags,
   waitForSlotFlag,
-} from '../../cli/flags/index.js';
+} from '../../cli/flags.js';
 
 export default class ConfigShow extends BaseCommand<typeof ConfigShow> {
   static override readonly summary = 'Show every setting with its value, its source and what it overrode.';

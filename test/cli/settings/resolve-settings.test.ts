@@ -1,18 +1,9 @@
 import {describe, expect, test} from 'vitest';
-import type {ConfigSettings} from '../../../src/cli/config/config-settings.js';
-import {
-  bundleFlags,
-  connectionFlags,
-  environmentName,
-  rateLimitFlags,
-  pushFlags,
-  waitFlags,
-  waitForSlotFlag,
-} from '../../../src/cli/flags/index.js';
+import {definitions, variableOf} from '../../../src/cli/settings/definitions.js';
+import {requireSetting} from '../../../src/cli/settings/describe-settings.js';
 import {resolveSettings, type SettingsInput} from '../../../src/cli/settings/resolve-settings.js';
-import {settingNames} from '../../../src/cli/settings/setting-names.js';
-import {requireSetting} from '../../../src/cli/settings/require-setting.js';
-import type {Setting, Settings, UnreadSettings} from '../../../src/cli/settings/settings.js';
+import type {ConfigSettings, Setting, Settings, UnreadSettings} from '../../../src/cli/settings/settings.js';
+import {Secret} from '../../../src/cli/secret.js';
 import {isRuntimeCliError} from '../../../src/errors/index.js';
 
 const configPath = '/project/mycli.config.ts';
@@ -141,16 +132,19 @@ describe('precedence', () => {
   test.each(cases)(
     '$key: the flag beats the environment, which beats the file',
     ({key, flag, variable, config, expected}) => {
-      const flagName = settingNames[key].flag ?? '';
+      const flagName = definitions[key].flag?.name ?? '';
+      const variableName = variableOf(key) ?? '';
       const flags = {[flagName]: flag};
-      const env = {[environmentName(flagName)]: variable};
-      expect(resolved({flags, env, config})[key]).toEqual({
+      const env = {[variableName]: variable};
+      const shown = (setting: Setting<unknown> | undefined) =>
+        setting?.value instanceof Secret ? {...setting, value: setting.value.reveal()} : setting;
+      expect(shown(resolved({flags, env, config})[key])).toEqual({
         value: expected[0],
         source: {kind: 'flag', name: `--${flagName}`},
       });
-      expect(resolved({env, config})[key]).toEqual({
+      expect(shown(resolved({env, config})[key])).toEqual({
         value: expected[1],
-        source: {kind: 'environment', name: environmentName(flagName)},
+        source: {kind: 'environment', name: variableName},
       });
       if (config !== undefined) {
         expect(resolved({config})[key]).toEqual({value: expected[2], source: {kind: 'config', name: configPath}});
@@ -190,22 +184,6 @@ describe('precedence', () => {
     expect(settings.targetSlug?.value).toBe('c');
     expect(settings.timeout.value).toBe(600);
   });
-
-  test('every setting with a flag has that flag, and every flag is a setting and names its variable', () => {
-    const flags = {
-      ...connectionFlags,
-      ...rateLimitFlags,
-      ...bundleFlags,
-      ...pushFlags,
-      ...waitFlags,
-      ...waitForSlotFlag,
-    };
-    const names = Object.values(settingNames).flatMap(({flag}) => flag ?? []);
-    expect(Object.keys(flags).sort()).toEqual(names.sort());
-    for (const [name, flag] of Object.entries(flags)) expect(flag.env).toBe(environmentName(name));
-    expect(flags.origin.env).toBe('MYCLI_RUNTIME_ORIGIN');
-    expect(flags['client-secret'].env).toBe('MYCLI_CLIENT_SECRET');
-  });
 });
 
 describe('settings made of keys', () => {
@@ -238,7 +216,7 @@ describe('wrong values', () => {
     ['max-retries', '-1', '--max-retries must be a whole number, 0 or more.'],
     ['max-retries', '1.5', '--max-retries must be a whole number, 0 or more.'],
     ['retry-base-delay', '1e3', '--retry-base-delay must be a whole number, 0 or more.'],
-    ['retry-status', ['99'], '--retry-status must be HTTP statuses, 100 to 599.'],
+    ['retry-status', ['99'], '--retry-status must be a status, 100 to 599.'],
     ['poll-interval', '0', '--poll-interval must be a number of seconds above 0.'],
     ['request-timeout', '0', '--request-timeout must be a number of seconds above 0, at most 2147483.'],
     ['request-timeout', '2147484', '--request-timeout must be a number of seconds above 0, at most 2147483.'],
@@ -268,13 +246,7 @@ describe('wrong values', () => {
 });
 
 describe('requireSetting', () => {
-  const settings: Settings = {
-    ...resolved({}),
-    apiKey: undefined,
-    clientSecret: undefined,
-    apiToken: undefined,
-    dependencies: undefined,
-  };
+  const settings: Settings = {...resolved({}), dependencies: undefined};
 
   test('says how to set what is missing', () => {
     expect(failure(() => requireSetting(settings, 'projectSlug'))).toMatchObject({

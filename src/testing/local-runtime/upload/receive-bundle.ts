@@ -1,6 +1,7 @@
 import {rm} from 'node:fs/promises';
 import path from 'node:path';
 import * as v from 'valibot';
+import {matchModeSchema} from '../../../bundle/option-schemas.js';
 import {checkV1Bundle} from '../archive/check-v1-bundle.js';
 import {checkV2Bundle, type CheckedBundle} from '../archive/check-v2-bundle.js';
 import {param, type AdmittedCall} from '../context.js';
@@ -28,7 +29,7 @@ const v2FieldsSchema = v.strictObject({
   message: v.optional(message, ''),
   rootDir: v.optional(relativePath, 'bld'),
   configPath: v.optional(relativePath, '.runtime/config.json'),
-  matchMode: v.optional(v.picklist(['strict', 'ignore_missing']), 'strict'),
+  matchMode: v.optional(matchModeSchema, 'strict'),
 });
 
 const v1BodySchema = v.object({

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
-import {InvalidValue} from '../../../src/cli/settings/invalid-value.js';
-import {parseList} from '../../../src/cli/settings/lists.js';
+import {InvalidValue, parseList} from '../../../src/cli/settings/kinds.js';
 
 describe('parseList', () => {
   test.each([

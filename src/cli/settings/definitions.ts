@@ -1,0 +1,466 @@
+import type {Interfaces} from '@oclif/core';
+import {compressionLevelSchema, matchModeSchema} from '../../bundle/option-schemas.js';
+import {longestTimeoutSeconds} from '../../operations/longest-timeout.js';
+import type {Secret} from '../secret.js';
+import * as kinds from './kinds.js';
+
+/** Everything there is to say of a setting. Flags, the schema of the configuration file, help and docs come from it. */
+export interface SettingDefinition<T = unknown> {
+  /** Begins "The ... is not known". */
+  readonly label: string;
+  /** Which commands have its flag (cli/flags.ts), and the heading it stands below in help. */
+  readonly set: FlagSet;
+  /** None: it stands in the configuration file only. */
+  readonly flag?: {
+    /** Without dashes. */
+    readonly name: string;
+    readonly char?: Interfaces.AlphabetLowercase;
+    /** What stands for the value in help. @default the values that there are */
+    readonly value?: string;
+  };
+  /** Environment variable. @default `MYCLI_` and the flag in capitals, with underscores */
+  readonly variable?: string;
+  /** Key in the configuration file, after the object that it is in; none for secrets and what belongs to one run. */
+  readonly config?: string;
+  readonly kind: kinds.Kind<T>;
+  /** A path starts from the working directory. Without a default the setting may be unset. */
+  readonly default?: T;
+  /** Help: one sentence, in which `{default}` is the default. */
+  readonly summary: string;
+  /** A bundle of the v1 format cannot have it. */
+  readonly v2Only?: boolean;
+  /** It says how an archive is built: one that is there already does not have it. */
+  readonly building?: boolean;
+  /** The setting whose value owns what the command line says; the configuration file names the owners. */
+  readonly owner?: 'runtimeBackend';
+  /** What else people call it in a configuration file, where a secret does not belong. */
+  readonly aliases?: readonly string[];
+}
+
+/** The sets of flags that a command takes or does not take, and the headings that they stand below in help. */
+export const flagSets = {
+  /** Which project, which backend, and how to reach it. */
+  connection: 'CONNECTION',
+  /** How requests are retried when the server limits their rate. */
+  rateLimit: 'RATE LIMIT',
+  /** What goes into a bundle, and how it is described. */
+  bundle: 'BUNDLE',
+  /** How a bundle is pushed. */
+  push: 'BUNDLE',
+  /** Whether and how long to wait for a deployment. */
+  wait: 'WAITING',
+  /** What to do when another deployment to the target is running. */
+  slot: 'WAITING',
+} as const;
+/** The name of a set of flags. */
+export type FlagSet = keyof typeof flagSets;
+
+const secretHelp = '@FILE reads it from a file, - from stdin.';
+const globHelp = 'repeatable, comma-separated or a JSON array.';
+
+const rows = {
+  projectSlug: {
+    label: 'project',
+    set: 'connection',
+    flag: {name: 'project', char: 'p', value: 'SLUG'},
+    config: 'projectSlug',
+    kind: kinds.text,
+    summary: 'Project; for Api the storefront id.',
+  },
+  targetSlug: {
+    label: 'target',
+    set: 'connection',
+    flag: {name: 'target', char: 't', value: 'SLUG'},
+    config: 'targetSlug',
+    kind: kinds.text,
+    summary: 'Target; for Api the environment id.',
+  },
+  runtimeBackend: {
+    label: 'backend',
+    set: 'connection',
+    flag: {name: 'runtime-backend', value: 'NAME'},
+    config: 'runtimeBackend',
+    kind: kinds.text,
+    default: 'auto',
+    summary: '{default} (default), api, legacy, or the name of a backend from a plugin.',
+  },
+  origin: {
+    label: 'origin',
+    set: 'connection',
+    flag: {name: 'origin', value: 'URL'},
+    // The one that the library reads too.
+    variable: 'MYCLI_RUNTIME_ORIGIN',
+    config: 'origin',
+    kind: kinds.address,
+    summary: 'Address of the hosting service (legacy backend).',
+  },
+  apiKey: {
+    label: 'API key',
+    set: 'connection',
+    flag: {name: 'api-key', value: 'KEY'},
+    kind: kinds.secret,
+    aliases: ['password'],
+    summary: `API key for the legacy backend. ${secretHelp}`,
+  },
+  apiUser: {
+    label: 'user of the API key',
+    set: 'connection',
+    flag: {name: 'api-user', value: 'NAME'},
+    config: 'apiUser',
+    kind: kinds.text,
+    summary: 'User of the API key: basic instead of bearer authentication.',
+  },
+  apiOrigin: {
+    label: 'Api origin',
+    set: 'connection',
+    flag: {name: 'api-origin', value: 'URL'},
+    config: 'api.origin',
+    kind: kinds.address,
+    summary: 'Address of the Api backend.',
+  },
+  organizationId: {
+    label: 'organization',
+    set: 'connection',
+    flag: {name: 'organization', value: 'ID'},
+    config: 'api.organizationId',
+    kind: kinds.text,
+    summary: 'Organization id (Api backend).',
+  },
+  tokenUrl: {
+    label: 'token URL',
+    set: 'connection',
+    flag: {name: 'token-url', value: 'URL'},
+    config: 'api.tokenUrl',
+    kind: kinds.address,
+    summary: 'OAuth token endpoint (Api backend).',
+  },
+  clientId: {
+    label: 'client id',
+    set: 'connection',
+    flag: {name: 'client-id', value: 'ID'},
+    config: 'api.clientId',
+    kind: kinds.text,
+    summary: 'OAuth client id (Api backend).',
+  },
+  clientSecret: {
+    label: 'client secret',
+    set: 'connection',
+    flag: {name: 'client-secret', value: 'SECRET'},
+    kind: kinds.secret,
+    aliases: ['secret'],
+    summary: `OAuth client secret (Api backend). ${secretHelp}`,
+  },
+  scopes: {
+    label: 'OAuth scopes',
+    set: 'connection',
+    flag: {name: 'scope', value: 'SCOPE'},
+    config: 'api.scopes',
+    kind: kinds.words,
+    summary: 'OAuth scope (Api backend); repeatable.',
+  },
+  apiToken: {
+    label: 'Api token',
+    set: 'connection',
+    flag: {name: 'api-token', value: 'TOKEN'},
+    kind: kinds.secret,
+    aliases: ['accessToken', 'token'],
+    summary: `Ready-made access token (Api backend), instead of client id and secret. ${secretHelp}`,
+  },
+  requestTimeout: {
+    label: 'request timeout',
+    set: 'connection',
+    flag: {name: 'request-timeout', value: 'SECONDS'},
+    config: 'requestTimeout',
+    kind: kinds.seconds(
+      ` above 0, at most ${String(longestTimeoutSeconds)}`,
+      (value) => value > 0 && value <= longestTimeoutSeconds,
+    ),
+    default: 300,
+    summary: 'Longest wait for an answer after the last byte of a request; default {default}.',
+  },
+  backendOptions: {
+    label: 'backend options',
+    set: 'connection',
+    flag: {name: 'backend-option', value: 'KEY=VALUE'},
+    config: 'backends',
+    kind: kinds.keyValuesByOwner,
+    owner: 'runtimeBackend',
+    default: {},
+    summary: "Option of a plugin's backend; values may be JSON; repeatable.",
+  },
+  // The defaults are those of `RateLimitMiddlewareConfig`.
+  maxRetries: {
+    label: 'number of retries',
+    set: 'rateLimit',
+    flag: {name: 'max-retries', value: 'N'},
+    config: 'rateLimit.maxRetries',
+    kind: kinds.count,
+    default: 3,
+    summary: 'Retries at most; default {default}.',
+  },
+  baseDelayMs: {
+    label: 'base delay of retries',
+    set: 'rateLimit',
+    flag: {name: 'retry-base-delay', value: 'MS'},
+    config: 'rateLimit.baseDelayMs',
+    kind: kinds.count,
+    default: 1000,
+    summary: 'First wait when the server names none, doubled each time; default {default}.',
+  },
+  maxDelayMs: {
+    label: 'longest delay of retries',
+    set: 'rateLimit',
+    flag: {name: 'retry-max-delay', value: 'MS'},
+    config: 'rateLimit.maxDelayMs',
+    kind: kinds.count,
+    default: 30_000,
+    summary: 'Longest wait; default {default}.',
+  },
+  statusCodes: {
+    label: 'rate limit statuses',
+    set: 'rateLimit',
+    flag: {name: 'retry-status', value: 'CODE'},
+    config: 'rateLimit.statusCodes',
+    kind: kinds.statuses,
+    default: [429],
+    summary: 'HTTP status that is a rate limit; repeatable; default {default}.',
+  },
+  rateLimitPrefix: {
+    label: 'prefix of rate limit messages',
+    set: 'rateLimit',
+    config: 'rateLimit.prefix',
+    kind: kinds.text,
+    summary: 'Begins the messages about rate limits.',
+  },
+  buildDirectory: {
+    label: 'build directory',
+    set: 'bundle',
+    flag: {name: 'build-directory', char: 'b', value: 'DIR'},
+    config: 'buildDirectory',
+    kind: kinds.path,
+    default: 'build',
+    summary: 'Build output; default {default}.',
+  },
+  projectDirectory: {
+    label: 'project directory',
+    set: 'bundle',
+    flag: {name: 'project-directory', value: 'DIR'},
+    config: 'projectDirectory',
+    kind: kinds.path,
+    default: '.',
+    summary: 'Folder of config.server.ts or .js; default the working directory.',
+  },
+  message: {
+    label: 'message',
+    set: 'bundle',
+    flag: {name: 'message', char: 'm', value: 'TEXT'},
+    config: 'message',
+    kind: kinds.text,
+    summary: 'Description of the bundle; default branch and commit, or the time.',
+  },
+  ssrOnly: {
+    label: 'server-only patterns',
+    set: 'bundle',
+    flag: {name: 'ssr-only', value: 'GLOB'},
+    config: 'ssrOnly',
+    kind: kinds.list,
+    building: true,
+    summary: `Files for the server only; ${globHelp}`,
+  },
+  ssrShared: {
+    label: 'shared patterns',
+    set: 'bundle',
+    flag: {name: 'ssr-shared', value: 'GLOB'},
+    config: 'ssrShared',
+    kind: kinds.list,
+    building: true,
+    summary: `Files for server and client; ${globHelp}`,
+  },
+  ssrParameters: {
+    label: 'SSR parameters',
+    set: 'bundle',
+    flag: {name: 'ssr-param', value: 'KEY=VALUE'},
+    config: 'ssrParameters',
+    kind: kinds.keyValues,
+    building: true,
+    summary: 'SSR parameter; values may be JSON; repeatable.',
+  },
+  nodeVersion: {
+    label: 'Node.js version',
+    set: 'bundle',
+    flag: {name: 'node-version', char: 'n', value: 'VERSION'},
+    kind: kinds.text,
+    summary: 'Node.js version on the server: the SSR parameter SSRFunctionNodeVersion.',
+  },
+  v2: {
+    label: 'v2 format',
+    set: 'push',
+    flag: {name: 'v2'},
+    config: 'v2',
+    kind: kinds.toggle,
+    default: false,
+    summary: 'Use the v2 format with the legacy backend; Api is always v2.',
+  },
+  ifChanged: {
+    label: 'comparison with the last push',
+    set: 'push',
+    flag: {name: 'if-changed'},
+    config: 'ifChanged',
+    kind: kinds.toggle,
+    default: false,
+    summary: 'Upload nothing when the bundle is that of the last push to the same project and backend.',
+  },
+  rootDir: {
+    label: 'root folder',
+    set: 'bundle',
+    flag: {name: 'root-dir', value: 'DIR'},
+    config: 'rootDir',
+    kind: kinds.text,
+    v2Only: true,
+    summary: 'Folder of the built files in the archive (v2); default bld.',
+  },
+  configPath: {
+    label: 'configuration path',
+    set: 'bundle',
+    flag: {name: 'config-path', value: 'PATH'},
+    config: 'configPath',
+    kind: kinds.text,
+    v2Only: true,
+    summary: 'Configuration in the archive, below the root folder (v2); default .runtime/config.json.',
+  },
+  matchMode: {
+    label: 'match mode',
+    set: 'bundle',
+    flag: {name: 'match-mode'},
+    config: 'matchMode',
+    kind: kinds.oneOf(matchModeSchema),
+    v2Only: true,
+    summary: 'Whether patterns that match no file are refused (v2); default strict.',
+  },
+  dependencies: {
+    label: 'dependencies',
+    set: 'bundle',
+    flag: {name: 'dependencies', value: 'JSON|@FILE|auto'},
+    config: 'bundleMetadata.dependencies',
+    kind: kinds.packages,
+    building: true,
+    summary: "Dependencies for the bundle's metadata; auto takes all that package.json declares.",
+  },
+  ccOverrides: {
+    label: 'overrides',
+    set: 'bundle',
+    flag: {name: 'cc-override', value: 'ID'},
+    config: 'bundleMetadata.ccOverrides',
+    kind: kinds.list,
+    v2Only: true,
+    building: true,
+    summary: "Override id for the bundle's metadata; repeatable.",
+  },
+  ignore: {
+    label: 'ignore patterns',
+    set: 'bundle',
+    flag: {name: 'ignore', value: 'GLOB'},
+    config: 'ignore',
+    kind: kinds.list,
+    building: true,
+    summary: `Files to leave out, as in .bundleignore; ${globHelp}`,
+  },
+  allowSensitiveFiles: {
+    label: 'permission for sensitive files',
+    set: 'bundle',
+    flag: {name: 'allow-sensitive-files'},
+    config: 'allowSensitiveFiles',
+    kind: kinds.toggle,
+    default: false,
+    summary:
+      'Take files that hold secrets by their name (.env*, .npmrc, private keys) although they are not server-only.',
+  },
+  compressionLevel: {
+    label: 'compression level',
+    set: 'bundle',
+    flag: {name: 'compression-level', value: '0-9'},
+    config: 'compressionLevel',
+    kind: kinds.number(compressionLevelSchema),
+    v2Only: true,
+    building: true,
+    summary: 'Effort of gzip, from 0, none, to 9, the smallest archive (v2); default 6.',
+  },
+  wait: {
+    label: 'waiting',
+    set: 'wait',
+    flag: {name: 'wait', char: 'w'},
+    config: 'wait',
+    kind: kinds.toggle,
+    default: false,
+    summary: 'Wait until the deployment has ended.',
+  },
+  waitForSlot: {
+    label: 'waiting for a running deployment',
+    set: 'slot',
+    flag: {name: 'wait-for-slot'},
+    config: 'waitForSlot',
+    kind: kinds.toggle,
+    default: false,
+    summary: 'Wait until a deployment to the target that is running has ended, and deploy then; at most --timeout.',
+  },
+  pollInterval: {
+    label: 'poll interval',
+    set: 'wait',
+    flag: {name: 'poll-interval', value: 'SECONDS'},
+    config: 'pollInterval',
+    kind: kinds.seconds(' above 0', (value) => value > 0),
+    default: 5,
+    summary: 'Time between two looks at the deployment; default {default}.',
+  },
+  timeout: {
+    label: 'timeout',
+    set: 'wait',
+    flag: {name: 'timeout', value: 'SECONDS'},
+    config: 'timeout',
+    kind: kinds.seconds(', 0 or more', (value) => value >= 0),
+    default: 600,
+    summary: 'Longest wait, 0 for no limit; default {default}.',
+  },
+} as const satisfies Readonly<Record<string, SettingDefinition>>;
+
+/** The name of a setting. */
+export type SettingKey = keyof typeof rows;
+/** The name of a setting that always has a value. */
+export type DefaultedKey = {
+  [K in SettingKey]: (typeof rows)[K] extends {default: unknown} ? K : never;
+}[SettingKey];
+/** The value of a setting. */
+export type SettingValue<K extends SettingKey> = (typeof rows)[K]['kind'] extends kinds.Kind<infer T> ? T : never;
+/** The name of a setting that is a secret. */
+export type SecretKey = {
+  [K in SettingKey]: SettingValue<K> extends Secret ? K : never;
+}[SettingKey];
+/** The flags of each set, as oclif parses them: `Shapes` has what becomes of a flag of each shape. */
+export type FlagsBySet<Shapes extends Readonly<Record<kinds.FlagShape, unknown>>> = {
+  readonly [Set in FlagSet]: {
+    [
+      K in SettingKey as (typeof rows)[K] extends {set: Set; flag: {name: infer Name extends string}} ? Name : never
+    ]: Shapes[(typeof rows)[K]['kind']['shape']];
+  };
+};
+
+/** Every setting, in the order in which they are shown. */
+export const definitions: {readonly [K in SettingKey]: SettingDefinition<SettingValue<K>>} = rows;
+
+/** The name of every setting. */
+export const settingKeys: readonly SettingKey[] = Object.keys(rows) as SettingKey[];
+
+/** The names of those that are secrets. */
+export const secretKeys = settingKeys.filter((key): key is SecretKey => definitions[key].kind === kinds.secret);
+
+/** The environment variable of a setting; one without a flag has none. */
+export function variableOf(key: SettingKey): string | undefined {
+  const {variable, flag} = definitions[key];
+  return variable ?? (flag && `MYCLI_${flag.name.toUpperCase().replaceAll('-', '_')}`);
+}
+
+/** What help says of a setting. */
+export function summaryOf(key: SettingKey): string {
+  const {summary, default: standard} = definitions[key];
+  return summary.replace('{default}', () => JSON.stringify(standard).replaceAll(/["[\]]/g, ''));
+}

@@ -1,0 +1,176 @@
+import {mkdtemp, readdir, readFile, realpath, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {definitions, secretKeys, settingKeys, summaryOf, variableOf} from '../../../src/cli/settings/definitions.js';
+import type {SettingKey} from '../../../src/cli/settings/definitions.js';
+import {judged, type Kind} from '../../../src/cli/settings/kinds.js';
+import {isSecretName} from '../../../src/cli/secret.js';
+import {binary, runCli} from '../spawn-cli.js';
+
+const repository = fileURLToPath(new URL('../../..', import.meta.url));
+const read = (path: string) => readFile(join(repository, path), 'utf8');
+
+interface Shown {
+  readonly name: string;
+  readonly value: unknown;
+  readonly source: {readonly name: string};
+  readonly overrode: readonly {readonly value: unknown; readonly source: {readonly name: string}}[];
+}
+
+/** A text for the flag, one for the variable, and one that becomes what the configuration file says. */
+const samples = [
+  ['a', 'b', 'c'],
+  ['true', 'false', 'true'],
+  ['3', '4', '5'],
+  ['430', '431', '432'],
+  ['k=1', 'k=2', 'k=3'],
+  ['strict', 'ignore_missing', 'strict'],
+] as const;
+/** The backends are known without a plugin. */
+const backends = ['legacy', 'api', 'auto'] as const;
+
+/** What a setting is when a text is given for it. */
+function valueOf(key: SettingKey, text: string): unknown {
+  const {owner} = definitions[key];
+  const kind: Kind = definitions[key].kind;
+  const converted = kind.convert([text]);
+  return judged(kind, owner === undefined ? converted : {[backends[0]]: converted});
+}
+
+function textsOf(key: SettingKey): readonly [flag: string, variable: string, config: string] {
+  if (key === 'runtimeBackend') return backends;
+  const fitting = samples.find((texts) => {
+    try {
+      for (const text of texts) valueOf(key, text);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+  if (fitting === undefined) throw new Error(`${key} takes none of the samples: add one that it takes`);
+  return fitting;
+}
+
+function configValueOf(key: SettingKey, text: string): unknown {
+  return definitions[key].kind.textSchema === undefined ? valueOf(key, text) : {package: text};
+}
+
+/** Puts a value where a key such as `api.origin` says. */
+function put(config: Record<string, unknown>, path: string, value: unknown): void {
+  const [first = '', second] = path.split('.');
+  config[first] = second === undefined ? value : {...Object(config[first]), [second]: value};
+}
+
+describe('the table of settings', () => {
+  let folder: string;
+  let all: ReadonlyMap<string, Shown>;
+  let configFile: string;
+
+  // Every setting at once, from every source that it can come from.
+  beforeAll(async () => {
+    folder = await realpath(await mkdtemp(join(tmpdir(), 'mycli-definitions-')));
+    configFile = join(folder, 'mycli.config.json');
+    const args: string[] = [];
+    const env: Record<string, string> = {HOME: folder};
+    const config: Record<string, unknown> = {};
+    for (const key of settingKeys) {
+      const {flag, kind, config: path} = definitions[key];
+      const [given, inEnvironment, configured] = textsOf(key);
+      if (flag !== undefined) args.push(`--${flag.name}`, ...(kind.shape === 'switch' ? [] : [given]));
+      const variable = variableOf(key);
+      if (variable !== undefined) env[variable] = inEnvironment;
+      if (path !== undefined) put(config, path, configValueOf(key, configured));
+    }
+    await writeFile(configFile, JSON.stringify(config));
+    const ended = await runCli(binary, ['config:show', '--json', ...args], {cwd: folder, env});
+    expect(ended).toMatchObject({code: 0});
+    const {settings} = JSON.parse(ended.stdout) as {settings: readonly Shown[]};
+    all = new Map(settings.map((setting) => [setting.name, setting]));
+  });
+  afterAll(() => rm(folder, {recursive: true}));
+
+  test.each(settingKeys)('%s comes from its flag, its variable, its key of the config file and its default', (key) => {
+    const {flag, config, default: standard, kind} = definitions[key];
+    const [given, inEnvironment, configured] = textsOf(key);
+    const shown = (value: unknown): unknown => {
+      const absolute = typeof value === 'string' && kind.absolute !== undefined ? join(folder, value) : value;
+      return JSON.parse(JSON.stringify(absolute));
+    };
+    const expected = [
+      ...(flag === undefined
+        ? []
+        : [
+            {source: `--${flag.name}`, value: shown(valueOf(key, given))},
+            {source: variableOf(key), value: shown(valueOf(key, inEnvironment))},
+          ]),
+      ...(config === undefined ? [] : [{source: configFile, value: shown(configValueOf(key, configured))}]),
+      ...(standard === undefined ? [] : [{source: 'default', value: shown(standard)}]),
+    ];
+    const setting = all.get(key);
+    const found = setting === undefined ? [] : [setting, ...setting.overrode];
+    expect(found.map(({source, value}) => ({source: source.name, value}))).toEqual(expected);
+    expect(expected.length).toBeGreaterThan(0);
+  });
+
+  test('is the reference page', async () => {
+    const page = await read('docs/reference/configuration.md');
+    for (const key of settingKeys) {
+      const {flag, config} = definitions[key];
+      const row = page.split('\n').find((line) => line.startsWith('| ') && line.includes(summaryOf(key)));
+      for (const name of [flag && `--${flag.name}`, variableOf(key), config]) expect(row).toContain(name ?? '');
+    }
+  });
+
+  test('tells shells the values that there are, and no command judges them before they are resolved', async () => {
+    const {commands} = JSON.parse(await read('oclif.manifest.json')) as {
+      commands: Record<string, {flags: Record<string, {options?: readonly string[]}>}>;
+    };
+    const flags = commands['config:show']?.flags ?? {};
+    for (const {flag, kind} of Object.values(definitions)) {
+      if (flag !== undefined) expect(flags[flag.name]?.options).toEqual(kind.options);
+    }
+    expect(flags['match-mode']?.options).toEqual(['strict', 'ignore_missing']);
+    const {stderr} = await runCli(binary, ['config:show', '--match-mode', 'lax'], {cwd: tmpdir()});
+    expect(stderr).toContain('--match-mode must be strict or ignore_missing.');
+  });
+
+  test('names no flag, variable or key twice', () => {
+    for (const names of [
+      Object.values(definitions).flatMap(({flag}) => flag?.name ?? []),
+      Object.values(definitions).flatMap(({flag}) => flag?.char ?? []),
+      Object.values(definitions).flatMap(({config}) => config ?? []),
+      settingKeys.flatMap((key) => variableOf(key) ?? []),
+    ]) {
+      expect(new Set(names).size).toBe(names.length);
+    }
+  });
+
+  test('has a secret in no config file, and masks its variable before anything is loaded', () => {
+    expect(secretKeys).toEqual(['apiKey', 'clientSecret', 'apiToken']);
+    for (const key of secretKeys) {
+      expect(definitions[key]).not.toHaveProperty('config');
+      expect(isSecretName(variableOf(key) ?? '')).toBe(true);
+    }
+  });
+
+  test('is the only one: what reads settings names none of them', async () => {
+    const machinery = ['flags.ts', 'session.ts', 'secrets.ts', 'help/pages.ts', 'render/settings.ts'];
+    const folders = ['settings', 'config'];
+    for (const room of folders) {
+      for (const file of await readdir(join(repository, 'src/cli', room))) machinery.push(`${room}/${file}`);
+    }
+    // Words about a few settings, each where it is used.
+    const uses = ['settings/definitions.ts', 'settings/describe-settings.ts'];
+    const keys = settingKeys.filter((key) => /[A-Z]/.test(key)).map((key) => new RegExp(`['.]${key}\\b`));
+    const variables = settingKeys.flatMap((key) => variableOf(key) ?? []);
+    const named: string[] = [];
+    for (const file of machinery.filter((name) => !uses.includes(name))) {
+      const code = (await read(`src/cli/${file}`)).replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
+      for (const key of keys) if (key.test(code)) named.push(`${file}: ${key.source}`);
+      for (const variable of variables) if (code.includes(`'${variable}'`)) named.push(`${file}: ${variable}`);
+    }
+    expect(named).toEqual([]);
+  });
+});
