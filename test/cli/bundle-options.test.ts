@@ -23,7 +23,11 @@ function load(flags: Readonly<Record<string, unknown>>, env: Readonly<Record<str
 describe('bundleOptions', () => {
   test('leaves out what nobody has set, so that the defaults of the library apply', async () => {
     const given = Object.entries(await bundleOptions(await load({}))).filter(([, value]) => value !== undefined);
-    expect(Object.fromEntries(given)).toEqual({buildDirectory: join(cwd, 'build'), projectDirectory: cwd});
+    expect(Object.fromEntries(given)).toEqual({
+      buildDirectory: join(cwd, 'build'),
+      projectDirectory: cwd,
+      allowSensitiveFiles: false,
+    });
   });
 
   test('--node-version is an SSR parameter, over the one of --ssr-param', async () => {
@@ -37,7 +41,7 @@ describe('bundleOptions', () => {
     const metadata = async (dependencies: string) => (await bundleOptions(await load({dependencies}))).bundleMetadata;
     expect(await metadata('{"d": "^4"}')).toEqual({dependencies: {d: '^4'}});
     expect(await metadata('@dependencies.json')).toEqual({dependencies: {c: '^3'}});
-    expect(await metadata('auto')).toEqual({dependencies: {a: '^1'}});
+    expect(await metadata('auto')).toEqual({dependencies: {a: '^1', b: '^2'}});
   });
 
   test.each(['{"a": 1}', '[]', 'automatic', '@absent.json'])('%s is no set of dependencies', async (dependencies) => {
