@@ -14,6 +14,7 @@ const checks = [
   {name: 'example plugin', command: 'npx tsc -p examples/mycli-plugin-directory --noEmit', after: ['build']},
   {name: 'reference', command: 'npm run docs:check'},
   {name: 'published package', command: 'npm run test:published', after: ['build']},
+  {name: 'docs', command: 'npm run docs:generate', after: ['build']},
   {name: 'dependencies', command: 'npm run docs:dependencies'},
   // By themselves, for they keep both cores busy.
   {name: 'tests', command: 'npm run test:coverage', after: 'all above'},

@@ -1,5 +1,5 @@
-// Writes docs/reference/commands.md from the manifest of the commands and the names of the settings. Part of the build, so
-// that drift is seen.
+// Writes docs/reference/commands.md from the manifest of the commands and the names of the settings.
+// `npm run docs:generate` runs it.
 import {readFile, writeFile} from 'node:fs/promises';
 import {definitions} from '../dist/cli/settings/definitions.js';
 

@@ -1,5 +1,5 @@
-// Writes the tables of docs/reference/configuration.md from the settings, between two marks; the prose is written there. Part of
-// the build, so that drift is seen.
+// Writes the tables of docs/reference/configuration.md from the settings, between two marks; the prose is written there.
+// `npm run docs:generate` runs it.
 import {readFile, writeFile} from 'node:fs/promises';
 import {definitions, flagSets, settingKeys, summaryOf, variableOf} from '../dist/cli/settings/definitions.js';
 

@@ -1,4 +1,4 @@
-// Writes docs/reference/errors.md from the catalogue of errors. Part of the build, so that drift is seen.
+// Writes docs/reference/errors.md from the catalogue of errors. `npm run docs:generate` runs it.
 import {writeFile} from 'node:fs/promises';
 import {catalogue, exitCodeMeanings, exitCodes} from '../dist/errors/index.js';
 

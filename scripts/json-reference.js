@@ -1,5 +1,5 @@
 // Writes docs/reference/json.md and a JSON Schema for the document of every command into docs/reference/json, from the types
-// in src/cli/documents.ts and their docstrings. Part of the build, so that drift is seen.
+// in src/cli/documents.ts and their docstrings. `npm run docs:generate` runs it.
 import {mkdir, readFile, rm, writeFile} from 'node:fs/promises';
 import {createGenerator} from 'ts-json-schema-generator';
 
