@@ -166,6 +166,16 @@ const rows = {
     aliases: ['accessToken', 'token'],
     summary: `Ready-made access token (Api backend), instead of client id and secret. ${secretHelp}`,
   },
+  backendOptions: {
+    label: 'backend options',
+    set: 'connection',
+    flag: {name: 'backend-option', value: 'KEY=VALUE'},
+    config: 'backends',
+    kind: kinds.keyValuesByOwner,
+    owner: 'runtimeBackend',
+    default: {},
+    summary: "Option of a plugin's backend; values may be JSON; repeatable.",
+  },
   requestTimeout: {
     label: 'request timeout',
     set: 'connection',
@@ -177,16 +187,6 @@ const rows = {
     ),
     default: 300,
     summary: 'Longest wait for an answer after the last byte of a request; default {default}.',
-  },
-  backendOptions: {
-    label: 'backend options',
-    set: 'connection',
-    flag: {name: 'backend-option', value: 'KEY=VALUE'},
-    config: 'backends',
-    kind: kinds.keyValuesByOwner,
-    owner: 'runtimeBackend',
-    default: {},
-    summary: "Option of a plugin's backend; values may be JSON; repeatable.",
   },
   // The defaults are those of `RateLimitMiddlewareConfig`.
   maxRetries: {
