@@ -6,7 +6,8 @@ const layers = {
   errors: {path: 'src/errors/'},
   version: {path: 'src/version[.]ts'},
   modules: {path: 'src/modules/', may: ['errors']},
-  bundle: {path: 'src/bundle/', may: ['modules', 'errors']},
+  files: {path: 'src/files/', may: ['errors']},
+  bundle: {path: 'src/bundle/', may: ['modules', 'files', 'errors']},
   http: {path: 'src/http/', may: ['errors']},
   contract: {path: 'src/backends/(contract|backend-error)[.]ts', may: ['errors'], types: ['bundle', 'http']},
   // What the two built-in backends have in common on the wire.
@@ -18,11 +19,11 @@ const layers = {
     may: ['contract', 'wire', 'api', 'legacy', 'http', 'errors'],
     types: ['bundle'],
   },
-  operations: {path: 'src/operations/', may: ['bundle', 'anyBackend', 'errors'], types: ['http']},
+  operations: {path: 'src/operations/', may: ['bundle', 'files', 'anyBackend', 'errors'], types: ['http']},
   progress: {path: 'src/progress/', may: ['retryWords'], types: ['operations']},
   cli: {
     path: 'src/cli/',
-    may: ['modules', 'bundle', 'httpSettings', 'limits', 'anyBackend', 'progress', 'errors', 'version'],
+    may: ['modules', 'bundle', 'files', 'httpSettings', 'limits', 'anyBackend', 'progress', 'errors', 'version'],
     types: ['http', 'operations'],
   },
   commands: {
@@ -31,8 +32,8 @@ const layers = {
     types: ['anyBackend', 'bundle', 'http'],
   },
   runtimeCommands: {path: 'src/commands/runtime/', may: ['cli', 'testing', 'errors'], types: ['http']},
-  testing: {path: 'src/testing/', may: ['anyBackend', 'bundle', 'http', 'errors']},
-  index: {path: 'src/index[.]ts', may: ['operations', 'bundle', 'anyBackend', 'http', 'errors', 'version']},
+  testing: {path: 'src/testing/', may: ['anyBackend', 'bundle', 'files', 'http', 'errors']},
+  index: {path: 'src/index[.]ts', may: ['operations', 'bundle', 'files', 'anyBackend', 'http', 'errors', 'version']},
 };
 
 /** Names for a part of a layer, or for several. */

@@ -1,6 +1,6 @@
 import {tmpdir} from 'node:os';
 import type {Writable} from 'node:stream';
-import {createTemporaryDirectory, sweepTemporaryDirectories} from './bundle/index.js';
+import {createTemporaryDirectory, sweepTemporaryDirectories} from './files/temporary-directory.js';
 import type {AuthStrategy} from './http/index.js';
 import type {BundlePlan} from './bundle/index.js';
 import type {PackResult} from './bundle/types.js';
@@ -250,7 +250,7 @@ export type {
   BundleV2Metadata,
   PlannedBundleFile,
 } from './bundle/types.js';
-export type {SettingSource} from './bundle/settings.js';
+export type {SettingSource} from './bundle/config/settings.js';
 export type {BackendLocation} from './backends/location.js';
 export type {ApiRuntimeConnection} from './backends/api/connection.js';
 export {

@@ -3,7 +3,7 @@ import {createError} from '../errors/index.js';
 import {answerSchemas} from './answer-schemas.js';
 import {callBackend} from './call.js';
 import type {Backend} from './contract.js';
-import {inTime, pluginTimeoutMs} from './in-time.js';
+import {withTimeout, pluginTimeoutMs} from './with-timeout.js';
 
 /**
  * The backend of a plugin, with its answers checked: what does not have the shape of the contract is an error that
@@ -70,7 +70,7 @@ function checkedOptions(backend: Backend): Backend['options'] {
 /** Calls what has no network to wait for: it is not aborted, but must not keep the command waiting either. */
 function withoutNetwork<Result>(backend: Backend, doing: string, call: () => Promise<Result>): Promise<Result> {
   const {signal} = new AbortController();
-  return callBackend(backend, doing, signal, () => inTime(call(), pluginTimeoutMs, signal));
+  return callBackend(backend, doing, signal, () => withTimeout(call(), pluginTimeoutMs, signal));
 }
 
 function wrongAnswer({name}: Backend, plugin: string, doing: string, issues: readonly v.BaseIssue<unknown>[]): Error {

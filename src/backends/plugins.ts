@@ -1,4 +1,4 @@
-import {inTime, pluginTimeoutMs} from './in-time.js';
+import {withTimeout, pluginTimeoutMs} from './with-timeout.js';
 import {createBackendRegistry, type BackendFailure, type BackendRegistry} from './registry.js';
 
 /** What oclif tells of running a hook: a result or an error for each module of it. */
@@ -57,7 +57,7 @@ export async function discoverBackends(
 async function askPlugin(plugin: BackendPlugin, timeoutMs: number, signal: AbortSignal): Promise<PluginReport> {
   const failure = (what: string) => ({plugin: plugin.name, message: `plugin ${plugin.name}: ${what}`});
   try {
-    const {successes, failures} = await inTime(plugin.runHook(timeoutMs), timeoutMs, signal);
+    const {successes, failures} = await withTimeout(plugin.runHook(timeoutMs), timeoutMs, signal);
     const answers = successes.map(({result}) => backendsOf(result));
     // oclif skips a module without the function that was asked for, and says nothing.
     const silent = successes.length + failures.length === 0 ? ['its mycli:backends hook exports no function'] : [];

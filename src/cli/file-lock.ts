@@ -4,7 +4,7 @@ import {hostname} from 'node:os';
 import {setTimeout as delay} from 'node:timers/promises';
 import * as v from 'valibot';
 import {createError} from '../errors/index.js';
-import {isAlive} from '../bundle/temporary-directory.js';
+import {isAlive} from '../files/temporary-directory.js';
 
 /** After how long the same lock is taken for one that was left behind, milliseconds: it is held for a few. */
 const abandonedMs = 10_000;

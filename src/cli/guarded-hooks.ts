@@ -48,10 +48,10 @@ async function finish<T extends keyof Hooks>(
   event: string,
   session: Session,
 ): Promise<Outcome<T>> {
-  const {inTime, pluginTimeoutMs} = await import('../backends/in-time.js');
+  const {withTimeout, pluginTimeoutMs} = await import('../backends/with-timeout.js');
   try {
     // Not the session's signal: what comes after an interruption is bounded anyway.
-    return await inTime(work, pluginTimeoutMs, new AbortController().signal);
+    return await withTimeout(work, pluginTimeoutMs, new AbortController().signal);
   } catch (error) {
     warnOfHook(session, "plugins'", event, error);
     return {successes: [], failures: []};

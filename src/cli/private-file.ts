@@ -11,7 +11,7 @@ export async function replacePrivateFile(
   content: string,
   beforeReplacing: () => Promise<void> = () => Promise.resolve(),
 ): Promise<void> {
-  const {createSiblingDirectory} = await import('../bundle/temporary-directory.js');
+  const {createSiblingDirectory} = await import('../files/temporary-directory.js');
   const directory = await createSiblingDirectory(dirname(path));
   const temporary = join(directory.path, basename(path));
   try {

@@ -1,4 +1,4 @@
-import type {TemporaryDirectory} from '../bundle/temporary-directory.js';
+import type {TemporaryDirectory} from '../files/temporary-directory.js';
 
 /** The temporary folders of this process, so that none is left behind however it ends. */
 export class TemporaryDirectories {
@@ -14,7 +14,7 @@ export class TemporaryDirectories {
 
   /** Makes a private folder, after removing what killed runs left. Whoever asks for it removes it. */
   async create(): Promise<TemporaryDirectory> {
-    const {createTemporaryDirectory, sweepTemporaryDirectories} = await import('../bundle/temporary-directory.js');
+    const {createTemporaryDirectory, sweepTemporaryDirectories} = await import('../files/temporary-directory.js');
     await sweepTemporaryDirectories(this.#parent);
     const directory = await createTemporaryDirectory(this.#parent, this.#pid);
     this.#directories.add(directory);

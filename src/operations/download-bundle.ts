@@ -4,7 +4,7 @@ import prettyBytes from 'pretty-bytes';
 import type {BundleId} from '../backends/contract.js';
 import type {BackendSelection, RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
 import {outputError, reasonOf, systemCode} from '../errors/system-failure.js';
-import {readArchive} from '../bundle/read-archive.js';
+import {readArchive} from '../bundle/prebuilt/read-archive.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {callBackSafely} from './callbacks.js';
 import {chooseForBundle, idFor} from './choose-for-bundle.js';

@@ -1,4 +1,4 @@
-import type {TemporaryDirectory} from '../bundle/index.js';
+import type {TemporaryDirectory} from '../files/temporary-directory.js';
 import type {Environment, Logger} from '../http/types.js';
 import type {RunSteps} from './steps.js';
 

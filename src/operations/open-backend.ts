@@ -11,7 +11,7 @@ import {
   type BackendSelection,
   type RuntimeBackendPreference,
 } from '../backends/select.js';
-import {readLent} from '../bundle/lent-chunks.js';
+import {readLent} from '../bundle/archive/lent-chunks.js';
 import {createError} from '../errors/index.js';
 import {callBackSafely} from './callbacks.js';
 import type {Host} from './host.js';

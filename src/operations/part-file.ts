@@ -4,8 +4,8 @@ import {Writable} from 'node:stream';
 import {finished} from 'node:stream/promises';
 import * as v from 'valibot';
 import type {BundleId, DownloadResume, DownloadStart} from '../backends/contract.js';
-import {Digest} from '../bundle/digest.js';
-import {isOwn} from '../bundle/temporary-directory.js';
+import {Digest} from '../bundle/archive/digest.js';
+import {isOwn} from '../files/temporary-directory.js';
 import {outputError} from '../errors/system-failure.js';
 
 /** What a part belongs to: bytes of anything else are not added to it. */

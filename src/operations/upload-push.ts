@@ -1,15 +1,9 @@
 import {callBackend} from '../backends/call.js';
 import type {Backend, BackendContext, BundleId, UploadResult} from '../backends/contract.js';
 import {fallbackWarning, uploadFallbackReason, type RuntimeBackend} from '../backends/select.js';
-import {
-  planBundle,
-  streamBundle,
-  writeBundle,
-  type BundleStream,
-  type TemporaryDirectory,
-  strictWarnings,
-} from '../bundle/index.js';
+import {planBundle, streamBundle, writeBundle, type BundleStream, strictWarnings} from '../bundle/index.js';
 import type {Bundle, BundleContent, BundleFormat, PackResult} from '../bundle/types.js';
+import type {TemporaryDirectory} from '../files/temporary-directory.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {packOptions} from './build-bundle.js';
 import {callBack, callBackSafely} from './callbacks.js';

@@ -103,7 +103,7 @@ test('building a bundle loads no backend and no HTTP client', async () => {
   const {installed, bundled, modules} = await loadedBy(['bundle:build', '--quiet'], join(folder, 'project'));
   expect(installed).toEqual([]);
   expect(bundled).toContain('archiver');
-  expect(modules).toContain('src/bundle/pack.ts');
+  expect(modules).toContain('src/bundle/archive/pack.ts');
   expect(bundled.filter((name) => ['got', 'listr2'].includes(name))).toEqual([]);
   expect(
     modules.filter((module) => /^src\/(?:backends|http\/(?!redact|origin|rate-limit\/announce))/.test(module)),

@@ -60,7 +60,7 @@ export const survivors = {
   'src/backends/select.ts': [
     {count: 1, kind: 'equivalent', why: 'The set of statuses does not hold `undefined`; asking is for the types.'},
   ],
-  'src/bundle/check-options.ts': [
+  'src/bundle/config/check-options.ts': [
     {count: 1, kind: 'equivalent', why: 'the nearest match mode of what is no text: there is none'},
     {
       count: 1,
@@ -68,45 +68,45 @@ export const survivors = {
       why: 'whether a level is a number at all, when it is asked next whether it is a whole one',
     },
   ],
-  'src/bundle/config-json.ts': [
+  'src/bundle/config/config-json.ts': [
     {count: 1, kind: 'equivalent', why: 'the order of two keys that are the same: an object has none'},
     {count: 1, kind: 'equivalent', why: 'a text among the parents of a value, where only objects are looked for'},
   ],
-  'src/bundle/content-schema.ts': [
+  'src/bundle/config/content-schema.ts': [
     {
       count: 2,
       kind: 'equivalent',
       why: 'the name of a place that is only compared with none, and the one for a place that is always there',
     },
   ],
-  'src/bundle/default-message.ts': [{count: 1, kind: 'equivalent', why: 'nothing returned, without saying so'}],
-  'src/bundle/entry-queue.ts': [
+  'src/bundle/config/default-message.ts': [{count: 1, kind: 'equivalent', why: 'nothing returned, without saying so'}],
+  'src/bundle/archive/entry-queue.ts': [
     {count: 3, kind: 'resources', why: 'without the size of a stream the library reads it whole before it writes it'},
   ],
-  'src/bundle/gzip.ts': [
+  'src/bundle/archive/gzip.ts': [
     {count: 2, kind: 'resources', why: 'how many blocks are compressed at a time'},
     {count: 1, kind: 'resources', why: 'blocks that are used again'},
     {count: 1, kind: 'unreachable', why: 'a block that zlib cannot compress'},
   ],
-  'src/bundle/ignore-rules.ts': [
+  'src/bundle/files/ignore-rules.ts': [
     {count: 4, kind: 'resources', why: 'the library is not asked, and remembers nothing, when there are no rules'},
     {count: 1, kind: 'equivalent', why: 'a rule that hits nothing in place of none'},
   ],
-  'src/bundle/names.ts': [
+  'src/bundle/files/entry-names.ts': [
     {count: 1, kind: 'equivalent', why: 'paths that are equal, of which it was said before that they are'},
   ],
-  'src/bundle/open-bundle.ts': [
+  'src/bundle/prebuilt/open-bundle.ts': [
     {
       count: 1,
       kind: 'equivalent',
       why: 'the comparison of sizes before that of digests: bytes of another number have another digest',
     },
   ],
-  'src/bundle/pack.ts': [
+  'src/bundle/archive/pack.ts': [
     {count: 6, kind: 'resources', why: 'blocks that are used again'},
     {count: 1, kind: 'resources', why: 'files that are closed a moment later'},
   ],
-  'src/bundle/patterns.ts': [
+  'src/bundle/files/patterns.ts': [
     {count: 1, kind: 'equivalent', why: 'exclusions among what is included: they exclude the same afterwards'},
     {count: 1, kind: 'equivalent', why: 'nothing instead of false for a pattern that cannot be compiled'},
   ],
@@ -114,7 +114,7 @@ export const survivors = {
     {count: 1, kind: 'equivalent', why: 'the working directory, as `.` or as nothing'},
     {count: 1, kind: 'equivalent', why: 'a rule that hits nothing in place of none'},
   ],
-  'src/bundle/read-archive.ts': [
+  'src/bundle/prebuilt/read-archive.ts': [
     {
       count: 5,
       kind: 'resources',
@@ -127,7 +127,7 @@ export const survivors = {
       why: 'exactly 200,000 entries, and more than 1.5 GiB in an archive: too slow here, and tested with the built binary, in test/faults/input',
     },
   ],
-  'src/bundle/read-exactly.ts': [
+  'src/bundle/archive/read-exactly.ts': [
     {
       count: 3,
       kind: 'equivalent',
@@ -135,37 +135,37 @@ export const survivors = {
     },
     {count: 1, kind: 'equivalent', why: 'sizes that are equal, of which it was said before that they are'},
   ],
-  'src/bundle/scan.ts': [
+  'src/bundle/files/scan.ts': [
     {
       count: 3,
       kind: 'resources',
       why: 'a list of all paths to find doubles that cannot be, and links that are looked for where there are none',
     },
   ],
-  'src/bundle/settings.ts': [
+  'src/bundle/config/settings.ts': [
     {count: 2, kind: 'unreachable', why: 'metadata that is missing where it was just found: only the types need it'},
   ],
-  'src/bundle/stage-file.ts': [
+  'src/files/stage-file.ts': [
     {
       count: 1,
       kind: 'unreachable',
       why: 'a file that cannot be made in a folder that was just made, before anybody listens',
     },
   ],
-  'src/bundle/stream-bundle.ts': [
+  'src/bundle/archive/stream-bundle.ts': [
     {count: 1, kind: 'resources', why: 'a digest that is known is found once more'},
     {count: 1, kind: 'resources', why: 'files that are closed a moment later'},
   ],
-  'src/bundle/tar-entries.ts': [
+  'src/bundle/archive/tar-entries.ts': [
     {count: 1, kind: 'unreachable', why: 'a v1 bundle without a project, which planning refuses'},
     {count: 1, kind: 'equivalent', why: 'a file in the place of the configuration, which planning takes away'},
   ],
-  'src/bundle/tar-size.ts': [
+  'src/bundle/archive/tar-size.ts': [
     {count: 2, kind: 'unreachable', why: 'an entry of given content, which no v1 archive has'},
     {count: 4, kind: 'resources', why: 'the library, asked for what is known: it says the same'},
     {count: 1, kind: 'equivalent', why: 'the kind of an entry, whose header has the same length'},
   ],
-  'src/bundle/temporary-directory.ts': [
+  'src/files/temporary-directory.ts': [
     {
       count: 2,
       kind: 'equivalent',
@@ -174,11 +174,11 @@ export const survivors = {
     {count: 2, kind: 'unreachable', why: 'a folder that vanishes while it is looked at or removed'},
     {count: 1, kind: 'unreachable', why: 'a system without owners of files'},
   ],
-  'src/bundle/write-bundle.ts': [
+  'src/bundle/archive/write-bundle.ts': [
     {count: 1, kind: 'resources', why: 'blocks that are used again'},
     {count: 1, kind: 'unreachable', why: 'an old manifest that cannot be removed where a new one could just be made'},
   ],
-  'src/bundle/write-tar.ts': [
+  'src/bundle/archive/write-tar.ts': [
     {count: 5, kind: 'unreachable', why: 'what the library warns of or leaves out: it is given nothing that it would'},
     {count: 4, kind: 'resources', why: 'which files are read whole, and how the others are cut'},
     {count: 1, kind: 'equivalent', why: 'nothing instead of no for an entry that is not executable'},

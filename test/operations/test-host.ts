@@ -1,7 +1,7 @@
 import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
-import {createTemporaryDirectory} from '../../src/bundle/index.js';
+import {createTemporaryDirectory} from '../../src/files/temporary-directory.js';
 import type {Host} from '../../src/operations/host.js';
 import {runStepsSilently} from '../../src/operations/steps.js';
 

@@ -33,6 +33,7 @@ const planted: readonly (readonly [rule: string, file: string, content: string])
   ['layer-errors', 'src/errors/planted.ts', `import '../bundle/target.js';`],
   ['layer-version', 'src/version.ts', `import './errors/planted.js';`],
   ['layer-modules', 'src/modules/planted.ts', `import '../bundle/target.js';`],
+  ['layer-files', 'src/files/planted.ts', `import '../bundle/target.js';`],
   ['layer-bundle', 'src/bundle/planted.ts', `import '../http/target.js';`],
   ['layer-http', 'src/http/planted.ts', `import '../bundle/target.js';`],
   ['layer-contract', 'src/backends/contract.ts', `import './api/target.js';`],

@@ -3,7 +3,7 @@ import {callBackend} from '../../backends/call.js';
 import {checkedBackend} from '../../backends/checked-backend.js';
 import {createBackendContext} from '../../backends/context.js';
 import type {Backend, BackendContext, Bundle, BundleFormat, BundleId, StreamedBundle} from '../../backends/contract.js';
-import {readLent} from '../../bundle/lent-chunks.js';
+import {readLent} from '../../bundle/archive/lent-chunks.js';
 import {assertSameBytes, readBytes} from './bytes.js';
 import {overwritten} from './overwritten-bodies.js';
 import type {ConformanceFixtures, ConformanceService} from './fixtures.js';

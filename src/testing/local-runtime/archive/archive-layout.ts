@@ -1,4 +1,4 @@
-import {layoutProblem, type LayoutProblem} from '../../../bundle/archive-layout.js';
+import {layoutProblem, type LayoutProblem} from '../../../bundle/prebuilt/archive-layout.js';
 import {HttpFailure} from '../http-failure.js';
 import type {ArchiveEntry} from './read-archive.js';
 

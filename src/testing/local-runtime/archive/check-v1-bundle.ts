@@ -1,5 +1,5 @@
 import {HttpFailure} from '../http-failure.js';
-import {isBelow} from '../../../bundle/archive-layout.js';
+import {isBelow} from '../../../bundle/prebuilt/archive-layout.js';
 import {checkLayout} from './archive-layout.js';
 import type {ArchiveLimits} from './archive-limits.js';
 import type {CheckedBundle} from './check-v2-bundle.js';

@@ -4,7 +4,7 @@ import {parseJson} from '../../../errors/parse-json.js';
 import type {BundleV2MatchMode} from '../../../bundle/types.js';
 import {HttpFailure} from '../http-failure.js';
 import {objectOf, validate} from '../validate.js';
-import {isBelow} from '../../../bundle/archive-layout.js';
+import {isBelow} from '../../../bundle/prebuilt/archive-layout.js';
 import {checkLayout} from './archive-layout.js';
 import type {ArchiveLimits} from './archive-limits.js';
 import {matchFiles} from './match-files.js';

@@ -1,4 +1,4 @@
-import {entryPath as pathOf} from '../../../bundle/archive-layout.js';
+import {entryPath as pathOf} from '../../../bundle/prebuilt/archive-layout.js';
 import {HttpFailure} from '../http-failure.js';
 
 /**

@@ -3,7 +3,7 @@ import {open, stat} from 'node:fs/promises';
 import {pipeline} from 'node:stream/promises';
 import {createGunzip} from 'node:zlib';
 import type {Header} from 'tar-stream';
-import {TarGuard} from '../../../bundle/tar-guard.js';
+import {TarGuard} from '../../../bundle/prebuilt/tar-guard.js';
 import {HttpFailure} from '../http-failure.js';
 import type {ArchiveLimits} from './archive-limits.js';
 import {entryPath} from './entry-path.js';

@@ -1,7 +1,7 @@
 import {mkdir, symlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import type {BundleContents} from '../store/records.js';
-import {isBelow} from '../../../bundle/archive-layout.js';
+import {isBelow} from '../../../bundle/prebuilt/archive-layout.js';
 import type {ArchiveLimits} from './archive-limits.js';
 import {readArchive} from './read-archive.js';
 

@@ -4,7 +4,7 @@ import {lstat, mkdir, readdir, readFile, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {systemCode} from '../../../errors/system-failure.js';
-import {createSiblingDirectory, isAlive} from '../../../bundle/temporary-directory.js';
+import {createSiblingDirectory, isAlive} from '../../../files/temporary-directory.js';
 import {createError} from '../../../errors/index.js';
 
 /** A folder that this runtime alone works in. */

@@ -1,0 +1,128 @@
+import {constants, crc32, createDeflateRaw} from 'node:zlib';
+import {IncompressibleDetector} from './incompressible.js';
+
+/** Bytes that a run looks back on: the window of deflate. */
+const windowBytes = 32 * 1024;
+/** What is compressed or waits to be written: bounds memory, and keeps the threads of libuv busy. */
+const runsInFlight = 12;
+const bytesInFlight = 4 * 1024 * 1024;
+/** More than what does not compress grows by, so that one call to zlib does it. */
+const outputRoom = 16 * 1024;
+/** Most bytes of a block of deflate that is stored as it is. */
+const storedBytes = 0xffff;
+
+/** Magic, deflate, no flags, no time, no extra flags, unknown system: nothing that differs between two machines. */
+export const gzipHeader: Buffer = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
+/** An empty block with the mark of the last one. */
+const lastBlock = Buffer.from([3, 0]);
+
+/** A run on its way through the compressor. */
+interface Job {
+  readonly run: Buffer;
+  /** Missing for what is stored. */
+  readonly compressed?: Promise<readonly Buffer[]>;
+  /** The block that is not needed any more when this run is written. */
+  readonly spent: Buffer | undefined;
+}
+
+/**
+ * Compresses blocks into one gzip member: cuts them into runs that compress and runs that do not, and compresses several
+ * at a time on libuv's threads. Each has the end of what is before it as its dictionary and ends at a byte, so that the bytes
+ * depend neither on the number of threads nor on their order. What does not compress is stored as it is: to try would take
+ * most of the time of a build that is full of fonts and photographs.
+ * @param blocks Of one size, best 1 MiB; only the last may be shorter.
+ * @param level 0 (none) to 9 (most).
+ * @param free Given each block, and the memory of each output, when it was yielded and is not needed here any more.
+ */
+export async function* gzip(
+  blocks: AsyncIterable<Buffer>,
+  level: number,
+  free: (memory: Buffer) => void = () => undefined,
+): AsyncGenerator<Buffer> {
+  const detector = new IncompressibleDetector();
+  const jobs: Job[] = [];
+  let inFlight = 0;
+  let before: Buffer | undefined;
+  let afterIncompressible = false;
+  let checksum = 0;
+  let size = 0;
+  async function* finishOldest(): AsyncGenerator<Buffer> {
+    const job = jobs.shift();
+    if (job === undefined) return;
+    const {run, compressed, spent} = job;
+    const pieces = compressed ? await compressed : store(run);
+    yield* pieces;
+    inFlight -= run.length;
+    if (spent) free(spent);
+    if (compressed && pieces[0]) free(pieces[0]);
+  }
+  yield gzipHeader;
+  for await (const block of blocks) {
+    checksum = crc32(block, checksum);
+    size += block.length;
+    for (const {start, end, isIncompressible} of detector.runs(block)) {
+      const run = block.subarray(start, end);
+      const dictionary =
+        start > 0 ? block.subarray(Math.max(0, start - windowBytes), start) : before?.subarray(-windowBytes);
+      jobs.push({
+        run,
+        ...(!isIncompressible && {compressed: deflate(run, afterIncompressible ? undefined : dictionary, level)}),
+        spent: end === block.length ? before : undefined,
+      });
+      afterIncompressible = isIncompressible && run.length >= windowBytes;
+      inFlight += run.length;
+      while (inFlight >= bytesInFlight || jobs.length >= runsInFlight) yield* finishOldest();
+    }
+    before = block;
+  }
+  while (jobs.length > 0) yield* finishOldest();
+  yield lastBlock;
+  yield trailer(checksum, size);
+}
+
+/** Blocks of deflate that hold `bytes` as they are. */
+function store(bytes: Buffer): readonly Buffer[] {
+  const pieces: Buffer[] = [];
+  for (let start = 0; start < bytes.length; start += storedBytes) {
+    const content = bytes.subarray(start, start + storedBytes);
+    const head = Buffer.alloc(5);
+    head.writeUInt16LE(content.length, 1);
+    head.writeUInt16LE(content.length ^ 0xffff, 3);
+    pieces.push(head, content);
+  }
+  return pieces;
+}
+
+/**
+ * Pieces that share their memory, one as a rule. With the most memory that zlib takes, 400 KiB a run: a tenth less CPU, for up to
+ * 0.1 % more bytes.
+ */
+function deflate(bytes: Buffer, dictionary: Buffer | undefined, level: number): Promise<readonly Buffer[]> {
+  const stream = createDeflateRaw({
+    level,
+    memLevel: 9,
+    chunkSize: bytes.length + outputRoom,
+    flush: constants.Z_SYNC_FLUSH,
+    ...(dictionary && {dictionary}),
+  });
+  const compressed = new Promise<readonly Buffer[]>((resolve, reject) => {
+    const pieces: Buffer[] = [];
+    stream.on('data', (piece: Buffer) => pieces.push(piece));
+    stream.once('error', reject);
+    // To end the stream would be one more turn on a thread, for nothing.
+    stream.write(bytes, () => {
+      resolve(pieces);
+      stream.close();
+    });
+  });
+  // It is awaited in its turn; a failure before that must not count as unhandled.
+  compressed.catch(() => undefined);
+  return compressed;
+}
+
+function trailer(checksum: number, size: number): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeUInt32LE(checksum, 0);
+  bytes.writeUInt32LE(size % 2 ** 32, 4);
+  return bytes;
+}

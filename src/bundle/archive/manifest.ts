@@ -1,0 +1,142 @@
+import {pipeline} from 'node:stream/promises';
+import * as v from 'valibot';
+import {createError} from '../../errors/index.js';
+import {readTextFile} from '../../modules/index.js';
+import {archivedConfigSchema} from '../config/content-schema.js';
+import {describeProblems, fieldProblems, matchModeSchema} from '../option-schemas.js';
+import {parseJson} from '../../errors/parse-json.js';
+import {reasonOf, systemCode} from '../../errors/system-failure.js';
+import type {Bundle, BundleFile, BundleFileCategory} from '../types.js';
+import {stageFile, type StagedFile} from '../../files/stage-file.js';
+
+/** What stands beside an archive: all that there is to know of it. */
+export interface BundleManifest extends Omit<Bundle, 'path' | 'files' | 'createReadStream' | 'read'> {
+  readonly schemaVersion: 1;
+  /** Sorted by path, relative to the build directory. */
+  readonly files: readonly ManifestFile[];
+}
+
+/** A file of a manifest. */
+export interface ManifestFile {
+  readonly path: string;
+  /** Bytes; 0 for a link. */
+  readonly size: number;
+  /** `ssrOnly` is never served, whatever ssrShared says. */
+  readonly category: BundleFileCategory;
+  /** Missing: not executable. */
+  readonly executable?: boolean | undefined;
+  /** Target of a symbolic link. */
+  readonly linkTarget?: string | undefined;
+}
+
+const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 digest, hex'));
+const bytes = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+
+const manifestSchema = v.object({
+  schemaVersion: v.literal(1, 'must be 1'),
+  format: v.picklist(['v1', 'v2']),
+  sha256: digest,
+  contentSha256: digest,
+  size: bytes,
+  message: v.string(),
+  projectSlug: v.optional(v.string()),
+  rootDir: v.optional(v.string()),
+  configPath: v.optional(v.string()),
+  matchMode: v.optional(matchModeSchema),
+  config: archivedConfigSchema,
+  files: v.array(
+    v.object({
+      path: v.string(),
+      size: bytes,
+      category: v.picklist(['ssrOnly', 'shared', 'static']),
+      executable: v.optional(v.boolean()),
+      linkTarget: v.optional(v.string()),
+    }),
+  ),
+});
+
+/** Files whose JSON is made at a time. */
+const filesAtATime = 1000;
+
+/** Where the manifest of an archive is: beside it, with `.json` after its name. */
+export function manifestPathOf(archivePath: string): string {
+  return `${archivePath}.json`;
+}
+
+/** What a file is for. A file that ssrOnly and ssrShared match is server-only. */
+export function categoryOf({ssrOnly, ssrShared}: Pick<BundleFile, 'ssrOnly' | 'ssrShared'>): BundleFileCategory {
+  if (ssrOnly) return 'ssrOnly';
+  return ssrShared ? 'shared' : 'static';
+}
+
+/** The manifest of a bundle. */
+export function createManifest(bundle: Bundle): BundleManifest {
+  return {...headOf(bundle), files: bundle.files.map((file) => manifestFile(file))};
+}
+
+function headOf(bundle: Bundle): Omit<BundleManifest, 'files'> {
+  const {format, sha256, contentSha256, size, message, projectSlug, rootDir, configPath, matchMode, config} = bundle;
+  return {
+    schemaVersion: 1,
+    ...{format, sha256, contentSha256, size, message, projectSlug, rootDir, configPath, matchMode},
+    config,
+  };
+}
+
+function manifestFile(file: BundleFile): ManifestFile {
+  return {
+    path: file.path,
+    size: file.size,
+    category: categoryOf(file),
+    ...(file.executable && {executable: true}),
+    ...(file.linkTarget !== undefined && {linkTarget: file.linkTarget}),
+  };
+}
+
+/** The manifest of a bundle as JSON, in pieces: of 100,000 files it would be the largest thing in memory. */
+function* manifestText(bundle: Bundle): Generator<string> {
+  const frame = JSON.stringify({...headOf(bundle), files: ['']}, null, 2);
+  const gap = frame.lastIndexOf('""');
+  yield frame.slice(0, gap);
+  for (let start = 0; start < bundle.files.length; start += filesAtATime) {
+    const files = bundle.files
+      .slice(start, start + filesAtATime)
+      .map((file) => JSON.stringify(manifestFile(file), null, 2));
+    yield `${start === 0 ? '' : ',\n    '}${files.join(',\n').replaceAll('\n', '\n    ')}`;
+  }
+  yield `${frame.slice(gap + 2)}\n`;
+}
+
+/**
+ * Writes the manifest of a bundle, to be placed beside its archive.
+ * @param mode Permissions of the file, before the umask.
+ * @throws RuntimeCliError `ERR_OUTPUT` when it cannot be written.
+ */
+export async function stageManifest(bundle: Bundle, mode: number): Promise<StagedFile<void>> {
+  return stageFile(manifestPathOf(bundle.path), mode, (stream) => pipeline(manifestText(bundle), stream));
+}
+
+/**
+ * Reads the manifest beside an archive; nothing when there is none.
+ * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` for one that is damaged.
+ */
+export async function readManifest(archivePath: string): Promise<BundleManifest | undefined> {
+  const path = manifestPathOf(archivePath);
+  let value: unknown;
+  try {
+    value = parseJson(await readTextFile(path));
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw invalidManifest(path, reasonOf(error), error);
+  }
+  const result = v.safeParse(manifestSchema, value);
+  if (!result.success) throw invalidManifest(path, describeProblems(fieldProblems(result.issues)));
+  return result.output;
+}
+
+function invalidManifest(path: string, reason: string, cause?: unknown): Error {
+  return createError('ERR_ARCHIVE_INVALID', `the manifest ${path} is not valid: ${reason}`, {
+    suggestions: ['Build the archive again. Without its manifest, a v2 archive can still be pushed.'],
+    cause,
+  });
+}

@@ -1,0 +1,99 @@
+import type {Writable} from 'node:stream';
+import {pipeline} from 'node:stream/promises';
+import {BlockStream} from './blocks.js';
+import {Digest} from './digest.js';
+import {gzip} from './gzip.js';
+import type {BundlePlan} from '../plan.js';
+import {ReadMemory} from './read-memory.js';
+import {tarEntries} from './tar-entries.js';
+import type {ByteProgress, PackResult} from '../types.js';
+import {writeTar} from './write-tar.js';
+import {freeWhenWritten} from './written-memory.js';
+
+/** How a bundle is packed. */
+export interface PackOptions {
+  /** Ends the packing: it rejects with `signal.reason`. */
+  readonly signal?: AbortSignal | undefined;
+  /** Told how many bytes of the build's files went into the archive, at most every 256 KiB and at the end. */
+  readonly onProgress?: ((progress: ByteProgress) => void) | undefined;
+}
+
+/** Where a bundle is packed to. */
+export interface PackDestination {
+  /** Whether nobody looks at a chunk any more once the stream has written it, as with a file. @default false */
+  readonly forgets?: boolean | undefined;
+}
+
+/** Bytes that are hashed, compressed and written at a time. */
+const blockBytes = 1024 * 1024;
+/** Progress is told every so many bytes: thousands of small files are not worth a line each. */
+const progressBytes = 256 * 1024;
+
+/**
+ * Packs a bundle into any stream, and ends it (stdout stays open). Memory does not grow with the bundle, and the same
+ * content gives the same bytes. When packing fails, `destination` is destroyed and has a part of an archive.
+ * @throws RuntimeCliError `ERR_FILE_CHANGED` naming a file that is not as it was when the bundle was planned;
+ * `signal.reason` when aborted; whatever `destination` fails with.
+ */
+export async function packBundle(
+  plan: BundlePlan,
+  destination: Writable,
+  {signal, onProgress, forgets = false}: PackOptions & PackDestination = {},
+): Promise<PackResult> {
+  signal?.throwIfAborted();
+  const {blocks, written} = startTar(plan, {onProgress});
+  const content = new Digest();
+  const compressed = plan.format === 'v2' ? new Digest() : undefined;
+  const free = forgets
+    ? freeWhenWritten(destination, {
+        given: () => (compressed ?? content).size,
+        reuse: (memory) => blocks.recycle(memory),
+      })
+    : undefined;
+  const pack = (tar: AsyncIterable<Buffer>): AsyncIterable<Buffer> =>
+    compressed ? compressed.of(gzip(content.of(tar), plan.compressionLevel, free)) : handOn(content.of(tar), free);
+  try {
+    await pipeline(blocks, pack, destination, {signal});
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error;
+  } finally {
+    await written;
+  }
+  const contentSha256 = content.hex();
+  // A v1 archive is the tar itself.
+  return {size: (compressed ?? content).size, sha256: compressed?.hex() ?? contentSha256, contentSha256};
+}
+
+/** The blocks as they are. */
+async function* handOn(blocks: AsyncIterable<Buffer>, free?: (block: Buffer) => void): AsyncGenerator<Buffer> {
+  for await (const block of blocks) {
+    yield block;
+    free?.(block);
+  }
+}
+
+/**
+ * Begins to write the tar of a bundle into `blocks`, which fails with the error of `packBundle`. `written` never rejects: it
+ * resolves when no file is read any more. `shared`: the blocks are in memory that other threads can read.
+ */
+export function startTar(
+  plan: BundlePlan,
+  {onProgress, shared = false}: Pick<PackOptions, 'onProgress'> & {readonly shared?: boolean} = {},
+): {readonly blocks: BlockStream; readonly written: Promise<void>} {
+  const memory = new ReadMemory();
+  const blocks = new BlockStream(blockBytes, {shared, onCopied: (chunk) => memory.giveBack(chunk)});
+  let transferred = 0;
+  let told = 0;
+  const written = writeTar(tarEntries(plan), blocks, {
+    memory,
+    modifiedAt: plan.modifiedAt,
+    onBytes: (count) => {
+      transferred += count;
+      if (count === 0 || (transferred < told + progressBytes && transferred < plan.totalBytes)) return;
+      told = transferred;
+      onProgress?.({transferred, total: plan.totalBytes});
+    },
+  });
+  return {blocks, written};
+}

@@ -1,0 +1,135 @@
+import {stat} from 'node:fs/promises';
+import {isAbsolute, join, relative} from 'node:path';
+import * as v from 'valibot';
+import {createError, nearest} from '../../errors/index.js';
+import {loadModule, readTextFile} from '../../modules/index.js';
+import {diskConfigSchema, serverConfigKeys, serverConfigSchema, type BundleContent} from './content-schema.js';
+import {describeProblems, fieldProblems} from '../option-schemas.js';
+import {parseJson} from '../../errors/parse-json.js';
+import {reasonOf, systemCode} from '../../errors/system-failure.js';
+
+/** What one source says about a bundle's configuration. */
+export interface ConfigSource {
+  /** `option`, or the file, relative to the working directory when it is below it. */
+  readonly from: string;
+  readonly content: BundleContent;
+  /** Top-level keys of an on-disk file that have no meaning here and are kept. */
+  readonly otherKeys?: Readonly<Record<string, unknown>> | undefined;
+}
+
+const sourceNames = ['config.server.ts', 'config.server.js', 'config.server.mjs'];
+/** What older builds leave beside their output. */
+const compiledName = 'config.server.js';
+
+/**
+ * Reads the on-disk v2 configuration, `{buildDirectory}/{configPath}`; nothing when there is none.
+ * @throws RuntimeCliError `ERR_CONFIG_INVALID` naming file and field.
+ */
+export async function readDiskConfig(path: string, cwd: string): Promise<ConfigSource | undefined> {
+  if ((await firstFile([path])) === undefined) return undefined;
+  const {ssrOnly, ssrShared, ssrParameters, bundleMetadata, ...otherKeys} = parseConfig(
+    diskConfigSchema,
+    jsonOf(await readText(path), path),
+    path,
+  );
+  return {from: showFile(path, cwd), content: {ssrOnly, ssrShared, ssrParameters, bundleMetadata}, otherKeys};
+}
+
+/**
+ * Executes the project's `config.server.ts`, `.js` or `.mjs`, then the build's compiled `config.server.js`, as far as they
+ * are there and `isComplete` says that something is still missing.
+ * @throws RuntimeCliError `ERR_CONFIG_INVALID` naming file and field.
+ */
+export async function readServerConfigs(
+  directories: {readonly project: string; readonly build: string},
+  cwd: string,
+  isComplete: (sources: readonly ConfigSource[]) => boolean,
+): Promise<readonly ConfigSource[]> {
+  const project = await firstFile(sourceNames.map((name) => join(directories.project, name)));
+  const compiled = await firstFile([join(directories.build, compiledName)]);
+  const sources: ConfigSource[] = [];
+  for (const path of new Set([project, compiled])) {
+    if (path === undefined || isComplete(sources)) continue;
+    const exported = exportedConfig(await loadModule(path), path);
+    refuseMisspelledKeys(exported, path);
+    const content = parseConfig(serverConfigSchema, exported, path);
+    sources.push({from: showFile(path, cwd), content});
+  }
+  return sources;
+}
+
+/** A named export `config`, a default export that holds one, or the default export itself. */
+function exportedConfig(exported: Readonly<Record<string, unknown>>, path: string): unknown {
+  if ('config' in exported) return exported['config'];
+  const value = exported['default'];
+  if (typeof value === 'object' && value !== null) return 'config' in value ? value.config : value;
+  throw createError('ERR_CONFIG_INVALID', `${path} exports no configuration`, {
+    suggestions: ['Export an object, as the default export or by the name config.'],
+  });
+}
+
+/** Other keys are the project's own; one that is nearly ours would leave a default in force, unseen. */
+function refuseMisspelledKeys(config: unknown, path: string): void {
+  for (const key of Object.keys(config ?? {})) {
+    const meant = serverConfigKeys.includes(key) ? undefined : nearest(key, serverConfigKeys);
+    if (meant === undefined) continue;
+    throw createError('ERR_CONFIG_INVALID', `${path} has the unknown key ${key}`, {
+      suggestions: [`Did you mean ${meant}?`],
+    });
+  }
+}
+
+function parseConfig<Schema extends v.GenericSchema>(
+  schema: Schema,
+  value: unknown,
+  path: string,
+): v.InferOutput<Schema> {
+  const result = v.safeParse(schema, value);
+  if (result.success) return result.output;
+  const problems = fieldProblems(result.issues);
+  throw createError('ERR_CONFIG_INVALID', `${path} is not valid: ${describeProblems(problems)}`, {
+    suggestions: ['Correct the file.'],
+    details: {file: path, problems},
+  });
+}
+
+function jsonOf(text: string, path: string): unknown {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    throw createError('ERR_CONFIG_INVALID', `${path} is not valid JSON: ${reasonOf(error)}`, {
+      suggestions: ['Build the application again, or correct the file.'],
+      cause: error,
+    });
+  }
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readTextFile(path);
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+/** The first of `paths` where there is something. Reading it tells when that is no file. */
+async function firstFile(paths: readonly string[]): Promise<string | undefined> {
+  for (const path of paths) {
+    try {
+      await stat(path);
+      return path;
+    } catch (error) {
+      if (systemCode(error) !== 'ENOENT' && systemCode(error) !== 'ENOTDIR') throw unreadable(path, error);
+    }
+  }
+  return undefined;
+}
+
+function unreadable(path: string, error: unknown): Error {
+  return createError('ERR_CONFIG_INVALID', `${path} cannot be read: ${reasonOf(error)}`, {cause: error});
+}
+
+function showFile(path: string, cwd: string): string {
+  const shown = relative(cwd, path);
+  return shown.startsWith('..') || isAbsolute(shown) ? path : shown;
+}

@@ -1,0 +1,94 @@
+import type {ConfigSource} from './config-sources.js';
+import {unmatchedPatterns} from '../files/patterns.js';
+import type {BundleConfig, BundleV2Metadata} from '../types.js';
+
+/** Where the value of a setting came from. */
+export interface SettingSource {
+  /** `ssrOnly`, `ssrShared`, `ssrParameters`, `bundleMetadata.dependencies`, `bundleMetadata.ccOverrides` or `message`. */
+  readonly setting: string;
+  /** `option`, `default`, `git`, `time`, or a file. Values that were merged have several, the strongest first. */
+  readonly from: string;
+}
+
+/** Settings that were resolved. */
+export interface ResolvedSettings {
+  readonly config: BundleConfig;
+  readonly sources: readonly SettingSource[];
+}
+
+/** Patterns that hold when nobody says otherwise, as far as they match a file of the build (V2-3). */
+export const defaultPatterns = {
+  ssrOnly: ['ssr.js', 'ssr.mjs', 'server/**/*'],
+  ssrShared: ['static/**/*', 'client/**/*'],
+} as const;
+
+const defaultParameters = {SSRFunctionNodeVersion: '24.x'};
+
+/** Name of the source of what is set by default. */
+export const defaultSource = 'default';
+
+/**
+ * Resolves the configuration of a bundle, per key: the first of `sources` that has it, else the default (V2-3).
+ * `ssrParameters` are merged over each other and over the defaults (V2-2).
+ * @param sources The strongest first. Metadata comes from those that have some: options and the on-disk file.
+ * @param paths The files of the build, for the defaults.
+ */
+export function resolveSettings(sources: readonly ConfigSource[], paths: readonly string[]): ResolvedSettings {
+  const ssrOnly = patternsOf('ssrOnly', sources, paths);
+  const ssrShared = patternsOf('ssrShared', sources, paths);
+  const parameters = sources.filter(({content}) => content.ssrParameters !== undefined);
+  const metadata = metadataOf(sources);
+  return {
+    config: {
+      ...merge(sources.map(({otherKeys = {}}) => otherKeys)),
+      ssrOnly: ssrOnly.value,
+      ssrShared: ssrShared.value,
+      ssrParameters: merge([
+        defaultParameters,
+        ...parameters.toReversed().map(({content}) => content.ssrParameters ?? {}),
+      ]),
+      ...(metadata.sources.length > 0 && {bundleMetadata: metadata.value}),
+    },
+    sources: [
+      {setting: 'ssrOnly', from: ssrOnly.from},
+      {setting: 'ssrShared', from: ssrShared.from},
+      {setting: 'ssrParameters', from: [...parameters.map(({from}) => from), defaultSource].join(', ')},
+      ...metadata.sources,
+    ],
+  };
+}
+
+function patternsOf(
+  key: 'ssrOnly' | 'ssrShared',
+  sources: readonly ConfigSource[],
+  paths: readonly string[],
+): {readonly value: readonly string[]; readonly from: string} {
+  for (const {content, from} of sources) {
+    const value = content[key];
+    if (value !== undefined) return {value, from};
+  }
+  const unmatched = unmatchedPatterns(defaultPatterns[key], paths);
+  return {value: defaultPatterns[key].filter((pattern) => !unmatched.includes(pattern)), from: defaultSource};
+}
+
+function metadataOf(sources: readonly ConfigSource[]): {value: BundleV2Metadata; sources: readonly SettingSource[]} {
+  const dependencies = sources.find(({content}) => content.bundleMetadata?.dependencies !== undefined);
+  const ccOverrides = sources.find(({content}) => content.bundleMetadata?.ccOverrides !== undefined);
+  return {
+    value: {
+      ...(dependencies && {dependencies: dependencies.content.bundleMetadata?.dependencies}),
+      ...(ccOverrides && {ccOverrides: ccOverrides.content.bundleMetadata?.ccOverrides}),
+    },
+    sources: [
+      ...(dependencies ? [{setting: 'bundleMetadata.dependencies', from: dependencies.from}] : []),
+      ...(ccOverrides ? [{setting: 'bundleMetadata.ccOverrides', from: ccOverrides.from}] : []),
+    ],
+  };
+}
+
+/** One record of all; later ones win. A key that is undefined says nothing. */
+function merge(records: readonly Readonly<Record<string, unknown>>[]): Record<string, unknown> {
+  return Object.fromEntries(
+    records.flatMap((record) => Object.entries(record)).filter(([, value]) => value !== undefined),
+  );
+}

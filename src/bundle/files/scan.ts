@@ -1,0 +1,185 @@
+import {lstatSync, readlinkSync, type Stats} from 'node:fs';
+import {stat} from 'node:fs/promises';
+import {join, sep} from 'node:path';
+import type {Entry} from 'fast-glob';
+import {createError} from '../../errors/index.js';
+import {reasonOf, systemCode} from '../../errors/system-failure.js';
+import type {IgnoreRules} from './ignore-rules.js';
+import {followLink} from './symlinks.js';
+import {comparePaths, entryNameProblem, showPath} from './entry-names.js';
+import type {MatchableFile} from './patterns.js';
+import type {PlannedBundleFile} from '../types.js';
+
+/** A file that was found, not yet matched against patterns. */
+export type ScannedFile = PlannedBundleFile & MatchableFile;
+
+/** What is in a build directory. */
+export interface Scan {
+  /** What goes into the bundle, sorted by path. */
+  readonly files: readonly ScannedFile[];
+  /** What a rule leaves out. */
+  readonly ignored: readonly {readonly path: string; readonly rule: string}[];
+  readonly warnings: readonly string[];
+}
+
+interface Findings {
+  readonly files: ScannedFile[];
+  readonly ignored: {path: string; rule: string}[];
+  readonly directories: Set<string>;
+  /** Paths that no archive can hold, and why. */
+  readonly unsupported: {path: string; reason: string}[];
+}
+
+/** How many paths a message lists. */
+const listed = 10;
+
+/**
+ * Lists the build directory: dotfiles too, `.git` not, links as links. Directories without files are not part of a bundle.
+ * @throws RuntimeCliError `ERR_BUILD_DIRECTORY` when it is missing, no directory or empty; `ERR_FILE_UNSUPPORTED` that
+ * names everything an archive cannot hold; `signal.reason` when aborted.
+ */
+export async function scanBuildDirectory(directory: string, rules: IgnoreRules, signal?: AbortSignal): Promise<Scan> {
+  await verifyDirectory(directory);
+  const findings: Findings = {files: [], ignored: [], directories: new Set(['']), unsupported: []};
+  for await (const {path, isDirectory} of list(directory)) {
+    signal?.throwIfAborted();
+    if (isDirectory) findings.directories.add(path);
+    const rule = rules.ruleFor(isDirectory ? `${path}/` : path);
+    if (rule === undefined) examine(directory, path, findings);
+    else if (!isDirectory) findings.ignored.push({path, rule});
+  }
+  const warnings = followLinks(findings);
+  rejectUnsupported(findings.unsupported);
+  if (findings.files.length === 0) throw emptyError(directory, findings.ignored.length);
+  return {
+    files: findings.files.sort((a, b) => comparePaths(a.path, b.path)),
+    ignored: findings.ignored,
+    warnings,
+  };
+}
+
+async function verifyDirectory(directory: string): Promise<void> {
+  const suggestions = ['Build the application first, or name its output with --build-directory DIR.'];
+  let stats: Stats;
+  try {
+    stats = await stat(directory);
+  } catch (error) {
+    const what = systemCode(error) === 'ENOENT' ? 'does not exist' : `cannot be read: ${reasonOf(error)}`;
+    throw createError('ERR_BUILD_DIRECTORY', `the build directory ${directory} ${what}`, {suggestions, cause: error});
+  }
+  if (stats.isDirectory()) return;
+  throw createError('ERR_BUILD_DIRECTORY', `the build directory ${directory} is not a directory`, {suggestions});
+}
+
+/** Everything below `directory`, one at a time: a list of it all would be the largest thing in memory. */
+async function* list(directory: string): AsyncGenerator<{readonly path: string; readonly isDirectory: boolean}> {
+  const {default: fastGlob} = await import('fast-glob');
+  const entries = fastGlob.globStream('**/*', {
+    cwd: directory,
+    dot: true,
+    onlyFiles: false,
+    followSymbolicLinks: false,
+    objectMode: true,
+    // One pattern finds nothing twice; to be sure of it would take a list of all paths.
+    unique: false,
+    ignore: ['**/.git'],
+  });
+  try {
+    // What the stream gives in object mode, its type does not say.
+    for await (const {path, dirent} of entries as AsyncIterable<Entry>) yield {path, isDirectory: dirent.isDirectory()};
+  } catch (error) {
+    throw unreadableError(directory, error);
+  }
+}
+
+function examine(directory: string, path: string, {files, directories, unsupported}: Findings): void {
+  const nameProblem = entryNameProblem(path);
+  if (nameProblem !== undefined) {
+    unsupported.push({path, reason: nameProblem});
+    return;
+  }
+  const file = join(directory, path);
+  const stats = lookAt(directory, file);
+  if (stats === undefined) {
+    // Node reads what is not UTF-8 as U+FFFD, and then there is no such file.
+    if (!path.includes('\uFFFD')) throw createError('ERR_FILE_CHANGED', `${file} vanished while it was looked at`);
+    unsupported.push({path, reason: 'has a name that is not UTF-8'});
+    return;
+  }
+  if (directories.has(path)) return;
+  if (stats.isFile()) {
+    const executable = (stats.mode & 0o100) !== 0;
+    // A spread would take half as much memory again.
+    files.push({path, size: stats.size, modifiedMs: stats.mtimeMs, executable, ssrOnly: false, ssrShared: false});
+  } else if (stats.isSymbolicLink()) {
+    files.push({
+      path,
+      size: 0,
+      modifiedMs: stats.mtimeMs,
+      executable: false,
+      linkTarget: readlinkSync(file).replaceAll(sep, '/'),
+      ssrOnly: false,
+      ssrShared: false,
+    });
+  } else {
+    unsupported.push({path, reason: `is a ${kindOf(stats)}`});
+  }
+}
+
+function lookAt(directory: string, file: string): Stats | undefined {
+  try {
+    return lstatSync(file, {throwIfNoEntry: false});
+  } catch (error) {
+    throw unreadableError(directory, error);
+  }
+}
+
+function unreadableError(directory: string, error: unknown): Error {
+  return createError('ERR_BUILD_DIRECTORY', `the build directory ${directory} cannot be read: ${reasonOf(error)}`, {
+    suggestions: ['Make all of it readable.'],
+    cause: error,
+  });
+}
+
+function kindOf(stats: Stats): string {
+  if (stats.isFIFO()) return 'named pipe';
+  if (stats.isSocket()) return 'socket';
+  return stats.isDirectory() ? 'directory that was a file before' : 'device';
+}
+
+/** Adds the links that leave the build directory to what is not supported; returns warnings of those to nothing. */
+function followLinks({files, directories, unsupported}: Findings): string[] {
+  const targets = new Map(
+    files.flatMap(({path, linkTarget}) => (linkTarget === undefined ? [] : [[path, linkTarget]])),
+  );
+  if (targets.size === 0) return [];
+  const paths = new Set(files.map(({path}) => path));
+  const exists = (path: string): boolean => paths.has(path) || directories.has(path);
+  const warnings: string[] = [];
+  for (const [path, target] of targets) {
+    const destination = followLink(path, targets, exists);
+    if (destination === 'outside') {
+      unsupported.push({path, reason: `is a symbolic link that leaves the build directory, to ${showPath(target)}`});
+    } else if (destination === 'nowhere') {
+      warnings.push(`${path} is a symbolic link to ${showPath(target)}, where the bundle has nothing`);
+    }
+  }
+  return warnings;
+}
+
+function rejectUnsupported(unsupported: Findings['unsupported']): void {
+  if (unsupported.length === 0) return;
+  const reasons = unsupported.slice(0, listed).map(({path, reason}) => `${showPath(path)} ${reason}`);
+  const more = unsupported.length > listed ? `; and ${String(unsupported.length - listed)} more` : '';
+  throw createError('ERR_FILE_UNSUPPORTED', `the build holds what cannot be archived: ${reasons.join('; ')}${more}`, {
+    suggestions: ['Remove it from the build, or leave it out with --ignore PATTERN or in .bundleignore.'],
+    details: {files: unsupported},
+  });
+}
+
+function emptyError(directory: string, ignored: number): Error {
+  const what = ignored === 0 ? 'is empty' : `has only files that are ignored (${String(ignored)})`;
+  return createError('ERR_BUILD_DIRECTORY', `the build directory ${directory} ${what}`, {
+    suggestions: ['Build the application first, or look at the ignore rules.'],
+  });
+}

@@ -1,0 +1,180 @@
+import {resolve} from 'node:path';
+import * as v from 'valibot';
+import {createError, type RuntimeCliError} from '../../errors/index.js';
+import {verifyRegularFile} from '../../modules/index.js';
+import {parseJson} from '../../errors/parse-json.js';
+import {archivedConfigSchema} from '../config/content-schema.js';
+import {describeProblems, fieldProblems} from '../option-schemas.js';
+import {reasonOf} from '../../errors/system-failure.js';
+import {manifestPathOf, readManifest, type BundleManifest} from '../archive/manifest.js';
+import {comparePaths} from '../files/entry-names.js';
+import {markFiles, unmatched} from '../files/patterns.js';
+import type {BundlePlanOptions} from '../config/plan-options.js';
+import {digestFile, readArchive, type ArchiveContents} from './read-archive.js';
+import type {Bundle, BundleConfig} from '../types.js';
+import {withReaders} from './archive-reader.js';
+
+/**
+ * What is said about a prebuilt archive. `message` and `matchMode` travel beside it and can be chosen still; `rootDir` and
+ * `configPath` say where to look without a manifest; all else is inside the archive and cannot be changed.
+ */
+export type OpenBundleOptions = Partial<
+  Pick<
+    BundlePlanOptions,
+    | 'message'
+    | 'matchMode'
+    | 'rootDir'
+    | 'configPath'
+    | 'ssrOnly'
+    | 'ssrShared'
+    | 'ssrParameters'
+    | 'bundleMetadata'
+    | 'ignore'
+    | 'compressionLevel'
+    | 'signal'
+  >
+>;
+
+/** Options that come too late once there is an archive. */
+const settled = ['ssrOnly', 'ssrShared', 'ssrParameters', 'bundleMetadata', 'ignore', 'compressionLevel'] as const;
+/** What stands before the paths of a v1 archive: the project, and a fixed folder. */
+export const v1Prefix = /^[^/]+\/bld\//;
+const v2Only = ['rootDir', 'configPath', 'matchMode'] as const;
+
+/**
+ * Opens a prebuilt archive. With a manifest beside it (`FILE.json`) it is verified against that; without one a v2 archive
+ * is read from one end to the other.
+ * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` when it cannot be read, is damaged, is no bundle or is not what its
+ * manifest says; `ERR_OPTION_INVALID` for an option that does not apply to it; `signal.reason` when aborted.
+ */
+export async function openBundle(path: string, options: OpenBundleOptions = {}): Promise<Bundle> {
+  options.signal?.throwIfAborted();
+  const given = settled.filter((option) => options[option] !== undefined);
+  if (given.length > 0) {
+    throw createError('ERR_OPTION_INVALID', `${given.join(', ')} cannot change a prebuilt archive, ${path}`, {
+      suggestions: ['Leave them out, or build the archive again with them.'],
+    });
+  }
+  const archive = resolve(path);
+  await readable(archive, options, () => verifyRegularFile(archive));
+  const manifest = await readManifest(archive);
+  return manifest ? openWithManifest(archive, manifest, options) : openAlone(archive, options);
+}
+
+async function openWithManifest(path: string, manifest: BundleManifest, options: OpenBundleOptions): Promise<Bundle> {
+  verifyOverrides(path, manifest, options);
+  const found = await readable(path, options, () => digestFile(path, options.signal));
+  if (found.size !== manifest.size || found.sha256 !== manifest.sha256) {
+    throw createError(
+      'ERR_ARCHIVE_INVALID',
+      `${path} has ${String(found.size)} bytes, sha256 ${found.sha256}, but its manifest ${manifestPathOf(path)} says ` +
+        `${String(manifest.size)} bytes, sha256 ${manifest.sha256}`,
+      {suggestions: ['Build the archive again, or copy both files again.']},
+    );
+  }
+  const {schemaVersion, files, ...rest} = manifest;
+  const scanned = files.map(({path: name, size, executable = false, linkTarget}) => ({
+    ...{path: name, size, executable, ...unmatched},
+    ...(linkTarget !== undefined && {linkTarget}),
+  }));
+  markFiles(scanned, manifest.config);
+  return withReaders({
+    ...rest,
+    path,
+    message: options.message ?? manifest.message,
+    matchMode: options.matchMode ?? manifest.matchMode,
+    files: scanned,
+  });
+}
+
+/** `rootDir` and `configPath` must be those of the archive; v1 has none of the options of v2. */
+function verifyOverrides(path: string, manifest: BundleManifest, options: OpenBundleOptions): void {
+  const wrong = v2Only.filter((option) => {
+    if (options[option] === undefined) return false;
+    return manifest.format === 'v1' || (option !== 'matchMode' && options[option] !== manifest[option]);
+  });
+  if (wrong.length === 0) return;
+  throw createError(
+    'ERR_OPTION_INVALID',
+    `${wrong.join(', ')} does not apply to ${path}, a ${manifest.format} archive that was built otherwise`,
+    {suggestions: ['Leave it out, or build the archive again with it.']},
+  );
+}
+
+async function openAlone(path: string, options: OpenBundleOptions): Promise<Bundle> {
+  const {rootDir = 'bld', configPath = '.runtime/config.json', matchMode = 'strict', signal} = options;
+  const configName = `${rootDir}/${configPath}`;
+  const contents = await readable(path, options, () => readArchive(path, {wanted: configName, root: rootDir, signal}));
+  const config = configOf(path, configName, contents);
+  const files = contents.entries
+    .filter(({name}) => name.startsWith(`${rootDir}/`) && name !== configName)
+    .map(({name, ...entry}) => ({path: name.slice(rootDir.length + 1), ...entry, ...unmatched}))
+    .sort((a, b) => comparePaths(a.path, b.path));
+  markFiles(files, config);
+  const {size, sha256, contentSha256} = contents;
+  return withReaders({
+    format: 'v2',
+    ...{path, size, sha256, contentSha256, rootDir, configPath, matchMode, config},
+    message: options.message ?? `Bundle ${sha256.slice(0, 12)}`,
+    files,
+  });
+}
+
+function configOf(path: string, name: string, {wanted, entries, compressed}: ArchiveContents): BundleConfig {
+  const [text, ...more] = wanted;
+  if (text === undefined) throw missingConfigError(path, name, entries, compressed);
+  if (more.length > 0) throw invalid(path, `it has ${String(wanted.length)} entries ${name}, where one belongs`);
+  let value: unknown;
+  try {
+    value = parseJson(text.toString('utf8'));
+  } catch (error) {
+    throw invalid(path, `${name} in it is not valid JSON: ${reasonOf(error)}`, error);
+  }
+  const result = v.safeParse(archivedConfigSchema, value);
+  if (result.success) return result.output;
+  throw invalid(path, `${name} in it is not valid: ${describeProblems(fieldProblems(result.issues))}`);
+}
+
+function missingConfigError(
+  path: string,
+  name: string,
+  entries: ArchiveContents['entries'],
+  compressed: boolean,
+): RuntimeCliError {
+  if (looksLikeV1({compressed, entries})) {
+    return createError('ERR_ARCHIVE_INVALID', `${path} looks like a v1 archive, and its manifest is missing`, {
+      suggestions: [`Put ${manifestPathOf(path)} beside it: a v1 archive does not hold its own configuration.`],
+    });
+  }
+  return createError('ERR_ARCHIVE_INVALID', `${path} is no bundle: it has no entry ${name}`, {
+    suggestions: [
+      'If its configuration is elsewhere, say so with --root-dir DIR and --config-path PATH.',
+      'Else make it with mycli bundle:build.',
+    ],
+  });
+}
+
+/** Whether an archive without a manifest has the layout of v1, which does not hold its own configuration. */
+export function looksLikeV1({compressed, entries}: Pick<ArchiveContents, 'compressed' | 'entries'>): boolean {
+  return !compressed && entries.length > 0 && entries.every(({name}) => v1Prefix.test(name));
+}
+
+async function readable<Result>(
+  path: string,
+  {signal}: OpenBundleOptions,
+  read: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await read();
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw invalid(path, reasonOf(error), error);
+  }
+}
+
+function invalid(path: string, reason: string, cause?: unknown): RuntimeCliError {
+  return createError('ERR_ARCHIVE_INVALID', `the archive ${path} cannot be used: ${reason}`, {
+    suggestions: ['Check that it is the whole file, or build it again with mycli bundle:build.'],
+    cause,
+  });
+}

@@ -1,0 +1,221 @@
+import {createReadStream} from 'node:fs';
+import {open, stat} from 'node:fs/promises';
+import {pipeline} from 'node:stream/promises';
+import type {Extract, Header} from 'tar-stream';
+import {createGunzip} from 'node:zlib';
+import {entryPath, layoutProblem, type LayoutEntry, type LayoutProblem} from './archive-layout.js';
+import {Digest} from '../archive/digest.js';
+import {TarGuard} from './tar-guard.js';
+import type {PackResult} from '../types.js';
+
+/** An entry of an archive. */
+export interface ArchiveEntry {
+  /** Without `.` and empty parts. */
+  readonly name: string;
+  /** Bytes. */
+  readonly size: number;
+  readonly executable: boolean;
+  /** Of a symbolic link. */
+  readonly linkTarget?: string | undefined;
+}
+
+/** What an archive was found to hold. */
+export interface ArchiveContents extends PackResult {
+  readonly compressed: boolean;
+  /** Everything but directories, in the order of the archive. */
+  readonly entries: readonly ArchiveEntry[];
+  /** The contents of each entry that was wanted; empty from the second on. */
+  readonly wanted: readonly Buffer[];
+}
+
+/** Bytes of a wanted entry, at most. */
+const maxWanted = 1024 * 1024;
+/** Entries of an archive, at most: all of them are held. */
+const maxEntries = 200_000;
+/** What is no bomb yet: so many bytes uncompressed, or so many for each byte of the archive. */
+const unsuspicious = {bytes: 1.5 * 1024 ** 3, ratio: 200};
+
+/** How to read an archive. */
+export interface ReadArchiveOptions {
+  /** Name of an entry whose content is wanted. */
+  readonly wanted?: string | undefined;
+  /** Folder that its links have to stay in. @default the archive */
+  readonly root?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Reads an archive from one end to the other: its digests, its entries, and the contents of those by the name of `wanted`.
+ * Memory grows with the number of entries, not with their size. Nothing is unpacked; an archive that would be a danger to
+ * whoever does it, or that programs read differently, is refused.
+ * @throws Error when it cannot be read, is no tar, is damaged, cut off or followed by something, is a bomb, or has entries
+ * that lead out of it; `signal.reason` when aborted.
+ */
+export async function readArchive(path: string, options: ReadArchiveOptions = {}): Promise<ArchiveContents> {
+  const {wanted = '', root = '', signal} = options;
+  const {
+    default: {extract},
+  } = await import('tar-stream');
+  const compressed = await isGzip(path);
+  const {size: archiveSize} = await stat(path);
+  const archive = new Digest();
+  const content = new Digest();
+  const parser = extract();
+  const {entries, layout, found} = collectEntries(parser, wanted);
+  const file = createReadStream(path, {highWaterMark: maxWanted});
+  const tar = (bytes: AsyncIterable<Buffer>): AsyncIterable<Buffer> =>
+    new TarGuard().of(content.of(metered(bytes, archiveSize)));
+  try {
+    if (compressed) {
+      const gunzip = createGunzip();
+      await pipeline(file, (bytes) => archive.of(bytes), gunzip, tar, parser, {signal});
+      // What is no other member is passed over.
+      if (gunzip.bytesWritten !== archiveSize) throw behindGzip();
+    } else await pipeline(file, (bytes) => tar(archive.of(bytes)), parser, {signal});
+  } catch (error) {
+    signal?.throwIfAborted();
+    // What zlib passes over, nobody reads: the file is closed on its way.
+    throw error instanceof Error && error.name === 'AbortError' ? behindGzip() : error;
+  }
+  const problem = layoutProblem(layout, {root, mayRepeat: true});
+  if (problem) throw new Error(describeLayout(problem));
+  return {
+    compressed,
+    entries,
+    wanted: found.map((chunks) => Buffer.concat(chunks)),
+    size: archive.size,
+    sha256: archive.hex(),
+    contentSha256: content.hex(),
+  };
+}
+
+function behindGzip(): Error {
+  return new Error('it does not end with its gzip: something was added to it');
+}
+
+/**
+ * Size and digest of a file.
+ * @throws Error when it cannot be read, or when aborted.
+ */
+export async function digestFile(path: string, signal?: AbortSignal): Promise<Pick<PackResult, 'size' | 'sha256'>> {
+  const digest = new Digest();
+  const file = createReadStream(path, {highWaterMark: maxWanted});
+  const read = async (bytes: AsyncIterable<Buffer>): Promise<void> => {
+    for await (const chunk of bytes) digest.update(chunk);
+  };
+  await pipeline(file, read, {signal});
+  return {size: digest.size, sha256: digest.hex()};
+}
+
+interface CollectedEntries {
+  readonly entries: readonly ArchiveEntry[];
+  /** All of them, directories too. */
+  readonly layout: readonly LayoutEntry[];
+  readonly found: readonly (readonly Buffer[])[];
+}
+
+function collectEntries(parser: Extract, wanted: string): CollectedEntries {
+  const entries: ArchiveEntry[] = [];
+  const layout: LayoutEntry[] = [];
+  const found: Buffer[][] = [];
+  parser.on('entry', (header, body, next) => {
+    const {size, mode, type} = header;
+    const name = entryPath(header.name) ?? '';
+    const linkTarget = linkTargetOf(header);
+    const executable = linkTarget === undefined && (mode & 0o100) !== 0;
+    const isDirectory = type === 'directory';
+    if (!isDirectory) entries.push({name, size, executable, ...(linkTarget !== undefined && {linkTarget})});
+    // The archive's own root is no entry of it.
+    if (name !== '') layout.push({path: name, type: layoutType(type), linkTarget});
+    // The parser tells of it too.
+    body.on('error', () => undefined);
+    const refusal =
+      layout.length > maxEntries ? `it has more than ${String(maxEntries)} entries` : entryProblem(header, name);
+    if (refusal !== undefined || (name === wanted && size > maxWanted)) {
+      parser.destroy(new Error(refusal ?? `${name} in it has more than ${String(maxWanted)} bytes`));
+      return;
+    }
+    const isWanted = !isDirectory && name !== '' && name === wanted;
+    const chunks: Buffer[] = [];
+    // One of them is wanted; more are only counted.
+    const isKept = isWanted && found.length === 0;
+    body.on('data', (chunk) => {
+      if (isKept && Buffer.isBuffer(chunk)) chunks.push(chunk);
+    });
+    body.on('end', next);
+    if (isWanted) found.push(chunks);
+  });
+  return {entries, layout, found};
+}
+
+function layoutType(type: Header['type']): LayoutEntry['type'] {
+  return type === 'directory' || type === 'symlink' || type === 'link' ? type : 'file';
+}
+
+function describeLayout({kind, entry: {path, type}, parent = ''}: LayoutProblem): string {
+  const shown = JSON.stringify(path);
+  switch (kind) {
+    case 'twice':
+      return `it has ${shown} twice, not as a file both times`;
+    case 'below':
+      return `${shown} in it lies below ${JSON.stringify(parent)}, which is no folder`;
+    case 'leads-out':
+      return type === 'link'
+        ? `${shown} in it is a hard link that leads out of it, or to no file of it`
+        : `${shown} in it is a link that leads out of it`;
+  }
+}
+
+/** What a link says, symbolic or hard. */
+function linkTargetOf({type, linkname}: Header): string | undefined {
+  if (type !== 'symlink' && type !== 'link') return undefined;
+  // One that says nothing has null, which the type does not tell.
+  return linkname || '';
+}
+
+/** Why an entry is a danger to whoever unpacks it, if so. */
+function entryProblem(header: Header, path: string): string | undefined {
+  const {name, type} = header;
+  const shown = JSON.stringify(name.slice(0, 200));
+  if (entryPath(name) === undefined || (path === '' && type !== 'directory')) return `it has the unsafe name ${shown}`;
+  switch (type) {
+    case 'symlink':
+    case 'link':
+    case 'file':
+    case 'contiguous-file':
+    case 'directory':
+      return undefined;
+    default:
+      return `${shown} in it is neither a file nor a folder nor a link`;
+  }
+}
+
+/** Passes the bytes of a tar on, until they are those of a bomb. */
+async function* metered(chunks: AsyncIterable<Buffer>, archiveSize: number): AsyncGenerator<Buffer> {
+  let size = 0;
+  for await (const chunk of chunks) {
+    size += chunk.length;
+    if (size > Math.max(unsuspicious.bytes, unsuspicious.ratio * archiveSize)) {
+      throw new Error(
+        `it unpacks to far more than its ${String(archiveSize)} bytes, and no manifest beside it says that this is right`,
+      );
+    }
+    yield chunk;
+  }
+}
+
+/**
+ * Whether a file is gzip, not tar.
+ * @throws Error when it is neither, or cannot be read.
+ */
+export async function isGzip(path: string): Promise<boolean> {
+  const handle = await open(path);
+  try {
+    const {buffer} = await handle.read(Buffer.alloc(512), 0, 512, 0);
+    if (buffer.readUInt16BE() === 0x1f8b) return true;
+    if (buffer.toString('latin1', 257, 262) === 'ustar') return false;
+    throw new Error('it is neither a gzip nor a tar file');
+  } finally {
+    await handle.close();
+  }
+}

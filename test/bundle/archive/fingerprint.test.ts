@@ -1,0 +1,39 @@
+import {expect, test} from 'vitest';
+import {bundleFingerprint, type BundleContent} from '../../../src/bundle/index.js';
+
+type Fingerprinted = Parameters<typeof bundleFingerprint>[0];
+
+const content: BundleContent = {
+  format: 'v2',
+  message: 'a message',
+  rootDir: 'bld',
+  configPath: 'c.json',
+  matchMode: 'strict',
+  config: {ssrOnly: ['a'], ssrShared: [], ssrParameters: {a: 1, b: 2}},
+  files: [],
+};
+const v2: Fingerprinted = {...content, contentSha256: '0'.repeat(64)};
+const v1: Fingerprinted = {...v2, format: 'v1', rootDir: undefined, configPath: undefined, matchMode: undefined};
+const otherConfig = {...content.config, ssrOnly: ['b']};
+
+test('everything that makes a bundle what it is makes its fingerprint another', () => {
+  const bundles: readonly Fingerprinted[] = [
+    v2,
+    {...v2, contentSha256: '1'.repeat(64)},
+    {...v2, rootDir: 'other'},
+    {...v2, configPath: 'other'},
+    {...v2, matchMode: 'ignore_missing'},
+    v1,
+    {...v1, config: otherConfig},
+  ];
+  const fingerprints = bundles.map((bundle) => bundleFingerprint(bundle));
+  expect(new Set(fingerprints).size).toBe(bundles.length);
+  for (const fingerprint of fingerprints) expect(fingerprint).toMatch(/^[0-9a-f]{64}$/);
+});
+
+test('the message, the order of keys and, in v2, what the content holds already do not', () => {
+  const reordered = {...content.config, ssrParameters: {b: 2, a: 1}};
+  expect(bundleFingerprint({...v2, message: 'other'})).toBe(bundleFingerprint(v2));
+  expect(bundleFingerprint({...v2, config: otherConfig})).toBe(bundleFingerprint(v2));
+  expect(bundleFingerprint({...v1, config: reordered})).toBe(bundleFingerprint(v1));
+});

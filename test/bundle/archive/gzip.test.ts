@@ -1,0 +1,155 @@
+import {execFileSync} from 'node:child_process';
+import {randomBytes} from 'node:crypto';
+import {Readable} from 'node:stream';
+import {buffer} from 'node:stream/consumers';
+import {setTimeout as sleep} from 'node:timers/promises';
+import {gunzipSync} from 'node:zlib';
+import fc from 'fast-check';
+import {describe, expect, test} from 'vitest';
+import {BlockStream} from '../../../src/bundle/archive/blocks.js';
+import {gzip} from '../../../src/bundle/archive/gzip.js';
+
+const MiB = 1024 * 1024;
+
+async function compress(
+  content: Buffer,
+  {level = 6, block = MiB, chunk = 100_000, slow = false} = {},
+): Promise<Buffer> {
+  const chunks = Array.from({length: Math.ceil(content.length / chunk)}, (_, index) =>
+    content.subarray(index * chunk, (index + 1) * chunk),
+  );
+  const output: Buffer[] = [];
+  for await (const piece of gzip(Readable.from(chunks).pipe(new BlockStream(block)), level)) {
+    output.push(piece);
+    if (slow) await sleep(5);
+  }
+  return Buffer.concat(output);
+}
+
+/** Bytes of so many values that a seed gives, the same each time. */
+function noise(size: number, seed: number, values: number): Buffer {
+  let state = seed;
+  return Buffer.from(
+    Uint8Array.from({length: size}, () => {
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+      return (state >>> 24) % values;
+    }),
+  );
+}
+
+const text = Buffer.from(Array.from({length: 120_000}, (_, index) => `const v${index} = ${index * 7};`).join('\n'));
+
+describe('gzip and gunzip of the system read it', () => {
+  test.each([
+    ['nothing', Buffer.alloc(0)],
+    ['one byte', Buffer.from('x')],
+    ['exactly one block', Buffer.alloc(MiB, 'abc')],
+    ['exactly two blocks', Buffer.alloc(2 * MiB, 'abc')],
+    ['a block and a byte', Buffer.alloc(MiB + 1, 'abc')],
+    ['text of several blocks', text],
+    ['what does not compress', randomBytes(2 * MiB + 12_345)],
+  ])('%s', async (_what, content) => {
+    const compressed = await compress(content);
+    const options = {input: compressed, maxBuffer: 64 * MiB};
+    execFileSync('gzip', ['-t'], options);
+    expect(execFileSync('gzip', ['-dc'], options).equals(content)).toBe(true);
+    expect(gunzipSync(compressed).equals(content)).toBe(true);
+  });
+});
+
+test('every level gives back what went in', async () => {
+  for (const level of [0, 1, 9]) expect(gunzipSync(await compress(text, {level})).equals(text)).toBe(true);
+});
+
+test('gzip of the system gives back any content of any size, at every level; the bytes depend on nothing else', async () => {
+  const block = fc.oneof(
+    fc.constantFrom(1, 512, 32_767, 32_768, 32_769, 65_536, MiB),
+    fc.integer({min: 1, max: 70_000}),
+  );
+  // Sizes around whole blocks. A small alphabet compresses; of 256 values little is found twice.
+  const input = fc
+    .record({
+      block,
+      blocks: fc.nat({max: 9}),
+      more: fc.integer({min: -2, max: 2}),
+      seed: fc.nat(),
+      values: fc.constantFrom(1, 3, 256),
+    })
+    .map(({block, blocks, more, seed, values}) => {
+      const size = Math.max(0, Math.min(blocks, Math.ceil((2 * MiB) / block)) * block + more);
+      return {block, content: noise(size, seed, values)};
+    });
+  const chunk = fc.integer({min: 1000, max: 200_000});
+  await fc.assert(
+    fc.asyncProperty(input, fc.integer({min: 0, max: 9}), chunk, chunk, async ({block, content}, level, one, other) => {
+      const compressed = await compress(content, {level, block, chunk: one});
+      const unpacked = execFileSync('gzip', ['-dc'], {input: compressed, maxBuffer: 64 * MiB});
+      expect(unpacked.equals(content)).toBe(true);
+      const again = await compress(content, {level, block, chunk: other});
+      expect(again.equals(compressed)).toBe(true);
+    }),
+    {numRuns: 100},
+  );
+});
+
+test('the bytes depend neither on how the input is cut nor on how fast the output is taken', async () => {
+  const expected = await compress(text);
+  expect((await compress(text, {chunk: 777_777})).equals(expected)).toBe(true);
+  expect((await compress(text, {chunk: 5 * MiB, slow: true})).equals(expected)).toBe(true);
+  expect((await compress(text, {chunk: 30_000, slow: true})).equals(expected)).toBe(true);
+});
+
+test('the header has nothing of the machine or the time', async () => {
+  expect((await compress(text)).subarray(0, 10).toString('hex')).toBe('1f8b08000000000000ff');
+});
+
+test('blocks share their dictionary: cutting costs next to nothing', async () => {
+  const whole = execFileSync('gzip', ['-6', '-n'], {input: text, maxBuffer: 64 * MiB}).length;
+  expect((await compress(text)).length).toBeLessThan(whole * 1.01);
+  const repeated = Buffer.alloc(20 * 20_000, randomBytes(20_000));
+  expect((await compress(repeated, {block: 40_000})).length).toBeLessThan(25_000);
+});
+
+test('what does not compress is stored as it is, between what does', async () => {
+  const noise = randomBytes(1_000_000);
+  const compressed = await compress(Buffer.concat([text, noise, text]));
+  const stored = Array.from({length: 90}, (_, index) =>
+    noise.subarray(index * 10_000 + 50_000, index * 10_000 + 51_000),
+  );
+  // A block of stored bytes may end in the middle of one of them.
+  expect(stored.filter((bytes) => compressed.includes(bytes)).length).toBeGreaterThan(80);
+  expect(compressed.includes(text.subarray(500_000, 500_100))).toBe(false);
+  const whole = execFileSync('gzip', ['-6', '-n'], {input: Buffer.concat([text, noise, text]), maxBuffer: 64 * MiB});
+  expect(compressed.length).toBeLessThan(whole.length * 1.01);
+});
+
+test('what stands again within 32 KiB is found, noise or not', async () => {
+  const noise = randomBytes(20_000);
+  expect((await compress(Buffer.concat([noise, noise, noise]))).length).toBeLessThan(28_000);
+});
+
+test('each block, and the memory of each output, is given back when nothing is taken from it any more', async () => {
+  const content = Buffer.concat([text, randomBytes(3 * MiB), text, Buffer.alloc(MiB)]);
+  const blocks = Array.from({length: Math.ceil(content.length / MiB)}, (_, index) =>
+    Buffer.from(content.subarray(index * MiB, (index + 1) * MiB)),
+  );
+  const pieces: Buffer[] = [];
+  const freed: Buffer[] = [];
+  const free = (memory: Buffer) => {
+    freed.push(memory);
+    // What was yielded of it is written by now; nothing may look at it again.
+    memory.fill(0);
+  };
+  for await (const piece of gzip(Readable.from(blocks), 6, free)) pieces.push(Buffer.from(piece));
+  expect(gunzipSync(Buffer.concat(pieces)).equals(content)).toBe(true);
+  expect(blocks.filter((block) => !freed.includes(block))).toEqual(blocks.slice(-1));
+  expect(freed.length).toBeGreaterThan(blocks.length);
+});
+
+test('a failure of the input ends the output with it', async () => {
+  async function* broken(): AsyncGenerator<Buffer> {
+    yield text.subarray(0, 1000);
+    throw new Error('the disk is gone');
+  }
+  await expect(buffer(gzip(broken(), 6))).rejects.toThrow('the disk is gone');
+});

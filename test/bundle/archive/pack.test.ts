@@ -1,0 +1,430 @@
+import {execFileSync, spawnSync} from 'node:child_process';
+import {createHash} from 'node:crypto';
+import {appendFileSync, createWriteStream, truncateSync} from 'node:fs';
+import {
+  chmod,
+  mkdir,
+  readFile,
+  readdir,
+  readlink,
+  symlink,
+  truncate,
+  unlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
+import {join} from 'node:path';
+import {Writable} from 'node:stream';
+import {gunzipSync} from 'node:zlib';
+import {describe, expect, test} from 'vitest';
+import {packBundle, planBundle, type BundlePlan, type BundlePlanOptions} from '../../../src/bundle/index.js';
+import {makeFolder, pack, planOptions, smallBuild, writeTree} from '../project.js';
+
+/** Larger than what is read in one piece, and not a multiple of anything. */
+const largeSize = 1_300_001;
+
+const everything = {ssrOnly: ['**/*'], ssrShared: []};
+
+async function plan(cwd: string, options: Partial<BundlePlanOptions> = {}): Promise<BundlePlan> {
+  return planBundle(planOptions(cwd, {...everything, ...options}));
+}
+
+/** What GNU tar says of an archive, a line an entry. */
+function list(archive: Buffer, ...options: string[]): string[] {
+  return execFileSync('tar', ['-tf', '-', '--quoting-style=literal', ...options], {input: archive, encoding: 'utf8'})
+    .split('\n')
+    .slice(0, -1);
+}
+
+async function unpack(archive: Buffer, ...options: string[]): Promise<string> {
+  const folder = await makeFolder();
+  execFileSync('tar', ['-xf', '-', '-C', folder, ...options], {input: archive, stdio: ['pipe', 'pipe', 'inherit']});
+  return folder;
+}
+
+const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+
+describe('the archive', () => {
+  test('of v1 is a tar below {projectSlug}/bld, its digests those of its bytes', async () => {
+    const cwd = await makeFolder({...smallBuild, 'build/.runtime/config.json': '{}'});
+    const result = await pack(await plan(cwd, {format: 'v1'}));
+    expect(list(result.bytes)).toEqual([
+      'shop/bld/.runtime/config.json',
+      'shop/bld/server/render.js',
+      'shop/bld/ssr.js',
+      'shop/bld/static/app.js',
+    ]);
+    expect(result).toMatchObject({
+      size: result.bytes.length,
+      sha256: sha256(result.bytes),
+      contentSha256: sha256(result.bytes),
+    });
+  });
+
+  test('of v2 is a gzip tar below rootDir with the configuration in its place, once', async () => {
+    const cwd = await makeFolder({
+      ...smallBuild,
+      'build/conf/x.json': '{"ssrOnly": ["old"], "kept": {"b": 1, "a": 2}}',
+    });
+    const bundle = await plan(cwd, {
+      rootDir: 'deep/root',
+      configPath: 'conf/x.json',
+      bundleMetadata: {ccOverrides: ['c']},
+    });
+    const result = await pack(bundle);
+    expect(list(result.bytes, '-z')).toEqual([
+      'deep/root/conf/x.json',
+      'deep/root/server/render.js',
+      'deep/root/ssr.js',
+      'deep/root/static/app.js',
+    ]);
+    const folder = await unpack(result.bytes, '-z');
+    const config = await readFile(join(folder, 'deep/root/conf/x.json'), 'utf8');
+    expect(JSON.parse(config)).toEqual({
+      ...everything,
+      ssrParameters: {SSRFunctionNodeVersion: '24.x'},
+      bundleMetadata: {ccOverrides: ['c']},
+      kept: {a: 2, b: 1},
+    });
+    expect(config.indexOf('"a"')).toBeLessThan(config.indexOf('"b"'));
+    expect(result.size).toBe(result.bytes.length);
+    expect(result.sha256).toBe(sha256(result.bytes));
+    expect(result.contentSha256).toBe(sha256(gunzipSync(result.bytes)));
+  });
+
+  test.each([
+    ['first', 'a.json', 0],
+    ['in the middle', 'server/z.json', 2],
+    ['last', 'z.json', 4],
+  ])('of v2 has its configuration where its path belongs: %s', async (_where, configPath, place) => {
+    const cwd = await makeFolder({...smallBuild, 'build/server/a.js': ''});
+    const names = list((await pack(await plan(cwd, {configPath}))).bytes, '-z');
+    expect(names).toHaveLength(5);
+    expect(names.indexOf(`bld/${configPath}`)).toBe(place);
+    expect(names).toEqual(names.toSorted());
+  });
+
+  test('has fixed owners, modes and dates', async () => {
+    const cwd = await makeFolder(smallBuild);
+    await chmod(join(cwd, 'build/ssr.js'), 0o4777);
+    await symlink('../ssr.js', join(cwd, 'build/server/link'));
+    const {bytes} = await pack(await plan(cwd, {format: 'v1'}));
+    const lines = list(bytes, '-v', '--numeric-owner', '--utc', '--full-time');
+    expect(lines.map((line) => line.replace(/ +/g, ' '))).toEqual([
+      'lrwxr-xr-x 0/0 0 1985-10-26 08:15:00 shop/bld/server/link -> ../ssr.js',
+      '-rw-r--r-- 0/0 10 1985-10-26 08:15:00 shop/bld/server/render.js',
+      '-rwxr-xr-x 0/0 18 1985-10-26 08:15:00 shop/bld/ssr.js',
+      '-rw-r--r-- 0/0 7 1985-10-26 08:15:00 shop/bld/static/app.js',
+    ]);
+    expect(list(bytes, '-v').every((line) => line.includes(' 0/0 '))).toBe(true);
+  });
+
+  test('has the modes of large files too, and one for its configuration', async () => {
+    const cwd = await makeFolder({...smallBuild, 'build/large.sh': Buffer.alloc(largeSize)});
+    await chmod(join(cwd, 'build/large.sh'), 0o700);
+    const lines = list((await pack(await plan(cwd))).bytes, '-v', '-z').map((line) => line.replace(/ .* /, ' '));
+    expect(lines).toContain('-rwxr-xr-x bld/large.sh');
+    expect(lines).toContain('-rw-r--r-- bld/.runtime/config.json');
+  });
+
+  test('takes its dates from SOURCE_DATE_EPOCH', async () => {
+    const cwd = await makeFolder(smallBuild);
+    const {bytes} = await pack(await plan(cwd, {format: 'v1', env: {SOURCE_DATE_EPOCH: '86400'}}));
+    expect(list(bytes, '-v', '--utc').every((line) => line.includes('1970-01-02 00:00'))).toBe(true);
+  });
+});
+
+describe('GNU tar unpacks what was packed', () => {
+  test('names of every kind, exactly', async () => {
+    const names = [
+      'ssr.js',
+      'C:x',
+      'C:/y',
+      '..twice',
+      '...',
+      '-dash',
+      ' space ',
+      'quo\'te"',
+      'café/ünï.js',
+      '日本語.txt',
+      '😀',
+      'tab-free%20name',
+      `${'d'.repeat(90)}/${'e'.repeat(90)}/${'f'.repeat(90)}.js`,
+      'n'.repeat(255),
+      `${'ö'.repeat(60)}/${'ä'.repeat(120)}`,
+      `${'x/'.repeat(200)}deep.js`,
+    ];
+    const cwd = await makeFolder(Object.fromEntries(names.map((name) => [`build/${name}`, name])));
+    const {bytes} = await pack(await plan(cwd, {format: 'v1'}));
+    expect(list(bytes).sort()).toEqual(names.map((name) => `shop/bld/${name}`).sort());
+    const folder = await unpack(bytes);
+    for (const name of names) expect(await readFile(join(folder, 'shop/bld', name), 'utf8')).toBe(name);
+  });
+
+  test('links, with long and odd targets, as links', async () => {
+    const cwd = await makeFolder({
+      'build/ssr.js': '1',
+      [`build/${'t'.repeat(200)}`]: 'long',
+      'build/é/a': 'x',
+      'build/C:x': 'y',
+    });
+    const links = {
+      'l/1': `../${'t'.repeat(200)}`,
+      'l/2': '../é/a',
+      'l/3': '../é',
+      'l/4': './/.././ssr.js',
+      [`l/${'n'.repeat(150)}`]: '../C:x',
+    };
+    await mkdir(join(cwd, 'build/l'));
+    for (const [path, target] of Object.entries(links)) await symlink(target, join(cwd, 'build', path));
+    const folder = await unpack((await pack(await plan(cwd))).bytes, '-z');
+    const {stdout} = spawnSync('find', ['.', '-type', 'l', '-printf', '%P %l\n'], {
+      cwd: join(folder, 'bld'),
+      encoding: 'utf8',
+    });
+    expect(stdout.trim().split('\n').sort()).toEqual(
+      Object.entries(links)
+        .map(([path, target]) => `${path} ${target}`)
+        .sort(),
+    );
+  });
+});
+
+describe('the same content gives the same bytes', () => {
+  const tree = {...smallBuild, 'build/large.bin': Buffer.alloc(largeSize, 'large file '), 'build/run.sh': '#!'};
+
+  test('whatever the dates, the umask, the order of making and the folder', async () => {
+    const first = await makeFolder(tree);
+    await chmod(join(first, 'build/run.sh'), 0o755);
+    const expected = await pack(await plan(first));
+
+    const second = await makeFolder(Object.fromEntries(Object.entries(tree).reverse()));
+    // As a umask of 0o077 leaves them. It cannot be set in a thread, where mutation tests run.
+    for (const path of Object.keys(tree)) await chmod(join(second, path), 0o600);
+    await chmod(join(second, 'build/run.sh'), 0o700);
+    await utimes(join(second, 'build/ssr.js'), 1, 1);
+    const again = await pack(await plan(second));
+    expect(again.sha256).toBe(expected.sha256);
+    expect(
+      (await pack(await plan(second, {format: 'v1'}))).bytes.equals(
+        (await pack(await plan(first, {format: 'v1'}))).bytes,
+      ),
+    ).toBe(true);
+  });
+
+  test('whatever the order of keys in the configuration', async () => {
+    const cwd = await makeFolder(tree);
+    const one = await pack(await plan(cwd, {ssrParameters: {a: 1, b: {c: 2, d: 3}}}));
+    const other = await pack(await plan(cwd, {ssrParameters: {b: {d: 3, c: 2}, a: 1}}));
+    expect(one.sha256).toBe(other.sha256);
+    expect((await pack(await plan(cwd, {ssrParameters: {a: 2}}))).sha256).not.toBe(one.sha256);
+  });
+
+  test('the digest of the content does not depend on the compression', async () => {
+    const cwd = await makeFolder(tree);
+    const [stored, best] = [
+      await pack(await plan(cwd, {compressionLevel: 0})),
+      await pack(await plan(cwd, {compressionLevel: 9})),
+    ];
+    expect(stored.contentSha256).toBe(best.contentSha256);
+    expect(best.size).toBeLessThan(stored.size / 10);
+  });
+});
+
+describe('a file that is not as it was planned is an error that names it', () => {
+  const changes: readonly (readonly [string, (path: string) => Promise<void>, string])[] = [
+    ['vanished', (path) => unlink(path), 'it vanished'],
+    ['grew', (path) => writeFile(path, Buffer.alloc(largeSize + 1)), 'it grew'],
+    ['shrank', (path) => truncate(path, 5), 'it shrank'],
+    ['was written to', (path) => utimes(path, 1, 1), 'it was written to since the build was scanned'],
+    [
+      'became a link',
+      async (path) => {
+        await unlink(path);
+        await symlink('/etc/passwd', path);
+      },
+      'it became a symbolic link',
+    ],
+    [
+      'became a pipe',
+      async (path) => {
+        await unlink(path);
+        execFileSync('mkfifo', [path]);
+      },
+      'no regular file any more',
+    ],
+  ];
+  for (const [size, kind] of [
+    [10, 'small'],
+    [largeSize, 'large'],
+  ] as const) {
+    test.each(changes)(`a ${kind} file that %s before it is read`, async (_what, change, message) => {
+      const cwd = await makeFolder({'build/ssr.js': '1', 'build/m.bin': Buffer.alloc(size), 'build/z.js': 'z'});
+      const bundle = await plan(cwd);
+      await change(join(cwd, 'build/m.bin'));
+      await expect(pack(bundle)).rejects.toMatchObject({
+        code: 'ERR_FILE_CHANGED',
+        message: expect.stringMatching(new RegExp(`build/m\\.bin changed while the bundle was built: .*${message}`)),
+      });
+    });
+  }
+
+  test.each([
+    ['grows', (path: string) => appendFileSync(path, 'more'), 'it grew'],
+    ['shrinks', (path: string) => truncateSync(path, 600_000), 'it shrank'],
+  ])('a large file that %s while it is read', async (_what, change, message) => {
+    const cwd = await makeFolder({'build/large.bin': Buffer.alloc(largeSize), 'build/z.js': 'z'});
+    const bundle = await plan(cwd);
+    let changed = false;
+    const onProgress = (): void => {
+      if (!changed) change(join(cwd, 'build/large.bin'));
+      changed = true;
+    };
+    await expect(pack(bundle, {onProgress})).rejects.toMatchObject({
+      code: 'ERR_FILE_CHANGED',
+      message: expect.stringMatching(new RegExp(`large\\.bin .*${message}`)),
+    });
+  });
+
+  test('with many entries waiting', async () => {
+    const names = Array.from({length: 200}, (_, index) => `build/f${String(index).padStart(3, '0')}.js`);
+    const cwd = await makeFolder(Object.fromEntries(names.map((name) => [name, 'x'.repeat(5000)])));
+    const bundle = await plan(cwd);
+    await unlink(join(cwd, 'build/f150.js'));
+    await expect(pack(bundle)).rejects.toMatchObject({
+      code: 'ERR_FILE_CHANGED',
+      message: expect.stringContaining('f150.js'),
+    });
+  });
+
+  test.skipIf(process.getuid?.() === 0)('that cannot be read any more', async () => {
+    const cwd = await makeFolder(smallBuild);
+    const bundle = await plan(cwd);
+    await chmod(join(cwd, 'build/ssr.js'), 0);
+    await expect(pack(bundle)).rejects.toMatchObject({
+      code: 'ERR_FILE_CHANGED',
+      message: expect.stringContaining('cannot be read'),
+    });
+  });
+});
+
+describe('packing', () => {
+  test('ends its destination', async () => {
+    const cwd = await makeFolder(smallBuild);
+    expect((await pack(await plan(cwd))).destination.writableFinished).toBe(true);
+  });
+
+  test('tells how many bytes of files went in, up to all of them', async () => {
+    const large = 5 * 1024 * 1024;
+    const cwd = await makeFolder({...smallBuild, 'build/large.bin': Buffer.alloc(large)});
+    const bundle = await plan(cwd);
+    const told: number[] = [];
+    await pack(bundle, {
+      onProgress: ({transferred, total}) => (expect(total).toBe(bundle.totalBytes), told.push(transferred)),
+    });
+    expect(told).toEqual([...told].sort((a, b) => a - b));
+    expect(told.length).toBeGreaterThan(4);
+    expect(told.at(-1)).toBe(large + 35);
+  });
+
+  test('tells of small files every 256 KiB, not of each, and of empty ones never', async () => {
+    const files = Array.from({length: 200}, (_, index) => [
+      `build/static/${index}.js`,
+      Buffer.alloc(index < 100 ? 10_000 : 0),
+    ]);
+    const bundle = await plan(await makeFolder({...smallBuild, ...(Object.fromEntries(files) as object)}));
+    const told: number[] = [];
+    await pack(bundle, {onProgress: ({transferred}) => told.push(transferred)});
+    expect(told).toHaveLength(4);
+    expect(told.at(-1)).toBe(bundle.totalBytes);
+  });
+
+  test('rejects with what a progress callback throws', async () => {
+    const cwd = await makeFolder(smallBuild);
+    const thrown = new Error('the callback is broken');
+    await expect(
+      pack(await plan(cwd), {
+        onProgress: () => {
+          throw thrown;
+        },
+      }),
+    ).rejects.toBe(thrown);
+  });
+
+  test.each([0, 1, 2])('rejects with the reason of its signal, aborted after %i steps', async (steps) => {
+    const cwd = await makeFolder({...smallBuild, 'build/large.bin': Buffer.alloc(5 * largeSize)});
+    const controller = new AbortController();
+    const reason = new Error('stopped');
+    if (steps === 0) controller.abort(reason);
+    let step = 0;
+    const onProgress = (): void => {
+      step += 1;
+      if (step === steps) controller.abort(reason);
+    };
+    await expect(pack(await plan(cwd), {signal: controller.signal, onProgress})).rejects.toBe(reason);
+  });
+
+  test('rejects with what its destination fails with, and lets go of its files', async () => {
+    const cwd = await makeFolder({...smallBuild, 'build/large.bin': Buffer.alloc(5 * largeSize, 'x')});
+    const full = new Error('no room');
+    let written = 0;
+    const destination = new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        written += chunk.length;
+        done(written > 1_500_000 ? full : null);
+      },
+    });
+    await expect(packBundle(await plan(cwd, {format: 'v1'}), destination)).rejects.toBe(full);
+    const open = await Promise.all((await readdir('/proc/self/fd')).map((fd) => readFileName(fd)));
+    expect(open.filter((name) => name.startsWith(cwd))).toEqual([]);
+  });
+
+  test('into a file that cannot be opened is an error and no crash', async () => {
+    const cwd = await makeFolder(smallBuild);
+    const bundle = await plan(cwd);
+    const destination = createWriteStream(join(cwd, 'missing/out.tar'));
+    await expect(packBundle(bundle, destination)).rejects.toMatchObject({code: 'ENOENT'});
+  });
+});
+
+async function readFileName(fd: string): Promise<string> {
+  return readlink(`/proc/self/fd/${fd}`).catch(() => '');
+}
+
+/** Packs in a process of its own; prints digest and peak memory. */
+const packAlone = `
+  const [cwd, format] = process.argv.slice(1);
+  const {createJiti} = await import('jiti');
+  const {createWriteStream} = await import('node:fs');
+  const {planBundle, packBundle} = await createJiti(process.cwd() + '/x', {fsCache: false}).import('./src/bundle/index.ts');
+  const options = {format, cwd, env: {}, now: () => new Date(), message: 'm', projectSlug: 'shop', ssrOnly: ['**'], ssrShared: []};
+  const {sha256} = await packBundle(await planBundle(options), createWriteStream('/dev/null'));
+  console.log(JSON.stringify({sha256, peak: process.resourceUsage().maxRSS / 1024}));
+`;
+
+function runAlone(
+  cwd: string,
+  format: string,
+  env: Readonly<Record<string, string>> = {},
+): {sha256: string; peak: number} {
+  const args = ['--max-old-space-size=96', '--input-type=module', '-e', packAlone, cwd, format];
+  const output = execFileSync(process.execPath, args, {encoding: 'utf8', env: {...process.env, ...env}});
+  return JSON.parse(output) as {sha256: string; peak: number};
+}
+
+test('memory does not grow with the bundle', async () => {
+  const cwd = await makeFolder(smallBuild);
+  for (const name of ['a.bin', 'b.bin']) {
+    await writeFile(join(cwd, 'build', name), '');
+    await truncate(join(cwd, 'build', name), 200 * 1024 * 1024);
+  }
+  expect(runAlone(cwd, 'v1').peak).toBeLessThan(300);
+});
+
+test('the bytes do not depend on the number of threads', async () => {
+  const lines = Array.from({length: 200_000}, (_, index) => `const v${index} = ${index * 7};`);
+  const cwd = await makeFolder(smallBuild);
+  await writeTree(cwd, {'build/text.js': lines.join('\n')});
+  const one = runAlone(cwd, 'v2', {UV_THREADPOOL_SIZE: '1'});
+  expect(runAlone(cwd, 'v2', {UV_THREADPOOL_SIZE: '8'}).sha256).toBe(one.sha256);
+});

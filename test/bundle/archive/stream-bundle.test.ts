@@ -1,0 +1,124 @@
+import {createHash} from 'node:crypto';
+import {mkdir, mkdtemp, readdir, readlink, symlink, truncate, utimes, writeFile} from 'node:fs/promises';
+import {dirname, join} from 'node:path';
+import fc from 'fast-check';
+import {expect, test} from 'vitest';
+import {planBundle, streamBundle, type BundlePlan} from '../../../src/bundle/index.js';
+import {readLent} from '../../../src/bundle/archive/lent-chunks.js';
+import {makeFolder, pack, planOptions, smallBuild, writeTree} from '../project.js';
+
+const {signal} = new AbortController();
+
+async function planV1(cwd: string): Promise<BundlePlan> {
+  return planBundle(planOptions(cwd, {format: 'v1', ssrOnly: ['**/*'], ssrShared: []}));
+}
+
+async function buffer(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const copies: Buffer[] = [];
+  for await (const chunk of chunks) copies.push(Buffer.from(chunk));
+  return Buffer.concat(copies);
+}
+
+test('is the archive that would be on disk, each time it is read, and its length is known before', async () => {
+  const cwd = await makeFolder({...smallBuild, 'build/large.bin': Buffer.alloc(1_300_001, 'large')});
+  await symlink('../ssr.js', join(cwd, 'build/server/link'));
+  const plan = await planV1(cwd);
+  const {bundle, packed: digest} = await streamBundle(plan);
+  const {bytes: archive} = await pack(plan);
+  const {format, message, projectSlug, config, files} = plan;
+  expect(bundle).toMatchObject({format, message, projectSlug, config, files, size: archive.length});
+  for (let read = 0; read < 2; read++) expect((await buffer(bundle.read())).equals(archive)).toBe(true);
+  const sha256 = createHash('sha256').update(archive).digest('hex');
+  expect(await digest(signal)).toEqual({size: archive.length, sha256, contentSha256: sha256});
+});
+
+test('tells its digest although nobody has read it to its end', async () => {
+  const plan = await planV1(await makeFolder({...smallBuild, 'build/large.bin': Buffer.alloc(5_000_000, 'large')}));
+  const {bundle, packed: digest} = await streamBundle(plan);
+  for await (const chunk of bundle.read()) {
+    expect(chunk.length).toBeLessThan(5_000_000);
+    break;
+  }
+  const descriptors = await readdir('/proc/self/fd');
+  const open = await Promise.all(descriptors.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')));
+  expect(open.filter((path) => path.startsWith(plan.buildDirectory))).toEqual([]);
+  const reason = new Error('stopped');
+  await expect(digest(AbortSignal.abort(reason))).rejects.toBe(reason);
+  const sha256 = createHash('sha256')
+    .update((await pack(plan)).bytes)
+    .digest('hex');
+  expect(await digest(signal)).toMatchObject({sha256, contentSha256: sha256});
+});
+
+test('a large one is hashed on a thread of its own: the digest is that of what was read', async () => {
+  const cwd = await makeFolder({...smallBuild, 'build/large.bin': 'large'});
+  await truncate(join(cwd, 'build/large.bin'), 256 * 1024 * 1024);
+  const {bundle, packed: digest} = await streamBundle(await planV1(cwd));
+  const expected = createHash('sha256');
+  for await (const chunk of readLent(bundle) ?? []) {
+    if (!(chunk.buffer instanceof SharedArrayBuffer)) throw new Error('no other thread can read it');
+    expected.update(chunk);
+  }
+  expect(await digest(signal)).toMatchObject({size: bundle.size, sha256: expected.digest('hex')});
+});
+
+const long = 'n'.repeat(120);
+test.each([
+  ['short names', {}, {}],
+  ['a long name', {[long]: 'x'}, {}],
+  ['a name that is not ASCII', {'ü.js': 'x'}, {}],
+  ['a link of a long name', {}, {[long]: 'ssr.js'}],
+  ['a link to a long name', {}, {link: long}],
+  ['a link to a name that is not ASCII', {}, {link: 'ü.js'}],
+])('its length is right for %s', async (_what, files, links) => {
+  const tree = Object.fromEntries(Object.entries(files).map(([name, content]) => [`build/${name}`, content]));
+  const cwd = await makeFolder({...smallBuild, ...tree});
+  for (const [name, target] of Object.entries(links)) await symlink(target, join(cwd, 'build', name));
+  const plan = await planV1(cwd);
+  expect((await streamBundle(plan)).bundle.size).toBe((await pack(plan)).bytes.length);
+});
+
+test('its length is right for names of every kind and length', async () => {
+  const parent = await makeFolder();
+  const segment = fc.oneof(
+    fc.stringMatching(/^[a-z0-9_.-]{1,60}$/),
+    fc.stringMatching(/^[a-zéß漢\u{1F600}]{1,40}$/u),
+    fc.constantFrom(99, 100, 101, 155, 156).map((length) => 'n'.repeat(length)),
+  );
+  const usable = segment.filter((name) => !['.', '..', '.git'].includes(name));
+  const path = fc.array(usable, {minLength: 1, maxLength: 5}).map((parts) => parts.join('/'));
+  const file = fc.record({name: path, size: fc.constantFrom(0, 1, 511, 512, 513)});
+  const link = fc.record({name: path, target: path});
+  await fc.assert(
+    fc.asyncProperty(fc.array(file, {maxLength: 4}), fc.array(link, {maxLength: 2}), async (files, links) => {
+      const cwd = await mkdtemp(join(parent, 'tree-'));
+      await writeTree(cwd, smallBuild);
+      for (const [index, {name, size}] of files.entries())
+        await writeTree(cwd, {[`build/f${String(index)}/${name}`]: Buffer.alloc(size)});
+      for (const [index, {name, target}] of links.entries()) {
+        const place = join(cwd, `build/l${String(index)}`, name);
+        await mkdir(dirname(place), {recursive: true});
+        await symlink(target, place);
+      }
+      const plan = await planV1(cwd);
+      const {bundle} = await streamBundle(plan);
+      expect(bundle.size).toBe((await pack(plan)).bytes.length);
+      expect(bundle.files).toHaveLength(Object.keys(smallBuild).length + files.length + links.length);
+    }),
+    {numRuns: 50},
+  );
+});
+
+test('fails with the name of a file that was written to after the scan, although its length is the same', async () => {
+  const cwd = await makeFolder(smallBuild);
+  const plan = await planV1(cwd);
+  const {bundle} = await streamBundle(plan);
+  expect(await buffer(bundle.read())).toHaveLength(bundle.size);
+  const path = join(cwd, 'build/static/app.js');
+  await writeFile(path, 'APP();\n');
+  await utimes(path, 1, 1);
+  await expect(buffer(bundle.read())).rejects.toMatchObject({
+    code: 'ERR_FILE_CHANGED',
+    message: expect.stringMatching(/static\/app\.js changed .* it was written to since/) as string,
+  });
+});

@@ -1,0 +1,481 @@
+import {execFileSync} from 'node:child_process';
+import {chmod, mkdir, readFile, rm, stat, symlink} from 'node:fs/promises';
+import {join} from 'node:path';
+import {describe, expect, test} from 'vitest';
+import {planBundle, type BundlePlan, type BundlePlanOptions} from '../../../src/bundle/index.js';
+import {makeFolder, planOptions, smallBuild, writeTree, type Tree} from '../project.js';
+
+async function plan(tree: Tree, options: Partial<BundlePlanOptions> = {}): Promise<BundlePlan> {
+  return planBundle(planOptions(await makeFolder({...smallBuild, ...tree}), options));
+}
+
+const onDisk = 'build/.runtime/config.json';
+const bomb = "throw new Error('this file must not be executed');";
+
+const sourceOf = ({sources}: BundlePlan, setting: string): string | undefined =>
+  sources.find((source) => source.setting === setting)?.from;
+
+describe('defaults', () => {
+  test('are those that match a file of this build', async () => {
+    const result = await plan({});
+    expect(result.config).toEqual({
+      ssrOnly: ['ssr.js', 'server/**/*'],
+      ssrShared: ['static/**/*'],
+      ssrParameters: {SSRFunctionNodeVersion: '24.x'},
+    });
+    expect(result.sources).toEqual([
+      {setting: 'ssrOnly', from: 'default'},
+      {setting: 'ssrShared', from: 'default'},
+      {setting: 'ssrParameters', from: 'default'},
+      {setting: 'message', from: 'option'},
+    ]);
+    expect(result).toMatchObject({
+      rootDir: 'bld',
+      configPath: '.runtime/config.json',
+      matchMode: 'strict',
+      compressionLevel: 6,
+      warnings: [],
+    });
+    expect(result.files.map(({path, ssrOnly, ssrShared}) => [path, ssrOnly, ssrShared])).toEqual([
+      ['server/render.js', true, false],
+      ['ssr.js', true, false],
+      ['static/app.js', false, true],
+    ]);
+  });
+
+  test('of ssrOnly must match something', async () => {
+    const cwd = await makeFolder({'build/index.html': ''});
+    await expect(planBundle(planOptions(cwd))).rejects.toMatchObject({
+      code: 'ERR_SSR_ENTRY_MISSING',
+      message: expect.stringContaining('looked for ssr.js, ssr.mjs, server/**/*'),
+      suggestions: [expect.stringContaining('--ssr-only'), expect.stringContaining('--build-directory')],
+    });
+    expect((await planBundle(planOptions(cwd, {ssrOnly: ['index.html']}))).config).toMatchObject({ssrShared: []});
+  });
+});
+
+describe('V2-3: patterns come from the first that has them, each by itself', () => {
+  const disk = {[onDisk]: JSON.stringify({ssrOnly: ['ssr.js'], ssrShared: ['static/*']})};
+
+  test('option over on-disk file', async () => {
+    const result = await plan(disk, {ssrOnly: ['server/**']});
+    expect(result.config).toMatchObject({ssrOnly: ['server/**'], ssrShared: ['static/*']});
+    expect(sourceOf(result, 'ssrOnly')).toBe('option');
+    expect(sourceOf(result, 'ssrShared')).toBe(onDisk);
+  });
+
+  test('on-disk file over config.server, which is not executed', async () => {
+    expect((await plan({...disk, 'config.server.ts': bomb})).config).toMatchObject({ssrOnly: ['ssr.js']});
+  });
+
+  test('a key that the on-disk file lacks comes from the defaults, not from config.server', async () => {
+    const result = await plan({[onDisk]: '{"ssrShared": []}', 'config.server.ts': bomb});
+    expect(result.config).toMatchObject({ssrOnly: ['ssr.js', 'server/**/*'], ssrShared: []});
+    expect(sourceOf(result, 'ssrOnly')).toBe('default');
+  });
+
+  test('config.server over defaults', async () => {
+    const result = await plan({'config.server.ts': "export default {ssrOnly: ['ssr.js' as string]};"});
+    expect(result.config).toMatchObject({ssrOnly: ['ssr.js'], ssrShared: ['static/**/*']});
+    expect(sourceOf(result, 'ssrOnly')).toBe('config.server.ts');
+    expect(sourceOf(result, 'ssrShared')).toBe('default');
+  });
+
+  test('.ts over .js over .mjs, and the project over the build', async () => {
+    const files = {
+      'config.server.ts': "export default {ssrOnly: ['*.ts'], ssrShared: []};",
+      'config.server.js': "module.exports = {ssrOnly: ['*.js'], ssrShared: []};",
+      'config.server.mjs': "export default {ssrOnly: ['*.mjs'], ssrShared: []};",
+      'build/config.server.js': "module.exports = {ssrOnly: ['compiled'], ssrShared: []};",
+    };
+    for (const [name, pattern] of [
+      ['config.server.ts', '*.ts'],
+      ['config.server.js', '*.js'],
+      ['config.server.mjs', '*.mjs'],
+      ['build/config.server.js', 'compiled'],
+    ] as const) {
+      expect((await plan(files)).config.ssrOnly, name).toEqual([pattern]);
+      Reflect.deleteProperty(files, name);
+    }
+  });
+
+  test('the compiled file gives what the project leaves open, and is executed for nothing else', async () => {
+    const compiled = {'build/config.server.js': "exports.config = {ssrOnly: ['server/**'], ssrShared: ['static/*']};"};
+    expect(
+      (await plan({...compiled, 'config.server.ts': "export const config = {ssrOnly: ['ssr.js']};"})).config,
+    ).toMatchObject({
+      ssrOnly: ['ssr.js'],
+      ssrShared: ['static/*'],
+    });
+    const complete = {'config.server.ts': "export const config = {ssrOnly: ['ssr.js'], ssrShared: []};"};
+    expect((await plan({...complete, 'build/config.server.js': bomb})).config).toMatchObject({ssrShared: []});
+  });
+
+  test('projectDirectory is where config.server is looked for', async () => {
+    const tree = {
+      'config.server.ts': bomb,
+      'app/config.server.js': "module.exports = {config: {ssrOnly: ['ssr.js']}};",
+    };
+    const result = await plan(tree, {projectDirectory: 'app'});
+    expect(sourceOf(result, 'ssrOnly')).toBe('app/config.server.js');
+  });
+
+  test.each([
+    ['a named export config', "export const config = {ssrOnly: ['ssr.js']};"],
+    ['a default export holding config', "export default {config: {ssrOnly: ['ssr.js']}};"],
+    ['a default export', "export default {ssrOnly: ['ssr.js']};"],
+    ['a promise awaited', "export default await Promise.resolve({ssrOnly: ['ssr.js']});"],
+  ])('config.server may be %s', async (_what, text) => {
+    expect((await plan({'config.server.ts': text})).config.ssrOnly).toEqual(['ssr.js']);
+  });
+});
+
+describe('V2-4: config.server is executed only when it is needed', () => {
+  test('with both patterns given none is, not even the compiled one', async () => {
+    const given = {ssrOnly: ['ssr.js'], ssrShared: []};
+    const bombs = {'config.server.ts': bomb, 'build/config.server.js': bomb};
+    expect((await plan(bombs, given)).config).toMatchObject(given);
+    expect((await plan(bombs, {...given, format: 'v1'})).config).toMatchObject(given);
+  });
+
+  test('with one of them given it is', async () => {
+    await expect(plan({'config.server.ts': bomb}, {ssrOnly: ['ssr.js']})).rejects.toMatchObject({
+      code: 'ERR_CONFIG_INVALID',
+    });
+    await expect(plan({'config.server.ts': bomb}, {ssrShared: []})).rejects.toMatchObject({code: 'ERR_CONFIG_INVALID'});
+  });
+});
+
+describe('V2-2: ssrParameters are merged', () => {
+  test('defaults, then the on-disk file, then options', async () => {
+    const result = await plan(
+      {[onDisk]: JSON.stringify({ssrParameters: {disk: 1, both: 'disk', SSRFunctionNodeVersion: '20.x'}})},
+      {ssrParameters: {both: 'option', mine: [1], disk: undefined}},
+    );
+    expect(result.config.ssrParameters).toEqual({SSRFunctionNodeVersion: '20.x', disk: 1, both: 'option', mine: [1]});
+    expect(sourceOf(result, 'ssrParameters')).toBe(`option, ${onDisk}, default`);
+  });
+
+  test('defaults, then config.server, then options', async () => {
+    const result = await plan(
+      {'config.server.ts': "export default {ssrParameters: {config: 1, both: 'config'}};"},
+      {ssrParameters: {both: 'option'}},
+    );
+    expect(result.config.ssrParameters).toEqual({SSRFunctionNodeVersion: '24.x', config: 1, both: 'option'});
+    expect(sourceOf(result, 'ssrParameters')).toBe('option, config.server.ts, default');
+  });
+});
+
+describe('metadata and other keys', () => {
+  const disk = {
+    [onDisk]: JSON.stringify({
+      ssrOnly: ['ssr.js'],
+      bundleMetadata: {dependencies: {disk: '1'}, ccOverrides: ['disk'], other: true},
+      flavour: {z: 1},
+    }),
+  };
+
+  test('come from the option, per sub-key, else from the on-disk file; unknown sub-keys are dropped', async () => {
+    const result = await plan(disk, {bundleMetadata: {dependencies: {option: '2'}}});
+    expect(result.config.bundleMetadata).toEqual({dependencies: {option: '2'}, ccOverrides: ['disk']});
+    expect(sourceOf(result, 'bundleMetadata.dependencies')).toBe('option');
+    expect(sourceOf(result, 'bundleMetadata.ccOverrides')).toBe(onDisk);
+    expect(result.config['flavour']).toEqual({z: 1});
+  });
+
+  test('are not there when nobody gives them, and never come from config.server', async () => {
+    const tree = {'config.server.ts': "export default {bundleMetadata: {ccOverrides: ['x']}, flavour: 1};"};
+    expect(Object.keys((await plan(tree)).config).sort()).toEqual(['ssrOnly', 'ssrParameters', 'ssrShared']);
+  });
+
+  test('other keys of the option are dropped', async () => {
+    const metadata = {ccOverrides: ['a'], other: 1};
+    expect((await plan({}, {bundleMetadata: metadata})).config.bundleMetadata).toEqual({ccOverrides: ['a']});
+  });
+});
+
+describe('v1', () => {
+  test('does not look at the on-disk file, and keeps it as a file', async () => {
+    const tree = {
+      [onDisk]: 'no JSON',
+      'config.server.ts': "export default {ssrOnly: ['ssr.js'], ssrParameters: {a: 1}};",
+    };
+    const result = await plan(tree, {format: 'v1'});
+    expect(result.config).toEqual({
+      ssrOnly: ['ssr.js'],
+      ssrShared: ['static/**/*'],
+      ssrParameters: {SSRFunctionNodeVersion: '24.x', a: 1},
+    });
+    expect(result.files.map(({path}) => path)).toContain('.runtime/config.json');
+    expect(result).toMatchObject({projectSlug: 'shop'});
+    expect(Object.keys(result)).not.toContain('rootDir');
+  });
+
+  test('has metadata only when dependencies are given', async () => {
+    const metadata = {ccOverrides: ['a']};
+    expect((await plan({}, {format: 'v1', bundleMetadata: metadata})).config.bundleMetadata).toBeUndefined();
+    const dependencies = {react: '^19'};
+    const given = await plan({}, {format: 'v1', bundleMetadata: {...metadata, dependencies}});
+    expect(given.config.bundleMetadata).toEqual({dependencies});
+    expect(sourceOf(given, 'bundleMetadata.dependencies')).toBe('option');
+  });
+});
+
+describe('a configuration that cannot be used is an error that names file and field', () => {
+  test.each([
+    ['malformed JSON', '{"ssrOnly": [', 'is not valid JSON'],
+    ['no object', '[]', 'must be an object'],
+    ['null', 'null', 'must be an object'],
+    ['a text for patterns', '{"ssrOnly": "ssr.js"}', 'ssrOnly must be a list of glob patterns'],
+    ['an empty ssrOnly', '{"ssrOnly": []}', 'ssrOnly must name at least one server-only file'],
+    ['a number in a list', '{"ssrShared": ["a", 1]}', 'ssrShared.1 must be a text'],
+    ['an empty pattern', '{"ssrShared": [""]}', 'ssrShared.0 is not a glob pattern'],
+    ['null for patterns', '{"ssrOnly": null}', 'ssrOnly must be'],
+    ['parameters that are a list', '{"ssrParameters": []}', 'ssrParameters must be an object'],
+    [
+      'a version that is a number',
+      '{"bundleMetadata": {"dependencies": {"a": 1}}}',
+      'bundleMetadata.dependencies.a must be',
+    ],
+  ])('on disk: %s', async (_what, text, message) => {
+    await expect(plan({[onDisk]: text})).rejects.toMatchObject({
+      code: 'ERR_CONFIG_INVALID',
+      message: expect.stringMatching(new RegExp(`build/\\.runtime/config\\.json.*${message}`, 's')),
+      suggestions: [expect.stringContaining('orrect the file')],
+    });
+  });
+
+  test('on disk: several fields, all of them', async () => {
+    const cwd = await makeFolder({...smallBuild, [onDisk]: '{"ssrOnly": [1], "ssrShared": 2}'});
+    await expect(planBundle(planOptions(cwd))).rejects.toMatchObject({
+      details: {
+        file: join(cwd, onDisk),
+        problems: [
+          {field: 'ssrOnly.0', message: 'must be a text'},
+          {field: 'ssrShared', message: 'must be a list of glob patterns'},
+        ],
+      },
+      message: `${join(cwd, onDisk)} is not valid: ssrOnly.0 must be a text; ssrShared must be a list of glob patterns`,
+    });
+  });
+
+  test('on disk: a folder, and a link to itself', async () => {
+    const folder = await makeFolder(smallBuild);
+    await mkdir(join(folder, onDisk), {recursive: true});
+    await expect(planBundle(planOptions(folder))).rejects.toMatchObject({
+      code: 'ERR_CONFIG_INVALID',
+      message: `${join(folder, onDisk)} cannot be read: it is not a regular file`,
+    });
+    const circle = await makeFolder({...smallBuild, 'build/.runtime/other': ''});
+    await symlink('config.json', join(circle, onDisk));
+    await expect(planBundle(planOptions(circle))).rejects.toMatchObject({
+      code: 'ERR_CONFIG_INVALID',
+      message: expect.stringMatching(/config\.json cannot be read: too many symbolic links/),
+      cause: expect.objectContaining({code: 'ELOOP'}),
+    });
+  });
+
+  test.each([
+    ['throws', bomb, 'must not be executed'],
+    ['exports nothing', '', 'exports no configuration'],
+    ['exports something else', 'export const other = {ssrOnly: []};', 'exports no configuration'],
+    ['exports undefined', 'export default undefined;', 'exports no configuration'],
+    ['exports null', 'export default null;', 'could not be loaded'],
+    ['exports a function', 'export default () => ({});', 'exports no configuration'],
+    ['exports nothing as its config', 'export const config = undefined;', 'it must be an object'],
+    ['exports a config that is no object', 'export const config = 7;', 'must be an object'],
+    ['has wrong types', 'export default {ssrOnly: [/ssr/]};', 'ssrOnly.0 must be a text'],
+    ['has a function among its parameters', 'export default {ssrParameters: {a: {b: () => 1}}};', 'ssrParameters.a.b'],
+  ])('config.server that %s', async (_what, text, message) => {
+    await expect(plan({'config.server.ts': text})).rejects.toMatchObject({
+      code: 'ERR_CONFIG_INVALID',
+      message: expect.stringMatching(new RegExp(`config\\.server\\.ts.*${message}`, 's')),
+    });
+  });
+});
+
+describe('a key of config.server', () => {
+  test('that is nearly one of ours is refused: a default would be in force, unseen', async () => {
+    await expect(plan({'config.server.ts': "export default {ssrOnyl: ['ssr.js']};"})).rejects.toMatchObject({
+      code: 'ERR_CONFIG_INVALID',
+      message: expect.stringContaining('config.server.ts has the unknown key ssrOnyl'),
+      suggestions: ['Did you mean ssrOnly?'],
+    });
+  });
+
+  test('that is the project’s own is left alone', async () => {
+    const text = "export default {port: 3000, ssrOnly: ['ssr.js']};";
+    expect((await plan({'config.server.ts': text})).config.ssrOnly).toEqual(['ssr.js']);
+  });
+});
+
+test('a config.server without a configuration says how to export one', async () => {
+  await expect(plan({'config.server.ts': ''})).rejects.toMatchObject({
+    suggestions: [expect.stringContaining('as the default export or by the name config')],
+  });
+});
+
+test('a project directory that is none has no config.server', async () => {
+  expect(sourceOf(await plan({}, {projectDirectory: 'build/ssr.js'}), 'ssrOnly')).toBe('default');
+});
+
+test('a source outside the working directory is named in full', async () => {
+  const cwd = await makeFolder({...smallBuild, 'config.server.ts': "export default {ssrOnly: ['ssr.js']};", 'a/b': ''});
+  const inside = await planBundle(planOptions(cwd));
+  expect(sourceOf(inside, 'ssrOnly')).toBe('config.server.ts');
+  const options = {buildDirectory: '../build', projectDirectory: '..'};
+  const outside = await planBundle(planOptions(join(cwd, 'a'), options));
+  expect(sourceOf(outside, 'ssrOnly')).toBe(join(cwd, 'config.server.ts'));
+});
+
+describe('what is no regular file is refused by name', () => {
+  test.skipIf(process.platform === 'win32').each(['config.server.ts', 'config.server.mjs'])(
+    'a pipe %s',
+    async (name) => {
+      const cwd = await makeFolder(smallBuild);
+      execFileSync('mkfifo', [join(cwd, name)]);
+      await expect(planBundle(planOptions(cwd))).rejects.toMatchObject({
+        code: 'ERR_CONFIG_INVALID',
+        message: `${join(cwd, name)} cannot be read: it is not a regular file`,
+      });
+    },
+  );
+});
+
+describe('warnings of patterns that match nothing', () => {
+  const given = {ssrOnly: ['ssr.js', 'gone.js', '!nothing'], ssrShared: ['client/**']};
+
+  test('are given in strict mode and for v1', async () => {
+    const v1 = [
+      expect.stringMatching(/^the ssrOnly pattern "gone\.js" matches no file/),
+      expect.stringMatching(/^the ssrShared pattern "client\/\*\*" matches no file/),
+    ];
+    const {warnings} = await plan({}, given);
+    expect(warnings).toEqual(v1);
+    for (const warning of warnings) expect(warning).toContain('--match-mode ignore_missing');
+    expect((await plan({}, {...given, format: 'v1'})).warnings).toEqual(v1);
+  });
+
+  test('are not given when the server is to pass over them', async () => {
+    expect((await plan({}, {...given, matchMode: 'ignore_missing'})).warnings).toEqual([]);
+  });
+});
+
+test('the configuration has one place: files in its way are named', async () => {
+  await expect(plan({'build/.runtime': 'a file'})).rejects.toMatchObject({
+    code: 'ERR_FILE_UNSUPPORTED',
+    message: ".runtime is where the bundle's configuration goes, .runtime/config.json",
+    suggestions: [expect.stringContaining('--config-path')],
+  });
+  await expect(plan({'build/conf/x': ''}, {configPath: 'conf'})).rejects.toMatchObject({
+    code: 'ERR_FILE_UNSUPPORTED',
+    message: "conf/x is where the bundle's configuration goes, conf",
+  });
+  const near = {'build/conf-x': '', 'build/con': ''};
+  expect((await plan(near, {configPath: 'conf'})).files).toHaveLength(5);
+  expect(
+    (await plan({'build/conf': '{}', ...near}, {configPath: 'conf', ssrOnly: ['ssr.js'], ssrShared: []})).files,
+  ).toHaveLength(5);
+});
+
+test('options that are wrong are refused before anything is looked at', async () => {
+  await expect(planBundle(planOptions('/nonexistent', {ssrOnly: []}))).rejects.toMatchObject({
+    code: 'ERR_PATTERN_INVALID',
+  });
+  await expect(planBundle(planOptions('/nonexistent', {rootDir: '..'}))).rejects.toMatchObject({
+    code: 'ERR_OPTION_INVALID',
+  });
+});
+
+describe('the default message', () => {
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: '/nonexistent',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_CONFIG_NOSYSTEM: '1',
+  };
+  const git = (cwd: string, ...args: string[]): string =>
+    execFileSync('git', ['-c', 'user.name=n', '-c', 'user.email=e', ...args], {
+      cwd,
+      env,
+      encoding: 'utf8',
+      stdio: 'pipe',
+    }).trim();
+  const messageIn = async (cwd: string, options: Partial<BundlePlanOptions> = {}): Promise<string> =>
+    (await planBundle(planOptions(cwd, {env, message: undefined, ...options}))).message;
+
+  test('is branch and commit of the project, the commit alone when detached', async () => {
+    const cwd = await makeFolder({...smallBuild, 'app/file': ''});
+    git(join(cwd, 'app'), 'init', '-q', '-b', 'feature/x');
+    git(join(cwd, 'app'), 'commit', '-q', '--allow-empty', '-m', 'first');
+    const commit = git(join(cwd, 'app'), 'rev-parse', '--short', 'HEAD');
+    const options = {projectDirectory: 'app'};
+    expect(await messageIn(cwd, options)).toBe(`feature/x: ${commit}`);
+    expect(sourceOf(await planBundle(planOptions(cwd, {env, message: undefined, ...options})), 'message')).toBe('git');
+    expect(await messageIn(cwd, {...options, env: {...env, GIT_DIR: '/nonexistent'}})).toBe(`feature/x: ${commit}`);
+    git(join(cwd, 'app'), 'checkout', '-q', '--detach');
+    expect(await messageIn(cwd, options)).toBe(commit);
+  });
+
+  test('says that tracked files were modified, and changes nothing', async () => {
+    const cwd = await makeFolder({...smallBuild, file: 'one'});
+    git(cwd, 'init', '-q', '-b', 'main');
+    git(cwd, 'add', 'file');
+    git(cwd, 'commit', '-q', '-m', 'first');
+    const commit = git(cwd, 'rev-parse', '--short', 'HEAD');
+    expect(await messageIn(cwd)).toBe(`main: ${commit}`);
+    const index = await readFile(join(cwd, '.git/index'));
+    await writeTree(cwd, {file: 'two!'});
+    expect(await messageIn(cwd)).toBe(`main: ${commit} (modified)`);
+    expect((await readFile(join(cwd, '.git/index'))).equals(index)).toBe(true);
+    git(cwd, 'add', 'file');
+    expect(await messageIn(cwd)).toBe(`main: ${commit} (modified)`);
+    git(cwd, 'checkout', '-q', '--detach');
+    expect(await messageIn(cwd)).toBe(`${commit} (modified)`);
+  });
+
+  test('that is too long is an error, as a given one is', async () => {
+    const cwd = await makeFolder(smallBuild);
+    git(cwd, 'init', '-q', '-b', 'main');
+    git(cwd, 'commit', '-q', '--allow-empty', '-m', 'first');
+    const name = Array.from({length: 9}, () => 'b'.repeat(240)).join('/');
+    git(cwd, 'checkout', '-q', '-b', name);
+    await expect(messageIn(cwd)).rejects.toMatchObject({
+      code: 'ERR_OPTION_INVALID',
+      message: expect.stringMatching(/^message has \d+ characters; 2048 are allowed/) as string,
+    });
+  });
+
+  test('git gets no secrets, and starts no program that the repository names', async () => {
+    const cwd = await makeFolder({
+      ...smallBuild,
+      'bin/git': '#!/bin/sh\nenv > "$HOME/seen"; exec "$REAL" "$@"\n',
+      monitor: '#!/bin/sh\ntouch "$(dirname "$0")/started"\n',
+    });
+    await chmod(join(cwd, 'bin/git'), 0o755);
+    await chmod(join(cwd, 'monitor'), 0o755);
+    git(cwd, 'init', '-q', '-b', 'main');
+    git(cwd, 'config', 'core.fsmonitor', join(cwd, 'monitor'));
+    git(cwd, 'commit', '-q', '--allow-empty', '-m', 'first');
+    await rm(join(cwd, 'started'), {force: true});
+    const secrets = {MYCLI_API_KEY: 'canary', DATABASE_URL: 'canary', GITHUB_TOKEN: 'canary'};
+    expect(await messageIn(cwd, {env: {...env, ...secrets}})).toMatch(/^main: /);
+    await expect(stat(join(cwd, 'started'))).rejects.toThrow('ENOENT');
+    await messageIn(cwd, {env: {...env, ...secrets, HOME: cwd, PATH: `${join(cwd, 'bin')}:${String(env.PATH)}`}});
+    expect(await readFile(join(cwd, 'seen'), 'utf8')).not.toContain('canary');
+  });
+
+  test('is the time without a work tree, without a commit and without git', async () => {
+    const time = 'Bundle 2026-01-02T03:04:05.678Z';
+    const cwd = await makeFolder(smallBuild);
+    expect(await messageIn(cwd)).toBe(time);
+    expect(sourceOf(await planBundle(planOptions(cwd, {env, message: undefined})), 'message')).toBe('time');
+    git(cwd, 'init', '-q');
+    expect(await messageIn(cwd)).toBe(time);
+    git(cwd, 'commit', '-q', '--allow-empty', '-m', 'first');
+    expect(await messageIn(cwd, {env: {PATH: '/nonexistent'}})).toBe(time);
+    await writeTree(cwd, {'bin/git': '#!/bin/sh\n'});
+    await chmod(join(cwd, 'bin/git'), 0o755);
+    expect(await messageIn(cwd, {env: {PATH: join(cwd, 'bin')}})).toBe(time);
+  });
+});

@@ -1,0 +1,74 @@
+import {expect, test} from 'vitest';
+import {planBundle} from '../../../src/bundle/index.js';
+import {makeFolder, planOptions, smallBuild, type Tree} from '../project.js';
+
+async function warningsOf(tree: Tree, options: Parameters<typeof planOptions>[1] = {}): Promise<readonly string[]> {
+  return (await planBundle(planOptions(await makeFolder(tree), options))).warnings;
+}
+
+test('a build of the layout that the defaults expect has no warning', async () => {
+  expect(await warningsOf({...smallBuild, 'build/favicon.ico': '', 'build/client/app.mjs': ''})).toEqual([]);
+});
+
+test.each([
+  ['.next/cache/'],
+  ['app/.next/cache/'],
+  ['.nuxt/cache/'],
+  ['.angular/cache/'],
+  ['.nx/cache/'],
+  ['node_modules/.cache/'],
+  ['.parcel-cache/'],
+  ['.turbo/'],
+])('a cache of a framework, %s, is warned about with its size', async (folder) => {
+  const cache = {[`build/${folder}a/1.pack`]: Buffer.alloc(2_500_000), [`build/${folder}2.pack`]: 'x'};
+  expect(await warningsOf({...smallBuild, ...cache})).toEqual([
+    `the build contains a framework's cache, ${folder} (2.5 MB, files: 2); leave it out with --ignore '/${folder}'`,
+  ]);
+  expect(await warningsOf({...smallBuild, ...cache}, {ignore: [`/${folder}`]})).toEqual([]);
+});
+
+test('a folder cache/ is one of a framework where the build is one of Next.js', async () => {
+  const tree = {...smallBuild, 'build/cache/webpack/0.pack': 'x'};
+  expect(await warningsOf(tree)).toEqual([]);
+  expect(await warningsOf({...tree, 'build/BUILD_ID': 'x'})).toEqual([
+    expect.stringContaining('cache, cache/ (0.0 kB'),
+  ]);
+});
+
+test('scripts that end up neither server-only nor shared by the defaults are named, entry points first', async () => {
+  const layouts: readonly (readonly [Tree, string])[] = [
+    [{'build/ssr.js': '', 'build/main.js': '', 'build/vendor.js': '', 'build/static/a.js': ''}, 'main.js, vendor.js'],
+    [
+      {'build/ssr.mjs': '', 'build/.output/server/index.mjs': '', 'build/.output/public/_nuxt/a.js': ''},
+      '.output/server/index.mjs, .output/public/_nuxt/a.js',
+    ],
+    [{'build/server/server.mjs': '', 'build/browser/main.js': ''}, 'browser/main.js'],
+  ];
+  for (const [tree, names] of layouts) {
+    const [warning, ...more] = await warningsOf(tree);
+    expect(more).toEqual([]);
+    expect(warning).toContain(`neither server-only nor shared, by the defaults: ${names}. `);
+    expect(warning).toMatch(/set ssrOnly or ssrShared \(--ssr-only GLOB or --ssr-shared GLOB\)$/);
+  }
+  const many = Object.fromEntries(Array.from({length: 9}, (_, number) => [`build/${String(number)}.js`, '']));
+  expect((await warningsOf({...smallBuild, ...many}))[0]).toContain('0.js, 1.js, 2.js, 3.js, 4.js and 4 more');
+});
+
+test("scripts that given patterns leave out are nobody else's business", async () => {
+  const tree = {...smallBuild, 'build/main.js': ''};
+  expect(await warningsOf(tree, {ssrOnly: ['ssr.js'], ssrShared: ['static/**']})).toEqual([]);
+  expect((await warningsOf(tree, {ssrOnly: ['ssr.js']}))[0]).toMatch(/set ssrShared \(--ssr-shared GLOB\)$/);
+});
+
+test('patterns in package.json that are not read are named', async () => {
+  const mobify = {ssrEnabled: true, ssrOnly: ['ssr.js'], ssrShared: ['**/*.js']};
+  const tree = {...smallBuild, 'package.json': JSON.stringify({mobify})};
+  const warning =
+    'package.json sets mobify.ssrOnly and mobify.ssrShared, which mycli does not read: the defaults apply. ';
+  expect(await warningsOf(tree)).toEqual([expect.stringContaining(warning)]);
+  expect(await warningsOf(tree, {ssrOnly: ['ssr.js'], ssrShared: []})).toEqual([]);
+  expect(await warningsOf({...tree, 'package.json': '{"mobify": {"ssrEnabled": true}}'})).toEqual([]);
+  for (const text of ['{', '{"mobify": 1}', 'null']) {
+    expect(await warningsOf({...tree, 'package.json': text})).toEqual([]);
+  }
+});

@@ -1,0 +1,209 @@
+import fc from 'fast-check';
+import {describe, expect, test} from 'vitest';
+import {compilePatterns, countMatches, markFiles, matchPatterns, unmatchedPatterns} from '../../../src/bundle/index.js';
+import {patternProblem} from '../../../src/bundle/files/patterns.js';
+
+const paths = [
+  'ssr.js',
+  'SSR.js',
+  '.env',
+  'server/a.js',
+  'server/deep/b.js',
+  'server/.hidden.js',
+  'static/a.map',
+  'a{b}.js',
+];
+
+describe('matching', () => {
+  test.each([
+    [['ssr.js'], ['ssr.js']],
+    [['server/**/*'], ['server/a.js', 'server/deep/b.js']],
+    [['server/*'], ['server/a.js']],
+    [['server/.*'], ['server/.hidden.js']],
+    [
+      ['{ssr,other}.js', 'static/*.map'],
+      ['ssr.js', 'static/a.map'],
+    ],
+    [['./ssr.js'], ['ssr.js']],
+    [['a\\{b\\}.js'], ['a{b}.js']],
+    [['/ssr.js'], []],
+    [[], []],
+  ])('%j matches %j', (patterns, expected) => {
+    expect(matchPatterns(patterns, paths)).toEqual(expected);
+  });
+
+  test('an exclusion excludes wherever it stands', () => {
+    for (const patterns of [
+      ['!server/deep/**', 'server/**/*'],
+      ['server/**/*', '!server/deep/**'],
+    ]) {
+      expect(matchPatterns(patterns, paths)).toEqual(['server/a.js']);
+    }
+  });
+
+  test('exclusions alone match nothing', () => {
+    expect(matchPatterns(['!server/**'], paths)).toEqual([]);
+  });
+
+  test('!(...) is an extglob and no exclusion, and !! is none either', () => {
+    expect(matchPatterns(['!(ssr).js'], ['ssr.js', 'app.js'])).toEqual(['app.js']);
+    expect(matchPatterns(['!!ssr.js'], ['ssr.js', 'app.js'])).toEqual(['ssr.js']);
+    expect(matchPatterns(['*.js', '!!!ssr.js'], ['ssr.js', 'app.js'])).toEqual(['app.js']);
+  });
+
+  test('a mark that the library would take for its own negation is none', () => {
+    expect(matchPatterns(['!(?:ssr).js'], ['ssr.js', 'app.js'])).toEqual([]);
+  });
+
+  test('a backslash in a path is no /, on every platform', () => {
+    expect(matchPatterns(['a/*'], ['a/b', 'a\\b'])).toEqual(['a/b']);
+  });
+
+  test('agrees with a matcher written by hand, for names, *, ** and exclusions', () => {
+    const segment = fc.constantFrom('a', 'b', 'ab', '.a');
+    const path = fc.array(segment, {minLength: 1, maxLength: 4}).map((parts) => parts.join('/'));
+    // What a `**` at the end matches beside files below it is each library's own.
+    const pattern = fc
+      .tuple(fc.array(fc.constantFrom('a', 'b', '*', '**'), {maxLength: 3}), fc.constantFrom('a', 'b', '*'))
+      .map(([parts, last]) => [...parts, last].join('/'));
+    const mark = fc.constantFrom('', '!');
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(mark, pattern), {maxLength: 4}),
+        fc.array(path, {maxLength: 8}),
+        (list, candidates) => {
+          const has = (wanted: string, candidate: string): boolean =>
+            list.some(([sign, glob]) => sign === wanted && matchesByHand(glob.split('/'), candidate.split('/')));
+          expect(
+            matchPatterns(
+              list.map(([sign, glob]) => sign + glob),
+              candidates,
+            ),
+          ).toEqual(candidates.filter((candidate) => has('', candidate) && !has('!', candidate)));
+        },
+      ),
+    );
+  });
+});
+
+/** The rules that all glob libraries share, in the plainest way: `*` and `**` pass over what begins with a dot. */
+function matchesByHand(pattern: readonly string[], path: readonly string[]): boolean {
+  const [head, ...rest] = pattern;
+  const [first, ...others] = path;
+  if (head === undefined) return first === undefined;
+  if (head === '**') {
+    if (matchesByHand(rest, path)) return true;
+    return first !== undefined && !first.startsWith('.') && matchesByHand(pattern, others);
+  }
+  if (first === undefined) return false;
+  const fits = head === '*' ? !first.startsWith('.') : head === first;
+  return fits && matchesByHand(rest, others);
+}
+
+test('a pattern that matches nothing is told, an exclusion that excludes nothing is not', () => {
+  expect(unmatchedPatterns(['ssr.js', 'gone/**', '!gone/**', '!(ssr|SSR).xyz'], paths)).toEqual([
+    'gone/**',
+    '!(ssr|SSR).xyz',
+  ]);
+});
+
+test('a pattern whose matches are all excluded by another one still matches', () => {
+  expect(unmatchedPatterns(['ssr.js', '!ssr.js'], paths)).toEqual([]);
+});
+
+test('compiled patterns can be asked one path at a time', () => {
+  const {matches} = compilePatterns(['*.js', '!ssr.js']);
+  expect(['ssr.js', 'app.js'].map((path) => matches(path))).toEqual([false, true]);
+});
+
+test('a file can be server-only and shared at once', () => {
+  const file = {path: 'ssr.js', size: 1, executable: false, ssrOnly: false, ssrShared: false};
+  markFiles([file], {ssrOnly: ['*.js'], ssrShared: ['ssr.*']});
+  expect(file).toMatchObject({ssrOnly: true, ssrShared: true});
+  markFiles([file], {ssrOnly: [], ssrShared: []});
+  expect(file).toMatchObject({ssrOnly: false, ssrShared: false});
+});
+
+describe('dotfiles', () => {
+  const hidden = ['.env.local', 'a/.env', '.git/config', 'app.js', 'a/app.js'];
+
+  test.each([
+    ['**/!(*.map)', ['app.js', 'a/app.js']],
+    ['!(x)', ['app.js']],
+    ['a/!(x|y)', ['a/app.js']],
+    ['[^x]*', ['app.js']],
+    ['{x,*}', ['app.js']],
+    ['*(*)', ['app.js']],
+    ['@(*|x)', ['app.js']],
+    ['**/*', ['app.js', 'a/app.js']],
+  ])('%s does not match them', (pattern, expected) => {
+    expect(matchPatterns([pattern], hidden)).toEqual(expected);
+  });
+
+  test.each([
+    ['.*', ['.env.local']],
+    ['**/.env*', ['.env.local', 'a/.env']],
+    ['@(.env|x)*', ['.env.local']],
+    ['**/.!(git)', ['.env.local', 'a/.env']],
+    ['{.git,x}/*', ['.git/config']],
+  ])('%s names the dot', (pattern, expected) => {
+    expect(matchPatterns([pattern], hidden)).toEqual(expected);
+  });
+});
+
+describe('foreign patterns', () => {
+  // Each would keep a backtracking matcher busy for longer than anyone lives.
+  test.each([
+    `${'*a'.repeat(500)}b`,
+    '((a+)+)+b',
+    '((((((((a*)*)*)*)*)*)*)*)+b',
+    '+(a|aa|@(a|a+)+)b',
+    '*(*(*(a)))b',
+    `!(${'*a'.repeat(100)})b`,
+    `${'{a,aa,*}'.repeat(100)}b`,
+    `${'**/'.repeat(300)}b`,
+    `*a${'?'.repeat(1000)}`,
+    `(?=${'(a|a)*'.repeat(150)}b)*`,
+    `${'[a-z]*'.repeat(170)}B`,
+  ])('%s is matched in linear time', (pattern) => {
+    const path = 'a'.repeat(4000);
+    expect(matchPatterns([pattern], [path, `${path}/${path}`])).toBeInstanceOf(Array);
+  });
+
+  test.each([
+    ['a'.repeat(1025), 'must have at most 1024 characters'],
+    [`${'('.repeat(17)}a${')'.repeat(17)}`, 'must not have more than 16 groups within each other'],
+    ['(a)\\1', 'is not a glob pattern'],
+    ['(?<=a)b', 'is not a glob pattern'],
+    [`${'('.repeat(9)}a*${'){1,9}'.repeat(9)}`, undefined],
+    ['', 'is not a glob pattern'],
+    ['a{b', undefined],
+    [`${'a'.repeat(1020)}*`, undefined],
+  ])('what is wrong with %s: %s', (pattern, problem) => {
+    expect(patternProblem(pattern)).toBe(problem);
+  });
+
+  test('a list that is too long is refused before it is compiled', () => {
+    const names = Array.from({length: 1000}, (_, index) => `some/file-${String(index)}.js`);
+    expect(countMatches(names, ['some/file-7.js', 'x']).filter((count) => count === 1)).toHaveLength(1);
+    const refused = {code: 'ERR_PATTERN_INVALID'};
+    expect(() => compilePatterns([...names, '*'])).toThrow(expect.objectContaining(refused));
+    expect(() =>
+      unmatchedPatterns(
+        Array.from({length: 33}, () => '*'.repeat(1000)),
+        ['a'],
+      ),
+    ).toThrow(expect.objectContaining(refused));
+  });
+
+  test('what would take too long in all is given up', () => {
+    const patterns = Array.from({length: 60}, (_, index) => `*a${'?'.repeat(400 + index)}*b`);
+    const paths = Array.from({length: 100}, (_, index) => `${index.toString(2).replaceAll('0', 'a').repeat(500)}b`);
+    expect(() => matchPatterns(patterns, paths)).toThrow(
+      expect.objectContaining({
+        code: 'ERR_PATTERN_INVALID',
+        message: expect.stringContaining('too long') as unknown,
+      }),
+    );
+  });
+});

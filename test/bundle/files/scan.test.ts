@@ -1,0 +1,431 @@
+import {execFileSync} from 'node:child_process';
+import {mkdirSync, readdirSync, rmSync, unlinkSync, writeFileSync} from 'node:fs';
+import {mkdir, rename, rm, symlink, writeFile} from 'node:fs/promises';
+import {createServer} from 'node:net';
+import {join} from 'node:path';
+import {describe, expect, onTestFinished, test} from 'vitest';
+import {planBundle, type BundlePlan, type BundlePlanOptions} from '../../../src/bundle/index.js';
+import {scanBuildDirectory} from '../../../src/bundle/files/scan.js';
+import {isRuntimeCliError, type RuntimeCliError} from '../../../src/errors/index.js';
+import {makeFolder, planOptions, smallBuild, writeTree, type Tree} from '../project.js';
+
+const plan = (cwd: string, options: Partial<BundlePlanOptions> = {}): Promise<BundlePlan> =>
+  planBundle(planOptions(cwd, options));
+
+const pathsOf = ({files}: BundlePlan): string[] => files.map(({path}) => path);
+
+describe('what is found', () => {
+  test('dotfiles are, .git is not, empty directories are no files, and the order is that of the paths', async () => {
+    const cwd = await makeFolder({
+      'build/ssr.js': '1',
+      'build/.htaccess': '',
+      'build/.well-known/x.json': '',
+      'build/.git/config': '',
+      'build/sub/.git/config': '',
+      'build/module/.git': 'gitdir: elsewhere',
+      'build/.gitignore': 'ssr.js',
+      'build/a/b.js': '',
+      'build/a.js': '',
+    });
+    await mkdir(join(cwd, 'build/empty'));
+    expect(pathsOf(await plan(cwd))).toEqual([
+      '.gitignore',
+      '.htaccess',
+      '.well-known/x.json',
+      'a.js',
+      'a/b.js',
+      'ssr.js',
+    ]);
+  });
+
+  test('names that mean something to a glob are plain names', async () => {
+    const names = ['(a)', '*.js', '[x].js', '{a,b}', '!not', '@(x)', 'C:x', '..twice', 'a b', 'café', 'ssr.js', '😀'];
+    const cwd = await makeFolder(Object.fromEntries(names.map((name) => [`[b] {u}/!(x)/${name}`, 'x'])));
+    const found = await plan(cwd, {buildDirectory: '[b] {u}/!(x)'});
+    expect(pathsOf(found).sort()).toEqual(names.sort());
+    expect(found.totalBytes).toBe(names.length);
+  });
+
+  test('the build directory may be a symbolic link', async () => {
+    const cwd = await makeFolder({'elsewhere/ssr.js': '1'});
+    await symlink('elsewhere', join(cwd, 'build'));
+    expect(pathsOf(await plan(cwd))).toEqual(['ssr.js']);
+  });
+
+  test('links that stay inside are kept as links, and not followed', async () => {
+    const cwd = await makeFolder(smallBuild);
+    await symlink('../ssr.js', join(cwd, 'build/server/link.js'));
+    await symlink('.', join(cwd, 'build/here'));
+    await symlink('gone.js', join(cwd, 'build/dangling'));
+    const {files, warnings} = await plan(cwd);
+    const links = files.filter(({linkTarget}) => linkTarget !== undefined);
+    expect(links.map(({path, linkTarget, size}) => [path, linkTarget, size])).toEqual([
+      ['dangling', 'gone.js', 0],
+      ['here', '.', 0],
+      ['server/link.js', '../ssr.js', 0],
+    ]);
+    expect(files).toHaveLength(6);
+    expect(warnings).toEqual([expect.stringContaining('dangling is a symbolic link to gone.js')]);
+  });
+});
+
+describe('what cannot be archived is named, all of it at once', () => {
+  test('links that leave, and absolute ones', async () => {
+    const cwd = await makeFolder({...smallBuild, 'secret.txt': 'x'});
+    await symlink('../secret.txt', join(cwd, 'build/out.js'));
+    await symlink(join(cwd, 'build/ssr.js'), join(cwd, 'build/absolute.js'));
+    await expect(plan(cwd)).rejects.toMatchObject({
+      code: 'ERR_FILE_UNSUPPORTED',
+      message: expect.stringMatching(
+        /absolute\.js is a symbolic link that leaves.*out\.js is a symbolic link.*secret/s,
+      ),
+    });
+  });
+
+  test('pipes and sockets, without waiting for them', async () => {
+    const cwd = await makeFolder(smallBuild);
+    execFileSync('mkfifo', [join(cwd, 'build/pipe')]);
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(join(cwd, 'build/socket'), resolve));
+    onTestFinished(() => void server.close());
+    await expect(plan(cwd)).rejects.toMatchObject({
+      code: 'ERR_FILE_UNSUPPORTED',
+      message: expect.stringMatching(/pipe is a named pipe; socket is a socket/),
+      suggestions: [expect.stringContaining('--ignore')],
+    });
+    expect(pathsOf(await plan(cwd, {ignore: ['pipe', 'socket']}))).toHaveLength(3);
+  });
+
+  test.each([
+    ['a backslash', 'a\\b.js', 'a\\b.js has a backslash'],
+    ['a line break', 'a\nb.js', '"a\\nb.js" has a control character'],
+    ['a line separator', 'a\u2028b.js', 'a control character or a line break'],
+    ['a line break in the name of its directory', 'a\nb/c.js', '"a\\nb" has a control character'],
+  ])('a name with %s', async (_what, name, message) => {
+    const cwd = await makeFolder({...smallBuild, [`build/${name}`]: ''});
+    await expect(plan(cwd)).rejects.toMatchObject({
+      code: 'ERR_FILE_UNSUPPORTED',
+      message: expect.stringContaining(message),
+    });
+    expect(pathsOf(await plan(cwd, {ignore: ['a?b*']}))).toHaveLength(3);
+  });
+
+  test('ten of them, and how many more there are', async () => {
+    const names = Array.from({length: 12}, (_, index) => `build/${String(index)}\\.js`);
+    const cwd = await makeFolder({...smallBuild, ...Object.fromEntries(names.map((name) => [name, '']))});
+    await expect(plan(cwd)).rejects.toMatchObject({
+      message: expect.stringMatching(/: (?:\d+\\\.js has a backslash[^;]*; ){10}and 2 more$/),
+      details: {files: expect.objectContaining({length: 12})},
+    });
+    for (const name of names.slice(10)) await rm(join(cwd, name));
+    await expect(plan(cwd)).rejects.toMatchObject({
+      message: expect.stringMatching(/: (?:\d+\\\.js has a backslash[^;]*(?:; |$)){10}$/),
+    });
+  });
+
+  test('but what is in a directory that is left out is not', async () => {
+    const cwd = await makeFolder({...smallBuild, 'build/a\\b/c.js': ''});
+    expect(pathsOf(await plan(cwd, {ignore: ['a?b/']}))).toHaveLength(3);
+  });
+
+  test.skipIf(process.getuid?.() !== 0)('devices', async () => {
+    const cwd = await makeFolder(smallBuild);
+    execFileSync('mknod', [join(cwd, 'build/null'), 'c', '1', '3']);
+    await expect(plan(cwd)).rejects.toMatchObject({
+      code: 'ERR_FILE_UNSUPPORTED',
+      message: expect.stringMatching(/: null is a device$/),
+    });
+  });
+
+  test('names that are not UTF-8, of files and directories', async () => {
+    const cwd = await makeFolder(smallBuild);
+    await writeFile(Buffer.concat([Buffer.from(join(cwd, 'build/bad')), Buffer.from([0xff])]), '');
+    await mkdir(Buffer.concat([Buffer.from(join(cwd, 'build/dir')), Buffer.from([0xff])]));
+    await expect(plan(cwd)).rejects.toMatchObject({
+      code: 'ERR_FILE_UNSUPPORTED',
+      message: expect.stringMatching(/bad\uFFFD has a name that is not UTF-8.*dir\uFFFD|dir\uFFFD.*bad\uFFFD/s),
+    });
+  });
+
+  test('a name that has the character of bad UTF-8 by itself is none of them', async () => {
+    const cwd = await makeFolder({...smallBuild, 'build/odd\uFFFD': 'x'});
+    expect(pathsOf(await plan(cwd))).toContain('odd\uFFFD');
+  });
+});
+
+describe('the build directory', () => {
+  test('must be there', async () => {
+    const cwd = await makeFolder();
+    await expect(plan(cwd)).rejects.toMatchObject({
+      code: 'ERR_BUILD_DIRECTORY',
+      message: `the build directory ${join(cwd, 'build')} does not exist`,
+      suggestions: [expect.stringContaining('--build-directory')],
+    });
+  });
+
+  test('must be a directory', async () => {
+    const cwd = await makeFolder({build: 'a file'});
+    await expect(plan(cwd)).rejects.toMatchObject({
+      code: 'ERR_BUILD_DIRECTORY',
+      message: `the build directory ${join(cwd, 'build')} is not a directory`,
+      suggestions: [expect.stringContaining('--build-directory')],
+    });
+    await expect(plan(cwd, {buildDirectory: 'build/below'})).rejects.toMatchObject({
+      code: 'ERR_BUILD_DIRECTORY',
+      message: `the build directory ${join(cwd, 'build/below')} cannot be read: not a directory`,
+    });
+  });
+
+  test('must not be empty', async () => {
+    const cwd = await makeFolder();
+    await mkdir(join(cwd, 'build/empty'), {recursive: true});
+    await expect(plan(cwd)).rejects.toMatchObject({
+      code: 'ERR_BUILD_DIRECTORY',
+      message: expect.stringContaining('is empty'),
+      suggestions: [expect.stringContaining('Build the application first')],
+    });
+  });
+
+  test('must not be deeper than the system can read', async () => {
+    const name = 'd'.repeat(250);
+    const half = Array.from({length: 10}, () => name).join('/');
+    const cwd = await makeFolder({...smallBuild, [`build/${half}/file`]: '', [`${half}/file`]: ''});
+    const [upper, lower] = [join(cwd, 'build', half, 'more'), join(cwd, name)];
+    await rename(lower, upper);
+    onTestFinished(() => rename(upper, lower));
+    await expect(plan(cwd)).rejects.toMatchObject({
+      code: 'ERR_BUILD_DIRECTORY',
+      message: `the build directory ${join(cwd, 'build')} cannot be read: name too long`,
+      suggestions: ['Make all of it readable.'],
+    });
+  });
+
+  test('must have something that is not ignored', async () => {
+    const cwd = await makeFolder({'build/sub/a.map': ''});
+    await expect(plan(cwd, {ignore: ['sub/']})).rejects.toMatchObject({
+      code: 'ERR_BUILD_DIRECTORY',
+      message: expect.stringContaining('only files that are ignored (1)'),
+    });
+  });
+});
+
+describe('ignoring', () => {
+  const build = {
+    ...smallBuild,
+    'build/static/app.js.map': '',
+    'build/static/keep.map': '',
+    'build/static/App.MAP': '',
+    'build/notes/a.md': '',
+  };
+
+  test('.bundleignore of the project, then of the build, then --ignore; the last rule wins', async () => {
+    const cwd = await makeFolder({
+      ...build,
+      '.bundleignore': '\uFEFF# maps\r\n*.map\r\n/notes/\r\n',
+      'build/.bundleignore': '!keep.map\n.bundleignore\n',
+    });
+    expect(pathsOf(await plan(cwd))).toEqual([
+      'server/render.js',
+      'ssr.js',
+      'static/App.MAP',
+      'static/app.js',
+      'static/keep.map',
+    ]);
+    expect(pathsOf(await plan(cwd, {ignore: ['static/keep.map', '*.MAP']}))).toEqual([
+      'server/render.js',
+      'ssr.js',
+      'static/app.js',
+    ]);
+  });
+
+  test('rules of the project are about paths in the build', async () => {
+    const cwd = await makeFolder({...build, 'app/.bundleignore': '/static/*.map\n'});
+    expect(pathsOf(await plan(cwd, {projectDirectory: 'app'}))).not.toContain('static/app.js.map');
+  });
+
+  test('a .bundleignore that cannot be read is an error', async () => {
+    const cwd = await makeFolder({...build, '.bundleignore/x': ''});
+    await expect(plan(cwd)).rejects.toMatchObject({
+      code: 'ERR_CONFIG_INVALID',
+      message: `${join(cwd, '.bundleignore')} cannot be read: it is not a regular file`,
+      cause: expect.any(Error),
+    });
+  });
+
+  test.each([
+    ['a default entry point', {ignore: ['ssr.*']}, '"ssr.*" leaves out ssr.js'],
+    ['a given one', {ssrOnly: ['server/render.js', 'ssr.js'], ignore: ['render.js']}, 'leaves out server/render.js'],
+    ['all that a pattern matches', {ssrOnly: ['server/**', 'ssr.js'], ignore: ['server/']}, '"server/**"'],
+  ])('a rule that hits %s is an error', async (_what, options, message) => {
+    const cwd = await makeFolder(build);
+    await expect(plan(cwd, options)).rejects.toMatchObject({
+      code: 'ERR_IGNORED_ENTRY',
+      message: expect.stringContaining(message),
+      suggestions: [expect.stringMatching(/--ignore, \.bundleignore.*--ssr-only/)],
+      details: expect.objectContaining({
+        rule: expect.any(String),
+        pattern: expect.any(String),
+        path: expect.any(String),
+      }),
+    });
+  });
+
+  test('a rule that leaves others of a pattern is none', async () => {
+    const cwd = await makeFolder({...build, 'build/server/render.js.map': ''});
+    expect(pathsOf(await plan(cwd, {ignore: ['*.map']}))).toContain('server/render.js');
+  });
+});
+
+describe('files that may hold secrets', () => {
+  const failure = async (cwd: string, options: Partial<BundlePlanOptions> = {}): Promise<RuntimeCliError> => {
+    const error: unknown = await plan(cwd, options).catch((reason: unknown) => reason);
+    if (!isRuntimeCliError(error)) throw new Error('it did not fail', {cause: error});
+    return error;
+  };
+  const secret = ['.env', '.env.production', 'conf/.npmrc', 'conf/id_rsa', 'conf/tls.key', 'conf/tls.pem', 'a.p12'];
+  const harmless = ['.env.example', '.env.production.sample', 'monkey', 'id_rsa.pub', 'key.js', 'x.npmrc'];
+  const treeOf = (names: readonly string[], content = ''): Tree =>
+    Object.fromEntries([...names, 'ssr.js'].map((name) => [`build/${name}`, content]));
+
+  test('are an error that names all of them where they are not server-only', async () => {
+    const cwd = await makeFolder(treeOf([...secret, ...harmless]));
+    const error = await failure(cwd);
+    expect(error).toMatchObject({
+      code: 'ERR_SENSITIVE_FILES',
+      exitCode: 3,
+      details: {files: secret.toSorted(), count: secret.length},
+    });
+    for (const name of secret) expect(error.message).toContain(name);
+    for (const name of harmless) expect(error.message).not.toContain(name);
+    expect(error.suggestions.join(' ')).toMatch(/--ignore GLOB.*\.bundleignore.*--ssr-only.*--allow-sensitive-files/);
+  });
+
+  test.each(['**/*', '*', 'static/**/*'])('are an error where %s is shared', async (pattern) => {
+    const cwd = await makeFolder(treeOf(['static/app.js', 'static/.env.local', 'x']));
+    expect(await failure(cwd, {ssrOnly: ['ssr.js'], ssrShared: [pattern]})).toMatchObject({
+      code: 'ERR_SENSITIVE_FILES',
+    });
+  });
+
+  test('are named up to a number', async () => {
+    const many = Array.from({length: 200}, (_, number) => `${String(number).padStart(3, '0')}.p12`);
+    const error = await failure(await makeFolder(treeOf(many)));
+    expect(error.message).toMatch(/000\.p12, .*009\.p12 and 190 more$/);
+    expect(error.details).toEqual({files: many.slice(0, 100), count: 200});
+  });
+
+  test('are a warning where they are server-only, and where they are allowed', async () => {
+    const cwd = await makeFolder(treeOf(secret));
+    const patterns = {ssrOnly: ['**/*', '**/.*'], ssrShared: []};
+    for (const {warnings, files} of [
+      await plan(cwd, patterns),
+      await plan(cwd, {ssrOnly: ['ssr.js'], ssrShared: [], allowSensitiveFiles: true}),
+    ]) {
+      expect(files).toHaveLength(secret.length + 1);
+      expect(warnings).toHaveLength(1);
+      for (const name of secret) expect(warnings[0]).toContain(name);
+      expect(warnings[0]).toMatch(/--ignore or \.bundleignore/);
+    }
+  });
+
+  test.each([
+    ['a certificate', '-----BEGIN CERTIFICATE-----\nMII\n-----END CERTIFICATE-----\n', true],
+    ['a public key', '-----BEGIN PUBLIC KEY-----\n', true],
+    ['a private key', '-----BEGIN PRIVATE KEY-----\n', false],
+    ['a private key behind a chain', '-----BEGIN CERTIFICATE-----\n\n-----BEGIN RSA PRIVATE KEY-----\n', false],
+    ['something unreadable', '\0 bytes', false],
+    ['more than anyone reads', `-----BEGIN CERTIFICATE-----${'\n'.repeat(300_000)}`, false],
+  ])('are told from %s of the same name by what they hold', async (_what, content, harmlessContent) => {
+    const cwd = await makeFolder({...smallBuild, 'build/tls.pem': content});
+    if (harmlessContent) expect((await plan(cwd)).warnings).toEqual([]);
+    else expect(await failure(cwd)).toMatchObject({code: 'ERR_SENSITIVE_FILES'});
+  });
+
+  test('are not warned about when they are ignored', async () => {
+    const cwd = await makeFolder({...smallBuild, 'build/.env': 'KEY=1'});
+    const {warnings, files} = await plan(cwd, {ignore: ['.env*']});
+    expect(warnings).toEqual([]);
+    expect(files).toHaveLength(3);
+  });
+});
+
+test('executable files are told by the bit of their owner', async () => {
+  const cwd = await makeFolder(smallBuild);
+  await writeTree(cwd, {'build/bin.sh': '#!/bin/sh\n'});
+  execFileSync('chmod', ['0700', join(cwd, 'build/bin.sh')]);
+  execFileSync('chmod', ['0611', join(cwd, 'build/ssr.js')]);
+  const {files} = await plan(cwd);
+  expect(files.filter(({executable}) => executable).map(({path}) => path)).toEqual(['bin.sh']);
+});
+
+test('an aborted signal ends planning with its reason', async () => {
+  const cwd = await makeFolder(smallBuild);
+  const reason = new Error('stopped');
+  await expect(plan(cwd, {ssrOnly: [], signal: AbortSignal.abort(reason)})).rejects.toBe(reason);
+  const controller = new AbortController();
+  const planning = plan(cwd, {signal: controller.signal});
+  controller.abort(reason);
+  await expect(planning).rejects.toBe(reason);
+  const late = new AbortController();
+  const now = (): Date => {
+    late.abort(reason);
+    return new Date();
+  };
+  await expect(plan(cwd, {message: undefined, now, signal: late.signal})).rejects.toBe(reason);
+});
+
+describe('while the build directory is looked through', () => {
+  /** Does something to a file between its being found and its being looked at. */
+  const scanWhile = async (cwd: string, change: (file: string) => void): Promise<unknown> =>
+    scanBuildDirectory(join(cwd, 'build'), {
+      ruleFor: (path) => {
+        if (path === 'ssr.js') change(join(cwd, 'build', path));
+        return undefined;
+      },
+    });
+
+  test('a file that vanishes is an error that names it', async () => {
+    const cwd = await makeFolder(smallBuild);
+    await expect(scanWhile(cwd, unlinkSync)).rejects.toMatchObject({
+      code: 'ERR_FILE_CHANGED',
+      message: `${join(cwd, 'build/ssr.js')} vanished while it was looked at`,
+    });
+  });
+
+  test('a file that becomes a directory is one too', async () => {
+    const cwd = await makeFolder(smallBuild);
+    const replace = (file: string): void => {
+      unlinkSync(file);
+      mkdirSync(file);
+    };
+    await expect(scanWhile(cwd, replace)).rejects.toMatchObject({
+      code: 'ERR_FILE_UNSUPPORTED',
+      message: expect.stringMatching(/: ssr\.js is a directory that was a file before$/),
+    });
+  });
+
+  test('a directory that becomes a file is an error of the build directory', async () => {
+    const names = Array.from({length: 200}, (_, index) => `build/d${String(index)}/file`);
+    const cwd = await makeFolder({...smallBuild, ...Object.fromEntries(names.map((name) => [name, '']))});
+    // A few are looked into at a time: the last one is not yet when the first of them are found.
+    const last =
+      readdirSync(join(cwd, 'build'))
+        .filter((name) => name.startsWith('d'))
+        .at(-1) ?? '';
+    const replace = (): void => {
+      rmSync(join(cwd, 'build', last), {recursive: true});
+      writeFileSync(join(cwd, 'build', last), '');
+    };
+    await expect(scanWhile(cwd, replace)).rejects.toMatchObject({
+      code: 'ERR_BUILD_DIRECTORY',
+      message: `the build directory ${join(cwd, 'build')} cannot be read: not a directory`,
+    });
+  });
+
+  test('an aborted signal ends it with its reason', async () => {
+    const cwd = await makeFolder(smallBuild);
+    const reason = new Error('stopped');
+    const rules = {ruleFor: () => undefined};
+    await expect(scanBuildDirectory(join(cwd, 'build'), rules, AbortSignal.abort(reason))).rejects.toBe(reason);
+  });
+});

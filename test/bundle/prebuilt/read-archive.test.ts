@@ -1,0 +1,331 @@
+import {createHash} from 'node:crypto';
+import {readdir, readlink} from 'node:fs/promises';
+import {join} from 'node:path';
+import {gzipSync} from 'node:zlib';
+import {describe, expect, test} from 'vitest';
+import {digestFile, isGzip, readArchive, type ArchiveContents} from '../../../src/bundle/prebuilt/read-archive.js';
+import {rawTar, type HostileEntry} from '../../testing/local-runtime/archives.js';
+import {makeFolder} from '../project.js';
+
+const MiB = 1024 * 1024;
+const endOfTar = Buffer.alloc(1024);
+const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+
+async function fileOf(bytes: Buffer): Promise<string> {
+  return join(await makeFolder({archive: bytes}), 'archive');
+}
+
+async function read(bytes: Buffer, wanted = 'wanted'): Promise<ArchiveContents> {
+  return readArchive(await fileOf(bytes), {wanted});
+}
+
+async function readEntries(...entries: readonly HostileEntry[]): Promise<ArchiveContents> {
+  return read(await rawTar(...entries));
+}
+
+describe('an archive is read', () => {
+  test.each([false, true])('with its digests and its entries, directories aside (gzip: %s)', async (compressed) => {
+    const tar = await rawTar(
+      {name: 'bld/', type: 'directory'},
+      {name: 'bld/a.js', content: 'abc', mode: 0o644},
+      {name: 'bld/run.sh', content: '#!', mode: 0o744},
+      {name: 'bld/others.sh', content: '#!', mode: 0o677},
+      {name: 'bld/contiguous', content: 'x', type: 'contiguous-file', mode: 0o644},
+      {name: 'bld/link', type: 'symlink', linkname: 'a.js', mode: 0o777},
+      {name: 'bld/hard', type: 'link', linkname: 'bld/a.js', mode: 0o755},
+    );
+    const bytes = compressed ? gzipSync(tar) : tar;
+    expect(await read(bytes)).toStrictEqual({
+      compressed,
+      size: bytes.length,
+      sha256: sha256(bytes),
+      contentSha256: sha256(tar),
+      entries: [
+        {name: 'bld/a.js', size: 3, executable: false},
+        {name: 'bld/run.sh', size: 2, executable: true},
+        {name: 'bld/others.sh', size: 2, executable: false},
+        {name: 'bld/contiguous', size: 1, executable: false},
+        {name: 'bld/link', size: 0, executable: false, linkTarget: 'a.js'},
+        {name: 'bld/hard', size: 0, executable: false, linkTarget: 'bld/a.js'},
+      ],
+      wanted: [],
+    });
+  });
+
+  test('with the content of what is wanted; of a second one it is only known that it is there', async () => {
+    const content = 'w'.repeat(MiB);
+    const {wanted} = await readEntries(
+      {name: 'other', content: 'o'.repeat(MiB + 1)},
+      {name: 'wanted', content},
+      {name: 'wanted', content: 'again'},
+    );
+    expect(wanted.map(String)).toEqual([content, '']);
+  });
+
+  test('with names as they unpack', async () => {
+    const {entries} = await readEntries({name: './', type: 'directory'}, {name: './bld//./a', content: 'x'});
+    expect(entries).toMatchObject([{name: 'bld/a'}]);
+  });
+
+  test('of any length: its end mark may come in two pieces', async () => {
+    // A file is read 1 MiB at a time: the last piece has half of the mark.
+    const tar = await rawTar({name: 'bld/a', content: 'x'.repeat(MiB - 1024)});
+    expect(tar.length).toBe(MiB + 512);
+    expect((await read(tar)).entries).toHaveLength(1);
+    await expect(read(tar.subarray(0, -512))).rejects.toThrow('it does not end with an end mark');
+  });
+
+  test('that compresses very well, as long as it is small', async () => {
+    const tar = await rawTar({name: 'bld/zeros', content: '\0'.repeat(2 * MiB)});
+    const bytes = gzipSync(tar);
+    expect(bytes.length).toBeLessThan(tar.length / 300);
+    expect((await read(bytes)).entries).toMatchObject([{size: 2 * MiB}]);
+  });
+
+  test('with names as long as a system takes', async () => {
+    const name = `bld/${'n'.repeat(4092)}`;
+    expect((await readEntries({name, content: 'x'})).entries).toMatchObject([{name}]);
+  });
+});
+
+describe('an archive is refused', () => {
+  test.each([
+    ['a name that climbs', {name: '../evil'}],
+    ['a name that climbs and comes back', {name: 'bld/../bld/evil'}],
+    ['a name with backslashes that climbs', {name: 'bld\\..\\evil'}],
+    ['an absolute name', {name: '/etc/evil'}],
+    ['an absolute name with a backslash', {name: '\\evil'}],
+    ['a name with a drive', {name: 'c:/evil'}],
+    ['a name in a drive', {name: 'C:evil.txt'}],
+    ['a name with a drive and a backslash', {name: 'Z:\\evil'}],
+    ['a name that is too long', {name: `bld/${'n'.repeat(4093)}`}],
+    ['a name with a NUL', {name: `bld/${'n'.repeat(100)}\0`}],
+    ['a directory that climbs', {name: '../evil/', type: 'directory'}],
+  ] as const)('for %s', async (_what, entry) => {
+    const shown = JSON.stringify(entry.name.slice(0, 200));
+    await expect(readEntries({name: 'bld/a'}, entry)).rejects.toThrow(`it has the unsafe name ${shown}`);
+  });
+
+  test.each([
+    ['absolute', '/etc/passwd'],
+    ['of a drive', 'C:\\x'],
+    ['that climbs out of the archive', '../../x'],
+    ['that climbs by backslashes', '..\\..\\x'],
+    ['that is too long', 'n'.repeat(4097)],
+    ['that says nothing', ''],
+  ])('for a link %s', async (_what, linkname) => {
+    await expect(readEntries({name: 'bld/l', type: 'symlink', linkname})).rejects.toThrow(
+      '"bld/l" in it is a link that leads out of it',
+    );
+    await expect(readEntries({name: 'bld/l', type: 'link', linkname})).rejects.toThrow(
+      '"bld/l" in it is a hard link that leads out of it',
+    );
+  });
+
+  test('for a hard link that climbs, even out of its own folder only: its target is seen from the top', async () => {
+    expect((await readEntries({name: 'bld/l', type: 'symlink', linkname: '../x'})).entries).toHaveLength(1);
+    await expect(readEntries({name: 'bld/l', type: 'link', linkname: '../x'})).rejects.toThrow('hard link');
+  });
+
+  test('but not for names and targets that only look like it', async () => {
+    const {entries} = await readEntries(
+      {name: 'bld/..a/b..', content: 'x'},
+      {name: 'bld/C:/x', content: 'x'},
+      {name: 'CC:/x', content: 'x'},
+      {name: 'bld/l', type: 'symlink', linkname: './..a'},
+    );
+    expect(entries).toHaveLength(4);
+  });
+
+  test.each(['block-device', 'character-device', 'fifo'] as const)('for a %s', async (type) => {
+    await expect(readEntries({name: 'bld/x', type})).rejects.toThrow(
+      '"bld/x" in it is neither a file nor a folder nor a link',
+    );
+  });
+
+  test('for a wanted entry that is too large to be held', async () => {
+    await expect(readEntries({name: 'wanted', content: 'w'.repeat(MiB + 1)})).rejects.toThrow(
+      'wanted in it has more than 1048576 bytes',
+    );
+  });
+
+  test.each([
+    ['without its end mark', (tar: Buffer) => tar.subarray(0, -1024)],
+    ['with half of its end mark', (tar: Buffer) => tar.subarray(0, -512)],
+    ['with something behind it', (tar: Buffer) => Buffer.concat([tar, Buffer.from('more')])],
+  ])('%s', async (_what, change) => {
+    const tar = await rawTar({name: 'bld/a', content: 'x'});
+    for (const bytes of [change(tar), gzipSync(change(tar))]) await expect(read(bytes)).rejects.toThrow();
+  });
+
+  test('when it is neither gzip nor tar', async () => {
+    for (const bytes of [Buffer.alloc(0), Buffer.from('text'), Buffer.alloc(10_240, 'text')]) {
+      await expect(read(bytes)).rejects.toThrow('it is neither a gzip nor a tar file');
+    }
+  });
+
+  test('when it is gzip of no tar', async () => {
+    await expect(read(gzipSync('no tar'.repeat(1000)))).rejects.toThrow('it is no tar, or damaged');
+  });
+
+  test('for more entries than are held', async () => {
+    const entry = (await rawTar({name: 'bld/a'})).subarray(0, 512);
+    const tar = Buffer.concat([Buffer.alloc(200_001 * 512, entry), endOfTar]);
+    await expect(read(gzipSync(tar, {level: 1}))).rejects.toThrow('it has more than 200000 entries');
+  });
+});
+
+/** The header of an entry with fields as they are given, and its checksum. */
+function rawHeader(name: string, fields: {readonly type?: string; readonly size?: string | Buffer} = {}): Buffer {
+  const header = Buffer.alloc(512);
+  header.write(name, 0, 100);
+  header.write('0000644\0', 100);
+  const size = fields.size ?? '00000000000\0';
+  if (typeof size === 'string') header.write(size, 124, 'latin1');
+  else size.copy(header, 124);
+  header.write('        ', 148);
+  header.write(fields.type ?? '0', 156, 'latin1');
+  header.write('ustar\x0000', 257, 'latin1');
+  const sum = header.reduce((total, byte) => total + byte, 0);
+  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
+  return header;
+}
+
+const octal = (size: number): string => `${size.toString(8).padStart(11, '0')}\0`;
+
+function block(content: string | Buffer): Buffer {
+  const bytes = Buffer.from(content);
+  return Buffer.concat([bytes, Buffer.alloc((512 - (bytes.length % 512)) % 512)]);
+}
+
+function extension(type: string, content: string | Buffer): Buffer {
+  return Buffer.concat([rawHeader('header', {type, size: octal(Buffer.byteLength(content))}), block(content)]);
+}
+
+function pax(key: string, value: string): string {
+  const rest = Buffer.byteLength(` ${key}=${value}\n`);
+  let length = rest;
+  while (rest + String(length).length !== length) length = rest + String(length).length;
+  return `${String(length)} ${key}=${value}\n`;
+}
+
+describe('what programs read differently is refused', () => {
+  const file = rawHeader('bld/a');
+  const base256 = (...bytes: readonly number[]): Buffer => Buffer.from(bytes);
+
+  test('but not what all of them read alike', async () => {
+    const long = `bld/${'n'.repeat(200)}`;
+    const {entries} = await read(
+      Buffer.concat([
+        extension('g', pax('comment', 'of git archive')),
+        ...[extension('x', pax('path', long) + pax('mtime', '1.5')), file],
+        ...[extension('L', `${long}2\0`), extension('K', 'a\0'), rawHeader('x', {type: '2'})],
+        ...[rawHeader('bld/b', {size: base256(0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1)}), block('x')],
+        ...[extension('x', pax('size', '2')), rawHeader('bld/c'), block('xy'), endOfTar, Buffer.alloc(5120)],
+      ]),
+    );
+    expect(entries).toMatchObject([
+      ...[{name: long}, {name: `${long}2`, linkTarget: 'a'}],
+      ...[
+        {name: 'bld/b', size: 1},
+        {name: 'bld/c', size: 2},
+      ],
+    ]);
+  });
+
+  test.each<readonly [string, readonly Buffer[], string]>([
+    ['another archive behind the end mark', [file, endOfTar, rawHeader('bld/b')], 'something was added'],
+    ['an entry behind one block of zeros', [file, Buffer.alloc(512), rawHeader('bld/b')], 'something was added'],
+    ['a negative size', [rawHeader('bld/a', {size: Buffer.alloc(12, 0xff)})], 'a size that not every program'],
+    ['a size with a sign', [rawHeader('bld/a', {size: '-0000000001\0'})], 'a size that not every program'],
+    ['a size that is no number', [rawHeader('bld/a', {size: '0000000000x\0'})], 'a size that not every program'],
+    ['an empty size', [rawHeader('bld/a', {size: Buffer.alloc(12)})], 'a size that not every program'],
+    ['a huge size', [rawHeader('bld/a', {size: base256(0x80, 1, ...Array<number>(10).fill(0))})], 'a size that not'],
+    ['a size of pax that is no number', [extension('x', pax('size', '1e3')), file], 'a size that not every program'],
+    ['a folder with content', [rawHeader('bld/a/', {type: '5', size: octal(512)}), block('x')], 'without content'],
+    ['a link with content', [rawHeader('bld/l', {type: '2', size: octal(5)}), block('x')], 'without content'],
+    ['a file named as a folder', [rawHeader('bld/a/', {size: octal(5)}), block('x')], 'without content'],
+    ['a sparse file', [rawHeader('bld/a', {type: 'S', size: octal(5)}), block('x')], 'without content'],
+    ['a sparse file of pax', [extension('x', pax('GNU.sparse.major', '1')), file], 'a file with holes'],
+    ['a path for all that follows', [extension('g', pax('path', 'evil')), file], 'one path for all'],
+    ['a path that is said twice', [extension('x', pax('path', 'a') + pax('path', 'b')), file], 'pax record path'],
+    ['two pax headers', [extension('x', pax('path', 'a')), extension('x', pax('path', 'b')), file], 'several headers'],
+    ['a long name beside pax', [extension('x', pax('path', 'a')), extension('L', 'b\0'), file], 'several headers'],
+    ['pax that is cut off', [extension('x', '20 path=a\n'), file], 'a pax record that not'],
+    ['pax without lengths', [extension('x', 'path=a\n'), file], 'a pax record that not'],
+    ['a large pax header', [extension('x', pax('comment', 'x'.repeat(663_000))), file], '65536 are allowed'],
+    ['a large long name', [extension('L', 'x'.repeat(65_537)), file], '65536 are allowed'],
+    ['a pax header that never comes', [rawHeader('x', {type: 'x', size: octal(2 ** 32)})], '65536 are allowed'],
+  ])('%s', async (_what, blocks, reason) => {
+    await expect(read(Buffer.concat([...blocks, endOfTar]))).rejects.toThrow(reason);
+  });
+
+  test('more names than are held', async () => {
+    const entry = Buffer.concat([extension('L', `bld/${'n'.repeat(4000)}\0`), file]);
+    const tar = Buffer.concat([Buffer.alloc(9000 * entry.length, entry), endOfTar]);
+    await expect(read(gzipSync(tar, {level: 1}))).rejects.toThrow('its names have more than 33554432 bytes');
+  });
+
+  test('something behind the gzip, or another member of it', async () => {
+    const tar = await rawTar({name: 'bld/a', content: 'x'});
+    await expect(read(Buffer.concat([gzipSync(tar), Buffer.from('more')]))).rejects.toThrow();
+    await expect(read(Buffer.concat([gzipSync(tar), Buffer.from('\0more')]))).rejects.toThrow('something was added');
+    await expect(read(Buffer.concat([gzipSync(tar), gzipSync(tar)]))).rejects.toThrow('something was added');
+  });
+});
+
+describe('links are followed as a file system does', () => {
+  const link = (name: string, linkname: string): HostileEntry => ({name, type: 'symlink', linkname});
+
+  test.each<readonly [string, readonly HostileEntry[], string]>([
+    ['through another one', [link('a/b', '..'), link('c', 'a/b/../..')], '"c" in it is a link that leads out'],
+    ['in a circle', [link('a', 'b'), link('b', 'a')], 'a link that leads out'],
+    ['below a link', [link('a', 'b'), {name: 'a/x', content: 'x'}], '"a/x" in it lies below "a"'],
+    ['below a link that comes later', [{name: 'a/x', content: 'x'}, link('a', 'b')], '"a/x" in it lies below "a"'],
+    ['below a file', [{name: 'a'}, {name: 'a/b/c'}], '"a/b/c" in it lies below "a"'],
+    ['a link twice', [link('a', 'b'), link('a', 'c')], 'it has "a" twice'],
+    ['a link in the place of a file', [{name: 'a'}, link('./a', 'c')], 'it has "a" twice'],
+    ['a hard link to a link', [link('a', 'b'), {name: 'h', type: 'link', linkname: 'a'}], 'a hard link that leads out'],
+  ])('%s', async (_what, entries, reason) => {
+    await expect(readEntries(...entries)).rejects.toThrow(reason);
+  });
+
+  test('and may lead anywhere inside', async () => {
+    const {entries} = await readEntries(
+      link('a/b', '..'),
+      link('c', 'a/b/a'),
+      link('d', 'nowhere'),
+      link('a/e', '../c/b'),
+    );
+    expect(entries).toHaveLength(4);
+  });
+});
+
+test('gzip and tar are told apart by what they begin with, and the file is closed again', async () => {
+  const tar = await rawTar({name: 'bld/a'});
+  const [plain, compressed] = [await fileOf(tar), await fileOf(gzipSync(tar))];
+  expect(await isGzip(plain)).toBe(false);
+  expect(await isGzip(compressed)).toBe(true);
+  const open = await Promise.all(
+    (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')),
+  );
+  expect(open.filter((path) => path === plain || path === compressed)).toEqual([]);
+});
+
+describe('an aborted signal ends the reading with its reason', () => {
+  const reason = new Error('stopped');
+  const signal = AbortSignal.abort(reason);
+
+  test('of an archive', async () => {
+    await expect(readArchive(await fileOf(await rawTar({name: 'a'})), {signal})).rejects.toBe(reason);
+  });
+
+  test('for a digest', async () => {
+    await expect(digestFile(await fileOf(Buffer.from('abc')), signal)).rejects.toMatchObject({name: 'AbortError'});
+  });
+});
+
+test('a file is counted and hashed', async () => {
+  const bytes = Buffer.alloc(3 * MiB + 7, 'abc');
+  expect(await digestFile(await fileOf(bytes))).toEqual({size: bytes.length, sha256: sha256(bytes)});
+});
