@@ -54,7 +54,7 @@ const owners = {
   'fast-glob': {owner: 'src/bundle/'},
   jiti: {owner: 'src/modules/'},
   listr2: {owner: 'src/progress/'},
-  '@oclif/core': {owner: 'src/cli/oclif[.]ts', types: '^src/(cli/(?!oclif[.]ts)|commands/)'},
+  '@oclif/core': {owner: 'src/cli/process/oclif[.]ts', types: '^src/(cli/(?!process/oclif[.]ts)|commands/)'},
   busboy: {owner: 'src/testing/'},
   mime: {owner: 'src/testing/'},
 };

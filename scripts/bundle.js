@@ -12,12 +12,18 @@ const {exports, oclif} = JSON.parse(readFileSync('package.json', 'utf8'));
 /** What is loaded by its name: by importers of the package, by bin, by oclif. */
 const published = [
   ...Object.values(exports).flatMap((entry) => entry.default ?? []),
-  './dist/cli/start.js',
+  './dist/cli/process/start.js',
   oclif.helpClass.target,
   ...Object.values(oclif.hooks).map(({target}) => target),
 ];
 /** Parts that scripts, bench and commands of tests are made with. */
-const parts = ['cli/base-command', 'cli/flags', 'cli/settings/definitions', 'errors/index', 'http/index'];
+const parts = [
+  'cli/command/base-command',
+  'cli/command/flags',
+  'cli/settings/definitions',
+  'errors/index',
+  'http/index',
+];
 const commands = readdirSync('src/commands', {recursive: true}).filter((file) => file.endsWith('.ts'));
 
 /** Left where npm puts them: what loads files of its own, oclif's plugins, and what oclif needs for TypeScript only. */

@@ -1,5 +1,5 @@
 // Writes docs/reference/json.md and a JSON Schema for the document of every command into docs/reference/json, from the types
-// in src/cli/documents.ts and their docstrings. `npm run docs:generate` runs it.
+// in src/cli/output/documents.ts and their docstrings. `npm run docs:generate` runs it.
 import {mkdir, readFile, rm, writeFile} from 'node:fs/promises';
 import {createGenerator} from 'ts-json-schema-generator';
 
@@ -7,7 +7,7 @@ const reference = new URL('../docs/reference/', import.meta.url);
 const manifest = JSON.parse(await readFile(new URL('../oclif.manifest.json', import.meta.url), 'utf8'));
 
 const generator = createGenerator({
-  path: 'dist/cli/documents.d.ts',
+  path: 'dist/cli/output/documents.d.ts',
   tsconfig: 'tsconfig.json',
   // Each schema is complete in itself, and reads from top to bottom.
   expose: 'none',
@@ -39,7 +39,7 @@ const documents = [
 
 const page = `# JSON documents
 
-<!-- Written by scripts/json-reference.js from src/cli/documents.ts. -->
+<!-- Written by scripts/json-reference.js from src/cli/output/documents.ts. -->
 
 With \`--json\` a command of mycli prints one JSON document on stdout and nothing else there, whatever plugins and configuration files
 print; what people read goes to stderr. When a command fails, or is no command at all, the document is an error and the exit

@@ -1,6 +1,6 @@
 import {PassThrough} from 'node:stream';
 import {describe, expect, test} from 'vitest';
-import {confirm, requireConsent} from '../../src/cli/confirm.js';
+import {confirm, requireConsent} from '../../src/cli/prompts/confirm.js';
 import {sanitize} from '../../src/cli/output/sanitize.js';
 
 function terminal({interactive = true, isTTY = true} = {}) {

@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {resolveConnection, type Connection} from '../../src/cli/connection.js';
+import {resolveConnection, type Connection} from '../../src/cli/backends/connection.js';
 import {resolveSettings} from '../../src/cli/settings/resolve-settings.js';
 import type {Settings} from '../../src/cli/settings/settings.js';
 

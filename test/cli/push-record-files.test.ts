@@ -2,7 +2,7 @@ import {mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile} from 'node:fs/pr
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
-import {pushRecordFiles} from '../../src/cli/push-record-files.js';
+import {pushRecordFiles} from '../../src/cli/command/push-record-files.js';
 import type {PushPlace, PushRecord} from '../../src/operations/push-records.js';
 
 const place: PushPlace = {backend: 'legacy', origin: 'https://runtime.example', projectSlug: 'shop'};

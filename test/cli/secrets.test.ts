@@ -4,8 +4,8 @@ import {join} from 'node:path';
 import {Readable} from 'node:stream';
 import {inspect} from 'node:util';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
-import {readSecrets} from '../../src/cli/secrets.js';
-import {Secret} from '../../src/cli/secret.js';
+import {readSecrets} from '../../src/cli/settings/read-secrets.js';
+import {Secret} from '../../src/cli/settings/secret.js';
 import type {Setting} from '../../src/cli/settings/settings.js';
 
 let cwd: string;

@@ -70,7 +70,7 @@ test('--version loads one module beside the binary, and no package', async () =>
   expect(await loadedBy(['--version'])).toEqual({
     installed: [],
     bundled: [],
-    modules: ['bin/run.js', 'src/cli/start.ts', 'src/version.ts'],
+    modules: ['bin/run.js', 'src/cli/process/start.ts', 'src/version.ts'],
   });
 });
 

@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {assertTrustedOrigin} from '../../src/cli/trusted-origins.js';
+import {assertTrustedOrigin} from '../../src/cli/backends/trusted-origins.js';
 
 function check(url: string, list: string | undefined): void {
   assertTrustedOrigin(url, '--origin', {MYCLI_TRUSTED_ORIGINS: list});

@@ -1,7 +1,7 @@
 import {appendFile, readFile, stat, writeFile} from 'node:fs/promises';
 import {resolve} from 'node:path';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
-import type {CommandContext} from '../command-context.js';
+import type {CommandContext} from '../command/command-context.js';
 import type {JsonDocument} from '../output/output.js';
 import {dotenvLines, dotenvName, fitsDotenv, githubOutputs, summaryTable} from './output-formats.js';
 import {factsOfDocument, factNames, factsOfError, textOf, type StepFacts} from './step-facts.js';

@@ -1,7 +1,7 @@
 import {chmod, mkdir, rm, stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
-import {readPrivateFile, replacePrivateFile} from '../private-file.js';
+import {readPrivateFile, replacePrivateFile} from '../../files/private-file.js';
 import type {OriginCredentials} from './credential-schema.js';
 
 /** Where credentials are stored. */
@@ -56,7 +56,7 @@ export async function updateCredentials(
   change: (stored: StoredCredentials) => StoredCredentials,
 ): Promise<void> {
   const path = credentialPath(file);
-  const {withFileLock} = await import('../file-lock.js');
+  const {withFileLock} = await import('../../files/file-lock.js');
   try {
     await mkdir(file.directory, {recursive: true, mode: 0o700});
     // What is loose is told before it is mended.

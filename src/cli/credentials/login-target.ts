@@ -1,9 +1,9 @@
 import {isInsecureOrigin, normalizeOrigin, parseServiceUrl} from '../../http/origin.js';
-import type {CommandContext} from '../command-context.js';
+import type {CommandContext} from '../command/command-context.js';
 import type {SettingKey} from '../settings/definitions.js';
 import {requireSetting} from '../settings/describe-settings.js';
 import type {Settings} from '../settings/settings.js';
-import {assertTrustedOrigin} from '../trusted-origins.js';
+import {assertTrustedOrigin} from '../backends/trusted-origins.js';
 import type {OriginCredentials} from './credential-schema.js';
 
 /** Kinds of credentials that can be stored. */

@@ -1,5 +1,5 @@
 import {normalizeOrigin, parseServiceUrl} from '../../http/origin.js';
-import {Secret} from '../secret.js';
+import {Secret} from '../settings/secret.js';
 import type {Setting, SettingSource, Settings} from '../settings/settings.js';
 import {readCredentials, type CredentialFile, type StoredCredentials} from './credential-file.js';
 import type {OriginCredentials} from './credential-schema.js';

@@ -1,5 +1,5 @@
 import {isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
-import {withoutPlugin} from '../abnormal-end.js';
+import {withoutPlugin} from '../process/abnormal-end.js';
 import {isOclifError, isUsageError, usageError, type OclifError} from './oclif-errors.js';
 
 /** An error as people and programs see it. */

@@ -1,6 +1,6 @@
 import type {Interfaces} from '@oclif/core';
 import {noSuchCommand} from '../errors/no-such-command.js';
-import {sessions} from '../session.js';
+import {sessions} from '../process/session.js';
 import {helpPages, type HelpPage} from './pages.js';
 import {QuickHelp} from './quick-help.js';
 

@@ -1,5 +1,5 @@
 import type {Config, Interfaces} from '@oclif/core';
-import {CommandHelp, Help} from '../oclif.js';
+import {CommandHelp, Help} from '../process/oclif.js';
 
 type Render = (text: string) => string;
 

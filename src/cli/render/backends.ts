@@ -1,7 +1,7 @@
 import type {BackendFailure} from '../../backends/registry.js';
-import type {JsonDocument} from '../command-context.js';
-import type {BackendDescription} from '../describe-backends.js';
-import type {BackendListDocument, Body} from '../documents.js';
+import type {JsonDocument} from '../command/command-context.js';
+import type {BackendDescription} from '../backends/describe-backends.js';
+import type {BackendListDocument, Body} from '../output/documents.js';
 import type {Output} from '../output/output.js';
 import {tableLines} from './table.js';
 

@@ -1,8 +1,8 @@
 import {commandLine} from '../../errors/command-line.js';
 import type {BundlePlan} from '../../bundle/index.js';
 import type {BuildBundleResult} from '../../operations/build-bundle.js';
-import type {JsonDocument} from '../command-context.js';
-import type {Body, BundleBuildDocument} from '../documents.js';
+import type {JsonDocument} from '../command/command-context.js';
+import type {Body, BundleBuildDocument} from '../output/documents.js';
 import type {Output} from '../output/output.js';
 import {describePlannedFiles, plannedDocument} from './plan.js';
 

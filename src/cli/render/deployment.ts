@@ -1,6 +1,6 @@
 import type {DeployBundleResult} from '../../operations/options.js';
-import type {JsonDocument} from '../command-context.js';
-import type {Body, BundleDeployDocument} from '../documents.js';
+import type {JsonDocument} from '../command/command-context.js';
+import type {Body, BundleDeployDocument} from '../output/documents.js';
 import type {Output} from '../output/output.js';
 import {afterDeployment} from './next-command.js';
 

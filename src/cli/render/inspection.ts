@@ -1,6 +1,6 @@
 import type {ArchiveInspection, PatternMatches} from '../../operations/inspect-bundle.js';
-import type {JsonDocument} from '../command-context.js';
-import type {Body, BundleInspectDocument} from '../documents.js';
+import type {JsonDocument} from '../command/command-context.js';
+import type {Body, BundleInspectDocument} from '../output/documents.js';
 import type {Output} from '../output/output.js';
 import {renderTable, type Column} from './table.js';
 

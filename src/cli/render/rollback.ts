@@ -1,7 +1,7 @@
 import {commandLine} from '../../errors/command-line.js';
 import type {RollbackBundleResult} from '../../operations/rollback-bundle.js';
-import type {JsonDocument} from '../command-context.js';
-import type {Body, BundleRollbackDocument} from '../documents.js';
+import type {JsonDocument} from '../command/command-context.js';
+import type {Body, BundleRollbackDocument} from '../output/documents.js';
 import type {Output} from '../output/output.js';
 import {describeOutcome, type DeployOutcome} from './deployment.js';
 

@@ -1,5 +1,5 @@
-import type {JsonDocument} from '../command-context.js';
-import type {Body, ConfigShowDocument} from '../documents.js';
+import type {JsonDocument} from '../command/command-context.js';
+import type {Body, ConfigShowDocument} from '../output/documents.js';
 import type {Output} from '../output/output.js';
 import type {ExplainedSetting, ExplainedSettings, OverriddenValue} from '../settings/explain-settings.js';
 import {definitions} from '../settings/definitions.js';

@@ -1,7 +1,7 @@
 import type {Interfaces} from '@oclif/core';
 import {compressionLevelSchema, matchModeSchema} from '../../bundle/option-schemas.js';
 import {longestTimeoutSeconds} from '../../operations/longest-timeout.js';
-import type {Secret} from '../secret.js';
+import type {Secret} from './secret.js';
 import * as kinds from './kinds.js';
 
 /** Everything there is to say of a setting. Flags, the schema of the configuration file, help and docs come from it. */

@@ -1,7 +1,7 @@
 import {isRecord} from '../../errors/is-record.js';
-import {loadConfigFile} from '../config/config-file.js';
+import {loadConfigFile} from './config-file.js';
 import {withStoredCredentials} from '../credentials/stored-settings.js';
-import {isSecretName, Secret} from '../secret.js';
+import {isSecretName, Secret} from './secret.js';
 import {definitions, settingKeys, variableOf, type SettingKey} from './definitions.js';
 import type {SettingsOrigin} from './load-settings.js';
 import {

@@ -2,7 +2,7 @@ import {resolve} from 'node:path';
 import * as v from 'valibot';
 import {dependenciesSchema, numberSchema, objectSchema} from '../../bundle/option-schemas.js';
 import {shownAddress} from '../../http/origin.js';
-import {Secret} from '../secret.js';
+import {Secret} from './secret.js';
 
 /** A value that a setting cannot have. The message ends the sentence "--flag ...": "must be a whole number". */
 export class InvalidValue extends Error {}

@@ -1,10 +1,10 @@
 import type {Readable} from 'node:stream';
 import type {Environment} from '../../http/types.js';
-import {loadConfigFile} from '../config/config-file.js';
+import {loadConfigFile} from './config-file.js';
 import type {CredentialFile} from '../credentials/credential-file.js';
 import {withStoredCredentials} from '../credentials/stored-settings.js';
-import {readDependencies} from '../dependencies.js';
-import {readSecrets} from '../secrets.js';
+import {readDependencies} from './read-dependencies.js';
+import {readSecrets} from './read-secrets.js';
 import {resolveSettings, type FlagValues} from './resolve-settings.js';
 import {secretKeys} from './definitions.js';
 import type {Settings} from './settings.js';

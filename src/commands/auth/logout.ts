@@ -1,10 +1,10 @@
-import {BaseCommand} from '../../cli/base-command.js';
-import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
+import {BaseCommand} from '../../cli/command/base-command.js';
+import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {readCredentials, updateCredentials} from '../../cli/credentials/credential-file.js';
 import {originOf} from '../../cli/credentials/stored-settings.js';
-import type {AuthLogoutDocument, Body} from '../../cli/documents.js';
-import {connectionFlags} from '../../cli/flags.js';
-import {Flags} from '../../cli/oclif.js';
+import type {AuthLogoutDocument, Body} from '../../cli/output/documents.js';
+import {connectionFlags} from '../../cli/command/flags.js';
+import {Flags} from '../../cli/process/oclif.js';
 import type {Settings} from '../../cli/settings/settings.js';
 import {createError} from '../../errors/index.js';
 

@@ -1,5 +1,5 @@
-import {BaseCommand} from '../../cli/base-command.js';
-import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
+import {BaseCommand} from '../../cli/command/base-command.js';
+import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {credentialPath, readCredentials} from '../../cli/credentials/credential-file.js';
 import {
   credentialEntries,
@@ -7,8 +7,8 @@ import {
   shownAddress,
   storedSecrets,
 } from '../../cli/credentials/describe-credentials.js';
-import type {AuthStatusDocument, Body} from '../../cli/documents.js';
-import {connectionFlags} from '../../cli/flags.js';
+import type {AuthStatusDocument, Body} from '../../cli/output/documents.js';
+import {connectionFlags} from '../../cli/command/flags.js';
 import type {Settings} from '../../cli/settings/settings.js';
 
 export default class AuthStatus extends BaseCommand<typeof AuthStatus> {

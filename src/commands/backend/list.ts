@@ -1,9 +1,9 @@
-import {warnOfIncompleteApi} from '../../cli/api-completeness.js';
-import {loadAllBackends} from '../../cli/backends.js';
-import {BaseCommand} from '../../cli/base-command.js';
-import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
-import {resolveConnection} from '../../cli/connection.js';
-import {connectionFlags} from '../../cli/flags.js';
+import {warnOfIncompleteApi} from '../../cli/backends/api-completeness.js';
+import {loadAllBackends} from '../../cli/backends/load-backends.js';
+import {BaseCommand} from '../../cli/command/base-command.js';
+import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
+import {resolveConnection} from '../../cli/backends/connection.js';
+import {connectionFlags} from '../../cli/command/flags.js';
 import {renderBackends} from '../../cli/render/backends.js';
 
 export default class BackendList extends BaseCommand<typeof BackendList> {
@@ -22,7 +22,7 @@ export default class BackendList extends BaseCommand<typeof BackendList> {
     warnOfIncompleteApi(context.output, runtimeBackend.value, (key) => settings[key] !== undefined);
     const connection = resolveConnection(context, settings);
     const registry = await loadAllBackends({context, settings, config: this.config, flags: this.flags});
-    const {describeBackends} = await import('../../cli/describe-backends.js');
+    const {describeBackends} = await import('../../cli/backends/describe-backends.js');
     const {env, logger, version} = context;
     const surroundings = {env, logger, projectSlug: projectSlug?.value, targetSlug: targetSlug?.value};
     const backends = await describeBackends(registry, connection, backendOptions.value, surroundings);

@@ -1,9 +1,9 @@
-import {BaseCommand} from '../../cli/base-command.js';
-import {bundleOptions, rejectV2OnlyFlags} from '../../cli/bundle-options.js';
-import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
-import {commandHost} from '../../cli/command-host.js';
-import {bundleFlags, connectionFlags} from '../../cli/flags.js';
-import {Flags} from '../../cli/oclif.js';
+import {BaseCommand} from '../../cli/command/base-command.js';
+import {bundleOptions, rejectV2OnlyFlags} from '../../cli/command/operation-options.js';
+import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
+import {commandHost} from '../../cli/command/command-host.js';
+import {bundleFlags, connectionFlags} from '../../cli/command/flags.js';
+import {Flags} from '../../cli/process/oclif.js';
 import {createError} from '../../errors/index.js';
 import {requireSetting} from '../../cli/settings/describe-settings.js';
 

@@ -1,9 +1,9 @@
-import {BaseCommand} from '../../cli/base-command.js';
-import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
-import type {Body, BundleDownloadDocument} from '../../cli/documents.js';
-import {connectionFlags, rateLimitFlags} from '../../cli/flags.js';
-import {Args, Flags} from '../../cli/oclif.js';
-import {reachBackends} from '../../cli/reach-backends.js';
+import {BaseCommand} from '../../cli/command/base-command.js';
+import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
+import type {Body, BundleDownloadDocument} from '../../cli/output/documents.js';
+import {connectionFlags, rateLimitFlags} from '../../cli/command/flags.js';
+import {Args, Flags} from '../../cli/process/oclif.js';
+import {reachBackends} from '../../cli/command/reach-backends.js';
 import {requireSetting} from '../../cli/settings/describe-settings.js';
 
 export default class BundleDownload extends BaseCommand<typeof BundleDownload> {

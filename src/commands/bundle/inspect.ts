@@ -1,11 +1,11 @@
 import {existsSync} from 'node:fs';
 import {resolve} from 'node:path';
-import {BaseCommand} from '../../cli/base-command.js';
-import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
-import {commandHost} from '../../cli/command-host.js';
-import {bundleFlags, columnsFlag, connectionFlags, rateLimitFlags} from '../../cli/flags.js';
-import {Args} from '../../cli/oclif.js';
-import {reachBackends} from '../../cli/reach-backends.js';
+import {BaseCommand} from '../../cli/command/base-command.js';
+import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
+import {commandHost} from '../../cli/command/command-host.js';
+import {bundleFlags, columnsFlag, connectionFlags, rateLimitFlags} from '../../cli/command/flags.js';
+import {Args} from '../../cli/process/oclif.js';
+import {reachBackends} from '../../cli/command/reach-backends.js';
 import {requireSetting} from '../../cli/settings/describe-settings.js';
 import type {Settings} from '../../cli/settings/settings.js';
 

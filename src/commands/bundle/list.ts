@@ -1,7 +1,7 @@
-import {BaseCommand} from '../../cli/base-command.js';
-import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
-import {connectionFlags, listFlags, rateLimitFlags} from '../../cli/flags.js';
-import {reachBackends} from '../../cli/reach-backends.js';
+import {BaseCommand} from '../../cli/command/base-command.js';
+import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
+import {connectionFlags, listFlags, rateLimitFlags} from '../../cli/command/flags.js';
+import {reachBackends} from '../../cli/command/reach-backends.js';
 import {requireSetting} from '../../cli/settings/describe-settings.js';
 
 export default class BundleList extends BaseCommand<typeof BundleList> {

@@ -1,7 +1,7 @@
-import {BaseCommand} from '../../cli/base-command.js';
-import {archiveSettings, bundleOptions, rejectV2OnlyFlags} from '../../cli/bundle-options.js';
+import {BaseCommand} from '../../cli/command/base-command.js';
+import {archiveSettings, bundleOptions, rejectV2OnlyFlags, waitOptions} from '../../cli/command/operation-options.js';
 import {withStepOutputs} from '../../cli/ci/step-outputs.js';
-import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
+import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {
   bundleFlags,
   connectionFlags,
@@ -10,12 +10,11 @@ import {
   pushFlags,
   waitFlags,
   waitForSlotFlag,
-} from '../../cli/flags.js';
-import {Flags} from '../../cli/oclif.js';
-import {pushRecordFiles} from '../../cli/push-record-files.js';
-import {reachBackends} from '../../cli/reach-backends.js';
+} from '../../cli/command/flags.js';
+import {Flags} from '../../cli/process/oclif.js';
+import {pushRecordFiles} from '../../cli/command/push-record-files.js';
+import {reachBackends} from '../../cli/command/reach-backends.js';
 import {requireSetting} from '../../cli/settings/describe-settings.js';
-import {waitOptions} from '../../cli/wait-options.js';
 import type {BundleFormat} from '../../bundle/types.js';
 import {createError} from '../../errors/index.js';
 

@@ -1,10 +1,10 @@
-import {BaseCommand} from '../../cli/base-command.js';
-import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
-import {connectionFlags, rateLimitFlags, waitFlags} from '../../cli/flags.js';
-import {Flags} from '../../cli/oclif.js';
-import {reachBackends} from '../../cli/reach-backends.js';
+import {waitOptions} from '../../cli/command/operation-options.js';
+import {BaseCommand} from '../../cli/command/base-command.js';
+import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
+import {connectionFlags, rateLimitFlags, waitFlags} from '../../cli/command/flags.js';
+import {Flags} from '../../cli/process/oclif.js';
+import {reachBackends} from '../../cli/command/reach-backends.js';
 import {requireSetting} from '../../cli/settings/describe-settings.js';
-import {waitOptions} from '../../cli/wait-options.js';
 
 export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
   static override readonly summary = 'Deploy the bundle that a target ran before the current one.';

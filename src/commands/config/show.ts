@@ -1,7 +1,7 @@
-import {warnOfIncompleteApi} from '../../cli/api-completeness.js';
-import {loadWantedBackends} from '../../cli/backends.js';
-import {BaseCommand} from '../../cli/base-command.js';
-import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
+import {warnOfIncompleteApi} from '../../cli/backends/api-completeness.js';
+import {loadWantedBackends} from '../../cli/backends/load-backends.js';
+import {BaseCommand} from '../../cli/command/base-command.js';
+import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {
   bundleFlags,
   columnsFlag,
@@ -10,7 +10,7 @@ import {
   pushFlags,
   waitFlags,
   waitForSlotFlag,
-} from '../../cli/flags.js';
+} from '../../cli/command/flags.js';
 
 export default class ConfigShow extends BaseCommand<typeof ConfigShow> {
   static override readonly summary = 'Show every setting with its value, its source and what it overrode.';

@@ -1,7 +1,7 @@
-import {BaseCommand} from '../../cli/base-command.js';
-import type {CommandContext, JsonDocument} from '../../cli/command-context.js';
-import type {Body, RuntimeStartDocument} from '../../cli/documents.js';
-import {Flags} from '../../cli/oclif.js';
+import {BaseCommand} from '../../cli/command/base-command.js';
+import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
+import type {Body, RuntimeStartDocument} from '../../cli/output/documents.js';
+import {Flags} from '../../cli/process/oclif.js';
 import type {LocalRuntimeCredentials} from '../../testing/index.js';
 
 const helpGroup = 'RUNTIME';

@@ -3,7 +3,7 @@ import {definitions, variableOf} from '../../../src/cli/settings/definitions.js'
 import {requireSetting} from '../../../src/cli/settings/describe-settings.js';
 import {resolveSettings, type SettingsInput} from '../../../src/cli/settings/resolve-settings.js';
 import type {ConfigSettings, Setting, Settings, UnreadSettings} from '../../../src/cli/settings/settings.js';
-import {Secret} from '../../../src/cli/secret.js';
+import {Secret} from '../../../src/cli/settings/secret.js';
 import {isRuntimeCliError} from '../../../src/errors/index.js';
 
 const configPath = '/project/mycli.config.ts';

@@ -1,0 +1,129 @@
+import type {ApiRuntimeConnection} from '../../backends/api/connection.js';
+import {ApiKeyStrategy} from '../../http/auth/api-key.js';
+import {BearerTokenStrategy} from '../../http/auth/bearer-token.js';
+import {OAuthClientCredentialsStrategy} from '../../http/auth/oauth.js';
+import {isInsecureOrigin, normalizeOrigin, parseServiceUrl} from '../../http/origin.js';
+import type {AuthStrategy, Environment} from '../../http/types.js';
+import {isApiUnset, missingApiSettings} from './api-completeness.js';
+import type {Output} from '../output/output.js';
+import type {SettingKey} from '../settings/definitions.js';
+import {flagAndVariable} from '../settings/describe-settings.js';
+import {secretValues} from '../settings/load-settings.js';
+import type {Setting, Settings} from '../settings/settings.js';
+import {assertTrustedOrigin} from './trusted-origins.js';
+
+/** How the backends are reached, as operations take it. */
+export interface Connection {
+  readonly preference: string;
+  /** Address of the legacy backend, normalized. */
+  readonly origin?: string | undefined;
+  readonly legacyAuth?: AuthStrategy | undefined;
+  /** What is missing for the legacy backend: `--api-key (MYCLI_API_KEY)`. */
+  readonly legacyMissing: readonly string[];
+  readonly apiConnection?: ApiRuntimeConnection | undefined;
+  /** What is missing for the Api backend. */
+  readonly apiMissing: readonly string[];
+  /** Nothing at all is set for the Api backend. */
+  readonly apiUnset: boolean;
+  /** Options of the chosen backend. */
+  readonly backendOptions: Readonly<Record<string, unknown>>;
+  /** Seconds, above 0. */
+  readonly requestTimeout: number;
+  readonly rateLimit: {
+    readonly maxRetries: number;
+    readonly baseDelayMs: number;
+    readonly maxDelayMs: number;
+    readonly statusCodes: readonly number[];
+    readonly prefix?: string | undefined;
+  };
+  /** Every secret value, for masking. */
+  readonly secrets: readonly string[];
+}
+
+/** What a connection is made with. */
+export interface ConnectionContext {
+  readonly env: Environment;
+  readonly output: Pick<Output, 'warn' | 'addSecrets'>;
+}
+
+/**
+ * Makes the connections that the settings allow. Warns before credentials go to an `http:` origin that is not loopback.
+ * @throws RuntimeCliError `ERR_ORIGIN_INVALID`, `ERR_ORIGIN_UNTRUSTED`.
+ */
+export function resolveConnection(context: ConnectionContext, settings: Settings): Connection {
+  const {runtimeBackend: preference, backendOptions, maxRetries, baseDelayMs, maxDelayMs, statusCodes} = settings;
+  return {
+    preference: preference.value,
+    ...legacyConnection(context, settings),
+    ...apiConnection(context, settings),
+    backendOptions: backendOptions.value[preference.value] ?? {},
+    requestTimeout: settings.requestTimeout.value,
+    rateLimit: {
+      maxRetries: maxRetries.value,
+      baseDelayMs: baseDelayMs.value,
+      maxDelayMs: maxDelayMs.value,
+      statusCodes: statusCodes.value,
+      ...(settings.rateLimitPrefix === undefined ? {} : {prefix: settings.rateLimitPrefix.value}),
+    },
+    secrets: secretValues(settings),
+  };
+}
+
+function legacyConnection(
+  context: ConnectionContext,
+  settings: Settings,
+): Pick<Connection, 'origin' | 'legacyAuth' | 'legacyMissing'> {
+  const {origin, apiKey, apiUser, runtimeBackend} = settings;
+  const credentialsGo = apiKey !== undefined && ['auto', 'legacy'].includes(runtimeBackend.value);
+  return {
+    origin: origin === undefined ? undefined : checkedOrigin(context, origin, credentialsGo),
+    legacyAuth:
+      apiKey === undefined ? undefined : new ApiKeyStrategy({apiKey: apiKey.value.reveal(), user: apiUser?.value}),
+    legacyMissing: (['origin', 'apiKey'] as const).filter((key) => settings[key] === undefined).map(flagAndVariable),
+  };
+}
+
+function apiConnection(
+  context: ConnectionContext,
+  settings: Settings,
+): Pick<Connection, 'apiConnection' | 'apiMissing' | 'apiUnset'> {
+  const {apiOrigin, organizationId} = settings;
+  const isSet = (key: SettingKey) => settings[key] !== undefined;
+  const apiUnset = isApiUnset(isSet);
+  const apiMissing = missingApiSettings(isSet).map(flagAndVariable);
+  const credentialsGo = apiMissing.length === 0 && ['auto', 'api'].includes(settings.runtimeBackend.value);
+  const auth = apiAuth(context, settings, credentialsGo);
+  if (apiOrigin === undefined || organizationId === undefined || auth === undefined) return {apiMissing, apiUnset};
+  const origin = checkedOrigin(context, apiOrigin, credentialsGo);
+  return {apiConnection: {origin, organizationId: organizationId.value, auth}, apiMissing, apiUnset};
+}
+
+function apiAuth(
+  context: ConnectionContext,
+  {apiToken, tokenUrl, clientId, clientSecret, scopes}: Settings,
+  credentialsGo: boolean,
+): AuthStrategy | undefined {
+  if (apiToken !== undefined) return new BearerTokenStrategy(apiToken.value.reveal());
+  if (tokenUrl === undefined || clientId === undefined || clientSecret === undefined) return undefined;
+  return new OAuthClientCredentialsStrategy({
+    // Unlike an origin it may have a query.
+    tokenUrl: checked(context, parseServiceUrl(tokenUrl.source.name, tokenUrl.value).href, tokenUrl, credentialsGo),
+    clientId: clientId.value,
+    clientSecret: clientSecret.value.reveal(),
+    scopes: scopes?.value,
+    onToken: (token) => context.output.addSecrets([token]),
+  });
+}
+
+function checked(context: ConnectionContext, url: string, {source}: Setting<string>, credentialsGo: boolean): string {
+  if (!credentialsGo) return url;
+  assertTrustedOrigin(url, source.name, context.env);
+  if (isInsecureOrigin(url)) {
+    context.output.warn(`Credentials go to ${new URL(url).origin} without encryption: use https.`);
+  }
+  return url;
+}
+
+function checkedOrigin(context: ConnectionContext, setting: Setting<string>, credentialsGo: boolean): string {
+  return checked(context, normalizeOrigin(setting.source.name, setting.value), setting, credentialsGo);
+}

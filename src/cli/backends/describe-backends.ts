@@ -1,0 +1,50 @@
+import {missingConfiguration, type BackendSettings, type BackendSurroundings} from '../../backends/configuration.js';
+import type {Backend} from '../../backends/contract.js';
+import type {BackendRegistry} from '../../backends/registry.js';
+import {isRuntimeCliError} from '../../errors/index.js';
+import type {SettingValue} from '../settings/definitions.js';
+
+/** A backend, and whether it can be used as things are set. */
+export interface BackendDescription {
+  /** What `--runtime-backend` takes. */
+  readonly name: string;
+  /** Package that brings it. */
+  readonly plugin: string;
+  /** Version of that package. */
+  readonly version?: string | undefined;
+  /** One phrase for people. */
+  readonly summary: string;
+  readonly formats: Backend['formats'];
+  readonly capabilities: Backend['capabilities'];
+  /** Whether it can be used as things are set. */
+  readonly configured: boolean;
+  /** What is missing or wrong; empty when it is configured. */
+  readonly missing: readonly string[];
+}
+
+/**
+ * Describes every backend of a registry. Nothing is sent.
+ * @param options of each plugin's backend
+ */
+export function describeBackends(
+  {registrations}: BackendRegistry,
+  connection: Omit<BackendSettings, 'backendOptions'>,
+  options: SettingValue<'backendOptions'>,
+  surroundings: BackendSurroundings,
+): Promise<readonly BackendDescription[]> {
+  return Promise.all(
+    registrations.map(async ({backend, plugin, version}) => {
+      const {name, summary, formats, capabilities} = backend;
+      const settings = {...connection, backendOptions: options[name]};
+      const missing = await missingConfiguration(backend, settings, surroundings).catch(problemsOf);
+      return {name, plugin, version, summary, formats, capabilities, configured: missing.length === 0, missing};
+    }),
+  );
+}
+
+/** What is wrong with one backend must not hide the others. */
+function problemsOf(error: unknown): readonly string[] {
+  if (!isRuntimeCliError(error)) throw error;
+  const problems = error.code === 'ERR_OPTION_INVALID' ? error.details?.['problems'] : undefined;
+  return Array.isArray(problems) ? problems.map(String) : [error.message];
+}

@@ -1,0 +1,95 @@
+import {statSync} from 'node:fs';
+import {resolve} from 'node:path';
+import type {Interfaces} from '@oclif/core';
+import {createError} from '../../errors/index.js';
+import type {Environment, Logger} from '../../http/types.js';
+import type {CredentialFile} from '../credentials/credential-file.js';
+import type {Output} from '../output/output.js';
+import type {Session} from '../process/session.js';
+import type {ExplainedSettings} from '../settings/explain-settings.js';
+import type {FlagValues} from '../settings/resolve-settings.js';
+import type {Settings} from '../settings/settings.js';
+import type {TemporaryDirectories} from '../process/temporary.js';
+
+export type {JsonDocument} from '../output/output.js';
+
+/** What a command works with. */
+export interface CommandContext {
+  /** Absolute; `--cwd` is applied. */
+  readonly cwd: string;
+  readonly env: Environment;
+  readonly stdin: NodeJS.ReadStream;
+  readonly output: Output;
+  readonly logger: Logger;
+  /** Aborted by SIGINT, SIGTERM and SIGHUP. */
+  readonly signal: AbortSignal;
+  /** Version of mycli. */
+  readonly version: string;
+  /** `User-Agent` of requests. */
+  readonly userAgent: string;
+  readonly temporary: TemporaryDirectories;
+  readonly now: () => Date;
+  /** Where credentials are stored. */
+  readonly credentialFile: CredentialFile;
+  /** oclif's data folder; absolute. */
+  readonly dataDirectory: string;
+  /**
+   * Finds and reads the configuration file, which may be code, and resolves every setting. `stored: false` leaves stored
+   * credentials out, for the commands that manage them.
+   * @throws RuntimeCliError of usage or input.
+   */
+  loadSettings(options?: {readonly stored?: boolean}): Promise<Settings>;
+  /**
+   * Resolves every setting as `loadSettings` does, and tells where each comes from. Reads neither secrets nor stdin.
+   * @throws RuntimeCliError of usage or input.
+   */
+  explainSettings(): Promise<ExplainedSettings>;
+}
+
+/** What a context is made of, beside the session. */
+export interface CommandContextOptions {
+  /** Flags as the command line gave them. */
+  readonly flags: FlagValues;
+  readonly config: Pick<Interfaces.Config, 'version' | 'userAgent' | 'configDir' | 'dataDir'>;
+}
+
+/** Makes the context of a command. */
+export function createContext(session: Session, {flags, config}: CommandContextOptions): CommandContext {
+  const {env, stdin, output, signal, temporary, pid, uid} = session;
+  const cwd = workingDirectory(session.cwd, flags['cwd']);
+  const warn = (message: string) => output.warn(message);
+  const credentialFile = {directory: config.configDir, pid, hasModes: uid !== undefined, warn};
+  const configFile = typeof flags['config'] === 'string' ? flags['config'] : undefined;
+  const origin = {flags, env, cwd, configFile, uid, stdin, warn};
+  return {
+    cwd,
+    env,
+    stdin,
+    output,
+    logger: output,
+    signal,
+    version: config.version,
+    userAgent: config.userAgent,
+    temporary,
+    now: () => new Date(),
+    credentialFile,
+    dataDirectory: config.dataDir,
+    async loadSettings({stored = true} = {}) {
+      const {loadSettings, secretValues} = await import('../settings/load-settings.js');
+      const settings = await loadSettings({...origin, credentialFile: stored ? credentialFile : undefined});
+      output.addSecrets(secretValues(settings));
+      return settings;
+    },
+    async explainSettings() {
+      const {explainSettings} = await import('../settings/explain-settings.js');
+      return explainSettings({...origin, credentialFile});
+    },
+  };
+}
+
+function workingDirectory(cwd: string, flag: unknown): string {
+  if (typeof flag !== 'string') return cwd;
+  const directory = resolve(cwd, flag);
+  if (statSync(directory, {throwIfNoEntry: false})?.isDirectory() === true) return directory;
+  throw createError('ERR_USAGE', `--cwd ${flag} is not a folder.`);
+}

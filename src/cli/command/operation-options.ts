@@ -1,0 +1,94 @@
+import type {WaitOptions} from '../../operations/options.js';
+import type {BundleFormat, BundleV2MatchMode, BundleV2Metadata} from '../../bundle/types.js';
+import {createError} from '../../errors/index.js';
+import {definitions, settingKeys} from '../settings/definitions.js';
+import type {Settings} from '../settings/settings.js';
+
+/** What the settings say about a bundle, in the names of `interface.md`. Unset: the library's defaults apply. */
+export interface BundleOptions {
+  /** Absolute. */
+  readonly buildDirectory: string;
+  /** Absolute. */
+  readonly projectDirectory: string;
+  readonly message?: string | undefined;
+  readonly ssrOnly?: readonly string[] | undefined;
+  readonly ssrShared?: readonly string[] | undefined;
+  readonly ssrParameters?: Readonly<Record<string, unknown>> | undefined;
+  readonly rootDir?: string | undefined;
+  readonly configPath?: string | undefined;
+  readonly matchMode?: BundleV2MatchMode | undefined;
+  readonly ignore?: readonly string[] | undefined;
+  readonly allowSensitiveFiles: boolean;
+  readonly compressionLevel?: number | undefined;
+  readonly bundleMetadata?: BundleV2Metadata | undefined;
+}
+
+/**
+ * The options of a bundle from the settings. `--node-version` is the SSR parameter `SSRFunctionNodeVersion`, and
+ * `--dependencies auto` all that the project's package.json declares.
+ * @throws RuntimeCliError `ERR_CONFIG_INVALID` when that package.json cannot be read.
+ */
+export async function bundleOptions(settings: Settings): Promise<BundleOptions> {
+  const {ssrParameters, nodeVersion} = settings;
+  const version = nodeVersion === undefined ? {} : {SSRFunctionNodeVersion: nodeVersion.value};
+  const hasParameters = ssrParameters !== undefined || nodeVersion !== undefined;
+  return {
+    buildDirectory: settings.buildDirectory.value,
+    projectDirectory: settings.projectDirectory.value,
+    message: settings.message?.value,
+    ssrOnly: settings.ssrOnly?.value,
+    ssrShared: settings.ssrShared?.value,
+    ssrParameters: hasParameters ? {...ssrParameters?.value, ...version} : undefined,
+    rootDir: settings.rootDir?.value,
+    configPath: settings.configPath?.value,
+    matchMode: settings.matchMode?.value,
+    ignore: settings.ignore?.value,
+    allowSensitiveFiles: settings.allowSensitiveFiles.value,
+    compressionLevel: settings.compressionLevel?.value,
+    bundleMetadata: await bundleMetadata(settings),
+  };
+}
+
+async function bundleMetadata({
+  dependencies,
+  ccOverrides,
+  projectDirectory,
+}: Settings): Promise<BundleV2Metadata | undefined> {
+  if (dependencies === undefined && ccOverrides === undefined) return undefined;
+  const {readDeclaredDependencies} = await import('../../bundle/index.js');
+  const declared =
+    dependencies?.value === 'auto' ? await readDeclaredDependencies(projectDirectory.value) : dependencies?.value;
+  return {dependencies: declared, ccOverrides: ccOverrides?.value};
+}
+
+/**
+ * The settings for a push of a prebuilt archive: what a configuration file says of building does not concern it. What
+ * the command line or the environment says stays, to be refused.
+ */
+export function archiveSettings(settings: Settings): Settings {
+  const configured = settingKeys.filter(
+    (key) => definitions[key].building === true && settings[key]?.source.kind === 'config',
+  );
+  return {...settings, ...Object.fromEntries(configured.map((key) => [key, undefined]))};
+}
+
+/**
+ * Refuses flags that apply to v2 only when the bundle is known to be v1: silence would look like success.
+ * @param v2Flag what chooses v2 on the command line.
+ * @throws RuntimeCliError `ERR_USAGE`.
+ */
+export function rejectV2OnlyFlags(format: BundleFormat, settings: Settings, v2Flag: '--v2' | '--format v2'): void {
+  if (format === 'v2') return;
+  const given = settingKeys
+    .filter((key) => definitions[key].v2Only === true && settings[key]?.source.kind === 'flag')
+    .flatMap((key) => settings[key]?.source.name ?? []);
+  if (given.length === 0) return;
+  throw createError('ERR_USAGE', `${given.join(', ')} cannot be used: this bundle has the v1 format.`, {
+    suggestions: [`Give ${v2Flag} for the v2 format, or leave these flags out.`],
+  });
+}
+
+/** What the settings say about waiting for a deployment, in the names of the operations. */
+export function waitOptions({wait, pollInterval, timeout}: Settings): WaitOptions & {readonly wait: boolean} {
+  return {wait: wait.value, pollInterval: pollInterval.value, timeout: timeout.value};
+}

@@ -1,0 +1,36 @@
+import {createHash} from 'node:crypto';
+import {mkdir} from 'node:fs/promises';
+import {join} from 'node:path';
+import {createError} from '../../errors/index.js';
+import type {PushPlace, PushRecord, PushRecords} from '../../operations/push-records.js';
+import {readPrivateFile, replacePrivateFile} from '../../files/private-file.js';
+
+/**
+ * Keeps what was pushed last in `pushes/` of a data folder: a file for each place, which its owner alone can read. A push
+ * replaces the file of its place at once, so that others at the same time can do no harm.
+ */
+export function pushRecordFiles(dataDirectory: string): PushRecords {
+  const directory = join(dataDirectory, 'pushes');
+  const pathOf = (place: PushPlace) => join(directory, `${digest(place)}.json`);
+  return {
+    read: (place) => readRecord(pathOf(place)),
+    async write(place, record) {
+      await mkdir(directory, {recursive: true, mode: 0o700});
+      await replacePrivateFile(pathOf(place), `${JSON.stringify({version: 1, place, ...record}, undefined, 2)}\n`);
+    },
+  };
+}
+
+function digest({backend, origin, organizationId, optionsSha256, projectSlug}: PushPlace): string {
+  const parts = [backend, origin, organizationId, optionsSha256, projectSlug];
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+}
+
+async function readRecord(path: string): Promise<PushRecord | undefined> {
+  const file = await readPrivateFile(path);
+  if (file === undefined) return undefined;
+  const {parsePushRecord} = await import('./push-record-schema.js');
+  const result = parsePushRecord(file.value);
+  if (result.success) return result.output;
+  throw createError('ERR_CONFIG_INVALID', `${path} does not hold the record of a push.`);
+}

@@ -1,0 +1,60 @@
+import {existsSync, readFileSync} from 'node:fs';
+import {basename, dirname, join} from 'node:path';
+import type {Interfaces} from '@oclif/core';
+import type {Environment} from '../../http/types.js';
+
+/** From where oclif takes plugins, beside its own. */
+interface PluginSources {
+  /** Whether those that `plugins:install` and `plugins:link` keep are loaded. */
+  readonly userPlugins: boolean;
+  /** Plugins among the dependencies of the package in `path`. */
+  readonly pluginAdditions?: {readonly core: string[]; readonly path: string};
+  /** What oclif takes for our package.json, without plugins of its own. */
+  readonly pjson?: Interfaces.PJSON;
+}
+
+const pluginNames = ['mycli-plugin-*', '@*/mycli-plugin-*'];
+
+/**
+ * The plugins of a run: those of the user, and those that a package has among its dependencies together with mycli, so that
+ * `npm install mycli mycli-plugin-acme` in a project is enough. None with `MYCLI_SKIP_PLUGINS=1`. Nothing is looked for, not
+ * even oclif's own ones, to show the help of one of our commands: it is in our manifest.
+ * @param root The folder of our package.
+ * @param args What the user typed after `mycli`.
+ */
+export function pluginSources(root: string, args: readonly string[], env: Environment): PluginSources {
+  if (isHelpOfOurs(root, args)) return {userPlugins: false, pjson: packageWithoutPlugins(root)};
+  if (skipsPlugins(env)) return {userPlugins: false};
+  const path = dependentPackage(root);
+  return {userPlugins: true, ...(path === undefined ? {} : {pluginAdditions: {core: pluginNames, path}})};
+}
+
+/** Whether `MYCLI_SKIP_PLUGINS` turns plugins off. */
+export function skipsPlugins(env: Environment): boolean {
+  return !['', '0', 'false'].includes(env['MYCLI_SKIP_PLUGINS'] ?? '');
+}
+
+/** Whether the arguments are one of our commands and `--help`. */
+function isHelpOfOurs(root: string, [id = '', flag, ...rest]: readonly string[]): boolean {
+  const isId = /^[a-z]+:[a-z]+$/.test(id) && flag === '--help' && rest.length === 0;
+  return isId && existsSync(join(root, 'dist/commands', `${id.replace(':', '/')}.js`));
+}
+
+function packageWithoutPlugins(root: string): Interfaces.PJSON {
+  const pjson = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Interfaces.PJSON;
+  return {...pjson, oclif: {...pjson.oclif, plugins: []}};
+}
+
+/** The folder of the package that has installed ours into its `node_modules`. */
+function dependentPackage(root: string): string | undefined {
+  const modules = dirname(root);
+  if (basename(modules) !== 'node_modules') return undefined;
+  const path = dirname(modules);
+  try {
+    // What oclif cannot read would end every command.
+    JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
+    return path;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,141 @@
+import {isRuntimeCliError} from '../../errors/index.js';
+import {endedEarly, ownExit, watchProcess} from './abnormal-end.js';
+import {guardDescriptor} from './descriptor-guard.js';
+import type {Body, ErrorDocument} from '../output/documents.js';
+import {reportError} from '../errors/error-report.js';
+import {isOclifError, requestedExitCode} from '../errors/oclif-errors.js';
+import {pluginOnStack, runningPlugin} from './foreign-code.js';
+import {guardHooks} from './guarded-hooks.js';
+import {ownSignals} from './interruption.js';
+import {runOclif, settings} from './oclif.js';
+import {pluginSources} from './plugin-sources.js';
+import {createSession, sessions, type Session} from './session.js';
+
+// What oclif loads of ours by its name, from this file, which it then finds loaded.
+export {PagedHelp} from '../help/help.js';
+export {commandNotFound, init, prerun} from './hooks.js';
+
+/**
+ * Runs the command that the arguments of `host` name, and ends the process: the one place where errors become text,
+ * JSON and exit codes, and where signals are owned.
+ * @param root The folder of the package whose commands they are.
+ */
+export async function run(host: NodeJS.Process, root: string): Promise<void> {
+  const interruption = ownSignals(host, (exitCode) => end(exitCode));
+  const session = createSession(host, interruption.signal);
+  const abnormal = watchProcess(host);
+  // Armed before any code of a plugin is loaded: hooks run before a command exists.
+  const exit = ownExit(host, () => {
+    const exitCode = session.foreign ? undefined : conclude(session, endedEarly(runningPlugin()));
+    leave(session);
+    return exitCode;
+  });
+  const end = (exitCode: number) => {
+    leave(session);
+    exit(exitCode);
+  };
+  guardHooks(session);
+  guardDescriptor(session.output);
+  // Hooks of plugins may print before it is known which command is run. What needs no command is not a document.
+  if (session.output.json && host.argv[2] !== '--version') session.output.claimStdout();
+  const running = sessions.run(session, async () => {
+    await runCommand(host, root);
+    printDocument(session);
+    await session.output.flush();
+  });
+  try {
+    await Promise.race([running, interruption.overdue, abnormal.failed]);
+    // What a plugin sets is not the outcome of our command.
+    end(session.foreign ? Number(host.exitCode ?? 0) : 0);
+  } catch (error) {
+    const exitCode = abnormal.isClosedPipe(error) ? 0 : conclude(session, error);
+    // A reader that does not read must not keep an interrupted process alive.
+    if (!interruption.signal.aborted) await session.output.flush().catch(() => undefined);
+    end(exitCode);
+  }
+}
+
+async function runCommand({argv, env}: NodeJS.Process, root: string): Promise<void> {
+  // A linked plugin is what its package.json points to; oclif would look for its TypeScript, and warn about not taking it.
+  settings.enableAutoTranspile = false;
+  const args = argv.slice(2);
+  await runOclif(args, {root, logger: silentLogger, ...pluginSources(root, args, env)});
+}
+
+interface SilentLogger {
+  readonly namespace: string;
+  child(): SilentLogger;
+  debug(): void;
+  error(): void;
+  info(): void;
+  trace(): void;
+  warn(): void;
+}
+
+// oclif's own logger prints all arguments, secrets among them, when DEBUG asks for it.
+const silentLogger: SilentLogger = {
+  namespace: 'mycli',
+  child: () => silentLogger,
+  debug: () => undefined,
+  error: () => undefined,
+  info: () => undefined,
+  trace: () => undefined,
+  warn: () => undefined,
+};
+
+/**
+ * Ends a run that something has gone wrong in, perhaps after our command had come to its end: then that is what is told.
+ * Returns the exit code.
+ */
+function conclude(session: Session, error: unknown): number {
+  const {ended, output, signal} = session;
+  if (ended === undefined) return fail(session, error);
+  if ('error' in ended) return fail(session, ended.error);
+  if (isOutputError(error)) return fail(session, error);
+  const {message} = reportError(error, pluginOf(session, error));
+  if (!signal.aborted) output.warn(`The command was done already when this happened: ${message}`);
+  printDocument(session);
+  return signal.aborted ? fail(session, error) : 0;
+}
+
+/** Whether the result itself could not be told. */
+function isOutputError(error: unknown): boolean {
+  return isRuntimeCliError(error) && error.code === 'ERR_OUTPUT';
+}
+
+function printDocument({ended, output}: Session): void {
+  if (ended !== undefined && 'document' in ended && ended.document !== undefined) output.document(ended.document);
+}
+
+/** Tells an error to people and, with `--json`, to programs. Returns the exit code. */
+function fail(session: Session, error: unknown): number {
+  const {output, signal} = session;
+  const requested = requestedExitCode(error);
+  if (requested !== undefined && session.foreign) return requested;
+  output.releaseStream();
+  const plugin = pluginOf(session, error);
+  // Whoever asks to exit in the midst of a command of ours ends it early.
+  const cause = requested === undefined ? error : endedEarly(plugin);
+  const report = reportError(signal.aborted ? interruptionOf(cause, signal.reason) : cause, plugin);
+  output.error(report.message, report.suggestions);
+  for (let next = error; next instanceof Error; next = next.cause) output.debug(next.stack ?? next.message);
+  output.document({error: report} satisfies Body<ErrorDocument>);
+  return report.exitCode;
+}
+
+/** The plugin that an error comes from, unless it was called for and tells its errors itself. */
+function pluginOf({foreign}: Session, error: unknown): string | undefined {
+  if (!(error instanceof Error) || (foreign && isOclifError(error))) return undefined;
+  return pluginOnStack(error.stack);
+}
+
+// After a signal every error is a consequence of it, unless it tells what the interruption left behind.
+function interruptionOf(error: unknown, reason: unknown): unknown {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_INTERRUPTED' ? error : reason;
+}
+
+/** Leaves nothing behind: no temporary file, no hidden cursor. */
+function leave({temporary, output}: Session): void {
+  temporary.removeAllSync();
+  output.releaseStream();
+}

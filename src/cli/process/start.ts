@@ -1,0 +1,31 @@
+import {existsSync, readFileSync, writeSync} from 'node:fs';
+import {dirname} from 'node:path';
+import {packageVersion} from '../../version.js';
+
+/**
+ * Runs the command that the arguments of `host` name. What `--version` prints needs nothing of it.
+ */
+export async function start(host: NodeJS.Process): Promise<void> {
+  if (host.argv[2] === '--version' && printVersion(host)) return;
+  const {run} = await import('./run.js');
+  // This file is dist/cli/process/start.js: it is an entry of the package, for bin.
+  await run(host, dirname(dirname(dirname(import.meta.dirname))));
+}
+
+/** Prints what oclif prints for `--version`. Whether it has: all that is out of the ordinary is left to run.ts. */
+function printVersion({platform, arch, version}: NodeJS.Process): boolean {
+  try {
+    if (platform === 'linux' && mayBeWsl()) return false;
+    const name = arch === 'ia32' ? 'x86' : arch;
+    writeSync(1, `mycli/${packageVersion()} ${platform}-${name} node-${version}\n`);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether oclif has to look closer: it calls the Windows Subsystem for Linux `wsl`, containers on it `linux`. */
+function mayBeWsl(): boolean {
+  if (/microsoft/i.test(readFileSync('/proc/version', 'utf8'))) return true;
+  return ['/proc/sys/fs/binfmt_misc/WSLInterop', '/run/WSL'].some((path) => existsSync(path));
+}

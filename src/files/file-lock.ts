@@ -1,0 +1,95 @@
+import {randomUUID} from 'node:crypto';
+import {open, readFile, rename, rm} from 'node:fs/promises';
+import {hostname} from 'node:os';
+import {setTimeout as delay} from 'node:timers/promises';
+import * as v from 'valibot';
+import {createError} from '../errors/index.js';
+import {isAlive} from './temporary-directory.js';
+
+/** After how long the same lock is taken for one that was left behind, milliseconds: it is held for a few. */
+const abandonedMs = 10_000;
+const longestWaitMs = 60_000;
+
+const ownerSchema = v.object({token: v.string(), pid: v.number(), host: v.string()});
+
+/** A lock that is held. */
+export interface FileLock {
+  /** @throws RuntimeCliError `ERR_OUTPUT` when another process has taken it over meanwhile. */
+  assertHeld(): Promise<void>;
+}
+
+/**
+ * Does something while no other process does it: the lock is the file `path`, whose folder is there. One that a killed process
+ * has left is taken over: at once when its process was on this host, else when nothing happens to it.
+ * @throws RuntimeCliError `ERR_OUTPUT` when it is not to be had.
+ */
+export async function withFileLock<Result>(
+  path: string,
+  pid: number,
+  work: (lock: FileLock) => Promise<Result>,
+): Promise<Result> {
+  const token = randomUUID();
+  await acquire(path, JSON.stringify({token, pid, host: hostname()}));
+  const isHeld = async () => (await readOwner(path))?.token === token;
+  try {
+    return await work({
+      async assertHeld() {
+        if (!(await isHeld())) throw createError('ERR_OUTPUT', `Another process has taken over ${path}.`);
+      },
+    });
+  } finally {
+    if (await isHeld()) await rm(path, {force: true});
+  }
+}
+
+async function acquire(path: string, owner: string): Promise<void> {
+  const start = performance.now();
+  let seen: {readonly token: string | undefined; readonly since: number} | undefined;
+  while (!(await create(path, owner))) {
+    const now = performance.now();
+    const other = await readOwner(path);
+    if (seen === undefined || seen.token !== other?.token) seen = {token: other?.token, since: now};
+    const isDead = other?.host === hostname() && !isAlive(other.pid);
+    if (isDead || now - seen.since > abandonedMs) await remove(path, seen.token);
+    else if (now - start > longestWaitMs) {
+      throw createError('ERR_OUTPUT', `${path} is held by another process.`, {
+        suggestions: [`When no other mycli is running, remove ${path}.`],
+      });
+    } else await delay(5 + Math.random() * 20);
+  }
+}
+
+async function create(path: string, content: string): Promise<boolean> {
+  try {
+    const handle = await open(path, 'wx', 0o600);
+    await handle.writeFile(content).finally(() => handle.close());
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Nothing when there is no lock, or one that is just being written. */
+async function readOwner(path: string): Promise<v.InferOutput<typeof ownerSchema> | undefined> {
+  try {
+    const result = v.safeParse(ownerSchema, JSON.parse(await readFile(path, 'utf8')));
+    return result.success ? result.output : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Removes a lock that was left behind, and no other: whoever is quicker may have made one of his own already. */
+async function remove(path: string, token: string | undefined): Promise<void> {
+  const aside = `${path}.${randomUUID()}`;
+  try {
+    await rename(path, aside);
+  } catch {
+    return;
+  }
+  const taken = await readOwner(aside);
+  if (taken?.token === token) await rm(aside, {force: true});
+  // Its owner looks before it writes, should a third one have come between.
+  else await rename(aside, path);
+}
