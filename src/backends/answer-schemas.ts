@@ -11,7 +11,8 @@ const deployment = v.pipe(v.unknown(), json, v.record(v.string(), v.unknown()));
 const raw = v.optional(v.pipe(v.unknown(), json));
 const warnings = v.optional(v.array(v.string()));
 const text = v.optional(v.string());
-const status = v.picklist(['queued', 'in_progress', 'finished', 'failed']);
+const statuses = ['queued', 'in_progress', 'finished', 'failed'] as const;
+const status = v.picklist(statuses);
 
 function listOf<Item extends v.GenericSchema>(item: Item) {
   return v.looseObject({items: v.array(item), total: v.optional(v.number()), raw});
@@ -49,7 +50,7 @@ export const answerSchemas = {
     v.looseObject({
       deployment,
       bundleId: v.optional(bundleId),
-      status,
+      status: v.picklist([...statuses, 'unknown']),
       message: text,
       createdAt: text,
       createdBy: text,

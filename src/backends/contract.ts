@@ -128,7 +128,8 @@ export interface DeploymentItem {
   readonly deployment: DeploymentRef;
   /** Not there when the server does not say which. */
   readonly bundleId?: BundleId | undefined;
-  readonly status: DeploymentStatus;
+  /** `unknown`: the server says something else than where it stands. */
+  readonly status: DeploymentStatus | 'unknown';
   readonly message?: string | undefined;
   /** ISO 8601. */
   readonly createdAt?: string | undefined;

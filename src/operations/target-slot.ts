@@ -68,6 +68,7 @@ async function findOccupant(open: OpenBackend, targetSlug: string): Promise<Occu
   try {
     const {items} = await collectPages({limit: 10, offset: 0}, (range) => historyPage(open, targetSlug, range));
     const [newest] = items;
+    if (newest?.status === 'unknown') return 'unknown';
     return newest?.status === 'queued' || newest?.status === 'in_progress' ? newest : 'none';
   } catch (error) {
     if (open.context.signal.aborted || !isRuntimeCliError(error)) throw error;
@@ -79,8 +80,9 @@ async function findOccupant(open: OpenBackend, targetSlug: string): Promise<Occu
 function describeOccupant(occupant: Occupant, targetSlug: string): string {
   if (typeof occupant === 'string') return `another deployment to ${targetSlug} is running`;
   const {bundleId, message, createdAt, createdBy} = occupant;
+  const bundle = bundleId === undefined ? 'another bundle' : `bundle ${String(bundleId)}`;
   return [
-    `bundle ${String(bundleId)}${message === undefined ? '' : ` "${message}"`} is being deployed to ${targetSlug}`,
+    `${bundle}${message === undefined ? '' : ` "${message}"`} is being deployed to ${targetSlug}`,
     createdAt === undefined ? '' : ` since ${createdAt}`,
     createdBy === undefined ? '' : `, started by ${createdBy}`,
   ]

@@ -43,6 +43,7 @@ describe('the answers of a plugin', () => {
     ['getDeployment', {status: 'in_progress', percentage: 40, raw: undefined}],
     ['listBundles', {items: [item], total: 1, raw: []}],
     ['listDeployments', {items: [{...item, deployment: {}, status: 'failed'}], raw: []}],
+    ['listDeployments', {items: [{deployment: {}, status: 'unknown'}], raw: []}],
   ])('%s may answer %j, which passes untouched', async (member, answer) => {
     expect(await call(answering(answer), member)).toBe(answer);
   });

@@ -56,6 +56,18 @@ function interruption(): {readonly signal: AbortSignal; interrupt(): void} {
 }
 
 describe('a target that is busy (409)', () => {
+  test.each([
+    [{status: 'Queued', bundle: null}, 'the target is busy (409): another bundle is being deployed to staging'],
+    [{status: 'Cancelled', bundle: {id: 3}}, 'Another deployment is running.'],
+  ])('is told as far as the server tells it: %j', async (newest, message) => {
+    await using server = await startRecordingServer(target({posts: [busy], lists: [listOf(newest)]}));
+    await using project = await createProject();
+    await expect(deployBundle(options(server), project.host)).rejects.toMatchObject({
+      status: 409,
+      message: expect.stringContaining(message) as string,
+    });
+  });
+
   test('is an error that says what is running, since when and who started it, and what to do', async () => {
     await using server = await startRecordingServer(target({posts: [busy], lists: [running]}));
     await using project = await createProject();

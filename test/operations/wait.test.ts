@@ -62,6 +62,15 @@ describe('waiting on the legacy backend, which has no deployment ids', () => {
     await expect(deployBundle(legacyOptions(server), project.host)).resolves.toMatchObject({status: 'finished'});
   });
 
+  test('a look at a row with another status than the published ones is lost', async () => {
+    const odd = [row(5, 'Cancelled', 2)];
+    await using server = await startRecordingServer(legacyTarget([[], odd, odd, [row(5, 'Finished', 2)]]));
+    await using project = await createProject();
+    await expect(deployBundle(legacyOptions(server), project.host)).resolves.toMatchObject({status: 'finished'});
+    await using gone = await startRecordingServer(legacyTarget([[], odd]));
+    await expect(deployBundle(legacyOptions(gone), project.host)).rejects.toMatchObject({code: 'ERR_OUTCOME_UNKNOWN'});
+  });
+
   const old = row(5, 'Finished', 1);
   const unknowable: readonly (readonly [string, Reply | undefined])[] = [
     ['a message', {status: 200, body: {message: 'maintenance'}}],

@@ -149,9 +149,18 @@ function deploymentIdOf({deploymentId}: Answer): string | undefined {
   return asText(deploymentId) || undefined;
 }
 
-/** The status of a deployment, which the server may leave out at first. */
+/** @throws RuntimeCliError `ERR_RESPONSE_INVALID` when the server says something else than where a deployment stands. */
 function statusOf(answer: Answer): DeploymentStatus {
-  const {status = null} = answer;
+  const status = listedStatus(answer);
+  if (status !== 'unknown') return status;
+  throw createError(
+    'ERR_RESPONSE_INVALID',
+    `the api backend answered an unknown deployment status: ${JSON.stringify(answer['status'])}`,
+  );
+}
+
+/** The status of a deployment, which the server may leave out at first. */
+function listedStatus({status = null}: Answer): DeploymentItem['status'] {
   switch (status) {
     case null:
       return 'queued';
@@ -161,10 +170,7 @@ function statusOf(answer: Answer): DeploymentStatus {
     case 'failed':
       return status;
     default:
-      throw createError(
-        'ERR_RESPONSE_INVALID',
-        `the api backend answered an unknown deployment status: ${JSON.stringify(status)}`,
-      );
+      return 'unknown';
   }
 }
 
@@ -203,7 +209,7 @@ function deploymentItem(item: Answer, targetSlug: string): DeploymentItem | unde
   return {
     deployment: {deploymentId, targetSlug},
     bundleId: numericId(bundle['bundleId'] ?? bundle['id'] ?? item['bundleId']),
-    status: statusOf(item),
+    status: listedStatus(item),
     message: asText(bundle['description'] ?? bundle['message']),
     createdAt: asText(item['creationDate']),
     createdBy: asText(item['createdBy']),

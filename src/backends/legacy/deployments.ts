@@ -167,7 +167,7 @@ function deploymentItem(row: Answer, targetSlug: string): DeploymentItem {
   return {
     deployment: {bundleId, targetSlug, before: {unknown: 'it was read from a list'}},
     bundleId,
-    status: statusOf(row),
+    status: listedStatus(row),
     message: asText(bundle['message']),
     createdAt: asText(row['created_at']),
     createdBy: asText(row['user']),
@@ -181,11 +181,17 @@ const statusWords = new Map<unknown, DeploymentStatus>([
   ['Failed', 'failed'],
 ]);
 
-function statusOf({status}: Answer): DeploymentStatus {
-  const known = statusWords.get(status ?? 'Queued');
-  if (known !== undefined) return known;
+/** @throws RuntimeCliError `ERR_RESPONSE_INVALID` when the server says something else than where a deployment stands. */
+function statusOf(row: Answer): DeploymentStatus {
+  const status = listedStatus(row);
+  if (status !== 'unknown') return status;
   throw createError(
     'ERR_RESPONSE_INVALID',
-    `the legacy backend answered an unknown deployment status: ${JSON.stringify(status)}`,
+    `the legacy backend answered an unknown deployment status: ${JSON.stringify(row['status'])}`,
   );
+}
+
+/** The status of a deployment, which the server may leave out at first. */
+function listedStatus({status}: Answer): DeploymentItem['status'] {
+  return statusWords.get(status ?? 'Queued') ?? 'unknown';
 }
