@@ -97,7 +97,8 @@ function bundleRow(bundle: BundleRecord, inUseBy: readonly string[]): unknown {
     createdBy: bundle.createdBy,
     creationDate: bundle.createdAt,
     lastModified: bundle.createdAt,
-    type: bundle.format,
+    // The other one, `legacy`, is of bundles without a server's part, which nobody pushes any more.
+    type: 'ssr',
     ssrParameters: bundle.ssrParameters,
     inUseBy,
   };
