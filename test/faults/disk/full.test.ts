@@ -114,7 +114,7 @@ test.skipIf(process.platform === 'win32')(
   async () => {
     const cwd = await makeFolder({...smallBuild, 'build/large.bin': large(), 'out/bundle': 'before'});
     const command = `ulimit -f 100 && exec "$0" "$@"`;
-    const args = ['-c', command, process.execPath, binary, 'bundle:build', '-o', 'out/bundle', '--json'];
+    const args = ['-c', command, process.execPath, binary, 'bundle:build', '-o', 'out/bundle', '--force', '--json'];
     const {stdout, status} = spawnSync('bash', args, {
       cwd,
       encoding: 'utf8',

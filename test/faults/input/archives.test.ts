@@ -57,18 +57,19 @@ const refused: readonly (readonly [string, () => Promise<Buffer>, RegExp])[] = [
   ['a name with backslashes that climbs', () => hostileArchive({name: 'bld\\..\\..\\evil'}), /unsafe name/],
   ['an absolute name', () => hostileArchive({name: '/etc/evil'}), /unsafe name "\/etc\/evil"/],
   ['a name with a drive', () => hostileArchive({name: 'C:/evil'}), /unsafe name/],
-  ['a name without an end', () => hostileArchive({name: `bld/${'n'.repeat(100_000)}`}), /unsafe name/],
+  ['a name without an end', () => hostileArchive({name: `bld/${'n'.repeat(100_000)}`}), /a header of 100017 bytes/],
   ['an absolute link', () => hostileArchive({name: 'bld/l', type: 'symlink', linkname: '/etc/passwd'}), /leads out/],
+  ['a link that says nothing', () => hostileArchive({name: 'bld/l', type: 'symlink', linkname: ''}), /leads out/],
   ['a link that climbs', () => hostileArchive({name: 'bld/l', type: 'symlink', linkname: '../../x'}), /leads out/],
   ['a hard link that climbs', () => hostileArchive({name: 'bld/l', type: 'link', linkname: '../x'}), /leads out/],
   ['a device', () => hostileArchive({name: 'bld/sda', type: 'block-device'}), /neither a file nor/],
   ['a named pipe', () => hostileArchive({name: 'bld/pipe', type: 'fifo'}), /neither a file nor/],
-  ['a header of 100 MB', () => hugePaxHeader(100_000_000), /exceeds max size/],
-  ['an archive with something behind it', () => rawTar({name: 'bld/a'}).then(withGarbage), /Invalid tar header/],
+  ['a header of 100 MB', () => hugePaxHeader(100_000_000), /a header of 100000033 bytes/],
+  ['an archive with something behind it', () => rawTar({name: 'bld/a'}).then(withGarbage), /something was added/],
   ['a gzip archive with something behind it', () => hostileArchive().then(withGarbage), /incorrect header check/],
   ['half of an archive', () => hostileArchive({name: 'bld/a'}).then((bytes) => bytes.subarray(0, -20)), /end of file/],
   ['a web page', () => Promise.resolve(Buffer.from('<!doctype html>'.repeat(100))), /neither a gzip nor a tar file/],
-  ['a gzipped web page', () => Promise.resolve(gzipSync('<!doctype html>'.repeat(100))), /Invalid tar header/],
+  ['a gzipped web page', () => Promise.resolve(gzipSync('<!doctype html>'.repeat(100))), /it is no tar/],
 ];
 
 function withGarbage(tar: Buffer): Buffer {
@@ -119,18 +120,9 @@ describe('inspect tells honestly', () => {
     expect(problems).toContain('there is more than one entry of the name ssr.js');
   });
 
-  test('of hard links, and of links that say nothing', async () => {
-    const {files} = await inspect(
-      await hostileArchive(
-        {name: 'bld/hard', type: 'link', linkname: 'bld/ssr.js'},
-        {name: 'bld/empty', type: 'symlink', linkname: ''},
-      ),
-    );
-    expect(files).toMatchObject([
-      {path: 'empty', linkTarget: ''},
-      {path: 'hard', linkTarget: 'bld/ssr.js'},
-      {path: 'ssr.js'},
-    ]);
+  test('of hard links', async () => {
+    const {files} = await inspect(await hostileArchive({name: 'bld/hard', type: 'link', linkname: 'bld/ssr.js'}));
+    expect(files).toMatchObject([{path: 'hard', linkTarget: 'bld/ssr.js'}, {path: 'ssr.js'}]);
   });
 
   test('of a configuration that stands there a hundred times', async () => {
