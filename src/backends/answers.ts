@@ -1,5 +1,6 @@
 import {commandLine} from '../errors/command-line.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
+import {isRecord} from '../errors/is-record.js';
 import {readJson, wrongAnswer} from '../http/index.js';
 import type {BundleId, BundleMatches, ListResult} from './contract.js';
 
@@ -138,8 +139,4 @@ export function requestedBundleId(value: BundleId, backend: string): number {
 export function numericId(value: unknown): number | undefined {
   const id = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
   return typeof id === 'number' && Number.isSafeInteger(id) && id >= 0 ? id : undefined;
-}
-
-function isRecord(value: unknown): value is Answer {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,5 @@
 import {BACKEND_API_VERSION, type Backend, type BackendCapability} from './contract.js';
+import {isRecord} from '../errors/is-record.js';
 
 const namePattern = /^[a-z][a-z0-9-]{0,31}$/;
 const formats: ReadonlySet<unknown> = new Set(['v1', 'v2']);
@@ -68,10 +69,6 @@ function isStandardSchema(value: unknown): boolean {
   if (!isRecord(value) && typeof value !== 'function') return false;
   const standard: unknown = Reflect.get(value, '~standard');
   return isRecord(standard) && typeof standard['validate'] === 'function';
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }
 
 function isListOf<Item>(

@@ -1,6 +1,7 @@
 import {appendFile, readFile, stat, writeFile} from 'node:fs/promises';
 import {resolve} from 'node:path';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
+import {reasonOf} from '../../errors/system-failure.js';
 import type {CommandContext} from '../command/command-context.js';
 import type {JsonDocument} from '../output/output.js';
 import {dotenvLines, dotenvName, fitsDotenv, githubOutputs, summaryTable} from './output-formats.js';
@@ -144,8 +145,4 @@ function rows({output}: StepOutputContext, values: Readonly<Record<string, strin
   return Object.entries(values).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, output.clean(value)] as const],
   );
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,7 @@
 import {chmod, mkdir, rm, stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
+import {reasonOf} from '../../errors/system-failure.js';
 import {readPrivateFile, replacePrivateFile} from '../../files/private-file.js';
 import type {OriginCredentials} from './credential-schema.js';
 
@@ -88,8 +89,4 @@ async function warnOfLooseModes(file: CredentialFile): Promise<void> {
       file.warn(`Other users have access to ${place}, where credentials are stored: chmod ${mode} ${place}`);
     }
   }
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
