@@ -1,5 +1,6 @@
 import {BACKEND_API_VERSION, type Backend, type BackendCapability} from './contract.js';
 import {isRecord} from '../errors/is-record.js';
+import {reasonOf} from '../errors/system-failure.js';
 
 const namePattern = /^[a-z][a-z0-9-]{0,31}$/;
 const formats: ReadonlySet<unknown> = new Set(['v1', 'v2']);
@@ -18,13 +19,13 @@ const membersOf: Readonly<Record<BackendCapability, keyof Backend>> = {
 export function checkBackendShape(
   value: unknown,
 ): {readonly ok: true; readonly backend: Backend} | {readonly ok: false; readonly problem: string} {
-  if (!isRecord(value)) return {ok: false, problem: 'a backend must be an object'};
   try {
+    if (!isRecord(value)) return {ok: false, problem: 'a backend must be an object'};
     const problem = problemOf(value);
     return problem === undefined ? {ok: true, backend: value as unknown as Backend} : {ok: false, problem};
   } catch (error) {
-    // A getter of the plugin's own.
-    return {ok: false, problem: `a backend cannot be read: ${error instanceof Error ? error.message : String(error)}`};
+    // A getter or a proxy of the plugin's own.
+    return {ok: false, problem: `a backend cannot be read: ${reasonOf(error)}`};
   }
 }
 
