@@ -4,10 +4,14 @@ import {createError} from '../errors/index.js';
 /** What servers give at most at a time. */
 const pageSize = 200;
 
+/** How many pages of a list are read at most: a server can make up new ones for ever. */
+const maxPages = 1000;
+
 /**
  * The pages of a list from `offset` on, until there are `limit` items (`Infinity`: all) or no more. A server may give
  * fewer at a time than it is asked for, or all at once.
- * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when the server gives a part again, and there should be more.
+ * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when the server gives a part again, and there should be more, and when
+ * there is more after 1,000 pages.
  */
 export async function* listPages<Item>(
   {limit, offset}: ListRange,
@@ -15,7 +19,8 @@ export async function* listPages<Item>(
 ): AsyncGenerator<ListResult<Item>, void, undefined> {
   const begins = new Set<string>();
   let wasWhole = false;
-  for (let count = 0; count < limit;) {
+  for (let count = 0, pages = 0; count < limit; pages += 1) {
+    if (pages === maxPages) throw endlessList(offset + count);
     const asked = Math.min(pageSize, limit - count);
     const page = await fetchPage({limit: asked, offset: offset + count});
     if (page.items.length === 0) return yield page;
@@ -40,6 +45,17 @@ function repeatedPage(offset: number, total: number | undefined): Error {
     'ERR_RESPONSE_INVALID',
     `the server gives the same part of the list for every offset: what follows the first ${String(offset)}${all} is not known`,
     {suggestions: ['List fewer with --limit. Name a bundle by its id instead of "latest".'], details: {offset, total}},
+  );
+}
+
+function endlessList(offset: number): Error {
+  return createError(
+    'ERR_RESPONSE_INVALID',
+    `the list has no end: ${String(maxPages)} pages were read, up to item ${String(offset)}, and there are more`,
+    {
+      suggestions: ['List a part with --limit and --offset. Name a bundle by its id instead of "latest".'],
+      details: {offset},
+    },
   );
 }
 

@@ -84,6 +84,21 @@ describe('collecting pages', () => {
     expect((await collectPages({limit: 201, offset: 0}, growing)).items).toHaveLength(201);
   });
 
+  test('a server that makes up new rows for ever is given up after 1,000 pages', async () => {
+    let asked = 0;
+    const endless = async ({offset}: ListRange) => {
+      asked += 1;
+      return {items: [{createdAt: new Date(1e12 - offset).toISOString()}], total: offset + 2, raw: {}};
+    };
+    await expect(collectPages({limit: Infinity, offset: 0}, endless)).rejects.toMatchObject({
+      code: 'ERR_RESPONSE_INVALID',
+      exitCode: 7,
+      message: expect.stringContaining('1000 pages') as string,
+      suggestions: [expect.stringContaining('--limit')],
+    });
+    expect(asked).toBe(1000);
+  });
+
   test('items are put in order, the newest first', async () => {
     const {fetchPage, all} = server(5);
     const backwards = async (range: ListRange) => {
