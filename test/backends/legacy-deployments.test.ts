@@ -44,10 +44,24 @@ describe('a deployment on legacy', () => {
       raw: {warnings: ['careful']},
     });
     expect(server.requests.map(({method, path}) => `${method} ${path}`)).toEqual([
-      `GET ${target}?limit=1&offset=0`,
+      `GET ${target}?limit=2&offset=0`,
       `POST ${target}`,
     ]);
     expect(server.requests[1]?.body.toString()).toBe('{"bundle_id":5}');
+  });
+
+  test.each<[string, Reply, boolean]>([
+    ['the oldest comes first', page([row(5, 'Finished', 1), row(5, 'Finished', 2)], 9), false],
+    ['the oldest comes first, of an untold number', page([row(5, 'Finished', 1), row(5, 'Finished', 2)]), false],
+    ['both of two are there', page([row(5, 'Finished', 1), row(5, 'Finished', 2)], 2), true],
+    ['the newest comes first', page([row(5, 'Finished', 2), row(5, 'Finished', 1)], 9), true],
+    ['both are of the same second', page([row(5, 'Finished', 2), row(5, 'Finished', 2)], 9), true],
+    ['the second tells no time', page([row(5, 'Finished', 2), {bundle: null}], 9), true],
+  ])('is followed only when it is certain which one was the newest: %s', async (_, list, certain) => {
+    await using server = await listing(list);
+    const {deployment} = await deploy({bundleId: 5, targetSlug: 'a'}, await contextAt(server));
+    const unknown = {unknown: expect.stringContaining('does not list the newest deployment first') as string};
+    expect(deployment['before']).toMatchObject(certain ? {createdAt: at(2)} : unknown);
   });
 
   test('is asked for without that look when nobody waits', async () => {
@@ -173,6 +187,8 @@ describe('the state of a deployment on legacy', () => {
     expect(await stateAmong(rows, before, 5)).toMatchObject({status: 'failed', raw: rows[2]});
     expect(await stateAmong(rows, before, 4)).toMatchObject({status: 'finished', raw: rows[1]});
     expect(await stateAmong(rows, 'none', 0)).toMatchObject({status: 'failed', raw: rows[3]});
+    const unordered = [row(5, 'Finished', 4), row(5, 'Failed', 3), row(5, 'Queued', 5)];
+    expect(await stateAmong(unordered, before, 5)).toMatchObject({status: 'finished'});
   });
 
   test.each([

@@ -208,7 +208,7 @@ describe('an upload of v1', () => {
     const result = await uploadStream(streamed, {...(await legacyContext(server, 'a/b')), wait: true});
     expect(result.deployment).toEqual({bundleId: 5, targetSlug: 'a/b', before: {createdAt: created, count: 2}});
     expect(server.requests.map(({method, path}) => `${method} ${path}`)).toEqual([
-      'GET /api/projects/my%20shop/target/a%2Fb/deploy/?limit=1&offset=0',
+      'GET /api/projects/my%20shop/target/a%2Fb/deploy/?limit=2&offset=0',
       'POST /api/projects/my%20shop/builds/a%2Fb/',
     ]);
   });

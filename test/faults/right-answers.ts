@@ -31,7 +31,7 @@ export function nameOf({method, url}: Pick<SeenRequest, 'method' | 'url'>): Requ
   if (is('POST', /\/deploy\/$|\/deployments$/)) return 'deploy';
   if (is('GET', /\/deployments\/[^/]+$/)) return 'poll';
   // Legacy looks at the newest deployment before it asks for one, and polls many afterwards.
-  if (is('GET', /\/deploy\/$/)) return url.includes('limit=1&') ? 'look' : 'poll';
+  if (is('GET', /\/deploy\/$/)) return url.includes('limit=2&') ? 'look' : 'poll';
   return 'other';
 }
 

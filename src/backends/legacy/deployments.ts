@@ -90,16 +90,21 @@ export async function noteBefore(
 
 /** @throws RuntimeCliError when the answer does not say for certain which deployment is the newest. */
 async function newestDeployment(targetSlug: string, context: LegacyContext): Promise<Before> {
-  const response = await fetchDeployments(targetSlug, {limit: 1, offset: 0}, context);
+  // The second one tells whether the first is the newest.
+  const response = await fetchDeployments(targetSlug, {limit: 2, offset: 0}, context);
   const {items, total} = readPage(response, page, (row) => row);
   if (items.length === 0) {
     if (total === undefined || total === 0) return 'none';
     throw wrongAnswer(response, 'has no rows, but tells of some');
   }
+  const [first] = items;
+  if (first !== undefined && Number.isNaN(createdTime(first)))
+    throw wrongAnswer(response, 'has a row without created_at');
+  const isWhole = total === undefined ? items.length !== 2 : items.length >= total;
+  if (!isWhole && !isNewestFirst(items)) throw wrongAnswer(response, 'does not list the newest deployment first');
   const createdAt = items
     .map((row) => asText(row['created_at']) ?? '')
-    .reduce((a, b) => (Date.parse(a) >= Date.parse(b) ? a : b));
-  if (items.some((row) => Number.isNaN(createdTime(row)))) throw wrongAnswer(response, 'has a row without created_at');
+    .reduce((a, b) => (Date.parse(b) > Date.parse(a) ? b : a));
   return {createdAt, count: total === undefined || total < items.length ? undefined : total};
 }
 
@@ -116,8 +121,10 @@ export async function findDeployment(deployment: DeploymentRef, context: LegacyC
   }
   const response = await fetchDeployments(String(targetSlug), {limit: rowsPerPoll, offset: 0}, context);
   const {items: rows, total, raw} = readPage(response, page, (row) => row);
+  const count = isNewestFirst(rows) ? total : undefined;
   const ours = rows
-    .filter((row, index) => isAfter(row, index, total, before))
+    .filter((row, index) => isAfter(row, index, count, before))
+    .sort((a, b) => createdTime(b) - createdTime(a))
     .findLast((row) => numericId(asRecord(row['bundle'])['id']) === bundleId);
   // Accepted, and not in the list yet.
   if (!ours) return {status: 'queued', raw};
@@ -136,6 +143,11 @@ function isAfter(
   if (created !== limit) return created > limit;
   // Times may be no finer than a second: of those with the same one, the rows that came on top are later.
   return count !== undefined && before.count !== undefined && index < count - before.count;
+}
+
+function isNewestFirst(rows: readonly Answer[]): boolean {
+  const times = rows.map(createdTime);
+  return times.every((time, index) => !(time > (times[index - 1] ?? Infinity)));
 }
 
 function createdTime(row: Answer): number {
