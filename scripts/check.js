@@ -24,7 +24,7 @@ const checks = [
 /** What can tell one Node from another: archives, HTTP, loading what users wrote, start and end of a process. */
 const differing = [
   ...['test/http', 'test/modules'],
-  ...['gzip', 'owned-chunks', 'write-bundle', 'write-tar'].map((name) => `test/bundle/${name}.test.ts`),
+  ...['gzip', 'owned-chunks', 'write-bundle', 'write-tar'].map((name) => `test/bundle/archive/${name}.test.ts`),
   ...['binary', 'signals', 'startup', 'user-code'].map((name) => `test/cli/${name}.test.ts`),
 ];
 // The first two mostly wait.
