@@ -60,7 +60,8 @@ export async function deleteBundles(options: DeleteBundlesOptions, host: Host): 
 /** Verifies a deletion and chooses its backend; nothing is sent. */
 async function chooseDeleteBackend(options: DeleteBundlesOptions, host: Host): Promise<BackendSelection> {
   if (options.bundleIds.length === 0) throw createError('ERR_OPTION_INVALID', 'bundleIds must not be empty');
-  const selection = await chooseForBundle(options, ['delete'], host);
+  const command = ['bundle:delete', ...options.bundleIds, '--project', options.projectSlug];
+  const selection = await chooseForBundle(options, ['delete'], command, host);
   for (const id of options.bundleIds) idFor(selection.backend, id);
   return selection;
 }

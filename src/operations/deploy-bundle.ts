@@ -1,14 +1,7 @@
 import type {BundleId, DeployResult} from '../backends/contract.js';
-import {
-  deployFallbackReason,
-  fallbackWarning,
-  uploadFallbackReason,
-  type BackendSelection,
-  type RuntimeBackend,
-} from '../backends/select.js';
-import {commandLine} from '../errors/command-line.js';
+import {deployFallbackReason, fallbackWarning, type BackendSelection, type RuntimeBackend} from '../backends/select.js';
 import {callBack, callBackSafely} from './callbacks.js';
-import {idFor} from './choose-for-bundle.js';
+import {idFor, withOtherBackend} from './choose-for-bundle.js';
 import {amendError, isRuntimeCliError} from '../errors/index.js';
 import type {Host} from './host.js';
 import {findLatestBundle} from './list-bundles.js';
@@ -90,7 +83,11 @@ async function deployOrFallBack(
     return {...accepted, warnings: [fallbackWarning(fellBack), ...accepted.warnings]};
   } catch (error) {
     const {fallback} = selection;
-    if (fallback !== undefined && options.bundleId !== 'latest') throw withOtherBackend(error, fallback, options);
+    if (options.bundleId !== 'latest') {
+      const {bundleId, projectSlug, targetSlug} = options;
+      const command = ['bundle:deploy', bundleId, '--project', projectSlug, '--target', targetSlug];
+      throw withOtherBackend(error, fallback, command);
+    }
     const reason = deployFallbackReason(error);
     if (fallback === undefined || reason === undefined) throw error;
     view.detail(`falling back to legacy: ${reason}`);
@@ -99,19 +96,6 @@ async function deployOrFallBack(
     const accepted = await deployWith(fallback, options, host, view);
     return {...accepted, warnings: [fallbackWarning(reason), ...accepted.warnings]};
   }
-}
-
-/** The same id is another bundle at another backend: who knows where it was pushed to says so. */
-function withOtherBackend(error: unknown, other: RuntimeBackend, options: DeployBundleOptions): unknown {
-  if (!isRuntimeCliError(error) || uploadFallbackReason(error) === undefined) return error;
-  const {bundleId, projectSlug, targetSlug} = options;
-  const where = ['--project', projectSlug, '--target', targetSlug, '--runtime-backend', other];
-  return amendError(error, {
-    suggestions: [
-      `If the bundle was pushed to the ${other} backend, deploy it there:`,
-      commandLine('bundle:deploy', bundleId, ...where),
-    ],
-  });
 }
 
 /** Waits until an accepted deployment has ended. */

@@ -66,7 +66,8 @@ export async function downloadBundle(options: DownloadBundleOptions, host: Host)
 
 /** Verifies a download and chooses its backend; nothing is sent. */
 async function chooseDownloadBackend(options: DownloadBundleOptions, host: Host): Promise<BackendSelection> {
-  const selection = await chooseForBundle(options, ['download'], host);
+  const command = ['bundle:download', options.bundleId, '--project', options.projectSlug];
+  const selection = await chooseForBundle(options, ['download'], command, host);
   idFor(selection.backend, options.bundleId);
   await verifyOutput(outputPath(options, host), options.force);
   return selection;

@@ -108,10 +108,11 @@ async function readBundle(archive: string, options: InspectArchiveOptions): Prom
  */
 export async function inspectBundle(options: InspectBundleOptions, host: Host): Promise<BundleInspection> {
   const id = String(options.bundleId);
+  const command = ['bundle:inspect', options.bundleId, '--project', options.projectSlug];
   const steps = [resolveStep, {name: 'read', title: `Download bundle ${id} and read it`}] as const;
   return host.runSteps(steps, async (step) => {
     const selection = await step('resolve', (view) =>
-      resolveBackend(view, () => chooseForBundle(options, ['download'], host)),
+      resolveBackend(view, () => chooseForBundle(options, ['download'], command, host)),
     );
     return step('read', async (view) => {
       const workspace = await host.createTemporaryDirectory();

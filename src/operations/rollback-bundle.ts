@@ -1,11 +1,10 @@
 import type {BundleId, DeploymentItem} from '../backends/contract.js';
-import type {BackendSelection} from '../backends/select.js';
 import {createError} from '../errors/index.js';
-import {chooseForBundle, idFor} from './choose-for-bundle.js';
+import {chooseForBundle, idFor, withOtherBackend, type BundleSelection, type Command} from './choose-for-bundle.js';
 import {deployResult, requestDeployment, waitForAccepted} from './deploy-bundle.js';
 import type {Host} from './host.js';
 import {historyPage} from './list-deployments.js';
-import {listPages} from './list-pages.js';
+import {collectPages} from './list-pages.js';
 import {openBackend} from './open-backend.js';
 import type {DeployBundleOptions, DeployBundleResult} from './options.js';
 import {resolveBackend, resolveStep, waitStep, watched, type StepView} from './steps.js';
@@ -50,9 +49,14 @@ export async function rollbackBundle(options: RollbackBundleOptions, host: Host)
   ] as const;
   return host.runSteps(steps, async (step) => {
     const selection = await step('resolve', (view) => resolveBackend(view, () => chooseRollbackBackend(options, host)));
-    const plan = await step('find', (view) => planRollback(options, selection, host, view));
+    const orElsewhere = (error: unknown): never => {
+      throw withOtherBackend(error, selection.other, rollbackCommand(options));
+    };
+    const plan = await step('find', (view) => planRollback(options, selection, host, view).catch(orElsewhere));
     const deploy = {...rest, bundleId: plan.bundleId};
-    const accepted = await step('deploy', (view) => requestDeployment(deploy, selection, host, view));
+    const accepted = await step('deploy', (view) =>
+      requestDeployment(deploy, selection, host, view).catch(orElsewhere),
+    );
     const result = options.wait
       ? await step('wait', (view) => waitForAccepted(deploy, accepted, host, view))
       : deployResult(deploy, accepted);
@@ -61,7 +65,7 @@ export async function rollbackBundle(options: RollbackBundleOptions, host: Host)
 }
 
 /** Verifies a rollback and chooses its backend; nothing is sent. */
-async function chooseRollbackBackend(options: RollbackBundleOptions, host: Host): Promise<BackendSelection> {
+async function chooseRollbackBackend(options: RollbackBundleOptions, host: Host): Promise<BundleSelection> {
   const selection = await chooseForBundle(
     options,
     [
@@ -69,16 +73,28 @@ async function chooseRollbackBackend(options: RollbackBundleOptions, host: Host)
       ...(options.wait ? (['wait'] as const) : []),
       ...(options.to === undefined ? (['history'] as const) : []),
     ],
+    rollbackCommand(options),
     host,
   );
   if (options.to !== undefined) idFor(selection.backend, options.to);
   return selection;
 }
 
+function rollbackCommand({projectSlug, targetSlug, to}: RollbackBundleOptions): Command {
+  return [
+    'bundle:rollback',
+    '--project',
+    projectSlug,
+    '--target',
+    targetSlug,
+    ...(to === undefined ? [] : ['--to', to]),
+  ];
+}
+
 /** Looks where a rollback goes; changes nothing. */
 async function planRollback(
   options: RollbackBundleOptions,
-  selection: BackendSelection,
+  selection: BundleSelection,
   host: Host,
   view: StepView,
 ): Promise<RollbackPlan> {
@@ -97,20 +113,20 @@ function describePlan({bundleId, current, previous}: RollbackPlan): string {
 
 async function findPrevious(
   options: RollbackBundleOptions,
-  {backend}: BackendSelection,
+  {backend}: BundleSelection,
   host: Host,
 ): Promise<RollbackPlan> {
   if (options.to !== undefined) return {bundleId: idFor(backend, options.to)};
   const open = await openBackend(backend, 'deploy', options, host);
-  let current: DeploymentItem | undefined;
-  const pages = listPages({limit: Infinity, offset: 0}, (range) => historyPage(open, options.targetSlug, range));
-  for await (const {items} of pages) {
-    for (const item of items.filter(({status}) => status === 'finished')) {
-      current ??= item;
-      const {bundleId} = item;
-      if (current.bundleId === undefined) throw nothingToRollBackTo(options, current);
-      if (bundleId !== undefined && bundleId !== current.bundleId) return {bundleId, current, previous: item};
-    }
+  const all = {limit: Infinity, offset: 0};
+  const {items} = await collectPages(all, (range) => historyPage(open, options.targetSlug, range));
+  // A deployment of which it is not told where it stands may be the one that runs.
+  const [current, ...earlier] = items.filter(({status}) => status === 'finished' || status === 'unknown');
+  if (current?.status !== 'finished' || current.bundleId === undefined) throw nothingToRollBackTo(options, current);
+  for (const item of earlier) {
+    const {bundleId, status} = item;
+    if (status === 'finished' && bundleId !== undefined && bundleId !== current.bundleId)
+      return {bundleId, current, previous: item};
   }
   throw nothingToRollBackTo(options, current);
 }
@@ -123,7 +139,7 @@ function nothingToRollBackTo(
   const message =
     current === undefined
       ? `${none} to go back to`
-      : current.bundleId === undefined
+      : current.status !== 'finished' || current.bundleId === undefined
         ? `the server does not say which bundle the target "${targetSlug}" runs`
         : `${none} of another bundle than ${String(current.bundleId)} to go back to`;
   return createError('ERR_REJECTED', message, {

@@ -71,10 +71,10 @@ export const resolveStep = {name: 'resolve', title: 'Resolve the backend'} as co
 export const waitStep = {name: 'wait', title: 'Wait for the deployment'} as const;
 
 /** Chooses the backend of an operation, and tells which and why. */
-export async function resolveBackend(
+export async function resolveBackend<Selection extends BackendSelection>(
   view: StepView,
-  choose: () => Promise<BackendSelection>,
-): Promise<BackendSelection> {
+  choose: () => Promise<Selection>,
+): Promise<Selection> {
   const selection = await choose();
   view.done(`Backend: ${selection.backend} (${selection.reason})`);
   return selection;

@@ -84,7 +84,10 @@ describe('a download', () => {
     const service = await startService();
     await expect(download(service, {preference: 'auto'})).rejects.toMatchObject({
       code: 'ERR_CAPABILITY_UNSUPPORTED',
-      suggestions: [expect.stringContaining('--runtime-backend legacy') as string],
+      suggestions: [
+        expect.stringContaining('legacy backend'),
+        expect.stringContaining('--runtime-backend legacy') as string,
+      ],
     });
     expect(service.runtime.requests).toEqual([]);
   });

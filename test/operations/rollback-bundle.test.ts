@@ -2,6 +2,12 @@ import {describe, expect, test} from 'vitest';
 import {listDeployments} from '../../src/operations/list-deployments.js';
 import {rollbackBundle, type RollbackBundleOptions} from '../../src/operations/rollback-bundle.js';
 import {deployBundle} from '../../src/operations/deploy-bundle.js';
+import {deleteBundles} from '../../src/operations/delete-bundles.js';
+import {downloadBundle} from '../../src/operations/download-bundle.js';
+import {inspectBundle} from '../../src/operations/inspect-bundle.js';
+import {ApiKeyStrategy, BearerTokenStrategy} from '../../src/http/index.js';
+import {startRecordingServer} from '../recording-server.js';
+import {createProject} from './test-host.js';
 import {startService, type Service} from './pushed-bundles.js';
 
 const wait = {wait: true, pollInterval: 0.01, targetSlug: 'staging'};
@@ -64,5 +70,90 @@ describe.each(['legacy', 'api'])('a rollback with %s', (preference) => {
     await service.push({targetSlug: 'staging'});
     expect(await rollback(service, {preference, to: '1', wait: false})).toMatchObject({bundleId: 1});
     expect(await history(service)).toEqual(['1 finished', '2 finished']);
+  });
+});
+
+describe('the history that a rollback reads', () => {
+  const row = (id: number, second: number, status = 'Finished') => ({
+    ...{bundle: {id}, status},
+    created_at: `2026-01-01T00:00:0${String(second)}Z`,
+  });
+  const rollbackAmong = async (results: readonly unknown[]) => {
+    await using server = await startRecordingServer(({method, path}) => {
+      if (method === 'POST') return {status: 204};
+      const offset = Number(new URL(path, 'http://x').searchParams.get('offset'));
+      return {status: 200, body: {count: results.length, results: results.slice(offset, offset + 2)}};
+    });
+    await using project = await createProject();
+    const legacyAuth = new ApiKeyStrategy({apiKey: 'key'});
+    const options = {
+      preference: 'legacy',
+      projectSlug: 'shop',
+      targetSlug: 'staging',
+      origin: server.origin,
+      legacyAuth,
+    };
+    return await rollbackBundle(options, project.host);
+  };
+
+  test.each([
+    ['the newest first', [row(3, 3), row(2, 2), row(1, 1)]],
+    ['the oldest first', [row(1, 1), row(2, 2), row(3, 3)]],
+    ['in no order, over several pages', [row(2, 2), row(1, 1), row(4, 5, 'Failed'), row(3, 4), row(3, 3)]],
+    ['with one of unknown state further back', [row(3, 4), row(9, 3, 'Cancelled'), row(2, 2)]],
+  ])('may come in any order: %s', async (_, rows) => {
+    expect(await rollbackAmong(rows)).toMatchObject({bundleId: 2, rolledBackFrom: 3});
+  });
+
+  test('decides nothing when the newest deployment is in a state that is not known', async () => {
+    const rollback = rollbackAmong([row(3, 3, 'Cancelled'), row(2, 2), row(1, 1)]);
+    await expect(rollback).rejects.toMatchObject({
+      code: 'ERR_REJECTED',
+      message: 'the server does not say which bundle the target "staging" runs',
+      suggestions: [expect.stringContaining('--to ID') as string],
+    });
+  });
+});
+
+describe('with auto, a backend that definitely refuses', () => {
+  const both = ({origin}: {readonly origin: string}) => ({
+    ...{preference: 'auto', projectSlug: 'shop', targetSlug: 'staging', origin, rateLimit: {maxRetries: 0}},
+    legacyAuth: new ApiKeyStrategy({apiKey: 'key'}),
+    apiConnection: {origin, organizationId: 'org', auth: new BearerTokenStrategy('token')},
+  });
+
+  test.each([
+    [{}, 'mycli bundle:rollback --project shop --target staging --runtime-backend legacy'],
+    [{to: 5}, 'mycli bundle:rollback --project shop --target staging --to 5 --runtime-backend legacy'],
+  ])('a rollback shows the command for the other one: %j', async (options, command) => {
+    await using server = await startRecordingServer(() => ({status: 403, body: {detail: 'no'}}));
+    await using project = await createProject();
+    await expect(rollbackBundle({...both(server), ...options}, project.host)).rejects.toMatchObject({
+      exitCode: 4,
+      suggestions: expect.arrayContaining([command]) as string[],
+    });
+    expect(server.requests.every(({path}) => path.startsWith('/storefront/'))).toBe(true);
+    await expect(rollbackBundle({...both(server), ...options, preference: 'api'}, project.host)).rejects.toMatchObject({
+      suggestions: expect.not.arrayContaining([command]) as string[],
+    });
+  });
+
+  test('what the Api backend cannot do shows the whole command for legacy, and nothing is sent', async () => {
+    await using server = await startRecordingServer(() => ({status: 500}));
+    await using project = await createProject();
+    const {host} = project;
+    const options = {...both(server), bundleId: 5, bundleIds: [5, 6]};
+    for (const [run, command] of [
+      [() => downloadBundle(options, host), 'bundle:download 5'],
+      [() => inspectBundle(options, host), 'bundle:inspect 5'],
+      [() => deleteBundles(options, host), 'bundle:delete 5 6'],
+    ] as const) {
+      const whole = `mycli ${command} --project shop --runtime-backend legacy`;
+      await expect(run()).rejects.toMatchObject({
+        code: 'ERR_CAPABILITY_UNSUPPORTED',
+        suggestions: expect.arrayContaining([whole]) as string[],
+      });
+    }
+    expect(server.requests).toEqual([]);
   });
 });
