@@ -62,7 +62,8 @@ export function readPage<Item>(
     if (item === undefined) throw wrongAnswer(response, `has a row that is none: "${names.rows}[${String(index)}]"`);
     return item;
   });
-  return {items, total: asNumber(answer[names.total]), raw};
+  const total = asNumber(answer[names.total]);
+  return {items, total: total !== undefined && total >= 0 ? total : undefined, raw};
 }
 
 /**
@@ -97,7 +98,12 @@ export function asNumber(value: unknown): number | undefined {
 
 /** Warnings of a server, one string each. */
 export function asWarnings(value: unknown): readonly string[] {
-  if (!Array.isArray(value)) return [];
+  return asTexts(value) ?? [];
+}
+
+/** Texts of a server; what is none as its JSON. */
+export function asTexts(value: unknown): readonly string[] | undefined {
+  if (!Array.isArray(value)) return undefined;
   return value.map((item) => (typeof item === 'string' ? item : JSON.stringify(item)));
 }
 
@@ -113,10 +119,9 @@ export function asMatches(value: unknown): BundleMatches {
 export function bundleIdOf(value: unknown, backend: string): number {
   const id = numericId(value);
   if (id !== undefined) return id;
-  throw createError(
-    'ERR_RESPONSE_INVALID',
-    `the ${backend} backend accepted the upload, but the response omitted a bundle id`,
-  );
+  const problem =
+    (value ?? undefined) === undefined ? 'omitted a bundle id' : 'has a bundle id that is no whole number below 2^53';
+  throw createError('ERR_RESPONSE_INVALID', `the ${backend} backend accepted the upload, but the response ${problem}`);
 }
 
 /**

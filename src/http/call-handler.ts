@@ -3,6 +3,7 @@ import type {CancelableRequest, GotReturn, HandlerFunction, Options, Request} fr
 import {Call, describeRequest} from './connection/call.js';
 import {failureReason} from './errors/failure.js';
 import {responseError} from './errors/response-error.js';
+import {statusName} from './status-name.js';
 import {limitAnswer, watchRequest, type ConnectionLimits} from './connection/watch.js';
 import {redactorFor, toCliError, type ErrorContext} from './errors/to-cli-error.js';
 import {RequestCount} from './rate-limit/hooks.js';
@@ -24,7 +25,8 @@ export function createCallHandler(context: CallHandlerContext): HandlerFunction 
     const call = new Call();
     options.context = {...options.context, call, rateLimit: new RequestCount()};
     const result = next(options);
-    const follow = (request: ClientRequest) => followRequest(request, call, options, context);
+    const handedOn = () => (isStream(result) ? result.downloadProgress.transferred : 0);
+    const follow = (request: ClientRequest) => followRequest(request, call, options, {...context, handedOn});
     const mapped = (error: unknown) => toCliError(error, options, call, context.errors);
     if (isStream(result)) {
       result.on('request', follow);
@@ -49,11 +51,16 @@ function isStream(result: GotReturn): result is Request {
   return '_destroy' in result;
 }
 
-function followRequest(request: ClientRequest, call: Call, options: Options, context: CallHandlerContext): void {
-  const {limits, errors, logger} = context;
+function followRequest(
+  request: ClientRequest,
+  call: Call,
+  options: Options,
+  context: CallHandlerContext & {readonly handedOn: () => number},
+): void {
+  const {limits, errors, logger, handedOn} = context;
   // What a stream hands on is not held in memory.
   const isHeld = ({statusCode = 0}: IncomingMessage) => !options.isStream || statusCode >= 300;
-  watchRequest(request, call, limits, isHeld);
+  watchRequest(request, call, limits, isHeld, handedOn);
   logAttempt(request, options, logger);
   request.once('response', (response) => {
     const {statusCode = 0, headers} = response;
@@ -75,7 +82,7 @@ function logAttempt(request: ClientRequest, options: Options, logger: CallHandle
     logger.debug(`${method} ${path}: ${what} after ${Math.round(performance.now() - began)} ms`);
   };
   logger.debug(`${method} ${path} to ${host}${length === undefined ? '' : `, ${String(length)} bytes`}`);
-  request.once('response', ({statusCode, statusMessage = ''}) => tell(`${statusCode} ${statusMessage}`.trim()));
+  request.once('response', ({statusCode = 0}) => tell(statusName(statusCode)));
   request.once('error', (error) => tell(failureReason(error)));
 }
 

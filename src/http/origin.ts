@@ -32,7 +32,9 @@ export function isInsecureOrigin(origin: string): boolean {
 
 /** Whether the host of a URL is this machine. */
 export function isLoopback(hostname: string): boolean {
-  return /^(?:(?:.*\.)?localhost\.?|127(?:\.\d+){3}|\[::1\]|\[::ffff:7f[\da-f]{2}:[\da-f]{1,4}\])$/.test(hostname);
+  return /^(?:(?:.*\.)?localhost\.?|127(?:\.\d+){3}|0\.0\.0\.0|\[::1?\]|\[::ffff:7f[\da-f]{2}:[\da-f]{1,4}\])$/.test(
+    hostname,
+  );
 }
 
 /**

@@ -4,6 +4,7 @@ import {failureKind, failureReason, knownError} from './errors/failure.js';
 import {announceRetry} from './rate-limit/announce.js';
 import {RequestCount} from './rate-limit/hooks.js';
 import {planRetry, type RateLimitMiddlewareConfig, type RateLimitPolicy} from './rate-limit/policy.js';
+import {statusName} from './status-name.js';
 import type {RetryEvent} from './types.js';
 
 /** How often a request that changes nothing is repeated after a failure. */
@@ -39,16 +40,18 @@ function planFailureRetry(
   const cutLimit = error.name !== 'HTTPError' && status !== undefined && policy.statusCodes.includes(status);
   if (cutLimit || (kind === 'unreachable' && !call.attempt.connected)) {
     const count = RequestCount.of(options.context);
-    const reason = cutLimit ? `${status} ${error.response?.statusMessage ?? ''}`.trim() : failureReason(error);
+    const reason = cutLimit ? statusName(status) : failureReason(error);
     const event = planRetry({retries: count.retries, reason, status, retryAfter}, policy);
     if (event !== undefined) count.retries += 1;
     return event;
   }
   const failedServer = status !== undefined && status >= 500 && !policy.statusCodes.includes(status);
   const lost =
-    (status === undefined || status < 300) && call.attempt.started && (kind === 'lost' || kind === 'stalled');
+    (status === undefined || (status >= 200 && status < 300)) &&
+    call.attempt.started &&
+    (kind === 'lost' || kind === 'stalled');
   if (!isRepeatable(options) || !(failedServer || lost) || error.name === 'ParseError') return undefined;
-  const reason = failedServer ? `${status} ${error.response?.statusMessage ?? ''}`.trim() : failureReason(error);
+  const reason = failedServer ? statusName(status) : failureReason(error);
   const event = planRetry({retries: call.repeats, reason, status, retryAfter}, {...policy, maxRetries: maxRepeats});
   if (event !== undefined) call.repeats += 1;
   return event;

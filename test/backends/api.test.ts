@@ -234,3 +234,46 @@ describe('the Api backend', () => {
     });
   });
 });
+
+describe('what a hostile server of Api answers', () => {
+  test.each(['.', '..', '\ud800', 'a\u0000', 'a\r\nb', '', 'x'.repeat(257), 5])(
+    'a deployment with the id %j is none: it would lead to another address',
+    async (deploymentId) => {
+      await using server = await answering({deploymentId, status: 'queued', total: 1, data: [{deploymentId}]});
+      const context = await contextAt(server);
+      const deployed = deploy({bundleId: 7, targetSlug: 'a/b'}, context);
+      await expect(deployed).rejects.toMatchObject({code: 'ERR_RESPONSE_INVALID'});
+      const listed = listDeployments({targetSlug: 'a/b', limit: 5, offset: 0}, context);
+      await expect(listed).rejects.toMatchObject({code: 'ERR_RESPONSE_INVALID'});
+      const known = server.requests.length;
+      const looked = getDeployment({deploymentId, targetSlug: 'a/b'}, context);
+      await expect(looked).rejects.toMatchObject({code: 'ERR_OPTION_INVALID'});
+      expect(server.requests).toHaveLength(known);
+    },
+  );
+
+  test.each(['.', '..', '\ud800', 'a\r\nb'])('an organization %j is no connection', async (organizationId) => {
+    const context = await contextFor<ApiBackendOptions>({
+      connection: {origin: 'http://127.0.0.1:9', organizationId, auth},
+    });
+    expect(await apiBackend.check(context)).toMatchObject({configured: false});
+  });
+
+  test('texts that are none, and keys that objects have anyway, are read as they are', async () => {
+    const rows = '[{"bundleId":1,"__proto__":{"bundleId":2},"inUseBy":[{"toString":1,"valueOf":1},null,"a"]}]';
+    await using server = await startRecordingServer((_, response) => {
+      response.end(`{"total":-5,"__proto__":{"data":[]},"constructor":1,"data":${rows}}`);
+    });
+    const {items, total} = await listBundles({limit: 5, offset: 0}, await contextAt(server));
+    expect(items).toMatchObject([{bundleId: 1, inUseBy: ['{"toString":1,"valueOf":1}', 'null', 'a']}]);
+    expect(total).toBeUndefined();
+  });
+
+  test('an id that no number can hold is refused, not rounded', async () => {
+    await using server = await startRecordingServer((_, response) => {
+      response.end('{"total":1,"data":[{"bundleId":9007199254740993}]}');
+    });
+    const listed = listBundles({limit: 5, offset: 0}, await contextAt(server));
+    await expect(listed).rejects.toMatchObject({code: 'ERR_RESPONSE_INVALID'});
+  });
+});

@@ -57,13 +57,24 @@ describe('a download from legacy', () => {
     expect(server.requests[1]?.headers).not.toHaveProperty('if-range');
   });
 
-  test('without a URL in the answer is an error', async () => {
-    await using server = await startRecordingServer(() => ({status: 200, body: {download_url: 5}}));
+  test.each([
+    5,
+    '',
+    '/archive',
+    'file:///etc/passwd',
+    'data:,x',
+    'ftp://x/',
+    'http://x:99999/',
+    'http://unix:/run/x.sock:/y',
+    'unix:/run/x.sock:/y',
+  ])('with %j for the URL in the answer is an error', async (address) => {
+    await using server = await startRecordingServer(() => ({status: 200, body: {download_url: address}}));
     const {done} = await downloadFrom(server.origin);
     await expect(done).rejects.toMatchObject({
       code: 'ERR_RESPONSE_INVALID',
-      message: expect.stringContaining('download URL') as string,
+      message: expect.stringContaining('download_url') as string,
     });
+    expect(server.requests).toHaveLength(1);
   });
 
   test('of an id that is no number is refused before anything is sent', async () => {

@@ -11,7 +11,14 @@ import {
 } from '../../src/http/index.js';
 import {isRuntimeCliError} from '../../src/errors/index.js';
 import {parseMultipart, reasonOf, rejection, testClient, testSource} from './test-client.js';
-import {refuseFirst, sendJson, startRecordingServer, startServer, type TestServer} from './with-server.js';
+import {
+  refuseFirst,
+  sendJson,
+  startRecordingServer,
+  startServer,
+  startTcpServer,
+  type TestServer,
+} from './with-server.js';
 
 const clientSecret = 'canary-secret-51b2';
 
@@ -72,6 +79,19 @@ describe('authorize', () => {
     expect(own.requests[0]?.headers.authorization).toBe('Bearer token-1');
     expect(other.requests[0]?.headers.authorization).toBeUndefined();
   });
+
+  test.each<unknown>(['Bearer canary\r\nX-Evil: 1', 'Bearer canary\u2028', '', 5, undefined])(
+    'a strategy that gives %j for a header is refused before anything is sent',
+    async (header) => {
+      const server = await startRecordingServer(refuseFirst(0));
+      const {http} = await testClient();
+      const auth: AuthStrategy = {getAuthorizationHeader: async () => header as string};
+      const error = await rejection(authorize(http, auth, server.origin).get(server.origin));
+      expect(error).toMatchObject({code: 'ERR_OPTION_INVALID', exitCode: 3});
+      expect(inspect(error, {depth: Infinity, showHidden: true})).not.toContain('canary');
+      expect(server.requests).toHaveLength(0);
+    },
+  );
 
   test('a 401 to a key is not tried again', async () => {
     const server = await startRecordingServer(refuseFirst(Infinity, 401));
@@ -386,12 +406,52 @@ describe('OAuth client credentials', () => {
   test.each([
     ['no token', '{}'],
     ['no JSON', '<html>'],
-    ['a token that no header can carry', '{"access_token":"a\\nb"}'],
-  ])('an answer with %s is an error', async (_, body) => {
+    ['null', 'null'],
+    ['a token that is no text', '{"access_token":["a"]}'],
+    ['a token in a prototype', '{"__proto__":{"access_token":"a"}}'],
+    ['a token that no header can carry', '{"access_token":"canary\\r\\nX-Evil: 1"}'],
+    ['a token with a line end', '{"access_token":"canary\\n"}'],
+    ['a token in another alphabet', '{"access_token":"canary\\u202e"}'],
+    ['a token of 65 KiB', JSON.stringify({access_token: 'canary'.repeat(11_000)})],
+    ['a token of 10 MB', JSON.stringify({access_token: 'canary'.repeat(1_700_000)})],
+  ])('an answer with %s is an error of the answer', async (_, body) => {
     const tokens = await startRecordingServer((response) => response.end(body));
-    const {http} = await testClient();
-    await rejection(strategy(tokens).getAuthorizationHeader({http}));
+    const {http, log} = await testClient();
+    const error = await rejection(strategy(tokens).getAuthorizationHeader({http}));
+    expect(error).toMatchObject({code: 'ERR_RESPONSE_INVALID', exitCode: 7});
+    expect(inspect(error, {depth: Infinity, showHidden: true}) + log.join()).not.toContain('canary');
     expect(tokens.requests).toHaveLength(1);
+  });
+
+  test.each([
+    ['3600', 1],
+    ['3600s', 1],
+    ['soon', 1],
+    ['1e308', 1],
+    ['{"toString":1,"valueOf":1}', 1],
+    ['[5]', 1],
+    ['true', 1],
+    ['1e400', 1],
+    ['-5', 2],
+    ['-1e308', 2],
+  ])('with expires_in %s two calls need %d requests', async (expiresIn, requests) => {
+    const value = /^[\d{[t-]/.test(expiresIn) && !expiresIn.endsWith('s') ? expiresIn : JSON.stringify(expiresIn);
+    const tokens = await startRecordingServer((response) => response.end(`{"access_token":"a","expires_in":${value}}`));
+    const auth = strategy(tokens);
+    await auth.getAuthorizationHeader();
+    expect(await auth.getAuthorizationHeader()).toBe('Bearer a');
+    expect(tokens.requests).toHaveLength(requests);
+  });
+
+  test('an answer that drips without end has a time limit', async () => {
+    const tokens = await startTcpServer((socket) => {
+      const timer = setInterval(() => socket.write(' '), 5);
+      socket.on('close', () => clearInterval(timer));
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n');
+    });
+    const {http} = await testClient({responseTimeoutMs: 100, rateLimit: {maxRetries: 0}});
+    const error = await rejection(strategy(tokens).getAuthorizationHeader({http}));
+    expect(error).toMatchObject({code: 'ERR_TIMEOUT', exitCode: 6});
   });
 
   test('a token URL with credentials is refused, and they are not repeated', () => {

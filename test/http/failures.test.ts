@@ -312,6 +312,86 @@ describe('servers that stall', () => {
   });
 });
 
+describe('an archive whose server sends the frame of an answer, and nothing in it', () => {
+  test('zeros of the size of a chunk: a time-out', async () => {
+    const server = await startTcpServer((socket) => {
+      afterRequest(socket, 0, () => {
+        socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\nabcd\r\n');
+        const timer = setInterval(() => socket.write('0'), 5);
+        socket.on('close', () => clearInterval(timer));
+      });
+    });
+    const {http} = await testClient({idleTimeoutMs: 300});
+    const error = await rejection(buffer(http.stream(server.origin)));
+    expect(error).toMatchObject({code: 'ERR_TIMEOUT', exitCode: 6});
+  });
+
+  test('a reader that is slower than the time-out is no fault of the server', async () => {
+    const bytes = 4 * 1024 * 1024;
+    const server = await startServer((_, response) => void response.end(Buffer.alloc(bytes)));
+    const idleTimeoutMs = 100;
+    const {http} = await testClient({idleTimeoutMs});
+    let read = 0;
+    for await (const chunk of http.stream(server.origin)) {
+      if (read === 0) await new Promise((resolve) => setTimeout(resolve, 5 * idleTimeoutMs));
+      read += (chunk as Buffer).length;
+    }
+    expect(read).toBe(bytes);
+  });
+});
+
+describe('what a server says beside its status', () => {
+  const secret = 'canary-key-4711';
+
+  test.each([429, 500, 418])(
+    'the phrase of a %d reaches no log: it may hold a secret, or change a terminal',
+    async (status) => {
+      const server = await startTcpServer((socket) => {
+        afterRequest(socket, 0, () =>
+          socket.end(`HTTP/1.1 ${status} \x9b31m ${secret}\r\ncontent-length: 0\r\nretry-after: 0\r\n\r\n`, 'latin1'),
+        );
+      });
+      const told: string[] = [];
+      const own = {
+        info: (message: string) => void told.push(message),
+        warn: (message: string) => void told.push(message),
+      };
+      const {http, log} = await testClient({
+        rateLimit: {...quick, logger: own, onRetry: ({reason}) => void told.push(reason)},
+      });
+      const error = await rejection(http.get(server.origin));
+      const said = [...told, ...log, inspect(error, {depth: Infinity, showHidden: true})].join('\n');
+      expect(told).toHaveLength(status === 418 ? 0 : 2 * (status === 429 ? quick.maxRetries : 2));
+      expect(said).not.toContain(secret);
+      expect(said).not.toMatch(/[\u0080-\u009f]|x9b/i);
+    },
+  );
+
+  test('an address and an id of a request stay one line without control characters', async () => {
+    const server = await startTcpServer((socket) => {
+      const headers = 'location: http://x.test/\x9b31m\x85evil\r\nx-request-id: a\x9b1mb\r\ncontent-length: 0';
+      afterRequest(socket, 0, () => socket.end(`HTTP/1.1 302 Found\r\n${headers}\r\n\r\n`, 'latin1'));
+    });
+    const {http} = await testClient();
+    const error = await rejection(http.get(server.origin));
+    expect(`${error.suggestions.join('')} ${String(error.requestId)}`).not.toMatch(/\p{Cc}/u);
+    expect(error).toMatchObject({status: 302, requestId: 'a 1mb'});
+  });
+
+  test('a status below 100 is an answer that is wrong, not one that was lost', async () => {
+    let requests = 0;
+    const server = await startTcpServer((socket) => {
+      afterRequest(socket, 0, () => {
+        requests += 1;
+        socket.end('HTTP/1.1 099 Odd\r\ncontent-length: 0\r\n\r\n');
+      });
+    });
+    const {http} = await testClient();
+    expect(await rejection(http.get(server.origin))).toMatchObject({code: 'ERR_RESPONSE_INVALID', exitCode: 7});
+    expect(requests).toBe(1);
+  });
+});
+
 describe('a server that switches protocols', () => {
   const switching = 'HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n';
 

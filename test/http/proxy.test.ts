@@ -121,10 +121,13 @@ test('the certificate of an https proxy is checked before it learns anything', a
 test('NO_PROXY leads past the proxy', async () => {
   const proxy = await startProxy();
   const port = await closedPort();
-  const {http: client} = await testClient({
-    env: {HTTP_PROXY: proxy.origin, NO_PROXY: 'example.com, 127.0.0.0/8, 0.0.0.0'},
-  });
-  expect(await rejection(client.get(`http://0.0.0.0:${port}`))).toMatchObject({code: 'ERR_NETWORK'});
+  const {http: client} = await testClient({env: {HTTP_PROXY: proxy.origin, NO_PROXY: `example.com, ${host}`}});
+  const dnsLookup = (...args: unknown[]) => {
+    const callback = args.at(-1);
+    if (typeof callback === 'function') Reflect.apply(callback, undefined, [null, '127.0.0.1', 4]);
+  };
+  const call = client.get(`http://${host}:${port}`, {dnsLookup});
+  expect(await rejection(call)).toMatchObject({code: 'ERR_NETWORK'});
   expect(proxy.seen).toEqual([]);
 });
 
@@ -263,6 +266,8 @@ describe('proxyFor', () => {
     ['https://a.test', {HTTPS_PROXY: proxy}, proxy],
     ['https://a.test', {https_proxy: proxy, HTTPS_PROXY: 'http://other.test'}, proxy],
     ['https://a.test', {HTTP_PROXY: proxy}, undefined],
+    ['https://a.test', {ALL_PROXY: proxy, all_proxy: proxy}, undefined],
+    ['https://a.test', {Https_Proxy: proxy}, undefined],
     ['http://a.test', {HTTP_PROXY: 'proxy.test:3128'}, proxy],
     ['http://a.test', {HTTP_PROXY: ''}, undefined],
     ['https://a.test', {}, undefined],
@@ -289,6 +294,24 @@ describe('proxyFor', () => {
     ['10.1.2.3', 'fd00::/8', false],
     ['10.1.2.3', '10.0.0.0/99', false],
     ['a.test', '', false],
+    ['a.test.', 'a.test', true],
+    ['a.test', 'a.test.', true],
+    ['b.a.test', '.a.test.:443', true],
+    ['bücher.test', 'BÜCHER.test', true],
+    ['b.xn--bcher-kva.test', '*.bücher.test', true],
+    ['[fd00::1]', 'FD00:0:0::0001', true],
+    ['[fd00::1]', '[fd00:0::1]:443', true],
+    ['[fd00::1]', '[fd00::1]:8443', false],
+    ['[fd00::1]', '[fd00::]/8', false],
+    ['10.1.2.3', '10.0.0.0/8:443', true],
+    ['10.1.2.3', '10.', false],
+    ['10.1.2.3', '.3', false],
+    ['a.test', '.', false],
+    ['a.test', '*.', false],
+    ['a.test', ',,.,', false],
+    ['a.test', 'te*', false],
+    ['a.test', 'test', true],
+    ['[::ffff:10.0.0.1]', '10.0.0.1', false],
   ])('https://%s with NO_PROXY %j: past the proxy is %j', (host, noProxy, past) => {
     const used = proxyFor(new URL(`https://${host}`), {HTTPS_PROXY: proxy, no_proxy: noProxy});
     expect(used === undefined).toBe(past);
@@ -306,6 +329,9 @@ describe('proxyFor', () => {
     '[0:0::1]',
     '[::ffff:127.0.0.1]',
     '[::ffff:7f12:3456]',
+    '0.0.0.0',
+    '0',
+    '[::]',
   ])('%s is this machine: no proxy leads there', (host) => {
     const env = {HTTP_PROXY: proxy, HTTPS_PROXY: proxy};
     expect(proxyFor(new URL(`http://${host}:8080`), env)).toBeUndefined();

@@ -5,6 +5,7 @@ import {
   asNumber,
   asRecord,
   asText,
+  asTexts,
   asWarnings,
   bundleIdOf,
   numericId,
@@ -47,9 +48,9 @@ export const apiBackend = defineBackend<ApiBackendOptions>({
   check({options, projectSlug, targetSlug}) {
     const {connection} = options;
     if (!connection) return Promise.resolve({configured: false, missing: options.missing ?? ['apiConnection']});
-    const length = connection.organizationId.length;
+    const {organizationId} = connection;
     const missing = [
-      ...(length >= 1 && length <= 32 ? [] : ['an organization id of 1 to 32 characters']),
+      ...(organizationId.length <= 32 && isSegment(organizationId) ? [] : ['an organization id of 1 to 32 characters']),
       ...missingIdentifier('project slug', projectSlug),
       ...missingIdentifier('target slug', targetSlug),
     ];
@@ -90,7 +91,10 @@ export const apiBackend = defineBackend<ApiBackendOptions>({
 
   async getDeployment({deploymentId, targetSlug}, context) {
     const {http, base} = connect(context);
-    const url = `${deployments(base, String(targetSlug), context)}/${encodeURIComponent(String(deploymentId))}`;
+    const id = deploymentIdOf({deploymentId});
+    if (id === undefined)
+      throw createError('ERR_OPTION_INVALID', 'the deployment has no id that the api backend gives');
+    const url = `${deployments(base, String(targetSlug), context)}/${encodeURIComponent(id)}`;
     const response = await http.get(url);
     const {answer, raw} = readAnswer(response);
     if (deploymentIdOf(answer) === undefined && asText(answer['status']) === undefined) {
@@ -145,8 +149,15 @@ function deployments(base: string, targetSlug: string, context: Context): string
   return `${storefront(base, context)}/environments/${encodeURIComponent(targetSlug)}/deployments`;
 }
 
+/** The id of a deployment, which becomes part of a path: one that would lead elsewhere is none. */
 function deploymentIdOf({deploymentId}: Answer): string | undefined {
-  return asText(deploymentId) || undefined;
+  const id = asText(deploymentId);
+  return id !== undefined && isSegment(id) ? id : undefined;
+}
+
+/** Whether a text can be a part of a path: no URL keeps dots alone, none carries half of a character. */
+function isSegment(text: string): boolean {
+  return text !== '' && text.length <= 256 && !/^\.{1,2}$|[\p{Cc}\p{Cs}]/u.test(text);
 }
 
 /** @throws RuntimeCliError `ERR_RESPONSE_INVALID` when the server says something else than where a deployment stands. */
@@ -177,14 +188,13 @@ function listedStatus({status = null}: Answer): DeploymentItem['status'] {
 function bundleItem(item: Answer): BundleItem | undefined {
   const bundleId = numericId(item['bundleId']);
   if (bundleId === undefined) return undefined;
-  const inUseBy = Array.isArray(item['inUseBy']) ? item['inUseBy'].map(String) : undefined;
   return {
     bundleId,
     message: asText(item['description']),
     status: bundleStatus(item),
     createdAt: asText(item['creationDate']),
     createdBy: asText(item['createdBy']),
-    inUseBy,
+    inUseBy: asTexts(item['inUseBy']),
   };
 }
 

@@ -1,6 +1,7 @@
 import {
   asMatches,
   asText,
+  asTexts,
   asWarnings,
   bundleIdOf,
   numericId,
@@ -105,7 +106,7 @@ function bundleItem(item: Answer): BundleItem | undefined {
     status: bundleStatus(item),
     createdAt: asText(item['created_at']),
     createdBy: asText(item['user']),
-    inUseBy: Array.isArray(item['in_use_by']) ? item['in_use_by'].map(String) : undefined,
+    inUseBy: asTexts(item['in_use_by']),
   };
 }
 

@@ -3,7 +3,7 @@ import type {IncomingHttpHeaders, IncomingMessage} from 'node:http';
 import type {Readable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
-import {readJson} from '../../http/index.js';
+import {readJson, wrongAnswer} from '../../http/index.js';
 import {asRecord, asText, requestedBundleId} from '../answers.js';
 import type {DownloadRequest, DownloadResume, DownloadStart} from '../contract.js';
 import {connect, type LegacyContext} from './connection.js';
@@ -12,11 +12,17 @@ import {connect, type LegacyContext} from './connection.js';
 export async function downloadArchive(request: DownloadRequest, context: LegacyContext): Promise<void> {
   const {http, url} = connect(context);
   const id = requestedBundleId(request.bundleId, 'legacy');
-  const raw = readJson(await http.get(url('projects', context.projectSlug, 'bundles', String(id), 'download')));
-  const address = asText(asRecord(raw)['download_url']);
-  if (address === undefined) throw createError('ERR_RESPONSE_INVALID', 'the legacy backend answered no download URL');
+  const response = await http.get(url('projects', context.projectSlug, 'bundles', String(id), 'download'));
+  const address = httpUrl(asText(asRecord(readJson(response))['download_url']));
+  if (address === undefined) throw wrongAnswer(response, 'has no http(s) address as "download_url"');
   const archive = await openArchive(address, request, context);
   await pipeline(archive, request.writeTo, {signal: context.signal});
+}
+
+function httpUrl(text = ''): URL | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  // The host "unix" would be a socket of this machine.
+  return url !== undefined && /^https?:$/.test(url.protocol) && url.hostname !== 'unix' ? url : undefined;
 }
 
 /** As for every GET: how often it is repeated when the answer was lost, or is a failure of the server. */
@@ -24,7 +30,7 @@ const maxRepeats = 2;
 
 /** Asks for the archive until an answer begins: the client retries nothing for streams. */
 async function openArchive(
-  address: string,
+  address: URL,
   {resume, onStart}: DownloadRequest,
   context: LegacyContext,
 ): Promise<Readable> {

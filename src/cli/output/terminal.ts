@@ -28,12 +28,24 @@ export function usesUnicode(env: Environment): boolean {
 /** Whether `DEBUG` names us, as the package debug reads it: `mycli*`, `*`; `-mycli*` takes it back. */
 export function isDebugging(env: Environment): boolean {
   const patterns = (env['DEBUG'] ?? '').split(/[\s,]+/).filter((pattern) => pattern !== '');
-  const matches = (pattern: string) => {
-    const source = pattern.replaceAll(/[.+?^${}()|[\]\\]/g, String.raw`\$&`).replaceAll('*', '.*');
-    return new RegExp(`^${source}$`).test('mycli');
-  };
+  const matches = (pattern: string) => matchesWildcards(pattern, 'mycli');
   if (patterns.some((pattern) => pattern.startsWith('-') && matches(pattern.slice(1)))) return false;
   return patterns.some((pattern) => !pattern.startsWith('-') && matches(pattern));
+}
+
+/** Without a regular expression: many wildcards take one ages. */
+function matchesWildcards(pattern: string, text: string): boolean {
+  const [first = '', ...rest] = pattern.split('*');
+  const last = rest.pop();
+  if (last === undefined) return text === first;
+  if (!text.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of rest) {
+    const found = text.indexOf(part, at);
+    if (found === -1) return false;
+    at = found + part.length;
+  }
+  return text.length - at >= last.length && text.endsWith(last);
 }
 
 /** How many characters fit into a line of a terminal; no limit for what is none. */

@@ -50,6 +50,10 @@ export function authorize(http: Got, auth: AuthStrategy, origin: string): Got {
       const expired = authorization.renewed === 'expired' && isRuntimeCliError(error) && error.code === 'ERR_OAUTH';
       throw expired ? tokenExpired(options, 'the token endpoint gives no new one', error) : error;
     });
+    // A strategy of somebody else may give anything; node would tell it as a mistake of ours.
+    if (typeof header !== 'string' || !/^[\x20-\x7e]+$/.test(header)) {
+      throw createError('ERR_OPTION_INVALID', 'the AuthStrategy gave something that no Authorization header can carry');
+    }
     options.headers['authorization'] = header;
     authorization.begin(header, auth);
     options.context = {...options.context, authorization};

@@ -20,10 +20,15 @@ export class BearerTokenStrategy implements AuthStrategy {
  * @throws RuntimeCliError `ERR_OPTION_INVALID`, with `what` it is, never its value.
  */
 export function bearer(what: string, token: string): string {
-  if (!/^[\x21-\x7e]+$/.test(token)) {
+  if (!isHeaderToken(token)) {
     throw createError('ERR_OPTION_INVALID', `the ${what} is empty or holds characters that no header can carry`, {
       suggestions: [`Check that the ${what} was copied whole and without spaces or line ends.`],
     });
   }
   return `Bearer ${token}`;
+}
+
+/** Whether a header can carry a token. */
+export function isHeaderToken(token: string): boolean {
+  return /^[\x21-\x7e]+$/.test(token);
 }

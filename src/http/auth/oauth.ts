@@ -9,7 +9,7 @@ import {parseJson} from '../../errors/parse-json.js';
 import {createRedactor} from '../redact.js';
 import type {AuthContext, AuthStrategy} from '../types.js';
 import {basic} from './api-key.js';
-import {bearer} from './bearer-token.js';
+import {bearer, isHeaderToken} from './bearer-token.js';
 
 /** Options of `OAuthClientCredentialsStrategy`. */
 export interface OAuthClientCredentialsOptions {
@@ -37,6 +37,9 @@ interface PendingToken {
 
 /** A token is renewed this long before it expires, or after half its life when that is shorter. Milliseconds. */
 const renewalMarginMs = 60_000;
+
+/** Characters: far more than a token has, and than most servers take in a header. */
+const longestToken = 64 * 1024;
 
 /**
  * The client-credentials grant of OAuth 2. Tokens are kept until shortly before they expire; calls that need one at the
@@ -131,19 +134,23 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
     const answer = parseObject(body);
     const {access_token: token, expires_in: expiresIn} = answer ?? {};
     if (answer === undefined) throw notJson(request.options, statusCode);
-    if (typeof token !== 'string' || token === '') {
-      throw createError('ERR_RESPONSE_INVALID', 'the token endpoint answered without an access token', {
-        status: statusCode,
-        method: 'POST',
-        path: this.#tokenUrl.pathname,
-      });
-    }
-    const lifeMs = Number(expiresIn ?? Number.NaN) * 1000;
-    const expiresAt = Number.isNaN(lifeMs) ? Infinity : askedAt + lifeMs - Math.min(renewalMarginMs, lifeMs / 2);
+    if (typeof token !== 'string' || token === '') throw this.#invalid(statusCode, 'answered without an access token');
     this.#onToken(token);
+    if (token.length > longestToken) throw this.#invalid(statusCode, 'answered an access token that is too long');
+    if (!isHeaderToken(token)) throw this.#invalid(statusCode, 'answered an access token that no header can carry');
+    const lifeMs = lifeMsOf(expiresIn);
+    const expiresAt = askedAt + lifeMs - Math.min(renewalMarginMs, lifeMs / 2);
     const fetched = {header: bearer('access token', token), expiresAt};
     this.#replace(fetched);
     return fetched;
+  }
+
+  #invalid(status: number, problem: string): Error {
+    return createError('ERR_RESPONSE_INVALID', `the token endpoint ${problem}`, {
+      status,
+      method: 'POST',
+      path: this.#redact(this.#tokenUrl.pathname),
+    });
   }
 
   #refused(status: number, body: string): Error {
@@ -166,6 +173,12 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
       ],
     });
   }
+}
+
+/** How long a token lives, milliseconds; for ever when the server says nothing that can be understood. */
+function lifeMsOf(expiresIn: unknown): number {
+  const seconds = typeof expiresIn === 'string' ? Number.parseFloat(expiresIn) : expiresIn;
+  return typeof seconds === 'number' && !Number.isNaN(seconds) ? Math.max(0, seconds) * 1000 : Infinity;
 }
 
 function isRefusal(status: number | undefined): status is number {

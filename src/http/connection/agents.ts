@@ -6,6 +6,7 @@ import type {SecureContextOptions} from 'node:tls';
 import type {Agents, OptionsInit} from 'got';
 import type {Environment} from '../types.js';
 import type {Attempt} from './call.js';
+import {statusName} from '../status-name.js';
 import {readAfterBrokenPipe, withEarlyAnswers} from './early-answers.js';
 import {proxyFor} from './proxy.js';
 import {ProxyError, StallError} from './watch.js';
@@ -114,7 +115,7 @@ async function openTunnel(
     request.once('error', (error: NodeJS.ErrnoException) =>
       reject(error.code?.startsWith('HPE_') ? new ProxyError('what the proxy answered is not HTTP') : error),
     );
-    request.once('connect', ({statusCode = 0, statusMessage = ''}, socket, head) => {
+    request.once('connect', ({statusCode = 0}, socket, head) => {
       clearTimeout(timer);
       if (statusCode >= 200 && statusCode < 300) {
         if (head.length > 0) socket.unshift(head);
@@ -122,7 +123,7 @@ async function openTunnel(
         return;
       }
       socket.destroy();
-      reject(new ProxyError(`the proxy answered ${statusCode} ${statusMessage}`.trim()));
+      reject(new ProxyError(`the proxy answered ${statusName(statusCode)}`));
     });
     request.end();
   });

@@ -1,4 +1,5 @@
-import {BlockList, isIP} from 'node:net';
+import {BlockList, isIP, isIPv6} from 'node:net';
+import {domainToASCII} from 'node:url';
 import {createError} from '../../errors/index.js';
 import {isLoopback} from '../origin.js';
 import type {Environment} from '../types.js';
@@ -39,7 +40,7 @@ function variable(env: Environment, name: string): string | undefined {
 
 /** `NO_PROXY`: `*`, or host names (their subdomains too), addresses and CIDR ranges, each with a port if wanted. */
 function isExcluded(url: URL, noProxy: string): boolean {
-  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const host = canonicalHost(url.hostname);
   const port = url.port || (url.protocol === 'https:' ? '443' : '80');
   return noProxy
     .toLowerCase()
@@ -48,15 +49,22 @@ function isExcluded(url: URL, noProxy: string): boolean {
     .some((entry) => {
       const [, name = entry, wantedPort] = /^(\[.*\]|[^:]*):(\d+)$/.exec(entry) ?? [];
       if (wantedPort !== undefined && wantedPort !== port) return false;
-      return matchesHost(name.replace(/^\[|\]$/g, ''), host);
+      return matchesHost(name, host);
     });
 }
 
 function matchesHost(pattern: string, host: string): boolean {
   if (pattern === '*') return true;
-  if (isIP(host) !== 0) return pattern === host || isInRange(pattern, host);
-  const domain = pattern.replace(/^\*?\./, '');
+  if (isIP(host) !== 0) return canonicalHost(pattern) === host || isInRange(pattern.replace(/^\[|\]$/g, ''), host);
+  const domain = canonicalHost(pattern.replace(/^\*?\./, ''));
+  if (domain === '') return false;
   return host === domain || host.endsWith(`.${domain}`);
+}
+
+/** One way to write a host: without brackets and a dot at the end, IPv6 as short as it gets, other alphabets in ASCII. */
+function canonicalHost(text: string): string {
+  const host = text.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  return isIPv6(host) ? new URL(`http://[${host}]`).hostname.slice(1, -1) : domainToASCII(host);
 }
 
 function isInRange(range: string, address: string): boolean {

@@ -31,12 +31,14 @@ class SwitchedError extends Error {
  * Follows one attempt: notes how far it has come, and ends it when it stalls. There is no total time-out: an upload may
  * take as long as it moves. An answer has one, for it may drip for days.
  * @param isHeld - Whether an answer is read into memory; one that is handed on in a stream takes as long as it moves, too.
+ * @param handedOn - Bytes of the answer that a stream has handed on.
  */
 export function watchRequest(
   request: ClientRequest,
   call: Call,
   limits: ConnectionLimits,
   isHeld: (response: IncomingMessage) => boolean,
+  handedOn: () => number,
 ): void {
   const {attempt} = call;
   attempt.started = true;
@@ -47,10 +49,12 @@ export function watchRequest(
     answering ??= setTimeout(stall, limits.responseTimeoutMs, 'no whole answer', limits.responseTimeoutMs);
   };
   let stopWatchingBody = (): void => undefined;
+  let stopWatchingAnswer = (): void => undefined;
   const clear = () => {
     clearTimeout(connecting);
     clearTimeout(answering);
     stopWatchingBody();
+    stopWatchingAnswer();
   };
   request.once('close', clear);
   // Without a listener Node drops the connection and tells nobody.
@@ -65,7 +69,10 @@ export function watchRequest(
       [waitingFor, ms] = [what, timeoutMs];
       socket.setTimeout(timeoutMs);
     };
-    socket.on('timeout', () => stall(waitingFor, ms));
+    let hasUnread = () => false;
+    socket.on('timeout', () => {
+      if (!hasUnread()) stall(waitingFor, ms);
+    });
     whenReady(socket, () => {
       clearTimeout(connecting);
       attempt.connected = true;
@@ -82,8 +89,13 @@ export function watchRequest(
     request.once('response', (response) => {
       // A server may answer before it has read everything.
       awaitAnswer();
-      if (!isHeld(response)) clearTimeout(answering);
       expect('no progress while receiving the answer', limits.idleTimeoutMs);
+      if (!isHeld(response)) {
+        clearTimeout(answering);
+        // A reader that is slow pauses the connection: that is no fault of the server.
+        hasUnread = () => response.readableLength > 0;
+        stopWatchingAnswer = watchAnswer(response, handedOn, limits.idleTimeoutMs, () => stall(waitingFor, ms));
+      }
       response.once('end', () => {
         clear();
         socket.setTimeout(0);
@@ -96,13 +108,32 @@ export function watchRequest(
 
 /**
  * A server that sends a byte now and then keeps its connection busy without taking any of the body: what it sends is no
- * progress. One that sends nothing is left to the socket's own time-out, which sees the progress within a chunk.
+ * progress. One that sends nothing is left to the socket's own time-out, which sees the progress within a chunk. Of TLS
+ * only what it carries counts as read, so tickets of a session do not.
  */
 function watchBody(socket: Socket, attempt: Attempt, timeoutMs: number, stall: () => void): () => void {
   let seen = {bytesRead: socket.bytesRead, chunks: attempt.chunks};
   const timer = setInterval(() => {
     if (attempt.chunks === seen.chunks && socket.bytesRead > seen.bytesRead) stall();
     seen = {bytesRead: socket.bytesRead, chunks: attempt.chunks};
+  }, timeoutMs);
+  return () => clearInterval(timer);
+}
+
+/**
+ * A server that sends the frame of an answer and nothing in it (zeros of a chunk's size for example) keeps its connection
+ * busy, too. A reader that is slow leaves bytes unread.
+ */
+function watchAnswer(
+  response: IncomingMessage,
+  handedOn: () => number,
+  timeoutMs: number,
+  stall: () => void,
+): () => void {
+  let seen = handedOn();
+  const timer = setInterval(() => {
+    if (handedOn() === seen && response.readableLength === 0) stall();
+    seen = handedOn();
   }, timeoutMs);
   return () => clearInterval(timer);
 }

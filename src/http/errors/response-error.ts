@@ -1,7 +1,8 @@
-import {STATUS_CODES, type IncomingHttpHeaders} from 'node:http';
+import type {IncomingHttpHeaders} from 'node:http';
 import {createError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
 import {describeRequest, type RequestOptions} from '../connection/call.js';
-import {serverMessage} from './server-message.js';
+import {statusName} from '../status-name.js';
+import {oneLine, serverMessage} from './server-message.js';
 
 /** Headers in which servers send their id of a request. */
 const requestIdHeaders = ['x-request-id', 'x-correlation-id', 'request-id', 'x-amzn-requestid', 'x-amz-request-id'];
@@ -39,15 +40,15 @@ export function responseError(
     status,
     method,
     path: safePath,
-    requestId: typeof requestId === 'string' ? redact(requestId).slice(0, 200) : undefined,
+    requestId: typeof requestId === 'string' ? oneLine(redact(requestId)).slice(0, 200) : undefined,
     details: said === undefined ? undefined : {serverMessage: said},
-    suggestions: suggestions.map(redact),
+    suggestions: suggestions.map((suggestion) => oneLine(redact(suggestion))),
   });
 }
 
 function refusal(response: RefusingResponse, request: string, limited: boolean): Refusal {
   const {statusCode: status, headers} = response;
-  const name = `${status} ${STATUS_CODES[status] ?? ''}`.trim();
+  const name = statusName(status);
   if (limited || status === 429) {
     return {
       code: 'ERR_RATE_LIMITED',

@@ -9,12 +9,15 @@ const longest = 300;
  */
 export function serverMessage(body: string, redact: (text: string) => string): string | undefined {
   const text = fromJson(body) ?? (/^\s*</.test(body) ? '' : body);
-  const line = redact(text)
-    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ')
-    .trim();
+  const line = oneLine(redact(text));
   if (line === '') return undefined;
   const characters = Array.from(line);
   return characters.length > longest ? `${characters.slice(0, longest - 1).join('')}…` : line;
+}
+
+/** A text of a server in one line that reads as it stands: without control characters and changes of direction. */
+export function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
 }
 
 /** `detail` or `message` of an answer, with the `title` of problem+json; all of it when it has other keys. */

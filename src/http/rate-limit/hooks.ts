@@ -1,5 +1,6 @@
 import type {AfterResponseHook, BeforeRequestHook, NormalizedOptions} from 'got';
 import {announceRetry} from './announce.js';
+import {statusName} from '../status-name.js';
 import {planRetry, resolveRateLimitPolicy, type RateLimitMiddlewareConfig} from './policy.js';
 import {wait} from './wait.js';
 
@@ -62,7 +63,7 @@ export function createRateLimitHooks(config: RateLimitMiddlewareConfig = {}): Ra
   };
 
   const retryLimited: AfterResponseHook = async (response, retryWithMergedOptions) => {
-    const {statusCode, statusMessage = '', headers, request} = response;
+    const {statusCode, headers, request} = response;
     if (!policy.statusCodes.includes(statusCode)) return response;
     const {context, signal} = request.options;
     const count = RequestCount.of(context);
@@ -71,7 +72,7 @@ export function createRateLimitHooks(config: RateLimitMiddlewareConfig = {}): Ra
         retries: count.retries,
         retryAfter: headers['retry-after'],
         status: statusCode,
-        reason: `${statusCode} ${statusMessage}`.trim(),
+        reason: statusName(statusCode),
       },
       policy,
     );

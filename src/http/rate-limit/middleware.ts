@@ -1,5 +1,6 @@
 import {AsyncLocalStorage} from 'node:async_hooks';
 import {announceRetry, warnNotRetried} from './announce.js';
+import {statusName} from '../status-name.js';
 import {planRetry, resolveRateLimitPolicy, type RateLimitMiddlewareConfig} from './policy.js';
 import {wait} from './wait.js';
 
@@ -60,7 +61,7 @@ export function createRateLimitMiddleware(config: RateLimitMiddlewareConfig = {}
         retries,
         retryAfter: response.headers.get('retry-after'),
         status: response.status,
-        reason: `${response.status} ${response.statusText}`.trim(),
+        reason: statusName(response.status),
       },
       policy,
     );

@@ -57,6 +57,14 @@ describe('isDebugging', () => {
     ['xmycli', false],
     ['*,-mycli*', false],
     ['myclix', false],
+    ['m*', true],
+    ['*li', true],
+    ['m*c*i', true],
+    ['my*yc*', false],
+    ['mycl*li', false],
+    ['m.cli', false],
+    [`${'*'.repeat(100_000)}x`, false],
+    [`${'*m'.repeat(50_000)}*`, false],
   ])('DEBUG=%s: %s', (pattern, expected) => {
     expect(isDebugging({DEBUG: pattern})).toBe(expected);
   });

@@ -336,7 +336,7 @@ describe('waits', () => {
     expect(delays[0]).toBeLessThanOrEqual(1200);
     expect(delays[1]).toBeGreaterThanOrEqual(2000);
     expect(delays[1]).toBeLessThanOrEqual(2400);
-    expect(lines[2]).toBe('[RATE] 429: retry 3 of 3 in 30000 ms; the server asked for 3600000 ms');
+    expect(lines[2]).toBe('[RATE] 429 Too Many Requests: retry 3 of 3 in 30000 ms; the server asked for 3600000 ms');
   });
 
   test('are logged to console.warn when no logger is given', async () => {
@@ -345,7 +345,7 @@ describe('waits', () => {
     const result = middleware.onResponse({request: new Request('http://a.test'), response: limited('1')});
     await vi.advanceTimersByTimeAsync(1000);
     await result;
-    expect(warn.mock.calls).toEqual([['[X RATE] 429: retry 1 of 3 in 1000 ms']]);
+    expect(warn.mock.calls).toEqual([['[X RATE] 429 Too Many Requests: retry 1 of 3 in 1000 ms']]);
     warn.mockRestore();
   });
 });
