@@ -126,6 +126,24 @@ describe('bundle:push', () => {
     expect(runtime.requests).toEqual([]);
   });
 
+  test('a dry run advises about a given pattern that matches no file, in its warnings and to people', async () => {
+    await startRuntime();
+    const args = ['bundle:push', '--dry-run', '--ssr-only', 'ssr.js', '--ssr-shared', 'statics/**'];
+    const advice =
+      'the ssrShared pattern "statics/**" matches no file; the nearest is "static/index.html". ' +
+      'Correct the pattern, or pass --match-mode ignore_missing: a strict server refuses the bundle.';
+    const {code, stdout} = await mycli([...args, '--json']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({dryRun: true, warnings: [advice]});
+    const shown = await mycli(args);
+    expect(shown.code).toBe(0);
+    expect(shown.stderr.replaceAll(/\s+/g, ' ')).toContain(advice.slice(1));
+    const lenient = await mycli([...args, '--json', '--match-mode', 'ignore_missing']);
+    expect(JSON.parse(lenient.stdout)).toMatchObject({dryRun: true});
+    expect(lenient.stdout + lenient.stderr).not.toContain('matches no file');
+    expect(runtime.requests).toEqual([]);
+  });
+
   test('a fallback is a warning and tells the backend that served', async () => {
     await startRuntime({faults: ['404x1:route=upload']});
     const {code, stdout} = await mycli(['bundle:push', '--json']);
