@@ -64,7 +64,7 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
   signal?.throwIfAborted();
   const paths = scan.files.map(({path}) => path);
   const settings = resolveSettings(sources, paths);
-  markFiles(scan.files, settings.config);
+  await markFiles(scan.files, settings.config, signal);
   verifyEntryPoints(settings, scan);
   const secretWarnings = await checkSensitiveFiles(scan.files, {
     buildDirectory,
@@ -87,8 +87,8 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
       ...cacheWarnings(scan.files),
       ...(await layoutWarnings(scan.files, settings, projectDirectory)),
       ...(v2
-        ? strictWarnings({matchMode: v2.matchMode, config: settings.config, files: scan.files})
-        : patternWarnings(settings.config, paths)),
+        ? await strictWarnings({matchMode: v2.matchMode, config: settings.config, files: scan.files}, signal)
+        : await patternWarnings(settings.config, paths, signal)),
     ],
     sources: [...settings.sources, {setting: 'message', from: message.from}],
     modifiedAt: modificationTime(options.env['SOURCE_DATE_EPOCH']),

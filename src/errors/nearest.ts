@@ -6,8 +6,12 @@ export function nearest(name: string, candidates: readonly string[]): string | u
     name.length >= 3 && candidates.find((candidate) => candidate.toLowerCase().startsWith(name.toLowerCase()));
   if (begun) return begun;
   const limit = Math.max(2, Math.floor(name.length / 3));
-  return candidates
-    .map((candidate) => ({candidate, edits: distance(name.toLowerCase(), candidate.toLowerCase())}))
-    .filter(({edits}) => edits <= limit)
-    .sort((a, b) => a.edits - b.edits)[0]?.candidate;
+  return (
+    candidates
+      // As many edits it takes at least: most need no closer look.
+      .filter((candidate) => Math.abs(candidate.length - name.length) <= limit)
+      .map((candidate) => ({candidate, edits: distance(name.toLowerCase(), candidate.toLowerCase())}))
+      .filter(({edits}) => edits <= limit)
+      .sort((a, b) => a.edits - b.edits)[0]?.candidate
+  );
 }

@@ -1,7 +1,7 @@
 import {stat} from 'node:fs/promises';
 import {posix, resolve} from 'node:path';
 import type {BundleId} from '../backends/contract.js';
-import {categoryOf, countMatches, openBundle, patternWarnings} from '../bundle/index.js';
+import {categoryOf, countMatches, openBundle, unmatchedWarnings} from '../bundle/index.js';
 import {readManifest} from '../bundle/archive/manifest.js';
 import {comparePaths, showPath} from '../bundle/files/entry-names.js';
 import {looksLikeV1, v1Prefix} from '../bundle/prebuilt/open-bundle.js';
@@ -97,9 +97,9 @@ export async function inspectArchive(
 async function readBundle(archive: string, options: InspectArchiveOptions): Promise<ArchiveInspection> {
   const {rootDir, configPath, signal} = options;
   // A manifest knows where things are, whatever a configuration file says of other bundles.
-  if (await readManifest(archive)) return describeBundle(await openBundle(archive, {signal}));
+  if (await readManifest(archive)) return describeBundle(await openBundle(archive, {signal}), signal);
   const bare = await describeBareV1(archive, signal);
-  return bare ?? describeBundle(await openBundle(archive, {rootDir, configPath, signal}));
+  return bare ?? describeBundle(await openBundle(archive, {rootDir, configPath, signal}), signal);
 }
 
 /**
@@ -130,16 +130,15 @@ export async function inspectBundle(options: InspectBundleOptions, host: Host): 
   });
 }
 
-function describeBundle(bundle: Bundle): ArchiveInspection {
+async function describeBundle(bundle: Bundle, signal?: AbortSignal): Promise<ArchiveInspection> {
   const {format, size, sha256, contentSha256, rootDir, configPath, config} = bundle;
   const paths = bundle.files.map(({path}) => path);
-  const matchesOf = (patterns: readonly string[]) => {
-    const counts = countMatches(patterns, paths);
-    return patterns.map((pattern, index) => ({pattern, files: counts[index] ?? 0}));
-  };
+  const counts = await countMatches(config, paths, signal);
+  const matchesOf = (setting: 'ssrOnly' | 'ssrShared') =>
+    config[setting].map((pattern, index) => ({pattern, files: counts[setting][index] ?? 0}));
   return {
     ...{format, size, sha256, contentSha256, rootDir, configPath, config},
-    matches: {ssrOnly: matchesOf(config.ssrOnly), ssrShared: matchesOf(config.ssrShared)},
+    matches: {ssrOnly: matchesOf('ssrOnly'), ssrShared: matchesOf('ssrShared')},
     files: bundle.files.map((file) => ({
       path: file.path,
       size: file.size,
@@ -147,7 +146,7 @@ function describeBundle(bundle: Bundle): ArchiveInspection {
       linkTarget: file.linkTarget,
     })),
     problems: [
-      ...patternWarnings(config, paths),
+      ...(await unmatchedWarnings(config, {counts, paths}, signal)),
       ...(bundle.files.some(({ssrOnly}) => ssrOnly) ? [] : ['no file is for the server only: nothing can be run']),
       ...duplicateProblems(paths),
       ...secretWarnings(paths),

@@ -77,7 +77,7 @@ export async function planPush(
   const {format} = route;
   if (options.archive !== undefined) {
     const bundle = await openPrebuilt(options.archive, format, options, host);
-    const warnings = archiveWarnings(bundle);
+    const warnings = await archiveWarnings(bundle, options.signal);
     view.done(`Verified: ${describeArchive(bundle)}`);
     warnAll(view, warnings);
     return {options, ...route, content: {kind: 'archive', bundle}, warnings: [...route.warnings, ...warnings]};
@@ -167,8 +167,8 @@ export function sizeWarnings({format, size}: Pick<Bundle, 'format' | 'size'>): r
 }
 
 /** What a strict server would refuse a prebuilt archive for, and files that may hold secrets. */
-function archiveWarnings(bundle: Bundle): readonly string[] {
-  return [...secretWarnings(bundle.files.map(({path}) => path)), ...strictWarnings(bundle)];
+async function archiveWarnings(bundle: Bundle, signal?: AbortSignal): Promise<readonly string[]> {
+  return [...secretWarnings(bundle.files.map(({path}) => path)), ...(await strictWarnings(bundle, signal))];
 }
 
 async function openPrebuilt(

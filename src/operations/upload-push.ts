@@ -161,8 +161,8 @@ async function uploadTo(name: RuntimeBackend, plan: PushPlan, content: PushConte
   const {targetSlug} = plan.options;
   const upload = () =>
     callBackend(backend, 'uploading the bundle', signal, () => send(content, backend, context)).catch(
-      (error: unknown) => {
-        throw withPatternAdvice(error, content.bundle);
+      async (error: unknown) => {
+        throw await withPatternAdvice(error, content.bundle, signal);
       },
     );
   // Backend selection 6: a v1 upload to a target is its deployment too.
@@ -178,9 +178,9 @@ async function uploadTo(name: RuntimeBackend, plan: PushPlan, content: PushConte
 }
 
 /** A strict server refuses patterns without a match: it was warned of them, and here is why that mattered. */
-function withPatternAdvice(error: unknown, bundle: BundleContent): unknown {
+async function withPatternAdvice(error: unknown, bundle: BundleContent, signal: AbortSignal): Promise<unknown> {
   if (!isRuntimeCliError(error) || (error.status !== 400 && error.status !== 422)) return error;
-  return amendError(error, {suggestions: strictWarnings(bundle)});
+  return amendError(error, {suggestions: await strictWarnings(bundle, signal)});
 }
 
 /** What was uploaded, with its digests. */

@@ -1,5 +1,6 @@
 import {createError} from '../../errors/index.js';
 import {GlobAutomaton, type Spend} from './glob-automaton.js';
+import {inTurns, type Turnwise} from './turns.js';
 import type {BundleFile} from '../types.js';
 
 /** Patterns made ready for matching. */
@@ -27,6 +28,14 @@ const plainName = /^[\w-][\w /-]*(?:\.[\w /-]+)*$/;
  * at, and some for what was not met before. 200,000 paths of 60 characters and 20 patterns stay below.
  */
 const maxSteps = 300_000_000;
+/** Steps that one path may take: nothing else runs meanwhile. */
+const maxStepsOfPath = 40_000_000;
+
+/** Both lists of a configuration. */
+export interface PatternLists {
+  readonly ssrOnly: readonly string[];
+  readonly ssrShared: readonly string[];
+}
 
 /**
  * Compiles glob patterns: picomatch rules, no wildcard matches the dot of a dotfile, case counts, `/` on every platform. A
@@ -37,11 +46,18 @@ const maxSteps = 300_000_000;
  * too long.
  */
 export function compilePatterns(patterns: readonly string[]): CompiledPatterns {
-  const compiled = matchers(patterns);
+  return compileWithin(new Budget(), patterns);
+}
+
+function compileWithin(budget: Budget, patterns: readonly string[]): CompiledPatterns {
+  const compiled = matchers(patterns, budget);
   const included = compiled.filter((_, index) => !isExclusion(patterns[index] ?? ''));
   const excluded = compiled.filter((_, index) => isExclusion(patterns[index] ?? ''));
   return {
-    matches: (path) => included.some((matches) => matches(path)) && !excluded.some((matches) => matches(path)),
+    matches(path) {
+      budget.beginPath();
+      return included.some((matches) => matches(path)) && !excluded.some((matches) => matches(path));
+    },
   };
 }
 
@@ -54,29 +70,68 @@ export function matchPatterns(patterns: readonly string[], paths: readonly strin
 /** The patterns that match none of `paths`, each looked at alone. An exclusion that excludes nothing is none of them. */
 export function unmatchedPatterns(patterns: readonly string[], paths: readonly string[]): string[] {
   const given = patterns.filter((pattern) => !isExclusion(pattern));
-  const compiled = matchers(given);
-  return given.filter((_, index) => !paths.some((path) => compiled[index]?.(path)));
+  const budget = new Budget();
+  const compiled = matchers(given, budget);
+  return given.filter(
+    (_, index) =>
+      !paths.some((path) => {
+        budget.beginPath();
+        return compiled[index]?.(path);
+      }),
+  );
 }
 
-/** How many of `paths` each pattern matches by itself; an exclusion, how many it excludes. */
-export function countMatches(patterns: readonly string[], paths: readonly string[]): number[] {
-  return matchers(patterns).map((matches) => paths.reduce((count, path) => count + Number(matches(path)), 0));
+/**
+ * How many of `paths` each pattern matches by itself; an exclusion, how many it excludes. Signals and requests get their
+ * turn meanwhile.
+ * @throws RuntimeCliError `ERR_PATTERN_INVALID` for patterns that take too long; `signal.reason` when aborted.
+ */
+export function countMatches(
+  {ssrOnly, ssrShared}: PatternLists,
+  paths: readonly string[],
+  signal?: AbortSignal,
+): Promise<{readonly ssrOnly: readonly number[]; readonly ssrShared: readonly number[]}> {
+  function* counting(): Turnwise<{ssrOnly: number[]; ssrShared: number[]}> {
+    const budget = new Budget();
+    const counted = [];
+    for (const patterns of [ssrOnly, ssrShared]) {
+      const counters = [];
+      for (const matches of matchers(patterns, budget)) counters.push({matches, files: 0});
+      for (const path of paths) {
+        yield;
+        budget.beginPath();
+        for (const counter of counters) if (counter.matches(path)) counter.files += 1;
+      }
+      counted.push(counters.map(({files}) => files));
+    }
+    const [only = [], shared = []] = counted;
+    return {ssrOnly: only, ssrShared: shared};
+  }
+  return inTurns(counting(), signal);
 }
 
 /**
  * Marks each file with whether the patterns of ssrOnly and ssrShared match it. They are not copied: a build may have 100,000,
- * and nothing else in memory is as large.
+ * and nothing else in memory is as large. Signals and requests get their turn meanwhile.
+ * @throws RuntimeCliError `ERR_PATTERN_INVALID` for patterns that take too long; `signal.reason` when aborted.
  */
 export function markFiles(
   files: readonly MatchableFile[],
-  patterns: {readonly ssrOnly: readonly string[]; readonly ssrShared: readonly string[]},
-): void {
-  const ssrOnly = compilePatterns(patterns.ssrOnly);
-  const ssrShared = compilePatterns(patterns.ssrShared);
-  for (const file of files) {
-    file.ssrOnly = ssrOnly.matches(file.path);
-    file.ssrShared = ssrShared.matches(file.path);
+  patterns: PatternLists,
+  signal?: AbortSignal,
+): Promise<void> {
+  function* marking(): Turnwise<void> {
+    const budget = new Budget();
+    const ssrOnly = compileWithin(budget, patterns.ssrOnly);
+    const ssrShared = compileWithin(budget, patterns.ssrShared);
+    for (const file of files) {
+      file.ssrOnly = ssrOnly.matches(file.path);
+      yield;
+      file.ssrShared = ssrShared.matches(file.path);
+      yield;
+    }
   }
+  return inTurns(marking(), signal);
 }
 
 /** Whether a pattern excludes. Every further `!` turns it around, as in picomatch. */
@@ -86,7 +141,7 @@ export function isExclusion(pattern: string): boolean {
 
 /** Why a pattern cannot be used, if so. */
 export function patternProblem(pattern: string): string | undefined {
-  const matches = matcher(pattern, () => undefined);
+  const matches = matcher(pattern, new Budget());
   return typeof matches === 'string' ? matches : undefined;
 }
 
@@ -100,36 +155,42 @@ export function patternListProblem(patterns: readonly string[]): string | undefi
 }
 
 /** @throws RuntimeCliError `ERR_PATTERN_INVALID` */
-function matchers(patterns: readonly string[]): readonly ((path: string) => boolean)[] {
+function matchers(patterns: readonly string[], budget: Budget): readonly ((path: string) => boolean)[] {
   const problem = patternListProblem(patterns);
   if (problem !== undefined) {
     throw createError('ERR_PATTERN_INVALID', `the list of patterns ${problem}`, {
       suggestions: ['Use fewer patterns, such as server/**.'],
     });
   }
-  const spend = budget();
   return patterns.map((pattern) => {
-    const matches = matcher(pattern, spend);
+    const matches = matcher(pattern, budget);
     if (typeof matches !== 'string') return matches;
     const shown = JSON.stringify(pattern.length > 100 ? `${pattern.slice(0, 100)}...` : pattern);
     throw createError('ERR_PATTERN_INVALID', `the pattern ${shown} ${matches}`);
   });
 }
 
-/** Keeps account of the steps that matching takes. */
-function budget(): Spend {
-  let left = maxSteps;
-  return (steps) => {
-    left -= steps;
-    if (left >= 0) return;
+/** Keeps account of the steps that matching takes, in all and for one path. */
+class Budget {
+  #left = maxSteps;
+  #leftOfPath = maxStepsOfPath;
+
+  readonly spend: Spend = (steps) => {
+    this.#left -= steps;
+    this.#leftOfPath -= steps;
+    if (this.#left >= 0 && this.#leftOfPath >= 0) return;
     throw createError('ERR_PATTERN_INVALID', 'the patterns take too long to match against all files', {
       suggestions: ['Use fewer and simpler patterns, such as server/**.'],
     });
   };
+
+  beginPath(): void {
+    this.#leftOfPath = maxStepsOfPath;
+  }
 }
 
 /** A function that matches, or why there is none. */
-function matcher(pattern: string, spend: Spend): ((path: string) => boolean) | string {
+function matcher(pattern: string, {spend}: Budget): ((path: string) => boolean) | string {
   if (pattern.length > maxPatternLength) return `must have at most ${maxPatternLength} characters`;
   const glob = pattern.slice(countMarks(pattern));
   if (plainName.test(glob)) return (path) => path === glob;

@@ -1,3 +1,5 @@
+import {inTurns, type Turnwise} from '../files/turns.js';
+
 /** An entry of an archive, as far as it matters to the others. */
 export interface LayoutEntry {
   /** As `entryPath` makes it. */
@@ -26,8 +28,8 @@ export interface LayoutRules {
 /** Bytes or characters of a path, or of what a link says, at most. */
 const maxPathLength = 4096;
 const maxLinkHops = 40;
-/** Characters of the paths that all links of an archive lead through, at most; one that takes more is refused. */
-const maxLinkWork = 200_000_000;
+/** Characters of the paths that links lead through, at most: those of an archive, and one. What takes more is refused. */
+const maxLinkWork = {all: 200_000_000, one: 10_000_000} as const;
 /** Absolute, or with a separator that is none everywhere. */
 const unsafeTarget = /^\/|^[A-Za-z]:|\\|\0/;
 
@@ -52,11 +54,21 @@ export function entryPath(name: string): string | undefined {
 /**
  * What is wrong with entries as they are to each other: unpacking them must write nothing through a link and nothing
  * outside. Links are followed, part by part and through other links, as a kernel does: a look at their text is not enough.
+ * Signals and requests get their turn meanwhile.
+ * @throws `signal.reason` when aborted.
  */
 export function layoutProblem(
   entries: readonly LayoutEntry[],
+  rules: LayoutRules,
+  signal?: AbortSignal,
+): Promise<LayoutProblem | undefined> {
+  return inTurns(findProblem(entries, rules), signal);
+}
+
+function* findProblem(
+  entries: readonly LayoutEntry[],
   {root, mayRepeat}: LayoutRules,
-): LayoutProblem | undefined {
+): Turnwise<LayoutProblem | undefined> {
   const byPath = new Map<string, LayoutEntry>();
   for (const entry of entries) {
     const twin = byPath.get(entry.path);
@@ -64,10 +76,17 @@ export function layoutProblem(
     if (twin && !isRepeated && (twin.type !== 'directory' || entry.type !== 'directory')) return {kind: 'twice', entry};
     byPath.set(entry.path, entry);
   }
+  yield;
   const below = belowProblem(byPath);
   if (below) return below;
-  const work = {left: maxLinkWork};
-  for (const entry of byPath.values()) if (!linkStays(entry, byPath, root, work)) return {kind: 'leads-out', entry};
+  let left = maxLinkWork.all;
+  for (const entry of byPath.values()) {
+    yield;
+    const most = Math.min(left, maxLinkWork.one);
+    const work = {left: most};
+    if (!linkStays(entry, byPath, root, work)) return {kind: 'leads-out', entry};
+    left -= most - work.left;
+  }
   return undefined;
 }
 

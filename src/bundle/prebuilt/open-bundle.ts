@@ -77,7 +77,7 @@ async function openWithManifest(path: string, manifest: BundleManifest, options:
     ...{path: name, size, executable, ...unmatched},
     ...(linkTarget !== undefined && {linkTarget}),
   }));
-  markFiles(scanned, manifest.config);
+  await markFiles(scanned, manifest.config, options.signal);
   return withReaders({
     ...rest,
     path,
@@ -110,7 +110,7 @@ async function openAlone(path: string, options: OpenBundleOptions): Promise<Bund
     .filter(({name}) => name.startsWith(`${rootDir}/`) && name !== configName)
     .map(({name, ...entry}) => ({path: name.slice(rootDir.length + 1), ...entry, ...unmatched}))
     .sort((a, b) => comparePaths(a.path, b.path));
-  markFiles(files, config);
+  await markFiles(files, config, signal);
   const {size, sha256, contentSha256} = contents;
   return withReaders({
     format: 'v2',

@@ -77,7 +77,7 @@ export async function readArchive(path: string, options: ReadArchiveOptions = {}
     // What zlib passes over, nobody reads: the file is closed on its way.
     throw error instanceof Error && error.name === 'AbortError' ? behindGzip() : error;
   }
-  const problem = layoutProblem(layout, {root, mayRepeat: true});
+  const problem = await layoutProblem(layout, {root, mayRepeat: true}, signal);
   if (problem) throw new Error(describeLayout(problem));
   return {
     compressed,

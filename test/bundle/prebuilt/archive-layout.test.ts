@@ -5,37 +5,37 @@ const file = (path: string): LayoutEntry => ({path, type: 'file'});
 const link = (path: string, linkTarget: string): LayoutEntry => ({path, type: 'symlink', linkTarget});
 const problemOf = (...entries: readonly LayoutEntry[]) => layoutProblem(entries, {root: '', mayRepeat: false});
 
-describe('the layout of an archive', () => {
+describe('the layout of an archive', async () => {
   test.each<[string, LayoutEntry]>([
     ['a/b', file('a')],
     ['a/b/c', file('a/b')],
     ['a/b', link('a', 'x')],
-  ])('with %s below something that is no folder is refused', (path, parent) => {
+  ])('with %s below something that is no folder is refused', async (path, parent) => {
     const neighbours = [file('a-b'), file('a.b'), file('a b'), file('aa')];
     for (const entries of [
       [...neighbours, parent, file(path)],
       [file(path), ...neighbours, parent],
     ]) {
-      expect(problemOf(...entries)).toEqual({kind: 'below', entry: file(path), parent: parent.path});
+      expect(await problemOf(...entries)).toEqual({kind: 'below', entry: file(path), parent: parent.path});
     }
   });
 
-  test('is fine with names that begin alike, and with folders', () => {
+  test('is fine with names that begin alike, and with folders', async () => {
     const names = ['a', 'a-b/c', 'a.b', 'a b', 'aa/a', 'b/c/d', 'b/c-d'];
     expect(
-      problemOf({path: 'b', type: 'directory'}, {path: 'b/c', type: 'directory'}, ...names.map(file)),
+      await problemOf({path: 'b', type: 'directory'}, {path: 'b/c', type: 'directory'}, ...names.map(file)),
     ).toBeUndefined();
   });
 
   // Each of these took longer than a test may when every folder above a path was looked at by itself.
-  test('may have thousands of paths with thousands of parts', () => {
+  test('may have thousands of paths with thousands of parts', async () => {
     const deep = 'a/'.repeat(2000);
-    expect(problemOf(...Array.from({length: 5000}, (_, index) => file(`${index}/${deep}b`)))).toBeUndefined();
+    expect(await problemOf(...Array.from({length: 5000}, (_, index) => file(`${index}/${deep}b`)))).toBeUndefined();
   });
 
-  test('is refused when its links take too long to follow', () => {
+  test('is refused when its links take too long to follow', async () => {
     const [folder, target] = ['a/'.repeat(1000), `${'a/'.repeat(900)}x`];
     const links = Array.from({length: 20_000}, (_, index) => link(`${folder}l${index}`, target));
-    expect(problemOf(...links)).toMatchObject({kind: 'leads-out'});
+    expect(await problemOf(...links)).toMatchObject({kind: 'leads-out'});
   });
 });

@@ -11,7 +11,7 @@ import {downloadBundle} from '../../../src/operations/download-bundle.js';
 import {inspectArchive} from '../../../src/operations/inspect-bundle.js';
 import {runStepsSilently} from '../../../src/operations/steps.js';
 import {makeFolder} from '../../bundle/project.js';
-import {binary} from '../../cli/spawn-cli.js';
+import {binary, runCli, start} from '../../cli/spawn-cli.js';
 import {createProject} from '../../operations/test-host.js';
 import {startRecordingServer} from '../../recording-server.js';
 import {hostileArchive, rawTar} from '../../testing/local-runtime/archives.js';
@@ -62,6 +62,31 @@ const refused: readonly (readonly [string, () => Promise<Buffer>, RegExp])[] = [
   ['a link that says nothing', () => hostileArchive({name: 'bld/l', type: 'symlink', linkname: ''}), /leads out/],
   ['a link that climbs', () => hostileArchive({name: 'bld/l', type: 'symlink', linkname: '../../x'}), /leads out/],
   ['a hard link that climbs', () => hostileArchive({name: 'bld/l', type: 'link', linkname: '../x'}), /leads out/],
+  [
+    'a chain of links that leads out',
+    () =>
+      hostileArchive(
+        {name: 'bld/a/b', type: 'symlink', linkname: '..'},
+        {name: 'bld/c', type: 'symlink', linkname: 'a/b/../../x'},
+      ),
+    /"bld\/c" in it is a link that leads out/,
+  ],
+  [
+    'an entry through a link',
+    () => hostileArchive({name: 'bld/l', type: 'symlink', linkname: 'd'}, {name: 'bld/l/x', content: 'x'}),
+    /"bld\/l\/x" in it lies below "bld\/l"/,
+  ],
+  ['a name in a drive', () => hostileArchive({name: 'C:evil.txt'}), /unsafe name/],
+  [
+    'a second archive behind the end mark',
+    async () => gzipSync(Buffer.concat([await rawTar({name: 'bld/a'}), await rawTar({name: 'bld/b'})])),
+    /something was added to it/,
+  ],
+  [
+    'a second archive as another gzip member',
+    async () => Buffer.concat([await hostileArchive(), gzipSync(await rawTar({name: 'bld/b'}))]),
+    /something was added to it/,
+  ],
   ['a device', () => hostileArchive({name: 'bld/sda', type: 'block-device'}), /neither a file nor/],
   ['a named pipe', () => hostileArchive({name: 'bld/pipe', type: 'fifo'}), /neither a file nor/],
   ['a header of 100 MB', () => hugePaxHeader(100_000_000), /a header of 100000033 bytes/],
@@ -131,6 +156,43 @@ describe('inspect tells honestly', () => {
     await expect(inspect(Buffer.concat([members, gzipSync(endOfTar)]))).rejects.toMatchObject({
       message: expect.stringContaining('100 entries bld/.runtime/config.json'),
     });
+  });
+});
+
+describe.each([
+  ['bundle:inspect', ['bundle:inspect', 'archive']],
+  [
+    'bundle:push --archive --dry-run',
+    ['bundle:push', '--archive', 'archive', '--dry-run', '--project', 'shop', '--runtime-backend', 'api'],
+  ],
+])('%s of patterns that take as long as they may', (_what, args) => {
+  // Nothing new is met after the first path: that takes longest before it is too much.
+  const patterns = Array.from({length: 100}, (_, index) => `**/*${index}z`);
+  const settings = JSON.stringify({ssrOnly: patterns, ssrShared: [], ssrParameters: {}});
+
+  async function makeArchive(): Promise<string> {
+    const entries = Array.from({length: 4000}, (_, index) => ({name: `bld/${'a'.repeat(1000)}${index}z`}));
+    return makeFolder({
+      archive: gzipSync(await rawTar({name: 'bld/.runtime/config.json', content: settings}, ...entries)),
+    });
+  }
+
+  test('ends by itself, and at once when interrupted', async () => {
+    const cwd = await makeArchive();
+    const env = {
+      MYCLI_API_ORIGIN: 'http://127.0.0.1:9',
+      MYCLI_API_TOKEN: 'token',
+      MYCLI_ORGANIZATION: 'f_ecom_zzrf_001',
+    };
+    expect(await runCli(binary, args, {cwd, env})).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('take too long to match') as unknown,
+    });
+    const {child, ended} = start(binary, args, {cwd, env});
+    if (child.stderr === null) throw new Error('stderr is not a pipe');
+    await once(child.stderr, 'data');
+    child.kill('SIGINT');
+    expect(await ended).toMatchObject({code: 130, stderr: expect.stringContaining('Interrupted by SIGINT') as unknown});
   });
 });
 

@@ -7,8 +7,8 @@ import type {ArchiveEntry} from './read-archive.js';
  * `root` is the folder of the archive that its links have to stay in; links outside it have to stay in the archive.
  * @throws HttpFailure 422 for a path that occurs twice, one below a file or a link, and a link that leads out.
  */
-export function checkLayout(entries: readonly ArchiveEntry[], root: string): void {
-  const problem = layoutProblem(entries, {root, mayRepeat: false});
+export async function checkLayout(entries: readonly ArchiveEntry[], root: string): Promise<void> {
+  const problem = await layoutProblem(entries, {root, mayRepeat: false});
   if (problem) throw new HttpFailure(422, describe(problem));
 }
 

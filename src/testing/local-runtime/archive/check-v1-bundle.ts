@@ -25,7 +25,7 @@ export async function checkV1Bundle(archive: string, options: V1BundleOptions): 
   const root = `${projectSlug}/bld`;
   const entries: ArchiveEntry[] = [];
   await readArchive(archive, {limits, visit: (entry) => void entries.push(entry)});
-  checkLayout(entries, root);
+  await checkLayout(entries, root);
   const stranger = entries.find((entry) => !belongsTo(root, entry));
   if (stranger) throw new HttpFailure(422, `"${stranger.path}" in the archive does not lie under "${root}/".`);
   const files = new Set(

@@ -69,12 +69,12 @@ export async function checkV2Bundle(archive: string, options: V2BundleOptions): 
     const found = config === undefined ? 'no' : 'more than one';
     throw new HttpFailure(422, `The archive holds ${found} configuration file "${configFile}".`);
   }
-  checkLayout(entries, root);
+  await checkLayout(entries, root);
   const {ssrOnly, ssrShared, ssrParameters} = parseConfig(config, configFile);
   const files = entries
     .filter(({path, type}) => type !== 'directory' && isBelow(path, root) && path !== configFile)
     .map(({path}) => path.slice(root.length + 1));
-  const matched = {ssrOnly: await matchFiles(ssrOnly, files), ssrShared: await matchFiles(ssrShared, files)};
+  const matched = await matchFiles({ssrOnly, ssrShared}, files);
   const missing = Object.entries(matched).flatMap(([key, {unmatched}]) =>
     unmatched.map((pattern) => `the pattern "${pattern}" of ${key} matches no file`),
   );
