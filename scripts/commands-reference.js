@@ -38,7 +38,7 @@ function flagRow({
 function flagTable([group, flags]) {
   return `### ${group === 'CI' ? group : group[0] + group.slice(1).toLowerCase()} flags
 
-| flag | variable | key of the config file | |
+| flag | variable | config key | |
 | --- | --- | --- | --- |
 ${flags.map(flagRow).join('\n')}
 `;
@@ -78,13 +78,13 @@ const page = `# Commands
 
 ${all.map(({id, summary}) => `- [\`${id}\`](#${id.replace(':', '')}): ${summary}`).join('\n')}
 
-A flag's variable and its key of the config file stand beside it; which of them wins is told in [configuration](configuration.md),
-what a command prints with \`--json\` in [JSON documents](json.md), its exit codes in [errors](errors.md). \`help\`, \`plugins\`, \`autocomplete\` and
-\`version\` are oclif's own commands: see \`mycli help plugins\`.
+The tables list each flag with its environment variable and config key. See [Configuration](configuration.md) for which one
+takes precedence, [JSON documents](json.md) for the output of \`--json\` and [Errors](errors.md) for exit codes. \`help\`,
+\`plugins\`, \`autocomplete\` and \`version\` are oclif's own commands: see \`mycli help plugins\`.
 
-## Flags of every command
+## Global flags
 
-| flag | variable | key of the config file | |
+| flag | variable | config key | |
 | --- | --- | --- | --- |
 ${Object.values(all[0].flags)
   .filter(({helpGroup}) => helpGroup === 'GLOBAL')

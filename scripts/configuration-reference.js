@@ -19,7 +19,7 @@ function table(heading) {
   const keys = settingKeys.filter((key) => flagSets[definitions[key].set] === heading);
   return `## ${heading[0]}${heading.slice(1).toLowerCase()}
 
-| flag | variable | key of the config file | |
+| flag | variable | config key | |
 | --- | --- | --- | --- |
 ${keys.map(row).join('\n')}
 `;

@@ -6,7 +6,7 @@ const page = `# Errors and exit codes
 
 <!-- Written by scripts/errors-reference.js from src/errors/catalogue.ts. -->
 
-An error has a stable \`code\`, one sentence that says what happened, and suggestions. With \`--json\` it is printed on stdout as
+An error has a stable \`code\`, a one-sentence message and suggestions. With \`--json\`, it is printed to stdout as
 \`{"schemaVersion": 1, "error": {"code", "message", "exitCode", "status"?, "suggestions", "details"?}}\`.
 
 ## Exit codes
@@ -15,9 +15,9 @@ An error has a stable \`code\`, one sentence that says what happened, and sugges
 | --- | --- |
 ${exitCodeMeanings.map(([code, meaning]) => `| ${code} | ${meaning} |`).join('\n')}
 
-An answer of the server decides: 4, 5 or 7. Without an answer it is 6 before the last byte of the request was sent, 10 after it.
-8 is a deployment that was accepted and then failed; a refused request to deploy keeps its own code.
-A Node.js that is too old is 3, told in one sentence on stderr, also with \`--json\`.
+The server's answer decides: 4, 5 or 7. Without an answer, the code is 6 if the request was not fully sent, and 10 if it was.
+8 means that the deployment was accepted and then failed. A refused deployment request keeps its own code. An unsupported
+version of Node.js is 3, with one sentence on stderr, even with \`--json\`.
 
 ## Codes
 

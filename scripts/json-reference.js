@@ -34,35 +34,36 @@ const documents = [
     name: `\`mycli ${id}\``,
     schema: schemaOf(`mycli ${id} --json`, `${pascal(id)}Document`),
   })),
-  {file: 'error.schema.json', name: 'any of them, when it fails', schema: schemaOf('A failure', 'ErrorDocument')},
+  {file: 'error.schema.json', name: 'any command that fails', schema: schemaOf('A failure', 'ErrorDocument')},
 ];
 
 const page = `# JSON documents
 
 <!-- Written by scripts/json-reference.js from src/cli/output/documents.ts. -->
 
-With \`--json\` a command of mycli prints one JSON document on stdout and nothing else there, whatever plugins and configuration files
-print; what people read goes to stderr. When a command fails, or is no command at all, the document is an error and the exit
-code says the same ([errors](errors.md)). Each document has a JSON Schema (draft 2020-12):
+With \`--json\`, a mycli command prints one JSON document to stdout and nothing else, regardless of what plugins and
+configuration files print. Text for people goes to stderr. If a command fails or does not exist, the document is an error
+and the exit code matches it ([errors](errors.md)). Each document has a JSON Schema (draft 2020-12):
 
-| document of | what it is | schema |
+| command | document | schema |
 | --- | --- | --- |
 ${documents.map(({file, name, schema}) => `| ${name} | ${schema.description} | [${file}](json/${file}) |`).join('\n')}
 
-\`bundle:build --output -\` writes the archive to stdout and does not go with \`--json\`. \`runtime:start\` prints its document, one line,
-when it is ready, and goes on. \`help\`, \`plugins\`, \`autocomplete\` and \`version\` are oclif's own commands: what they print with \`--json\` is not ours
-to promise, and of their failures only the error document is.
+\`bundle:build --output -\` writes the archive to stdout and can't be combined with \`--json\`. \`runtime:start\` prints its
+document on one line when it is ready, and keeps running. \`help\`, \`plugins\`, \`autocomplete\` and \`version\` are oclif's
+own commands: mycli guarantees the error document of their failures, but not their other \`--json\` output.
 
 ## What \`"schemaVersion": 1\` promises
 
-As long as it is 1, a key that is there keeps its name, its type and its meaning, and a key that is required stays. A new version
-of mycli may add keys, error codes, and values to what is an \`enum\` here: ignore what you do not know. The schemas are
-those of this version, to the last key, so that a test can tell what has changed; to check documents of other versions, take
-the schemas of those, or lift \`additionalProperties\`.
+As long as it is 1, every existing key keeps its name, type and meaning, and required keys stay required. New versions of
+mycli can add keys, error codes and \`enum\` values: ignore the ones you don't know. The schemas describe exactly this
+version, so that a test can detect changes. To validate documents of another version, use the schemas of that version or
+relax \`additionalProperties\`.
 
-Some things are open, because others decide what is in them: \`raw\` and \`matches\` are what the server sent, \`deployment\` is for the backend that
-made it, \`config\` may have keys of your own, and \`details\` of an error depend on its \`code\`. Ids are numbers or strings, whatever the
-backend has. Secrets are masked as \`***\`, but for the credentials of \`runtime:start\`, which are made for development and for you.
+Some values have no fixed shape: \`raw\` and \`matches\` come from the server, \`deployment\` belongs to the backend that
+created it, \`config\` can contain your own keys, and the \`details\` of an error depend on its \`code\`. Ids are numbers or
+strings, depending on the backend. Secrets are masked as \`***\`, except the credentials of \`runtime:start\`, which are
+generated for development and meant to be used.
 `;
 
 const folder = new URL('json/', reference);

@@ -27,18 +27,18 @@ export type {
 /** Version of this contract. A backend that states another one is refused. */
 export const BACKEND_API_VERSION = 1;
 
-/** What a backend can do beside uploading. */
+/** An ability of a backend, besides uploading. */
 export type BackendCapability = 'deploy' | 'wait' | 'list' | 'history' | 'download' | 'delete';
 
 /** Id of an uploaded bundle. Ids never cross backends. */
 export type BundleId = string | number;
 
-/** Where a deployment stands. */
+/** Status of a deployment. */
 export type DeploymentStatus = 'queued' | 'in_progress' | 'finished' | 'failed';
 
 /** Names a deployment to the backend that made it: plain JSON, opaque to the host. */
 export interface DeploymentRef {
-  /** Id that people and programs are shown, when the server has one. */
+  /** Id shown to people and programs, if the server has one. */
   readonly deploymentId?: string | number | undefined;
   readonly [key: string]: unknown;
 }
@@ -114,21 +114,21 @@ export interface DeploymentState {
 export interface BundleItem {
   readonly bundleId: BundleId;
   readonly message?: string | undefined;
-  /** `ready`: can be deployed. `deleting`: its deletion has begun. `unknown`: the server does not say. */
+  /** `ready`: deployable. `deleting`: being deleted. `unknown`: not reported by the server. */
   readonly status: 'ready' | 'preparing' | 'broken' | 'deleting' | 'unknown';
   /** ISO 8601. */
   readonly createdAt?: string | undefined;
   readonly createdBy?: string | undefined;
-  /** Targets that run it. */
+  /** Targets that run the bundle. */
   readonly inUseBy?: readonly string[] | undefined;
 }
 
 /** A deployment in a list. */
 export interface DeploymentItem {
   readonly deployment: DeploymentRef;
-  /** Not there when the server does not say which. */
+  /** Undefined if the server does not report it. */
   readonly bundleId?: BundleId | undefined;
-  /** `unknown`: the server says something else than where it stands. */
+  /** `unknown`: the server reports a status that is not defined. */
   readonly status: DeploymentStatus | 'unknown';
   readonly message?: string | undefined;
   /** ISO 8601. */
@@ -187,7 +187,7 @@ export interface Backend<Options = unknown> {
   readonly name: string;
   /** One line for `backend:list`. */
   readonly summary: string;
-  /** Formats it takes, the preferred first. */
+  /** Accepted formats, in order of preference. */
   readonly formats: readonly BundleFormat[];
   readonly capabilities: readonly BackendCapability[];
   /** Validates `backends.<name>` of the configuration, overlaid with `--backend-option`. */

@@ -13,7 +13,7 @@ export interface BackendRegistration {
   readonly version?: string | undefined;
 }
 
-/** A backend that could not be registered, or a plugin that failed to tell its backends. */
+/** A backend that could not be registered, or a plugin that failed to provide its backends. */
 export interface BackendFailure {
   readonly plugin: string;
   /** One sentence that names the plugin. */

@@ -1,6 +1,6 @@
 import {createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
 
-/** A backend that can serve a call: a built-in one or the name that a plugin registered. */
+/** The name of a backend: a built-in one, or one that a plugin registered. */
 export type RuntimeBackend = 'api' | 'legacy' | (string & Record<never, never>);
 
 /** Which backend is wanted. `auto`: Api when there is a connection, else legacy. */
@@ -20,7 +20,7 @@ export interface BackendCandidates {
 /** The backend that serves, why, and who takes over when it definitely refuses. */
 export interface BackendSelection {
   readonly backend: RuntimeBackend;
-  /** One phrase for people. */
+  /** A short description. */
   readonly reason: string;
   /** Why `auto` has passed over a configured Api backend already; a warning. */
   readonly fellBack?: string | undefined;

@@ -31,10 +31,10 @@ export interface BundlePlan {
   readonly config: BundleConfig;
   /** The files of the build, sorted by path. The configuration that v2 puts into the archive is none of them. */
   readonly files: readonly PlannedBundleFile[];
-  /** Bytes of `files`. */
+  /** Total size of `files`, in bytes. */
   readonly totalBytes: number;
   readonly warnings: readonly string[];
-  /** Where each setting came from. */
+  /** Source of each setting. */
   readonly sources: readonly SettingSource[];
   /** Modification time of every entry. */
   readonly modifiedAt: Date;

@@ -1,33 +1,33 @@
 import type {Readable} from 'node:stream';
 
-/** `v1`: a tar, sent as base64 in JSON. `v2`: a gzip tar with its configuration inside, sent as multipart. */
+/** `v1`: a tar, sent as base64 in JSON. `v2`: a gzipped tar that includes its configuration, sent as multipart. */
 export type BundleFormat = 'v1' | 'v2';
 
 /** How the server treats ssrOnly and ssrShared patterns that match no file: refuse, or pass over them. */
 export type BundleV2MatchMode = 'strict' | 'ignore_missing';
 
-/** Metadata of a bundle. Servers accept these two keys only. */
+/** Metadata of a bundle. Servers accept only these two keys. */
 export interface BundleV2Metadata {
-  /** Packages that the application uses, name to version range. */
+  /** The application's packages, by name, with their version ranges. */
   readonly dependencies?: Readonly<Record<string, string>> | undefined;
-  /** Ids of the overrides that the bundle contains. */
+  /** Ids of the overrides in the bundle. */
   readonly ccOverrides?: readonly string[] | undefined;
 }
 
 /** The configuration of a bundle, as v2 writes it into the archive. */
 export interface BundleConfig {
-  /** Patterns of files for the server only. */
+  /** Patterns of server-only files. */
   readonly ssrOnly: readonly string[];
-  /** Patterns of files for server and client. */
+  /** Patterns of files shared by server and client. */
   readonly ssrShared: readonly string[];
-  /** What the server is told. */
+  /** Parameters for the server. */
   readonly ssrParameters: Readonly<Record<string, unknown>>;
   readonly bundleMetadata?: BundleV2Metadata | undefined;
-  /** Unknown top-level keys of an on-disk configuration file are kept. */
+  /** Unknown top-level keys of a configuration file on disk are kept. */
   readonly [key: string]: unknown;
 }
 
-/** What a file of a bundle is for: run on the server, both, or only served. */
+/** Use of a file in a bundle: run on the server, both run and served, or only served. */
 export type BundleFileCategory = 'ssrOnly' | 'shared' | 'static';
 
 /** A file (or a symbolic link) of a bundle. */

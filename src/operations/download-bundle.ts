@@ -38,9 +38,9 @@ export interface DownloadBundleResult {
   readonly sha256: string;
   /** Digest of the uncompressed tar, hex. */
   readonly contentSha256: string;
-  /** How many files it holds. */
+  /** Number of files. */
   readonly files: number;
-  /** Bytes that an earlier download had left. */
+  /** Bytes kept from an earlier download. */
   readonly resumedFrom: number;
 }
 

@@ -27,10 +27,10 @@ export interface InspectArchiveOptions {
 /** Options of `inspectBundle`. */
 export type InspectBundleOptions = Omit<DownloadBundleOptions, 'output' | 'force'> & InspectArchiveOptions;
 
-/** A pattern of a configuration, and how many files it matches by itself. */
+/** A pattern of a configuration, and the number of files it matches on its own. */
 export interface PatternMatches {
   readonly pattern: string;
-  /** How many files it matches by itself. */
+  /** Number of files this pattern alone matches. */
   readonly files: number;
 }
 
@@ -39,9 +39,9 @@ export interface InspectedFile {
   readonly path: string;
   /** Bytes; 0 for a link. */
   readonly size: number;
-  /** What it is for; unknown without a configuration. */
+  /** How the file is used; undefined without a configuration. */
   readonly category?: BundleFileCategory | undefined;
-  /** Of a symbolic link. */
+  /** Target of a symbolic link. */
   readonly linkTarget?: string | undefined;
 }
 
@@ -58,13 +58,13 @@ export interface ArchiveInspection {
   readonly rootDir?: string | undefined;
   /** v2 only. */
   readonly configPath?: string | undefined;
-  /** Unknown for a v1 archive without a manifest. */
+  /** Undefined for a v1 archive without a manifest. */
   readonly config?: BundleConfig | undefined;
-  /** What the patterns of the configuration match. */
+  /** Matches of the configuration's patterns. */
   readonly matches: {readonly ssrOnly: readonly PatternMatches[]; readonly ssrShared: readonly PatternMatches[]};
   /** Sorted by path. */
   readonly files: readonly InspectedFile[];
-  /** What a server may refuse, and what should not be in a bundle. */
+  /** Things a server may refuse, and files that should not be in a bundle. */
   readonly problems: readonly string[];
 }
 

@@ -7,13 +7,13 @@ import {invoke, type OpenBackend} from './open-backend.js';
 import type {ListBundlesOptions} from './options.js';
 import {runList} from './run-list.js';
 
-/** A part of the bundles of a project. */
+/** One page of a project's bundles. */
 export interface ListBundlesResult {
   readonly backend: RuntimeBackend;
   readonly projectSlug: string;
   /** Newest first. */
   readonly bundles: readonly BundleItem[];
-  /** How many there are in all, when the server tells. */
+  /** Total number, if the server reports it. */
   readonly total?: number | undefined;
 }
 

@@ -16,14 +16,14 @@ export interface ListDeploymentsOptions extends CommonOptions, ConnectionOptions
   readonly offset?: number | undefined;
 }
 
-/** A part of the deployments to a target. */
+/** One page of a target's deployments. */
 export interface ListDeploymentsResult {
   readonly backend: RuntimeBackend;
   readonly projectSlug: string;
   readonly targetSlug: string;
   /** Newest first. */
   readonly deployments: readonly DeploymentItem[];
-  /** How many there are in all, when the server tells. */
+  /** Total number, if the server reports it. */
   readonly total?: number | undefined;
 }
 

@@ -157,7 +157,7 @@ export interface BuildBundleOptions extends CommonOptions, BundleContentOptions 
   readonly force?: boolean | undefined;
 }
 
-/** What is known of an archive. */
+/** Format, digests and size of an archive. */
 export interface ArchiveSummary {
   readonly format: BundleFormat;
   /** Digest of the archive, hex. */
@@ -166,7 +166,7 @@ export interface ArchiveSummary {
   readonly contentSha256: string;
   /** Bytes. */
   readonly size: number;
-  /** How many files it holds. */
+  /** Number of files. */
   readonly files: number;
 }
 
@@ -178,23 +178,23 @@ export interface PushResult {
   readonly projectSlug: string;
   readonly targetSlug?: string | undefined;
   readonly message: string;
-  /** Whether nothing was uploaded: `bundleId` is the bundle of the last push, which is the same (`ifChanged`). */
+  /** Whether the upload was skipped (`ifChanged`): `bundleId` is the bundle of the last push. */
   readonly unchanged: boolean;
-  /** When that bundle was uploaded, ISO 8601; only when `unchanged`. */
+  /** Time that bundle was uploaded, ISO 8601; only if `unchanged`. */
   readonly pushedAt?: string | undefined;
   /** Whether a deployment was accepted. */
   readonly deployed: boolean;
   readonly deploymentId?: string | number | undefined;
   /** The deployment, for `waitForDeployment`. */
   readonly deployment?: DeploymentRef | undefined;
-  /** Of the deployment, when it was last looked at. */
+  /** Status of the deployment at the last check. */
   readonly status?: DeploymentStatus | undefined;
   readonly warnings: readonly string[];
-  /** What the server sent, `{}` if nothing. */
+  /** Matches reported by the server, `{}` if none. */
   readonly matches: BundleMatches;
-  /** Of the archive that was built or given, sent or not. */
+  /** The archive that was built or passed in, whether or not it was sent. */
   readonly archive: ArchiveSummary;
-  /** The backend's own answers, untouched; `bundle` is undefined when nothing was uploaded. */
+  /** The backend's own responses, unmodified; `bundle` is undefined if nothing was uploaded. */
   readonly raw: {readonly bundle: unknown; readonly deployment?: unknown};
 }
 
@@ -210,7 +210,7 @@ export type PushV2Result = Pick<
 /** What `deployBundle` resolves to. */
 export interface DeployBundleResult {
   readonly backend: RuntimeBackend;
-  /** The bundle that is deployed; `latest` is resolved. */
+  /** The deployed bundle, with `latest` resolved to its id. */
   readonly bundleId: BundleId;
   readonly projectSlug: string;
   readonly targetSlug: string;

@@ -164,7 +164,7 @@ function pushResult(plan: PushPlan, uploaded: UploadedPush, deployed?: DeployedP
   };
 }
 
-/** What is known of an archive. */
+/** Format, digests and size of an archive. */
 function summarizeArchive(bundle: BundleContent & PackResult): ArchiveSummary {
   const {format, sha256, contentSha256, size, files} = bundle;
   return {format, sha256, contentSha256, size, files: files.length};

@@ -30,7 +30,7 @@ interface RollbackPlan {
 
 /** What `rollbackBundle` resolves to. */
 export interface RollbackBundleResult extends DeployBundleResult {
-  /** The bundle that ran before; unknown when the bundle to go back to was named. */
+  /** The bundle that ran before; undefined if the bundle to roll back to was given. */
   readonly rolledBackFrom?: BundleId | undefined;
 }
 

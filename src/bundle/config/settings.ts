@@ -2,11 +2,11 @@ import type {ConfigSource} from './config-sources.js';
 import {unmatchedPatterns} from '../files/patterns.js';
 import type {BundleConfig, BundleV2Metadata} from '../types.js';
 
-/** Where the value of a setting came from. */
+/** Source of a setting's value. */
 export interface SettingSource {
   /** `ssrOnly`, `ssrShared`, `ssrParameters`, `bundleMetadata.dependencies`, `bundleMetadata.ccOverrides` or `message`. */
   readonly setting: string;
-  /** `option`, `default`, `git`, `time`, or a file. Values that were merged have several, the strongest first. */
+  /** `option`, `default`, `git`, `time` or a file. Merged values have several, highest precedence first. */
   readonly from: string;
 }
 

@@ -15,7 +15,7 @@ export interface ArchiveEntry {
   /** Bytes. */
   readonly size: number;
   readonly executable: boolean;
-  /** Of a symbolic link. */
+  /** Target of a symbolic link. */
   readonly linkTarget?: string | undefined;
 }
 

@@ -4,21 +4,21 @@ import type {BackendRegistry} from '../../backends/registry.js';
 import {isRuntimeCliError} from '../../errors/index.js';
 import type {SettingValue} from '../settings/definitions.js';
 
-/** A backend, and whether it can be used as things are set. */
+/** A backend, and whether it is configured. */
 export interface BackendDescription {
-  /** What `--runtime-backend` takes. */
+  /** Value for `--runtime-backend`. */
   readonly name: string;
-  /** Package that brings it. */
+  /** Package that provides it. */
   readonly plugin: string;
   /** Version of that package. */
   readonly version?: string | undefined;
-  /** One phrase for people. */
+  /** A short description. */
   readonly summary: string;
   readonly formats: Backend['formats'];
   readonly capabilities: Backend['capabilities'];
-  /** Whether it can be used as things are set. */
+  /** Whether it can be used with the current settings. */
   readonly configured: boolean;
-  /** What is missing or wrong; empty when it is configured. */
+  /** Missing or invalid settings; empty if it is configured. */
   readonly missing: readonly string[];
 }
 

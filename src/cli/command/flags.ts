@@ -62,25 +62,25 @@ export const {
 
 /** Flags of every command. */
 export const globalFlags = {
-  json: Flags.boolean({helpGroup: 'GLOBAL', summary: 'Print one JSON document on stdout, and nothing else there.'}),
+  json: Flags.boolean({helpGroup: 'GLOBAL', summary: 'Print one JSON document to stdout, and nothing else.'}),
   cwd: Flags.string({
     char: 'C',
     helpGroup: 'GLOBAL',
     helpValue: 'DIR',
-    summary: 'Run as if started in this folder.',
+    summary: 'Run as if started in this directory.',
   }),
   config: Flags.string({
     helpGroup: 'GLOBAL',
     helpValue: 'FILE',
-    summary: 'Configuration file; found by itself when omitted.',
+    summary: 'Configuration file; default: search the working directory and its parents.',
   }),
   debug: Flags.boolean({
     helpGroup: 'GLOBAL',
-    summary: 'Say on stderr what is done, with stacks of errors (or DEBUG=mycli*).',
+    summary: 'Log details and stack traces to stderr (same as DEBUG=mycli*).',
   }),
   quiet: Flags.boolean({
     helpGroup: 'GLOBAL',
-    summary: 'No progress and no remarks: results, warnings and errors only.',
+    summary: 'Show only results, warnings and errors.',
   }),
 };
 
@@ -89,20 +89,20 @@ export const columnsFlag = {
   columns: Flags.string({
     helpGroup: 'LIST',
     helpValue: 'NAMES',
-    summary: 'Columns to show, in this order, separated by commas.',
+    summary: 'Comma-separated columns to show, in this order.',
   }),
 };
 
 /** Which part of a list to show. */
 export const listFlags = {
-  limit: Flags.integer({helpGroup: 'LIST', helpValue: 'N', min: 1, summary: 'How many to show at most; default 25.'}),
+  limit: Flags.integer({helpGroup: 'LIST', helpValue: 'N', min: 1, summary: 'Maximum number to show; default 25.'}),
   offset: Flags.integer({
     helpGroup: 'LIST',
     helpValue: 'N',
     min: 0,
-    summary: 'How many of the newest to pass over; default 0.',
+    summary: 'Number of newest entries to skip; default 0.',
   }),
-  all: Flags.boolean({helpGroup: 'LIST', exclusive: ['limit'], summary: 'Show all, however many there are.'}),
+  all: Flags.boolean({helpGroup: 'LIST', exclusive: ['limit'], summary: 'Show all entries.'}),
   ...columnsFlag,
 };
 
@@ -110,7 +110,7 @@ export const listFlags = {
 export const outputEnvFlag = {
   'output-env': Flags.string({
     helpValue: 'FILE',
-    summary: 'Write MYCLI_BUNDLE_ID and what else came of it to this file, as dotenv.',
+    summary: 'Write MYCLI_BUNDLE_ID and the other outputs to this file, in dotenv format.',
     helpGroup: 'CI',
   }),
 };

@@ -2,17 +2,17 @@ export {shownAddress} from '../../http/origin.js';
 import type {StoredCredentials} from './credential-file.js';
 import type {CredentialKind} from './login-target.js';
 
-/** Credentials that are stored, without their secret. */
+/** Stored credentials, without their secret. */
 export interface CredentialEntry {
-  /** The origin that they are for. */
+  /** Origin the credentials are for. */
   readonly origin: string;
-  /** What is stored. */
+  /** Kind of secret. */
   readonly kind: CredentialKind;
-  /** User of an API key. */
+  /** User for an API key. */
   readonly user?: string | undefined;
-  /** Of a client secret. */
+  /** For a client secret. */
   readonly clientId?: string | undefined;
-  /** Token endpoint that a client secret is for. */
+  /** Token endpoint the client secret is for. */
   readonly tokenUrl?: string | undefined;
 }
 

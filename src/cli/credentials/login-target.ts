@@ -8,13 +8,13 @@ import type {OriginCredentials} from './credential-schema.js';
 
 /** Kinds of credentials that can be stored. */
 export const credentialKinds = ['api-key', 'client-secret', 'api-token'] as const;
-/** One of them. */
+/** A kind of credential. */
 export type CredentialKind = (typeof credentialKinds)[number];
 
 /** What a login is for. */
 export interface LoginTarget {
   readonly kind: CredentialKind;
-  /** The origin that the credentials are for. */
+  /** Origin the credentials are for. */
   readonly origin: string;
   /** What to ask for. */
   readonly prompt: string;

@@ -2,19 +2,19 @@ import {isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {withoutPlugin} from '../process/abnormal-end.js';
 import {isOclifError, isUsageError, usageError, type OclifError} from './oclif-errors.js';
 
-/** An error as people and programs see it. */
+/** An error report. */
 export interface ErrorReport {
-  /** Stable: branch on this one. Each is in the reference of errors; a command of a plugin may have its own. */
+  /** Stable code to branch on, listed in the error reference. Commands of plugins can have their own. */
   readonly code: string;
-  /** One sentence for people that says what happened. */
+  /** One sentence that says what happened, for people. */
   readonly message: string;
-  /** What the process exits with. */
+  /** Exit code of the process. */
   readonly exitCode: number;
   /** HTTP status. */
   readonly status?: number | undefined;
-  /** What to do about it, a sentence or a command each. */
+  /** Ways to fix it: a sentence or a command each. */
   readonly suggestions: readonly string[];
-  /** Facts that depend on the code. */
+  /** Details that depend on the code. */
   readonly details?: Readonly<Record<string, unknown>> | undefined;
 }
 

@@ -21,70 +21,70 @@ async function listSettings(): Promise<NameList> {
   return settingKeys.map((key) => {
     const {flag, config} = definitions[key];
     const names = [variableOf(key) ?? [], config ?? []].flat().join(', ');
-    return flag === undefined ? [names, 'in the configuration file only'] : [`--${flag.name}`, names];
+    return flag === undefined ? [names, 'configuration file only'] : [`--${flag.name}`, names];
   });
 }
 
 /** The pages, by what stands after `mycli help`. Some are named like a topic or a command, whose help comes first. */
 export const helpPages: Readonly<Record<string, HelpPage>> = {
   config: {
-    summary: 'Where settings come from: flags, environment, configuration file, stored credentials.',
+    summary: 'Settings and their sources: flags, environment, configuration file, stored credentials.',
     sections: [
       {
         title: 'WHERE SETTINGS COME FROM',
         body:
-          'A setting is taken from the first that has it: flag, environment variable, configuration file, stored ' +
-          'credentials, default. An empty variable counts as unset. mycli config:show shows every setting with its source.',
+          'Each setting comes from the first source that defines it: flag, environment variable, configuration file, stored ' +
+          'credentials, default. An empty variable counts as unset. Run mycli config:show to see every setting and its source.',
       },
       {
         title: 'CONFIGURATION FILE',
         body:
-          'mycli.config.ts, .mts, .js, .mjs or .json, or the key "mycli" of package.json: found from the working folder up ' +
-          "to the repository's root, without a repository in the working folder only. --config FILE names one. Paths in it " +
-          'start from its folder. Secrets do not belong there.',
+          'mycli.config.ts, .mts, .js, .mjs or .json, or the key "mycli" in package.json. mycli looks in the working directory ' +
+          'and its parents up to the repository root. Outside a repository, it only looks in the working directory. Pass ' +
+          '--config FILE to use another file. Paths are relative to the file. Secrets are not allowed in it.',
       },
       {
         title: 'SECRETS',
         body:
-          '--api-key, --client-secret and --api-token take @FILE, or - for stdin; better are their variables, or mycli ' +
-          'auth:login. MYCLI_TRUSTED_ORIGINS, a list with commas, lets credentials go to these origins only.',
+          'Set secrets with environment variables or mycli auth:login. --api-key, --client-secret and --api-token also accept ' +
+          '@FILE, or - for stdin. MYCLI_TRUSTED_ORIGINS, a comma-separated list, restricts which origins can receive credentials.',
       },
-      {title: 'FLAGS, THEIR VARIABLES, KEYS OF THE CONFIGURATION FILE', body: listSettings},
+      {title: 'FLAGS, VARIABLES AND CONFIGURATION KEYS', body: listSettings},
     ],
   },
   'exit-codes': {
-    summary: 'What the exit codes mean.',
+    summary: 'Exit codes and their meanings.',
     sections: [
       {title: 'EXIT CODES', body: exitCodeMeanings.map(([code, meaning]) => [String(code), meaning] as const)},
       {
-        title: 'WHICH ONE',
+        title: 'HOW THE CODE IS CHOSEN',
         body:
-          'An answer of the server decides: 4, 5 or 7. Without an answer it is 6 before the last byte of the request was ' +
-          'sent, 10 after it. With --json the document has the exit code too, and a code that says more.',
+          "The server's answer decides: 4, 5 or 7. Without an answer, the code is 6 if the request was not fully sent, and 10 " +
+          'if it was. With --json, the document contains the exit code and a more specific error code.',
       },
     ],
   },
   plugins: {
-    summary: 'How plugins bring backends.',
+    summary: 'Backends from plugins.',
     sections: [
       {
         title: 'BACKENDS FROM PLUGINS',
         body:
-          'A plugin brings a backend, a service that takes bundles. Install it for yourself with mycli plugins:install, or ' +
-          'put a package named mycli-plugin-... beside mycli into the dependencies of a project. mycli backend:list shows ' +
-          'each backend, the plugin that it is from, and what it still needs.',
+          'A plugin adds a backend, a service that accepts bundles. Install it for your user with mycli plugins:install, or ' +
+          "add a package named mycli-plugin-... next to mycli in a project's dependencies. Run mycli backend:list to see each " +
+          'backend, its plugin and any missing settings.',
       },
       {
         title: 'SETTINGS OF A PLUGIN',
         body:
-          '--runtime-backend NAME chooses the backend. Its options are --backend-option key=value, MYCLI_BACKEND_OPTION, or ' +
-          'backends.NAME of the configuration file.',
+          'Choose the backend with --runtime-backend NAME. Set its options with --backend-option key=value, ' +
+          'MYCLI_BACKEND_OPTION or backends.NAME in the configuration file.',
       },
       {
         title: 'TRUST',
         body:
-          'A plugin is code that runs with your rights and sees your credentials. MYCLI_SKIP_PLUGINS=1 runs without any: ' +
-          'where nobody has reviewed what is run, or when one is in the way.',
+          'A plugin is code that runs with your permissions and can see your credentials. Set MYCLI_SKIP_PLUGINS=1 to run ' +
+          'without plugins, for example where changes run unreviewed, or when a plugin causes trouble.',
       },
     ],
   },

@@ -16,71 +16,71 @@ import type {BackendDescription} from '../backends/describe-backends.js';
 import type {ErrorReport} from '../errors/error-report.js';
 import type {ExplainedSetting} from '../settings/explain-settings.js';
 
-// What `--json` prints, a type for each command: docs/reference/json is made of these and their docstrings. `bundle:push`
-// is `BundlePushDocument`, and so on.
+// The output of `--json`, one type per command: docs/reference/json is generated from these types and their docstrings.
+// `bundle:push` is `BundlePushDocument`, and so on.
 
-/** What every document has. */
+/** The keys of every document. */
 interface Envelope {
-  /** Rises when a key that was there is gone, or means something else. New keys do not raise it. */
+  /** Increased when a key is removed or changes meaning. New keys do not increase it. */
   readonly schemaVersion: 1;
-  /** What people were warned of on stderr. */
+  /** The warnings printed to stderr. */
   readonly warnings?: readonly string[] | undefined;
 }
 
-/** A document as a command makes it: the output adds what every document has. */
+/** A document as a command returns it: the output adds the keys of every document. */
 export type Body<Document> = Document extends unknown ? Omit<Document, 'schemaVersion'> : never;
 
-/** What a command prints in place of its own document when it fails, and what is printed for a wrong command line. */
+/** The error, printed instead of the command's own document. Also printed for an invalid command line. */
 export interface ErrorDocument extends Envelope {
   readonly error: ErrorReport;
 }
 
-/** What `auth:login` stored. */
+/** The stored credentials. */
 export interface AuthLoginDocument extends Envelope {
-  /** The origin that the credentials are for. */
+  /** Origin the credentials are for. */
   readonly origin: string;
   readonly kind: CredentialKind;
-  /** File that they stand in. */
+  /** File that contains the credentials. */
   readonly file: string;
 }
 
-/** What `auth:logout` forgot. */
+/** The removed credentials. */
 export interface AuthLogoutDocument extends Envelope {
-  /** Origins whose credentials are forgotten. */
+  /** Origins whose credentials were removed. */
   readonly removed: readonly string[];
 }
 
-/** Stored credentials, without a secret. */
+/** Stored credentials, without their secrets. */
 export interface AuthStatusDocument extends Envelope {
-  /** File that credentials are stored in. */
+  /** File that contains the credentials. */
   readonly file: string;
   readonly credentials: readonly CredentialEntry[];
-  /** What a push from here would use, for each built-in backend with an address. */
+  /** The credentials a push from here would use, for each built-in backend with a URL. */
   readonly backends: readonly {
     /** `legacy` or `api`. */
     readonly backend: string;
-    /** Its address. */
+    /** Its URL. */
     readonly origin: string;
-    /** Where the secret comes from; null: there is none. */
+    /** Source of the secret; null if there is none. */
     readonly source: string | null;
   }[];
 }
 
-/** The backends that there are. */
+/** The available backends. */
 export interface BackendListDocument extends Envelope {
   readonly backends: readonly BackendDescription[];
-  /** Backends that could not be registered, and plugins that failed to tell theirs. */
+  /** Backends that could not be registered, and plugins that failed to provide theirs. */
   readonly failures: readonly BackendFailure[];
 }
 
 /** The settings that have a value. */
 export interface ConfigShowDocument extends Envelope {
-  /** Path of the configuration file; null: there is none. */
+  /** Path of the configuration file; null if there is none. */
   readonly configFile: string | null;
   readonly settings: readonly ExplainedSetting[];
 }
 
-/** What would be packed. */
+/** The files and configuration that would be packed. */
 interface PlannedBundle extends Pick<
   BundlePlan,
   'buildDirectory' | 'rootDir' | 'configPath' | 'matchMode' | 'message' | 'config' | 'sources' | 'totalBytes'
@@ -101,7 +101,7 @@ interface BuildDryRun extends Envelope, PlannedBundle {
   readonly format: BundleFormat;
 }
 
-/** The archive that was written. */
+/** The written archive. */
 interface BuiltBundle extends Envelope, Pick<Bundle, 'message' | 'rootDir' | 'configPath' | 'matchMode' | 'config'> {
   /** The archive. */
   readonly archive: ArchiveSummary & {
@@ -113,17 +113,17 @@ interface BuiltBundle extends Envelope, Pick<Bundle, 'message' | 'rootDir' | 'co
   readonly warnings: readonly string[];
 }
 
-/** What was built, or would be. Nothing is printed with `--output -`. */
+/** The built archive, or the plan of a dry run. Not printed with `--output -`. */
 export type BundleBuildDocument = BuiltBundle | BuildDryRun;
 
-/** What was pushed. */
+/** The pushed bundle. */
 interface PushedBundle extends Envelope, Omit<PushResult, 'raw'> {
   readonly warnings: readonly string[];
-  /** The backend's own answers, untouched. A backend may have none. */
+  /** The backend's own responses, unmodified. May be absent. */
   readonly raw: {readonly bundle?: unknown; readonly deployment?: unknown};
 }
 
-/** Where a dry run of a push would go. */
+/** Destination of a dry run of a push. */
 interface PushDryRun extends Envelope {
   /** Nothing was sent. */
   readonly dryRun: true;
@@ -131,11 +131,11 @@ interface PushDryRun extends Envelope {
   readonly projectSlug: string;
   readonly targetSlug?: string | undefined;
   readonly format: BundleFormat;
-  /** With `--if-changed`: whether this is the bundle that was pushed last. */
+  /** With `--if-changed`: whether the bundle is the same as the last push. */
   readonly unchanged?: boolean | undefined;
-  /** The bundle that was pushed last, when this is the same. */
+  /** Id of the last pushed bundle, if it is the same. */
   readonly bundleId?: BundleId | undefined;
-  /** When that was, ISO 8601. */
+  /** Time of the last push, ISO 8601. */
   readonly pushedAt?: string | undefined;
 }
 
@@ -148,57 +148,57 @@ interface PushArchiveDryRun extends PushDryRun {
   readonly archive: string;
 }
 
-/** What was pushed, or would be. */
+/** The pushed bundle, or the plan of a dry run. */
 export type BundlePushDocument = PushedBundle | PushBuildDryRun | PushArchiveDryRun;
 
-/** What was deployed. */
+/** The deployed bundle. */
 export interface BundleDeployDocument extends Envelope, Omit<DeployBundleResult, 'raw'> {
   readonly warnings: readonly string[];
-  /** The backend's own answer, untouched. A backend may have none. */
+  /** The backend's own response, unmodified. May be absent. */
   readonly raw?: unknown;
 }
 
-/** What was deployed in place of what ran. */
+/** The bundle deployed by the rollback. */
 export interface BundleRollbackDocument extends BundleDeployDocument, Pick<RollbackBundleResult, 'rolledBackFrom'> {}
 
-/** A part of the bundles of a project. */
+/** One page of a project's bundles. */
 export interface BundleListDocument extends Envelope, ListBundlesResult {}
 
 /** A deployment in a list. */
 interface ListedDeployment extends Omit<DeploymentItem, 'deployment'> {
-  /** Its id, when the server has one. */
+  /** Its id, if the server has one. */
   readonly deploymentId?: string | number | undefined;
 }
 
-/** A part of the deployments to a target. */
+/** One page of a target's deployments. */
 export interface BundleHistoryDocument extends Envelope, Omit<ListDeploymentsResult, 'deployments'> {
   /** Newest first. */
   readonly deployments: readonly ListedDeployment[];
 }
 
-/** The archive that was downloaded. */
+/** The downloaded archive. */
 export interface BundleDownloadDocument extends Envelope, DownloadBundleResult {}
 
-/** Which bundles were deleted. */
+/** The deleted bundles. */
 export interface BundleDeleteDocument extends Envelope, DeleteBundlesResult {}
 
-/** What an archive, or the archive of an uploaded bundle, holds. */
+/** Contents of an archive file or an uploaded bundle. */
 export interface BundleInspectDocument extends Envelope, ArchiveInspection {
-  /** Of an uploaded bundle: the backend that it came from. */
+  /** For an uploaded bundle: the backend it came from. */
   readonly backend?: RuntimeBackend | undefined;
-  /** Of an uploaded bundle. */
+  /** For an uploaded bundle. */
   readonly projectSlug?: string | undefined;
-  /** Of an uploaded bundle. */
+  /** For an uploaded bundle. */
   readonly bundleId?: BundleId | undefined;
 }
 
-/** Where the local runtime is, in one line as soon as it is ready. */
+/** The running local runtime, on one line as soon as it is ready. */
 export interface RuntimeStartDocument extends Envelope {
-  /** Its address. */
+  /** Its URL. */
   readonly origin: string;
   /** Absolute path of the data folder. */
   readonly dataDirectory: string;
-  /** Made for development, with the first start in a data folder. */
+  /** Development credentials, generated at the first start in a data folder. */
   readonly credentials: {
     /** Legacy backend. */
     readonly apiKey: string;

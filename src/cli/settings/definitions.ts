@@ -55,7 +55,7 @@ export const flagSets = {
 /** The name of a set of flags. */
 export type FlagSet = keyof typeof flagSets;
 
-const secretHelp = '@FILE reads it from a file, - from stdin.';
+const secretHelp = 'Use @FILE to read it from a file, - for stdin.';
 const globHelp = 'repeatable, comma-separated or a JSON array.';
 
 const rows = {
@@ -65,7 +65,7 @@ const rows = {
     flag: {name: 'project', char: 'p', value: 'SLUG'},
     config: 'projectSlug',
     kind: kinds.text,
-    summary: 'Project; for Api the storefront id.',
+    summary: 'Project slug, or the storefront id for Api.',
   },
   targetSlug: {
     label: 'target',
@@ -73,7 +73,7 @@ const rows = {
     flag: {name: 'target', char: 't', value: 'SLUG'},
     config: 'targetSlug',
     kind: kinds.text,
-    summary: 'Target; for Api the environment id.',
+    summary: 'Target slug, or the environment id for Api.',
   },
   runtimeBackend: {
     label: 'backend',
@@ -82,7 +82,7 @@ const rows = {
     config: 'runtimeBackend',
     kind: kinds.text,
     default: 'auto',
-    summary: '{default} (default), api, legacy, or the name of a backend from a plugin.',
+    summary: "{default} (default), api, legacy or the name of a plugin's backend.",
   },
   origin: {
     label: 'origin',
@@ -92,7 +92,7 @@ const rows = {
     variable: 'MYCLI_RUNTIME_ORIGIN',
     config: 'origin',
     kind: kinds.address,
-    summary: 'Address of the hosting service (legacy backend).',
+    summary: 'URL of the hosting service (legacy backend).',
   },
   apiKey: {
     label: 'API key',
@@ -108,7 +108,7 @@ const rows = {
     flag: {name: 'api-user', value: 'NAME'},
     config: 'apiUser',
     kind: kinds.text,
-    summary: 'User of the API key: basic instead of bearer authentication.',
+    summary: 'User for the API key; switches from bearer to basic authentication.',
   },
   apiOrigin: {
     label: 'Api origin',
@@ -116,7 +116,7 @@ const rows = {
     flag: {name: 'api-origin', value: 'URL'},
     config: 'api.origin',
     kind: kinds.address,
-    summary: 'Address of the Api backend.',
+    summary: 'URL of the Api backend.',
   },
   organizationId: {
     label: 'organization',
@@ -164,7 +164,7 @@ const rows = {
     flag: {name: 'api-token', value: 'TOKEN'},
     kind: kinds.secret,
     aliases: ['accessToken', 'token'],
-    summary: `Ready-made access token (Api backend), instead of client id and secret. ${secretHelp}`,
+    summary: `Access token (Api backend), instead of a client id and secret. ${secretHelp}`,
   },
   backendOptions: {
     label: 'backend options',
@@ -174,7 +174,7 @@ const rows = {
     kind: kinds.keyValuesByOwner,
     owner: 'runtimeBackend',
     default: {},
-    summary: "Option of a plugin's backend; values may be JSON; repeatable.",
+    summary: "Option for a plugin's backend; the value can be JSON; repeatable.",
   },
   requestTimeout: {
     label: 'request timeout',
@@ -186,7 +186,7 @@ const rows = {
       (value) => value > 0 && value <= longestTimeoutSeconds,
     ),
     default: 300,
-    summary: 'Longest wait for an answer after the last byte of a request; default {default}.',
+    summary: 'Maximum wait for a response after the request is sent; default {default}.',
   },
   // The defaults are those of `RateLimitMiddlewareConfig`.
   maxRetries: {
@@ -196,7 +196,7 @@ const rows = {
     config: 'rateLimit.maxRetries',
     kind: kinds.count,
     default: 3,
-    summary: 'Retries at most; default {default}.',
+    summary: 'Maximum number of retries; default {default}.',
   },
   baseDelayMs: {
     label: 'base delay of retries',
@@ -205,7 +205,7 @@ const rows = {
     config: 'rateLimit.baseDelayMs',
     kind: kinds.count,
     default: 1000,
-    summary: 'First wait when the server names none, doubled each time; default {default}.',
+    summary: 'First delay if the server names none, doubled on each retry; default {default}.',
   },
   maxDelayMs: {
     label: 'longest delay of retries',
@@ -214,7 +214,7 @@ const rows = {
     config: 'rateLimit.maxDelayMs',
     kind: kinds.count,
     default: 30_000,
-    summary: 'Longest wait; default {default}.',
+    summary: 'Maximum delay; default {default}.',
   },
   statusCodes: {
     label: 'rate limit statuses',
@@ -223,14 +223,14 @@ const rows = {
     config: 'rateLimit.statusCodes',
     kind: kinds.statuses,
     default: [429],
-    summary: 'HTTP status that is a rate limit; repeatable; default {default}.',
+    summary: 'HTTP status to treat as a rate limit; repeatable; default {default}.',
   },
   rateLimitPrefix: {
     label: 'prefix of rate limit messages',
     set: 'rateLimit',
     config: 'rateLimit.prefix',
     kind: kinds.text,
-    summary: 'Begins the messages about rate limits.',
+    summary: 'Prefix for messages about rate limits.',
   },
   buildDirectory: {
     label: 'build directory',
@@ -239,7 +239,7 @@ const rows = {
     config: 'buildDirectory',
     kind: kinds.path,
     default: 'build',
-    summary: 'Build output; default {default}.',
+    summary: 'Build output folder; default {default}.',
   },
   projectDirectory: {
     label: 'project directory',
@@ -248,7 +248,7 @@ const rows = {
     config: 'projectDirectory',
     kind: kinds.path,
     default: '.',
-    summary: 'Folder of config.server.ts or .js; default the working directory.',
+    summary: 'Folder that contains config.server.ts or .js; default: the working directory.',
   },
   message: {
     label: 'message',
@@ -256,7 +256,7 @@ const rows = {
     flag: {name: 'message', char: 'm', value: 'TEXT'},
     config: 'message',
     kind: kinds.text,
-    summary: 'Description of the bundle; default branch and commit, or the time.',
+    summary: 'Bundle description; default: branch and commit, or the time.',
   },
   ssrOnly: {
     label: 'server-only patterns',
@@ -265,7 +265,7 @@ const rows = {
     config: 'ssrOnly',
     kind: kinds.list,
     building: true,
-    summary: `Files for the server only; ${globHelp}`,
+    summary: `Server-only files; ${globHelp}`,
   },
   ssrShared: {
     label: 'shared patterns',
@@ -274,7 +274,7 @@ const rows = {
     config: 'ssrShared',
     kind: kinds.list,
     building: true,
-    summary: `Files for server and client; ${globHelp}`,
+    summary: `Files shared by server and client; ${globHelp}`,
   },
   ssrParameters: {
     label: 'SSR parameters',
@@ -283,14 +283,14 @@ const rows = {
     config: 'ssrParameters',
     kind: kinds.keyValues,
     building: true,
-    summary: 'SSR parameter; values may be JSON; repeatable.',
+    summary: 'SSR parameter; the value can be JSON; repeatable.',
   },
   nodeVersion: {
     label: 'Node.js version',
     set: 'bundle',
     flag: {name: 'node-version', char: 'n', value: 'VERSION'},
     kind: kinds.text,
-    summary: 'Node.js version on the server: the SSR parameter SSRFunctionNodeVersion.',
+    summary: 'Node.js version on the server; sets the SSR parameter SSRFunctionNodeVersion.',
   },
   v2: {
     label: 'v2 format',
@@ -299,7 +299,7 @@ const rows = {
     config: 'v2',
     kind: kinds.toggle,
     default: false,
-    summary: 'Use the v2 format with the legacy backend; Api is always v2.',
+    summary: 'Use the v2 format with the legacy backend; Api always uses v2.',
   },
   ifChanged: {
     label: 'comparison with the last push',
@@ -308,7 +308,7 @@ const rows = {
     config: 'ifChanged',
     kind: kinds.toggle,
     default: false,
-    summary: 'Upload nothing when the bundle is that of the last push to the same project and backend.',
+    summary: 'Skip the upload if the bundle is unchanged since the last push to the same project and backend.',
   },
   rootDir: {
     label: 'root folder',
@@ -317,7 +317,7 @@ const rows = {
     config: 'rootDir',
     kind: kinds.text,
     v2Only: true,
-    summary: 'Folder of the built files in the archive (v2); default bld.',
+    summary: 'Root folder of the archive (v2); default bld.',
   },
   configPath: {
     label: 'configuration path',
@@ -326,7 +326,7 @@ const rows = {
     config: 'configPath',
     kind: kinds.text,
     v2Only: true,
-    summary: 'Configuration in the archive, below the root folder (v2); default .runtime/config.json.',
+    summary: 'Path of the configuration, relative to the root folder (v2); default .runtime/config.json.',
   },
   matchMode: {
     label: 'match mode',
@@ -335,7 +335,7 @@ const rows = {
     config: 'matchMode',
     kind: kinds.oneOf(matchModeSchema),
     v2Only: true,
-    summary: 'Whether patterns that match no file are refused (v2); default strict.',
+    summary: 'Refuse (strict) or ignore patterns that match no file (v2); default strict.',
   },
   dependencies: {
     label: 'dependencies',
@@ -344,7 +344,7 @@ const rows = {
     config: 'bundleMetadata.dependencies',
     kind: kinds.packages,
     building: true,
-    summary: "Dependencies for the bundle's metadata; auto takes all that package.json declares.",
+    summary: "Dependencies for the bundle's metadata; auto uses those declared in package.json.",
   },
   ccOverrides: {
     label: 'overrides',
@@ -354,7 +354,7 @@ const rows = {
     kind: kinds.list,
     v2Only: true,
     building: true,
-    summary: "Override id for the bundle's metadata; repeatable.",
+    summary: "Override ID for the bundle's metadata; repeatable.",
   },
   ignore: {
     label: 'ignore patterns',
@@ -363,7 +363,7 @@ const rows = {
     config: 'ignore',
     kind: kinds.list,
     building: true,
-    summary: `Files to leave out, as in .bundleignore; ${globHelp}`,
+    summary: `Files to exclude, as in .bundleignore; ${globHelp}`,
   },
   allowSensitiveFiles: {
     label: 'permission for sensitive files',
@@ -373,7 +373,7 @@ const rows = {
     kind: kinds.toggle,
     default: false,
     summary:
-      'Take files that hold secrets by their name (.env*, .npmrc, private keys) although they are not server-only.',
+      'Include files whose names suggest secrets (.env*, .npmrc, private keys) even if they are not server-only.',
   },
   compressionLevel: {
     label: 'compression level',
@@ -383,7 +383,7 @@ const rows = {
     kind: kinds.number(compressionLevelSchema),
     v2Only: true,
     building: true,
-    summary: 'Effort of gzip, from 0, none, to 9, the smallest archive (v2); default 6.',
+    summary: 'gzip level, from 0 (none) to 9 (smallest archive) (v2); default 6.',
   },
   wait: {
     label: 'waiting',
@@ -392,7 +392,7 @@ const rows = {
     config: 'wait',
     kind: kinds.toggle,
     default: false,
-    summary: 'Wait until the deployment has ended.',
+    summary: 'Wait for the deployment to finish.',
   },
   waitForSlot: {
     label: 'waiting for a running deployment',
@@ -401,7 +401,7 @@ const rows = {
     config: 'waitForSlot',
     kind: kinds.toggle,
     default: false,
-    summary: 'Wait until a deployment to the target that is running has ended, and deploy then; at most --timeout.',
+    summary: 'Wait for a running deployment to the target to end before deploying; at most --timeout.',
   },
   pollInterval: {
     label: 'poll interval',
@@ -410,7 +410,7 @@ const rows = {
     config: 'pollInterval',
     kind: kinds.seconds(' above 0', (value) => value > 0),
     default: 5,
-    summary: 'Time between two looks at the deployment; default {default}.',
+    summary: 'Time between status checks; default {default}.',
   },
   timeout: {
     label: 'timeout',
@@ -419,7 +419,7 @@ const rows = {
     config: 'timeout',
     kind: kinds.seconds(', 0 or more', (value) => value >= 0),
     default: 600,
-    summary: 'Longest wait, 0 for no limit; default {default}.',
+    summary: 'Maximum time to wait, 0 for no limit; default {default}.',
   },
 } as const satisfies Readonly<Record<string, SettingDefinition>>;
 

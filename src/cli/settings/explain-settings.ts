@@ -13,22 +13,22 @@ import {
 } from './resolve-settings.js';
 import type {Settings, SettingSource, UnreadSettings} from './settings.js';
 
-/** A value that a stronger source has overridden. */
+/** A value overridden by a source with higher precedence. */
 export interface OverriddenValue {
   readonly source: SettingSource;
   /** Secrets are masked. */
   readonly value?: unknown;
-  /** Why it could not have been used. */
+  /** Why the value is invalid. */
   readonly problem?: string | undefined;
 }
 
-/** A setting, where its value comes from, and what it overrode. */
+/** A setting with its value, its source and the values it overrode. */
 export interface ExplainedSetting {
   readonly name: SettingKey;
   readonly source: SettingSource;
   /** Secrets are masked. */
   readonly value: unknown;
-  /** The strongest first; the default is the last. Overridden stored credentials are not among them. */
+  /** Highest precedence first, the default last. Does not include stored credentials. */
   readonly overrode: readonly OverriddenValue[];
 }
 

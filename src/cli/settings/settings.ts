@@ -1,9 +1,9 @@
 import type {DefaultedKey, SettingKey, SettingValue} from './definitions.js';
 
-/** Where a value comes from. */
+/** Source of a value. */
 export interface SettingSource {
   readonly kind: 'flag' | 'environment' | 'config' | 'stored' | 'default';
-  /** `--target`, `MYCLI_TARGET`, the path of the configuration file, what stored credentials are for, or `default`. */
+  /** `--target`, `MYCLI_TARGET`, the path of the configuration file, the origin of stored credentials, or `default`. */
   readonly name: string;
 }
 

@@ -18,10 +18,10 @@ const {
 } = connectionFlags;
 
 export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
-  static override readonly summary = 'Store the credentials of an origin, for the commands that follow.';
+  static override readonly summary = 'Store credentials for an origin.';
   static override readonly description =
-    'Asks for the secret without showing it, or reads it from stdin; it never stands on the command line. What is stored is ' +
-    'used for this origin only, when no flag, environment variable or configuration file says otherwise. The server is not asked.';
+    'Prompts for the secret without echoing it, or reads it from stdin. Stored credentials are used for this origin only, and ' +
+    'flags, environment variables and the configuration file override them. The server is not contacted.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --origin https://runtime.example',
     '<%= config.bin %> <%= command.id %> --origin https://runtime.example < key.txt',
@@ -36,7 +36,7 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
     'client-id': clientId,
     kind: Flags.option({
       options: credentialKinds,
-      summary: 'What to store; default client-secret with --api-origin, else api-key.',
+      summary: 'Kind of credential; default client-secret with --api-origin, otherwise api-key.',
       helpGroup: 'CONNECTION',
     })(),
   };

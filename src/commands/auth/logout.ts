@@ -9,9 +9,9 @@ import type {Settings} from '../../cli/settings/settings.js';
 import {createError} from '../../errors/index.js';
 
 export default class AuthLogout extends BaseCommand<typeof AuthLogout> {
-  static override readonly summary = 'Forget the stored credentials of an origin, or all of them.';
+  static override readonly summary = 'Remove the stored credentials for one origin, or for all.';
   static override readonly description =
-    'Without a flag it forgets those of the origins that the environment and the configuration file name.';
+    'Without flags, removes the credentials for the origins set in the environment and the configuration file.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --origin https://runtime.example',
     '<%= config.bin %> <%= command.id %> --all',
@@ -19,7 +19,7 @@ export default class AuthLogout extends BaseCommand<typeof AuthLogout> {
   static override readonly flags = {
     origin: connectionFlags.origin,
     'api-origin': connectionFlags['api-origin'],
-    all: Flags.boolean({summary: 'Forget the credentials of every origin.', helpGroup: 'CONNECTION'}),
+    all: Flags.boolean({summary: 'Remove the credentials for every origin.', helpGroup: 'CONNECTION'}),
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {

@@ -12,8 +12,8 @@ import {connectionFlags} from '../../cli/command/flags.js';
 import type {Settings} from '../../cli/settings/settings.js';
 
 export default class AuthStatus extends BaseCommand<typeof AuthStatus> {
-  static override readonly summary = 'List stored credentials, and which credentials a push from here would use.';
-  static override readonly description = 'Secrets are not shown, and no server is asked.';
+  static override readonly summary = 'List stored credentials and the ones a push from here would use.';
+  static override readonly description = 'Does not show secrets or contact any server.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --json',

@@ -7,9 +7,9 @@ import {connectionFlags} from '../../cli/command/flags.js';
 import {renderBackends} from '../../cli/render/backends.js';
 
 export default class BackendList extends BaseCommand<typeof BackendList> {
-  static override readonly summary = 'List the backends: where each comes from, what it can do, what it still needs.';
+  static override readonly summary = 'List backends with their origin, capabilities and missing settings.';
   static override readonly description =
-    'Asks every plugin for its backends. Looks at settings only: nothing is sent, and credentials are not tried.';
+    'Loads the backends of every plugin. Checks settings only: sends nothing and does not verify credentials.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --runtime-backend acme --backend-option region=eu',

@@ -8,10 +8,10 @@ import {createError} from '../../errors/index.js';
 import {requireSetting} from '../../cli/settings/describe-settings.js';
 
 export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
-  static override readonly summary = 'Build a bundle into an archive file, with a manifest beside it.';
+  static override readonly summary = 'Build a bundle into an archive file and a manifest.';
   static override readonly description =
-    'Packs the build directory into an archive that bundle:push --archive takes. The same content gives the same bytes, ' +
-    'whatever the times, owners and order of its files.';
+    'Packs the build directory into an archive for bundle:push --archive. The same content always produces the same bytes, ' +
+    'regardless of the times, owners and order of the files.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --build-directory dist --output my-bundle.tar.gz',
@@ -24,20 +24,23 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
     format: Flags.option({
       options: ['v1', 'v2'] as const,
       default: 'v2' as const,
-      summary: 'Format of the archive; v1 needs --project.',
+      summary: 'Archive format; v1 requires --project.',
       helpGroup: 'BUNDLE',
     })(),
     output: Flags.string({
       char: 'o',
       helpValue: 'FILE',
-      summary: 'Archive to write, - for stdout without a manifest; default bundle.tar.gz, for v1 bundle.tar.',
+      summary: 'Archive to write, or - for stdout without a manifest; default bundle.tar.gz, or bundle.tar for v1.',
       helpGroup: 'BUNDLE',
     }),
     force: Flags.boolean({
-      summary: 'Replace the output also when it is not an archive or a manifest of a bundle.',
+      summary: 'Overwrite the output even if it is not a bundle archive or manifest.',
       helpGroup: 'BUNDLE',
     }),
-    'dry-run': Flags.boolean({summary: 'List the files and what they match; write nothing.', helpGroup: 'BUNDLE'}),
+    'dry-run': Flags.boolean({
+      summary: 'List the files and the patterns they match, without writing anything.',
+      helpGroup: 'BUNDLE',
+    }),
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument | undefined> {

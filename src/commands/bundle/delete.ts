@@ -10,19 +10,19 @@ import {requireSetting} from '../../cli/settings/describe-settings.js';
 export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
   static override readonly summary = 'Delete bundles of a project.';
   static override readonly description =
-    'Asks first; without a terminal it takes --yes. When the server refuses one bundle, a bundle in use for example, the ' +
-    'others are deleted all the same, and the exit code is that of the refusal.';
+    'Asks for confirmation; without a terminal, pass --yes. If the server refuses to delete one bundle, for example because ' +
+    'it is in use, the others are still deleted, and the exit code is that of the refusal.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> 41 42 --project my-shop',
     '<%= config.bin %> <%= command.id %> 42 --project my-shop --yes',
   ];
   static override readonly args = {
-    bundle: Args.string({required: true, multiple: true, description: 'Ids of uploaded bundles.'}),
+    bundle: Args.string({required: true, multiple: true, description: 'IDs of uploaded bundles.'}),
   };
   static override readonly flags = {
     ...connectionFlags,
     ...rateLimitFlags,
-    yes: Flags.boolean({char: 'y', summary: 'Do not ask.', helpGroup: 'DELETION'}),
+    yes: Flags.boolean({char: 'y', summary: 'Skip the confirmation prompt.', helpGroup: 'DELETION'}),
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {

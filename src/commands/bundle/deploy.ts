@@ -10,13 +10,13 @@ import {requireSetting} from '../../cli/settings/describe-settings.js';
 export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
   static override readonly summary = 'Deploy an uploaded bundle to a target.';
   static override readonly description =
-    'The bundle is an id that bundle:push printed, or latest: the newest usable bundle of the project.';
+    'Takes a bundle ID printed by bundle:push, or latest for the newest usable bundle of the project.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> 42 --project my-shop --target production --wait',
     '<%= config.bin %> <%= command.id %> latest --project my-shop --target staging',
   ];
   static override readonly args = {
-    bundle: Args.string({required: true, description: 'Id of an uploaded bundle, or latest.'}),
+    bundle: Args.string({required: true, description: 'ID of an uploaded bundle, or latest.'}),
   };
   static override readonly flags = {
     ...connectionFlags,

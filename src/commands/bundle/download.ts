@@ -9,14 +9,14 @@ import {requireSetting} from '../../cli/settings/describe-settings.js';
 export default class BundleDownload extends BaseCommand<typeof BundleDownload> {
   static override readonly summary = 'Download the archive of a bundle.';
   static override readonly description =
-    'The file is complete and readable, or not there. What has arrived when a download breaks off stays beside it as ' +
-    'FILE.part, and the next one goes on with it when the server can.';
+    'The file is only written once it is complete and readable. An interrupted download is kept as FILE.part, and the next ' +
+    'one resumes from it if the server supports it.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> 42 --project my-shop',
     '<%= config.bin %> <%= command.id %> 42 --project my-shop --output before.tar.gz --force',
   ];
   static override readonly args = {
-    bundle: Args.string({required: true, description: 'Id of an uploaded bundle.'}),
+    bundle: Args.string({required: true, description: 'ID of an uploaded bundle.'}),
   };
   static override readonly flags = {
     ...connectionFlags,
@@ -27,7 +27,7 @@ export default class BundleDownload extends BaseCommand<typeof BundleDownload> {
       summary: 'File to write; default bundle-ID.tar.gz.',
       helpGroup: 'DOWNLOAD',
     }),
-    force: Flags.boolean({summary: 'Replace the file when there is one.', helpGroup: 'DOWNLOAD'}),
+    force: Flags.boolean({summary: 'Overwrite an existing file.', helpGroup: 'DOWNLOAD'}),
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {

@@ -7,7 +7,7 @@ import {requireSetting} from '../../cli/settings/describe-settings.js';
 export default class BundleHistory extends BaseCommand<typeof BundleHistory> {
   static override readonly summary = 'List the deployments to a target, newest first.';
   static override readonly description =
-    'Columns: bundle, status, created, by, message, and on request deployment, its id where the backend has one.';
+    'Columns: bundle, status, created, by, message and, only if requested, deployment: its ID, if the backend has one.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --project my-shop --target production',
     '<%= config.bin %> <%= command.id %> --project my-shop --target production --limit 1 --json',

@@ -10,16 +10,16 @@ import {requireSetting} from '../../cli/settings/describe-settings.js';
 import type {Settings} from '../../cli/settings/settings.js';
 
 export default class BundleInspect extends BaseCommand<typeof BundleInspect> {
-  static override readonly summary = 'Show what a bundle holds: files, configuration, matches and problems.';
+  static override readonly summary = "Show a bundle's files, configuration, pattern matches and problems.";
   static override readonly description =
-    'Takes an archive file, or else the id of an uploaded bundle, which is downloaded to a temporary folder. Problems are ' +
-    'patterns that match no file, and files that may hold secrets. Columns: category, size, path.';
+    'Takes an archive file or the ID of an uploaded bundle, which is downloaded to a temporary folder. Reports patterns that ' +
+    'match no file and files that may contain secrets. Columns: category, size, path.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> bundle.tar.gz',
     '<%= config.bin %> <%= command.id %> 42 --project my-shop',
   ];
   static override readonly args = {
-    bundle: Args.string({required: true, description: 'Archive file, or id of an uploaded bundle.'}),
+    bundle: Args.string({required: true, description: 'Archive file or ID of an uploaded bundle.'}),
   };
   static override readonly flags = {
     ...connectionFlags,

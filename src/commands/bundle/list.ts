@@ -7,8 +7,7 @@ import {requireSetting} from '../../cli/settings/describe-settings.js';
 export default class BundleList extends BaseCommand<typeof BundleList> {
   static override readonly summary = 'List the bundles of a project, newest first.';
   static override readonly description =
-    'Columns: id, status, created, by, targets (those that run it), message. Ids belong to the backend that is shown: ' +
-    'they never cross to another one.';
+    'Columns: id, status, created, by, targets (the ones running it), message. IDs are only valid for the backend shown.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --project my-shop',
     '<%= config.bin %> <%= command.id %> --project my-shop --all --columns id,message',

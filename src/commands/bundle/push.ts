@@ -19,10 +19,10 @@ import type {BundleFormat} from '../../bundle/types.js';
 import {createError} from '../../errors/index.js';
 
 export default class BundlePush extends BaseCommand<typeof BundlePush> {
-  static override readonly summary = 'Build a bundle, upload it, and deploy it when there is a target.';
+  static override readonly summary = 'Build and upload a bundle, and deploy it if there is a target.';
   static override readonly description =
-    'Takes the Api backend when its connection is configured, else the legacy one; --runtime-backend chooses. A rate-limited ' +
-    'request is sent again, whole, by the rules of --max-retries and its companions.';
+    'Uses the Api backend if its connection is configured, otherwise the legacy backend. Pass --runtime-backend to choose. ' +
+    'Rate-limited requests are retried as set by --max-retries and the other rate limit flags.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --project my-shop',
     '<%= config.bin %> <%= command.id %> --project my-shop --target staging --wait',
@@ -40,11 +40,11 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
     ...rateLimitFlags,
     archive: Flags.string({
       helpValue: 'FILE',
-      summary: 'Push this archive, made by bundle:build, instead of building one.',
+      summary: 'Push this archive from bundle:build instead of building one.',
       helpGroup: 'BUNDLE',
     }),
-    force: Flags.boolean({summary: 'Upload the bundle whether it has changed or not.', helpGroup: 'BUNDLE'}),
-    'dry-run': Flags.boolean({summary: 'Stop before the first request that writes.', helpGroup: 'BUNDLE'}),
+    force: Flags.boolean({summary: 'Upload the bundle even if it is unchanged.', helpGroup: 'BUNDLE'}),
+    'dry-run': Flags.boolean({summary: 'Show what would be pushed, without writing anything.', helpGroup: 'BUNDLE'}),
     ...outputEnvFlag,
   };
 

@@ -7,9 +7,9 @@ import {reachBackends} from '../../cli/command/reach-backends.js';
 import {requireSetting} from '../../cli/settings/describe-settings.js';
 
 export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
-  static override readonly summary = 'Deploy the bundle that a target ran before the current one.';
+  static override readonly summary = 'Deploy the bundle that a target ran previously.';
   static override readonly description =
-    'Goes back to the latest finished deployment with another bundle than the current one, or to the bundle that --to names.';
+    'Rolls back to the latest finished deployment of a different bundle, or to the bundle given with --to.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --project my-shop --target production --wait',
     '<%= config.bin %> <%= command.id %> --project my-shop --target production --to 41',
@@ -18,7 +18,7 @@ export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
     ...connectionFlags,
     ...waitFlags,
     ...rateLimitFlags,
-    to: Flags.string({helpValue: 'ID', summary: 'Id of the bundle to go back to.', helpGroup: 'ROLLBACK'}),
+    to: Flags.string({helpValue: 'ID', summary: 'ID of the bundle to roll back to.', helpGroup: 'ROLLBACK'}),
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {

@@ -13,11 +13,11 @@ import {
 } from '../../cli/command/flags.js';
 
 export default class ConfigShow extends BaseCommand<typeof ConfigShow> {
-  static override readonly summary = 'Show every setting with its value, its source and what it overrode.';
+  static override readonly summary = 'Show every setting with its value, source and overridden values.';
   static override readonly description =
-    'Takes the flags of the other commands, and shows what they would make of them: a flag before the environment before ' +
-    'the configuration file before the default. Secrets are masked. Columns: setting, value, source, overrode, and on ' +
-    'request flag.';
+    'Accepts the flags of the other commands and shows how they would resolve. Flags override the environment, which ' +
+    'overrides the configuration file, which overrides defaults. Secrets are masked. Columns: setting, value, source, ' +
+    'overrode and, only if requested, flag.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --target staging --columns setting,value',

@@ -7,10 +7,10 @@ import type {LocalRuntimeCredentials} from '../../testing/index.js';
 const helpGroup = 'RUNTIME';
 
 export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
-  static override readonly summary = 'Start a local hosting service that speaks both protocols, for development.';
+  static override readonly summary = 'Start a local hosting service for development.';
   static override readonly description =
-    'Keeps bundles and deployments in a data folder and serves deployed bundles under /PROJECT/TARGET/. Prints one line when ' +
-    'it is ready and stays until Ctrl-C. For development only.';
+    'Speaks the protocols of both built-in backends. Stores bundles and deployments in a data folder and serves deployed ' +
+    'bundles at /PROJECT/TARGET/. Prints one line when it is ready and runs until Ctrl-C. For development only.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --port 4000 --data .runtime-data',
@@ -22,24 +22,24 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
       max: 65_535,
       default: 0,
       helpValue: 'PORT',
-      summary: 'Port; 0 takes any free one.',
+      summary: 'Port to listen on, or 0 for any free port.',
       helpGroup,
     }),
     host: Flags.string({default: '127.0.0.1', helpValue: 'ADDRESS', summary: 'Address to listen on.', helpGroup}),
     data: Flags.string({
       helpValue: 'DIR',
-      summary: 'Data folder; default a temporary one, removed at the end.',
+      summary: 'Data folder; default: a temporary folder, removed on exit.',
       helpGroup,
     }),
-    auth: Flags.boolean({default: true, allowNo: true, summary: 'Check credentials.', helpGroup}),
+    auth: Flags.boolean({default: true, allowNo: true, summary: 'Require valid credentials.', helpGroup}),
     fault: Flags.string({
       multiple: true,
       multipleNonGreedy: true,
       helpValue: 'FAULT',
-      summary: 'Answer with a fault, such as 429x2:retry-after=1; repeatable.',
+      summary: 'Fault to inject, such as 429x2:retry-after=1; repeatable.',
       helpGroup,
     }),
-    'deployment-seconds': Flags.integer({min: 0, helpValue: 'S', summary: 'How long a deployment takes.', helpGroup}),
+    'deployment-seconds': Flags.integer({min: 0, helpValue: 'S', summary: 'Duration of a deployment.', helpGroup}),
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument | undefined> {

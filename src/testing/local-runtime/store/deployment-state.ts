@@ -1,6 +1,6 @@
 import type {DeploymentRecord} from './records.js';
 
-/** Where a deployment stands at some time. */
+/** Status of a deployment at a point in time. */
 export interface DeploymentState {
   readonly status: 'queued' | 'in_progress' | 'finished' | 'failed';
   /** 0 to 100; none while it is queued. */
