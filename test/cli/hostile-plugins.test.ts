@@ -1,7 +1,9 @@
 import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
+import type {ServerResponse} from 'node:http';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {describe, expect, test} from 'vitest';
+import {startServer} from '../http/with-server.js';
 import {binary, runCli, type Ended} from './spawn-cli.js';
 
 /** A plugin: its hooks by their name, each the body of a function, and what else its package.json says to oclif. */
@@ -165,6 +167,30 @@ describe('what nobody catches', () => {
       message: `plugin ${name} failed unexpectedly: stray`,
     });
     expect(ended.stderr).not.toContain('This is a bug');
+  });
+
+  test.each([
+    ['an error', 'setImmediate(() => { throw new Error("stray"); });'],
+    ['a rejection', 'Promise.reject(new Error("stray"));'],
+    ['the end of the process', 'process.exit(0);'],
+  ])('%s during an upload says that it may have been carried out', async (_, code) => {
+    // The server lets the plugin know that the upload has arrived, and answers nothing.
+    const server = await startServer((request, response) => {
+      if (request.url === '/arrived') waiting.push(response);
+      else request.resume().on('end', () => waiting.forEach((waiter) => void waiter.end()));
+    });
+    const waiting: ServerResponse[] = [];
+    const hook = `fetch('${server.origin}/arrived').then(() => { ${code} });`;
+    const ended = await withPlugin({hooks: {prerun: hook}}, failing, {
+      MYCLI_RUNTIME_ORIGIN: server.origin,
+      MYCLI_API_KEY: 'some-key',
+    });
+    expect(ended.code, ended.stderr).toBe(10);
+    expect(documentOf(ended).error).toMatchObject({
+      code: 'ERR_OUTCOME_UNKNOWN',
+      message: expect.stringContaining('may have been carried out') as string,
+    });
+    expect(ended.stderr).toContain('mycli bundle:list');
   });
 
   test('after the command is done is a warning', async () => {

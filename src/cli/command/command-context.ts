@@ -29,6 +29,8 @@ export interface CommandContext {
   readonly userAgent: string;
   readonly temporary: TemporaryDirectories;
   readonly now: () => Date;
+  /** Told what is being changed on a server, by the title of its step; nothing when that is over. */
+  readonly noteChange: (title: string | undefined) => void;
   /** Where credentials are stored. */
   readonly credentialFile: CredentialFile;
   /** oclif's data folder; absolute. */
@@ -72,6 +74,7 @@ export function createContext(session: Session, {flags, config}: CommandContextO
     userAgent: config.userAgent,
     temporary,
     now: () => new Date(),
+    noteChange: (title) => (session.changing = title),
     credentialFile,
     dataDirectory: config.dataDir,
     async loadSettings({stored = true} = {}) {

@@ -11,9 +11,12 @@ export interface CommandHostOptions {
   readonly resolved?: readonly string[];
 }
 
+/** The steps that change something on a server: when something ends the process there, nobody knows what came of it. */
+const changingSteps: ReadonlySet<string> = new Set(['upload', 'deploy', 'delete']);
+
 /** What the operations of a command know of the process. Their steps are shown on its terminal. */
 export function commandHost(context: CommandContext, {secrets = [], resolved = []}: CommandHostOptions = {}): Host {
-  const {cwd, env, output, userAgent, now, temporary} = context;
+  const {cwd, env, output, userAgent, now, temporary, noteChange} = context;
   const logger: Logger = {
     debug: (message) => output.debug(message),
     // A task list that is redrawn tells of waits by itself.
@@ -22,7 +25,14 @@ export function commandHost(context: CommandContext, {secrets = [], resolved = [
   };
   const runSteps: RunSteps = async (steps, operation) => {
     const {createStepRunner} = await import('../../progress/run-steps.js');
-    return createStepRunner(output, resolved)(steps, operation);
+    return createStepRunner(output, resolved)(steps, (step) =>
+      operation((name, run) =>
+        step(name, async (view) => {
+          if (changingSteps.has(name)) noteChange(steps.find((declared) => declared.name === name)?.title);
+          return run(view).finally(() => noteChange(undefined));
+        }),
+      ),
+    );
   };
   return {cwd, env, logger, userAgent, secrets, now, runSteps, createTemporaryDirectory: () => temporary.create()};
 }

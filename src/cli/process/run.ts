@@ -1,4 +1,4 @@
-import {isRuntimeCliError} from '../../errors/index.js';
+import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {endedEarly, ownExit, watchProcess} from './abnormal-end.js';
 import {guardDescriptor} from './descriptor-guard.js';
 import type {Body, ErrorDocument} from '../output/documents.js';
@@ -89,13 +89,31 @@ const silentLogger: SilentLogger = {
  */
 function conclude(session: Session, error: unknown): number {
   const {ended, output, signal} = session;
-  if (ended === undefined) return fail(session, error);
+  if (ended === undefined) return fail(session, signal.aborted ? error : endedWhileChanging(session, error));
   if ('error' in ended) return fail(session, ended.error);
   if (isOutputError(error)) return fail(session, error);
   const {message} = reportError(error, pluginOf(session, error));
   if (!signal.aborted) output.warn(`The command was done already when this happened: ${message}`);
   printDocument(session);
   return signal.aborted ? fail(session, error) : 0;
+}
+
+/** The error of a command that something else ended; in the midst of a change nobody knows what came of it. */
+function endedWhileChanging(session: Session, error: unknown): unknown {
+  const {changing} = session;
+  if (changing === undefined || (isRuntimeCliError(error) && error.code !== 'ERR_ENDED_EARLY')) return error;
+  const {message, suggestions} = reportError(error, pluginOf(session, error));
+  return createError(
+    'ERR_OUTCOME_UNKNOWN',
+    `${message} This happened during "${changing}", which may have been carried out.`,
+    {
+      suggestions: [
+        'Check before retrying: mycli bundle:list shows the bundles, mycli bundle:history the deployments.',
+        ...suggestions,
+      ],
+      cause: error,
+    },
+  );
 }
 
 /** Whether the result itself could not be told. */

@@ -24,6 +24,8 @@ export interface Session {
   readonly uid: number | undefined;
   /** Whether a command of a plugin is run: it may end the process as it likes. */
   foreign: boolean;
+  /** What is being changed on a server right now: the title of the step. */
+  changing?: string | undefined;
   /** How a command of ours has ended, whatever hooks of plugins make of it. */
   ended?: {readonly document: JsonDocument | undefined} | {readonly error: unknown};
 }
