@@ -83,6 +83,33 @@ test('no namespace of DEBUG, of any package in dist, shows a secret', async () =
   }
 });
 
+test('no namespace of DEBUG shows an API key, the content of the bundle, or the password of an https proxy', async () => {
+  const authority = createAuthority();
+  const keys: (string | undefined)[] = [];
+  const server = await startTlsServer(({headers}, response) => {
+    keys.push(headers.authorization);
+    response.writeHead(403).end(`{"detail":"no ${String(headers.authorization)}"}`);
+  }, authority.issue('DNS:api.example.test'));
+  const proxy = await startProxy({tls: authority.issue('IP:127.0.0.1')});
+  const cwd = await makeFolder({...smallBuild, 'build/ssr.js': 'export default "canary-content";\n'});
+  const env = {
+    HOME: cwd,
+    HTTPS_PROXY: proxy.origin.replace('https://', 'https://user:canary-proxy@'),
+    NODE_EXTRA_CA_CERTS: authority.file,
+    MYCLI_API_KEY: 'canary-key',
+    MYCLI_RUNTIME_ORIGIN: `https://api.example.test:${server.port}`,
+  };
+  for (const [DEBUG, ...args] of [['*'], ['*,-mycli*', '--json'], ['*', '--debug']] as const) {
+    const push = ['bundle:push', '-p', 'shop', '--runtime-backend', 'legacy', ...args];
+    const {stdout, stderr, code} = await runCli(binary, push, {cwd, env: {...env, DEBUG}});
+    expect(code, stderr).toBe(4);
+    // As it is, and at each of the ways in which base64 aligns it.
+    expect(stdout + stderr).not.toMatch(/canary|Y2FuYXJ5|NhbmFye|jYW5hcn/);
+    expect(keys.at(-1)).toBe('Bearer canary-key');
+    expect(proxy.seen.at(-1)?.credentials).toBe(`Basic ${Buffer.from('user:canary-proxy').toString('base64')}`);
+  }
+});
+
 test('through a tunnel the certificate is checked for the address, and NODE_EXTRA_CA_CERTS counts', async () => {
   const authority = createAuthority();
   const cwd = await makeFolder(smallBuild);

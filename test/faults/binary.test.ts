@@ -5,7 +5,7 @@ import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {binary, runCli} from '../cli/spawn-cli.js';
 import {smallBuild} from '../operations/test-host.js';
 import {faultLines, type Fault} from './faults.js';
-import {closedOrigin, startFaultServer} from './fault-server.js';
+import {closedOrigin, startFaultServer, type SeenRequest} from './fault-server.js';
 import {nameOf, rightAnswer, type RequestName} from './right-answers.js';
 
 let project: string;
@@ -113,7 +113,7 @@ describe('the command line', () => {
     await using server = await startFaultServer((seen) => {
       const name = nameOf(seen);
       const right = rightAnswer(name, seen, {archive: Buffer.alloc(2048), archiveOrigin: server.origin});
-      return name === request ? actOf(fault, right) : right;
+      return name === request ? actOf(fault, right, seen) : right;
     });
     const temporary = await mkdtemp(join(project, 'tmp-'));
     await rm(join(project, 'out'), {recursive: true, force: true});
@@ -129,8 +129,8 @@ describe('the command line', () => {
   });
 });
 
-function actOf(fault: Fault, right: ReturnType<typeof rightAnswer>) {
-  const act = typeof fault === 'function' ? fault(right) : fault;
+function actOf(fault: Fault, right: ReturnType<typeof rightAnswer>, seen: SeenRequest) {
+  const act = typeof fault === 'function' ? fault(right, seen) : fault;
   switch (act.kind) {
     case 'refused':
     case 'unknown-host':

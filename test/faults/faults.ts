@@ -1,4 +1,5 @@
-import {head, type Act, type HeaderLine} from './fault-server.js';
+import {gzipSync} from 'node:zlib';
+import {head, type Act, type HeaderLine, type SeenRequest} from './fault-server.js';
 import {done, limited, once, repeated, unreached, type Outcome, type Wait} from './outcomes.js';
 
 /** What a request is, as far as failures differ. */
@@ -16,7 +17,7 @@ export type RequestKind =
 export type Answer = Act & {readonly kind: 'answer'};
 
 /** What goes wrong: with the connection, after it stands, or with the answer that would be right. */
-export type Fault = ConnectionFault | Act | ((right: Answer) => Act);
+export type Fault = ConnectionFault | Act | ((right: Answer, seen: SeenRequest) => Act);
 
 /** No request arrives. */
 export interface ConnectionFault {
@@ -194,6 +195,44 @@ const whileAnswering: readonly FaultLine[] = [
   },
   {name: 'no HTTP', fault: {kind: 'raw', bytes: 'SSH-2.0-OpenSSH_9.6\r\n', then: 'close'}, ends: notHttp},
   {
+    name: 'another protocol (101)',
+    fault: {
+      kind: 'raw',
+      bytes: 'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
+      then: 'silence',
+    },
+    ends: notHttp,
+  },
+  {name: 'HTTP/2', fault: {kind: 'raw', bytes: 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', then: 'close'}, ends: notHttp},
+  {name: 'HTTP/0.9', fault: {kind: 'raw', bytes: '{"id":7}', then: 'close'}, ends: notHttp},
+  {
+    name: '100,000 headers',
+    fault: {
+      kind: 'answer',
+      status: 200,
+      headers: Array.from({length: 100_000}, (_, index): HeaderLine => [`x-${index}`, 'x']),
+    },
+    ends: notHttp,
+  },
+  {
+    name: 'a chunk of no size',
+    fault: {
+      kind: 'raw',
+      bytes: `${head(200, [json, ['transfer-encoding', 'chunked']])}zz\r\n{}\r\n0\r\n\r\n`,
+      then: 'close',
+    },
+    ends: withoutArchive(notHttp),
+  },
+  {
+    name: 'trailers without end',
+    fault: {
+      kind: 'stream',
+      head: `${head(200, [json, ['transfer-encoding', 'chunked']])}0\r\n`,
+      piece: 'x-trailer: x\r\n'.repeat(1000),
+    },
+    ends: withoutArchive(notHttp),
+  },
+  {
     name: 'a head without end',
     fault: {kind: 'stream', head: 'HTTP/1.1 200 OK\r\nx-long: ', piece: 'x'.repeat(1000)},
     ends: notHttp,
@@ -211,6 +250,27 @@ const odd: readonly FaultLine[] = [
   {
     name: 'JSON in Latin-1',
     fault: {kind: 'answer', status: 200, headers: [json], body: Buffer.from('{"é', 'latin1')},
+    ends: notAnAnswer,
+  },
+  {
+    name: 'JSON in UTF-16',
+    fault: {kind: 'answer', status: 200, headers: [json], body: Buffer.from('\ufeff{"id":7}', 'utf16le')},
+    ends: notAnAnswer,
+  },
+  {
+    name: 'compressed JSON',
+    fault: {
+      kind: 'answer',
+      status: 200,
+      headers: [json, ['content-encoding', 'gzip']],
+      body: gzipSync('{"id":7}'),
+    },
+    // What is gzip may well be an archive.
+    ends: withoutArchive(notAnAnswer),
+  },
+  {
+    name: 'a status below 100',
+    fault: {kind: 'raw', bytes: 'HTTP/1.1 099 Odd\r\ncontent-length: 0\r\n\r\n', then: 'close'},
     ends: notAnAnswer,
   },
   {
@@ -235,6 +295,30 @@ const odd: readonly FaultLine[] = [
     ends: refusals(403),
   },
 ];
+
+/**
+ * What a server can repeat of what it was sent, and characters that a terminal obeys, wherever an answer has a place for
+ * them: of neither anything is said.
+ */
+const repeating =
+  (status: number): Fault =>
+  (_, {authorization = ''}) => {
+    const [, credentials = ''] = authorization.split(' ');
+    const echo = `${authorization} ${Buffer.from(credentials, 'base64')
+      .toString('latin1')
+      .replaceAll(/[^\w:-]/g, '')} \x9b31m\x85`;
+    const location = `location: ${elsewhere}/${echo}\r\n`;
+    const lines = `HTTP/1.1 ${status} ${echo}\r\nx-request-id: ${echo}\r\n${status === 302 ? location : ''}`;
+    const bytes = Buffer.from(`${lines}connection: close\r\n\r\n{"detail":"${echo}"}`, 'latin1');
+    return {kind: 'raw', bytes, then: 'close'};
+  };
+
+const echoes = [302, 403, 429, 500].map((status): FaultLine => ({
+  name: `${status} that repeats the credentials, in its phrase and headers too`,
+  fault: repeating(status),
+  ends: status === 302 ? notAnAnswer : refusals(status),
+  isVariant: true,
+}));
 
 const redirects = [300, 301, 302, 303, 304, 307, 308].map((status): FaultLine => ({
   name: `${status} to another origin`,
@@ -270,6 +354,8 @@ const limits: readonly FaultLine[] = [
   retryAfter('negative', [['retry-after', '-5']]),
   retryAfter('a fraction', [['retry-after', '1.5']]),
   retryAfter('huge', [['retry-after', '9'.repeat(18)]], asked.ages),
+  retryAfter('an exponent', [['retry-after', '1e400']]),
+  retryAfter('a date far away', [['retry-after', 'Fri, 31 Dec 9999 23:59:59 GMT']], asked.ages),
   retryAfter('longer than a number', [['retry-after', '9'.repeat(400)]], asked.ages),
   retryAfter(
     'twice: the first counts',
@@ -317,6 +403,18 @@ const archives: readonly FaultLine[] = [
     ends: {archive: {...limited(6, 'ERR_TIMEOUT'), left: 'part'}},
   },
   {
+    name: 'an archive of which only the frame goes on',
+    fault: {
+      kind: 'stream',
+      head: head(200, [['transfer-encoding', 'chunked']]),
+      piece: '0',
+      everyMs: 20,
+    },
+    timeout: 'idle',
+    // No byte of it came, so there is nothing to go on with.
+    ends: {archive: once(6, 'ERR_TIMEOUT')},
+  },
+  {
     name: 'a part of the archive that nobody asked for',
     fault: (right) => ({...right, status: 206, headers: [['content-range', 'bytes 5-9/100']]}),
     ends: {archive: once(7, 'ERR_RESPONSE_INVALID')},
@@ -338,6 +436,7 @@ export const faultLines: readonly FaultLine[] = [
   ...whileAnswering,
   ...odd,
   ...redirects,
+  ...echoes,
   ...statuses,
   ...limits,
   ...slow,

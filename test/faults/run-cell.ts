@@ -131,7 +131,7 @@ async function startService(request: RequestName, fault: Fault, archive: Buffer,
     const right = rightAnswer(name, seen, {archive, archiveOrigin});
     if (name !== request || isConnectionFault(fault) || left <= 0) return right;
     left -= 1;
-    return typeof fault === 'function' ? fault(right) : fault;
+    return typeof fault === 'function' ? fault(right, seen) : fault;
   });
   const origin = faulty?.origin ?? server.origin;
   return {

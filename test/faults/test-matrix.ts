@@ -97,6 +97,8 @@ function check(result: CellResult, {request, kind}: MatrixRequest, outcome: Outc
   expect(new Set(whole.map(({digest}) => digest)).size).toBeLessThanOrEqual(1);
   expect(result.requests.filter(({name, authorized}) => authorized === (name === 'archive'))).toEqual([]);
   expect(result.said).not.toContain('canary');
+  // Characters that a terminal obeys.
+  expect(result.said).not.toMatch(/[\u007f-\u009f\u202a-\u202e]/);
   if (kind !== 'archive') expect(result.bytesAnswered).toBeLessThan(mostAnswered * Math.max(1, requests));
 }
 
