@@ -4,7 +4,7 @@ import * as v from 'valibot';
 
 const bundleId = v.union(
   [v.pipe(v.string(), v.nonEmpty()), v.pipe(v.number(), v.finite())],
-  'must be a text or a number',
+  'must be a string or a number',
 );
 const json = v.check(isJson, 'must be plain JSON');
 const deployment = v.pipe(v.unknown(), json, v.record(v.string(), v.unknown()));

@@ -35,7 +35,7 @@ export interface BackendSelection {
  */
 export function selectBackend(candidates: BackendCandidates): BackendSelection {
   const {preference, apiMissing, apiUnset, apiUnfit = [], legacyMissing} = candidates;
-  if (preference !== 'auto') return {backend: preference, reason: 'it was asked for'};
+  if (preference !== 'auto') return {backend: preference, reason: 'set explicitly'};
   if (apiUnset) return {backend: 'legacy', reason: 'no Api connection is configured'};
   if (apiMissing.length > 0)
     return {backend: 'legacy', reason: `Api is not configured: missing ${apiMissing.join(', ')}`};

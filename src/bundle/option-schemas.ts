@@ -52,7 +52,7 @@ export function fieldProblems(issues: readonly v.BaseIssue<unknown>[]): readonly
   return issues.map((issue) => ({field: v.getDotPath(issue) ?? '', message: issue.message}));
 }
 
-/** `ssrOnly must be a list of glob patterns; ...` */
+/** `ssrOnly must be an array of glob patterns; ...` */
 export function describeProblems(problems: readonly FieldProblem[]): string {
   return problems.map(({field, message}) => `${field || 'it'} ${message}`).join('; ');
 }

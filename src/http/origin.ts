@@ -54,6 +54,6 @@ function withScheme(text: string): string {
 
 function invalid(option: string, why: string): Error {
   return createError('ERR_ORIGIN_INVALID', `${option} ${why}`, {
-    suggestions: [`Give ${option} as https://HOST, with a port or a path when the service needs one.`],
+    suggestions: [`Set ${option} to https://HOST, with a port or a path if the service needs one.`],
   });
 }

@@ -129,6 +129,6 @@ function describeFailure(bundleId: BundleId, {code, message}: RuntimeCliError): 
   const reason = message.replace(/\.$/, '');
   const bundle = `bundle ${String(bundleId)}`;
   return ['ERR_INTERRUPTED', 'ERR_OUTCOME_UNKNOWN', 'ERR_RESPONSE_INVALID'].includes(code)
-    ? `it is not known whether ${bundle} was deleted: ${reason}`
+    ? `${bundle} may have been deleted: ${reason}`
     : `${bundle} was not deleted: ${reason}`;
 }

@@ -188,7 +188,7 @@ async function verifyOutput(path: string, force = false): Promise<void> {
 }
 
 function existsError(path: string): Error {
-  return createError('ERR_OUTPUT', `${path} is there already`, {
+  return createError('ERR_OUTPUT', `${path} already exists`, {
     suggestions: ['Name another file with --output, or replace it with --force.'],
   });
 }

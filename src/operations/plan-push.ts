@@ -105,7 +105,7 @@ function targetProblems({targetSlug}: {readonly targetSlug?: string | undefined}
 
 function recordProblems({ifChanged, pushRecords}: PushRuntimeBundleBackendOptions): readonly OptionProblem[] {
   if (!ifChanged || pushRecords !== undefined) return [];
-  return [{option: 'ifChanged', message: 'needs pushRecords: without them the last push is not known'}];
+  return [{option: 'ifChanged', message: 'requires pushRecords, to compare with the last push'}];
 }
 
 function rejectProblems(problems: readonly OptionProblem[]): void {

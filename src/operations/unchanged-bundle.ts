@@ -49,8 +49,8 @@ export async function compareWithLastPush(
     options.signal?.throwIfAborted();
     const doubt =
       record === undefined
-        ? 'what was pushed last is not known'
-        : `whether bundle ${String(record.bundleId)} of the last push is still there cannot be told`;
+        ? 'there is no readable record of the last push'
+        : `could not check whether bundle ${String(record.bundleId)} from the last push still exists`;
     return {warnings: [`${doubt}, so the bundle is uploaded: ${reasonOf(error)}`]};
   }
 }

@@ -62,7 +62,7 @@ async function look(
     if (!isLost(error)) {
       throw amendError(error, {
         message: `${describe(deployment)} was accepted, but its state cannot be read: ${error.message}`,
-        suggestions: ['It goes on without us. Look at it:', historyCommand(options)],
+        suggestions: ['The deployment continues. To check on it, run:', historyCommand(options)],
         details: {deployment},
       });
     }
@@ -71,7 +71,7 @@ async function look(
       'ERR_OUTCOME_UNKNOWN',
       `${describe(deployment)} was accepted, but its state could not be read ${String(maxLostPolls)} times in a row`,
       {
-        suggestions: ['Look at the deployments of the target before you deploy again:', historyCommand(options)],
+        suggestions: ["Check the target's deployments before you deploy again:", historyCommand(options)],
         details: {deployment},
         cause: error,
       },
@@ -103,7 +103,7 @@ function waitTimedOut(options: WaitForDeploymentOptions, timeout: number, state:
     'ERR_WAIT_TIMEOUT',
     `${describe(deployment)} did not end within ${String(timeout)} s; it was ${status}`,
     {
-      suggestions: ['It goes on without us. Wait longer with --timeout, or look at it:', historyCommand(options)],
+      suggestions: ['The deployment continues. Wait longer with --timeout, or check on it:', historyCommand(options)],
       details: {deployment, status},
     },
   );

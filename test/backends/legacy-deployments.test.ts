@@ -205,7 +205,7 @@ describe('the state of a deployment on legacy', () => {
       code: 'ERR_OUTCOME_UNKNOWN',
       exitCode: 10,
       message: expect.stringContaining('bundle 5') as string,
-      suggestions: [expect.stringContaining('web page')],
+      suggestions: [expect.stringContaining('website')],
     });
     expect(server.requests).toEqual([]);
   });

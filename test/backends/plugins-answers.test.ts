@@ -102,7 +102,7 @@ describe('the answers of a plugin', () => {
     await expect(call(answering({items: [{bundleId: []}], total: 'many'}), 'listBundles')).rejects.toMatchObject({
       details: {
         problems: [
-          expect.stringContaining('items.0.bundleId: must be a text or a number'),
+          expect.stringContaining('items.0.bundleId: must be a string or a number'),
           expect.stringContaining('items.0.status: '),
           expect.stringContaining('total: '),
         ],

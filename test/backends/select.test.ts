@@ -37,7 +37,7 @@ describe('choosing the backend', () => {
 
   test.each(['api', 'legacy', 'acme'])('an explicit %s is that backend and never falls back', (preference) => {
     const selection = selectBackend({preference, apiMissing: [], legacyMissing: []});
-    expect(selection).toMatchObject({backend: preference, reason: expect.stringContaining('asked for') as string});
+    expect(selection).toMatchObject({backend: preference, reason: expect.stringContaining('set explicitly') as string});
     expect(selection.fallback).toBeUndefined();
   });
 });

@@ -32,7 +32,7 @@ describe('the binary', () => {
       schemaVersion: 1,
       error: {
         code: 'ERR_USAGE',
-        message: 'There is no flag --projekt.',
+        message: 'Unknown flag: --projekt',
         exitCode: 2,
         suggestions: ['Did you mean --project?', 'See mycli bundle:push --help.'],
       },

@@ -64,7 +64,7 @@ describe('rejectV2OnlyFlags', () => {
       expect.objectContaining({
         code: 'ERR_USAGE',
         message: '--root-dir, --match-mode cannot be used: this bundle has the v1 format.',
-        suggestions: ['Give --format v2 for the v2 format, or leave these flags out.'],
+        suggestions: ['Pass --format v2 to use the v2 format, or remove these flags.'],
       }),
     );
     expect(() => rejectV2OnlyFlags('v2', settings, '--v2')).not.toThrow();

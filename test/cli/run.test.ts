@@ -16,10 +16,10 @@ function parsed(ended: Ended): Record<string, unknown> {
 
 describe('what oclif complains about', () => {
   const complaints: [args: string[], message: string, hint?: string][] = [
-    [['show', '--tarjet', 'x'], 'There is no flag --tarjet.', 'Did you mean --target?'],
-    [['show', '--api-keyy=canary'], 'There is no flag --api-keyy.', 'Did you mean --api-key?'],
-    [['show', 'a', 'b'], 'There are more arguments than the command takes.'],
-    [['require'], 'The argument BUNDLE is missing.'],
+    [['show', '--tarjet', 'x'], 'Unknown flag: --tarjet', 'Did you mean --target?'],
+    [['show', '--api-keyy=canary'], 'Unknown flag: --api-keyy', 'Did you mean --api-key?'],
+    [['show', 'a', 'b'], 'Too many arguments.'],
+    [['require'], 'Missing argument: BUNDLE'],
     [['fail'], 'Missing required flag how.'],
     [['show', '--color', 'blue'], 'Expected --color=blue to be one of: red, green.'],
     [['show', '--number', 'x'], '--number: Expected an integer but received: x.'],
@@ -41,7 +41,7 @@ describe('what oclif complains about', () => {
   test('an unknown command names the nearest, and neither asks nor runs it', async () => {
     const error = {
       code: 'ERR_COMMAND_NOT_FOUND',
-      message: 'There is no command shwo.',
+      message: 'Unknown command: shwo',
       exitCode: 2,
       suggestions: ['Did you mean mycli show?', 'mycli help lists all commands.'],
     };

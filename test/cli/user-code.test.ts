@@ -79,9 +79,9 @@ test('an archive is not written into the build that it is made of', async () => 
 
 test.each([
   ['a topic with a word', ['bundle', 'push', '--dry-run'], 'Did you mean mycli bundle:push?'],
-  ['a flag without a command', ['--nope'], 'There is no flag --nope without a command.'],
+  ['a flag without a command', ['--nope'], 'Unknown flag: --nope'],
   ['a v2-only flag for a v1 build', ['bundle:build', '--format', 'v1', '-p', 'x', '--root-dir', 'q'], '--root-dir'],
-  ['waiting without a target', ['bundle:push', '-p', 'x', '--wait'], '--wait needs a target'],
+  ['waiting without a target', ['bundle:push', '-p', 'x', '--wait'], '--wait requires a target'],
 ])('%s is a usage error', async (_, args, message) => {
   const {code, stderr} = await mycli(...args);
   expect(code).toBe(2);

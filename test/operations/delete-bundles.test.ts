@@ -67,7 +67,7 @@ describe('deleting bundles', () => {
     await service.push();
     await expect(remove(service, {bundleIds: [1]})).rejects.toMatchObject({
       exitCode: 10,
-      message: expect.stringContaining('it is not known whether bundle 1 was deleted') as string,
+      message: expect.stringContaining('bundle 1 may have been deleted') as string,
     });
     expect(await left(service)).toEqual([]);
   });

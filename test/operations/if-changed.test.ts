@@ -113,7 +113,7 @@ describe.each([
     expect(unchanged).toBe(false);
     expect(warnings).toEqual([
       expect.stringMatching(
-        /^whether bundle 1 of the last push is still there cannot be told, so the bundle is uploaded: /,
+        /^could not check whether bundle 1 from the last push still exists, so the bundle is uploaded: /,
       ),
     ]);
   });
@@ -164,7 +164,7 @@ describe('a push if changed', () => {
     const broken = () => Promise.reject(new Error('the disk is full'));
     const options = {pushRecords: {read: broken, write: broken}};
     expect((await pushIfChanged(options)).warnings).toEqual([
-      'what was pushed last is not known, so the bundle is uploaded: the disk is full',
+      'there is no readable record of the last push, so the bundle is uploaded: the disk is full',
       'the next push will not know of bundle 1: the disk is full',
     ]);
     expect((await pushIfChanged({...options, ifChanged: false})).warnings).toEqual([]);
@@ -176,7 +176,7 @@ describe('a push if changed', () => {
     await rm(join(project.directory, 'build'), {recursive: true});
     await expect(pushIfChanged({pushRecords: undefined})).rejects.toMatchObject({
       code: 'ERR_OPTION_INVALID',
-      message: expect.stringContaining('ifChanged needs pushRecords') as string,
+      message: expect.stringContaining('ifChanged requires pushRecords') as string,
     });
     expect(sent()).toEqual([]);
   });

@@ -149,7 +149,7 @@ describe.each(variants)('a push to $name', ({preference, v2, format}) => {
         /^bundle \d+ was uploaded, and the deployment.* did not end within 0\.2 s/,
       ) as string,
       suggestions: [
-        expect.stringContaining('It goes on') as string,
+        expect.stringContaining('The deployment continues') as string,
         expect.stringMatching(/^mycli bundle:history /) as string,
       ],
       details: {bundleId: expect.any(Number) as number},

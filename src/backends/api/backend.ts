@@ -92,8 +92,7 @@ export const apiBackend = defineBackend<ApiBackendOptions>({
   async getDeployment({deploymentId, targetSlug}, context) {
     const {http, base} = connect(context);
     const id = deploymentIdOf({deploymentId});
-    if (id === undefined)
-      throw createError('ERR_OPTION_INVALID', 'the deployment has no id that the api backend gives');
+    if (id === undefined) throw createError('ERR_OPTION_INVALID', 'the deployment has no id from the api backend');
     const url = `${deployments(base, String(targetSlug), context)}/${encodeURIComponent(id)}`;
     const response = await http.get(url);
     const {answer, raw} = readAnswer(response);

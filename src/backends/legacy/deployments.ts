@@ -116,7 +116,7 @@ export async function findDeployment(deployment: DeploymentRef, context: LegacyC
     throw createError(
       'ERR_OUTCOME_UNKNOWN',
       `the state of the deployment of bundle ${String(bundleId)} cannot be told: ${before.unknown}`,
-      {suggestions: ['Look at the target on the web page of the hosting service.']},
+      {suggestions: ["Check the target on the hosting service's website."]},
     );
   }
   const response = await fetchDeployments(String(targetSlug), {limit: rowsPerPoll, offset: 0}, context);

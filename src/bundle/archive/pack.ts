@@ -20,7 +20,7 @@ export interface PackOptions {
 
 /** Where a bundle is packed to. */
 export interface PackDestination {
-  /** Whether nobody looks at a chunk any more once the stream has written it, as with a file. @default false */
+  /** Whether chunks may be reused once the stream has written them, as with a file. @default false */
   readonly forgets?: boolean | undefined;
 }
 

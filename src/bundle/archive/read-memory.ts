@@ -21,7 +21,7 @@ export class ReadMemory {
     return this.#slab.subarray(this.#taken - size, this.#taken);
   }
 
-  /** Takes back a piece that nobody looks at any more. Memory from elsewhere is left alone. */
+  /** Releases a piece for reuse. Ignores memory from elsewhere. */
   giveBack({buffer, length}: Buffer): void {
     const inUse = this.#inUse.get(buffer);
     // Nothing of a slab may come when all of it has, and must not make it free a second time.

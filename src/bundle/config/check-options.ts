@@ -58,7 +58,11 @@ function slugProblems({format, projectSlug}: BundlePlanOptions): readonly Option
   if (projectSlug === undefined) {
     if (format === 'v2') return [];
     return [
-      {option, message: 'is needed for a v1 bundle: its entries are named after it', suggestion: 'Give --project.'},
+      {
+        option,
+        message: 'is needed for a v1 bundle: its entries are named after it',
+        suggestion: 'Pass --project <slug>.',
+      },
     ];
   }
   const problem = checkSlug(option, projectSlug);
@@ -72,7 +76,7 @@ function slugProblems({format, projectSlug}: BundlePlanOptions): readonly Option
 
 function pathProblems(option: string, value: unknown): readonly OptionProblem[] {
   if (value === undefined) return [];
-  if (typeof value !== 'string') return [{option, message: 'must be a text'}];
+  if (typeof value !== 'string') return [{option, message: 'must be a string'}];
   return value === '' || value.includes('\0') ? [{option, message: 'must be the path of a directory'}] : [];
 }
 
@@ -80,7 +84,7 @@ function pathProblems(option: string, value: unknown): readonly OptionProblem[] 
 export function messageProblems(message: unknown): readonly OptionProblem[] {
   const option = 'message';
   if (message === undefined) return [];
-  if (typeof message !== 'string') return [{option, message: 'must be a text'}];
+  if (typeof message !== 'string') return [{option, message: 'must be a string'}];
   const length = characterCount(message);
   if (length <= maxMessage) return [];
   return [
@@ -99,9 +103,9 @@ function contentProblems({ssrOnly, ssrShared, ssrParameters, bundleMetadata}: Bu
 
 function entryPathProblems(option: string, value: unknown, example: string): readonly OptionProblem[] {
   if (value === undefined) return [];
-  const message = typeof value === 'string' ? entryPathMessage(value) : 'must be a text';
+  const message = typeof value === 'string' ? entryPathMessage(value) : 'must be a string';
   if (message === undefined) return [];
-  return [{option, message, suggestion: `Give ${option} a relative path such as ${example}.`}];
+  return [{option, message, suggestion: `Set ${option} to a relative path such as ${example}.`}];
 }
 
 function entryPathMessage(value: string): string | undefined {
@@ -131,7 +135,7 @@ function matchModeProblems(mode: unknown): readonly OptionProblem[] {
 
 function ignoreProblems(ignore: unknown): readonly OptionProblem[] {
   const isList = Array.isArray(ignore) && ignore.every((pattern) => typeof pattern === 'string');
-  return ignore === undefined || isList ? [] : [{option: 'ignore', message: 'must be a list of patterns'}];
+  return ignore === undefined || isList ? [] : [{option: 'ignore', message: 'must be an array of patterns'}];
 }
 
 function levelProblems(level: unknown): readonly OptionProblem[] {

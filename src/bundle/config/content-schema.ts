@@ -13,7 +13,7 @@ const usablePattern = v.pipe(
 );
 
 const patterns = v.pipe(
-  v.array(v.string('must be a text'), 'must be a list of glob patterns'),
+  v.array(v.string('must be a string'), 'must be an array of glob patterns'),
   v.check(
     (list) => patternListProblem(list) === undefined,
     ({input}) => patternListProblem(input) ?? 'is too long',
@@ -39,7 +39,7 @@ const bundleMetadata = v.pipe(
   objectSchema,
   v.object({
     dependencies: v.optional(dependenciesSchema),
-    ccOverrides: v.optional(v.array(v.string('must be a text'), 'must be a list of ids')),
+    ccOverrides: v.optional(v.array(v.string('must be a string'), 'must be an array of ids')),
   }),
 );
 

@@ -23,7 +23,7 @@ export async function readDeclaredDependencies(projectDirectory: string): Promis
     return {...devDependencies, ...dependencies};
   } catch (error) {
     throw createError('ERR_CONFIG_INVALID', `the dependencies in ${path} cannot be read: ${reasonOf(error)}`, {
-      suggestions: ['Name the directory that has it with --project-directory, or give --dependencies JSON or @FILE.'],
+      suggestions: ['Name the directory that has it with --project-directory, or pass --dependencies JSON or @FILE.'],
       cause: error,
     });
   }

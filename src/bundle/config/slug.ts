@@ -17,7 +17,7 @@ export function checkSlug(option: string, value: string): OptionProblem | undefi
 }
 
 function slugMessage(value: unknown): string | undefined {
-  if (typeof value !== 'string') return 'must be a text';
+  if (typeof value !== 'string') return 'must be a string';
   if (value === '') return 'must not be empty';
   if (value === '.' || value === '..') return `must not be "${value}"`;
   if (/[/\\]/.test(value)) return `must not contain / or \\, as "${value}" does`;

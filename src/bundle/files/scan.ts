@@ -102,7 +102,7 @@ function examine(directory: string, path: string, {files, directories, unsupport
   const stats = lookAt(directory, file);
   if (stats === undefined) {
     // Node reads what is not UTF-8 as U+FFFD, and then there is no such file.
-    if (!path.includes('\uFFFD')) throw createError('ERR_FILE_CHANGED', `${file} vanished while it was looked at`);
+    if (!path.includes('\uFFFD')) throw createError('ERR_FILE_CHANGED', `${file} disappeared during the scan`);
     unsupported.push({path, reason: 'has a name that is not UTF-8'});
     return;
   }
@@ -180,6 +180,6 @@ function rejectUnsupported(unsupported: Findings['unsupported']): void {
 function emptyError(directory: string, ignored: number): Error {
   const what = ignored === 0 ? 'is empty' : `has only files that are ignored (${String(ignored)})`;
   return createError('ERR_BUILD_DIRECTORY', `the build directory ${directory} ${what}`, {
-    suggestions: ['Build the application first, or look at the ignore rules.'],
+    suggestions: ['Build the application first, or check the ignore rules.'],
   });
 }

@@ -143,10 +143,10 @@ function missingConfigError(
 ): RuntimeCliError {
   if (looksLikeV1({compressed, entries})) {
     return createError('ERR_ARCHIVE_INVALID', `${path} looks like a v1 archive, and its manifest is missing`, {
-      suggestions: [`Put ${manifestPathOf(path)} beside it: a v1 archive does not hold its own configuration.`],
+      suggestions: [`Put ${manifestPathOf(path)} next to it: a v1 archive does not contain its own configuration.`],
     });
   }
-  return createError('ERR_ARCHIVE_INVALID', `${path} is no bundle: it has no entry ${name}`, {
+  return createError('ERR_ARCHIVE_INVALID', `${path} is not a bundle: it has no entry ${name}`, {
     suggestions: [
       'If its configuration is elsewhere, say so with --root-dir DIR and --config-path PATH.',
       'Else make it with mycli bundle:build.',

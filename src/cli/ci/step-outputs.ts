@@ -63,7 +63,7 @@ async function empty(path: string): Promise<void> {
   } catch (error) {
     if (isRuntimeCliError(error)) throw error;
     throw createError('ERR_OUTPUT', `The file of --output-env cannot be written: ${reasonOf(error)}.`, {
-      suggestions: ['Give --output-env a path in a folder that exists.'],
+      suggestions: ['Pass --output-env a path in an existing folder.'],
       cause: error,
     });
   }
@@ -85,7 +85,7 @@ function foreignFile(path: string): Error {
     'ERR_OUTPUT',
     `${path} holds something else than outputs of mycli: --output-env would replace it.`,
     {
-      suggestions: ['Give --output-env a file of its own, or remove this one.'],
+      suggestions: ['Pass --output-env a different file, or remove this one.'],
     },
   );
 }
@@ -125,7 +125,7 @@ function plainEntries({output}: StepOutputContext, facts: StepFacts): readonly (
   const entries = Object.entries(facts).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
   return entries.filter(([name, value]) => {
     const plain = value !== '' && value === output.clean(value) && !/[\t\n]/.test(value);
-    if (!plain) output.warn(`The output ${name} is left out: it is no plain text of one line.`);
+    if (!plain) output.warn(`Skipped the output ${name}: it is not a single line of plain text.`);
     return plain;
   });
 }

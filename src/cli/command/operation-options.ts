@@ -84,7 +84,7 @@ export function rejectV2OnlyFlags(format: BundleFormat, settings: Settings, v2Fl
     .flatMap((key) => settings[key]?.source.name ?? []);
   if (given.length === 0) return;
   throw createError('ERR_USAGE', `${given.join(', ')} cannot be used: this bundle has the v1 format.`, {
-    suggestions: [`Give ${v2Flag} for the v2 format, or leave these flags out.`],
+    suggestions: [`Pass ${v2Flag} to use the v2 format, or remove these flags.`],
   });
 }
 

@@ -18,7 +18,7 @@ export interface MissingCommand {
  */
 export function noSuchCommand({typed, id = typed, known, see}: MissingCommand): RuntimeCliError {
   const meant = nearest(id, known);
-  const error = createError('ERR_COMMAND_NOT_FOUND', `There is no command ${typed === '' ? '""' : typed}.`, {
+  const error = createError('ERR_COMMAND_NOT_FOUND', `Unknown command: ${typed === '' ? '""' : typed}`, {
     suggestions: [...(meant === undefined ? [] : [`Did you mean mycli ${meant}?`]), see],
   });
   return Object.assign(error, {oclif: {exit: error.exitCode}});

@@ -43,12 +43,11 @@ function describe(error: OclifError): {readonly message: string; readonly sugges
   const unknown = stringsOf(error, 'flags');
   if (unknown.length > 0) return describeUnknownFlags(unknown, knownFlags(error));
   // What was typed is not repeated: it may be a secret.
-  if (stringsOf(error, 'args').length > 0)
-    return {message: 'There are more arguments than the command takes.', suggestions: []};
+  if (stringsOf(error, 'args').length > 0) return {message: 'Too many arguments.', suggestions: []};
   const missing = 'args' in error && Array.isArray(error.args) ? error.args.filter(isRecord) : [];
   if (missing.length > 0) {
     const names = missing.map(({name}) => String(name).toUpperCase()).join(', ');
-    return {message: `The argument ${names} is missing.`, suggestions: []};
+    return {message: `Missing argument: ${names}`, suggestions: []};
   }
   return {message: sentence(error.message), suggestions: []};
 }
@@ -60,7 +59,7 @@ function describeUnknownFlags(unknown: readonly string[], known: readonly string
     const meant = nearest(name.replace(/^-+/, ''), known);
     return meant === undefined ? [] : [`Did you mean --${meant}?`];
   });
-  return {message: `There is no flag ${names.join(', ')}.`, suggestions};
+  return {message: `Unknown flag${names.length > 1 ? 's' : ''}: ${names.join(', ')}`, suggestions};
 }
 
 function knownFlags(error: OclifError): readonly string[] {

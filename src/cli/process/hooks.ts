@@ -20,7 +20,7 @@ export const init: Hook.Init = ({id, argv, config}) => {
 /** Says that there is no such command and names the nearest one. It never asks and never runs another one. */
 export const commandNotFound: Hook.CommandNotFound = ({id, config}) => {
   if (id.startsWith('-')) {
-    throw createError('ERR_USAGE', `There is no flag ${id} without a command.`, {
+    throw createError('ERR_USAGE', `Unknown flag: ${id}`, {
       suggestions: ['mycli help lists all commands.'],
     });
   }

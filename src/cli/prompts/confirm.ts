@@ -21,8 +21,8 @@ export function requireConsent(
   {output, stdin}: Pick<QuestionContext, 'output' | 'stdin'>,
 ): void {
   if (yes || (output.interactive && stdin.isTTY === true)) return;
-  throw createError('ERR_USAGE', `${what} has to be confirmed, and there is no terminal to ask in.`, {
-    suggestions: ['Say --yes when you are sure.'],
+  throw createError('ERR_USAGE', `${what} requires confirmation, and there is no terminal to ask in.`, {
+    suggestions: ['Pass --yes to skip the prompt.'],
   });
 }
 
@@ -43,5 +43,5 @@ export async function confirm(question: string, {output, stdin, signal}: Questio
   } finally {
     lines.close();
   }
-  throw createError('ERR_USAGE', 'It was not confirmed: nothing was done.');
+  throw createError('ERR_USAGE', 'Cancelled. Nothing was deleted.');
 }

@@ -29,7 +29,7 @@ export function chooseColumns<Row>(columns: readonly Column<Row>[], names?: stri
     const column = columns.find((candidate) => candidate.name === name);
     if (column) return column;
     const meant = nearest(name, known);
-    throw createError('ERR_USAGE', `There is no column "${text.trim()}".`, {
+    throw createError('ERR_USAGE', `Unknown column: ${text.trim()}`, {
       suggestions: [
         ...(meant === undefined ? [] : [`Did you mean ${meant}?`]),
         `--columns takes some of ${known.join(', ')}, separated by commas.`,

@@ -111,7 +111,7 @@ async function isUsable(path: string, {uid, warn}: ConfigSearch): Promise<boolea
   // Both the link and what it leads to: either lets its owner choose the code.
   const owners = [(await lstat(path)).uid, (await stat(path)).uid];
   if (uid === undefined || owners.every((owner) => owner === uid)) return true;
-  warn(`${path} is not read: another user owns it. Give --config ${path} to use it nevertheless.`);
+  warn(`Ignored ${path}: another user owns it. Pass --config ${path} to use it anyway.`);
   return false;
 }
 

@@ -111,7 +111,7 @@ function placeOfSecret(name: string): string {
   if (key === undefined || flag === undefined) {
     return `Put it into an environment variable, such as ${String(secretKeys.map(variableOf)[0])}.`;
   }
-  return `Set ${String(variableOf(key))}, or give --${flag.name} @FILE.`;
+  return `Set ${String(variableOf(key))}, or pass --${flag.name} @FILE.`;
 }
 
 function refuseSecret(file: string, path: string, place: string): never {

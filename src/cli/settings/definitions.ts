@@ -6,7 +6,7 @@ import * as kinds from './kinds.js';
 
 /** Everything there is to say of a setting. Flags, the schema of the configuration file, help and docs come from it. */
 export interface SettingDefinition<T = unknown> {
-  /** Begins "The ... is not known". */
+  /** Completes "No ... specified". */
   readonly label: string;
   /** Which commands have its flag (cli/flags.ts), and the heading it stands below in help. */
   readonly set: FlagSet;

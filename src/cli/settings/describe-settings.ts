@@ -42,9 +42,9 @@ export function requireSetting<K extends SettingKey>(settings: Settings, key: K)
   const setting = settings[key];
   if (setting !== undefined) return setting.value;
   const {label, flag, config} = definitions[key];
-  throw createError('ERR_USAGE', `The ${label} is not known.`, {
+  throw createError('ERR_USAGE', `No ${label} specified.`, {
     suggestions: [
-      ...(flag === undefined ? [] : [`Give --${flag.name}, or set ${String(variableOf(key))}.`]),
+      ...(flag === undefined ? [] : [`Pass --${flag.name}, or set ${String(variableOf(key))}.`]),
       ...(config === undefined ? [] : [`Or set ${config} in a mycli.config file.`]),
     ],
   });

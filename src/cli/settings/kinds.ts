@@ -46,7 +46,7 @@ export function judged<T>({schema, textSchema}: Kind<T>, value: unknown): T {
 const last = (texts: readonly string[]): string => texts.at(-1) ?? '';
 
 const textSchema = v.pipe(
-  v.string('must be a text'),
+  v.string('must be a string'),
   v.check((value) => value.trim() !== '', 'must not be empty'),
 );
 
@@ -111,7 +111,7 @@ export function oneOf<const Word extends string>(
 /** A list of texts: repeated, comma-separated or a JSON array. */
 export const list: Kind<readonly string[], 'several'> = {
   shape: 'several',
-  schema: v.array(textSchema, 'must be a list of texts'),
+  schema: v.array(textSchema, 'must be an array of strings'),
   convert: (texts) => texts.flatMap(parseList),
 };
 
@@ -130,7 +130,7 @@ export const statuses: Kind<readonly number[], 'several'> = {
   shape: 'several',
   schema: v.array(
     numberSchema('a status, 100 to 599', (value) => Number.isInteger(value) && value >= 100 && value <= 599),
-    'must be a list of statuses',
+    'must be an array of HTTP statuses',
   ),
   convert: (texts) =>
     texts
@@ -213,8 +213,7 @@ function parseJsonList(value: string): readonly string[] {
   const parsed = parseJson(value);
   if (!Array.isArray(parsed)) throw new InvalidValue('begins like a JSON array and is none');
   return parsed.map((item: unknown) => {
-    if (typeof item !== 'string' || item === '')
-      throw new InvalidValue('must be a JSON array of strings that are not empty');
+    if (typeof item !== 'string' || item === '') throw new InvalidValue('must be a JSON array of non-empty strings');
     return item;
   });
 }

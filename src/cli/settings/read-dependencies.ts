@@ -26,7 +26,7 @@ async function readObject(value: string, name: string, cwd: string): Promise<Rea
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw createError('ERR_OPTION_INVALID', `${name} cannot be read: ${reason}.`, {
-      suggestions: [`Give ${name} a JSON object such as '{"name": "^1.2.3"}', @FILE, or auto.`],
+      suggestions: [`Set ${name} to a JSON object such as '{"name": "^1.2.3"}', @FILE, or auto.`],
       cause: error,
     });
   }

@@ -46,7 +46,7 @@ export async function readSecrets(unread: Secrets, options: SecretReaderOptions)
 function refuseSharedStdin(wanting: readonly SecretKey[]): void {
   if (wanting.length < 2) return;
   throw createError('ERR_USAGE', `${wanting.map(flagOf).join(' and ')} cannot all be read from stdin.`, {
-    suggestions: ['Give all but one as @FILE, or in the environment.'],
+    suggestions: ['Pass all but one as @FILE, or in the environment.'],
   });
 }
 

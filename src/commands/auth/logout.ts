@@ -42,7 +42,7 @@ export default class AuthLogout extends BaseCommand<typeof AuthLogout> {
     const named = (given.length > 0 ? given : [origin, apiOrigin]).flatMap((setting) => originOf(setting) ?? []);
     if (named.length > 0) return [...new Set(named)];
     throw createError('ERR_USAGE', 'No origin is given whose credentials to forget.', {
-      suggestions: ['Give --origin or --api-origin, or --all; mycli auth:status lists what is stored.'],
+      suggestions: ['Pass --origin, --api-origin or --all. mycli auth:status lists the stored credentials.'],
     });
   }
 }

@@ -60,8 +60,8 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
     const projectSlug = requireSetting(settings, 'projectSlug');
     const targetSlug = settings.targetSlug?.value;
     if (this.flags.wait && targetSlug === undefined) {
-      throw createError('ERR_USAGE', '--wait needs a target: without one nothing is deployed.', {
-        suggestions: ['Give --target, or leave out --wait.'],
+      throw createError('ERR_USAGE', '--wait requires a target.', {
+        suggestions: ['Pass --target <slug>, or remove --wait.'],
       });
     }
     const {connection, host} = await reachBackends({context, settings, config: this.config, flags: this.flags});

@@ -66,8 +66,8 @@ export function failureError(
   if (attempt.sent && !isRepeatable(options) && options.method !== 'OPTIONS') {
     return make(
       'ERR_OUTCOME_UNKNOWN',
-      `${request} was sent whole and no answer came (${reason}): it may have been carried out`,
-      ['Look before you repeat it: mycli bundle:list shows the bundles, mycli bundle:history the deployments.'],
+      `${request} may have been carried out: it was sent, but no answer came (${reason})`,
+      ['Check before retrying: mycli bundle:list shows the bundles, mycli bundle:history the deployments.'],
     );
   }
   if (kind === 'not-http') return make('ERR_RESPONSE_INVALID', `what ${host} answered to ${request} is not HTTP`, []);

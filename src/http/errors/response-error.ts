@@ -101,14 +101,14 @@ function clientError(status: number, request: string, name: string): Refusal {
     case 404:
       return {
         code: 'ERR_REJECTED',
-        sentence: `the server knows no ${request} (${name})`,
+        sentence: `${request}: not found (${name})`,
         suggestions: ['Check the address of the server and the names of the project and the target.'],
       };
     case 407:
       return {
         code: 'ERR_REJECTED',
-        sentence: `the proxy wants credentials for ${request} (${name})`,
-        suggestions: ['Put them into HTTP_PROXY or HTTPS_PROXY: http://USER:PASSWORD@HOST:PORT.'],
+        sentence: `the proxy requires credentials for ${request} (${name})`,
+        suggestions: ['Set them in HTTP_PROXY or HTTPS_PROXY: http://USER:PASSWORD@HOST:PORT.'],
       };
     default:
       return {code: 'ERR_REJECTED', sentence: `the server refused ${request} (${name})`, suggestions: []};

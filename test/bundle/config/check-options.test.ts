@@ -66,12 +66,12 @@ test.each([
   ['a/..', 'must not contain .., as "a/.." does'],
   ['a/./b', 'must be written without "." and empty parts, unlike "a/./b"'],
   ['a//b', 'must be written without "." and empty parts, unlike "a//b"'],
-  [7, 'must be a text'],
+  [7, 'must be a string'],
 ])('a path in the archive cannot be %j, and an example is given', (value, message) => {
   const [rootDir, way] = problem({rootDir: value});
   expect(rootDir).toContain(`rootDir ${message}`);
-  expect(way).toBe('Give rootDir a relative path such as bld.');
-  expect(problem({configPath: value})[1]).toBe('Give configPath a relative path such as .runtime/config.json.');
+  expect(way).toBe('Set rootDir to a relative path such as bld.');
+  expect(problem({configPath: value})[1]).toBe('Set configPath to a relative path such as .runtime/config.json.');
 });
 
 test.each([
@@ -79,15 +79,15 @@ test.each([
   [{format: 'v1', projectSlug: undefined}, 'projectSlug is needed for a v1 bundle', /--project/],
   [{projectSlug: ''}, 'projectSlug must not be empty', undefined],
   [{format: 'v1', projectSlug: 'drive:x'}, 'projectSlug must not begin like a drive', undefined],
-  [{buildDirectory: 7}, 'buildDirectory must be a text', undefined],
+  [{buildDirectory: 7}, 'buildDirectory must be a string', undefined],
   [{buildDirectory: 'a\0b'}, 'buildDirectory must be the path of a directory', undefined],
   [{projectDirectory: ''}, 'projectDirectory must be the path of a directory', undefined],
-  [{message: 7}, 'message must be a text', undefined],
+  [{message: 7}, 'message must be a string', undefined],
   [{message: 'x'.repeat(2049)}, 'message has 2049 characters; 2048 are allowed', /Shorten/],
   [{matchMode: 'strikt'}, 'matchMode must be strict or ignore_missing, not "strikt"', /Did you mean strict\?/],
   [{matchMode: 'anything else'}, 'matchMode must be strict or ignore_missing', undefined],
   [{matchMode: 7}, 'matchMode must be strict or ignore_missing, not 7', undefined],
-  [{ignore: ['a', 7]}, 'ignore must be a list of patterns', undefined],
+  [{ignore: ['a', 7]}, 'ignore must be an array of patterns', undefined],
   [{allowSensitiveFiles: 'yes'}, 'allowSensitiveFiles must be true or false', undefined],
   [{compressionLevel: -1}, 'compressionLevel must be a whole number from 0 to 9', undefined],
   [{compressionLevel: '6'}, 'compressionLevel must be a whole number from 0 to 9', undefined],
@@ -201,7 +201,7 @@ test('everything that is wrong is told at once, with what to do', () => {
   ]) {
     expect(error.message).toContain(part);
   }
-  expect(error.suggestions).toEqual(['Shorten the message.', 'Give rootDir a relative path such as bld.']);
+  expect(error.suggestions).toEqual(['Shorten the message.', 'Set rootDir to a relative path such as bld.']);
   expect(error.details).toEqual({problems});
 });
 
@@ -225,7 +225,7 @@ describe('slugs', () => {
     expect(checkSlug('targetSlug', slug)?.message).toBe(message);
   });
   test('what is no text is refused', () => {
-    expect(checkSlug('projectSlug', 7 as unknown as string)?.message).toBe('must be a text');
+    expect(checkSlug('projectSlug', 7 as unknown as string)?.message).toBe('must be a string');
   });
   test.each(['shop', 'my-shop_2', '...', 'a.b', 'Größe', 'a b'])('%j is accepted', (slug) => {
     expect(checkSlug('projectSlug', slug)).toBeUndefined();

@@ -226,9 +226,9 @@ describe('a configuration that cannot be used is an error that names file and fi
     ['malformed JSON', '{"ssrOnly": [', 'is not valid JSON'],
     ['no object', '[]', 'must be an object'],
     ['null', 'null', 'must be an object'],
-    ['a text for patterns', '{"ssrOnly": "ssr.js"}', 'ssrOnly must be a list of glob patterns'],
+    ['a text for patterns', '{"ssrOnly": "ssr.js"}', 'ssrOnly must be an array of glob patterns'],
     ['an empty ssrOnly', '{"ssrOnly": []}', 'ssrOnly must name at least one server-only file'],
-    ['a number in a list', '{"ssrShared": ["a", 1]}', 'ssrShared.1 must be a text'],
+    ['a number in a list', '{"ssrShared": ["a", 1]}', 'ssrShared.1 must be a string'],
     ['an empty pattern', '{"ssrShared": [""]}', 'ssrShared.0 is not a glob pattern'],
     ['null for patterns', '{"ssrOnly": null}', 'ssrOnly must be'],
     ['parameters that are a list', '{"ssrParameters": []}', 'ssrParameters must be an object'],
@@ -251,11 +251,11 @@ describe('a configuration that cannot be used is an error that names file and fi
       details: {
         file: join(cwd, onDisk),
         problems: [
-          {field: 'ssrOnly.0', message: 'must be a text'},
-          {field: 'ssrShared', message: 'must be a list of glob patterns'},
+          {field: 'ssrOnly.0', message: 'must be a string'},
+          {field: 'ssrShared', message: 'must be an array of glob patterns'},
         ],
       },
-      message: `${join(cwd, onDisk)} is not valid: ssrOnly.0 must be a text; ssrShared must be a list of glob patterns`,
+      message: `${join(cwd, onDisk)} is not valid: ssrOnly.0 must be a string; ssrShared must be an array of glob patterns`,
     });
   });
 
@@ -284,7 +284,7 @@ describe('a configuration that cannot be used is an error that names file and fi
     ['exports a function', 'export default () => ({});', 'exports no configuration'],
     ['exports nothing as its config', 'export const config = undefined;', 'it must be an object'],
     ['exports a config that is no object', 'export const config = 7;', 'must be an object'],
-    ['has wrong types', 'export default {ssrOnly: [/ssr/]};', 'ssrOnly.0 must be a text'],
+    ['has wrong types', 'export default {ssrOnly: [/ssr/]};', 'ssrOnly.0 must be a string'],
     ['has a function among its parameters', 'export default {ssrParameters: {a: {b: () => 1}}};', 'ssrParameters.a.b'],
   ])('config.server that %s', async (_what, text, message) => {
     await expect(plan({'config.server.ts': text})).rejects.toMatchObject({

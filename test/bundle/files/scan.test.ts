@@ -388,7 +388,7 @@ describe('while the build directory is looked through', () => {
     const cwd = await makeFolder(smallBuild);
     await expect(scanWhile(cwd, unlinkSync)).rejects.toMatchObject({
       code: 'ERR_FILE_CHANGED',
-      message: `${join(cwd, 'build/ssr.js')} vanished while it was looked at`,
+      message: `${join(cwd, 'build/ssr.js')} disappeared during the scan`,
     });
   });
 

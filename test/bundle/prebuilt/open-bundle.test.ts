@@ -197,7 +197,7 @@ describe('without its manifest', () => {
     const path = await tar({'dist/ssr.js': '1'}, '-z');
     await expect(openBundle(path)).rejects.toMatchObject({
       code: 'ERR_ARCHIVE_INVALID',
-      message: `${path} is no bundle: it has no entry bld/.runtime/config.json`,
+      message: `${path} is not a bundle: it has no entry bld/.runtime/config.json`,
       suggestions: [expect.stringContaining('--root-dir'), expect.stringContaining('bundle:build')],
     });
   });

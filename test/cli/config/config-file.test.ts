@@ -71,7 +71,7 @@ describe('finding', () => {
     await write({'mycli.config.js': 'throw new Error("it was run");', 'named.json': '{"projectSlug": "named"}'});
     const uid = (process.getuid?.() ?? 0) + 1;
     expect(await load('.', {uid})).toBeUndefined();
-    expect(warnings).toEqual([expect.stringContaining(`${join(root, 'mycli.config.js')} is not read`)]);
+    expect(warnings).toEqual([expect.stringContaining(`Ignored ${join(root, 'mycli.config.js')}: another user owns it`)]);
     expect((await load('.', {uid, explicit: 'named.json'}))?.settings.projectSlug).toBe('named');
   });
 
@@ -147,7 +147,7 @@ describe('reading', () => {
       'requestTimeout must be a number of seconds above 0, at most 2147483',
       undefined,
     ],
-    ['a list of the wrong type', {ignore: 'a'}, 'ignore must be a list of texts', undefined],
+    ['a list of the wrong type', {ignore: 'a'}, 'ignore must be an array of strings', undefined],
     ['a list for an object', {api: []}, 'api must be an object', undefined],
     ['a wrong word', {matchMode: 'lax'}, 'matchMode must be strict or ignore_missing', undefined],
     ['a wrong value below', {rateLimit: {statusCodes: [42]}}, 'rateLimit.statusCodes.0 must be a status', undefined],

@@ -28,7 +28,7 @@ describe('reportError', () => {
     });
     expect(reportError(error)).toEqual({
       code: 'ERR_USAGE',
-      message: 'There are more arguments than the command takes.',
+      message: 'Too many arguments.',
       exitCode: 2,
       suggestions: ['See mycli --help.'],
     });
@@ -52,7 +52,7 @@ describe('usageError', () => {
 
   test('what stands after = of an unknown flag is not repeated', () => {
     const error = oclifError('Nonexistent flag: --client-secrets=canary', {flags: ['--client-secrets=canary', '-x']});
-    expect(usageError(error).message).toBe('There is no flag --client-secrets, -x.');
+    expect(usageError(error).message).toBe('Unknown flags: --client-secrets, -x');
   });
 });
 

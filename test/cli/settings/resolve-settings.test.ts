@@ -251,8 +251,8 @@ describe('requireSetting', () => {
   test('says how to set what is missing', () => {
     expect(failure(() => requireSetting(settings, 'projectSlug'))).toMatchObject({
       code: 'ERR_USAGE',
-      message: 'The project is not known.',
-      suggestions: ['Give --project, or set MYCLI_PROJECT.', 'Or set projectSlug in a mycli.config file.'],
+      message: 'No project specified.',
+      suggestions: ['Pass --project, or set MYCLI_PROJECT.', 'Or set projectSlug in a mycli.config file.'],
     });
   });
 
