@@ -60,7 +60,7 @@ export class InputError extends RuntimeCliError {}
 export class CredentialsError extends RuntimeCliError {}
 /** Out of retries at a rate limit (exit code 5). */
 export class RateLimitError extends RuntimeCliError {}
-/** No connection, or it ended before the request was sent whole (exit code 6). */
+/** No connection, or it ended before the request was fully sent (exit code 6). */
 export class NetworkError extends RuntimeCliError {}
 /** The server refused the request or failed (exit code 7). */
 export class RejectedError extends RuntimeCliError {}

@@ -10,9 +10,9 @@ export interface ListDeploymentsOptions extends CommonOptions, ConnectionOptions
   readonly preference: RuntimeBackendPreference;
   readonly projectSlug: string;
   readonly targetSlug: string;
-  /** How many at most; `Infinity`: all of them. @default 25 */
+  /** Maximum number of entries; `Infinity` for all. @default 25 */
   readonly limit?: number | undefined;
-  /** How many of the newest to pass over. @default 0 */
+  /** Number of newest entries to skip. @default 0 */
   readonly offset?: number | undefined;
 }
 

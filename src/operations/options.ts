@@ -8,7 +8,7 @@ import type {RateLimitMiddlewareConfig} from '../http/rate-limit/index.js';
 import type {RetryEvent} from '../http/types.js';
 import type {PushRecords} from './push-records.js';
 
-/** What an operation is doing. `slot`: it waits until another deployment to the target has ended. */
+/** The current phase of an operation. `slot`: waiting for another deployment to the target to end. */
 export type Phase = 'build' | 'upload' | 'slot' | 'deploy' | 'wait' | 'download';
 
 /**
@@ -27,30 +27,30 @@ export interface OperationProgress {
   readonly description?: string | undefined;
 }
 
-/** Options that every operation takes. */
+/** Options of every operation. */
 export interface CommonOptions {
-  /** Ends the operation: it rejects with `signal.reason` and leaves nothing behind. */
+  /** Cancels the operation, which rejects with `signal.reason` and leaves nothing behind. */
   readonly signal?: AbortSignal | undefined;
-  /** Told how far the operation is. The last `upload` event has `transferred` equal to `total`. */
+  /** Called with progress. The last `upload` event has `transferred` equal to `total`. */
   readonly onProgress?: ((progress: OperationProgress) => void) | undefined;
-  /** Rules for retrying a rate-limited request. */
+  /** Rules for retrying rate-limited requests. */
   readonly rateLimit?: RateLimitMiddlewareConfig | undefined;
-  /** Told before each wait for a retry. */
+  /** Called before each wait for a retry. */
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
   /**
    * Seconds for the whole answer, from the last byte of a request on, above 0; a download's archive must begin in it.
    * @default 300
    */
   readonly requestTimeout?: number | undefined;
-  /** Seconds to connect, TLS included. @default 10 */
+  /** Seconds to connect, including TLS. @default 10 */
   readonly connectTimeout?: number | undefined;
   /** Seconds without progress while a request is sent or its answer arrives. @default 60 */
   readonly idleTimeout?: number | undefined;
-  /** Working directory that relative paths start from. @default the process's */
+  /** Base directory for relative paths. @default the process's working directory */
   readonly cwd?: string | undefined;
 }
 
-/** How the backends are reached, and which there are. */
+/** The available backends and how to reach them. */
 export interface ConnectionOptions extends BackendSettings {
   /** The backends to choose from. @default the built-in ones */
   readonly backends?: BackendRegistry | undefined;
@@ -58,9 +58,9 @@ export interface ConnectionOptions extends BackendSettings {
 
 /** How long to wait for a deployment. */
 export interface WaitOptions {
-  /** Seconds between two looks. @default 5 */
+  /** Seconds between polls. @default 5 */
   readonly pollInterval?: number | undefined;
-  /** Seconds to wait at most; 0: without end. @default 600 */
+  /** Maximum seconds to wait; 0 for no limit. @default 600 */
   readonly timeout?: number | undefined;
 }
 
@@ -91,15 +91,15 @@ export interface PushRuntimeBundleBackendOptions
    * has it: with a target that one is deployed. Needs `pushRecords`. @default false
    */
   readonly ifChanged?: boolean | undefined;
-  /** Keeps what was pushed last, for `ifChanged`; every upload that succeeds is recorded. @default nothing is kept */
+  /** Stores the last push for `ifChanged`; every successful upload is recorded. @default nothing is stored */
   readonly pushRecords?: PushRecords | undefined;
-  /** Waits until the deployment has ended. @default false */
+  /** Waits for the deployment to finish. @default false */
   readonly wait?: boolean | undefined;
-  /** Told when `auto` falls back from Api to legacy (Backend selection 3). */
+  /** Called when `auto` falls back from Api to legacy (Backend selection 3). */
   readonly onFallback?: ((reason: string) => void) | undefined;
-  /** Told the backend about to serve the call, and again after a fallback (Backend selection 4). */
+  /** Called with the backend about to serve the call, and again after a fallback (Backend selection 4). */
   readonly onResolve?: ((backend: RuntimeBackend) => void) | undefined;
-  /** Told the format that the chosen backend takes, before anything is built; what it throws fails the push. */
+  /** Called with the selected backend's format before anything is built. If it throws, the push fails. */
   readonly onFormat?: ((format: BundleFormat) => void) | undefined;
 }
 
@@ -118,11 +118,11 @@ export interface DeployBundleOptions extends CommonOptions, ConnectionOptions, W
   readonly targetSlug: string;
   /** Id of an uploaded bundle, or `latest`: the newest usable one by creation time. */
   readonly bundleId: BundleId;
-  /** Waits until the deployment has ended. @default false */
+  /** Waits for the deployment to finish. @default false */
   readonly wait?: boolean | undefined;
-  /** Told when `auto` falls back from Api to legacy. */
+  /** Called when `auto` falls back from Api to legacy. */
   readonly onFallback?: ((reason: string) => void) | undefined;
-  /** Told the backend about to serve the call, and again after a fallback. */
+  /** Called with the backend about to serve the call, and again after a fallback. */
   readonly onResolve?: ((backend: RuntimeBackend) => void) | undefined;
 }
 
@@ -131,7 +131,7 @@ export interface WaitForDeploymentOptions extends CommonOptions, ConnectionOptio
   /** The backend that made the deployment. */
   readonly backend: RuntimeBackend;
   readonly projectSlug: string;
-  /** As a push or a deployment returned it. */
+  /** The reference returned by a push or a deployment. */
   readonly deployment: DeploymentRef;
 }
 
@@ -139,9 +139,9 @@ export interface WaitForDeploymentOptions extends CommonOptions, ConnectionOptio
 export interface ListBundlesOptions extends CommonOptions, ConnectionOptions {
   readonly preference: RuntimeBackendPreference;
   readonly projectSlug: string;
-  /** How many at most; `Infinity`: all of them. @default 25 */
+  /** Maximum number of entries; `Infinity` for all. @default 25 */
   readonly limit?: number | undefined;
-  /** How many of the newest to pass over. @default 0 */
+  /** Number of newest entries to skip. @default 0 */
   readonly offset?: number | undefined;
 }
 
@@ -149,11 +149,11 @@ export interface ListBundlesOptions extends CommonOptions, ConnectionOptions {
 export interface BuildBundleOptions extends CommonOptions, BundleContentOptions {
   /** @default 'v2' */
   readonly format?: BundleFormat | undefined;
-  /** Names the archive's entries; v1 needs it. */
+  /** Names the archive's entries. Required for v1. */
   readonly projectSlug?: string | undefined;
-  /** Path of the archive. Its manifest is written beside it, `<output>.json`. */
+  /** Path of the archive. Its manifest is written to `<output>.json`. */
   readonly output: string;
-  /** Replaces whatever files are there. @default false: only an archive and a manifest of a bundle are replaced */
+  /** Overwrites any existing file. @default false: overwrites only bundle archives and manifests */
   readonly force?: boolean | undefined;
 }
 

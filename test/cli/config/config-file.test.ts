@@ -71,7 +71,9 @@ describe('finding', () => {
     await write({'mycli.config.js': 'throw new Error("it was run");', 'named.json': '{"projectSlug": "named"}'});
     const uid = (process.getuid?.() ?? 0) + 1;
     expect(await load('.', {uid})).toBeUndefined();
-    expect(warnings).toEqual([expect.stringContaining(`Ignored ${join(root, 'mycli.config.js')}: another user owns it`)]);
+    expect(warnings).toEqual([
+      expect.stringContaining(`Ignored ${join(root, 'mycli.config.js')}: another user owns it`),
+    ]);
     expect((await load('.', {uid, explicit: 'named.json'}))?.settings.projectSlug).toBe('named');
   });
 
