@@ -190,7 +190,12 @@ describe('what a server says', () => {
       ['-t', 'staging', ...args],
     );
     expect(code).toBe(0);
-    XX;
+    expect(outputs).toEqual({
+      'bundle-id': '7',
+      'deployment-id': 'dep-1',
+      backend: 'api',
+      sha256: expect.stringMatching(/^\w{64}$/) as string,
+    });
     const commands = commandsIn(stdout + stderr);
     expect(commands).not.toEqual([]);
     for (const command of commands) expect(command).toMatch(/^::warning title=mycli::[^\n]*$/);
