@@ -91,6 +91,29 @@ describe('several logins at once', () => {
   });
 });
 
+describe('a home in which nothing can be stored', () => {
+  test.runIf(process.platform === 'linux')('is an error of a login, not a wait for ever: /proc/nope', async () => {
+    const env = {HOME: '/proc/nope', XDG_CONFIG_HOME: ''};
+    const ended = await mycli(['auth:login', '--origin', runtimeOrigin, '--json'], {stdin: canaries.key, env});
+    expect(ended.code).toBe(3);
+    expect(JSON.parse(ended.stdout)).toMatchObject({
+      error: {
+        code: 'ERR_OUTPUT',
+        message: '/proc/nope/.config/mycli/credentials.json cannot be written: no such file or directory.',
+        suggestions: [expect.stringContaining('XDG_CONFIG_HOME')],
+      },
+    });
+  });
+
+  test('is an error of a login when a file is in its place', async () => {
+    await writeFile(join(root, 'file'), '');
+    const env = {HOME: join(root, 'file'), XDG_CONFIG_HOME: ''};
+    const ended = await mycli(['auth:login', '--origin', runtimeOrigin], {stdin: canaries.key, env});
+    expect(ended.code).toBe(3);
+    expect(ended.stderr).toContain('credentials.json cannot be written: ');
+  });
+});
+
 describe('auth:login', () => {
   test('stores the secret from stdin in a file for its owner only, under the origin', async () => {
     const args = ['auth:login', '--origin', 'runtime.example/base/', '--api-user', 'ann', '--json', '--debug'];

@@ -325,6 +325,19 @@ describe('action.yml', () => {
     await expect(readFile(join(project, 'owned'))).rejects.toThrow('ENOENT');
   });
 
+  test('takes an input that is empty for one that was not given', async () => {
+    const {MYCLI_API_ORIGIN: MYCLI_RUNTIME_ORIGIN = ''} = await startRuntime();
+    const legacy = {MYCLI_RUNTIME_ORIGIN, MYCLI_API_KEY: canaries.apiKey};
+    const env = {...legacy, MYCLI_CLIENT_SECRET: '', MYCLI_API_ORIGIN: '', MYCLI_TARGET: ''};
+    expect(await runAction(env)).toMatchObject({code: 0, outputs: {backend: 'legacy'}});
+  });
+
+  test('installs only where nothing is built', async () => {
+    const [script = ''] = await scripts();
+    const [, path = ''] = /\$GITHUB_ACTION_PATH\/(\S+)" \]/.exec(script) ?? [];
+    expect(await readFile(join(actionPath, 'bin/run.js'), 'utf8')).toContain(`'../${path}'`);
+  });
+
   test('deploys a bundle, and what looks like a flag is an id', async () => {
     const env = await startRuntime();
     await runAction(env);

@@ -56,10 +56,12 @@ describe('auto with an Api connection of which something is missing', () => {
       code: 'ERR_CREDENTIALS_MISSING',
       exitCode: 3,
       message:
-        'The Api connection is incomplete: missing client secret (given: Api origin, organization, token URL, client id).',
+        'The Api connection is incomplete: missing client secret ' +
+        '(given: Api origin, organization, token URL, client id; set but empty: MYCLI_CLIENT_SECRET).',
       details: {backend: 'api', missing: ['--client-secret (MYCLI_CLIENT_SECRET)']},
     });
     expect(error.suggestions).toEqual([
+      'A secret that the pipeline cannot read arrives empty: give MYCLI_CLIENT_SECRET a value, or unset it.',
       'client secret: --client-secret, MYCLI_CLIENT_SECRET, or credentials stored with mycli auth:login --api-origin URL.',
       'To use the legacy backend instead, pass --runtime-backend legacy.',
     ]);
@@ -86,6 +88,49 @@ describe('auto with an Api connection of which something is missing', () => {
     expect(code).toBe(3);
     expect(stderr).toContain('(given: OAuth scopes)');
     expect(await mycli(['bundle:push'], variables)).toMatchObject({code: 0});
+  });
+
+  const apiVariables = [
+    'MYCLI_API_ORIGIN',
+    'MYCLI_ORGANIZATION',
+    'MYCLI_TOKEN_URL',
+    'MYCLI_CLIENT_ID',
+    'MYCLI_CLIENT_SECRET',
+    'MYCLI_SCOPE',
+    'MYCLI_API_TOKEN',
+  ];
+  const unset = Object.fromEntries(apiVariables.map((name) => [name, undefined]));
+
+  test.each(apiVariables.map((name) => [name]))(
+    'is an error when %s, set but empty, is all there is of Api, whatever its blanks',
+    async (name) => {
+      const {code, stdout} = await mycli(['bundle:push', '--json'], {...unset, [name]: ' '});
+      expect(code).toBe(3);
+      expect(JSON.parse(stdout)).toMatchObject({
+        error: {
+          code: 'ERR_CREDENTIALS_MISSING',
+          message: expect.stringContaining(`(set but empty: ${name})`) as string,
+          suggestions: expect.arrayContaining([
+            `A secret that the pipeline cannot read arrives empty: give ${name} a value, or unset it.`,
+            'To use the legacy backend instead, pass --runtime-backend legacy.',
+          ]) as string[],
+        },
+      });
+    },
+  );
+
+  test('is an error when all variables are set but empty, unless legacy is asked for', async () => {
+    const empty = Object.fromEntries(apiVariables.map((name) => [name, '']));
+    const {code, stderr} = await mycli(['bundle:push'], empty);
+    expect(code).toBe(3);
+    expect(stderr).toContain(`(set but empty: ${apiVariables.join(', ')})`);
+    expect(await mycli(['bundle:push', '--runtime-backend', 'legacy'], empty)).toMatchObject({code: 0});
+  });
+
+  test('is not spoiled by an empty variable that a complete connection does not need', async () => {
+    const {code, stdout} = await mycli(['bundle:push', '--json'], {MYCLI_SCOPE: '', MYCLI_API_TOKEN: ''});
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({backend: 'api'});
   });
 
   test('does not matter to whoever asks for legacy', async () => {

@@ -1,7 +1,9 @@
 import {createError, type RuntimeCliError} from '../../errors/index.js';
+import type {Environment} from '../../http/types.js';
 import type {Output} from '../output/output.js';
 import {definitions, variableOf, type SettingKey} from '../settings/definitions.js';
 import {flagAndVariable} from '../settings/describe-settings.js';
+import {isVariableEmpty} from '../settings/resolve-settings.js';
 
 /** Which settings have a value, from whatever source. */
 type IsSet = (key: SettingKey) => boolean;
@@ -31,20 +33,37 @@ export function missingApiSettings(isSet: IsSet): readonly SettingKey[] {
   return (['apiOrigin', 'organizationId', ...credentials] as const).filter((key) => !isSet(key));
 }
 
+/** How far the Api connection is set. */
+export interface ApiState {
+  /** The backend that is wanted. */
+  readonly preference: string;
+  readonly isSet: IsSet;
+  readonly env: Environment;
+}
+
 /**
- * The error of an Api connection of which some settings are given and others are missing; nothing when it is complete, unset
- * or not wanted. A pipeline whose secret is missing must not push to the other service.
- * @param preference the backend that is wanted
+ * The error of an Api connection of which some settings are given, or their variables are there but empty, and others are
+ * missing; nothing when it is complete, unset or not wanted. A pipeline whose secrets are missing must not push to the other
+ * service.
  */
-export function incompleteApi(preference: string, isSet: IsSet): RuntimeCliError | undefined {
+export function incompleteApi({preference, isSet, env}: ApiState): RuntimeCliError | undefined {
   const missing = missingApiSettings(isSet);
-  if (!['auto', 'api'].includes(preference) || isApiUnset(isSet) || missing.length === 0) return undefined;
-  const given = apiSettings.filter(isSet).map(label).join(', ');
+  const empty = apiSettings.filter((key) => !isSet(key) && isVariableEmpty(key, env)).map(variableOf);
+  const isUnset = isApiUnset(isSet) && empty.length === 0;
+  if (!['auto', 'api'].includes(preference) || isUnset || missing.length === 0) return undefined;
+  const given = apiSettings.filter(isSet).map(label);
+  const found = [
+    ...(given.length === 0 ? [] : [`given: ${given.join(', ')}`]),
+    ...(empty.length === 0 ? [] : [`set but empty: ${empty.join(', ')}`]),
+  ];
   return createError(
     'ERR_CREDENTIALS_MISSING',
-    `The Api connection is incomplete: missing ${missing.map(label).join(', ')} (given: ${given}).`,
+    `The Api connection is incomplete: missing ${missing.map(label).join(', ')} (${found.join('; ')}).`,
     {
       suggestions: [
+        ...(empty.length === 0
+          ? []
+          : [`A secret that the pipeline cannot read arrives empty: give ${empty.join(', ')} a value, or unset it.`]),
         ...missing.map((key) => `${label(key)}: ${sourcesOf(key)}.`),
         ...(preference === 'auto' ? ['To use the legacy backend instead, pass --runtime-backend legacy.'] : []),
       ],
@@ -54,8 +73,8 @@ export function incompleteApi(preference: string, isSet: IsSet): RuntimeCliError
 }
 
 /** Warns of what `incompleteApi` would refuse, for commands that only show how things are set. */
-export function warnOfIncompleteApi(output: Pick<Output, 'warn'>, preference: string, isSet: IsSet): void {
-  const error = incompleteApi(preference, isSet);
+export function warnOfIncompleteApi(output: Pick<Output, 'warn'>, state: ApiState): void {
+  const error = incompleteApi(state);
   if (error !== undefined)
     output.warn([`Pushes from here will fail. ${error.message}`, ...error.suggestions].join(' '));
 }

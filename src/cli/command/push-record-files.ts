@@ -1,8 +1,8 @@
 import {createHash} from 'node:crypto';
-import {mkdir} from 'node:fs/promises';
 import {join} from 'node:path';
 import {createError} from '../../errors/index.js';
 import type {PushPlace, PushRecord, PushRecords} from '../../operations/push-records.js';
+import {makePrivateDirectory} from '../../files/make-directory.js';
 import {readPrivateFile, replacePrivateFile} from '../../files/private-file.js';
 
 /**
@@ -15,7 +15,7 @@ export function pushRecordFiles(dataDirectory: string): PushRecords {
   return {
     read: (place) => readRecord(pathOf(place)),
     async write(place, record) {
-      await mkdir(directory, {recursive: true, mode: 0o700});
+      await makePrivateDirectory(directory);
       await replacePrivateFile(pathOf(place), `${JSON.stringify({version: 1, place, ...record}, undefined, 2)}\n`);
     },
   };

@@ -30,7 +30,11 @@ export interface ReachedBackends {
  * @throws RuntimeCliError `ERR_CREDENTIALS_MISSING` for half an Api connection, `ERR_ORIGIN_INVALID`, `ERR_ORIGIN_UNTRUSTED`.
  */
 export async function reachBackends({context, settings, config, flags}: BackendReach): Promise<ReachedBackends> {
-  const incomplete = incompleteApi(settings.runtimeBackend.value, (key) => settings[key] !== undefined);
+  const incomplete = incompleteApi({
+    preference: settings.runtimeBackend.value,
+    isSet: (key) => settings[key] !== undefined,
+    env: context.env,
+  });
   if (incomplete !== undefined) throw incomplete;
   const {secrets, ...connection} = resolveConnection(context, settings);
   const backends = await loadWantedBackends({context, settings, config, flags});

@@ -1,7 +1,8 @@
-import {chmod, mkdir, rm, stat} from 'node:fs/promises';
+import {chmod, rm, stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {reasonOf} from '../../errors/system-failure.js';
+import {makePrivateDirectory} from '../../files/make-directory.js';
 import {readPrivateFile, replacePrivateFile} from '../../files/private-file.js';
 import type {OriginCredentials} from './credential-schema.js';
 
@@ -32,7 +33,10 @@ export function credentialPath({directory}: Pick<CredentialFile, 'directory'>): 
 export async function readCredentials(file: CredentialFile): Promise<StoredCredentials> {
   const path = credentialPath(file);
   const stored = await readPrivateFile(path).catch((error: unknown) => {
-    throw createError('ERR_CONFIG_INVALID', `The stored credentials cannot be read: ${reasonOf(error)}.`, {
+    throw createError('ERR_CONFIG_INVALID', `The stored credentials in ${path} cannot be read: ${reasonOf(error)}.`, {
+      suggestions: [
+        'Credentials are stored below HOME, or XDG_CONFIG_HOME where it is set: let it name a folder that you can read.',
+      ],
       cause: error,
     });
   });
@@ -59,7 +63,7 @@ export async function updateCredentials(
   const path = credentialPath(file);
   const {withFileLock} = await import('../../files/file-lock.js');
   try {
-    await mkdir(file.directory, {recursive: true, mode: 0o700});
+    await makePrivateDirectory(file.directory);
     // What is loose is told before it is mended.
     await readCredentials(file);
     await chmod(file.directory, 0o700);
@@ -74,7 +78,12 @@ export async function updateCredentials(
     });
   } catch (error) {
     if (isRuntimeCliError(error)) throw error;
-    throw createError('ERR_OUTPUT', `${path} cannot be written: ${reasonOf(error)}.`, {cause: error});
+    throw createError('ERR_OUTPUT', `${path} cannot be written: ${reasonOf(error)}.`, {
+      suggestions: [
+        'Credentials are stored below HOME, or XDG_CONFIG_HOME where it is set: let it name a folder that you can write to.',
+      ],
+      cause: error,
+    });
   }
 }
 

@@ -34,7 +34,8 @@ export const helpPages: Readonly<Record<string, HelpPage>> = {
         title: 'WHERE SETTINGS COME FROM',
         body:
           'Each setting comes from the first source that defines it: flag, environment variable, configuration file, stored ' +
-          'credentials, default. An empty variable counts as unset. Run mycli config:show to see every setting and its source.',
+          'credentials, default. An empty variable counts as unset, except that an empty Api variable is an error under auto: ' +
+          'a secret may be missing. Run mycli config:show to see every setting and its source.',
       },
       {
         title: 'CONFIGURATION FILE',

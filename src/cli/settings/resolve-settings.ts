@@ -70,14 +70,24 @@ function fromVariable<K extends SettingKey>(key: K, input: SettingsInput): Setti
   const {kind} = definitions[key];
   const name = variableOf(key);
   const given = name === undefined ? undefined : input.env[name];
-  // CI systems set variables of absent secrets to nothing.
-  if (name === undefined || given === undefined || given.trim() === '') return undefined;
+  if (name === undefined || given === undefined || isBlank(given)) return undefined;
   return fromText(
     key,
     {kind: 'environment', name},
     input,
     () => kind.convertVariable?.(given) ?? kind.convert([given]),
   );
+}
+
+/** Whether the variable of a setting is there and empty: CI systems set those of absent secrets to nothing. */
+export function isVariableEmpty(key: SettingKey, env: Environment): boolean {
+  const name = variableOf(key);
+  const given = name === undefined ? undefined : env[name];
+  return given !== undefined && isBlank(given);
+}
+
+function isBlank(text: string): boolean {
+  return text.trim() === '';
 }
 
 function fromText<K extends SettingKey>(

@@ -5,6 +5,7 @@ import type {CommandContext, JsonDocument} from '../../cli/command/command-conte
 import {resolveConnection} from '../../cli/backends/connection.js';
 import {connectionFlags} from '../../cli/command/flags.js';
 import {renderBackends} from '../../cli/render/backends.js';
+import type {SettingKey} from '../../cli/settings/definitions.js';
 
 export default class BackendList extends BaseCommand<typeof BackendList> {
   static override readonly summary = 'List backends with their origin, capabilities and missing settings.';
@@ -19,15 +20,16 @@ export default class BackendList extends BaseCommand<typeof BackendList> {
   protected async execute(context: CommandContext): Promise<JsonDocument> {
     const settings = await context.loadSettings();
     const {runtimeBackend, projectSlug, targetSlug, backendOptions} = settings;
-    warnOfIncompleteApi(context.output, runtimeBackend.value, (key) => settings[key] !== undefined);
+    const {env, logger, output, version} = context;
+    const isSet = (key: SettingKey) => settings[key] !== undefined;
+    warnOfIncompleteApi(output, {preference: runtimeBackend.value, isSet, env});
     const connection = resolveConnection(context, settings);
     const registry = await loadAllBackends({context, settings, config: this.config, flags: this.flags});
     const {describeBackends} = await import('../../cli/backends/describe-backends.js');
-    const {env, logger, version} = context;
     const surroundings = {env, logger, projectSlug: projectSlug?.value, targetSlug: targetSlug?.value};
     const backends = await describeBackends(registry, connection, backendOptions.value, surroundings);
     // The built-in ones are of our own version.
     const versioned = backends.map((backend) => ({...backend, version: backend.version ?? version}));
-    return renderBackends(versioned, registry.failures, context.output);
+    return renderBackends(versioned, registry.failures, output);
   }
 }

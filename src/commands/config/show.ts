@@ -40,7 +40,11 @@ export default class ConfigShow extends BaseCommand<typeof ConfigShow> {
     const explained = await context.explainSettings();
     const {runtimeBackend} = explained.resolved;
     const names = new Set(explained.settings.map(({name}) => name));
-    warnOfIncompleteApi(context.output, runtimeBackend.value, (key) => names.has(key));
+    warnOfIncompleteApi(context.output, {
+      preference: runtimeBackend.value,
+      isSet: (key) => names.has(key),
+      env: context.env,
+    });
     // A backend from a plugin tells which of its options are secrets: they are masked from here on.
     await loadWantedBackends({context, settings: explained.resolved, config: this.config, flags: this.flags});
     return renderSettings(explained, columns, context.output);

@@ -1,9 +1,10 @@
 /* eslint-disable no-restricted-globals -- who lives is a fact of the system, not a setting */
-import {lstat, mkdir, readdir, readFile, rm, writeFile} from 'node:fs/promises';
+import {lstat, readdir, readFile, rm, writeFile} from 'node:fs/promises';
 // eslint-disable-next-line no-restricted-imports -- a runtime that is given no folder makes and removes one itself
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {systemCode} from '../../../errors/system-failure.js';
+import {makePrivateDirectory} from '../../../files/make-directory.js';
 import {createSiblingDirectory, isAlive} from '../../../files/temporary-directory.js';
 import {createError} from '../../../errors/index.js';
 
@@ -28,7 +29,7 @@ export async function openDataFolder(dataDirectory: string | undefined): Promise
     return {path: temporary.path, close: () => temporary.remove()};
   }
   const folder = path.resolve(dataDirectory);
-  await mkdir(folder, {recursive: true, mode: 0o700});
+  await makePrivateDirectory(folder);
   const lock = await lockFolder(folder);
   return {path: folder, close: () => rm(lock, {force: true})};
 }
