@@ -4,6 +4,7 @@ import prettyBytes from 'pretty-bytes';
 import type {BundleId} from '../backends/contract.js';
 import type {BackendSelection, RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
 import {outputError, reasonOf, systemCode} from '../errors/system-failure.js';
+import {readManifest} from '../bundle/archive/manifest.js';
 import {readArchive} from '../bundle/prebuilt/read-archive.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {callBackSafely} from './callbacks.js';
@@ -42,6 +43,11 @@ export interface DownloadBundleResult {
   readonly files: number;
   /** Bytes kept from an earlier download. */
   readonly resumedFrom: number;
+  /**
+   * Whether the digest is the one in the manifest beside the file (`FILE.json`). Backends report no digest: without a
+   * manifest, or with that of another bundle, only the structure of the archive was checked.
+   */
+  readonly verified: boolean;
 }
 
 /**
@@ -89,11 +95,12 @@ export async function downloadBundleFrom(
     callBackSafely(() => onProgress?.({phase: 'download', transferred, total}));
   });
   const {size, sha256, contentSha256, entries, compressed} = await verifyArchive(part, bundleId, open);
+  const verified = await hasManifestOf(path, sha256);
   await moveIntoPlace(part, path, force);
   if (!compressed && path.endsWith('.gz')) host.logger.warn(`${path} is not compressed, whatever its name says`);
   return {
     ...{backend: selection.backend, projectSlug, bundleId, path},
-    ...{size, sha256, contentSha256, files: entries.length, resumedFrom},
+    ...{size, sha256, contentSha256, files: entries.length, resumedFrom, verified},
   };
 }
 
@@ -166,6 +173,16 @@ async function verifyArchive(part: PartFile, bundleId: BundleId, {backend, conte
       `what the ${backend.name} backend sent as bundle ${String(bundleId)} is not a whole archive: ${reasonOf(error)}`,
       {suggestions: ['Download it again.'], cause: error},
     );
+  }
+}
+
+/** Whether the manifest beside `path` is that of the archive with this digest. */
+async function hasManifestOf(path: string, sha256: string): Promise<boolean> {
+  try {
+    return (await readManifest(path))?.sha256 === sha256;
+  } catch {
+    // A file that is no manifest says nothing about the archive.
+    return false;
   }
 }
 

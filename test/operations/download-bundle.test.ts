@@ -21,6 +21,7 @@ async function leavePart(part: string, content: string | Buffer, validator: stri
   await writeFile(`${part}.json`, JSON.stringify(state), {mode: 0o600});
 }
 
+const downloadAgain = (service: Service) => download(service, {force: true});
 const archives = ({runtime}: Service) => runtime.requests.filter(({route}) => route === 'archive');
 const filesIn = async ({project}: Service) => (await readdir(project.directory)).sort();
 
@@ -54,6 +55,25 @@ describe('a download', () => {
     expect(await readFile(join(service.project.directory, 'mine'), 'utf8')).toBe('mine');
     const {size} = await download(service, {output: 'mine', force: true});
     expect(await readFile(join(service.project.directory, 'mine'))).toHaveLength(size);
+  });
+
+  test('is verified when a manifest beside the output has its digest, and said not to be otherwise', async () => {
+    const service = await startService();
+    await service.push();
+    const {path, verified} = await download(service);
+    expect(verified).toBe(false);
+    const {size, sha256, contentSha256} = await downloadAgain(service);
+    const manifest = {
+      ...{schemaVersion: 1, format: 'v2', message: 'm', size, sha256, contentSha256, files: []},
+      ...{rootDir: 'bld', configPath: 'config.json', matchMode: 'strict'},
+      config: {ssrOnly: ['ssr.js'], ssrShared: [], ssrParameters: {}},
+    };
+    await writeFile(`${path}.json`, JSON.stringify(manifest));
+    expect(await downloadAgain(service)).toMatchObject({verified: true});
+    await writeFile(`${path}.json`, JSON.stringify({...manifest, sha256: '0'.repeat(64)}));
+    expect(await downloadAgain(service)).toMatchObject({verified: false});
+    await writeFile(`${path}.json`, 'no manifest');
+    expect(await downloadAgain(service)).toMatchObject({verified: false});
   });
 
   test('does not write through a link that stands where the part goes', async () => {

@@ -43,6 +43,8 @@ export default class BundleDownload extends BaseCommand<typeof BundleDownload> {
     );
     context.output.result(result.path);
     context.output.result(`sha256 ${result.sha256}`);
+    const note = result.verified ? 'verified against the manifest' : 'not verified: the backend reports no digest';
+    context.output.result(note);
     return {...result} satisfies Body<BundleDownloadDocument>;
   }
 }
