@@ -102,6 +102,10 @@ export class TarGuard {
     const size = this.#sizeSaid() ?? own;
     const isFile = files.has(type) && !name.endsWith('/');
     if (!isFile && size !== 0) throw new Error(`it has an entry without content, ${shown(name)}, of ${size} bytes`);
+    // GNU tar makes a folder of it, tar-stream a file.
+    if (type !== '\0' && files.has(type) && name.endsWith('/')) {
+      throw new Error(`it has a file, ${shown(name)}, that programs read as a folder`);
+    }
     this.#countName(name.length);
     this.#said = new Map();
     this.#content = padded(size);

@@ -143,6 +143,10 @@ describe('an archive is refused', () => {
     );
   });
 
+  test('for a file whose name is one of a folder: GNU tar makes a folder of it', async () => {
+    await expect(readEntries({name: 'bld/a/', type: 'file'})).rejects.toThrow('that programs read as a folder');
+  });
+
   test('for a wanted entry that is too large to be held', async () => {
     await expect(readEntries({name: 'wanted', content: 'w'.repeat(MiB + 1)})).rejects.toThrow(
       'wanted in it has more than 1048576 bytes',

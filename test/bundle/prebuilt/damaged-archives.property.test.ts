@@ -1,0 +1,175 @@
+import {spawnSync} from 'node:child_process';
+import {writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {gunzipSync, gzipSync} from 'node:zlib';
+import fc from 'fast-check';
+import type {Header} from 'tar-stream';
+import {expect, test} from 'vitest';
+import {entryPath} from '../../../src/bundle/prebuilt/archive-layout.js';
+import {readArchive as readAsClient} from '../../../src/bundle/prebuilt/read-archive.js';
+import {isRuntimeCliError} from '../../../src/errors/index.js';
+import {inspectArchive} from '../../../src/operations/inspect-bundle.js';
+import {runStepsSilently} from '../../../src/operations/steps.js';
+import {rawTar, type HostileEntry} from '../../testing/local-runtime/archives.js';
+import {makeFolder} from '../project.js';
+
+const config = {
+  name: 'bld/.runtime/config.json',
+  content: JSON.stringify({ssrOnly: ['*.js'], ssrShared: ['**/a'], ssrParameters: {}}),
+};
+const usual: readonly Header['type'][] = ['file', 'file', 'file', 'directory', 'contiguous-file'];
+const rare: readonly Header['type'][] = ['symlink', 'link', 'block-device', 'character-device', 'fifo'];
+const part = fc.oneof(
+  {weight: 12, arbitrary: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'ssr.js', 'n'.repeat(120), 'é', '.')},
+  fc.constantFrom('..', '', 'a\\b', 'C:'),
+);
+const path = fc.array(part, {minLength: 1, maxLength: 4}).map((parts) => parts.join('/'));
+const entry = fc.record({
+  name: fc.oneof({weight: 15, arbitrary: path.map((name) => `bld/${name}`)}, {weight: 1, arbitrary: path}),
+  type: fc.oneof({weight: 9, arbitrary: fc.constantFrom(...usual)}, fc.constantFrom(...rare)),
+  linkname: path,
+  content: fc.string({maxLength: 700}),
+});
+
+/** What is done to the bytes of a tar, or to those of its gzip. */
+type Damage = (bytes: Buffer) => Buffer;
+
+function written(bytes: Buffer, at: number, content: Buffer): Buffer {
+  const copy = Buffer.from(bytes);
+  content.copy(copy, at);
+  return copy;
+}
+
+/** Puts the right sum into the header that begins at `at`. */
+function signed(bytes: Buffer, at: number): Buffer {
+  const copy = written(bytes, at + 148, Buffer.from('        '));
+  const sum = copy.subarray(at, at + 512).reduce((total, byte) => total + byte, 0);
+  return written(copy, at + 148, Buffer.from(`${sum.toString(8).padStart(6, '0')}\0 `));
+}
+
+const position = fc.double({min: 0, max: 1, maxExcluded: true, noNaN: true});
+const at = (bytes: Buffer, where: number) => Math.floor(where * bytes.length);
+
+const cut = position.map(
+  (where): Damage =>
+    (bytes) =>
+      bytes.subarray(0, at(bytes, where)),
+);
+const flip = fc.tuple(position, fc.integer({min: 1, max: 255})).map(([where, mask]): Damage => (bytes) => {
+  const index = at(bytes, where);
+  return written(bytes, index, Buffer.from([(bytes[index] ?? 0) ^ mask]));
+});
+/** Other contents of a field of a header, whose sum is right again. */
+const field = fc
+  .tuple(
+    position,
+    fc.constantFrom(
+      [124, '77777777777\0'],
+      [124, '00000000000\0'],
+      [124, '-0000000001\0'],
+      [124, '99999999999\0'],
+      [124, '\x80\0\0\0\0\0\0\0\0\0\0\x05'],
+      [124, '\x80\0\0\0\x7f\xff\xff\xff\xff\xff\xff\xff'],
+      [124, '\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff'],
+      [124, '            '],
+      [156, 'S'],
+      [156, 'L'],
+      [156, 'K'],
+      [156, 'x'],
+      [156, 'g'],
+      [156, 'V'],
+      [156, '1'],
+      [156, '5'],
+      [156, 'D'],
+      [257, 'ustar  \0'],
+      [257, '\0\0\0\0\0\0'],
+      [345, 'prefix'],
+      [0, '\0'],
+    ) as fc.Arbitrary<[number, string]>,
+  )
+  .map(([where, [offset, text]]): Damage => (bytes) => {
+    const header = Math.floor(at(bytes, where) / 512) * 512;
+    return signed(written(bytes, header + offset, Buffer.from(text, 'latin1')), header);
+  });
+/** Some blocks once more, elsewhere. */
+const splice = fc.tuple(position, position, position).map(([from, to, where]): Damage => (bytes) => {
+  const block = (share: number) => Math.floor(at(bytes, share) / 512) * 512;
+  const [start, end] = [Math.min(block(from), block(to)), Math.max(block(from), block(to))];
+  return Buffer.concat([bytes.subarray(0, block(where)), bytes.subarray(start, end), bytes.subarray(block(where))]);
+});
+const behind = fc.constantFrom<Damage>(
+  (bytes) => Buffer.concat([bytes, bytes]),
+  (bytes) => Buffer.concat([bytes, Buffer.alloc(512)]),
+  (bytes) => Buffer.concat([bytes, Buffer.from('garbage')]),
+);
+const damages = fc.array(fc.oneof({weight: 3, arbitrary: field}, cut, flip, splice, behind), {maxLength: 2});
+const gzipDamages = fc.array(fc.oneof(cut, flip, behind), {maxLength: 1});
+
+interface Case {
+  readonly before: readonly HostileEntry[];
+  readonly after: readonly HostileEntry[];
+  readonly damages: readonly Damage[];
+  readonly gzipDamages: readonly Damage[] | undefined;
+}
+
+async function bytesOf(made: Case): Promise<Buffer> {
+  const tar = await rawTar(...[...made.before, config, ...made.after].map((given) => sized(given)));
+  const damaged = made.damages.reduce<Buffer>((bytes, damage) => damage(bytes), tar);
+  return made.gzipDamages
+    ? made.gzipDamages.reduce<Buffer>((bytes, damage) => damage(bytes), gzipSync(damaged))
+    : damaged;
+}
+
+/** Only files have contents. */
+function sized(given: HostileEntry): HostileEntry {
+  return given.type === undefined || /file$/.test(given.type) ? given : {...given, content: ''};
+}
+
+/** What GNU tar says of a tar: names and sizes of all but folders; nothing when it complains. */
+function listed(tar: Buffer): string[] | undefined {
+  const {status, stdout, error} = spawnSync('tar', ['-tvf', '-', '--quoting-style=c', '--numeric-owner', '-P'], {
+    input: tar,
+    encoding: 'utf8',
+    env: {...process.env, TZ: 'UTC', LC_ALL: 'C.UTF-8'},
+  });
+  if (error || status !== 0) return undefined;
+  return stdout.split('\n').flatMap((line) => {
+    const [, kind, size, quoted] = /^(.)\S+ +\S+ +(\d+) \S+ \S+ ("(?:[^"\\]|\\.)*")/.exec(line) ?? [];
+    if (kind === undefined || kind === 'd' || quoted === undefined) return [];
+    const name = quoted.slice(1, -1).replaceAll(/\\(.)/g, (_, letter: string) => (letter === 'n' ? '\n' : letter));
+    return [`${entryPath(name) ?? name} ${size ?? ''}`];
+  });
+}
+
+const runs = Number(process.env['FUZZ_RUNS'] ?? 150);
+
+test('an archive, however damaged, is read as GNU tar reads it, or is one clear error', async () => {
+  const folder = await makeFolder({});
+  const file = join(folder, 'archive');
+  const made = fc.record<Case>({
+    before: fc.array(entry, {maxLength: 3}),
+    after: fc.array(entry, {maxLength: 3}),
+    damages,
+    gzipDamages: fc.option(gzipDamages, {nil: undefined}),
+  });
+  let accepted = 0;
+  await fc.assert(
+    fc.asyncProperty(made, async (given) => {
+      const bytes = await bytesOf(given);
+      await writeFile(file, bytes);
+      const outcome = await inspectArchive('archive', {}, {cwd: folder, runSteps: runStepsSilently}).catch(
+        (error: unknown) => error,
+      );
+      if (outcome instanceof Error) {
+        expect(isRuntimeCliError(outcome) && outcome.code).toBe('ERR_ARCHIVE_INVALID');
+        return;
+      }
+      accepted += 1;
+      const {entries} = await readAsClient(file);
+      const expected = listed(given.gzipDamages ? gunzipSync(bytes) : bytes);
+      expect(entries.map(({name, size}) => `${name} ${String(size)}`)).toEqual(expected);
+    }),
+    {numRuns: runs, seed: 20261122},
+  );
+  expect(accepted).toBeGreaterThan(runs / 50);
+});
