@@ -43,8 +43,11 @@ export default class BundleDownload extends BaseCommand<typeof BundleDownload> {
     );
     context.output.result(result.path);
     context.output.result(`sha256 ${result.sha256}`);
-    const note = result.verified ? 'verified against the manifest' : 'not verified: the backend reports no digest';
-    context.output.result(note);
+    context.output.info(
+      result.verified
+        ? 'The digest matches the manifest beside the file.'
+        : 'The digest was not verified: the backend reports none, and no manifest beside the file has it.',
+    );
     return {...result} satisfies Body<BundleDownloadDocument>;
   }
 }
