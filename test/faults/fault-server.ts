@@ -5,6 +5,7 @@ import https from 'node:https';
 import net, {type AddressInfo, type Server, type Socket} from 'node:net';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {selfSigned} from '../http/self-signed.js';
+import {closedPort} from '../http/with-server.js';
 
 /** A header line. A list of them may name one twice. */
 export type HeaderLine = readonly [name: string, value: string];
@@ -84,11 +85,9 @@ export async function startSilentServer(scheme: 'http' | 'https'): Promise<Fault
   return listen(net.createServer(), scheme, []);
 }
 
-/** An address of loopback where nobody listens. */
+/** An origin that refuses connections. */
 export async function closedOrigin(): Promise<string> {
-  const server = await startSilentServer('http');
-  await server[Symbol.asyncDispose]();
-  return server.origin;
+  return `http://127.0.0.1:${String(await closedPort())}`;
 }
 
 async function listen(server: Server, scheme: string, requests: readonly SeenRequest[]): Promise<FaultServer> {

@@ -5,6 +5,7 @@ import http, {
   type ServerResponse,
 } from 'node:http';
 import https from 'node:https';
+import {once} from 'node:events';
 import net, {type AddressInfo, type Socket} from 'node:net';
 import {onTestFinished} from 'vitest';
 import {selfSigned} from './self-signed.js';
@@ -76,13 +77,19 @@ export function sendJson(response: ServerResponse, status: number, value: unknow
   response.writeHead(status, {'content-type': 'application/json'}).end(JSON.stringify(value));
 }
 
-/** A port of loopback where nobody listens. */
+/**
+ * A port of loopback where nobody listens, and nobody can while this process runs: a connection has it for its own end. A
+ * port that was only closed may be given to the server of another test.
+ */
 export async function closedPort(): Promise<number> {
-  const server = net.createServer();
+  const server = net.createServer((socket) => socket.unref().on('error', () => undefined));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const {port} = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+  const socket = net.connect((server.address() as AddressInfo).port, '127.0.0.1').unref();
+  socket.on('error', () => undefined);
+  await Promise.all([once(socket, 'connect'), once(server, 'connection')]);
+  server.close();
+  if (socket.localPort === undefined) throw new Error('a connected socket has no port');
+  return socket.localPort;
 }
 
 async function readAll(message: IncomingMessage): Promise<Buffer> {
