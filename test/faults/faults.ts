@@ -336,35 +336,34 @@ const statuses = [
   isVariant: status !== 503,
 }));
 
-const retryAfter = (name: string, headers: readonly HeaderLine[], wait?: Wait): FaultLine => ({
-  name: `429, Retry-After ${name}`,
-  fault: {kind: 'answer', status: 429, headers: [json, ...headers], body: detail},
-  ends: all(limited(5, 'ERR_RATE_LIMITED', wait)),
-  isVariant: headers.length > 0,
-});
+const retryAfter = (name: string, values: readonly (string | (() => string))[], wait?: Wait): FaultLine => {
+  const headers = () => values.map((value): HeaderLine => ['retry-after', typeof value === 'string' ? value : value()]);
+  return {
+    name: `429, Retry-After ${name}`,
+    fault: () => ({kind: 'answer', status: 429, headers: [json, ...headers()], body: detail}),
+    ends: all(limited(5, 'ERR_RATE_LIMITED', wait)),
+    isVariant: values.length > 0,
+  };
+};
+
+/** Of the answer, not of the time at which this file was loaded. */
+const inAnHour = () => new Date(Date.now() + 3_600_000).toUTCString();
 
 const limits: readonly FaultLine[] = [
   retryAfter('absent', []),
-  retryAfter('in seconds', [['retry-after', '1']], asked.oneSecond),
-  retryAfter('0', [['retry-after', '0']], asked.nothing),
-  retryAfter('a date', [['retry-after', new Date(Date.now() + 3_600_000).toUTCString()]], asked.oneHour),
-  retryAfter('a date gone by', [['retry-after', 'Wed, 21 Oct 2015 07:28:00 GMT']], asked.nothing),
-  retryAfter('garbage', [['retry-after', 'soon']]),
-  retryAfter('empty', [['retry-after', '']]),
-  retryAfter('negative', [['retry-after', '-5']]),
-  retryAfter('a fraction', [['retry-after', '1.5']]),
-  retryAfter('huge', [['retry-after', '9'.repeat(18)]], asked.ages),
-  retryAfter('an exponent', [['retry-after', '1e400']]),
-  retryAfter('a date far away', [['retry-after', 'Fri, 31 Dec 9999 23:59:59 GMT']], asked.ages),
-  retryAfter('longer than a number', [['retry-after', '9'.repeat(400)]], asked.ages),
-  retryAfter(
-    'twice: the first counts',
-    [
-      ['retry-after', '0'],
-      ['retry-after', '1'],
-    ],
-    asked.nothing,
-  ),
+  retryAfter('in seconds', ['1'], asked.oneSecond),
+  retryAfter('0', ['0'], asked.nothing),
+  retryAfter('a date', [inAnHour], asked.oneHour),
+  retryAfter('a date gone by', ['Wed, 21 Oct 2015 07:28:00 GMT'], asked.nothing),
+  retryAfter('garbage', ['soon']),
+  retryAfter('empty', ['']),
+  retryAfter('negative', ['-5']),
+  retryAfter('a fraction', ['1.5']),
+  retryAfter('huge', ['9'.repeat(18)], asked.ages),
+  retryAfter('an exponent', ['1e400']),
+  retryAfter('a date far away', ['Fri, 31 Dec 9999 23:59:59 GMT'], asked.ages),
+  retryAfter('longer than a number', ['9'.repeat(400)], asked.ages),
+  retryAfter('twice: the first counts', ['0', '1'], asked.nothing),
 ];
 
 /** "An answer decides": 4, 5 or 7. What changes nothing is repeated after 5xx; what the token endpoint refuses is OAuth's. */
