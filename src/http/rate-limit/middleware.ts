@@ -29,9 +29,16 @@ interface Count {
 
 /** A retry under way through the re-dispatch helper. */
 interface Redispatch {
+  /** The counts of the middleware that makes it: a chain may have several. */
+  readonly owner: object;
   readonly count: Count;
   readonly target: string;
+  readonly outer: Redispatch | undefined;
 }
+
+/** The chain may wrap a request on its way back to the middleware, so its identity cannot carry the count. */
+// One for all: Node never lets go of a storage that was used, and asks each of them about every promise.
+const redispatches = new AsyncLocalStorage<Redispatch>();
 
 /**
  * Retries requests that the server answers with a rate-limit status (`interface.md`, Limits 1 to 5). An aborted signal
@@ -43,11 +50,10 @@ export function createRateLimitMiddleware(config: RateLimitMiddlewareConfig = {}
   const policy = resolveRateLimitPolicy(config);
   const copies = new WeakMap<Request, Request>();
   const counts = new WeakMap<Request, Count>();
-  // The chain may wrap the request on its way back here, so its identity cannot carry the count.
-  const redispatches = new AsyncLocalStorage<Redispatch>();
 
   const countOf = (request: Request): Count => {
-    const redispatch = redispatches.getStore();
+    let redispatch = redispatches.getStore();
+    while (redispatch !== undefined && redispatch.owner !== counts) redispatch = redispatch.outer;
     const inherited = redispatch?.target === targetOf(request) ? redispatch.count : undefined;
     const count = counts.get(request) ?? inherited ?? {retries: 0};
     counts.set(request, count);
@@ -93,7 +99,8 @@ export function createRateLimitMiddleware(config: RateLimitMiddlewareConfig = {}
         if (again === undefined) break;
         count.retries += 1;
         if (redispatch !== undefined) {
-          last = await redispatches.run({count, target: targetOf(request)}, () => redispatch(again));
+          const store = {owner: counts, count, target: targetOf(request), outer: redispatches.getStore()};
+          last = await redispatches.run(store, () => redispatch(again));
           break;
         }
         last = await send(again);

@@ -10,19 +10,22 @@ const networkResources: ReadonlySet<string> = new Set([
   'HTTPCLIENTREQUEST',
 ]);
 
+/** The watch that a call belongs to. One for all: Node never lets go of a storage, and asks each about every promise. */
+const watches = new AsyncLocalStorage<object>();
+
 /** Calls `call` and tells whether it, or anything that it set off, reached for the network. */
 export async function watchNetwork<Result>(
   call: () => Promise<Result>,
 ): Promise<{readonly result: Result; readonly reached: boolean}> {
-  const inside = new AsyncLocalStorage<true>();
+  const watch = {};
   let reached = false;
   const hook = createHook({
     init(_, type) {
-      if (networkResources.has(type) && inside.getStore()) reached = true;
+      if (networkResources.has(type) && watches.getStore() === watch) reached = true;
     },
   }).enable();
   try {
-    return {result: await inside.run(true, call), reached};
+    return {result: await watches.run(watch, call), reached};
   } finally {
     hook.disable();
   }
