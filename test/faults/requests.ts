@@ -38,6 +38,8 @@ export interface MatrixRequest {
 
 const projectSlug = 'shop';
 const targetSlug = 'staging';
+/** Git, which is asked for the message of a bundle without one, would be started for each cell. */
+const message = 'one';
 
 function api({origin, options}: CellCall) {
   const auth = new BearerTokenStrategy('canary-api-token');
@@ -78,13 +80,13 @@ export const apiRequests: readonly MatrixRequest[] = [
     name: 'api token',
     request: 'token',
     kind: 'token',
-    run: (call) => pushRuntimeBundle(withOAuth(call), call.host),
+    run: (call) => pushRuntimeBundle({...withOAuth(call), message}, call.host),
   },
   {
     name: 'api upload',
     request: 'upload',
     kind: 'write',
-    run: (call) => pushRuntimeBundle({...api(call), archive: call.archives?.v2}, call.host),
+    run: (call) => pushRuntimeBundle({...api(call), message, archive: call.archives?.v2}, call.host),
   },
   {
     name: 'api deploy',
@@ -109,19 +111,19 @@ export const legacyWrites: readonly MatrixRequest[] = [
     name: 'legacy v1 upload',
     request: 'upload',
     kind: 'write',
-    run: (call) => pushRuntimeBundle({...legacy(call), archive: call.archives?.v1}, call.host),
+    run: (call) => pushRuntimeBundle({...legacy(call), message, archive: call.archives?.v1}, call.host),
   },
   {
     name: 'legacy v1 upload with deployment',
     request: 'upload',
     kind: 'write',
-    run: (call) => pushRuntimeBundle({...legacy(call), targetSlug, archive: call.archives?.v1}, call.host),
+    run: (call) => pushRuntimeBundle({...legacy(call), message, targetSlug, archive: call.archives?.v1}, call.host),
   },
   {
     name: 'legacy v2 upload',
     request: 'upload',
     kind: 'write',
-    run: (call) => pushRuntimeBundle({...legacy(call), v2: true, archive: call.archives?.v2}, call.host),
+    run: (call) => pushRuntimeBundle({...legacy(call), message, v2: true, archive: call.archives?.v2}, call.host),
   },
   {
     name: 'legacy deploy',
