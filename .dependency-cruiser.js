@@ -44,7 +44,7 @@ const groups = {
   // The words for a retry, which a log and a terminal share.
   retryWords: 'src/http/rate-limit/announce[.]ts',
   // What an operation and its setting accept is stated once.
-  limits: 'src/operations/longest-timeout[.]ts',
+  limits: 'src/operations/options[.]ts',
 };
 
 /** npm packages that one place owns; everyone else asks that place. */

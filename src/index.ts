@@ -16,13 +16,13 @@ import {
   type DeleteBundlesOptions,
   type DeleteBundlesResult,
 } from './operations/delete-bundles.js';
-import {deployBundle as deploy} from './operations/deploy-bundle.js';
+import {deployBundle as deploy} from './operations/deploy/deploy-bundle.js';
 import {
   downloadBundle as download,
   type DownloadBundleOptions,
   type DownloadBundleResult,
 } from './operations/download-bundle.js';
-import type {Host} from './operations/host.js';
+import {runStepsSilently, type Host} from './operations/steps.js';
 import {
   inspectArchive as lookIntoArchive,
   inspectBundle as lookIntoBundle,
@@ -31,12 +31,13 @@ import {
   type InspectArchiveOptions,
   type InspectBundleOptions,
 } from './operations/inspect-bundle.js';
-import {listBundles as list, type ListBundlesResult} from './operations/list-bundles.js';
 import {
+  listBundles as list,
   listDeployments as history,
+  type ListBundlesResult,
   type ListDeploymentsOptions,
   type ListDeploymentsResult,
-} from './operations/list-deployments.js';
+} from './operations/list.js';
 import type {
   BuildBundleOptions,
   DeployBundleOptions,
@@ -48,19 +49,18 @@ import type {
   PushV2Result,
   WaitForDeploymentOptions,
 } from './operations/options.js';
-import {pushBundleV2 as pushV2} from './operations/push-bundle-v2.js';
 import {
+  pushBundleV2 as pushV2,
   previewPush as previewOfPush,
   pushRuntimeBundle as push,
   type PushPreview,
-} from './operations/push-runtime-bundle.js';
+} from './operations/push/push-runtime-bundle.js';
 import {
   rollbackBundle as rollback,
   type RollbackBundleOptions,
   type RollbackBundleResult,
-} from './operations/rollback-bundle.js';
-import {runStepsSilently} from './operations/steps.js';
-import {waitForDeployment as wait} from './operations/wait-for-deployment.js';
+} from './operations/deploy/rollback-bundle.js';
+import {waitForDeployment as wait} from './operations/deploy/wait-for-deployment.js';
 import type {DeploymentState} from './backends/contract.js';
 import {packageVersion} from './version.js';
 
@@ -223,12 +223,12 @@ export type {
   InspectedFile,
   PatternMatches,
 } from './operations/inspect-bundle.js';
-export type {ListBundlesResult} from './operations/list-bundles.js';
-export type {ListDeploymentsOptions, ListDeploymentsResult} from './operations/list-deployments.js';
-export type {PushPlace, PushRecord, PushRecords} from './operations/push-records.js';
-export type {PushPreview} from './operations/push-runtime-bundle.js';
-export type {UnchangedBundle} from './operations/unchanged-bundle.js';
-export type {RollbackBundleOptions, RollbackBundleResult} from './operations/rollback-bundle.js';
+export type {ListBundlesResult} from './operations/list.js';
+export type {ListDeploymentsOptions, ListDeploymentsResult} from './operations/list.js';
+export type {PushPlace, PushRecord, PushRecords} from './operations/options.js';
+export type {PushPreview} from './operations/push/push-runtime-bundle.js';
+export type {UnchangedBundle} from './operations/push/unchanged-bundle.js';
+export type {RollbackBundleOptions, RollbackBundleResult} from './operations/deploy/rollback-bundle.js';
 export type {BackendSettings} from './backends/configuration.js';
 export type {
   Backend,

@@ -1,6 +1,6 @@
-import {commandLine} from '../errors/command-line.js';
+import {commandLine} from '../errors/suggest.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
-import {isRecord} from '../errors/is-record.js';
+import {isRecord} from '../errors/json.js';
 import {readJson, wrongAnswer} from '../http/index.js';
 import type {BundleId, BundleMatches, ListResult} from './contract.js';
 

@@ -1,5 +1,5 @@
 import {BACKEND_API_VERSION, type Backend, type BackendCapability} from './contract.js';
-import {isRecord} from '../errors/is-record.js';
+import {isRecord} from '../errors/json.js';
 import {reasonOf} from '../errors/system-failure.js';
 
 const namePattern = /^[a-z][a-z0-9-]{0,31}$/;

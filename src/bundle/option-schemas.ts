@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import {isRecord} from '../errors/is-record.js';
+import {isRecord} from '../errors/json.js';
 import type {BundleV2MatchMode} from './types.js';
 
 // The values of options that other places take too: the settings of the command line, manifests, the local runtime. What

@@ -1,4 +1,4 @@
-export {nearest} from './nearest.js';
+export {nearest} from './suggest.js';
 export {catalogue, exitCodeMeanings, exitCodes, type ErrorCode} from './catalogue.js';
 export {
   amendError,

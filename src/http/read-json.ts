@@ -2,7 +2,7 @@ import type {Response} from 'got';
 import {createError, type RuntimeCliError} from '../errors/index.js';
 import {describeRequest} from './connection/call.js';
 import {notJson} from './errors/to-cli-error.js';
-import {parseJson} from '../errors/parse-json.js';
+import {parseJson} from '../errors/json.js';
 
 /**
  * The JSON of an answer that was read as text.

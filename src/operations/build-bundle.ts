@@ -11,11 +11,8 @@ import {
 } from '../bundle/index.js';
 import type {Bundle, PackResult} from '../bundle/types.js';
 import {createError} from '../errors/index.js';
-import {callBackNow} from './callbacks.js';
-import {describeArchive, describeFiles} from './describe.js';
-import type {Host} from './host.js';
+import {callBackNow, describeArchive, describeFiles, warnAll, watched, type Host, type StepView} from './steps.js';
 import type {BuildBundleOptions, CommonOptions} from './options.js';
-import {warnAll, watched, type StepView} from './steps.js';
 
 /** What `buildBundle` resolves to. */
 export interface BuildBundleResult {

@@ -1,13 +1,9 @@
 import type {BundleId} from '../backends/contract.js';
 import type {BackendSelection, RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
-import {callBackSafely} from './callbacks.js';
-import {chooseForBundle, idFor} from './choose-for-bundle.js';
-import {count} from './describe.js';
-import type {Host} from './host.js';
-import {invoke, openBackend} from './open-backend.js';
+import {callBackSafely, count, resolveBackend, resolveStep, watched, type Host, type StepView} from './steps.js';
+import {chooseForBundle, idFor, invoke, openBackend} from './open-backend.js';
 import type {CommonOptions, ConnectionOptions} from './options.js';
-import {resolveBackend, resolveStep, watched, type StepView} from './steps.js';
 
 /** What became of one bundle. */
 export interface BundleDeletion {

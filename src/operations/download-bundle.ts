@@ -7,13 +7,10 @@ import {outputError, reasonOf, systemCode} from '../errors/system-failure.js';
 import {readManifest} from '../bundle/archive/manifest.js';
 import {readArchive} from '../bundle/prebuilt/read-archive.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
-import {callBackSafely} from './callbacks.js';
-import {chooseForBundle, idFor} from './choose-for-bundle.js';
-import type {Host} from './host.js';
-import {invoke, openBackend, type OpenBackend} from './open-backend.js';
+import {callBackSafely, resolveBackend, resolveStep, watched, type Host} from './steps.js';
+import {chooseForBundle, idFor, invoke, openBackend, type OpenBackend} from './open-backend.js';
 import type {CommonOptions, ConnectionOptions} from './options.js';
 import {PartFile} from './part-file.js';
-import {resolveBackend, resolveStep, watched} from './steps.js';
 
 /** Options of `downloadBundle`. */
 export interface DownloadBundleOptions extends CommonOptions, ConnectionOptions {

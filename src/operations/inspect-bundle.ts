@@ -9,11 +9,9 @@ import {isGzip, readArchive} from '../bundle/prebuilt/read-archive.js';
 import type {Bundle, BundleConfig, BundleFileCategory, BundleFormat} from '../bundle/types.js';
 import {secretWarnings} from '../bundle/files/sensitive-files.js';
 import type {RuntimeBackend} from '../backends/select.js';
-import {chooseForBundle} from './choose-for-bundle.js';
-import {count} from './describe.js';
+import {chooseForBundle} from './open-backend.js';
+import {count, resolveBackend, resolveStep, watched, type Host} from './steps.js';
 import {downloadBundleFrom, type DownloadBundleOptions} from './download-bundle.js';
-import type {Host} from './host.js';
-import {resolveBackend, resolveStep, watched} from './steps.js';
 
 /** How to look into an archive. */
 export interface InspectArchiveOptions {

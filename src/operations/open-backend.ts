@@ -1,22 +1,25 @@
+import {requestedBundleId} from '../backends/answers.js';
+import {callBackend} from '../backends/call.js';
 import {missingConfiguration, optionsOf, secretOptions} from '../backends/configuration.js';
 import {createBackendContext} from '../backends/context.js';
-import {callBackend} from '../backends/call.js';
-import type {Backend, BackendCapability, BackendContext} from '../backends/contract.js';
+import type {Backend, BackendCapability, BackendContext, BundleId} from '../backends/contract.js';
 import {createBackendRegistry, type BackendRegistry} from '../backends/registry.js';
 import {
   fallbackWarning,
   notConfigured,
   selectBackend,
   unfitForApi,
+  uploadFallbackReason,
   type BackendSelection,
   type RuntimeBackendPreference,
+  type RuntimeBackend,
 } from '../backends/select.js';
 import {readLent} from '../bundle/archive/lent-chunks.js';
-import {createError} from '../errors/index.js';
-import {callBackSafely} from './callbacks.js';
-import type {Host} from './host.js';
-import {longestTimeoutSeconds} from './longest-timeout.js';
-import type {CommonOptions, ConnectionOptions, Phase} from './options.js';
+import {checkSlug, optionProblemsError, type OptionProblem} from '../bundle/index.js';
+import {createError, amendError, isRuntimeCliError} from '../errors/index.js';
+import {commandLine} from '../errors/suggest.js';
+import {longestTimeoutSeconds, type CommonOptions, type ConnectionOptions, type Phase} from './options.js';
+import {callBackSafely, type Host} from './steps.js';
 
 /** What choosing and opening a backend takes. */
 export type BackendCallOptions = CommonOptions &
@@ -30,6 +33,26 @@ export type BackendCallOptions = CommonOptions &
 export interface OpenBackend {
   readonly backend: Backend;
   readonly context: BackendContext;
+}
+
+/**
+ * Checks the slugs of a call.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` that lists every problem.
+ */
+export function verifySlugs(options: {readonly projectSlug: string; readonly targetSlug?: string | undefined}): void {
+  const problems = [checkSlug('projectSlug', options.projectSlug), ...targetProblems(options)];
+  rejectProblems(problems.filter((problem) => problem !== undefined));
+}
+
+/** What is wrong with the target of a call. */
+export function targetProblems({targetSlug}: {readonly targetSlug?: string | undefined}): readonly OptionProblem[] {
+  const problem = targetSlug === undefined ? undefined : checkSlug('targetSlug', targetSlug);
+  return problem ? [problem] : [];
+}
+
+/** @throws RuntimeCliError `ERR_OPTION_INVALID` that lists `problems`, if there are any. */
+export function rejectProblems(problems: readonly OptionProblem[]): void {
+  if (problems.length > 0) throw optionProblemsError(problems);
 }
 
 /**
@@ -190,4 +213,52 @@ function missingFor(name: string, options: CallWithoutSlugs, host: Host): Promis
   const {env, logger} = host;
   const {projectSlug, targetSlug} = options;
   return missingConfiguration(registryOf(options).get(name), options, {env, logger, projectSlug, targetSlug});
+}
+
+/** A choice without a fallback. */
+export interface BundleSelection extends Omit<BackendSelection, 'fallback'> {
+  /** The backend that `auto` would have fallen back to, were there no ids. */
+  readonly other?: RuntimeBackend | undefined;
+}
+
+/** A command without its `--runtime-backend`. */
+export type Command = readonly (string | number)[];
+
+/**
+ * Verifies a call that names bundles by their ids and chooses its backend; nothing is sent. It has no fallback: ids never
+ * cross backends.
+ * @param command does what the call does; an error of `auto` shows it for the other backend
+ * @throws RuntimeCliError for wrong slugs, a backend that is not configured or cannot do it.
+ */
+export async function chooseForBundle(
+  options: BackendCallOptions & {readonly preference: RuntimeBackendPreference},
+  capabilities: readonly BackendCapability[],
+  command: Command,
+  host: Host,
+): Promise<BundleSelection> {
+  options.signal?.throwIfAborted();
+  verifySlugs(options);
+  try {
+    const {fallback, ...selection} = await chooseBackend(options.preference, options, capabilities, host);
+    return {...selection, other: fallback};
+  } catch (error) {
+    const mayBeLegacy = options.preference === 'auto' && options.legacyAuth !== undefined;
+    throw withOtherBackend(error, mayBeLegacy ? 'legacy' : undefined, command);
+  }
+}
+
+/**
+ * The error of a backend that definitely refused, with the command for the other one: the same id is another bundle
+ * there, and who knows where it was pushed to says so.
+ */
+export function withOtherBackend(error: unknown, other: RuntimeBackend | undefined, command: Command): unknown {
+  if (other === undefined || !isRuntimeCliError(error) || uploadFallbackReason(error) === undefined) return error;
+  return amendError(error, {
+    suggestions: [`If you push to the ${other} backend, run:`, commandLine(...command, '--runtime-backend', other)],
+  });
+}
+
+/** Ids of the built-in backends are numbers, however they were typed; those of plugins are what they are. */
+export function idFor(backend: RuntimeBackend, bundleId: BundleId): BundleId {
+  return backend === 'api' || backend === 'legacy' ? requestedBundleId(bundleId, backend) : bundleId;
 }

@@ -1,12 +1,12 @@
 import type {BackendSettings} from '../backends/configuration.js';
 import type {BundleId, BundleMatches, DeploymentRef, DeploymentStatus} from '../backends/contract.js';
+import type {BackendLocation} from '../backends/location.js';
 import type {BackendRegistry} from '../backends/registry.js';
 import type {RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
 import type {BundleContentOptions} from '../bundle/index.js';
 import type {BundleFormat} from '../bundle/types.js';
 import type {RateLimitMiddlewareConfig} from '../http/rate-limit/index.js';
 import type {RetryEvent} from '../http/types.js';
-import type {PushRecords} from './push-records.js';
 
 /** The current phase of an operation. `slot`: waiting for another deployment to the target to end. */
 export type Phase = 'build' | 'upload' | 'slot' | 'deploy' | 'wait' | 'download';
@@ -221,4 +221,29 @@ export interface DeployBundleResult {
   readonly warnings: readonly string[];
   /** The backend's own answer, untouched. */
   readonly raw: unknown;
+}
+
+/** The longest time that a timer takes, in whole seconds: 24 days. A longer one would end at once. */
+export const longestTimeoutSeconds = 2_147_483;
+
+/** What bundles are pushed to: a project, where a backend keeps it. Plain JSON without secrets. */
+export interface PushPlace extends BackendLocation {
+  readonly projectSlug: string;
+}
+
+/** What was pushed last to a place. */
+export interface PushRecord {
+  readonly bundleId: BundleId;
+  /** Digest of what makes the bundle what it is, hex. */
+  readonly fingerprint: string;
+  /** When it was uploaded, ISO 8601. */
+  readonly pushedAt: string;
+}
+
+/** Keeps what was pushed last to each place. When a member rejects, the push goes on as if nothing was known. */
+export interface PushRecords {
+  /** Resolves to nothing when nothing was pushed there. */
+  read(place: PushPlace): Promise<PushRecord | undefined>;
+  /** Replaces what is known of the place. Two pushes may write at the same time: either record may stay, whole. */
+  write(place: PushPlace, record: PushRecord): Promise<void>;
 }

@@ -9,7 +9,7 @@ import {isOwn} from '../files/temporary-directory.js';
 import {outputError} from '../errors/system-failure.js';
 
 /** What a part belongs to: bytes of anything else are not added to it. */
-export interface PartIdentity {
+interface PartIdentity {
   readonly backend: string;
   readonly projectSlug: string;
   readonly bundleId: BundleId;
@@ -116,7 +116,7 @@ async function digestOf(path: string): Promise<{readonly size: number; readonly 
 }
 
 /** Writes what arrives into a part: behind what is there, when the bytes begin there, else in its place. */
-export class PartWriter extends Writable {
+class PartWriter extends Writable {
   /** Bytes that have arrived through this writer. */
   received = 0;
   /** Bytes of the whole file, when they are known. */

@@ -1,7 +1,27 @@
+import prettyBytes from 'pretty-bytes';
 import type {BackendSelection} from '../backends/select.js';
-import type {RetryEvent} from '../http/types.js';
-import {callBackNow} from './callbacks.js';
+import type {BundlePlan} from '../bundle/index.js';
+import type {Bundle} from '../bundle/types.js';
+import type {TemporaryDirectory} from '../files/temporary-directory.js';
+import type {Environment, Logger, RetryEvent} from '../http/types.js';
 import type {CommonOptions, OperationProgress} from './options.js';
+
+/** What operations know of the process that runs them. Library calls get the process's own; tests give what they like. */
+export interface Host {
+  /** Absolute path that relative ones start from. */
+  readonly cwd: string;
+  readonly env: Environment;
+  readonly logger: Logger;
+  /** `User-Agent` of every request; begins with `mycli/<semver>`. */
+  readonly userAgent: string;
+  /** Values that are masked in everything that is printed. */
+  readonly secrets?: readonly string[] | undefined;
+  now(): Date;
+  /** Runs the steps of an operation, and shows them to whoever watches. */
+  readonly runSteps: RunSteps;
+  /** Makes a private folder for archives. Whoever asks for it removes it. */
+  createTemporaryDirectory(): Promise<TemporaryDirectory>;
+}
 
 /** A step of an operation, declared before the operation starts. */
 export interface Step<Name extends string = string> {
@@ -83,4 +103,47 @@ export async function resolveBackend<Selection extends BackendSelection>(
 /** Tells the view of warnings that the result carries too. */
 export function warnAll(view: StepView, warnings: readonly string[]): void {
   for (const warning of warnings) view.warn(warning);
+}
+
+/**
+ * Calls a callback of the caller before anything is sent, and waits for it: it may be async, whatever its type says.
+ * @throws whatever it throws.
+ */
+export async function callBack(callback: () => unknown): Promise<void> {
+  await callback();
+}
+
+/** Calls a callback of the caller when it is too late to fail: what it throws, now or later, is ignored. */
+export function callBackSafely(callback: () => unknown): void {
+  callBack(callback).catch(() => undefined);
+}
+
+/**
+ * Calls a callback of the caller in the midst of work that can still fail, and does not wait for it: a promise that it
+ * returns may reject unseen.
+ * @throws what it throws itself.
+ */
+export function callBackNow(callback: () => unknown): void {
+  const returned = callback();
+  if (returned instanceof Promise) returned.catch(() => undefined);
+}
+
+/** `12 files, 3.2 MB` */
+export function describeFiles({files, totalBytes}: Pick<BundlePlan, 'files' | 'totalBytes'>): string {
+  return `${count(files.length, 'file')}, ${prettyBytes(totalBytes)}`;
+}
+
+/** `v2 archive, 12 files, 1.1 MB, sha256 0123456789ab` */
+export function describeArchive(bundle: Bundle): string {
+  return `${describeSize(bundle)}, sha256 ${bundle.sha256.slice(0, 12)}`;
+}
+
+/** `v2 archive, 12 files, 1.1 MB` */
+export function describeSize({format, files, size}: Pick<Bundle, 'format' | 'files' | 'size'>): string {
+  return `${format} archive, ${count(files.length, 'file')}, ${prettyBytes(size)}`;
+}
+
+/** `1 file`, `2 files` */
+export function count(number: number, noun: string): string {
+  return `${String(number)} ${noun}${number === 1 ? '' : 's'}`;
 }

@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest';
 import {ApiKeyStrategy} from '../../src/http/index.js';
 import type {PushRuntimeBundleBackendOptions} from '../../src/operations/options.js';
-import {pushRuntimeBundle} from '../../src/operations/push-runtime-bundle.js';
+import {pushRuntimeBundle} from '../../src/operations/push/push-runtime-bundle.js';
 import {createProject} from '../operations/test-host.js';
 import {startRecordingServer, type RecordingServer} from '../recording-server.js';
 

@@ -1,8 +1,8 @@
 import {afterEach, beforeEach, describe, expect, test, vi} from 'vitest';
 import {ApiKeyStrategy, OAuthClientCredentialsStrategy} from '../../src/http/index.js';
-import {deployBundle} from '../../src/operations/deploy-bundle.js';
-import {listBundles} from '../../src/operations/list-bundles.js';
-import {waitForDeployment} from '../../src/operations/wait-for-deployment.js';
+import {deployBundle} from '../../src/operations/deploy/deploy-bundle.js';
+import {listBundles} from '../../src/operations/list.js';
+import {waitForDeployment} from '../../src/operations/deploy/wait-for-deployment.js';
 import {createProject} from '../operations/test-host.js';
 import {startRecordingServer, type Reply} from '../recording-server.js';
 

@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import {ApiKeyStrategy, BearerTokenStrategy, OAuthClientCredentialsStrategy} from '../../src/http/index.js';
-import {deployBundle} from '../../src/operations/deploy-bundle.js';
-import {pushRuntimeBundle} from '../../src/operations/push-runtime-bundle.js';
+import {deployBundle} from '../../src/operations/deploy/deploy-bundle.js';
+import {pushRuntimeBundle} from '../../src/operations/push/push-runtime-bundle.js';
 import {faultLines, type FaultLine} from './faults.js';
 import {done} from './outcomes.js';
 import type {CellCall, MatrixRequest} from './requests.js';

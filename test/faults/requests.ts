@@ -1,12 +1,12 @@
 import {ApiKeyStrategy, BearerTokenStrategy, OAuthClientCredentialsStrategy} from '../../src/http/index.js';
 import {deleteBundles} from '../../src/operations/delete-bundles.js';
-import {deployBundle} from '../../src/operations/deploy-bundle.js';
+import {deployBundle} from '../../src/operations/deploy/deploy-bundle.js';
 import {downloadBundle} from '../../src/operations/download-bundle.js';
-import type {Host} from '../../src/operations/host.js';
-import {listBundles} from '../../src/operations/list-bundles.js';
+import type {Host} from '../../src/operations/steps.js';
+import {listBundles} from '../../src/operations/list.js';
 import type {CommonOptions} from '../../src/operations/options.js';
-import {pushRuntimeBundle} from '../../src/operations/push-runtime-bundle.js';
-import {waitForDeployment} from '../../src/operations/wait-for-deployment.js';
+import {pushRuntimeBundle} from '../../src/operations/push/push-runtime-bundle.js';
+import {waitForDeployment} from '../../src/operations/deploy/wait-for-deployment.js';
 import type {FaultLine, RequestKind} from './faults.js';
 import {done, polled, type Outcome} from './outcomes.js';
 import {deploymentId, type RequestName} from './right-answers.js';

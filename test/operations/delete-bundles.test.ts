@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import {deleteBundles, type BundleDeletion, type DeleteBundlesOptions} from '../../src/operations/delete-bundles.js';
 import {createError} from '../../src/errors/index.js';
-import {listBundles} from '../../src/operations/list-bundles.js';
+import {listBundles} from '../../src/operations/list.js';
 import {startService, type Service} from './pushed-bundles.js';
 
 function remove({connection, project}: Service, options: Partial<DeleteBundlesOptions>) {

@@ -2,8 +2,7 @@ import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {createTemporaryDirectory} from '../../src/files/temporary-directory.js';
-import type {Host} from '../../src/operations/host.js';
-import {runStepsSilently} from '../../src/operations/steps.js';
+import {runStepsSilently, type Host} from '../../src/operations/steps.js';
 
 /** A folder with a build, and a host whose temporary folders lie in it. */
 export interface TestProject extends AsyncDisposable {

@@ -4,7 +4,7 @@ import {createError} from '../../errors/index.js';
 import {readTextFile} from '../../modules/index.js';
 import {archivedConfigSchema} from '../config/content-schema.js';
 import {describeProblems, fieldProblems, matchModeSchema} from '../option-schemas.js';
-import {parseJson} from '../../errors/parse-json.js';
+import {parseJson} from '../../errors/json.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import type {Bundle, BundleFile, BundleFileCategory} from '../types.js';
 import {stageFile, type StagedFile} from '../../files/stage-file.js';

@@ -5,7 +5,7 @@ import {createError, nearest} from '../../errors/index.js';
 import {loadModule, readTextFile} from '../../modules/index.js';
 import {diskConfigSchema, serverConfigKeys, serverConfigSchema, type BundleContent} from './content-schema.js';
 import {describeProblems, fieldProblems} from '../option-schemas.js';
-import {parseJson} from '../../errors/parse-json.js';
+import {parseJson} from '../../errors/json.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 
 /** What one source says about a bundle's configuration. */

@@ -2,7 +2,7 @@ import {resolve} from 'node:path';
 import * as v from 'valibot';
 import {createError, type RuntimeCliError} from '../../errors/index.js';
 import {verifyRegularFile} from '../../modules/index.js';
-import {parseJson} from '../../errors/parse-json.js';
+import {parseJson} from '../../errors/json.js';
 import {archivedConfigSchema} from '../config/content-schema.js';
 import {describeProblems, fieldProblems} from '../option-schemas.js';
 import {reasonOf} from '../../errors/system-failure.js';

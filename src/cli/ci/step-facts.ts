@@ -1,5 +1,5 @@
 import {isRuntimeCliError} from '../../errors/index.js';
-import {isRecord} from '../../errors/is-record.js';
+import {isRecord} from '../../errors/json.js';
 import type {JsonDocument} from '../output/output.js';
 
 /** What later steps of a pipeline want to know, by the name of the output. */

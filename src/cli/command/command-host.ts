@@ -1,6 +1,5 @@
 import type {Logger} from '../../http/types.js';
-import type {Host} from '../../operations/host.js';
-import type {RunSteps} from '../../operations/steps.js';
+import type {Host, RunSteps} from '../../operations/steps.js';
 import type {CommandContext} from './command-context.js';
 
 /** What a command tells its operations of itself. */

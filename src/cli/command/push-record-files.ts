@@ -1,7 +1,7 @@
 import {createHash} from 'node:crypto';
 import {join} from 'node:path';
 import {createError} from '../../errors/index.js';
-import type {PushPlace, PushRecord, PushRecords} from '../../operations/push-records.js';
+import type {PushPlace, PushRecord, PushRecords} from '../../operations/options.js';
 import {makePrivateDirectory} from '../../files/make-directory.js';
 import {readPrivateFile, replacePrivateFile} from '../../files/private-file.js';
 

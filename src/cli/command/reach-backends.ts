@@ -1,5 +1,5 @@
 import type {BackendRegistry} from '../../backends/registry.js';
-import type {Host} from '../../operations/host.js';
+import type {Host} from '../../operations/steps.js';
 import {incompleteApi} from '../backends/api-completeness.js';
 import {loadWantedBackends, type BackendLoading} from '../backends/load-backends.js';
 import type {CommandContext} from './command-context.js';

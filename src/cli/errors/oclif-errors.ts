@@ -1,6 +1,6 @@
 import {stripVTControlCharacters} from 'node:util';
 import {createError, nearest, type RuntimeCliError} from '../../errors/index.js';
-import {isRecord} from '../../errors/is-record.js';
+import {isRecord} from '../../errors/json.js';
 
 const usageExitCode = 2;
 

@@ -6,10 +6,9 @@ import type {Bundle, BundleFileCategory, BundleFormat} from '../../bundle/types.
 import type {DeleteBundlesResult} from '../../operations/delete-bundles.js';
 import type {DownloadBundleResult} from '../../operations/download-bundle.js';
 import type {ArchiveInspection} from '../../operations/inspect-bundle.js';
-import type {ListBundlesResult} from '../../operations/list-bundles.js';
-import type {ListDeploymentsResult} from '../../operations/list-deployments.js';
+import type {ListBundlesResult, ListDeploymentsResult} from '../../operations/list.js';
 import type {ArchiveSummary, DeployBundleResult, PushResult} from '../../operations/options.js';
-import type {RollbackBundleResult} from '../../operations/rollback-bundle.js';
+import type {RollbackBundleResult} from '../../operations/deploy/rollback-bundle.js';
 import type {CredentialEntry} from '../credentials/describe-credentials.js';
 import type {CredentialKind} from '../credentials/login-target.js';
 import type {BackendDescription} from '../backends/describe-backends.js';

@@ -1,7 +1,7 @@
 import {readFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
-import {isRecord} from '../../errors/is-record.js';
+import {isRecord} from '../../errors/json.js';
 
 /** The path or URL of a line of a stack, with or without the function's name before it. */
 const frame = /(?:\(|at (?:async )?)((?:file:\/\/|\/|[A-Za-z]:\\).+?):\d+(?::\d+)?\)?$/;

@@ -1,4 +1,4 @@
-import {commandLine} from '../../errors/command-line.js';
+import {commandLine} from '../../errors/suggest.js';
 import type {BundlePlan} from '../../bundle/index.js';
 import type {BuildBundleResult} from '../../operations/build-bundle.js';
 import type {JsonDocument} from '../command/command-context.js';

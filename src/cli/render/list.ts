@@ -1,6 +1,5 @@
 import type {BundleItem, DeploymentItem} from '../../backends/contract.js';
-import type {ListBundlesResult} from '../../operations/list-bundles.js';
-import type {ListDeploymentsResult} from '../../operations/list-deployments.js';
+import type {ListBundlesResult, ListDeploymentsResult} from '../../operations/list.js';
 import type {JsonDocument} from '../command/command-context.js';
 import type {Body, BundleHistoryDocument, BundleListDocument} from '../output/documents.js';
 import type {Output} from '../output/output.js';

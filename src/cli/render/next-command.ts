@@ -1,6 +1,6 @@
 import type {BundleId, DeploymentStatus} from '../../backends/contract.js';
 import type {RuntimeBackend} from '../../backends/select.js';
-import {commandLine} from '../../errors/command-line.js';
+import {commandLine} from '../../errors/suggest.js';
 
 /** Where a bundle is, or is to be deployed. */
 export interface DeployedTo {

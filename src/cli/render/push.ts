@@ -1,6 +1,6 @@
 import prettyBytes from 'pretty-bytes';
 import type {PushResult, PushRuntimeBundleBackendOptions} from '../../operations/options.js';
-import type {PushPreview} from '../../operations/push-runtime-bundle.js';
+import type {PushPreview} from '../../operations/push/push-runtime-bundle.js';
 import type {JsonDocument} from '../command/command-context.js';
 import type {Body, BundlePushDocument} from '../output/documents.js';
 import type {Output} from '../output/output.js';

@@ -1,5 +1,5 @@
-import {commandLine} from '../../errors/command-line.js';
-import type {RollbackBundleResult} from '../../operations/rollback-bundle.js';
+import {commandLine} from '../../errors/suggest.js';
+import type {RollbackBundleResult} from '../../operations/deploy/rollback-bundle.js';
 import type {JsonDocument} from '../command/command-context.js';
 import type {Body, BundleRollbackDocument} from '../output/documents.js';
 import type {Output} from '../output/output.js';

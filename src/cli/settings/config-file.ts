@@ -1,7 +1,7 @@
 import {lstat, realpath, stat} from 'node:fs/promises';
 import {basename, dirname, extname, join, resolve} from 'node:path';
 import {createError} from '../../errors/index.js';
-import {isRecord} from '../../errors/is-record.js';
+import {isRecord} from '../../errors/json.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {loadModule, readTextFile} from '../../modules/index.js';
 import type {ConfigSettings} from './settings.js';

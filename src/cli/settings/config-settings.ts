@@ -2,7 +2,7 @@ import {dirname} from 'node:path';
 import * as v from 'valibot';
 import {describeProblems, fieldProblems, objectSchema, type FieldProblem} from '../../bundle/option-schemas.js';
 import {createError, nearest} from '../../errors/index.js';
-import {isRecord} from '../../errors/is-record.js';
+import {isRecord} from '../../errors/json.js';
 import {isSecretName, plainName} from './secret.js';
 import {definitions, secretKeys, settingKeys, variableOf, type SettingKey} from './definitions.js';
 import {text} from './kinds.js';

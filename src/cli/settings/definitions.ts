@@ -1,6 +1,6 @@
 import type {Interfaces} from '@oclif/core';
 import {compressionLevelSchema, matchModeSchema} from '../../bundle/option-schemas.js';
-import {longestTimeoutSeconds} from '../../operations/longest-timeout.js';
+import {longestTimeoutSeconds} from '../../operations/options.js';
 import type {Secret} from './secret.js';
 import * as kinds from './kinds.js';
 

@@ -1,4 +1,4 @@
-import {isRecord} from '../../errors/is-record.js';
+import {isRecord} from '../../errors/json.js';
 import {loadConfigFile} from './config-file.js';
 import {withStoredCredentials} from '../credentials/stored-settings.js';
 import {isSecretName, Secret} from './secret.js';

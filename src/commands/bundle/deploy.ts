@@ -37,7 +37,7 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
     const projectSlug = requireSetting(settings, 'projectSlug');
     const targetSlug = requireSetting(settings, 'targetSlug');
     const {connection, host} = await reachBackends({context, settings, config: this.config, flags: this.flags});
-    const {deployBundle} = await import('../../operations/deploy-bundle.js');
+    const {deployBundle} = await import('../../operations/deploy/deploy-bundle.js');
     const {timed} = await import('../../progress/run-steps.js');
     const {renderDeployment} = await import('../../cli/render/deployment.js');
     const deploy = {

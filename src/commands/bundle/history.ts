@@ -23,7 +23,7 @@ export default class BundleHistory extends BaseCommand<typeof BundleHistory> {
     const projectSlug = requireSetting(settings, 'projectSlug');
     const targetSlug = requireSetting(settings, 'targetSlug');
     const {connection, host} = await reachBackends({context, settings, config: this.config, flags: this.flags});
-    const {listDeployments} = await import('../../operations/list-deployments.js');
+    const {listDeployments} = await import('../../operations/list.js');
     const {limit, offset, all} = this.flags;
     const range = {limit: all ? Infinity : limit, offset};
     const result = await listDeployments({...connection, projectSlug, targetSlug, ...range}, host);

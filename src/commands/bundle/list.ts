@@ -22,7 +22,7 @@ export default class BundleList extends BaseCommand<typeof BundleList> {
     const settings = await context.loadSettings();
     const projectSlug = requireSetting(settings, 'projectSlug');
     const {connection, host} = await reachBackends({context, settings, config: this.config, flags: this.flags});
-    const {listBundles} = await import('../../operations/list-bundles.js');
+    const {listBundles} = await import('../../operations/list.js');
     const {limit, offset, all} = this.flags;
     const result = await listBundles({...connection, projectSlug, limit: all ? Infinity : limit, offset}, host);
     return renderBundles(result, columns, context.output);

@@ -81,7 +81,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
         rejectV2OnlyFlags(format, settings, '--v2');
       },
     };
-    const {previewPush, pushRuntimeBundle} = await import('../../operations/push-runtime-bundle.js');
+    const {previewPush, pushRuntimeBundle} = await import('../../operations/push/push-runtime-bundle.js');
     const {renderPreview, renderPush} = await import('../../cli/render/push.js');
     const {output, now} = context;
     if (dryRun) return renderPreview(await previewPush(push, host), push, output, now());

@@ -26,7 +26,7 @@ export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
     const projectSlug = requireSetting(settings, 'projectSlug');
     const targetSlug = requireSetting(settings, 'targetSlug');
     const {connection, host} = await reachBackends({context, settings, config: this.config, flags: this.flags});
-    const {rollbackBundle} = await import('../../operations/rollback-bundle.js');
+    const {rollbackBundle} = await import('../../operations/deploy/rollback-bundle.js');
     const {timed} = await import('../../progress/run-steps.js');
     const {renderRollback} = await import('../../cli/render/rollback.js');
     const rollback = {...connection, projectSlug, targetSlug, to: this.flags.to, ...waitOptions(settings)};

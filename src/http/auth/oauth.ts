@@ -5,7 +5,7 @@ import {notJson} from '../errors/to-cli-error.js';
 import {responseError} from '../errors/response-error.js';
 import {serverMessage} from '../errors/server-message.js';
 import {parseServiceUrl} from '../origin.js';
-import {parseJson} from '../../errors/parse-json.js';
+import {parseJson} from '../../errors/json.js';
 import {createRedactor} from '../redact.js';
 import type {AuthContext, AuthStrategy} from '../types.js';
 import {basic} from './api-key.js';

@@ -1,4 +1,4 @@
-import {parseJson} from '../../errors/parse-json.js';
+import {parseJson} from '../../errors/json.js';
 
 const longest = 300;
 

@@ -1,6 +1,6 @@
 import type {IncomingMessage} from 'node:http';
 import {setTimeout as delay} from 'node:timers/promises';
-import {parseJson} from '../../errors/parse-json.js';
+import {parseJson} from '../../errors/json.js';
 import {HttpFailure} from './http-failure.js';
 
 /** Largest body of a request that is no upload. */

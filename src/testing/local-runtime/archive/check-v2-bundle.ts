@@ -1,6 +1,6 @@
 import {text} from 'node:stream/consumers';
 import * as v from 'valibot';
-import {parseJson} from '../../../errors/parse-json.js';
+import {parseJson} from '../../../errors/json.js';
 import type {BundleV2MatchMode} from '../../../bundle/types.js';
 import {HttpFailure} from '../http-failure.js';
 import {objectOf, validate} from '../validate.js';

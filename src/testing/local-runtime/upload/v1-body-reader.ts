@@ -1,4 +1,4 @@
-import {parseJson} from '../../../errors/parse-json.js';
+import {parseJson} from '../../../errors/json.js';
 import {HttpFailure} from '../http-failure.js';
 
 const quote = 0x22;

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import type {ListRange} from '../../src/backends/contract.js';
-import {collectPages, listRange} from '../../src/operations/list-pages.js';
+import {collectPages, listRange} from '../../src/operations/list.js';
 
 /** A list of `length` items, of which a server gives `most` at a time; the newest first. */
 function server(length: number, {most = 1000, tellsTotal = true} = {}) {

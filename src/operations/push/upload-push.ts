@@ -1,18 +1,24 @@
-import {callBackend} from '../backends/call.js';
-import type {Backend, BackendContext, BundleId, UploadResult} from '../backends/contract.js';
-import {fallbackWarning, uploadFallbackReason, type RuntimeBackend} from '../backends/select.js';
-import {planBundle, streamBundle, writeBundle, type BundleStream, strictWarnings} from '../bundle/index.js';
-import type {Bundle, BundleContent, BundleFormat, PackResult} from '../bundle/types.js';
-import type {TemporaryDirectory} from '../files/temporary-directory.js';
-import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
-import {packOptions} from './build-bundle.js';
-import {callBack, callBackSafely} from './callbacks.js';
-import {describeArchive, describeSize} from './describe.js';
-import type {Host} from './host.js';
-import {openBackend, registryOf, signalOf} from './open-backend.js';
+import {callBackend} from '../../backends/call.js';
+import type {Backend, BackendContext, BundleId, UploadResult} from '../../backends/contract.js';
+import {fallbackWarning, uploadFallbackReason, type RuntimeBackend} from '../../backends/select.js';
+import {planBundle, streamBundle, writeBundle, strictWarnings, type BundleStream} from '../../bundle/index.js';
+import type {Bundle, BundleContent, BundleFormat, PackResult} from '../../bundle/types.js';
+import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
+import type {TemporaryDirectory} from '../../files/temporary-directory.js';
+import {packOptions} from '../build-bundle.js';
+import {inTargetSlot} from '../deploy/target-slot.js';
+import {openBackend, registryOf, signalOf} from '../open-backend.js';
+import {
+  callBack,
+  callBackSafely,
+  describeArchive,
+  describeSize,
+  warnAll,
+  watched,
+  type Host,
+  type StepView,
+} from '../steps.js';
 import {contentOptions, formatFor, sizeWarnings, unusedOptions, type PushPlan} from './plan-push.js';
-import {warnAll, watched, type StepView} from './steps.js';
-import {inTargetSlot} from './target-slot.js';
 import {compareWithLastPush, recordPush, type Comparison, type UnchangedBundle} from './unchanged-bundle.js';
 
 /** An upload that succeeded, or was not needed. From here on nothing falls back. */
@@ -27,7 +33,7 @@ export interface UploadedPush {
 }
 
 /** What a push sends: an archive on disk, or one that is packed while it is sent. */
-export type PushContent =
+type PushContent =
   | {readonly kind: 'file'; readonly bundle: Bundle; readonly warnings: readonly string[]}
   | {
       readonly kind: 'stream';

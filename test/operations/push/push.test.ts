@@ -6,15 +6,14 @@ import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
-import {ApiKeyStrategy, OAuthClientCredentialsStrategy} from '../../src/http/index.js';
-import {deployBundle} from '../../src/operations/deploy-bundle.js';
-import {listBundles} from '../../src/operations/list-bundles.js';
-import type {ConnectionOptions, OperationProgress} from '../../src/operations/options.js';
-import {pushBundleV2} from '../../src/operations/push-bundle-v2.js';
-import {pushRuntimeBundle} from '../../src/operations/push-runtime-bundle.js';
-import {startLocalRuntime, type LocalRuntime} from '../../src/testing/index.js';
-import {startRecordingServer} from '../recording-server.js';
-import {createProject, smallBuild} from './test-host.js';
+import {ApiKeyStrategy, OAuthClientCredentialsStrategy} from '../../../src/http/index.js';
+import {deployBundle} from '../../../src/operations/deploy/deploy-bundle.js';
+import {listBundles} from '../../../src/operations/list.js';
+import type {ConnectionOptions, OperationProgress} from '../../../src/operations/options.js';
+import {pushBundleV2, pushRuntimeBundle} from '../../../src/operations/push/push-runtime-bundle.js';
+import {startLocalRuntime, type LocalRuntime} from '../../../src/testing/index.js';
+import {startRecordingServer} from '../../recording-server.js';
+import {createProject, smallBuild} from '../test-host.js';
 
 const fast = {rateLimit: {maxRetries: 3, baseDelayMs: 10, maxDelayMs: 50}, pollInterval: 0.05};
 

@@ -1,5 +1,14 @@
 import {distance} from 'fastest-levenshtein';
 
+/** A command of mycli as people can paste it: what a shell would read in another way is quoted. */
+export function commandLine(...args: readonly (string | number)[]): string {
+  return ['mycli', ...args.map((arg) => quoted(String(arg)))].join(' ');
+}
+
+function quoted(arg: string): string {
+  return /^[\w@%+=:,./-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", String.raw`'\''`)}'`;
+}
+
 /** The candidate that `name` was probably meant to be; none when nothing is near. */
 export function nearest(name: string, candidates: readonly string[]): string | undefined {
   const begun =

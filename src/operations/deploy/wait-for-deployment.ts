@@ -1,13 +1,15 @@
 import {setTimeout as sleep} from 'node:timers/promises';
-import type {DeploymentRef, DeploymentState} from '../backends/contract.js';
-import {commandLine} from '../errors/command-line.js';
-import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
-import {callBackSafely} from './callbacks.js';
-import type {Host} from './host.js';
-import {longestTimeoutSeconds} from './longest-timeout.js';
-import {invoke, openBackend, signalOf, type OpenBackend} from './open-backend.js';
-import type {OperationProgress, WaitForDeploymentOptions} from './options.js';
-import {pauseMs, pollTimes} from './poll.js';
+import type {DeploymentRef, DeploymentState} from '../../backends/contract.js';
+import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
+import {commandLine} from '../../errors/suggest.js';
+import {invoke, openBackend, signalOf, type OpenBackend} from '../open-backend.js';
+import {
+  longestTimeoutSeconds,
+  type OperationProgress,
+  type WaitForDeploymentOptions,
+  type WaitOptions,
+} from '../options.js';
+import {callBackSafely, type Host} from '../steps.js';
 
 /** Looks that may be lost one after the other before the state counts as unknown. */
 const maxLostPolls = 5;
@@ -123,4 +125,61 @@ function describe({deploymentId}: DeploymentRef): string {
 function progressOf({status, percentage, description}: DeploymentState): OperationProgress {
   const known = status === 'finished' ? 100 : percentage;
   return {phase: 'wait', transferred: known ?? 0, total: known === undefined ? undefined : 100, status, description};
+}
+
+/** How often to look at something that takes its time, and how long. */
+interface PollTimes {
+  /** Milliseconds between two looks, as far as a timer reaches. */
+  readonly intervalMs: number;
+  /** Seconds to wait at most; 0: without end. */
+  readonly timeout: number;
+}
+
+/**
+ * The times that the options of an operation ask for.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` for a pause that is none, and for a negative time-out.
+ */
+export function pollTimes({pollInterval = 5, timeout = 600}: WaitOptions): PollTimes {
+  if (!(pollInterval > 0)) {
+    throw createError('ERR_OPTION_INVALID', `pollInterval must be above 0, not ${String(pollInterval)}`);
+  }
+  if (!(timeout >= 0)) throw createError('ERR_OPTION_INVALID', `timeout must be at least 0, not ${String(timeout)}`);
+  return {intervalMs: Math.min(pollInterval, longestTimeoutSeconds) * 1000, timeout};
+}
+
+/** The first pause between two looks, milliseconds. */
+const firstPauseMs = 500;
+
+/** How long to pause after the `looks`-th look that told something, the first being 1: longer each time, up to the interval. */
+export function pauseMs({intervalMs}: Pick<PollTimes, 'intervalMs'>, looks: number): number {
+  return Math.min(intervalMs, firstPauseMs * 2 ** (looks - 1));
+}
+
+/** The pauses between looks. */
+export interface Poll extends Pick<PollTimes, 'timeout'> {
+  /**
+   * Pauses until the next look is due; false, at once, when the time is up.
+   * @throws `signal.reason` when aborted.
+   */
+  pause(): Promise<boolean>;
+}
+
+/** Begins to poll: the time runs from now on. */
+export function startPoll(options: WaitOptions, signal: AbortSignal): Poll {
+  const {intervalMs, timeout} = pollTimes(options);
+  // Not the time of day, which may jump.
+  const endsAt = timeout > 0 ? performance.now() + timeout * 1000 : Number.POSITIVE_INFINITY;
+  let looks = 0;
+  return {
+    timeout,
+    async pause() {
+      const left = endsAt - performance.now();
+      if (left <= 0) return false;
+      looks += 1;
+      await sleep(Math.min(pauseMs({intervalMs}, looks), left), undefined, {signal}).catch(() => {
+        signal.throwIfAborted();
+      });
+      return true;
+    },
+  };
 }

@@ -1,13 +1,17 @@
-import type {BundleId, DeploymentItem} from '../backends/contract.js';
-import {createError} from '../errors/index.js';
-import {chooseForBundle, idFor, withOtherBackend, type BundleSelection, type Command} from './choose-for-bundle.js';
+import type {BundleId, DeploymentItem} from '../../backends/contract.js';
+import {createError} from '../../errors/index.js';
+import {
+  chooseForBundle,
+  idFor,
+  withOtherBackend,
+  openBackend,
+  type BundleSelection,
+  type Command,
+} from '../open-backend.js';
+import {historyPage, collectPages} from '../list.js';
+import type {DeployBundleOptions, DeployBundleResult} from '../options.js';
+import {resolveBackend, resolveStep, waitStep, watched, type Host, type StepView} from '../steps.js';
 import {deployResult, requestDeployment, waitForAccepted} from './deploy-bundle.js';
-import type {Host} from './host.js';
-import {historyPage} from './list-deployments.js';
-import {collectPages} from './list-pages.js';
-import {openBackend} from './open-backend.js';
-import type {DeployBundleOptions, DeployBundleResult} from './options.js';
-import {resolveBackend, resolveStep, waitStep, watched, type StepView} from './steps.js';
 
 /** Options of `rollbackBundle`. */
 export interface RollbackBundleOptions extends Omit<

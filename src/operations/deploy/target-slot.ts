@@ -1,12 +1,11 @@
-import type {DeploymentItem} from '../backends/contract.js';
-import {commandLine} from '../errors/command-line.js';
-import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
-import {callBackSafely} from './callbacks.js';
-import {historyPage} from './list-deployments.js';
-import {collectPages} from './list-pages.js';
-import type {OpenBackend} from './open-backend.js';
-import type {CommonOptions, SlotOptions, WaitOptions} from './options.js';
-import {startPoll, type Poll} from './poll.js';
+import type {DeploymentItem} from '../../backends/contract.js';
+import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
+import {commandLine} from '../../errors/suggest.js';
+import {historyPage, collectPages} from '../list.js';
+import type {OpenBackend} from '../open-backend.js';
+import type {CommonOptions, SlotOptions, WaitOptions} from '../options.js';
+import {callBackSafely} from '../steps.js';
+import {startPoll, type Poll} from './wait-for-deployment.js';
 
 /** Refusals in a row that no running deployment explains, before they are taken to mean something else. */
 const maxUnexplained = 5;

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {parseJson} from '../../src/errors/parse-json.js';
+import {parseJson} from '../../src/errors/json.js';
 
 const nested = (levels: number, inside = '') => `${'['.repeat(levels)}${inside}${']'.repeat(levels)}`;
 

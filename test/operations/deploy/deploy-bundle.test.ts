@@ -1,9 +1,9 @@
 import {describe, expect, test} from 'vitest';
-import {ApiKeyStrategy, BearerTokenStrategy} from '../../src/http/index.js';
-import {deployBundle} from '../../src/operations/deploy-bundle.js';
-import type {DeployBundleOptions} from '../../src/operations/options.js';
-import {startRecordingServer, type RecordingServer} from '../recording-server.js';
-import {createProject} from './test-host.js';
+import {ApiKeyStrategy, BearerTokenStrategy} from '../../../src/http/index.js';
+import {deployBundle} from '../../../src/operations/deploy/deploy-bundle.js';
+import type {DeployBundleOptions} from '../../../src/operations/options.js';
+import {startRecordingServer, type RecordingServer} from '../../recording-server.js';
+import {createProject} from '../test-host.js';
 
 const optionsFor = ({origin}: RecordingServer): DeployBundleOptions => ({
   preference: 'legacy',

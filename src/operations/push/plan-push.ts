@@ -1,26 +1,21 @@
 import {resolve} from 'node:path';
+import {fallbackWarning, type BackendSelection, type RuntimeBackend} from '../../backends/select.js';
 import {
   checkBundleOptions,
-  optionProblemsError,
-  checkSlug,
   openBundle,
   secretWarnings,
   planBundle,
+  strictWarnings,
   type BundlePlan,
   type BundlePlanOptions,
   type OptionProblem,
-  strictWarnings,
-} from '../bundle/index.js';
-import type {Bundle, BundleFormat} from '../bundle/types.js';
-import {fallbackWarning, type BackendSelection, type RuntimeBackend} from '../backends/select.js';
-import {createError} from '../errors/index.js';
-import {callBack} from './callbacks.js';
-import {describeArchive, describeFiles} from './describe.js';
-import type {Host} from './host.js';
-import {chooseBackend, registryOf} from './open-backend.js';
-import type {PushRuntimeBundleBackendOptions} from './options.js';
-import {pollTimes} from './poll.js';
-import {warnAll, type StepView} from './steps.js';
+} from '../../bundle/index.js';
+import type {Bundle, BundleFormat} from '../../bundle/types.js';
+import {createError} from '../../errors/index.js';
+import {pollTimes} from '../deploy/wait-for-deployment.js';
+import {chooseBackend, registryOf, rejectProblems, targetProblems} from '../open-backend.js';
+import type {PushRuntimeBundleBackendOptions} from '../options.js';
+import {callBack, describeArchive, describeFiles, warnAll, type Host, type StepView} from '../steps.js';
 
 /** A push that was verified: nothing is built or sent yet. */
 export interface PushPlan {
@@ -37,7 +32,7 @@ export interface PushPlan {
 const largeArchiveBytes = 400 * 1000 * 1000;
 
 /** Where a push goes, and in which format. */
-export type PushRoute = Pick<PushPlan, 'selection' | 'format' | 'warnings'>;
+type PushRoute = Pick<PushPlan, 'selection' | 'format' | 'warnings'>;
 
 /**
  * Verifies the options of a push and chooses its backend. Reports every wrong option at once, and sends nothing.
@@ -89,27 +84,9 @@ export async function planPush(
   return {options, ...route, content: {kind: 'build', plan}, warnings: [...route.warnings, ...warnings]};
 }
 
-/**
- * Checks the slugs of a call.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` that lists every problem.
- */
-export function verifySlugs(options: {readonly projectSlug: string; readonly targetSlug?: string | undefined}): void {
-  const problems = [checkSlug('projectSlug', options.projectSlug), ...targetProblems(options)];
-  rejectProblems(problems.filter((problem) => problem !== undefined));
-}
-
-function targetProblems({targetSlug}: {readonly targetSlug?: string | undefined}): readonly OptionProblem[] {
-  const problem = targetSlug === undefined ? undefined : checkSlug('targetSlug', targetSlug);
-  return problem ? [problem] : [];
-}
-
 function recordProblems({ifChanged, pushRecords}: PushRuntimeBundleBackendOptions): readonly OptionProblem[] {
   if (!ifChanged || pushRecords !== undefined) return [];
   return [{option: 'ifChanged', message: 'requires pushRecords, to compare with the last push'}];
-}
-
-function rejectProblems(problems: readonly OptionProblem[]): void {
-  if (problems.length > 0) throw optionProblemsError(problems);
 }
 
 /**

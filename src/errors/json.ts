@@ -1,3 +1,8 @@
+/** Whether a value is an object with keys: neither null nor an array. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** More levels than any answer has; far fewer than what walks through values, `JSON.stringify` for one, can descend. */
 const maxDepth = 200;
 

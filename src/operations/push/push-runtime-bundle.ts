@@ -1,18 +1,24 @@
-import type {DeployResult, DeploymentState} from '../backends/contract.js';
-import type {BackendSelection} from '../backends/select.js';
-import type {BundlePlan} from '../bundle/index.js';
-import type {Bundle, BundleContent, BundleFormat, PackResult} from '../bundle/types.js';
-import {commandLine} from '../errors/command-line.js';
-import {amendError, isRuntimeCliError} from '../errors/index.js';
-import type {Host} from './host.js';
-import {openBackend} from './open-backend.js';
-import type {ArchiveSummary, PushResult, PushRuntimeBundleBackendOptions} from './options.js';
+import type {DeployResult, DeploymentState} from '../../backends/contract.js';
+import type {BackendSelection} from '../../backends/select.js';
+import type {BundlePlan} from '../../bundle/index.js';
+import type {Bundle, BundleContent, BundleFormat, PackResult} from '../../bundle/types.js';
+import {amendError, isRuntimeCliError} from '../../errors/index.js';
+import {commandLine} from '../../errors/suggest.js';
+import type {AuthStrategy} from '../../http/types.js';
+import {requestDeploy} from '../deploy/deploy-bundle.js';
+import {waitForDeployment} from '../deploy/wait-for-deployment.js';
+import {openBackend} from '../open-backend.js';
+import type {
+  ArchiveSummary,
+  PushResult,
+  PushRuntimeBundleBackendOptions,
+  PushV2Options,
+  PushV2Result,
+} from '../options.js';
+import {resolveStep, waitStep, warnAll, watched, type Host, type StepView} from '../steps.js';
 import {planPush, routePush, type PushPlan} from './plan-push.js';
-import {requestDeploy} from './request-deploy.js';
-import {resolveStep, waitStep, warnAll, watched, type StepView} from './steps.js';
 import type {UnchangedBundle} from './unchanged-bundle.js';
 import {buildPush, comparePush, uploadPush, withView, type UploadedPush} from './upload-push.js';
-import {waitForDeployment} from './wait-for-deployment.js';
 
 /** A deployment of a push that was accepted, and its end when it was waited for. */
 type DeployedPush = Pick<DeployResult, 'deployment' | 'status' | 'warnings' | 'raw'>;
@@ -207,4 +213,17 @@ async function afterUpload<Result>(
       details,
     });
   }
+}
+
+/**
+ * Builds a v2 bundle and uploads it to the legacy origin; nothing is deployed.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
+export async function pushBundleV2(options: PushV2Options, auth: AuthStrategy, host: Host): Promise<PushV2Result> {
+  const result = await pushRuntimeBundle(
+    {...options, preference: 'legacy', v2: true, legacyAuth: auth, targetSlug: undefined},
+    host,
+  );
+  const {bundleId, projectSlug, message, warnings, matches, archive, raw} = result;
+  return {bundleId, projectSlug, message, warnings, matches, archive, raw: raw.bundle};
 }

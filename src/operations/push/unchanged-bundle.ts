@@ -1,14 +1,13 @@
-import {backendLocation} from '../backends/location.js';
-import type {BundleId} from '../backends/contract.js';
-import type {RuntimeBackend} from '../backends/select.js';
-import {bundleFingerprint} from '../bundle/index.js';
-import type {BundleContent, PackResult} from '../bundle/types.js';
-import {reasonOf} from '../errors/system-failure.js';
-import type {Host} from './host.js';
-import {findBundle} from './list-bundles.js';
-import {openBackend, registryOf} from './open-backend.js';
-import type {PushRuntimeBundleBackendOptions} from './options.js';
-import type {PushPlace, PushRecord} from './push-records.js';
+import type {BundleId} from '../../backends/contract.js';
+import {backendLocation} from '../../backends/location.js';
+import type {RuntimeBackend} from '../../backends/select.js';
+import {bundleFingerprint} from '../../bundle/index.js';
+import type {BundleContent, PackResult} from '../../bundle/types.js';
+import {reasonOf} from '../../errors/system-failure.js';
+import {findBundle} from '../list.js';
+import {openBackend, registryOf} from '../open-backend.js';
+import type {PushPlace, PushRecord, PushRuntimeBundleBackendOptions} from '../options.js';
+import type {Host} from '../steps.js';
 
 /** A bundle of the last push that a new one would only repeat. */
 export interface UnchangedBundle {

@@ -1,14 +1,14 @@
 import {describe, expect, test} from 'vitest';
-import {listDeployments} from '../../src/operations/list-deployments.js';
-import {rollbackBundle, type RollbackBundleOptions} from '../../src/operations/rollback-bundle.js';
-import {deployBundle} from '../../src/operations/deploy-bundle.js';
-import {deleteBundles} from '../../src/operations/delete-bundles.js';
-import {downloadBundle} from '../../src/operations/download-bundle.js';
-import {inspectBundle} from '../../src/operations/inspect-bundle.js';
-import {ApiKeyStrategy, BearerTokenStrategy} from '../../src/http/index.js';
-import {startRecordingServer} from '../recording-server.js';
-import {createProject} from './test-host.js';
-import {startService, type Service} from './pushed-bundles.js';
+import {ApiKeyStrategy, BearerTokenStrategy} from '../../../src/http/index.js';
+import {deleteBundles} from '../../../src/operations/delete-bundles.js';
+import {deployBundle} from '../../../src/operations/deploy/deploy-bundle.js';
+import {rollbackBundle, type RollbackBundleOptions} from '../../../src/operations/deploy/rollback-bundle.js';
+import {downloadBundle} from '../../../src/operations/download-bundle.js';
+import {inspectBundle} from '../../../src/operations/inspect-bundle.js';
+import {listDeployments} from '../../../src/operations/list.js';
+import {startRecordingServer} from '../../recording-server.js';
+import {startService, type Service} from '../pushed-bundles.js';
+import {createProject} from '../test-host.js';
 
 const wait = {wait: true, pollInterval: 0.01, targetSlug: 'staging'};
 

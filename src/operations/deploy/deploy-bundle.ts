@@ -1,19 +1,38 @@
-import type {BundleId, DeployResult} from '../backends/contract.js';
-import {deployFallbackReason, fallbackWarning, type BackendSelection, type RuntimeBackend} from '../backends/select.js';
-import {callBack, callBackSafely} from './callbacks.js';
-import {idFor, withOtherBackend} from './choose-for-bundle.js';
-import {amendError, isRuntimeCliError} from '../errors/index.js';
-import type {Host} from './host.js';
-import {findLatestBundle} from './list-bundles.js';
-import {chooseBackend, openBackend} from './open-backend.js';
-import type {DeployBundleOptions, DeployBundleResult} from './options.js';
-import {verifySlugs} from './plan-push.js';
-import {resolveBackend, resolveStep, waitStep, warnAll, watched, type StepView} from './steps.js';
-import {requestDeploy} from './request-deploy.js';
-import {waitForDeployment} from './wait-for-deployment.js';
+import type {BundleId, DeployResult} from '../../backends/contract.js';
+import {
+  deployFallbackReason,
+  fallbackWarning,
+  type BackendSelection,
+  type RuntimeBackend,
+} from '../../backends/select.js';
+import {amendError, isRuntimeCliError} from '../../errors/index.js';
+import {
+  idFor,
+  withOtherBackend,
+  chooseBackend,
+  openBackend,
+  invoke,
+  verifySlugs,
+  type OpenBackend,
+} from '../open-backend.js';
+import {findLatestBundle} from '../list.js';
+import type {DeployBundleOptions, DeployBundleResult, CommonOptions, SlotOptions, WaitOptions} from '../options.js';
+import {
+  callBack,
+  callBackSafely,
+  resolveBackend,
+  resolveStep,
+  waitStep,
+  warnAll,
+  watched,
+  type Host,
+  type StepView,
+} from '../steps.js';
+import {inTargetSlot} from './target-slot.js';
+import {waitForDeployment, deploymentFailed} from './wait-for-deployment.js';
 
 /** A deployment that was accepted. */
-export interface AcceptedDeployment {
+interface AcceptedDeployment {
   readonly backend: RuntimeBackend;
   readonly bundleId: BundleId;
   readonly result: DeployResult;
@@ -147,4 +166,24 @@ async function deployWith(
   if (isLatest) view.detail(`latest is bundle ${String(bundleId)}`);
   const result = await requestDeploy(open, {bundleId, targetSlug: options.targetSlug}, shown);
   return {backend: name, bundleId, result, warnings: result.warnings ?? []};
+}
+
+/**
+ * Asks a backend to deploy a bundle, when the target is free. The progress of the phase is that of the request that is
+ * accepted.
+ * @throws RuntimeCliError when it is refused, or accepted and failed at once; `signal.reason` when aborted.
+ */
+export async function requestDeploy(
+  open: OpenBackend,
+  request: {readonly bundleId: BundleId; readonly targetSlug: string},
+  options: SlotOptions & WaitOptions & Pick<CommonOptions, 'onProgress'>,
+): Promise<DeployResult> {
+  const show = (transferred: number) => {
+    callBackSafely(() => options.onProgress?.({phase: 'deploy', transferred, total: 1}));
+  };
+  show(0);
+  const result = await inTargetSlot(open, request.targetSlug, options, () => invoke(open, 'deploy', request));
+  show(1);
+  if (result.status === 'failed') throw deploymentFailed(result.deployment, result);
+  return result;
 }

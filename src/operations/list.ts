@@ -1,0 +1,249 @@
+import type {
+  BundleId,
+  BundleItem,
+  ListRange,
+  ListResult,
+  DeploymentItem,
+  BackendCapability,
+} from '../backends/contract.js';
+import type {RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
+import {createError} from '../errors/index.js';
+import {
+  invoke,
+  chooseBackend,
+  openBackend,
+  type OpenBackend,
+  type BackendCallOptions,
+  verifySlugs,
+} from './open-backend.js';
+import type {ListBundlesOptions, CommonOptions, ConnectionOptions} from './options.js';
+import {count, resolveBackend, resolveStep, watched, type Host} from './steps.js';
+
+/** One page of a project's bundles. */
+export interface ListBundlesResult {
+  readonly backend: RuntimeBackend;
+  readonly projectSlug: string;
+  /** Newest first. */
+  readonly bundles: readonly BundleItem[];
+  /** Total number, if the server reports it. */
+  readonly total?: number | undefined;
+}
+
+/**
+ * Lists the bundles of a project.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
+export async function listBundles(options: ListBundlesOptions, host: Host): Promise<ListBundlesResult> {
+  const {projectSlug} = options;
+  const list = {title: 'List the bundles', capability: 'list', noun: 'bundle'} as const;
+  const {backend, items, total} = await runList(options, list, host, listPage);
+  return {backend, projectSlug, bundles: items, total};
+}
+
+/**
+ * The newest bundle of the project that can be deployed, by creation time.
+ * @throws RuntimeCliError `ERR_REJECTED` when there is none.
+ */
+export async function findLatestBundle(open: OpenBackend): Promise<BundleItem> {
+  let latest: BundleItem | undefined;
+  for await (const {items} of listPages({limit: Infinity, offset: 0}, (range) => listPage(open, range))) {
+    for (const item of items) {
+      if (item.status === 'ready' && (!latest || createdTime(item) > createdTime(latest))) latest = item;
+    }
+  }
+  if (latest) return latest;
+  throw createError('ERR_REJECTED', `the project "${open.context.projectSlug}" has no bundle that can be deployed`, {
+    suggestions: [`Push one: mycli bundle:push --project ${open.context.projectSlug}`],
+  });
+}
+
+/** The bundle with this id, when the project has it. The newest are looked at first. */
+export async function findBundle(open: OpenBackend, bundleId: BundleId): Promise<BundleItem | undefined> {
+  for await (const {items} of listPages({limit: Infinity, offset: 0}, (range) => listPage(open, range))) {
+    const found = items.find((item) => item.bundleId === bundleId);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+function listPage(open: OpenBackend, range: ListRange): Promise<ListResult<BundleItem>> {
+  return invoke(open, 'listBundles', range);
+}
+
+/** Options of `listDeployments`. */
+export interface ListDeploymentsOptions extends CommonOptions, ConnectionOptions {
+  readonly preference: RuntimeBackendPreference;
+  readonly projectSlug: string;
+  readonly targetSlug: string;
+  /** Maximum number of entries; `Infinity` for all. @default 25 */
+  readonly limit?: number | undefined;
+  /** Number of newest entries to skip. @default 0 */
+  readonly offset?: number | undefined;
+}
+
+/** One page of a target's deployments. */
+export interface ListDeploymentsResult {
+  readonly backend: RuntimeBackend;
+  readonly projectSlug: string;
+  readonly targetSlug: string;
+  /** Newest first. */
+  readonly deployments: readonly DeploymentItem[];
+  /** Total number, if the server reports it. */
+  readonly total?: number | undefined;
+}
+
+/**
+ * Lists the deployments to a target.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
+export async function listDeployments(options: ListDeploymentsOptions, host: Host): Promise<ListDeploymentsResult> {
+  const {projectSlug, targetSlug} = options;
+  const list = {
+    title: `List the deployments to ${targetSlug}`,
+    capability: 'history',
+    noun: 'deployment',
+  } as const;
+  const page = (open: OpenBackend, range: ListRange) => historyPage(open, targetSlug, range);
+  const {backend, items, total} = await runList(options, list, host, page);
+  return {backend, projectSlug, targetSlug, deployments: items, total};
+}
+
+/** One page of the deployments to a target. */
+export function historyPage(
+  open: OpenBackend,
+  targetSlug: string,
+  range: ListRange,
+): Promise<ListResult<DeploymentItem>> {
+  return invoke(open, 'listDeployments', {...range, targetSlug});
+}
+
+/** Options of every list. */
+type ListOptions = BackendCallOptions & {
+  readonly preference: RuntimeBackendPreference;
+  readonly limit?: number | undefined;
+  readonly offset?: number | undefined;
+};
+
+/** What is listed. */
+interface ListKind {
+  readonly title: string;
+  readonly capability: BackendCapability;
+  readonly noun: string;
+}
+
+/** Chooses the backend of a list and collects its pages. */
+async function runList<Item extends {readonly createdAt?: string | undefined}>(
+  options: ListOptions,
+  {title, capability, noun}: ListKind,
+  host: Host,
+  page: (open: OpenBackend, range: ListRange) => Promise<ListResult<Item>>,
+): Promise<{readonly backend: RuntimeBackend; readonly items: readonly Item[]; readonly total?: number | undefined}> {
+  return host.runSteps([resolveStep, {name: 'list', title}], async (step) => {
+    options.signal?.throwIfAborted();
+    verifySlugs(options);
+    const range = listRange(options);
+    const {backend} = await step('resolve', (view) =>
+      resolveBackend(view, () => chooseBackend(options.preference, options, [capability], host)),
+    );
+    return step('list', async (view) => {
+      const open = await openBackend(backend, 'deploy', watched(options, view), host);
+      const {items, total} = await collectPages(range, (part) => page(open, part));
+      view.done(`Found ${count(items.length, noun)}`);
+      return {backend, items, total};
+    });
+  });
+}
+
+/** What servers give at most at a time. */
+const pageSize = 200;
+
+/** How many pages of a list are read at most: a server can make up new ones for ever. */
+const maxPages = 1000;
+
+/**
+ * The pages of a list from `offset` on, until there are `limit` items (`Infinity`: all) or no more. A server may give
+ * fewer at a time than it is asked for, or all at once.
+ * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when the server gives a part again, and there should be more, and when
+ * there is more after 1,000 pages.
+ */
+async function* listPages<Item>(
+  {limit, offset}: ListRange,
+  fetchPage: (range: ListRange) => Promise<ListResult<Item>>,
+): AsyncGenerator<ListResult<Item>, void, undefined> {
+  const begins = new Set<string>();
+  let wasWhole = false;
+  for (let count = 0, pages = 0; count < limit; pages += 1) {
+    if (pages === maxPages) throw endlessList(offset + count);
+    const asked = Math.min(pageSize, limit - count);
+    const page = await fetchPage({limit: asked, offset: offset + count});
+    if (page.items.length === 0) return yield page;
+    const begin = JSON.stringify(page.items[0]);
+    if (begins.has(begin) && wasWhole) return;
+    if (begins.has(begin)) throw repeatedPage(offset + count, page.total);
+    begins.add(begin);
+    // Who gives more than was asked for knows no pages.
+    wasWhole = page.items.length > asked && page.total === undefined;
+    const items = page.items.slice(0, limit - count);
+    count += items.length;
+    yield {...page, items};
+    const isLast = page.total === undefined ? items.length < asked : offset + count >= page.total;
+    if (isLast) return;
+  }
+}
+
+/** What is known would be told as if it were all. */
+function repeatedPage(offset: number, total: number | undefined): Error {
+  const all = total === undefined ? '' : ` of ${String(total)}`;
+  return createError(
+    'ERR_RESPONSE_INVALID',
+    `the server gives the same part of the list for every offset: what follows the first ${String(offset)}${all} is not known`,
+    {suggestions: ['List fewer with --limit. Name a bundle by its id instead of "latest".'], details: {offset, total}},
+  );
+}
+
+function endlessList(offset: number): Error {
+  return createError(
+    'ERR_RESPONSE_INVALID',
+    `the list has no end: ${String(maxPages)} pages were read, up to item ${String(offset)}, and there are more`,
+    {
+      suggestions: ['List a part with --limit and --offset. Name a bundle by its id instead of "latest".'],
+      details: {offset},
+    },
+  );
+}
+
+/** All items of `range`, the newest first, and how long the whole list is when the server tells. */
+export async function collectPages<Item extends {readonly createdAt?: string | undefined}>(
+  range: ListRange,
+  fetchPage: (range: ListRange) => Promise<ListResult<Item>>,
+): Promise<{readonly items: readonly Item[]; readonly total?: number | undefined}> {
+  const items: Item[] = [];
+  let total: number | undefined;
+  for await (const page of listPages(range, fetchPage)) {
+    items.push(...page.items);
+    total = page.total;
+  }
+  return {items: items.sort((a, b) => createdTime(b) - createdTime(a)), total};
+}
+
+/** When an item came into being, as a number that can be compared; 0 when it does not tell. */
+function createdTime({createdAt}: {readonly createdAt?: string | undefined}): number {
+  return Date.parse(createdAt ?? '') || 0;
+}
+
+/**
+ * The range that a caller asks for.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` for a limit below 1, an offset below 0, or a fraction.
+ */
+export function listRange({
+  limit = 25,
+  offset = 0,
+}: {
+  readonly limit?: number | undefined;
+  readonly offset?: number | undefined;
+}): ListRange {
+  const isLimit = limit === Number.POSITIVE_INFINITY || (Number.isSafeInteger(limit) && limit >= 1);
+  if (!isLimit) throw createError('ERR_OPTION_INVALID', `limit must be a whole number above 0, not ${String(limit)}`);
+  if (Number.isSafeInteger(offset) && offset >= 0) return {limit, offset};
+  throw createError('ERR_OPTION_INVALID', `offset must be a whole number, 0 or more, not ${String(offset)}`);
+}
