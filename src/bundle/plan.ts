@@ -1,18 +1,25 @@
 import {resolve} from 'node:path';
 import {createError} from '../errors/index.js';
-import {cacheWarnings, layoutWarnings} from './files/build-warnings.js';
-import {checkBundleOptions, messageProblems, optionProblemsError} from './config/check-options.js';
-import {defaultMessage} from './config/default-message.js';
-import {readIgnoreRules} from './files/ignore-rules.js';
-import {verifyEntryPoints} from './files/entry-points.js';
+import {
+  cacheWarnings,
+  layoutWarnings,
+  verifyEntryPoints,
+  patternWarnings,
+  strictWarnings,
+} from './files/build-warnings.js';
+import {
+  checkBundleOptions,
+  messageProblems,
+  optionProblemsError,
+  type BundlePlanOptions,
+} from './config/check-options.js';
+import {defaultMessage} from './config/defaults.js';
+import {readIgnoreRules, scanBuildDirectory, type Scan} from './files/scan.js';
 import {markFiles} from './files/patterns.js';
-import type {BundlePlanOptions} from './config/plan-options.js';
 import {checkSensitiveFiles} from './files/sensitive-files.js';
-import {scanBuildDirectory, type Scan} from './files/scan.js';
-import {readSettingSources} from './config/setting-sources.js';
+import {readSettingSources} from './config/config-sources.js';
 import {resolveSettings, type SettingSource} from './config/settings.js';
 import type {BundleConfig, BundleFormat, BundleV2MatchMode, PlannedBundleFile} from './types.js';
-import {patternWarnings, strictWarnings} from './files/pattern-warnings.js';
 
 /** What will be packed: the result of verifying, scanning and resolving. Nothing is written yet. */
 export interface BundlePlan {

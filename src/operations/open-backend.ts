@@ -14,7 +14,7 @@ import {
   type RuntimeBackendPreference,
   type RuntimeBackend,
 } from '../backends/select.js';
-import {readLent} from '../bundle/archive/lent-chunks.js';
+import {readLent} from '../bundle/archive/memory.js';
 import {checkSlug, optionProblemsError, type OptionProblem} from '../bundle/index.js';
 import {createError, amendError, isRuntimeCliError} from '../errors/index.js';
 import {commandLine} from '../errors/suggest.js';

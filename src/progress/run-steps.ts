@@ -1,7 +1,6 @@
 import {WriteStream} from 'node:tty';
 import type {RunSteps, Step} from '../operations/steps.js';
-import {describeDuration} from './describe.js';
-import {createPlainView, declared, showIn, type StepTerminal} from './views.js';
+import {describeDuration, createPlainView, declared, showIn, type StepTerminal} from './views.js';
 
 /**
  * Shows the steps of operations: as a list that is redrawn on a terminal, as plain lines elsewhere.

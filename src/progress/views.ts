@@ -3,7 +3,6 @@ import prettyBytes from 'pretty-bytes';
 import {describeRetry} from '../http/rate-limit/announce.js';
 import type {OperationProgress} from '../operations/options.js';
 import type {Step, StepView} from '../operations/steps.js';
-import {describeDuration} from './describe.js';
 
 /** Where steps are shown. */
 export interface StepTerminal {
@@ -24,7 +23,7 @@ export interface StepTerminal {
 }
 
 /** What shows a step: in lines that stay, or in a list that is redrawn. */
-export interface StepLines {
+interface StepLines {
   /** What came of the step, in place of its title. */
   done(title: string): void;
   /** A line that stays. */
@@ -133,7 +132,7 @@ export interface RedrawnTask {
 }
 
 /** A view that has to be ended with its step. */
-export interface RedrawnView extends StepLines {
+interface RedrawnView extends StepLines {
   /** Stops counting down, and tells how long the step took. */
   end(): void;
 }
@@ -184,4 +183,12 @@ export function createRedrawnView(task: RedrawnTask, terminal: Pick<StepTerminal
 function bar(fraction: number): string {
   const full = Math.round(Math.min(1, Math.max(0, fraction)) * barWidth);
   return `[${'#'.repeat(full)}${'.'.repeat(barWidth - full)}]`;
+}
+
+/** `85 ms`, `2.3 s`, `4 min 5 s` */
+export function describeDuration(ms: number): string {
+  if (ms < 1000) return `${String(Math.round(ms))} ms`;
+  if (ms < 59_950) return `${String(Math.round(ms / 100) / 10)} s`;
+  const seconds = Math.round(ms / 1000);
+  return `${String(Math.floor(seconds / 60))} min ${String(seconds % 60)} s`;
 }

@@ -1,6 +1,6 @@
 export {backendConformance} from './backend-conformance/backend-conformance.js';
 export type {ConformanceCase, ConformanceFixtures, ConformanceService} from './backend-conformance/fixtures.js';
-export type {ArchiveLimits} from './local-runtime/archive/archive-limits.js';
+export type {ArchiveLimits} from './local-runtime/options.js';
 export {parseFault, routeNames, type FaultRule, type FaultScope, type RouteName} from './local-runtime/faults.js';
 export type {
   LocalRuntime,

@@ -2,7 +2,7 @@ import {readdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
-import {loadModule} from '../../src/modules/index.js';
+import {loadModule} from '../../src/modules/load-module.js';
 
 async function write(files: Readonly<Record<string, string>>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'modules-test-'));

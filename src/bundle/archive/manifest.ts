@@ -1,13 +1,14 @@
+import {createHash} from 'node:crypto';
 import {pipeline} from 'node:stream/promises';
 import * as v from 'valibot';
 import {createError} from '../../errors/index.js';
-import {readTextFile} from '../../modules/index.js';
-import {archivedConfigSchema} from '../config/content-schema.js';
-import {describeProblems, fieldProblems, matchModeSchema} from '../option-schemas.js';
 import {parseJson} from '../../errors/json.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
-import type {Bundle, BundleFile, BundleFileCategory} from '../types.js';
-import {stageFile, type StagedFile} from '../../files/stage-file.js';
+import {stageFile, type StagedFile} from '../../files/write-files.js';
+import {readTextFile} from '../../modules/load-module.js';
+import {archivedConfigSchema, configJson} from '../config/content-schema.js';
+import {describeProblems, fieldProblems, matchModeSchema} from '../option-schemas.js';
+import type {Bundle, BundleFile, BundleFileCategory, BundleContent, PackResult} from '../types.js';
 
 /** What stands beside an archive: all that there is to know of it. */
 export interface BundleManifest extends Omit<Bundle, 'path' | 'files' | 'createReadStream' | 'read'> {
@@ -17,7 +18,7 @@ export interface BundleManifest extends Omit<Bundle, 'path' | 'files' | 'createR
 }
 
 /** A file of a manifest. */
-export interface ManifestFile {
+interface ManifestFile {
   readonly path: string;
   /** Bytes; 0 for a link. */
   readonly size: number;
@@ -139,4 +140,16 @@ function invalidManifest(path: string, reason: string, cause?: unknown): Error {
     suggestions: ['Build the archive again. Without its manifest, a v2 archive can still be pushed.'],
     cause,
   });
+}
+
+/**
+ * A digest of everything that makes a bundle what it is, hex: its format, the digest of its content, and what travels
+ * beside the archive, which for v1 is the configuration. The message is not part of it, nor is the effort of gzip.
+ */
+export function bundleFingerprint(bundle: BundleContent & Pick<PackResult, 'contentSha256'>): string {
+  const {format, contentSha256, rootDir, configPath, matchMode, config} = bundle;
+  const beside = {rootDir, configPath, matchMode, config: format === 'v1' ? configJson(config) : undefined};
+  return createHash('sha256')
+    .update(JSON.stringify({format, contentSha256, ...beside}))
+    .digest('hex');
 }

@@ -1,14 +1,12 @@
 import type {Writable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
-import {BlockStream} from './blocks.js';
+import {BlockStream, ReadMemory, freeWhenWritten} from './memory.js';
 import {Digest} from './digest.js';
 import {gzip} from './gzip.js';
 import type {BundlePlan} from '../plan.js';
-import {ReadMemory} from './read-memory.js';
 import {tarEntries} from './tar-entries.js';
 import type {ByteProgress, PackResult} from '../types.js';
 import {writeTar} from './write-tar.js';
-import {freeWhenWritten} from './written-memory.js';
 
 /** How a bundle is packed. */
 export interface PackOptions {
@@ -19,7 +17,7 @@ export interface PackOptions {
 }
 
 /** Where a bundle is packed to. */
-export interface PackDestination {
+interface PackDestination {
   /** Whether chunks may be reused once the stream has written them, as with a file. @default false */
   readonly forgets?: boolean | undefined;
 }

@@ -1,14 +1,21 @@
-import {rm} from 'node:fs/promises';
-import {outputError} from '../../errors/system-failure.js';
-import {withReaders} from '../prebuilt/archive-reader.js';
-import {manifestPathOf, stageManifest} from './manifest.js';
-import {packBundle, type PackOptions} from './pack.js';
+import {constants} from 'node:fs';
+import {rm, open} from 'node:fs/promises';
+import {Writable} from 'node:stream';
+import {createError} from '../../errors/index.js';
+import {outputError, systemCode} from '../../errors/system-failure.js';
+import {stageFile, type StagedFile} from '../../files/write-files.js';
 import type {BundlePlan} from '../plan.js';
-import {stageFile, type StagedFile} from '../../files/stage-file.js';
-import type {Bundle} from '../types.js';
+import {withReaders} from '../prebuilt/read-archive.js';
+import type {Bundle, PackResult, StreamedBundle} from '../types.js';
+import {Digest, ThreadDigest} from './digest.js';
+import {gzipHeader} from './gzip.js';
+import {manifestPathOf, stageManifest} from './manifest.js';
+import {lend} from './memory.js';
+import {packBundle, startTar, type PackOptions} from './pack.js';
+import {tarEntries, tarSize} from './tar-entries.js';
 
 /** How a bundle is written to a file. */
-export interface WriteBundleOptions extends PackOptions {
+interface WriteBundleOptions extends PackOptions {
   /** Absolute path of the archive. */
   readonly path: string;
   /** Permissions of the archive, before the umask. @default 0o600 */
@@ -66,4 +73,128 @@ async function placeWithManifest(
   } finally {
     await manifest.discard();
   }
+}
+
+/** A bundle that is packed while it is sent, and what its archive turned out to be. */
+export interface BundleStream {
+  readonly bundle: StreamedBundle;
+  /** Of the archive that was read last; one that was not read to its end, or not hashed, is packed once more for this alone. */
+  packed(signal: AbortSignal): Promise<PackResult>;
+}
+
+/**
+ * A v1 bundle that needs no file: the length of its tar follows from the list of files. Its stream fails with
+ * `ERR_FILE_CHANGED` naming a file that is not as it was when the bundle was planned.
+ */
+export async function streamBundle(plan: BundlePlan): Promise<BundleStream> {
+  const {format, message, projectSlug, config, files} = plan;
+  let result: PackResult | undefined;
+  const readWith = (chunks: 'kept' | 'lent') => (): AsyncGenerator<Buffer> => {
+    result = undefined;
+    return readTar(plan, chunks, (packed) => (result = packed));
+  };
+  const bundle: StreamedBundle = {
+    ...{format, message, projectSlug, config, files},
+    size: await tarSize(tarEntries(plan)),
+    read: readWith('kept'),
+  };
+  return {
+    bundle: lend(bundle, readWith('lent')),
+    packed: async (signal) => result ?? packBundle(plan, nowhere(), {signal}),
+  };
+}
+
+/**
+ * Hashing takes a quarter of the time of a large upload, and has a thread of its own then. Small files take longer to open
+ * than to hash.
+ */
+const threadBytes = {total: 256 * 1024 * 1024, eachFile: 64 * 1024};
+
+/**
+ * The tar of a bundle, piece by piece. `onEnd` is called when it was read to its end, and hashed.
+ * @param chunks `kept`: the reader may keep them, they are memory of its own. `lent`: they are good until the next is asked
+ * for, and may be in memory that several threads share.
+ */
+async function* readTar(
+  plan: BundlePlan,
+  chunks: 'kept' | 'lent',
+  onEnd: (result: PackResult) => void,
+): AsyncGenerator<Buffer> {
+  const {totalBytes, files} = plan;
+  const onThread = totalBytes >= threadBytes.total && totalBytes / files.length >= threadBytes.eachFile;
+  const content = onThread ? new ThreadDigest() : new Digest();
+  const {blocks, written} = startTar(plan, {shared: onThread});
+  try {
+    for await (const block of blocks as AsyncIterable<Buffer>) {
+      const hashed = content.update(block);
+      // Not every interface takes shared memory, and a copy of it is much less work than hashing.
+      yield chunks === 'kept' && onThread ? Buffer.from(block) : block;
+      await hashed;
+      if (chunks === 'lent' || onThread) blocks.recycle(block);
+    }
+    const sha256 = await content.hex();
+    if (sha256 !== undefined) onEnd({size: content.size, sha256, contentSha256: sha256});
+  } finally {
+    blocks.destroy();
+    await written;
+    if (content instanceof ThreadDigest) await content.end();
+  }
+}
+
+function nowhere(): Writable {
+  return new Writable({
+    write(_chunk, _encoding, done) {
+      done();
+    },
+  });
+}
+
+/** How the manifest of a bundle begins. */
+const manifestStart = /^\{\s*"schemaVersion": 1,\s*"format": "v[12]",\s*"sha256": "[0-9a-f]{64}"/;
+/** What the first entry of a v1 archive is called: a file below `{project}/bld`, or the header of a long name. */
+const entryStart = /^(?:[^/\0]+\/bld\/|PaxHeader\0)/;
+/** Bytes that tell what a file is: the first header of a tar. */
+const headBytes = 512;
+
+/**
+ * Verifies that an archive and its manifest replace nothing but an archive and a manifest of ours. What a file is, is told by how it
+ * begins, not by its name; an empty one is nobody's.
+ * @throws RuntimeCliError `ERR_OUTPUT` naming the file.
+ */
+export async function verifyReplaceable(path: string): Promise<void> {
+  const archive = await readHead(path);
+  if (archive !== undefined && !isArchive(archive)) throw foreignError(path, 'an archive');
+  const manifest = await readHead(manifestPathOf(path));
+  if (manifest !== undefined && !manifestStart.test(manifest.toString('latin1')))
+    throw foreignError(manifestPathOf(path), 'the manifest');
+}
+
+/** How a file begins; nothing when there is none, or none that can be replaced anyway. */
+async function readHead(path: string): Promise<Buffer | undefined> {
+  try {
+    const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK || 0));
+    try {
+      const {size} = await handle.stat();
+      const {buffer, bytesRead} = await handle.read(Buffer.alloc(headBytes), 0, headBytes, 0);
+      return size === 0 ? undefined : buffer.subarray(0, bytesRead);
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    // That a folder or a device is in the way is told when the file is written.
+    if (['ENOENT', 'ENOTDIR', 'EISDIR', 'ENXIO', 'ESPIPE'].includes(systemCode(error) ?? '')) return undefined;
+    throw outputError(path, error);
+  }
+}
+
+function isArchive(head: Buffer): boolean {
+  if (head.subarray(0, gzipHeader.length).equals(gzipHeader)) return true;
+  return head.toString('latin1', 257, 262) === 'ustar' && entryStart.test(head.toString('latin1'));
+}
+
+function foreignError(path: string, what: string): Error {
+  return createError('ERR_OUTPUT', `${path} exists and is not ${what} of a bundle: it was not replaced`, {
+    suggestions: ['Write the bundle elsewhere with --output FILE, or pass --force to replace the file.'],
+    details: {path},
+  });
 }

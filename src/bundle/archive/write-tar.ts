@@ -1,11 +1,12 @@
+import type {Stats} from 'node:fs';
 import {Readable, type Writable} from 'node:stream';
-import {EntryQueue} from './entry-queue.js';
-import {openFile, readChunks, readWholeFile, type PlannedFile} from './read-exactly.js';
-import type {ReadMemory} from './read-memory.js';
+import type {EntryData, TarArchive} from 'archiver';
+import type {ReadMemory} from './memory.js';
+import {openFile, readChunks, readWholeFile, type PlannedFile} from './read-files.js';
 import type {TarEntry} from './tar-entries.js';
 
 /** How a tar is written. */
-export interface WriteTarOptions {
+interface WriteTarOptions {
   /** What files are read into. `destination` gives it back. */
   readonly memory: ReadMemory;
   /** Modification time of every entry. */
@@ -110,5 +111,60 @@ async function* countBytes(chunks: AsyncIterable<Buffer>, onBytes: (count: numbe
   for await (const chunk of chunks) {
     yield chunk;
     onBytes(chunk.length);
+  }
+}
+
+/** Hands entries to the archive library, the same way for every file, and knows how many it has written. */
+class EntryQueue {
+  readonly #archive: TarArchive;
+  readonly #destination: Writable;
+  readonly #modifiedAt: Date;
+  #appended = 0;
+  #written = 0;
+  #wake: () => void = () => undefined;
+
+  /** @param destination Where the archive goes: when it is closed, nobody waits for room any more. */
+  constructor(archive: TarArchive, destination: Writable, modifiedAt: Date) {
+    this.#archive = archive;
+    this.#destination = destination;
+    this.#modifiedAt = modifiedAt;
+    archive.on('entry', () => {
+      this.#written += 1;
+      this.#wake();
+    });
+    destination.once('close', () => {
+      this.#wake();
+    });
+  }
+
+  /** Entries that were written. */
+  get written(): number {
+    return this.#written;
+  }
+
+  /** Waits until fewer than `limit` entries wait to be written, or the destination is gone. */
+  async room(limit: number): Promise<void> {
+    while (!this.#destination.destroyed && this.#appended - this.#written >= limit) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  /** Appends a file. A stream needs `stats`, whose size is that of the entry. */
+  append(name: string, content: Buffer | Readable, file: {readonly executable: boolean; readonly stats?: Stats}): void {
+    const mode = file.executable ? 0o755 : 0o644;
+    this.#append(content, {name, mode, date: this.#modifiedAt, ...(file.stats && {stats: file.stats})});
+  }
+
+  /** Appends a symbolic link. The library's own `symlink()` takes no date and rewrites backslashes. */
+  appendLink(name: string, target: string): void {
+    const data = {name, mode: 0o755, date: this.#modifiedAt, type: 'symlink' as const, linkname: target};
+    this.#append('', data);
+  }
+
+  #append(content: Buffer | Readable | string, data: EntryData): void {
+    this.#appended += 1;
+    this.#archive.append(content, data);
   }
 }

@@ -1,10 +1,82 @@
 import * as v from 'valibot';
 import {createError, nearest, type RuntimeCliError} from '../../errors/index.js';
-import {contentSchema} from './content-schema.js';
-import {characterCount, entryNameProblem} from '../files/entry-names.js';
+import {hasControlCharacter, characterCount, entryNameProblem} from '../files/entry-names.js';
 import {compressionLevelSchema, fieldProblems, matchModes, matchModeSchema} from '../option-schemas.js';
-import type {BundlePlanOptions} from './plan-options.js';
-import {checkSlug, type OptionProblem} from './slug.js';
+import type {BundleFormat, BundleV2MatchMode, BundleV2Metadata} from '../types.js';
+import {contentSchema} from './content-schema.js';
+
+/** What goes into a bundle, and how it is described. */
+export interface BundleContentOptions {
+  /** Path of the directory with the application's build output. @default 'build' */
+  readonly buildDirectory?: string | undefined;
+  /** Directory from which `config.server.ts`, `.js` or `.mjs` is read (V2-4). @default the working directory */
+  readonly projectDirectory?: string | undefined;
+  /** Describes the bundle, at most 2,048 characters. @default `<branch>: <commit>` from git, else `Bundle <time>` */
+  readonly message?: string | undefined;
+  /** Glob patterns of files that run only on the server, verbatim in v2 (V2-1). Not empty. @default see V2-3 */
+  readonly ssrOnly?: readonly string[] | undefined;
+  /** Glob patterns of files shared between server and client, verbatim in v2 (V2-1). @default see V2-3 */
+  readonly ssrShared?: readonly string[] | undefined;
+  /** Merged over the defaults and over what configuration files say (V2-2). */
+  readonly ssrParameters?: Readonly<Record<string, unknown>> | undefined;
+  /** Metadata for the bundle's configuration. v1 takes `dependencies` only. */
+  readonly bundleMetadata?: BundleV2Metadata | undefined;
+  /** v2 only. Path prefix of the archive's entries, at most 256 characters. @default 'bld' */
+  readonly rootDir?: string | undefined;
+  /** v2 only. Path of the configuration below `rootDir`, at most 256 characters. @default '.runtime/config.json' */
+  readonly configPath?: string | undefined;
+  /** v2 only. How the server treats patterns that match no file. @default 'strict' */
+  readonly matchMode?: BundleV2MatchMode | undefined;
+  /** Patterns, in the syntax of gitignore, of files to leave out, beside those of `.bundleignore`. */
+  readonly ignore?: readonly string[] | undefined;
+  /**
+   * Takes files whose names say that they hold secrets (`.env*`, `.npmrc`, private keys) although they are not server-only.
+   * @default false: they are an error
+   */
+  readonly allowSensitiveFiles?: boolean | undefined;
+  /** v2 only. Effort of gzip, 0 to 9. @default 6 */
+  readonly compressionLevel?: number | undefined;
+}
+
+/** What a bundle is made of, and where. */
+export interface BundlePlanOptions extends BundleContentOptions {
+  readonly format: BundleFormat;
+  /** Absolute path of the directory that relative ones start from. */
+  readonly cwd: string;
+  /** `SOURCE_DATE_EPOCH` is read from it, and git runs with it. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The clock, for the default message. */
+  readonly now: () => Date;
+  /** Names the entries of a v1 archive, which needs it. */
+  readonly projectSlug?: string | undefined;
+  /** Ends the work: it rejects with `signal.reason`. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What is wrong with one option. */
+export interface OptionProblem {
+  /** Name of the option, as in `interface.md`. */
+  readonly option: string;
+  /** One sentence without the option's name: `must not be empty`. */
+  readonly message: string;
+  /** What to do about it. */
+  readonly suggestion?: string | undefined;
+}
+
+/** What is wrong with a slug, if anything. Slugs become parts of URLs and prefixes in archives. */
+export function checkSlug(option: string, value: string): OptionProblem | undefined {
+  const message = slugMessage(value);
+  return message === undefined ? undefined : {option, message};
+}
+
+function slugMessage(value: unknown): string | undefined {
+  if (typeof value !== 'string') return 'must be a string';
+  if (value === '') return 'must not be empty';
+  if (value === '.' || value === '..') return `must not be "${value}"`;
+  if (/[/\\]/.test(value)) return `must not contain / or \\, as "${value}" does`;
+  if (hasControlCharacter(value)) return 'must not contain control characters';
+  return undefined;
+}
 
 /** Characters of a message at most. */
 const maxMessage = 2048;

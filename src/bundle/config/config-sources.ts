@@ -2,11 +2,12 @@ import {stat} from 'node:fs/promises';
 import {isAbsolute, join, relative} from 'node:path';
 import * as v from 'valibot';
 import {createError, nearest} from '../../errors/index.js';
-import {loadModule, readTextFile} from '../../modules/index.js';
-import {diskConfigSchema, serverConfigKeys, serverConfigSchema, type BundleContent} from './content-schema.js';
-import {describeProblems, fieldProblems} from '../option-schemas.js';
 import {parseJson} from '../../errors/json.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
+import {loadModule, readTextFile} from '../../modules/load-module.js';
+import {describeProblems, fieldProblems} from '../option-schemas.js';
+import type {BundlePlanOptions} from './check-options.js';
+import {diskConfigSchema, serverConfigKeys, serverConfigSchema, type BundleContent} from './content-schema.js';
 
 /** What one source says about a bundle's configuration. */
 export interface ConfigSource {
@@ -25,7 +26,7 @@ const compiledName = 'config.server.js';
  * Reads the on-disk v2 configuration, `{buildDirectory}/{configPath}`; nothing when there is none.
  * @throws RuntimeCliError `ERR_CONFIG_INVALID` naming file and field.
  */
-export async function readDiskConfig(path: string, cwd: string): Promise<ConfigSource | undefined> {
+async function readDiskConfig(path: string, cwd: string): Promise<ConfigSource | undefined> {
   if ((await firstFile([path])) === undefined) return undefined;
   const {ssrOnly, ssrShared, ssrParameters, bundleMetadata, ...otherKeys} = parseConfig(
     diskConfigSchema,
@@ -40,7 +41,7 @@ export async function readDiskConfig(path: string, cwd: string): Promise<ConfigS
  * are there and `isComplete` says that something is still missing.
  * @throws RuntimeCliError `ERR_CONFIG_INVALID` naming file and field.
  */
-export async function readServerConfigs(
+async function readServerConfigs(
   directories: {readonly project: string; readonly build: string},
   cwd: string,
   isComplete: (sources: readonly ConfigSource[]) => boolean,
@@ -132,4 +133,40 @@ function unreadable(path: string, error: unknown): Error {
 function showFile(path: string, cwd: string): string {
   const shown = relative(cwd, path);
   return shown.startsWith('..') || isAbsolute(shown) ? path : shown;
+}
+
+/**
+ * Reads what there is to say about a bundle's configuration, the strongest source first: options, the on-disk v2 file,
+ * and without one (V2-4) the `config.server` files, as long as ssrOnly or ssrShared is not known.
+ * @param configPath v2 only: of the on-disk file, below the build directory. v1 has none.
+ * @throws RuntimeCliError `ERR_CONFIG_INVALID` naming file and field.
+ */
+export async function readSettingSources(
+  options: BundlePlanOptions,
+  directories: {readonly project: string; readonly build: string},
+  configPath: string | undefined,
+): Promise<readonly ConfigSource[]> {
+  const {cwd, ssrOnly, ssrShared, ssrParameters, bundleMetadata} = options;
+  const content = {ssrOnly, ssrShared, ssrParameters};
+  if (configPath === undefined) {
+    const metadata = {dependencies: bundleMetadata?.dependencies};
+    return withServerConfigs({from: 'option', content: {...content, bundleMetadata: metadata}}, directories, cwd);
+  }
+  const explicit = {from: 'option', content: {...content, bundleMetadata}};
+  const onDisk = await readDiskConfig(join(directories.build, configPath), cwd);
+  return onDisk ? [explicit, onDisk] : withServerConfigs(explicit, directories, cwd);
+}
+
+async function withServerConfigs(
+  explicit: ConfigSource,
+  directories: {readonly project: string; readonly build: string},
+  cwd: string,
+): Promise<readonly ConfigSource[]> {
+  const isComplete = (found: readonly ConfigSource[]): boolean => {
+    const contents = [explicit, ...found].map(({content}) => content);
+    return (
+      contents.some(({ssrOnly}) => ssrOnly !== undefined) && contents.some(({ssrShared}) => ssrShared !== undefined)
+    );
+  };
+  return [explicit, ...(await readServerConfigs(directories, cwd, isComplete))];
 }

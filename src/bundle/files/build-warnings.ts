@@ -1,9 +1,20 @@
 import {join} from 'node:path';
 import * as v from 'valibot';
-import {readTextFile} from '../../modules/index.js';
+import {createError, nearest} from '../../errors/index.js';
+import {readTextFile} from '../../modules/load-module.js';
+import {defaultSource, defaultPatterns, type ResolvedSettings} from '../config/settings.js';
+import type {BundleFile, BundleContent} from '../types.js';
 import {showPath} from './entry-names.js';
-import {defaultSource, type ResolvedSettings} from '../config/settings.js';
-import type {BundleFile} from '../types.js';
+import {
+  compilePatterns,
+  unmatchedPatterns,
+  countMatches,
+  isExclusion,
+  inTurns,
+  type PatternLists,
+  type Turnwise,
+} from './patterns.js';
+import type {Scan} from './scan.js';
 
 /** Folders that frameworks and build tools keep their caches in, up to the cache. */
 const cacheFolder =
@@ -93,4 +104,116 @@ async function readMobifySettings(projectDirectory: string): Promise<readonly st
     // Nothing else of it is needed here.
     return [];
   }
+}
+
+/**
+ * Verifies that the bundle has its server-only files. A rule that takes away all that an ssrOnly pattern matches (for a
+ * pattern that is a plain path: the file) hits an entry point; files of a pattern that others of it survive do not count.
+ * @throws RuntimeCliError `ERR_IGNORED_ENTRY`; `ERR_SSR_ENTRY_MISSING` when no default of ssrOnly matches.
+ */
+export function verifyEntryPoints({config, sources}: ResolvedSettings, {files, ignored}: Scan): void {
+  const isDefault = sources.some(({setting, from}) => setting === 'ssrOnly' && from === defaultSource);
+  const expected = isDefault ? defaultPatterns.ssrOnly : config.ssrOnly;
+  const missing = unmatchedPatterns(
+    expected,
+    files.map(({path}) => path),
+  );
+  for (const pattern of missing) {
+    const {matches} = compilePatterns([pattern]);
+    const hit = ignored.find(({path}) => matches(path));
+    if (hit) throw ignoredError(hit, pattern);
+  }
+  if (isDefault && config.ssrOnly.length === 0) throw missingError();
+}
+
+function ignoredError({path, rule}: {readonly path: string; readonly rule: string}, pattern: string): Error {
+  return createError(
+    'ERR_IGNORED_ENTRY',
+    `the ignore rule "${rule}" leaves out ${showPath(path)}, and with it all that the ssrOnly pattern "${pattern}" matches`,
+    {
+      suggestions: [
+        'Correct the rule (--ignore, .bundleignore), or name other server-only files with --ssr-only GLOB.',
+      ],
+      details: {path, rule, pattern},
+    },
+  );
+}
+
+function missingError(): Error {
+  return createError(
+    'ERR_SSR_ENTRY_MISSING',
+    `the build has no server-only file: looked for ${defaultPatterns.ssrOnly.join(', ')}`,
+    {
+      suggestions: [
+        'Name the server-only files with --ssr-only GLOB.',
+        'Check that --build-directory is the right one.',
+      ],
+    },
+  );
+}
+
+/** Characters of patterns times paths that are compared to find near files, at most. */
+const maxCompared = 20_000_000;
+
+/**
+ * A warning for each pattern that matches no file.
+ * @throws RuntimeCliError `ERR_PATTERN_INVALID` for patterns that take too long; `signal.reason` when aborted.
+ */
+export async function patternWarnings(
+  patterns: PatternLists,
+  paths: readonly string[],
+  signal?: AbortSignal,
+): Promise<string[]> {
+  return unmatchedWarnings(patterns, {counts: await countMatches(patterns, paths, signal), paths}, signal);
+}
+
+/** The same, once it is known how many files each pattern matches. */
+export function unmatchedWarnings(
+  patterns: PatternLists,
+  {
+    counts,
+    paths,
+  }: {readonly counts: {readonly [Key in keyof PatternLists]: readonly number[]}; readonly paths: readonly string[]},
+  signal?: AbortSignal,
+): Promise<string[]> {
+  function* warning(): Turnwise<string[]> {
+    const warnings = [];
+    let compared = 0;
+    for (const setting of ['ssrOnly', 'ssrShared'] as const) {
+      for (const [index, pattern] of patterns[setting].entries()) {
+        if (counts[setting][index] !== 0 || isExclusion(pattern)) continue;
+        yield;
+        compared += pattern.length * paths.length;
+        const near = compared > maxCompared ? undefined : nearestFile(pattern, paths);
+        const hint = near === undefined ? '' : `; the nearest is "${near}"`;
+        warnings.push(`the ${setting} pattern "${pattern}" matches no file${hint}`);
+      }
+    }
+    return warnings;
+  }
+  return inTurns(warning(), signal);
+}
+
+/** What to do about patterns that a server in strict mode refuses. */
+const strictAdvice = 'Correct the pattern, or pass --match-mode ignore_missing: a strict server refuses the bundle.';
+
+/** The warnings of a v2 bundle that a server in strict mode refuses; it is the server that matches. */
+export async function strictWarnings(
+  {matchMode, config, files}: Pick<BundleContent, 'matchMode' | 'config' | 'files'>,
+  signal?: AbortSignal,
+): Promise<string[]> {
+  if (matchMode !== 'strict') return [];
+  const paths = files.map(({path}) => path);
+  const warnings = await patternWarnings(config, paths, signal);
+  return warnings.map((warning) => `${warning}. ${strictAdvice}`);
+}
+
+/** The file that a pattern was probably meant to match: one of a similar name, or in a folder of a similar name. */
+function nearestFile(pattern: string, paths: readonly string[]): string | undefined {
+  const file = nearest(pattern, paths);
+  const [, folder] = /^([^*?[{(!]+)\//.exec(pattern) ?? [];
+  if (file !== undefined || folder === undefined) return file;
+  const folders = new Set(paths.flatMap((path) => (path.includes('/') ? [path.slice(0, path.lastIndexOf('/'))] : [])));
+  const near = nearest(folder, [...folders]);
+  return near === undefined ? undefined : paths.find((path) => path.startsWith(`${near}/`));
 }

@@ -1,17 +1,17 @@
 import {lstatSync, readlinkSync, type Stats} from 'node:fs';
 import {stat} from 'node:fs/promises';
-import {join, sep} from 'node:path';
+import {join, sep, isAbsolute} from 'node:path';
 import type {Entry} from 'fast-glob';
+import ignore from 'ignore';
 import {createError} from '../../errors/index.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
-import type {IgnoreRules} from './ignore-rules.js';
-import {followLink} from './symlinks.js';
+import {readTextFile} from '../../modules/load-module.js';
+import type {PlannedBundleFile} from '../types.js';
 import {comparePaths, entryNameProblem, showPath} from './entry-names.js';
 import type {MatchableFile} from './patterns.js';
-import type {PlannedBundleFile} from '../types.js';
 
 /** A file that was found, not yet matched against patterns. */
-export type ScannedFile = PlannedBundleFile & MatchableFile;
+type ScannedFile = PlannedBundleFile & MatchableFile;
 
 /** What is in a build directory. */
 export interface Scan {
@@ -182,4 +182,80 @@ function emptyError(directory: string, ignored: number): Error {
   return createError('ERR_BUILD_DIRECTORY', `the build directory ${directory} ${what}`, {
     suggestions: ['Build the application first, or check the ignore rules.'],
   });
+}
+
+/** Name of the file with rules, in the syntax of gitignore. */
+const ignoreFile = '.bundleignore';
+
+/** Decides what is left out of a bundle. */
+interface IgnoreRules {
+  /** The rule that leaves out a path, relative to the build directory; a directory's ends with `/`. */
+  ruleFor(path: string): string | undefined;
+}
+
+/**
+ * Reads the `.bundleignore` of each of `directories` (the project's, then the build's), and adds `patterns`. All rules
+ * are in the syntax of gitignore, count case, and are about paths relative to the build directory; the last one wins.
+ * @throws RuntimeCliError `ERR_CONFIG_INVALID` for a file that cannot be read.
+ */
+export async function readIgnoreRules(
+  directories: readonly string[],
+  patterns: readonly string[],
+): Promise<IgnoreRules> {
+  const rules = ignore({ignorecase: false});
+  const texts = await Promise.all([...new Set(directories)].map((directory) => readRules(join(directory, ignoreFile))));
+  // The library remembers each path that it is asked about.
+  if ([...texts, ...patterns].every((text) => text === '')) return {ruleFor: () => undefined};
+  for (const text of texts) rules.add(text);
+  rules.add(patterns);
+  return {ruleFor: (path) => rules.test(path).rule?.pattern};
+}
+
+async function readRules(path: string): Promise<string> {
+  try {
+    return await readTextFile(path);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR') return '';
+    throw createError('ERR_CONFIG_INVALID', `${path} cannot be read: ${reasonOf(error)}`, {cause: error});
+  }
+}
+
+/** Where a symbolic link leads, seen from inside the build directory. */
+type LinkDestination = 'inside' | 'outside' | 'nowhere';
+
+/** More links than this on one way are a circle. */
+const maxHops = 40;
+
+/**
+ * Follows a link by name, step by step as the file system would, through the other links of the build. A way that leaves
+ * the build directory in any of its steps leads outside, even when it comes back: unpacked elsewhere it would not.
+ * @param path The link, relative to the build directory.
+ * @param links Targets of all links of the build, by their paths.
+ * @param exists Whether a file or a directory of the build is at a path; '' is the build directory.
+ */
+export function followLink(
+  path: string,
+  links: ReadonlyMap<string, string>,
+  exists: (path: string) => boolean,
+): LinkDestination {
+  const position: string[] = [];
+  const steps = path.split('/');
+  let hops = 0;
+  for (let step = steps.shift(); step !== undefined; step = steps.shift()) {
+    if (step === '' || step === '.') continue;
+    if (step === '..') {
+      if (position.length === 0) return 'outside';
+      position.pop();
+      continue;
+    }
+    position.push(step);
+    const target = links.get(position.join('/'));
+    if (target === undefined) continue;
+    if (isAbsolute(target)) return 'outside';
+    hops += 1;
+    if (hops > maxHops) return 'nowhere';
+    position.pop();
+    steps.unshift(...target.split('/'));
+  }
+  return exists(position.join('/')) ? 'inside' : 'nowhere';
 }

@@ -1,4 +1,4 @@
-import {inTurns, type Turnwise} from '../files/turns.js';
+import {inTurns, type Turnwise} from '../files/patterns.js';
 
 /** An entry of an archive, as far as it matters to the others. */
 export interface LayoutEntry {
@@ -18,7 +18,7 @@ export interface LayoutProblem {
 }
 
 /** How a layout is judged. */
-export interface LayoutRules {
+interface LayoutRules {
   /** Folder that the links in it have to stay in; links outside it have to stay in the archive. '' is the archive. */
   readonly root: string;
   /** Whether a file may occur twice, when neither is a link. */

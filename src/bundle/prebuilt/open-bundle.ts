@@ -1,7 +1,7 @@
 import {resolve} from 'node:path';
 import * as v from 'valibot';
 import {createError, type RuntimeCliError} from '../../errors/index.js';
-import {verifyRegularFile} from '../../modules/index.js';
+import {verifyRegularFile} from '../../modules/load-module.js';
 import {parseJson} from '../../errors/json.js';
 import {archivedConfigSchema} from '../config/content-schema.js';
 import {describeProblems, fieldProblems} from '../option-schemas.js';
@@ -9,16 +9,15 @@ import {reasonOf} from '../../errors/system-failure.js';
 import {manifestPathOf, readManifest, type BundleManifest} from '../archive/manifest.js';
 import {comparePaths} from '../files/entry-names.js';
 import {markFiles, unmatched} from '../files/patterns.js';
-import type {BundlePlanOptions} from '../config/plan-options.js';
-import {digestFile, readArchive, type ArchiveContents} from './read-archive.js';
+import type {BundlePlanOptions} from '../config/check-options.js';
+import {digestFile, readArchive, withReaders, type ArchiveContents} from './read-archive.js';
 import type {Bundle, BundleConfig} from '../types.js';
-import {withReaders} from './archive-reader.js';
 
 /**
  * What is said about a prebuilt archive. `message` and `matchMode` travel beside it and can be chosen still; `rootDir` and
  * `configPath` say where to look without a manifest; all else is inside the archive and cannot be changed.
  */
-export type OpenBundleOptions = Partial<
+type OpenBundleOptions = Partial<
   Pick<
     BundlePlanOptions,
     | 'message'

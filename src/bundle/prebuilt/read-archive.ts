@@ -1,15 +1,16 @@
-import {createReadStream} from 'node:fs';
+import {createReadStream, createReadStream as createFileStream} from 'node:fs';
 import {open, stat} from 'node:fs/promises';
 import {pipeline} from 'node:stream/promises';
-import type {Extract, Header} from 'tar-stream';
 import {createGunzip} from 'node:zlib';
-import {entryPath, layoutProblem, type LayoutEntry, type LayoutProblem} from './archive-layout.js';
+import type {Extract, Header} from 'tar-stream';
 import {Digest} from '../archive/digest.js';
+import {lend} from '../archive/memory.js';
+import type {PackResult, Bundle} from '../types.js';
+import {entryPath, layoutProblem, type LayoutEntry, type LayoutProblem} from './archive-layout.js';
 import {TarGuard} from './tar-guard.js';
-import type {PackResult} from '../types.js';
 
 /** An entry of an archive. */
-export interface ArchiveEntry {
+interface ArchiveEntry {
   /** Without `.` and empty parts. */
   readonly name: string;
   /** Bytes. */
@@ -36,7 +37,7 @@ const maxEntries = 200_000;
 const unsuspicious = {bytes: 1.5 * 1024 ** 3, ratio: 200};
 
 /** How to read an archive. */
-export interface ReadArchiveOptions {
+interface ReadArchiveOptions {
   /** Name of an entry whose content is wanted. */
   readonly wanted?: string | undefined;
   /** Folder that its links have to stay in. @default the archive */
@@ -216,6 +217,44 @@ export async function isGzip(path: string): Promise<boolean> {
     if (buffer.toString('latin1', 257, 262) === 'ustar') return false;
     throw new Error('it is neither a gzip nor a tar file');
   } finally {
+    await handle.close();
+  }
+}
+
+/** Bytes of one read. */
+const readBytes = 512 * 1024;
+
+/** Adds to a bundle the ways to read its archive. */
+export function withReaders(bundle: Omit<Bundle, 'createReadStream' | 'read'>): Bundle {
+  const {path} = bundle;
+  const createReadStream: Bundle['createReadStream'] = ({start = 0} = {}) =>
+    createFileStream(path, {start, highWaterMark: readBytes});
+  // Whoever copies the bundle and puts a stream of their own into the copy must not find that it is not used.
+  const readable = Object.defineProperty({...bundle, createReadStream}, 'read', {value: () => read(path)});
+  return lend(readable, () => read(path, {reuse: true}));
+}
+
+/** Reads ahead: one buffer is filled while the other is looked at. With `reuse` there are two, used in turns. */
+async function* read(path: string, {reuse = false} = {}): AsyncGenerator<Buffer> {
+  const handle = await open(path);
+  const fill = (buffer: Buffer) => {
+    const filled = handle.read(buffer);
+    // It is awaited in its turn; a failure before that must not count as unhandled.
+    filled.catch(() => undefined);
+    return filled;
+  };
+  try {
+    let spare: Buffer | undefined;
+    let filling = fill(Buffer.allocUnsafeSlow(readBytes));
+    for (;;) {
+      const {bytesRead, buffer} = await filling;
+      if (bytesRead === 0) return;
+      filling = fill(spare ?? Buffer.allocUnsafeSlow(readBytes));
+      yield buffer.subarray(0, bytesRead);
+      if (reuse) spare = buffer;
+    }
+  } finally {
+    // It waits for the read that is under way.
     await handle.close();
   }
 }

@@ -2,8 +2,7 @@ import {createHash} from 'node:crypto';
 import {join} from 'node:path';
 import {createError} from '../../errors/index.js';
 import type {PushPlace, PushRecord, PushRecords} from '../../operations/options.js';
-import {makePrivateDirectory} from '../../files/make-directory.js';
-import {readPrivateFile, replacePrivateFile} from '../../files/private-file.js';
+import {makePrivateDirectory, readPrivateFile, replacePrivateFile} from '../../files/write-files.js';
 
 /**
  * Keeps what was pushed last in `pushes/` of a data folder: a file for each place, which its owner alone can read. A push

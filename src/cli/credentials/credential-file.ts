@@ -2,8 +2,7 @@ import {chmod, rm, stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {reasonOf} from '../../errors/system-failure.js';
-import {makePrivateDirectory} from '../../files/make-directory.js';
-import {readPrivateFile, replacePrivateFile} from '../../files/private-file.js';
+import {makePrivateDirectory, readPrivateFile, replacePrivateFile} from '../../files/write-files.js';
 import type {OriginCredentials} from './credential-schema.js';
 
 /** Where credentials are stored. */

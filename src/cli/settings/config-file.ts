@@ -3,7 +3,7 @@ import {basename, dirname, extname, join, resolve} from 'node:path';
 import {createError} from '../../errors/index.js';
 import {isRecord} from '../../errors/json.js';
 import {reasonOf} from '../../errors/system-failure.js';
-import {loadModule, readTextFile} from '../../modules/index.js';
+import {loadModule, readTextFile} from '../../modules/load-module.js';
 import type {ConfigSettings} from './settings.js';
 import {configSettings} from './config-settings.js';
 

@@ -1,18 +1,11 @@
 import assert from 'node:assert/strict';
 import {checkBackendShape} from '../../backends/backend-shape.js';
 import type {Backend, BackendCapability} from '../../backends/contract.js';
-import {deleteChecks, downloadChecks} from './cases/archive-checks.js';
-import {configurationChecks} from './cases/configuration-checks.js';
-import {deployChecks, waitChecks} from './cases/deployment-checks.js';
-import {failureChecks} from './cases/failure-checks.js';
-import {isolationChecks} from './cases/isolation-checks.js';
-import {historyChecks, listChecks} from './cases/list-checks.js';
-import {secretChecks} from './cases/secret-checks.js';
-import {uploadChecks} from './cases/upload-checks.js';
-import {runInScope} from './case-scope.js';
-import type {Check} from './check.js';
-import {createTestBundles} from './test-bundle.js';
-import type {ConformanceCase, ConformanceFixtures} from './fixtures.js';
+import {deleteChecks, downloadChecks, uploadChecks} from './cases/bundles.js';
+import {configurationChecks, failureChecks, isolationChecks, secretChecks} from './cases/safety.js';
+import {deployChecks, waitChecks, historyChecks, listChecks} from './cases/deployments.js';
+import {runInScope, type Check} from './check.js';
+import {createTestBundles, type ConformanceCase, type ConformanceFixtures} from './fixtures.js';
 
 /**
  * The cases that a backend has to pass, for any test runner: the built-in backends pass the same. There are cases for each

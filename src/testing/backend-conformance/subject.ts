@@ -1,20 +1,29 @@
+import assert from 'node:assert/strict';
+import {createHash} from 'node:crypto';
 import {setTimeout as delay} from 'node:timers/promises';
 import {callBackend} from '../../backends/call.js';
 import {checkedBackend} from '../../backends/checked-backend.js';
+import {secretOptions} from '../../backends/configuration.js';
 import {createBackendContext} from '../../backends/context.js';
-import type {Backend, BackendContext, Bundle, BundleFormat, BundleId, StreamedBundle} from '../../backends/contract.js';
-import {readLent} from '../../bundle/archive/lent-chunks.js';
-import {assertSameBytes, readBytes} from './bytes.js';
-import {overwritten} from './overwritten-bodies.js';
+import type {
+  Backend,
+  BackendContext,
+  Bundle,
+  BundleFormat,
+  BundleId,
+  StreamedBundle,
+  BodyOptions,
+  RequestBodies,
+} from '../../backends/contract.js';
+import {readLent} from '../../bundle/archive/memory.js';
 import type {ConformanceFixtures, ConformanceService} from './fixtures.js';
-import {Recording} from './recording.js';
-import {declaredSecrets, usableOptions} from './settings.js';
+import {Recording} from './observations.js';
 
 /** Retries without the waits of real life. */
 const rateLimit = {maxRetries: 2, baseDelayMs: 1, maxDelayMs: 20};
 
 /** What a subject is made of. */
-export interface SubjectParts {
+interface SubjectParts {
   readonly backend: Backend;
   readonly service: ConformanceService;
   readonly projectSlug: string;
@@ -24,7 +33,7 @@ export interface SubjectParts {
 }
 
 /** How one call differs from others. */
-export interface CallOptions {
+interface CallOptions {
   readonly targetSlug?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -113,4 +122,100 @@ export class Subject {
 
 function withoutFile({format, message, projectSlug, config, files, size, createReadStream}: Bundle): StreamedBundle {
   return {format, message, projectSlug, config, files, size, read: () => createReadStream()};
+}
+
+/** What the schema of a backend makes of options; without a schema they stay as they are. */
+export async function validateOptions(
+  {options: schema}: Backend,
+  given: unknown,
+): Promise<{readonly value: unknown; readonly problems: readonly string[]}> {
+  const result = await schema?.['~standard'].validate(given);
+  if (!result) return {value: given, problems: []};
+  return result.issues
+    ? {value: undefined, problems: result.issues.map(({message}) => message)}
+    : {value: result.value, problems: []};
+}
+
+/** The options of a service, validated. */
+export async function usableOptions(backend: Backend, given: unknown): Promise<unknown> {
+  const {value, problems} = await validateOptions(backend, given);
+  assert.deepEqual(problems, [], `the options of the service do not pass the schema: ${problems.join('; ')}`);
+  return value;
+}
+
+/** The values of the options that a backend declares to be secrets: what the host masks. */
+export function declaredSecrets(backend: Backend, options: unknown): readonly string[] {
+  return secretOptions(backend, {backendOptions: asRecord(options)});
+}
+
+/** Every text among the options, as the host would find it if all were declared to be secrets. */
+export function optionTexts(options: unknown): readonly string[] {
+  const all = asRecord(options);
+  return secretOptions({secrets: Object.keys(all)}, {backendOptions: all});
+}
+
+function asRecord(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? {...value} : {};
+}
+
+/** How many bytes there were, and their digest, hex. */
+interface BytesRead {
+  readonly size: number;
+  readonly sha256: string;
+}
+
+/** Reads bytes to their end. */
+export async function readBytes(bytes: AsyncIterable<Uint8Array> | Uint8Array): Promise<BytesRead> {
+  const hash = createHash('sha256');
+  let size = 0;
+  for await (const piece of bytes instanceof Uint8Array ? [bytes] : bytes) {
+    hash.update(piece);
+    size += piece.length;
+  }
+  return {size, sha256: hash.digest('hex')};
+}
+
+/** Asserts that these are the bytes of the bundle's archive, every one. */
+export function assertSameBytes({size, sha256}: Bundle, found: BytesRead, where: string): void {
+  assert.equal(found.size, size, `${where} ${String(found.size)} bytes of ${String(size)}`);
+  assert.equal(found.sha256, sha256, `${where} other bytes: their sha256 differs`);
+}
+
+const overwriting = 0xee;
+/** Smaller than the chunks of real life: each of the suite's bundles has several. */
+const chunkBytes = 64 * 1024;
+
+/**
+ * Bodies that overwrite each chunk as soon as the next is asked for. `context.http` has sent it then; whoever takes a body to
+ * another client, which may keep the chunks, sends garbage, each time and not only when memory runs short. What a bundle's own
+ * `read()` and `createReadStream()` yield is left alone: it belongs to the reader.
+ */
+function overwritten(bodies: RequestBodies): RequestBodies {
+  return {
+    multipart: (parts) => overwrittenBody(bodies.multipart(parts)),
+    base64Json: (body) => overwrittenBody(bodies.base64Json(body)),
+    json: (value) => overwrittenBody(bodies.json(value)),
+    file: (source, contentType) => overwrittenBody(bodies.file(source, contentType)),
+  };
+}
+
+function overwrittenBody({headers, context}: BodyOptions): BodyOptions {
+  const {createBody} = context;
+  if (!isCreateBody(createBody)) throw new TypeError('a body of the client is made by createBody()');
+  return {headers, context: {...context, createBody: (attempt: number) => overwriteEach(createBody(attempt))}};
+}
+
+function isCreateBody(value: unknown): value is (attempt: number) => AsyncIterable<Buffer> {
+  return typeof value === 'function';
+}
+
+async function* overwriteEach(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) {
+    for (let start = 0; start < chunk.length; start += chunkBytes) {
+      // A copy: the chunk itself may be a part of what is sent again.
+      const copy = Buffer.from(chunk.subarray(start, start + chunkBytes));
+      yield copy;
+      copy.fill(overwriting);
+    }
+  }
 }

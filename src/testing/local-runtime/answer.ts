@@ -1,4 +1,5 @@
 import type {FileHandle} from 'node:fs/promises';
+import * as v from 'valibot';
 
 /** A part of an open file; whoever sends it closes it. */
 export interface FileBody {
@@ -22,4 +23,41 @@ export function json(status: number, value: unknown, headers: Readonly<Record<st
 /** An answer with a line of text. */
 export function text(status: number, line: string, headers: Readonly<Record<string, string>> = {}): Answer {
   return {status, headers: {'content-type': 'text/plain; charset=utf-8', ...headers}, body: `${line}\n`};
+}
+
+/** A request that is refused: how, and why in a sentence for the client. */
+export class HttpFailure extends Error {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, detail: string, headers: Readonly<Record<string, string>> = {}) {
+    super(detail);
+    this.name = 'HttpFailure';
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+/** A JSON object whose members are of `schema`. valibot alone takes a list for one. */
+export function objectOf<Schema extends v.GenericSchema>(schema: Schema) {
+  return v.pipe(
+    v.custom<object>((value) => typeof value === 'object' && value !== null && !Array.isArray(value), 'not an object'),
+    v.record(v.string(), schema),
+  );
+}
+
+/**
+ * `value` in the shape of `schema`.
+ * @throws HttpFailure `status`, naming `what` and the member that is wrong.
+ */
+export function validate<Schema extends v.GenericSchema>(
+  schema: Schema,
+  value: unknown,
+  {status, what}: {readonly status: number; readonly what: string},
+): v.InferOutput<Schema> {
+  const result = v.safeParse(schema, value);
+  if (result.success) return result.output;
+  const [issue] = result.issues;
+  const path = v.getDotPath(issue);
+  throw new HttpFailure(status, `${what} is wrong${path === null ? '' : ` at "${path}"`}: ${issue.message}.`);
 }

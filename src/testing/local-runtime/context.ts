@@ -1,10 +1,7 @@
 import type {IncomingMessage} from 'node:http';
-import type {Answer} from './answer.js';
-import type {ArchiveLimits} from './archive/archive-limits.js';
-import type {FaultBook} from './fault-book.js';
-import type {RouteName} from './faults.js';
-import type {HttpFailure} from './http-failure.js';
-import type {LocalRuntimeCredentials} from './options.js';
+import type {Answer, HttpFailure} from './answer.js';
+import type {ArchiveLimits, LocalRuntimeCredentials} from './options.js';
+import type {FaultBook, RouteName} from './faults.js';
 import type {RequestBody} from './request-body.js';
 import type {Deployments} from './store/deployments.js';
 import type {Store} from './store/store.js';

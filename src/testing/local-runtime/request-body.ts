@@ -1,7 +1,7 @@
 import type {IncomingMessage} from 'node:http';
 import {setTimeout as delay} from 'node:timers/promises';
 import {parseJson} from '../../errors/json.js';
-import {HttpFailure} from './http-failure.js';
+import {HttpFailure} from './answer.js';
 
 /** Largest body of a request that is no upload. */
 const smallBodyBytes = 64 * 1024;

@@ -1,14 +1,14 @@
 import {randomUUID} from 'node:crypto';
 import {once} from 'node:events';
+import {createReadStream} from 'node:fs';
 import type {IncomingMessage, ServerResponse} from 'node:http';
+import type {Readable} from 'node:stream';
+import {pipeline} from 'node:stream/promises';
 import {setTimeout as delay} from 'node:timers/promises';
 import {systemCode} from '../../errors/system-failure.js';
-import type {Answer} from './answer.js';
-import type {Call, Protocol, RuntimeContext} from './context.js';
-import type {AnswerFault} from './fault-book.js';
-import type {RouteName} from './faults.js';
-import {HttpFailure} from './http-failure.js';
-import {matchRoute, type RouteMatch} from './match-route.js';
+import {HttpFailure, type Answer, type FileBody} from './answer.js';
+import type {Call, Protocol, RuntimeContext, Route} from './context.js';
+import type {AnswerFault, RouteName} from './faults.js';
 import type {RequestRecord} from './options.js';
 import {checkHost} from './protocols/admission.js';
 import {apiProtocol} from './protocols/api-protocol.js';
@@ -17,7 +17,6 @@ import {legacyProtocol} from './protocols/legacy-protocol.js';
 import {siteProtocol} from './protocols/site-protocol.js';
 import {tokenProtocol} from './protocols/token-protocol.js';
 import {RequestBody} from './request-body.js';
-import {sendAnswer} from './send-answer.js';
 
 /** By prefix, the first that fits. */
 const protocols: readonly Protocol[] = [tokenProtocol, archiveProtocol, legacyProtocol, apiProtocol];
@@ -154,4 +153,109 @@ function recordAtEnd(
       requestId,
     });
   });
+}
+
+/** A route with what its pattern found in a path. */
+interface RouteMatch {
+  readonly route: Route;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/**
+ * The route of a protocol for a request.
+ * @throws HttpFailure 404 when nothing is served at the path, 405 when it is served for other methods.
+ */
+function matchRoute(protocol: Protocol, method: string, path: string): RouteMatch {
+  // Decoded part by part: a "%2F" is no separator, and "%2E%2E" is a name like any other, for the handler to refuse.
+  const parts = path.slice(protocol.prefix.length).split('/').map(decodePart);
+  const segments = (list: readonly string[]): readonly string[] =>
+    protocol.anyFinalSlash && list.length > 1 && list.at(-1) === '' ? list.slice(0, -1) : list;
+  const candidates = protocol.routes.flatMap((route) => {
+    const params = matchPattern(segments(route.pattern.split('/')), segments(parts));
+    return params === undefined ? [] : [{route, params}];
+  });
+  const match = candidates.find(({route}) => route.method === method || (method === 'HEAD' && route.method === 'GET'));
+  if (match) return match;
+  if (candidates.length === 0) throw new HttpFailure(404, `Nothing is served at ${path}.`);
+  const allowed = candidates.map(({route}) => route.method).join(', ');
+  throw new HttpFailure(405, `${path} is served for ${allowed}, not for ${method}.`, {allow: allowed});
+}
+
+function matchPattern(
+  pattern: readonly string[],
+  parts: readonly string[],
+): Readonly<Record<string, string>> | undefined {
+  const params: Record<string, string> = {};
+  for (const [index, expected] of pattern.entries()) {
+    const [, name, rest] = /^\{(\w+)(\*)?\}$/.exec(expected) ?? [];
+    const part = parts[index];
+    if (part === undefined || (name === undefined && part !== expected)) return undefined;
+    if (name === undefined) continue;
+    // Encoded again: what was "%2F" must not become a separator.
+    if (rest !== undefined) return {...params, [name]: parts.slice(index).map(encodeURIComponent).join('/')};
+    if (part === '') return undefined;
+    params[name] = part;
+  }
+  return pattern.length === parts.length ? params : undefined;
+}
+
+function decodePart(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw new HttpFailure(400, `The path has a part that cannot be decoded: ${part}.`);
+  }
+}
+
+/**
+ * Sends an answer. While the request's body is still arriving, the connection ends with the answer: after the client has
+ * had time to read it, or at once when `fault` is an early status.
+ */
+async function sendAnswer(
+  {request, body: requestBody}: Pick<Call, 'request' | 'body'>,
+  response: ServerResponse,
+  {answer, fault}: {readonly answer: Answer; readonly fault: AnswerFault | undefined},
+): Promise<void> {
+  const {status, headers, body} = answer;
+  try {
+    if (fault?.action === 'drop') {
+      request.socket.resetAndDestroy();
+      return;
+    }
+    const isEarly = !requestBody.isComplete;
+    const length = typeof body === 'string' ? Buffer.byteLength(body) : (body?.length ?? 0);
+    response.writeHead(status, {
+      ...headers,
+      ...(status === 204 || status === 304 ? {} : {'content-length': length}),
+      ...(isEarly ? {connection: 'close'} : {}),
+    });
+    if (fault?.action === 'truncate') {
+      await sendPart(response, body, Math.min(fault.after ?? Math.floor(length / 2), length));
+      return;
+    }
+    if (request.method !== 'HEAD' && body !== undefined) await sendBody(response, body, length);
+    response.flushHeaders();
+    if (isEarly && fault?.action !== 'status') await requestBody.linger();
+    response.end();
+  } finally {
+    if (typeof body === 'object') await body.file.close();
+  }
+}
+
+async function sendBody(response: ServerResponse, body: string | FileBody, length: number): Promise<void> {
+  if (typeof body === 'string') response.write(body);
+  else if (length > 0) await pipeline(readPart(body, length), response, {end: false});
+}
+
+/** Sends the first bytes of a body, and ends the connection. */
+async function sendPart(response: ServerResponse, body: string | FileBody | undefined, length: number): Promise<void> {
+  response.flushHeaders();
+  if (typeof body === 'string') response.write(Buffer.from(body).subarray(0, length));
+  else if (body && length > 0) await pipeline(readPart(body, length), response, {end: false});
+  response.socket?.destroySoon();
+  if (!response.closed) await once(response, 'close');
+}
+
+function readPart({file, start}: FileBody, length: number): Readable {
+  return createReadStream('', {fd: file, start, end: start + length - 1, autoClose: false});
 }

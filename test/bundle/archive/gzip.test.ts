@@ -6,7 +6,7 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import {gunzipSync} from 'node:zlib';
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
-import {BlockStream} from '../../../src/bundle/archive/blocks.js';
+import {BlockStream} from '../../../src/bundle/archive/memory.js';
 import {gzip} from '../../../src/bundle/archive/gzip.js';
 
 const MiB = 1024 * 1024;

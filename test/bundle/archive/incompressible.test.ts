@@ -1,6 +1,6 @@
 import {createCipheriv} from 'node:crypto';
 import {expect, test} from 'vitest';
-import {IncompressibleDetector, type Run} from '../../../src/bundle/archive/incompressible.js';
+import {IncompressibleDetector, type Run} from '../../../src/bundle/archive/gzip.js';
 
 const KiB = 1024;
 

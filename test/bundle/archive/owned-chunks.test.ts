@@ -9,7 +9,7 @@ import {Readable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
 import got from 'got';
 import {expect, onTestFinished, test} from 'vitest';
-import {readLent} from '../../../src/bundle/archive/lent-chunks.js';
+import {readLent} from '../../../src/bundle/archive/memory.js';
 import {planBundle, streamBundle, writeBundle} from '../../../src/bundle/index.js';
 import {makeFolder, planOptions, smallBuild} from '../project.js';
 

@@ -4,7 +4,7 @@ import {dirname, join} from 'node:path';
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {planBundle, streamBundle, type BundlePlan} from '../../../src/bundle/index.js';
-import {readLent} from '../../../src/bundle/archive/lent-chunks.js';
+import {readLent} from '../../../src/bundle/archive/memory.js';
 import {makeFolder, pack, planOptions, smallBuild, writeTree} from '../project.js';
 
 const {signal} = new AbortController();

@@ -1,7 +1,7 @@
 import {once} from 'node:events';
 import {PassThrough} from 'node:stream';
 import {expect, test} from 'vitest';
-import {ReadMemory} from '../../../src/bundle/archive/read-memory.js';
+import {ReadMemory} from '../../../src/bundle/archive/memory.js';
 import type {TarEntry} from '../../../src/bundle/archive/tar-entries.js';
 import {writeTar} from '../../../src/bundle/archive/write-tar.js';
 

@@ -1,15 +1,12 @@
 import {STATUS_CODES} from 'node:http';
 import * as v from 'valibot';
-import {json, type Answer} from '../answer.js';
+import {json, HttpFailure, validate, type Answer} from '../answer.js';
 import {param, type AdmittedCall, type Protocol} from '../context.js';
-import {HttpFailure} from '../http-failure.js';
-import {deploymentState, type DeploymentState} from '../store/deployment-state.js';
+import {deploymentState, type DeploymentState} from '../store/deployments.js';
 import type {BundleRecord, DeploymentRecord} from '../store/records.js';
 import {receiveV2} from '../upload/receive-bundle.js';
-import {validate} from '../validate.js';
 import {admitApi} from './admission.js';
-import {findBundle} from './find-bundle.js';
-import {readRange, slice} from './list-range.js';
+import {findBundle, readRange, slice} from './requested-records.js';
 
 const storefront = 'organizations/{organizationId}/storefronts/{storefrontId}';
 const deployments = `${storefront}/environments/{environmentId}/deployments`;

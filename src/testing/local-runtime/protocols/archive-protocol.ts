@@ -1,9 +1,7 @@
-import type {Answer} from '../answer.js';
-import {json} from '../answer.js';
+import {json, HttpFailure, type Answer} from '../answer.js';
 import {param, type AdmittedCall, type Call, type Protocol, type RuntimeContext} from '../context.js';
-import {HttpFailure} from '../http-failure.js';
 import type {BundleRecord} from '../store/records.js';
-import {secretsEqual, sign} from './access-tokens.js';
+import {secretsEqual, sign} from './admission.js';
 import {fileAnswer} from './file-answer.js';
 
 const prefix = '/api/archives/';

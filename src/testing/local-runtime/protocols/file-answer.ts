@@ -1,9 +1,9 @@
 import type {IncomingMessage} from 'node:http';
 import type {Answer} from '../answer.js';
-import {openOwnFile} from '../store/own-paths.js';
+import {openOwnFile} from '../store/data-folder.js';
 
 /** A file to answer with. */
-export interface FileToAnswer {
+interface FileToAnswer {
   readonly file: string;
   /** Changes when the content does; without quotes. */
   readonly etag: string;
@@ -52,4 +52,36 @@ function readByteRange(
   const start = first === '' ? Math.max(0, size - Number(last)) : Number(first);
   const end = first === '' || last === '' ? size - 1 : Math.min(Number(last), size - 1);
   return start > end ? 'unsatisfiable' : {start, end};
+}
+
+/** Encodings in which a file may lie beside itself, the best first, with the end of their names. */
+export const encodedFiles = [
+  ['br', '.br'],
+  ['gzip', '.gz'],
+] as const;
+
+/** Weight of what is sent as it is when the header does not speak of it: acceptable, and less welcome than all it names. */
+const unnamedIdentity = 0.0005;
+
+/**
+ * The one of `available` that an `Accept-Encoding` header likes best, of equals the first; none when it likes none of them better
+ * than what is sent as it is.
+ */
+export function chooseEncoding(header: string | undefined, available: readonly string[]): string | undefined {
+  const weights = new Map<string, number>();
+  for (const item of (header ?? '').toLowerCase().split(',')) {
+    const [, name, quality = '1'] = /^\s*(?:x-)?([^\s;]+)\s*(?:;\s*q=([01](?:\.\d{0,3})?)\s*)?$/.exec(item) ?? [];
+    if (name !== undefined) weights.set(name, Number(quality));
+  }
+  const weightOf = (name: string): number => weights.get(name) ?? weights.get('*') ?? 0;
+  const identity = weights.get('identity') ?? weights.get('*') ?? unnamedIdentity;
+  const [best] = available.toSorted((a, b) => weightOf(b) - weightOf(a));
+  return best !== undefined && weightOf(best) > 0 && weightOf(best) >= identity ? best : undefined;
+}
+
+/** The content type of a file, by its extension. */
+export async function mediaType(file: string): Promise<string> {
+  const {default: types} = await import('mime');
+  const type = types.getType(file) ?? 'application/octet-stream';
+  return type.startsWith('text/') ? `${type}; charset=utf-8` : type;
 }

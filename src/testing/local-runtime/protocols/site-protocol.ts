@@ -1,11 +1,8 @@
 import {realpath, stat} from 'node:fs/promises';
 import path from 'node:path';
-import {text, type Answer} from '../answer.js';
+import {text, HttpFailure, type Answer} from '../answer.js';
 import {param, type AdmittedCall, type Protocol} from '../context.js';
-import {HttpFailure} from '../http-failure.js';
-import {chooseEncoding, encodedFiles} from './content-encoding.js';
-import {fileAnswer} from './file-answer.js';
-import {mediaType} from './media-type.js';
+import {chooseEncoding, encodedFiles, fileAnswer, mediaType} from './file-answer.js';
 
 /** Where the page of a target may lie in its bundle, beside the top. */
 const pageFolders = ['static', 'client'];

@@ -1,7 +1,6 @@
 import {json, type Answer} from '../answer.js';
 import type {AdmittedCall, Protocol} from '../context.js';
-import {issueToken, secretsEqual} from './access-tokens.js';
-import {authorization, basicCredentials} from './admission.js';
+import {issueToken, secretsEqual, authorization, basicCredentials} from './admission.js';
 
 /** Path of the token endpoint. */
 export const tokenPath = '/api/oauth2/token';

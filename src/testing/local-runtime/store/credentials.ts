@@ -3,8 +3,7 @@ import path from 'node:path';
 import * as v from 'valibot';
 import {createError} from '../../../errors/index.js';
 import type {LocalRuntimeCredentials} from '../options.js';
-import {writeJsonFile} from './durable-files.js';
-import {readOwnJson} from './own-paths.js';
+import {writeJsonFile, readOwnJson} from './data-folder.js';
 
 const schema = v.object({
   apiKey: v.string(),
@@ -14,7 +13,7 @@ const schema = v.object({
 });
 
 /** Credentials without the token URL, which depends on the port. */
-export type StoredCredentials = Omit<LocalRuntimeCredentials, 'tokenUrl'>;
+type StoredCredentials = Omit<LocalRuntimeCredentials, 'tokenUrl'>;
 
 /**
  * The credentials of a data folder, made at its first start; only its owner can read them. Those that are given go

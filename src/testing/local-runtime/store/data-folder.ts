@@ -1,12 +1,16 @@
 /* eslint-disable no-restricted-globals -- who lives is a fact of the system, not a setting */
-import {lstat, readdir, readFile, rm, writeFile} from 'node:fs/promises';
+
+import {createHash, randomUUID} from 'node:crypto';
+import {createWriteStream, constants} from 'node:fs';
+import {lstat, readdir, readFile, rm, writeFile, open, rename, mkdir, type FileHandle} from 'node:fs/promises';
 // eslint-disable-next-line no-restricted-imports -- a runtime that is given no folder makes and removes one itself
 import {tmpdir} from 'node:os';
 import path from 'node:path';
+import {pipeline} from 'node:stream/promises';
+import {createError, type RuntimeCliError} from '../../../errors/index.js';
 import {systemCode} from '../../../errors/system-failure.js';
-import {makePrivateDirectory} from '../../../files/make-directory.js';
 import {createSiblingDirectory, isAlive} from '../../../files/temporary-directory.js';
-import {createError} from '../../../errors/index.js';
+import {makePrivateDirectory} from '../../../files/write-files.js';
 
 /** A folder that this runtime alone works in. */
 export interface DataFolder {
@@ -84,6 +88,113 @@ function inUse(folder: string, pid: number): Error {
     `the data folder ${folder} is in use by the runtime with process id ${String(pid)}`,
     {
       suggestions: ['End that one first, or choose another data folder.'],
+    },
+  );
+}
+
+/** A file that was stored, hashed on the way. */
+export interface StoredFile {
+  /** Bytes. */
+  readonly size: number;
+  /** Hex. */
+  readonly sha256: string;
+}
+
+/** Streams `source` into the new file `file`, which is on the disk when this resolves. */
+export async function storeStream(source: AsyncIterable<Buffer>, file: string): Promise<StoredFile> {
+  const hash = createHash('sha256');
+  let size = 0;
+  async function* hashed(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of chunks) {
+      hash.update(chunk);
+      size += chunk.length;
+      yield chunk;
+    }
+  }
+  await pipeline(source, hashed, createWriteStream(file, {flags: 'wx', mode: 0o600, flush: true}));
+  return {size, sha256: hash.digest('hex')};
+}
+
+/** Writes JSON into `file`: after a crash there is either what was there before, or all of `value`. */
+export async function writeJsonFile(file: string, value: unknown, temporaryFolder: string): Promise<void> {
+  const temporary = path.join(temporaryFolder, `${randomUUID()}.json`);
+  try {
+    await writeFile(temporary, `${JSON.stringify(value, null, 2)}\n`, {flag: 'wx', mode: 0o600, flush: true});
+    await moveIntoPlace(temporary, file);
+  } catch (error) {
+    await rm(temporary, {force: true});
+    throw error;
+  }
+}
+
+/** Renames, and makes the new name last. */
+export async function moveIntoPlace(from: string, to: string): Promise<void> {
+  await rename(from, to);
+  // Windows knows no way to sync a folder.
+  const folder = await open(path.dirname(to), 'r').catch(() => undefined);
+  try {
+    await folder?.sync().catch(() => undefined);
+  } finally {
+    await folder?.close();
+  }
+}
+
+/**
+ * Opens a regular file for reading; a link in its place is not followed.
+ * @throws Error of the system (`ELOOP` for a link), and RuntimeCliError `ERR_OPTION_INVALID` for what is neither.
+ */
+export async function openOwnFile(file: string): Promise<FileHandle> {
+  // Without waiting for anybody, should it be a pipe.
+  const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  const stats = await handle.stat();
+  if (stats.isFile()) return handle;
+  await handle.close();
+  throw notOurs(file, 'file');
+}
+
+/** The JSON of a file of its own. @throws Error when it cannot be read, is a link or is not JSON. */
+export async function readOwnJson(file: string): Promise<unknown> {
+  const handle = await openOwnFile(file);
+  try {
+    return JSON.parse(await handle.readFile('utf8'));
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Makes a folder if it is missing. @throws RuntimeCliError `ERR_OPTION_INVALID` when a link or a file is in its place. */
+export async function makeOwnFolder(folder: string): Promise<void> {
+  if (await isOwnFolder(folder)) return;
+  await mkdir(folder, {mode: 0o700});
+}
+
+/** @throws RuntimeCliError `ERR_OPTION_INVALID` unless it is a folder, not a link to one. */
+export async function verifyOwnFolder(folder: string): Promise<void> {
+  if (!(await isOwnFolder(folder))) throw notOurs(folder, 'folder');
+}
+
+/** @throws RuntimeCliError `ERR_OPTION_INVALID` when it is there and no regular file: a link, say. */
+export async function verifyOwnFile(file: string): Promise<void> {
+  const stats = await lstat(file).catch(() => undefined);
+  if (stats !== undefined && !stats.isFile()) throw notOurs(file, 'file');
+}
+
+async function isOwnFolder(folder: string): Promise<boolean> {
+  try {
+    if ((await lstat(folder)).isDirectory()) return true;
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return false;
+    throw error;
+  }
+  throw notOurs(folder, 'folder');
+}
+
+function notOurs(path: string, kind: 'file' | 'folder'): RuntimeCliError {
+  return createError(
+    'ERR_OPTION_INVALID',
+    `the data folder holds something else than a ${kind} of its own at ${path}`,
+    {
+      suggestions: ['Links in a data folder are not followed: choose another data folder, or remove what is there.'],
     },
   );
 }

@@ -3,8 +3,14 @@ import {mkdir, readdir, rm} from 'node:fs/promises';
 import path from 'node:path';
 import * as v from 'valibot';
 import {createError, type RuntimeCliError} from '../../../errors/index.js';
-import {moveIntoPlace, writeJsonFile} from './durable-files.js';
-import {makeOwnFolder, readOwnJson, verifyOwnFile, verifyOwnFolder} from './own-paths.js';
+import {
+  moveIntoPlace,
+  writeJsonFile,
+  makeOwnFolder,
+  readOwnJson,
+  verifyOwnFile,
+  verifyOwnFolder,
+} from './data-folder.js';
 import {
   bundleContentsSchema,
   bundleRecordSchema,
@@ -15,10 +21,10 @@ import {
 } from './records.js';
 
 /** What a bundle is made of, before it has an id. */
-export type NewBundle = Omit<BundleRecord, 'id' | 'deletedAt'>;
+type NewBundle = Omit<BundleRecord, 'id' | 'deletedAt'>;
 
 /** What a deployment is made of, before it has a number. */
-export type NewDeployment = Omit<DeploymentRecord, 'number'>;
+type NewDeployment = Omit<DeploymentRecord, 'number'>;
 
 const siteName = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const temporaryName = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:\.json)?$/;

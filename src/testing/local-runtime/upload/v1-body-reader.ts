@@ -1,5 +1,5 @@
 import {parseJson} from '../../../errors/json.js';
-import {HttpFailure} from '../http-failure.js';
+import {HttpFailure} from '../answer.js';
 
 const quote = 0x22;
 const backslash = 0x5c;

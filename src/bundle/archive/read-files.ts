@@ -1,0 +1,140 @@
+import {closeSync, constants, fstatSync, openSync, readSync, type Stats} from 'node:fs';
+import {open, type FileHandle} from 'node:fs/promises';
+import {createError, type RuntimeCliError} from '../../errors/index.js';
+import {reasonOf, systemCode} from '../../errors/system-failure.js';
+import {showPath} from '../files/entry-names.js';
+import {slabBytes, type ReadMemory} from './memory.js';
+
+/** A file as it was planned. */
+export interface PlannedFile {
+  /** Absolute. */
+  readonly source: string;
+  /** Bytes. */
+  readonly size: number;
+  /** When it was last written, milliseconds since 1970. */
+  readonly modifiedMs: number;
+}
+
+/** Takes what only a file that grew has. Nobody looks at it. */
+const oneByte = Buffer.alloc(1);
+/** A link or a pipe that took the place of the file is neither followed nor waited for. Windows has neither flag. */
+const openFlags = constants.O_RDONLY | (constants.O_NOFOLLOW || 0) | (constants.O_NONBLOCK || 0);
+
+/**
+ * Reads a small file whole, at once: waiting for a thread takes longer than the reading.
+ * @throws RuntimeCliError `ERR_FILE_CHANGED` when it is not what was planned any more.
+ */
+export function readWholeFile(file: PlannedFile, memory: ReadMemory): Buffer {
+  try {
+    const descriptor = openSync(file.source, openFlags);
+    try {
+      const before = fstatSync(descriptor);
+      verifyStats(file, before);
+      const buffer = memory.take(file.size);
+      let length = 0;
+      for (let read = -1; read !== 0 && length < file.size; length += read) {
+        read = readSync(descriptor, buffer, length, file.size - length, null);
+      }
+      verifySize(file, length + readSync(descriptor, oneByte, 0, 1, null));
+      verifyUntouched(file, before, fstatSync(descriptor));
+      return buffer;
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (error) {
+    throw unreadableError(file, error);
+  }
+}
+
+/** A large file that was opened, and what it was then. */
+export interface OpenFile {
+  readonly handle: FileHandle;
+  readonly stats: Stats;
+}
+
+/**
+ * Opens a large file.
+ * @throws RuntimeCliError `ERR_FILE_CHANGED` when it is not what was planned any more.
+ */
+export async function openFile(file: PlannedFile): Promise<OpenFile> {
+  try {
+    const handle = await open(file.source, openFlags);
+    try {
+      const stats = await handle.stat();
+      verifyStats(file, stats);
+      return {handle, stats};
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  } catch (error) {
+    throw unreadableError(file, error);
+  }
+}
+
+/**
+ * Reads exactly as many bytes as were planned, then verifies that there are no more and that nobody has written to the file.
+ * @throws RuntimeCliError `ERR_FILE_CHANGED` when there are fewer or more, or it was written to.
+ */
+export async function* readChunks(
+  file: PlannedFile,
+  {handle, stats}: OpenFile,
+  memory: ReadMemory,
+): AsyncGenerator<Buffer> {
+  try {
+    for (let position = 0; position < file.size;) {
+      const buffer = memory.take(Math.min(slabBytes, file.size - position));
+      const {bytesRead} = await handle.read(buffer, 0, buffer.length, position);
+      if (bytesRead === 0) verifySize(file, position);
+      position += bytesRead;
+      memory.giveBack(buffer.subarray(bytesRead));
+      yield buffer.subarray(0, bytesRead);
+    }
+    const {bytesRead} = await handle.read(oneByte, 0, 1, file.size);
+    verifySize(file, file.size + bytesRead);
+    verifyUntouched(file, stats, await handle.stat());
+  } catch (error) {
+    throw unreadableError(file, error);
+  }
+}
+
+function verifyStats(file: PlannedFile, stats: Stats): void {
+  if (!stats.isFile()) throw changedError(file, 'it is no regular file any more');
+  verifySize(file, stats.size);
+  if (stats.mtimeMs !== file.modifiedMs) throw changedError(file, 'it was written to since the build was scanned');
+}
+
+/**
+ * Bytes that were read while somebody wrote are of no version of the file. A tool may set the time of modification back, but not
+ * that of the change, which a file that takes its place by a rename changes too.
+ */
+function verifyUntouched(file: PlannedFile, before: Stats, after: Stats): void {
+  verifySize(file, after.size);
+  const same = after.mtimeMs === before.mtimeMs && after.ctimeMs === before.ctimeMs && after.ino === before.ino;
+  if (!same) throw changedError(file, 'it was written to while it was read');
+}
+
+function verifySize(file: PlannedFile, size: number): void {
+  if (size === file.size) return;
+  const what = size > file.size ? 'grew' : 'shrank';
+  throw changedError(file, `it ${what}; it had ${String(file.size)} bytes when the build was scanned`);
+}
+
+function unreadableError(file: PlannedFile, error: unknown): unknown {
+  const code = systemCode(error);
+  if (code === undefined) return error;
+  if (code === 'ENOENT' || code === 'ENOTDIR') return changedError(file, 'it vanished', error);
+  if (code === 'ELOOP') return changedError(file, 'it became a symbolic link', error);
+  return createError('ERR_FILE_CHANGED', `${showPath(file.source)} cannot be read: ${reasonOf(error)}`, {
+    suggestions: ['Make the file readable, or leave it out with --ignore PATTERN.'],
+    cause: error,
+  });
+}
+
+function changedError({source}: PlannedFile, what: string, cause?: unknown): RuntimeCliError {
+  return createError('ERR_FILE_CHANGED', `${showPath(source)} changed while the bundle was built: ${what}`, {
+    suggestions: ['Wait until whatever writes to the build directory has ended, then try again.'],
+    details: {file: source},
+    cause,
+  });
+}

@@ -1,0 +1,101 @@
+import {execFile} from 'node:child_process';
+import {join} from 'node:path';
+import {promisify} from 'node:util';
+import * as v from 'valibot';
+import {createError} from '../../errors/index.js';
+import {reasonOf} from '../../errors/system-failure.js';
+import {readTextFile} from '../../modules/load-module.js';
+import {dependenciesSchema} from '../option-schemas.js';
+
+/** Git answers at once; a file system that hangs must not hold up a push. */
+const gitTimeoutMs = 5000;
+
+/**
+ * What git needs to run and to find its configuration. It gets nothing else: not our secrets, for a repository may have
+ * it run programs of its own, and no `GIT_DIR` of a git hook, which names another repository.
+ */
+const gitVariables = new Set([
+  'PATH',
+  'PATHEXT',
+  'HOME',
+  'USERPROFILE',
+  'HOMEDRIVE',
+  'HOMEPATH',
+  'APPDATA',
+  'LOCALAPPDATA',
+  'PROGRAMDATA',
+  'PROGRAMFILES',
+  'XDG_CONFIG_HOME',
+  'SYSTEMROOT',
+  'WINDIR',
+  'COMSPEC',
+  'TMPDIR',
+  'TEMP',
+  'TMP',
+  'LD_LIBRARY_PATH',
+  'SUDO_UID',
+  'GIT_CEILING_DIRECTORIES',
+  'GIT_DISCOVERY_ACROSS_FILESYSTEM',
+  'GIT_EXEC_PATH',
+  'GIT_CONFIG_GLOBAL',
+  'GIT_CONFIG_SYSTEM',
+  'GIT_CONFIG_NOSYSTEM',
+]);
+
+/**
+ * The message of a bundle that was given none: `<branch>: <short commit>` of the git work tree at `directory`, the commit
+ * alone when no branch is checked out, with ` (modified)` when tracked files have uncommitted changes, else `Bundle <ISO time>`.
+ */
+export async function defaultMessage(
+  directory: string,
+  env: Readonly<Record<string, string | undefined>>,
+  now: () => Date,
+): Promise<{readonly message: string; readonly from: 'git' | 'time'}> {
+  const commit = await git(['rev-parse', '--short', 'HEAD'], directory, env);
+  if (commit === undefined) return {message: `Bundle ${now().toISOString()}`, from: 'time'};
+  const branch = await git(['symbolic-ref', '--short', '--quiet', 'HEAD'], directory, env);
+  const changes = await git(['status', '--porcelain', '--untracked-files=no'], directory, env);
+  const modified = changes === undefined ? '' : ' (modified)';
+  return {message: `${branch === undefined ? commit : `${branch}: ${commit}`}${modified}`, from: 'git'};
+}
+
+async function git(
+  args: readonly string[],
+  directory: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<string | undefined> {
+  // Windows writes some of the names with small letters.
+  const needed = Object.fromEntries(Object.entries(env).filter(([name]) => gitVariables.has(name.toUpperCase())));
+  try {
+    // `-C`, not `cwd`: Windows would look for a git.exe there. A look changes nothing, and starts no program of the repository.
+    const fixed = ['-C', directory, '--no-optional-locks', '-c', 'core.fsmonitor=false'];
+    const {stdout} = await promisify(execFile)('git', [...fixed, ...args], {env: needed, timeout: gitTimeoutMs});
+    return stdout.trim() || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const packageSchema = v.object({
+  dependencies: v.optional(dependenciesSchema, {}),
+  devDependencies: v.optional(dependenciesSchema, {}),
+});
+
+/**
+ * The dependencies that a project's package.json declares, those of development too, name to version range: what
+ * `--dependencies auto` takes. What is bundled into an application often is a dependency of development only.
+ * @throws RuntimeCliError `ERR_CONFIG_INVALID` when there is no package.json, or none that can be read.
+ */
+export async function readDeclaredDependencies(projectDirectory: string): Promise<Record<string, string>> {
+  const path = join(projectDirectory, 'package.json');
+  try {
+    const {dependencies, devDependencies} = v.parse(packageSchema, JSON.parse(await readTextFile(path)));
+    // As npm has it: of a package that is in both, the one that the application runs with counts.
+    return {...devDependencies, ...dependencies};
+  } catch (error) {
+    throw createError('ERR_CONFIG_INVALID', `the dependencies in ${path} cannot be read: ${reasonOf(error)}`, {
+      suggestions: ['Name the directory that has it with --project-directory, or pass --dependencies JSON or @FILE.'],
+      cause: error,
+    });
+  }
+}

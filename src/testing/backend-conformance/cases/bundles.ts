@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import {Writable} from 'node:stream';
+import type {BundleFormat} from '../../../backends/contract.js';
+import {assertAbortEnds, requireFault, assertHasCode, failureOf, type Check} from '../check.js';
+import {stallHalfWay} from '../fixtures.js';
+import {deleteBundle, download, listBundles, unknownIdLike} from '../steps.js';
+import {assertSameBytes, readBytes} from '../subject.js';
+
+/** What an upload owes in each format; `streamed`: of a bundle that is packed while it is sent. */
+export function uploadChecks(format: BundleFormat, {streamed = false} = {}): readonly Check[] {
+  const what = streamed ? `uploadStream (${format})` : `upload (${format})`;
+  return [
+    {
+      name: `${what}: every byte arrives`,
+      async run(scope) {
+        const subject = await scope.open();
+        const bundle = await subject.makeBundle(format);
+        await subject.assertArrived(bundle, await subject.upload(bundle, {streamed}));
+      },
+    },
+    {
+      name: `${what}: progress climbs to 100 %`,
+      async run(scope) {
+        const subject = await scope.open();
+        await subject.upload(await subject.makeBundle(format), {streamed});
+        assertClimbs(subject.recording.attempts.flat());
+      },
+    },
+    {
+      name: `${what}: an abort ends it within a second`,
+      async run(scope) {
+        const subject = await scope.open();
+        const bundle = await subject.makeBundle(format);
+        await assertAbortEnds('the upload', async (signal, abort) => {
+          // Whoever reads the archive by its path does not stall, but is on the way once there is progress.
+          subject.recording.afterProgress = ({transferred}) => {
+            if (transferred > 0) abort();
+          };
+          await subject.upload(await stallHalfWay(bundle, abort), {signal, streamed});
+        });
+      },
+    },
+    {
+      name: `${what}: a rate limit is waited out and the whole body sent again`,
+      async run(scope) {
+        const subject = await scope.open();
+        const bundle = await subject.makeBundle(format);
+        await requireFault(subject.service, 'limitUploads')(1);
+        const bundleId = await subject.upload(bundle, {streamed});
+        assert.ok(
+          subject.recording.retries > 0,
+          'the upload met a rate limit and was not sent again: send it with context.http, or ask context.waitToRetry()',
+        );
+        await subject.assertArrived(bundle, bundleId);
+      },
+    },
+  ];
+}
+
+function assertClimbs(reports: readonly {readonly transferred: number; readonly total?: number | undefined}[]): void {
+  let before = 0;
+  for (const {transferred, total} of reports) {
+    assert.ok(transferred >= before, `progress ran backwards, from ${String(before)} to ${String(transferred)} bytes`);
+    assert.ok(
+      total === undefined || transferred <= total,
+      `${String(transferred)} bytes of ${String(total)} were sent`,
+    );
+    before = transferred;
+  }
+  const last = reports.at(-1);
+  assert.ok(last, 'no progress was reported: use context.bodies, or call context.onProgress()');
+  assert.equal(last.transferred, last.total, 'the last report of progress is not transferred = total');
+}
+
+/** What the capability `download` promises. */
+export const downloadChecks: readonly Check[] = [
+  {
+    name: 'download: gives the bytes that were uploaded',
+    async run(scope) {
+      const subject = await scope.open();
+      const bundle = await subject.makeBundle();
+      const bundleId = await subject.upload(bundle);
+      const {writeTo, pieces} = collect();
+      await download(subject, {bundleId, writeTo});
+      assertSameBytes(bundle, await readBytes(Buffer.concat(pieces)), 'the download gave');
+    },
+  },
+  {
+    name: 'download: an abort ends it within a second',
+    async run(scope) {
+      const subject = await scope.open();
+      const bundleId = await subject.upload(await subject.makeBundle());
+      await assertAbortEnds('the download', async (signal, abort) => {
+        // Takes one piece and is not done with it.
+        const writeTo = new Writable({write: abort});
+        await download(subject, {bundleId, writeTo}, signal);
+      });
+    },
+  },
+  {
+    name: 'download: an unknown bundle is refused with a code',
+    async run(scope) {
+      const subject = await scope.open();
+      const bundleId = unknownIdLike(await subject.upload(await subject.makeBundle()));
+      const {writeTo} = collect();
+      const error = await failureOf('downloading a bundle that there is not', download(subject, {bundleId, writeTo}));
+      assertHasCode(error);
+    },
+  },
+];
+
+/** What the capability `delete` promises. */
+export const deleteChecks: readonly Check[] = [
+  {
+    name: 'delete: the bundle is gone, the others stay',
+    async run(scope) {
+      const subject = await scope.open();
+      const {backend, service} = subject;
+      const [kept, unwanted] = [await subject.makeBundle(), await subject.makeBundle()];
+      const keptId = await subject.upload(kept);
+      const unwantedId = await subject.upload(unwanted);
+      await deleteBundle(subject, unwantedId);
+      if (backend.capabilities.includes('list')) {
+        const {items} = await listBundles(subject, {limit: 100, offset: 0});
+        assert.ok(!items.some(({bundleId}) => bundleId === unwantedId), 'the deleted bundle is still listed');
+      }
+      const left = await service
+        .readUploaded(unwantedId)
+        .then(readBytes)
+        .catch(() => undefined);
+      assert.equal(left, undefined, 'the service still has the deleted bundle');
+      await subject.assertArrived(kept, keptId);
+    },
+  },
+];
+
+function collect(): {readonly writeTo: Writable; readonly pieces: readonly Buffer[]} {
+  const pieces: Buffer[] = [];
+  const writeTo = new Writable({
+    write(piece: Buffer, _, done) {
+      pieces.push(piece);
+      done();
+    },
+  });
+  return {writeTo, pieces};
+}

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import type {BundleFormat, DeploymentRef, BundleId, ListRange, ListResult} from '../../../backends/contract.js';
+import {assertHasCode, failureOf, type Check} from '../check.js';
+import {plainJsonProblem} from '../observations.js';
+import {
+  deploy,
+  pushToTarget,
+  unknownIdLike,
+  waitUntilFinished,
+  deployInOrder,
+  listBundles,
+  listDeployments,
+  uploadInOrder,
+} from '../steps.js';
+import type {Subject} from '../subject.js';
+
+/** What the capability `deploy` promises. */
+export const deployChecks: readonly Check[] = [
+  {
+    name: 'deploy: answers a reference of plain JSON',
+    async run(scope) {
+      const subject = await scope.open();
+      const bundleId = await subject.upload(await subject.makeBundle());
+      assertPlainJson(await deploy(subject, bundleId));
+    },
+  },
+  {
+    name: 'deploy: an unknown bundle is refused with a code',
+    async run(scope) {
+      const subject = await scope.open();
+      const unknown = unknownIdLike(await subject.upload(await subject.makeBundle()));
+      assertHasCode(await failureOf('deploying a bundle that there is not', deploy(subject, unknown)));
+    },
+  },
+];
+
+/** What the capability `wait` promises in each format. */
+export function waitChecks(format: BundleFormat): readonly Check[] {
+  return [
+    {
+      name: `wait (${format}): a push to a target reaches finished`,
+      async run(scope) {
+        const subject = await scope.open();
+        const deployment = await pushToTarget(subject, format);
+        // What waits may be another process: it has nothing but the JSON.
+        await waitUntilFinished(scope.reopen(subject), JSON.parse(JSON.stringify(deployment)) as DeploymentRef);
+      },
+    },
+  ];
+}
+
+function assertPlainJson(deployment: DeploymentRef): void {
+  assert.equal(plainJsonProblem(deployment, 'deployment'), undefined);
+}
+
+/** More than the suite ever uploads. */
+const everything: ListRange = {limit: 100, offset: 0};
+
+/** What the capability `list` promises. */
+export const listChecks: readonly Check[] = [
+  {
+    name: 'list: the newest bundle comes first',
+    async run(scope) {
+      const subject = await scope.open();
+      const newestFirst = await uploadInOrder(subject, 3);
+      const {items, total} = await listBundles(subject, everything);
+      assert.deepEqual(idsOf(items), newestFirst, 'the list is not what was uploaded, the newest first');
+      assert.ok(total === undefined || total === 3, `the total is ${String(total)} and not 3`);
+    },
+  },
+  {
+    name: 'list: limit and offset choose the part',
+    async run(scope) {
+      const subject = await scope.open();
+      await uploadInOrder(subject, 3);
+      await assertPages(async (range) => (await listBundles(subject, range)).items);
+    },
+  },
+];
+
+/** What the capability `history` promises. */
+export const historyChecks: readonly Check[] = [
+  {
+    name: 'history: the newest deployment comes first',
+    async run(scope) {
+      const subject = await scope.open();
+      const [newer, older] = await deployTwo(subject);
+      const {items, total} = await listDeployments(subject, everything);
+      assert.deepEqual(idsOf(items), [newer, older], 'the history is not what was deployed, the newest first');
+      assert.ok(total === undefined || total === 2, `the total is ${String(total)} and not 2`);
+      for (const {deployment} of items) assert.equal(plainJsonProblem(deployment, 'deployment'), undefined);
+    },
+  },
+  {
+    name: 'history: limit and offset choose the part',
+    async run(scope) {
+      const subject = await scope.open();
+      await deployTwo(subject);
+      await assertPages(async (range) => (await listDeployments(subject, range)).items);
+    },
+  },
+];
+
+/** Deploys two bundles, the one that was uploaded last first: the history has an order of its own. */
+async function deployTwo(subject: Subject): Promise<readonly BundleId[]> {
+  const newestFirst = await uploadInOrder(subject, 2);
+  await deployInOrder(subject, newestFirst);
+  return newestFirst.toReversed();
+}
+
+/** Asserts that each part of a list is the same part of the whole. */
+async function assertPages(list: (range: ListRange) => Promise<ListResult<unknown>['items']>): Promise<void> {
+  const whole = await list(everything);
+  assert.ok(whole.length > 1, 'the list is too short to have parts');
+  const ranges = [
+    {limit: 1, offset: 0},
+    {limit: 1, offset: 1},
+    {limit: 100, offset: 1},
+    {limit: 1, offset: whole.length},
+  ];
+  for (const {limit, offset} of ranges) {
+    const part = await list({limit, offset});
+    assert.deepEqual(part, whole.slice(offset, offset + limit), `limit ${String(limit)}, offset ${String(offset)}`);
+  }
+}
+
+function idsOf(items: readonly {readonly bundleId?: BundleId | undefined}[]): readonly (BundleId | undefined)[] {
+  return items.map(({bundleId}) => bundleId);
+}

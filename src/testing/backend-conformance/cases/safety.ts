@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import {Writable} from 'node:stream';
+import type {BackendCapability, BundleId} from '../../../backends/contract.js';
+import {createRedactor} from '../../../http/index.js';
+import {assertHasCode, failureOf, requireFault, type Check, type CaseScope} from '../check.js';
+import type {ConformanceService} from '../fixtures.js';
+import {watchNetwork, findLeak, printableOf} from '../observations.js';
+import {deleteBundle, deploy, download, listBundles, listDeployments, unknownIdLike} from '../steps.js';
+import {usableOptions, validateOptions, declaredSecrets, optionTexts, type Subject} from '../subject.js';
+
+/** What `check` of a backend owes. */
+export const configurationChecks: readonly Check[] = [
+  {
+    name: 'check: finds it configured without the network',
+    async run(scope) {
+      const {backend, service, projectSlug, targetSlug, recording} = await scope.open();
+      const options = await usableOptions(backend, service.options);
+      const {result, reached} = await watchNetwork(() =>
+        backend.check({options, env: service.env ?? {}, logger: recording.logger, projectSlug, targetSlug}),
+      );
+      assert.deepEqual(result.missing ?? [], [], 'check() misses something in the settings of the fixtures');
+      assert.ok(!reached, 'check() reached for the network');
+    },
+  },
+  {
+    name: 'check: names what is missing',
+    async run(scope) {
+      const {backend, fixtures, recording} = await scope.open();
+      const {options: given = {}, env = {}} = fixtures.unconfigured ?? {};
+      const {value: options, problems} = await validateOptions(backend, given);
+      if (problems.length > 0) return;
+      const {configured, missing = []} = await backend.check({options, env, logger: recording.logger});
+      assert.ok(!configured, 'check() finds a backend configured that is not, see "unconfigured" of the fixtures');
+      assert.ok(
+        missing.length > 0 && missing.every((name) => name.trim() !== ''),
+        'check() does not tell what is missing',
+      );
+    },
+  },
+];
+
+/** How the failures of a service come up. */
+export const failureChecks: readonly Check[] = [
+  {
+    name: 'upload: a rate limit that does not end is told as such',
+    async run(scope) {
+      const subject = await scope.open();
+      const bundle = await subject.makeBundle();
+      await requireFault(subject.service, 'limitUploads')(Infinity);
+      const {code, message} = await failureOf('an upload that met nothing but rate limits', subject.upload(bundle));
+      assert.equal(code, 'ERR_RATE_LIMITED', message);
+    },
+  },
+  {
+    name: 'upload: refused credentials are told as such',
+    async run(scope) {
+      const subject = await scope.open();
+      const bundle = await subject.makeBundle();
+      await requireFault(subject.service, 'refuseCredentials')();
+      const {code, message} = await failureOf('an upload with refused credentials', subject.upload(bundle));
+      assert.ok(['ERR_UNAUTHORIZED', 'ERR_FORBIDDEN', 'ERR_OAUTH'].includes(code), `${code}: ${message}`);
+    },
+  },
+  {
+    name: 'upload: a failure of the service is told with a code',
+    async run(scope) {
+      const subject = await scope.open();
+      const bundle = await subject.makeBundle();
+      await requireFault(subject.service, 'failUploads')();
+      assertHasCode(await failureOf('an upload that the service failed', subject.upload(bundle)));
+    },
+  },
+];
+
+/** Whether a backend keeps to its arguments. */
+export const isolationChecks: readonly Check[] = [
+  {
+    name: 'two services are kept apart',
+    async run(scope) {
+      const first = await scope.open();
+      const second = await scope.open(first.backend);
+      const [one, two] = [await first.makeBundle(), await second.makeBundle()];
+      const [oneId, twoId] = await Promise.all([first.upload(one), second.upload(two)]);
+      await first.assertArrived(one, oneId);
+      await second.assertArrived(two, twoId);
+    },
+  },
+];
+
+const faults: readonly ((service: ConformanceService) => void | Promise<void>)[] = [
+  (service) => service.limitUploads?.(Infinity),
+  (service) => service.refuseCredentials?.(),
+  (service) => service.failUploads?.(),
+];
+
+const uses: readonly (readonly [BackendCapability, (subject: Subject, bundleId: BundleId) => Promise<unknown>])[] = [
+  ['list', (subject) => listBundles(subject, {limit: 10, offset: 0})],
+  ['deploy', deploy],
+  ['history', (subject) => listDeployments(subject, {limit: 10, offset: 0})],
+  ['download', (subject, bundleId) => download(subject, {bundleId, writeTo: new Writable({write: discard})})],
+  ['delete', deleteBundle],
+];
+
+/** Whether a backend keeps its secrets. */
+export const secretChecks: readonly Check[] = [
+  {
+    name: 'no secret is in any error or log',
+    async run(scope) {
+      const subject = await scope.open();
+      const {secrets = [], options} = subject.service;
+      assert.ok(
+        secrets.length > 0,
+        'the service of the fixtures has no secrets: list them, or name this case in "skip"',
+      );
+      const declared = declaredSecrets(subject.backend, options);
+      const undeclared = optionTexts(options).filter((text) => secrets.includes(text) && !declared.includes(text));
+      assert.equal(undeclared.length, 0, 'an option that holds a secret is not among the "secrets" of the backend');
+
+      const redact = createRedactor(secrets);
+      for (const text of [...(await textsOfUses(subject)), ...(await textsOfFaults(scope))]) {
+        assert.ok(findLeak(text, secrets) === undefined, `a secret is in an error or a log: ${redact(text)}`);
+      }
+    },
+  },
+];
+
+/** What is said about a bundle that there is, and about one that there is not. */
+async function textsOfUses(subject: Subject): Promise<readonly string[]> {
+  const bundleId = await subject.upload(await subject.makeBundle());
+  const errors: string[] = [];
+  for (const id of [unknownIdLike(bundleId), bundleId]) {
+    for (const [capability, use] of uses) {
+      if (subject.backend.capabilities.includes(capability)) errors.push(...(await errorTexts(use(subject, id))));
+    }
+  }
+  return [...errors, ...subject.recording.messages];
+}
+
+/** What is said about uploads that fail, in every way that the service knows. */
+async function textsOfFaults(scope: CaseScope): Promise<readonly string[]> {
+  const texts: string[] = [];
+  for (const inject of faults) {
+    const subject = await scope.open();
+    const bundle = await subject.makeBundle();
+    await inject(subject.service);
+    texts.push(...(await errorTexts(subject.upload(bundle))), ...subject.recording.messages);
+  }
+  return texts;
+}
+
+async function errorTexts(work: Promise<unknown>): Promise<readonly string[]> {
+  return work.then(
+    () => [],
+    (error: unknown) => [printableOf(error)],
+  );
+}
+
+function discard(_piece: unknown, _encoding: unknown, done: () => void): void {
+  done();
+}

@@ -1,0 +1,170 @@
+import {createReadStream} from 'node:fs';
+import {open, stat, mkdir, symlink, writeFile} from 'node:fs/promises';
+import path from 'node:path';
+import {pipeline} from 'node:stream/promises';
+import {createGunzip} from 'node:zlib';
+import type {Header} from 'tar-stream';
+import {entryPath as pathOf, isBelow} from '../../../bundle/prebuilt/archive-layout.js';
+import {TarGuard} from '../../../bundle/prebuilt/tar-guard.js';
+import {HttpFailure} from '../answer.js';
+import type {ArchiveLimits} from '../options.js';
+import type {BundleContents} from '../store/records.js';
+
+/** An entry of an archive that is safe to look at by itself. */
+export interface ArchiveEntry {
+  /** Relative, see `entryPath()`. */
+  readonly path: string;
+  readonly type: 'file' | 'directory' | 'symlink';
+  /** Set for a symbolic link, as it stands there. */
+  readonly linkTarget?: string | undefined;
+}
+
+/** How to read an archive. */
+interface ReadArchiveOptions {
+  readonly limits: ArchiveLimits;
+  /** Called for every entry; content that it does not read is passed over. */
+  visit(entry: ArchiveEntry, content: AsyncIterable<Buffer>): Promise<void> | void;
+}
+
+const readSize = 256 * 1024;
+
+/**
+ * Reads a tar, gzipped or not, entry by entry; nothing is held.
+ * @throws HttpFailure 422 for what is no such archive, an unsafe path, an entry that is no file, folder or symbolic
+ * link, and a bomb.
+ */
+export async function readArchive(file: string, {limits, visit}: ReadArchiveOptions): Promise<void> {
+  const {
+    default: {extract},
+  } = await import('tar-stream');
+  const parser = extract();
+  const {size} = await stat(file);
+  const source = createReadStream(file, {highWaterMark: readSize});
+  const metered = meter(limits, size);
+  const guarded = (bytes: AsyncIterable<Buffer>): AsyncIterable<Buffer> => new TarGuard().of(metered(bytes));
+  const gunzip = (await isGzip(file)) ? createGunzip({chunkSize: readSize}) : undefined;
+  const feeding = gunzip ? pipeline(source, gunzip, guarded, parser) : pipeline(source, guarded, parser);
+  // Looked at below; until then a failure must not count as unhandled.
+  feeding.catch(() => undefined);
+  let entries = 0;
+  try {
+    for await (const entry of parser) {
+      entries += 1;
+      if (entries > limits.maxEntries) {
+        throw new HttpFailure(422, `The archive holds more than ${String(limits.maxEntries)} entries.`);
+      }
+      const checked = archiveEntry(entry.header);
+      if (checked && isIterable(entry)) await visit(checked, entry);
+      entry.resume();
+    }
+    await feeding;
+    if (gunzip && gunzip.bytesWritten !== size) throw behindGzip();
+  } catch (error) {
+    throw archiveFailure(error);
+  }
+}
+
+/** Whether a file begins like a gzip member. */
+export async function isGzip(file: string): Promise<boolean> {
+  const handle = await open(file, 'r');
+  try {
+    const {buffer, bytesRead} = await handle.read(Buffer.alloc(2), 0, 2, 0);
+    return bytesRead === 2 && buffer[0] === 0x1f && buffer[1] === 0x8b;
+  } finally {
+    await handle.close();
+  }
+}
+
+function meter(limits: ArchiveLimits, archiveSize: number) {
+  return async function* (chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    let unpacked = 0;
+    for await (const chunk of chunks) {
+      unpacked += chunk.length;
+      const ratio = unpacked / Math.max(archiveSize, 1);
+      if (unpacked > limits.maxUnpackedBytes || (unpacked > limits.ratioFreeBytes && ratio > limits.maxRatio)) {
+        throw new HttpFailure(422, `The archive unpacks to far more than its ${String(archiveSize)} bytes: refused.`);
+      }
+      yield chunk;
+    }
+  };
+}
+
+function archiveEntry({name, type, linkname}: Header): ArchiveEntry | undefined {
+  const path = entryPath(name);
+  if (path === '') return undefined;
+  switch (type) {
+    case 'file':
+    case 'contiguous-file':
+      return {path, type: 'file'};
+    case 'directory':
+      return {path, type};
+    case 'symlink':
+      return {path, type, linkTarget: linkname};
+    default:
+      throw new HttpFailure(
+        422,
+        `"${path}" in the archive is a ${typeName(type)}: only files, folders and symbolic links are accepted.`,
+      );
+  }
+}
+
+/** Always true: the types of streamx do not say that its streams can be iterated. */
+function isIterable(stream: object): stream is AsyncIterable<Buffer> {
+  return Symbol.asyncIterator in stream;
+}
+
+function typeName(type: Header['type'] | null): string {
+  return type === 'link' ? 'hard link' : (type?.replace('-', ' ') ?? 'file of an unknown type');
+}
+
+function behindGzip(): HttpFailure {
+  return new HttpFailure(422, 'Something follows the gzip of the archive.');
+}
+
+/** What zlib and the tar parser complain about is the client's fault; a failing disk is not. */
+function archiveFailure(error: unknown): unknown {
+  if (error instanceof HttpFailure || !(error instanceof Error)) return error;
+  // What zlib passes over, nobody reads: the file is closed on its way.
+  if (error.name === 'AbortError') return behindGzip();
+  if ('code' in error && !String(error.code).startsWith('Z_')) return error;
+  return new HttpFailure(422, `The archive cannot be read: ${error.message}.`);
+}
+
+/**
+ * The path of an archive's entry: relative, `/` between its parts, nothing but names. Empty for the archive's own root.
+ * @throws HttpFailure 422 for a path that would leave the folder it is unpacked into, on any platform.
+ */
+function entryPath(name: string): string {
+  const path = pathOf(name);
+  if (path !== undefined) return path;
+  throw new HttpFailure(422, `The archive holds an unsafe path: ${JSON.stringify(name.slice(0, 200))}.`);
+}
+
+/**
+ * Unpacks the files of a checked archive that a deployment serves into the empty folder `folder`. Nothing else gets
+ * there: server-only files cannot be asked for because they are not there.
+ */
+export async function unpackSite(
+  archive: string,
+  {
+    contents,
+    folder,
+    limits,
+  }: {readonly contents: BundleContents; readonly folder: string; readonly limits: ArchiveLimits},
+): Promise<void> {
+  const served = new Set(contents.served);
+  const links: {readonly file: string; readonly target: string}[] = [];
+  await readArchive(archive, {
+    limits,
+    async visit(entry, content) {
+      const name = entry.path.slice(contents.root.length + 1);
+      if (!isBelow(entry.path, contents.root) || !served.has(name)) return;
+      const file = path.join(folder, name);
+      await mkdir(path.dirname(file), {recursive: true, mode: 0o700});
+      if (entry.linkTarget === undefined) await writeFile(file, content, {flag: 'wx', mode: 0o600});
+      else links.push({file, target: entry.linkTarget});
+    },
+  });
+  // Last, so that no file can be written through one.
+  for (const {file, target} of links) await symlink(target, file);
+}

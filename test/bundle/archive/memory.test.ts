@@ -1,0 +1,138 @@
+import {Writable} from 'node:stream';
+import {expect, test} from 'vitest';
+import {BlockStream, ReadMemory, slabBytes, freeWhenWritten} from '../../../src/bundle/archive/memory.js';
+
+async function cut(blocks: BlockStream, ...chunks: readonly string[]): Promise<string[]> {
+  for (const chunk of chunks) blocks.write(chunk);
+  blocks.end();
+  const texts: string[] = [];
+  for await (const block of blocks as AsyncIterable<Buffer>) texts.push(block.toString());
+  return texts;
+}
+
+test('blocks are of one size, however the bytes come; only the last is shorter, and none is empty', async () => {
+  expect(await cut(new BlockStream(4), 'ab', 'cdefghij', 'k')).toEqual(['abcd', 'efgh', 'ijk']);
+  expect(await cut(new BlockStream(4), 'abcd', 'efgh')).toEqual(['abcd', 'efgh']);
+  expect(await cut(new BlockStream(4))).toEqual([]);
+});
+
+test('a block that was given back is filled again, if it is a whole one', async () => {
+  const blocks = new BlockStream(4);
+  const whole = Buffer.alloc(4);
+  expect(blocks.recycle(whole)).toBe(true);
+  expect(blocks.recycle(Buffer.alloc(3))).toBe(false);
+  expect(await cut(blocks, 'abcd', 'efgh', 'ij')).toEqual(['abcd', 'efgh', 'ij']);
+  expect(whole.toString()).toBe('efgh');
+});
+
+test('each chunk is told when its bytes are in blocks', async () => {
+  const copied: string[] = [];
+  const blocks = new BlockStream(4, {onCopied: (chunk) => copied.push(chunk.toString())});
+  expect(await cut(blocks, 'ab', 'cdefghij', 'k')).toEqual(['abcd', 'efgh', 'ijk']);
+  expect(copied).toEqual(['ab', 'cdefghij', 'k']);
+});
+
+test.each([
+  [true, SharedArrayBuffer],
+  [false, ArrayBuffer],
+])('shared %s: blocks are in a %o', async (shared, memory) => {
+  const blocks = new BlockStream(4, {shared});
+  blocks.end('abcdefghij');
+  for await (const block of blocks as AsyncIterable<Buffer>) expect(block.buffer).toBeInstanceOf(memory);
+});
+
+test('small pieces share a slab, and do not overlap', () => {
+  const memory = new ReadMemory();
+  const [one, other] = [memory.take(10), memory.take(20)];
+  expect([one.length, other.length]).toEqual([10, 20]);
+  expect(other.buffer).toBe(one.buffer);
+  expect(other.byteOffset).toBe(one.byteOffset + 10);
+});
+
+test('a slab is used again when all of it was given back, in any pieces', () => {
+  const memory = new ReadMemory();
+  const first = memory.take(slabBytes);
+  const second = memory.take(slabBytes);
+  expect(second.buffer).not.toBe(first.buffer);
+  memory.giveBack(first.subarray(0, 100));
+  expect(memory.take(slabBytes).buffer).not.toBe(first.buffer);
+  memory.giveBack(first.subarray(100));
+  expect(memory.take(slabBytes).buffer).toBe(first.buffer);
+});
+
+test('a slab that is being taken from begins anew when nobody looks at it', () => {
+  const memory = new ReadMemory();
+  const {buffer} = memory.take(100);
+  memory.giveBack(memory.take(slabBytes - 100));
+  expect(memory.take(slabBytes).buffer).not.toBe(buffer);
+  const alone = new ReadMemory();
+  const whole = alone.take(slabBytes);
+  alone.giveBack(whole);
+  expect(alone.take(slabBytes).buffer).toBe(whole.buffer);
+});
+
+test('nothing needs no memory, and memory from elsewhere is left alone', () => {
+  const memory = new ReadMemory();
+  expect(memory.take(0).length).toBe(0);
+  const taken = memory.take(slabBytes);
+  memory.giveBack(Buffer.alloc(slabBytes));
+  expect(memory.take(slabBytes).buffer).not.toBe(taken.buffer);
+});
+
+test('nothing that is given back late does not make a slab free twice: two would read into it', () => {
+  const memory = new ReadMemory();
+  const first = memory.take(slabBytes);
+  const nothing = memory.take(0);
+  expect(nothing.buffer).toBe(first.buffer);
+  memory.take(slabBytes);
+  memory.giveBack(first);
+  memory.giveBack(nothing);
+  const [again, another] = [memory.take(slabBytes), memory.take(slabBytes)];
+  expect(again.buffer).toBe(first.buffer);
+  expect(another.buffer).not.toBe(first.buffer);
+});
+
+/** A stream that writes a chunk when it is told to. */
+function slowWritable(): {readonly stream: Writable; write(): void} {
+  const waiting: (() => void)[] = [];
+  const stream = new Writable({write: (_chunk, _encoding, done) => void waiting.push(done)});
+  return {stream, write: () => waiting.shift()?.()};
+}
+
+test('memory is used again when what is in it was written, not before', () => {
+  const {stream, write} = slowWritable();
+  let given = 0;
+  const reused: Buffer[] = [];
+  const free = freeWhenWritten(stream, {given: () => given, reuse: (memory) => reused.push(memory) > 0});
+  const chunks = [Buffer.alloc(5, 'a'), Buffer.alloc(7, 'b'), Buffer.alloc(0)] as const;
+  for (const chunk of chunks.slice(0, 2)) {
+    stream.write(chunk);
+    given += chunk.length;
+    free(chunk);
+  }
+  expect(reused).toEqual([]);
+  write();
+  free(chunks[2]);
+  expect(reused).toEqual([chunks[0]]);
+  write();
+  free(chunks[2]);
+  expect(reused.slice(1)).toEqual([chunks[1], chunks[2], chunks[2]]);
+});
+
+test('memory that cannot be used again is given back, without a garbage collection', async () => {
+  const free = freeWhenWritten(new Writable(), {given: () => 0, reuse: () => false});
+  const before = process.memoryUsage().arrayBuffers;
+  const size = 256 * 1024 * 1024;
+  const memory = Buffer.allocUnsafeSlow(size);
+  expect(process.memoryUsage().arrayBuffers - before).toBeGreaterThan(size / 2);
+  free(memory);
+  expect(memory.length).toBe(0);
+  await expect.poll(() => process.memoryUsage().arrayBuffers - before).toBeLessThan(size / 2);
+});
+
+test('a part of the pool of small buffers stays what it is: others look at it', () => {
+  const free = freeWhenWritten(new Writable(), {given: () => 0, reuse: () => false});
+  const [small, other] = [Buffer.from('small'), Buffer.from('other')];
+  free(small);
+  expect([small.toString(), other.toString()]).toEqual(['small', 'other']);
+});

@@ -1,0 +1,89 @@
+import {mkdtemp, rm, stat, symlink, writeFile, readFile, readdir} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import type {Writable} from 'node:stream';
+import {pipeline} from 'node:stream/promises';
+import {afterEach, beforeEach, expect, test} from 'vitest';
+import {makePrivateDirectory, stageFile} from '../../src/files/write-files.js';
+import {makeFolder} from '../bundle/project.js';
+
+let root: string;
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'mycli-make-directory-'));
+});
+afterEach(() => rm(root, {recursive: true}));
+
+test('makes a folder and those above it, for their owner only', async () => {
+  await makePrivateDirectory(join(root, 'a/b/c'));
+  for (const path of ['a', 'a/b', 'a/b/c']) expect((await stat(join(root, path))).mode & 0o777).toBe(0o700);
+});
+
+test('is content with a folder that is there, also by a link, and with another process that makes it', async () => {
+  await symlink(root, join(root, 'link'));
+  await makePrivateDirectory(join(root, 'link'));
+  await Promise.all(Array.from({length: 20}, () => makePrivateDirectory(join(root, 'x/y/z'))));
+  expect((await stat(join(root, 'x/y/z'))).isDirectory()).toBe(true);
+});
+
+test('fails where a file is in the way', async () => {
+  await writeFile(join(root, 'file'), '');
+  await expect(makePrivateDirectory(join(root, 'file'))).rejects.toMatchObject({code: 'EEXIST'});
+  await expect(makePrivateDirectory(join(root, 'file/below'))).rejects.toMatchObject({code: 'ENOTDIR'});
+});
+
+// Node's recursive `mkdir` does not come to an end there.
+test.runIf(process.platform === 'linux')('fails where nothing can be made, such as under /proc', async () => {
+  await expect(makePrivateDirectory('/proc/nope/a/b')).rejects.toMatchObject({code: 'ENOENT'});
+});
+
+const write = (stream: Writable): Promise<void> => pipeline(['new'], stream);
+
+test('a file is in its place when it is placed, no sooner, and nothing is left beside it', async () => {
+  const folder = await makeFolder({file: 'old'});
+  const path = join(folder, 'file');
+  const staged = await stageFile(path, 0o640, write);
+  expect(await readFile(path, 'utf8')).toBe('old');
+  expect(await readdir(folder)).toEqual(['file', expect.stringMatching(/^mycli-\d+-/)]);
+  await staged.place();
+  await staged.discard();
+  expect(await readFile(path, 'utf8')).toBe('new');
+  expect((await stat(path)).mode & 0o777).toBe(0o640);
+  expect(await readdir(folder)).toEqual(['file']);
+});
+
+test('a file that is discarded was never there', async () => {
+  const folder = await makeFolder();
+  const staged = await stageFile(join(folder, 'file'), 0o600, async (stream) => {
+    await write(stream);
+    return 'result';
+  });
+  expect(staged.result).toBe('result');
+  await staged.discard();
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test('what fails while it is written is passed on, and leaves nothing', async () => {
+  const folder = await makeFolder({file: 'old'});
+  const path = join(folder, 'file');
+  const broken = new Error('broken');
+  await expect(stageFile(path, 0o600, () => Promise.reject(broken))).rejects.toBe(broken);
+  const full = Object.assign(new Error('ENOSPC: no space left on device, write'), {code: 'ENOSPC', syscall: 'write'});
+  await expect(stageFile(path, 0o600, () => Promise.reject(full))).rejects.toMatchObject({
+    code: 'ERR_OUTPUT',
+    message: `${path} cannot be written: no space left on device`,
+    cause: full,
+  });
+  expect(await readdir(folder)).toEqual(['file']);
+  expect(await readFile(path, 'utf8')).toBe('old');
+});
+
+test('a place that is gone is an error that names it', async () => {
+  const folder = await makeFolder();
+  const path = join(folder, 'file');
+  const staged = await stageFile(path, 0o600, write);
+  await rm(folder, {recursive: true});
+  await expect(staged.place()).rejects.toMatchObject({
+    code: 'ERR_OUTPUT',
+    message: `${path} cannot be written: no such file or directory`,
+  });
+});
