@@ -18,6 +18,7 @@ import {Writable} from 'node:stream';
 import {gunzipSync} from 'node:zlib';
 import {describe, expect, test} from 'vitest';
 import {packBundle, planBundle, type BundlePlan, type BundlePlanOptions} from '../../../src/bundle/index.js';
+import {compiled} from '../../compiled.js';
 import {makeFolder, pack, planOptions, smallBuild, writeTree} from '../project.js';
 
 /** Larger than what is read in one piece, and not a multiple of anything. */
@@ -393,22 +394,23 @@ async function readFileName(fd: string): Promise<string> {
 
 /** Packs in a process of its own; prints digest and peak memory. */
 const packAlone = `
-  const [cwd, format] = process.argv.slice(1);
-  const {createJiti} = await import('jiti');
+  const [module, cwd, format] = process.argv.slice(1);
   const {createWriteStream} = await import('node:fs');
-  const {planBundle, packBundle} = await createJiti(process.cwd() + '/x', {fsCache: false}).import('./src/bundle/index.ts');
+  const {planBundle, packBundle} = await import(module);
   const options = {format, cwd, env: {}, now: () => new Date(), message: 'm', projectSlug: 'shop', ssrOnly: ['**'], ssrShared: []};
   const {sha256} = await packBundle(await planBundle(options), createWriteStream('/dev/null'));
   console.log(JSON.stringify({sha256, peak: process.resourceUsage().maxRSS / 1024}));
 `;
 
 function runAlone(
-  cwd: string,
-  format: string,
+  args: readonly [module: string, cwd: string, format: string],
   env: Readonly<Record<string, string>> = {},
 ): {sha256: string; peak: number} {
-  const args = ['--max-old-space-size=96', '--input-type=module', '-e', packAlone, cwd, format];
-  const output = execFileSync(process.execPath, args, {encoding: 'utf8', env: {...process.env, ...env}});
+  const options = ['--max-old-space-size=96', '--input-type=module', '-e', packAlone];
+  const output = execFileSync(process.execPath, [...options, ...args], {
+    encoding: 'utf8',
+    env: {...process.env, ...env},
+  });
   return JSON.parse(output) as {sha256: string; peak: number};
 }
 
@@ -418,13 +420,14 @@ test('memory does not grow with the bundle', async () => {
     await writeFile(join(cwd, 'build', name), '');
     await truncate(join(cwd, 'build', name), 200 * 1024 * 1024);
   }
-  expect(runAlone(cwd, 'v1').peak).toBeLessThan(300);
+  expect(runAlone([await compiled('src/bundle/index.ts'), cwd, 'v1']).peak).toBeLessThan(300);
 });
 
 test('the bytes do not depend on the number of threads', async () => {
   const lines = Array.from({length: 200_000}, (_, index) => `const v${index} = ${index * 7};`);
   const cwd = await makeFolder(smallBuild);
   await writeTree(cwd, {'build/text.js': lines.join('\n')});
-  const one = runAlone(cwd, 'v2', {UV_THREADPOOL_SIZE: '1'});
-  expect(runAlone(cwd, 'v2', {UV_THREADPOOL_SIZE: '8'}).sha256).toBe(one.sha256);
+  const args = [await compiled('src/bundle/index.ts'), cwd, 'v2'] as const;
+  const one = runAlone(args, {UV_THREADPOOL_SIZE: '1'});
+  expect(runAlone(args, {UV_THREADPOOL_SIZE: '8'}).sha256).toBe(one.sha256);
 });

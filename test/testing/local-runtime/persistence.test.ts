@@ -9,6 +9,7 @@ import path from 'node:path';
 import {createInterface} from 'node:readline';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {startLocalRuntime, type LocalRuntime} from '../../../src/testing/index.js';
+import {compiled} from '../../compiled.js';
 import {build, v2Archive} from './archives.js';
 import {clientOf} from './client.js';
 import {startRuntime} from './with-runtime.js';
@@ -21,11 +22,8 @@ async function temporaryFolder(): Promise<string> {
 
 /** Starts a runtime in a process of its own. */
 async function startChild(dataDirectory: string) {
-  const script = path.join(import.meta.dirname, 'runtime-child.ts');
-  const child = spawn(process.execPath, ['--import', 'jiti/register', script, dataDirectory], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: {...process.env, JITI_FS_CACHE: 'false'},
-  });
+  const script = await compiled(path.join(import.meta.dirname, 'runtime-child.ts'));
+  const child = spawn(process.execPath, [script, dataDirectory], {stdio: ['ignore', 'pipe', 'inherit']});
   onTestFinished(() => void child.kill('SIGKILL'));
   const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
   return {
