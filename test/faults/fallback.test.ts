@@ -26,7 +26,7 @@ const requests: readonly (MatrixRequest & {readonly fallsBackOn: readonly number
     name: 'auto upload',
     request: 'upload',
     kind: 'write',
-    run: (call) => pushRuntimeBundle(auto(call), call.host),
+    run: (call) => pushRuntimeBundle({...auto(call), message: 'one'}, call.host),
     fallsBackOn: uploadFallsBackOn,
   },
   {
@@ -45,7 +45,10 @@ const requests: readonly (MatrixRequest & {readonly fallsBackOn: readonly number
       const {origin, tokenOrigin} = call;
       const credentials = {clientId: 'client', clientSecret: 'canary-client-secret', scopes: ['bundles']};
       const auth = new OAuthClientCredentialsStrategy({tokenUrl: `${tokenOrigin}/token`, ...credentials});
-      return pushRuntimeBundle({...auto(call), apiConnection: {origin, organizationId: 'org', auth}}, call.host);
+      return pushRuntimeBundle(
+        {...auto(call), message: 'one', apiConnection: {origin, organizationId: 'org', auth}},
+        call.host,
+      );
     },
     fallsBackOn: [],
   },

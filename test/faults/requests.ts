@@ -30,6 +30,11 @@ export interface MatrixRequest {
   readonly kind: RequestKind;
   /** The call makes another request to the same address: there is no connection that fails for this one only. */
   readonly isNotAlone?: true;
+  /**
+   * Another request of the same kind goes the same way, from the client to the error: what a status or a header means is
+   * tested there, and here what happens to the connection and the body.
+   */
+  readonly isLike?: string;
   /** Makes the call. */
   run(call: CellCall): Promise<unknown>;
   /** What becomes of the outcome of the request. @default nothing else */
@@ -115,12 +120,14 @@ export const legacyWrites: readonly MatrixRequest[] = [
   },
   {
     name: 'legacy v1 upload with deployment',
+    isLike: 'legacy v1 upload',
     request: 'upload',
     kind: 'write',
     run: (call) => pushRuntimeBundle({...legacy(call), message, targetSlug, archive: call.archives?.v1}, call.host),
   },
   {
     name: 'legacy v2 upload',
+    isLike: 'legacy v1 upload',
     request: 'upload',
     kind: 'write',
     run: (call) => pushRuntimeBundle({...legacy(call), message, v2: true, archive: call.archives?.v2}, call.host),
@@ -145,6 +152,7 @@ export const legacyWrites: readonly MatrixRequest[] = [
 export const legacyReads: readonly MatrixRequest[] = [
   {
     name: 'legacy look before a deployment',
+    isLike: 'legacy list',
     request: 'look',
     kind: 'read',
     isNotAlone: true,
@@ -153,6 +161,7 @@ export const legacyReads: readonly MatrixRequest[] = [
   },
   {
     name: 'legacy poll',
+    isLike: 'api poll',
     request: 'poll',
     kind: 'read',
     run: (call) =>

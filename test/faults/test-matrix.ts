@@ -31,7 +31,8 @@ export function cellsOf(request: MatrixRequest): readonly Cell[] {
     // Only an upload has a body that is sent for a while.
     const cannotMeet =
       (isOfConnection && request.isNotAlone) || (line.body === 'large' && request.request !== 'upload');
-    if (onEnd === undefined || cannotMeet) return [];
+    const isTestedElsewhere = request.isLike !== undefined && line.isVariant;
+    if (onEnd === undefined || cannotMeet || isTestedElsewhere) return [];
     const outcome = request.amend?.(onEnd, line) ?? onEnd;
     const always = {title: `${line.name}: ${describeOutcome(outcome)}`, request, line, outcome};
     if (isOfConnection || line.isVariant || outcome.waits.length === 0) return [always];

@@ -1,17 +1,18 @@
 import {createHash, randomBytes} from 'node:crypto';
 import {once} from 'node:events';
 import {createReadStream, createWriteStream} from 'node:fs';
-import {truncate} from 'node:fs/promises';
+import {mkdtemp, rm, truncate} from 'node:fs/promises';
 import {createServer, request, type IncomingMessage} from 'node:http';
 import type {AddressInfo} from 'node:net';
+import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {Readable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
 import got from 'got';
-import {expect, onTestFinished, test} from 'vitest';
+import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
 import {readLent} from '../../../src/bundle/archive/memory.js';
 import {planBundle, streamBundle, writeBundle} from '../../../src/bundle/index.js';
-import {makeFolder, planOptions, smallBuild} from '../project.js';
+import {makeFolder, planOptions, smallBuild, writeTree} from '../project.js';
 
 interface Subject {
   readonly size: number;
@@ -19,12 +20,10 @@ interface Subject {
 }
 
 /** A bundle of 20 MB: a file, or packed while it is read. */
-async function makeBundle(kind: 'file' | 'stream'): Promise<{readonly bundle: Subject; readonly folder: string}> {
-  const folder = await makeFolder({...smallBuild, 'build/static/large.bin': randomBytes(20_000_000)});
+async function makeBundle(kind: 'file' | 'stream', folder: string): Promise<Subject> {
+  await writeTree(folder, {...smallBuild, 'build/static/large.bin': randomBytes(20_000_000)});
   const plan = await planBundle(planOptions(folder, {format: kind === 'file' ? 'v2' : 'v1'}));
-  const bundle =
-    kind === 'file' ? await writeBundle(plan, {path: join(folder, 'bundle')}) : (await streamBundle(plan)).bundle;
-  return {bundle, folder};
+  return kind === 'file' ? writeBundle(plan, {path: join(folder, 'bundle')}) : (await streamBundle(plan)).bundle;
 }
 
 function read({read: open}: Subject): AsyncIterable<Uint8Array> {
@@ -104,15 +103,23 @@ const uses: Readonly<Record<string, (bundle: Subject, folder: string) => Promise
   },
 };
 
-for (const kind of ['file', 'stream'] as const) {
-  test.each(Object.keys(uses))(`what a bundle (${kind}) yields is the reader's own: %s`, async (name) => {
-    const {bundle, folder} = await makeBundle(kind);
+describe.each(['file', 'stream'] as const)("what a bundle (%s) yields is the reader's own", (kind) => {
+  let folder: string;
+  let bundle: Subject;
+  let expected: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'mycli-owned-'));
+    bundle = await makeBundle(kind, folder);
     const lent = readLent(bundle);
     if (lent === undefined) throw new Error('the bundle lends nothing');
-    const expected = await digest(lent);
+    expected = await digest(lent);
+  });
+  afterAll(() => rm(folder, {recursive: true}));
+
+  test.each(Object.keys(uses))('%s', async (name) => {
     expect(await uses[name]?.(bundle, folder)).toBe(expected);
   });
-}
+});
 
 test('a large bundle, hashed on another thread, yields no memory that the thread shares', async () => {
   const folder = await makeFolder({...smallBuild, 'build/large.bin': ''});
