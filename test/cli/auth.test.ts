@@ -51,7 +51,7 @@ async function modeOf(path: string): Promise<string> {
 }
 
 describe('several logins at once', () => {
-  const origins = Array.from({length: 20}, (_, index) => `https://runtime-${String(index)}.example`);
+  const origins = Array.from({length: 8}, (_, index) => `https://runtime-${String(index)}.example`);
   const login = (origin: string) => mycli(['auth:login', '--origin', origin], {stdin: canaries.key});
   const storedOrigins = async () => {
     const {origins: stored} = JSON.parse(await readFile(file, 'utf8')) as {origins: Record<string, unknown>};

@@ -4,6 +4,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {promisify} from 'node:util';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {BearerTokenStrategy, pushRuntimeBundle} from '../../src/index.js';
 import {startLocalRuntime, type LocalRuntime} from '../../src/testing/index.js';
 import {binary, runCli, type Ended} from './spawn-cli.js';
 
@@ -54,10 +55,20 @@ async function mycli(...args: readonly string[]): Promise<Ended> {
   return ended;
 }
 
+/** Pushes and deploys by the library: how the command line does it is tested in push.test.ts. */
 async function push(message: string): Promise<void> {
-  const {code, stderr} = await mycli('bundle:push', '--v2', '--wait', '--message', message);
-  expect(stderr).not.toContain('Error');
-  expect(code).toBe(0);
+  await pushRuntimeBundle({
+    preference: 'legacy',
+    origin: runtime.origin,
+    legacyAuth: new BearerTokenStrategy(secret),
+    projectSlug: 'shop',
+    targetSlug: 'staging',
+    cwd: project,
+    v2: true,
+    message,
+    wait: true,
+    pollInterval: 0.01,
+  });
 }
 
 const documentOf = ({stdout}: Ended): unknown => JSON.parse(stdout);

@@ -9,42 +9,54 @@ import {binary, runCli, type Ended} from './spawn-cli.js';
 /** A plugin: its hooks by their name, each the body of a function, and what else its package.json says to oclif. */
 interface Plugin {
   readonly hooks: Readonly<Record<string, string>>;
-  readonly oclif?: Readonly<Record<string, unknown>>;
-  readonly files?: Readonly<Record<string, string>>;
 }
 
 const name = 'mycli-plugin-hostile';
 
+/** The files of a plugin in the folder `place`. */
+function filesOf(plugin: Plugin, name: string, place: string): Readonly<Record<string, string>> {
+  const hooks = Object.keys(plugin.hooks);
+  const pjson = {
+    name,
+    version: '1.0.0',
+    type: 'module',
+    oclif: {
+      hooks: Object.fromEntries(hooks.map((hook) => [hook, `./${hook.replace(':', '-')}.js`])),
+    },
+  };
+  const bodies = hooks.map((hook) => [
+    `${place}/${hook.replace(':', '-')}.js`,
+    `import fs from 'node:fs';\nimport child from 'node:child_process';\nimport {writeSync} from 'node:fs';\n` +
+      `export default async function () {\n${plugin.hooks[hook] ?? ''}\n}\nvoid [fs, child, writeSync];\n`,
+  ]);
+  return {
+    [`${place}/package.json`]: JSON.stringify(pjson),
+    ...(Object.fromEntries(bodies) as Record<string, string>),
+  };
+}
+
 /** Runs the binary with a plugin that is written for the occasion. */
-async function withPlugin(
+function withPlugin(
   plugin: Plugin,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Ended> {
+  return withPlugins({[name]: plugin}, args, env);
+}
+
+/** The same with several, by their names. */
+async function withPlugins(
+  plugins: Readonly<Record<string, Plugin>>,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<Ended> {
   const root = await mkdtemp(join(tmpdir(), 'mycli-hostile-'));
   try {
-    const folder = join(root, 'plugin');
-    const hooks = Object.keys(plugin.hooks);
-    const pjson = {
-      name,
-      version: '1.0.0',
-      type: 'module',
-      oclif: {
-        ...plugin.oclif,
-        hooks: Object.fromEntries(hooks.map((hook) => [hook, `./${hook.replace(':', '-')}.js`])),
-      },
-    };
-    const bodies = hooks.map((hook) => [
-      `plugin/${hook.replace(':', '-')}.js`,
-      `import fs from 'node:fs';\nimport child from 'node:child_process';\nimport {writeSync} from 'node:fs';\n` +
-        `export default async function () {\n${plugin.hooks[hook] ?? ''}\n}\nvoid [fs, child, writeSync];\n`,
-    ]);
+    const linked = Object.keys(plugins).map((name) => ({name, root: join(root, name), type: 'link'}));
     const files: Readonly<Record<string, string>> = {
       'project/build/ssr.js': 'export default () => "hello";\n',
-      'data/mycli/package.json': JSON.stringify({oclif: {schema: 1, plugins: [{name, root: folder, type: 'link'}]}}),
-      'plugin/package.json': JSON.stringify(pjson),
-      ...(Object.fromEntries(bodies) as Record<string, string>),
-      ...plugin.files,
+      'data/mycli/package.json': JSON.stringify({oclif: {schema: 1, plugins: linked}}),
+      ...Object.assign({}, ...Object.entries(plugins).map(([name, plugin]) => filesOf(plugin, name, name))),
     };
     for (const [path, content] of Object.entries(files)) {
       await mkdir(dirname(join(root, path)), {recursive: true});
@@ -217,7 +229,7 @@ describe('what nobody catches', () => {
 });
 
 describe('what a plugin writes to descriptor 1', () => {
-  test.each([
+  const ways = [
     'console.log("chatter");',
     'process.stdout.write("chatter");',
     'process.stdout.end("chatter");',
@@ -229,14 +241,22 @@ describe('what a plugin writes to descriptor 1', () => {
     'child.execFileSync("echo", ["chatter"], {stdio: "inherit"});',
     'child.spawnSync("echo", ["chatter"], {stdio: [0, 1, 2]});',
     'await new Promise((resolve) => child.spawn("echo", ["chatter"], {stdio: "inherit"}).on("close", resolve));',
-  ])('%s goes to stderr, and the plugin is named', async (code) => {
-    const ended = await withPlugin({hooks: {prerun: code}}, build);
-    expect(ended.code).toBe(0);
-    expect(documentOf(ended)).toMatchObject({
-      archive: {files: 1},
-      warnings: [`plugin ${name} writes to stdout, which carries the result: it goes to stderr.`],
+  ];
+
+  test('goes to stderr, and the plugin is named, in whatever way: a plugin for each', async () => {
+    const plugins = ways.map((code, index) => {
+      const hook = code.replace('chatter', `chatter of ${String(index)}.`);
+      return [`mycli-plugin-writes-${String(index)}`, {hooks: {prerun: hook}}] as const;
     });
-    expect(ended.stderr).toContain('chatter');
+    const ended = await withPlugins(Object.fromEntries(plugins), build);
+    expect(ended.code).toBe(0);
+    expect(documentOf(ended)).toMatchObject({archive: {files: 1}});
+    expect(documentOf(ended).warnings?.toSorted()).toEqual(
+      plugins
+        .map(([plugin]) => `plugin ${plugin} writes to stdout, which carries the result: it goes to stderr.`)
+        .toSorted(),
+    );
+    for (const index of ways.keys()) expect(ended.stderr).toContain(`chatter of ${String(index)}.`);
   });
 
   test('by a stream of its own goes to stderr', async () => {

@@ -193,10 +193,7 @@ describe('the document of a failure', () => {
 describe('whatever a plugin prints, stdout holds the document of', () => {
   test.each([
     ['bundle:push', ['bundle:push', '--runtime-backend', 'noisy']],
-    ['bundle:build', ['bundle:build']],
     ['backend:list', ['backend:list']],
-    ['auth:status', ['auth:status']],
-    ['error', ['bundle:push', '--nope']],
     ['error', ['bundle:push', '--runtime-backend', 'nobody']],
     ['error', ['bundel:push']],
   ])('%s: %j', async (id, args) => {

@@ -28,11 +28,21 @@ describe('what oclif complains about', () => {
     [['show', '--target', 'a', '--target', 'b'], 'Flag --target can only be specified once.'],
   ];
 
-  test.each(complaints)('%j is a usage error, as text and as JSON', async (args, message, hint) => {
-    const suggestions = [...(hint === undefined ? [] : [hint]), `See mycli ${String(args[0])} --help.`];
+  const suggestionsOf = (args: readonly string[], hint: string | undefined) => [
+    ...(hint === undefined ? [] : [hint]),
+    `See mycli ${String(args[0])} --help.`,
+  ];
+
+  // What is shown of the two is the same for all of them.
+  test.each(complaints.slice(0, 2))('%j is a usage error as text', async (args, message, hint) => {
     const text = await run(args);
     expect(text).toMatchObject({code: 2, stdout: ''});
-    expect(text.stderr).toBe(`Error: ${message}\n${suggestions.map((line) => `  ${line}\n`).join('')}`);
+    const lines = suggestionsOf(args, hint).map((line) => `  ${line}\n`);
+    expect(text.stderr).toBe(`Error: ${message}\n${lines.join('')}`);
+  });
+
+  test.each(complaints)('%j is a usage error as JSON', async (args, message, hint) => {
+    const suggestions = suggestionsOf(args, hint);
     const json = await run([...args.slice(0, 1), '--json', ...args.slice(1)]);
     expect(json.code).toBe(2);
     expect(parsed(json)).toEqual({schemaVersion: 1, error: {code: 'ERR_USAGE', message, exitCode: 2, suggestions}});
