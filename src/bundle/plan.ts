@@ -13,6 +13,7 @@ import {
   optionProblemsError,
   type BundlePlanOptions,
 } from './config/check-options.js';
+import {verifyBuildDirectory} from './files/build-output.js';
 import {defaultMessage} from './config/defaults.js';
 import {readIgnoreRules, scanBuildDirectory, type Scan} from './files/scan.js';
 import {markFiles} from './files/patterns.js';
@@ -65,12 +66,13 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
   const projectDirectory = resolve(options.cwd, options.projectDirectory ?? '.');
   const v2 = options.format === 'v2' ? v2Fields(options) : undefined;
 
+  await verifyBuildDirectory(buildDirectory, options.cwd);
   const rules = await readIgnoreRules([projectDirectory, buildDirectory], options.ignore ?? []);
   const scan = withoutConfig(await scanBuildDirectory(buildDirectory, rules, signal), v2?.configPath);
   const sources = await readSettingSources(options, {project: projectDirectory, build: buildDirectory}, v2?.configPath);
   signal?.throwIfAborted();
   const paths = scan.files.map(({path}) => path);
-  const settings = resolveSettings(sources, paths);
+  const settings = resolveSettings(sources, paths, options.static);
   await markFiles(scan.files, settings.config, signal);
   verifyEntryPoints(settings, scan);
   const secretWarnings = await checkSensitiveFiles(scan.files, {
@@ -103,7 +105,7 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
   };
 }
 
-function v2Fields({rootDir, configPath, matchMode}: BundlePlanOptions): {
+function v2Fields({rootDir, configPath, matchMode, static: isStatic}: BundlePlanOptions): {
   readonly rootDir: string;
   readonly configPath: string;
   readonly matchMode: BundleV2MatchMode;
@@ -111,7 +113,7 @@ function v2Fields({rootDir, configPath, matchMode}: BundlePlanOptions): {
   return {
     rootDir: rootDir ?? 'bld',
     configPath: configPath ?? '.runtime/config.json',
-    matchMode: matchMode ?? 'strict',
+    matchMode: matchMode ?? (isStatic ? 'ignore_missing' : 'strict'),
   };
 }
 

@@ -145,7 +145,9 @@ async function describeBundle(bundle: Bundle, signal?: AbortSignal): Promise<Arc
     })),
     problems: [
       ...(await unmatchedWarnings(config, {counts, paths}, signal)),
-      ...(bundle.files.some(({ssrOnly}) => ssrOnly) ? [] : ['no file is for the server only: nothing can be run']),
+      ...(config.ssrOnly.length === 0 || bundle.files.some(({ssrOnly}) => ssrOnly)
+        ? []
+        : ['no file is for the server only: nothing can be run']),
       ...duplicateProblems(paths),
       ...secretWarnings(paths),
     ],

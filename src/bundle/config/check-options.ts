@@ -17,6 +17,11 @@ export interface BundleContentOptions {
   readonly ssrOnly?: readonly string[] | undefined;
   /** Glob patterns of files shared between server and client, verbatim in v2 (V2-1). @default see V2-3 */
   readonly ssrShared?: readonly string[] | undefined;
+  /**
+   * Bundles a static site: no file is server-only, every file is shared, whatever configuration files say, and `matchMode`
+   * defaults to `ignore_missing`. @default false
+   */
+  readonly static?: boolean | undefined;
   /** Merged over the defaults and over what configuration files say (V2-2). */
   readonly ssrParameters?: Readonly<Record<string, unknown>> | undefined;
   /** Metadata for the bundle's configuration. v1 takes `dependencies` only. */
@@ -94,6 +99,7 @@ export function checkBundleOptions(options: BundlePlanOptions): readonly OptionP
     ...pathProblems('projectDirectory', options.projectDirectory),
     ...messageProblems(options.message),
     ...contentProblems(options),
+    ...staticProblems(options),
     ...entryPathProblems('rootDir', options.rootDir, 'bld'),
     ...entryPathProblems('configPath', options.configPath, '.runtime/config.json'),
     ...matchModeProblems(options.matchMode),
@@ -171,6 +177,17 @@ export function messageProblems(message: unknown): readonly OptionProblem[] {
 function contentProblems({ssrOnly, ssrShared, ssrParameters, bundleMetadata}: BundlePlanOptions): OptionProblem[] {
   const {issues = []} = v.safeParse(contentSchema, {ssrOnly, ssrShared, ssrParameters, bundleMetadata});
   return fieldProblems(issues).map(({field, message}) => ({option: field, message}));
+}
+
+function staticProblems(options: BundlePlanOptions): readonly OptionProblem[] {
+  const problems = switchProblems('static', options.static);
+  if (options.static !== true) return problems;
+  const given = (['ssrOnly', 'ssrShared'] as const).filter((option) => options[option] !== undefined);
+  return given.map((option) => ({
+    option,
+    message: 'does not go with static, which shares every file',
+    suggestion: `Remove ${option} or static.`,
+  }));
 }
 
 function entryPathProblems(option: string, value: unknown, example: string): readonly OptionProblem[] {

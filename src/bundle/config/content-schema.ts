@@ -109,7 +109,8 @@ export const diskConfigSchema = v.pipe(
 export const archivedConfigSchema = v.pipe(
   objectSchema,
   v.looseObject({
-    ssrOnly,
+    // Empty in the bundle of a static site.
+    ssrOnly: patterns,
     ssrShared: patterns,
     ssrParameters: v.optional(ssrParameters, {}),
     bundleMetadata: v.optional(bundleMetadata),

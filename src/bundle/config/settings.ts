@@ -6,7 +6,7 @@ import type {BundleConfig, BundleV2Metadata} from '../types.js';
 export interface SettingSource {
   /** `ssrOnly`, `ssrShared`, `ssrParameters`, `bundleMetadata.dependencies`, `bundleMetadata.ccOverrides` or `message`. */
   readonly setting: string;
-  /** `option`, `default`, `git`, `time` or a file. Merged values have several, highest precedence first. */
+  /** `option`, `default`, `static`, `git`, `time` or a file. Merged values have several, highest precedence first. */
   readonly from: string;
 }
 
@@ -22,6 +22,9 @@ export const defaultPatterns = {
   ssrShared: ['static/**/*', 'client/**/*'],
 } as const;
 
+/** Those of a static site. No wildcard matches a leading dot, and `.well-known` belongs to a site. */
+const staticPatterns = {ssrOnly: [], ssrShared: ['**/*', '**/.*', '**/.*/**/*']} as const;
+
 const defaultParameters = {SSRFunctionNodeVersion: '24.x'};
 
 /** Name of the source of what is set by default. */
@@ -32,10 +35,18 @@ export const defaultSource = 'default';
  * `ssrParameters` are merged over each other and over the defaults (V2-2).
  * @param sources The strongest first. Metadata comes from those that have some: options and the on-disk file.
  * @param paths The files of the build, for the defaults.
+ * @param isStatic Shares every file, whatever the sources say.
  */
-export function resolveSettings(sources: readonly ConfigSource[], paths: readonly string[]): ResolvedSettings {
-  const ssrOnly = patternsOf('ssrOnly', sources, paths);
-  const ssrShared = patternsOf('ssrShared', sources, paths);
+export function resolveSettings(
+  sources: readonly ConfigSource[],
+  paths: readonly string[],
+  isStatic = false,
+): ResolvedSettings {
+  const patternSources = isStatic
+    ? {sources: [], patterns: staticPatterns, from: 'static'}
+    : {sources, patterns: defaultPatterns, from: defaultSource};
+  const ssrOnly = patternsOf('ssrOnly', patternSources, paths);
+  const ssrShared = patternsOf('ssrShared', patternSources, paths);
   const parameters = sources.filter(({content}) => content.ssrParameters !== undefined);
   const metadata = metadataOf(sources);
   return {
@@ -58,17 +69,24 @@ export function resolveSettings(sources: readonly ConfigSource[], paths: readonl
   };
 }
 
+/** Where patterns come from: the first source that has some, else those of `patterns` that match a file. */
+interface PatternSources {
+  readonly sources: readonly ConfigSource[];
+  readonly patterns: Readonly<Record<'ssrOnly' | 'ssrShared', readonly string[]>>;
+  readonly from: string;
+}
+
 function patternsOf(
   key: 'ssrOnly' | 'ssrShared',
-  sources: readonly ConfigSource[],
+  {sources, patterns, from: fallback}: PatternSources,
   paths: readonly string[],
 ): {readonly value: readonly string[]; readonly from: string} {
   for (const {content, from} of sources) {
     const value = content[key];
     if (value !== undefined) return {value, from};
   }
-  const unmatched = unmatchedPatterns(defaultPatterns[key], paths);
-  return {value: defaultPatterns[key].filter((pattern) => !unmatched.includes(pattern)), from: defaultSource};
+  const unmatched = unmatchedPatterns(patterns[key], paths);
+  return {value: patterns[key].filter((pattern) => !unmatched.includes(pattern)), from: fallback};
 }
 
 function metadataOf(sources: readonly ConfigSource[]): {value: BundleV2Metadata; sources: readonly SettingSource[]} {

@@ -123,7 +123,7 @@ export function verifyEntryPoints({config, sources}: ResolvedSettings, {files, i
     const hit = ignored.find(({path}) => matches(path));
     if (hit) throw ignoredError(hit, pattern);
   }
-  if (isDefault && config.ssrOnly.length === 0) throw missingError();
+  if (isDefault && config.ssrOnly.length === 0) throw missingError(files.some(({path}) => path === 'index.html'));
 }
 
 function ignoredError({path, rule}: {readonly path: string; readonly rule: string}, pattern: string): Error {
@@ -139,12 +139,13 @@ function ignoredError({path, rule}: {readonly path: string; readonly rule: strin
   );
 }
 
-function missingError(): Error {
+function missingError(looksStatic: boolean): Error {
   return createError(
     'ERR_SSR_ENTRY_MISSING',
     `the build has no server-only file: looked for ${defaultPatterns.ssrOnly.join(', ')}`,
     {
       suggestions: [
+        ...(looksStatic ? ['For a static site, pass --static or set static: true in mycli.config.'] : []),
         'Name the server-only files with --ssr-only GLOB.',
         'Check that --build-directory is the right one.',
       ],

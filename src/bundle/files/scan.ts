@@ -1,5 +1,4 @@
 import {lstatSync, readlinkSync, type Stats} from 'node:fs';
-import {stat} from 'node:fs/promises';
 import {join, sep, isAbsolute} from 'node:path';
 import type {Entry} from 'fast-glob';
 import ignore from 'ignore';
@@ -35,11 +34,10 @@ const listed = 10;
 
 /**
  * Lists the build directory: dotfiles too, `.git` not, links as links. Directories without files are not part of a bundle.
- * @throws RuntimeCliError `ERR_BUILD_DIRECTORY` when it is missing, no directory or empty; `ERR_FILE_UNSUPPORTED` that
+ * @throws RuntimeCliError `ERR_BUILD_DIRECTORY` when it is empty; `ERR_FILE_UNSUPPORTED` that
  * names everything an archive cannot hold; `signal.reason` when aborted.
  */
 export async function scanBuildDirectory(directory: string, rules: IgnoreRules, signal?: AbortSignal): Promise<Scan> {
-  await verifyDirectory(directory);
   const findings: Findings = {files: [], ignored: [], directories: new Set(['']), unsupported: []};
   for await (const {path, isDirectory} of list(directory)) {
     signal?.throwIfAborted();
@@ -56,19 +54,6 @@ export async function scanBuildDirectory(directory: string, rules: IgnoreRules, 
     ignored: findings.ignored,
     warnings,
   };
-}
-
-async function verifyDirectory(directory: string): Promise<void> {
-  const suggestions = ['Build the application first, or name its output with --build-directory DIR.'];
-  let stats: Stats;
-  try {
-    stats = await stat(directory);
-  } catch (error) {
-    const what = systemCode(error) === 'ENOENT' ? 'does not exist' : `cannot be read: ${reasonOf(error)}`;
-    throw createError('ERR_BUILD_DIRECTORY', `the build directory ${directory} ${what}`, {suggestions, cause: error});
-  }
-  if (stats.isDirectory()) return;
-  throw createError('ERR_BUILD_DIRECTORY', `the build directory ${directory} is not a directory`, {suggestions});
 }
 
 /** Everything below `directory`, one at a time: a list of it all would be the largest thing in memory. */

@@ -26,6 +26,7 @@ type OpenBundleOptions = Partial<
     | 'configPath'
     | 'ssrOnly'
     | 'ssrShared'
+    | 'static'
     | 'ssrParameters'
     | 'bundleMetadata'
     | 'ignore'
@@ -35,7 +36,15 @@ type OpenBundleOptions = Partial<
 >;
 
 /** Options that come too late once there is an archive. */
-const settled = ['ssrOnly', 'ssrShared', 'ssrParameters', 'bundleMetadata', 'ignore', 'compressionLevel'] as const;
+const settled = [
+  'ssrOnly',
+  'ssrShared',
+  'static',
+  'ssrParameters',
+  'bundleMetadata',
+  'ignore',
+  'compressionLevel',
+] as const;
 /** What stands before the paths of a v1 archive: the project, and a fixed folder. */
 export const v1Prefix = /^[^/]+\/bld\//;
 const v2Only = ['rootDir', 'configPath', 'matchMode'] as const;
@@ -48,7 +57,7 @@ const v2Only = ['rootDir', 'configPath', 'matchMode'] as const;
  */
 export async function openBundle(path: string, options: OpenBundleOptions = {}): Promise<Bundle> {
   options.signal?.throwIfAborted();
-  const given = settled.filter((option) => options[option] !== undefined);
+  const given = settled.filter((option) => options[option] !== undefined && options[option] !== false);
   if (given.length > 0) {
     throw createError('ERR_OPTION_INVALID', `${given.join(', ')} cannot change a prebuilt archive, ${path}`, {
       suggestions: ['Leave them out, or build the archive again with them.'],

@@ -13,6 +13,7 @@ export interface BundleOptions {
   readonly message?: string | undefined;
   readonly ssrOnly?: readonly string[] | undefined;
   readonly ssrShared?: readonly string[] | undefined;
+  readonly static?: boolean | undefined;
   readonly ssrParameters?: Readonly<Record<string, unknown>> | undefined;
   readonly rootDir?: string | undefined;
   readonly configPath?: string | undefined;
@@ -38,6 +39,7 @@ export async function bundleOptions(settings: Settings): Promise<BundleOptions> 
     message: settings.message?.value,
     ssrOnly: settings.ssrOnly?.value,
     ssrShared: settings.ssrShared?.value,
+    static: settings.static?.value,
     ssrParameters: hasParameters ? {...ssrParameters?.value, ...version} : undefined,
     rootDir: settings.rootDir?.value,
     configPath: settings.configPath?.value,

@@ -276,6 +276,15 @@ const rows = {
     building: true,
     summary: `Files shared by server and client; ${globHelp}`,
   },
+  static: {
+    label: 'static site',
+    set: 'bundle',
+    flag: {name: 'static'},
+    config: 'static',
+    kind: kinds.toggle,
+    building: true,
+    summary: 'Bundle a static site: no server-only files, every file shared, patterns not strict.',
+  },
   ssrParameters: {
     label: 'SSR parameters',
     set: 'bundle',

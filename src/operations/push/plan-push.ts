@@ -118,7 +118,7 @@ export function contentOptions(
   return {
     ...{format, cwd: options.cwd ?? host.cwd, env: host.env, now: () => host.now(), signal, projectSlug},
     ...{buildDirectory, projectDirectory, message, ssrOnly, ssrShared, ssrParameters, bundleMetadata},
-    ...{rootDir, configPath, matchMode, ignore, compressionLevel, allowSensitiveFiles},
+    ...{rootDir, configPath, matchMode, ignore, compressionLevel, allowSensitiveFiles, static: options.static},
   };
 }
 

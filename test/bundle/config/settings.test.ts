@@ -48,9 +48,46 @@ describe('defaults', () => {
     await expect(planBundle(planOptions(cwd))).rejects.toMatchObject({
       code: 'ERR_SSR_ENTRY_MISSING',
       message: expect.stringContaining('looked for ssr.js, ssr.mjs, server/**/*'),
-      suggestions: [expect.stringContaining('--ssr-only'), expect.stringContaining('--build-directory')],
+      suggestions: [
+        expect.stringContaining('--static'),
+        expect.stringContaining('--ssr-only'),
+        expect.stringContaining('--build-directory'),
+      ],
     });
     expect((await planBundle(planOptions(cwd, {ssrOnly: ['index.html']}))).config).toMatchObject({ssrShared: []});
+  });
+});
+
+describe('static', () => {
+  const site = {'build/index.html': '', 'build/assets/app.js': '', 'build/.well-known/security.txt': ''};
+
+  test.each(['v1', 'v2'] as const)('shares every file of a %s bundle, and none is server-only', async (format) => {
+    const cwd = await makeFolder(site);
+    const result = await planBundle(planOptions(cwd, {format, static: true}));
+    expect(result.config).toMatchObject({ssrOnly: [], ssrShared: ['**/*', '**/.*/**/*']});
+    expect(result.files.map(({ssrOnly, ssrShared}) => [ssrOnly, ssrShared])).toEqual(Array(3).fill([false, true]));
+    expect(result.warnings).toEqual([]);
+    expect(result.matchMode).toBe(format === 'v2' ? 'ignore_missing' : undefined);
+    expect(sourceOf(result, 'ssrShared')).toBe('static');
+  });
+
+  test('wins over configuration files, whose parameters hold, and not over a match mode', async () => {
+    const cwd = await makeFolder({
+      ...site,
+      'config.server.js': "export default {ssrOnly: ['index.html'], ssrParameters: {a: 1}}",
+    });
+    expect(await planBundle(planOptions(cwd, {static: true, matchMode: 'strict'}))).toMatchObject({
+      matchMode: 'strict',
+      config: {ssrOnly: [], ssrShared: ['**/*', '**/.*/**/*'], ssrParameters: {a: 1}},
+    });
+  });
+
+  test('does not go with patterns', async () => {
+    await expect(plan({}, {static: true, ssrOnly: ['ssr.js']})).rejects.toMatchObject({
+      code: 'ERR_PATTERN_INVALID',
+      message: expect.stringContaining('ssrOnly does not go with static'),
+      suggestions: ['Remove ssrOnly or static.'],
+    });
   });
 });
 

@@ -158,8 +158,22 @@ describe('the build directory', () => {
     const cwd = await makeFolder();
     await expect(plan(cwd)).rejects.toMatchObject({
       code: 'ERR_BUILD_DIRECTORY',
-      message: `the build directory ${join(cwd, 'build')} does not exist`,
+      message: `The build directory ${join(cwd, 'build')} does not exist.`,
       suggestions: [expect.stringContaining('--build-directory')],
+    });
+  });
+
+  test.each(['dist', 'out', '.output', '.next/standalone'])('is missed beside %s, which is named', async (folder) => {
+    const cwd = await makeFolder({[`app/${folder}/index.html`]: '', 'app/_site/.gitignore': '*'});
+    await expect(plan(join(cwd, 'app'))).rejects.toMatchObject({
+      code: 'ERR_BUILD_DIRECTORY',
+      suggestions: [
+        `There is a build in ${folder}: pass --build-directory ${folder}.`,
+        'Or set buildDirectory in mycli.config.',
+      ],
+    });
+    await expect(plan(cwd, {buildDirectory: 'app/build'})).rejects.toMatchObject({
+      suggestions: [`There is a build in app/${folder}: pass --build-directory app/${folder}.`, expect.anything()],
     });
   });
 
@@ -167,12 +181,12 @@ describe('the build directory', () => {
     const cwd = await makeFolder({build: 'a file'});
     await expect(plan(cwd)).rejects.toMatchObject({
       code: 'ERR_BUILD_DIRECTORY',
-      message: `the build directory ${join(cwd, 'build')} is not a directory`,
+      message: `The build directory ${join(cwd, 'build')} is a file.`,
       suggestions: [expect.stringContaining('--build-directory')],
     });
     await expect(plan(cwd, {buildDirectory: 'build/below'})).rejects.toMatchObject({
       code: 'ERR_BUILD_DIRECTORY',
-      message: `the build directory ${join(cwd, 'build/below')} cannot be read: not a directory`,
+      message: `The build directory ${join(cwd, 'build/below')} can't be read: not a directory.`,
     });
   });
 

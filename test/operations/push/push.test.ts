@@ -7,6 +7,7 @@ import type {AddressInfo} from 'node:net';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {ApiKeyStrategy, OAuthClientCredentialsStrategy} from '../../../src/http/index.js';
+import {buildBundle} from '../../../src/operations/build-bundle.js';
 import {deployBundle} from '../../../src/operations/deploy/deploy-bundle.js';
 import {listBundles} from '../../../src/operations/list.js';
 import type {ConnectionOptions, OperationProgress} from '../../../src/operations/options.js';
@@ -34,6 +35,35 @@ const variants = [
 ] as const;
 
 describe.each(variants)('a push to $name', ({preference, v2, format}) => {
+  test('of a static site serves every file of it, and its archive can be pushed again', async () => {
+    const runtime = await startLocalRuntime({deploymentSeconds: 0});
+    const files = {'dist/index.html': '<h1>home</h1>', 'dist/.well-known/security.txt': 'contact'};
+    await using project = await createProject(files);
+    const common = {
+      ...connect(runtime),
+      ...fast,
+      preference,
+      v2,
+      projectSlug: 'shop',
+      targetSlug: 'staging',
+      wait: true,
+    };
+    const site = {buildDirectory: 'dist', static: true};
+    await pushRuntimeBundle({...common, ...site}, project.host);
+    for (const [path, content] of Object.entries(files)) {
+      const page = await fetch(`${runtime.origin}/shop/staging/${path.replace('dist/', '')}`);
+      expect([page.status, await page.text()]).toEqual([200, content]);
+    }
+    const {bundle} = await buildBundle({...site, output: 'site', format, projectSlug: 'shop'}, project.host);
+    expect(await pushRuntimeBundle({...common, archive: bundle.path}, project.host)).toMatchObject({warnings: []});
+    await expect(
+      pushRuntimeBundle({...common, archive: bundle.path, static: true}, project.host),
+    ).rejects.toMatchObject({
+      message: expect.stringContaining('static'),
+    });
+    await runtime.close();
+  });
+
   test('uploads, deploys and waits; the result tells it all', async () => {
     const runtime = await startLocalRuntime({deploymentSeconds: 0.1});
     await using project = await createProject();

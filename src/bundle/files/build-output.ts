@@ -1,0 +1,51 @@
+import type {Dirent, Stats} from 'node:fs';
+import {readdir, stat} from 'node:fs/promises';
+import {dirname, join, relative} from 'node:path';
+import {createError} from '../../errors/index.js';
+import {reasonOf, systemCode} from '../../errors/system-failure.js';
+
+/** Folders that frameworks leave their builds in, the most telling first. */
+const outputFolders = ['.next/standalone', '.output', 'build', 'dist', 'out', '_site'];
+
+/** The folders below a project that look like a build: those that frameworks use and that are not empty. */
+export async function findBuildOutputs(projectDirectory: string): Promise<readonly string[]> {
+  const entries = await Promise.all(
+    outputFolders.map((folder) =>
+      readdir(join(projectDirectory, folder), {withFileTypes: true}).catch((): Dirent[] => []),
+    ),
+  );
+  return outputFolders.filter((_, index) => entries[index]?.some((entry) => entry.name !== '.gitignore'));
+}
+
+/**
+ * Verifies that a build directory is there, and names the builds beside it when it is not.
+ * @param cwd Where the path of another build would start from.
+ * @throws RuntimeCliError `ERR_BUILD_DIRECTORY`.
+ */
+export async function verifyBuildDirectory(directory: string, cwd: string): Promise<void> {
+  let stats: Stats;
+  try {
+    stats = await stat(directory);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') throw missingError(directory, await findBuildOutputs(dirname(directory)), cwd);
+    throw createError('ERR_BUILD_DIRECTORY', `The build directory ${directory} can't be read: ${reasonOf(error)}.`, {
+      cause: error,
+    });
+  }
+  if (stats.isDirectory()) return;
+  throw createError('ERR_BUILD_DIRECTORY', `The build directory ${directory} is a file.`, {
+    suggestions: ['Pass the folder with --build-directory DIR.'],
+  });
+}
+
+function missingError(directory: string, found: readonly string[], cwd: string): Error {
+  const paths = found.map((folder) => relative(cwd, join(dirname(directory), folder)));
+  return createError('ERR_BUILD_DIRECTORY', `The build directory ${directory} does not exist.`, {
+    suggestions: [
+      ...paths.map((path) => `There is a build in ${path}: pass --build-directory ${path}.`),
+      paths.length > 0
+        ? 'Or set buildDirectory in mycli.config.'
+        : 'Build the application first, or pass the folder it builds into with --build-directory DIR.',
+    ],
+  });
+}
