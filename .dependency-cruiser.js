@@ -9,13 +9,13 @@ const layers = {
   files: {path: 'src/files/', may: ['errors']},
   bundle: {path: 'src/bundle/', may: ['modules', 'files', 'errors']},
   http: {path: 'src/http/', may: ['errors']},
-  contract: {path: 'src/backends/(contract|backend-error)[.]ts', may: ['errors'], types: ['bundle', 'http']},
+  contract: {path: 'src/backends/contract[.]ts', may: ['errors'], types: ['bundle', 'http']},
   // What the two built-in backends have in common on the wire.
-  wire: {path: 'src/backends/(answers|multipart-bundle)[.]ts', may: ['contract', 'http', 'errors'], types: ['bundle']},
+  wire: {path: 'src/backends/answers[.]ts', may: ['contract', 'http', 'errors'], types: ['bundle']},
   api: {path: 'src/backends/api/', may: ['contract', 'wire', 'http', 'errors'], types: ['bundle']},
   legacy: {path: 'src/backends/legacy/', may: ['contract', 'wire', 'http', 'errors'], types: ['bundle']},
   backends: {
-    path: 'src/backends/(?!api/|legacy/|(contract|backend-error|answers|multipart-bundle)[.]ts)',
+    path: 'src/backends/(?!api/|legacy/|(contract|answers)[.]ts)',
     may: ['contract', 'wire', 'api', 'legacy', 'http', 'errors'],
     types: ['bundle'],
   },
@@ -42,7 +42,7 @@ const groups = {
   // Credentials, addresses and the masking of secrets: what settings are made into. Not the client.
   httpSettings: 'src/http/(auth/|origin[.]ts|redact[.]ts)',
   // The words for a retry, which a log and a terminal share.
-  retryWords: 'src/http/rate-limit/announce[.]ts',
+  retryWords: 'src/http/rate-limit/policy[.]ts',
   // What an operation and its setting accept is stated once.
   limits: 'src/operations/options[.]ts',
 };

@@ -252,7 +252,7 @@ export type {
 } from './bundle/types.js';
 export type {SettingSource} from './bundle/config/settings.js';
 export type {BackendLocation} from './backends/location.js';
-export type {ApiRuntimeConnection} from './backends/api/connection.js';
+export type {ApiRuntimeConnection} from './backends/api/backend.js';
 export {
   createBackendRegistry,
   type BackendFailure,

@@ -1,8 +1,8 @@
-import {commandLine} from '../errors/suggest.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {isRecord} from '../errors/json.js';
+import {commandLine} from '../errors/suggest.js';
 import {readJson, wrongAnswer} from '../http/index.js';
-import type {BundleId, BundleMatches, ListResult} from './contract.js';
+import type {BundleId, BundleMatches, ListResult, BackendContext, BodyOptions, Bundle} from './contract.js';
 
 /** An answer of a server: an object, read member by member. */
 export type Answer = Readonly<Record<string, unknown>>;
@@ -10,7 +10,7 @@ export type Answer = Readonly<Record<string, unknown>>;
 type Response = Parameters<typeof readJson>[0];
 
 /** An answer, and the same as it came, for `raw`. */
-export interface ReadAnswer {
+interface ReadAnswer {
   readonly answer: Answer;
   readonly raw: unknown;
 }
@@ -144,4 +144,18 @@ export function requestedBundleId(value: BundleId, backend: string): number {
 export function numericId(value: unknown): number | undefined {
   const id = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
   return typeof id === 'number' && Number.isSafeInteger(id) && id >= 0 ? id : undefined;
+}
+
+/** The multipart body of a v2 upload: the same parts for both built-in backends. */
+export function multipartBody(bundle: Bundle, {bodies}: Pick<BackendContext, 'bodies'>): BodyOptions {
+  const {message, rootDir, configPath, matchMode} = bundle;
+  return bodies.multipart({
+    file: {name: 'bundle', filename: 'bundle.tar.gz', contentType: 'application/octet-stream', source: bundle},
+    fields: {
+      message,
+      ...(rootDir === undefined ? {} : {rootDir}),
+      ...(configPath === undefined ? {} : {configPath}),
+      ...(matchMode === undefined ? {} : {matchMode}),
+    },
+  });
 }

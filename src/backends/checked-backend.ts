@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import {createError} from '../errors/index.js';
-import {answerSchemas} from './answer-schemas.js';
-import {callBackend} from './call.js';
-import type {Backend} from './contract.js';
-import {withTimeout, pluginTimeoutMs} from './with-timeout.js';
+import {isRecord} from '../errors/json.js';
+import {reasonOf} from '../errors/system-failure.js';
+import {callBackend, withTimeout, pluginTimeoutMs} from './call.js';
+import {BACKEND_API_VERSION, type Backend, type BackendCapability} from './contract.js';
 
 /**
  * The backend of a plugin, with its answers checked: what does not have the shape of the contract is an error that
@@ -83,4 +83,149 @@ function wrongAnswer({name}: Backend, plugin: string, doing: string, issues: rea
       details: {backend: name, plugin, problems},
     },
   );
+}
+
+const namePattern = /^[a-z][a-z0-9-]{0,31}$/;
+const formats: ReadonlySet<unknown> = new Set(['v1', 'v2']);
+
+/** The members that a capability promises. */
+const membersOf: Readonly<Record<BackendCapability, keyof Backend>> = {
+  deploy: 'deploy',
+  wait: 'getDeployment',
+  list: 'listBundles',
+  history: 'listDeployments',
+  download: 'download',
+  delete: 'deleteBundle',
+};
+
+/** Whether `value` has the shape of a backend of this version of the contract; never by `instanceof`. */
+export function checkBackendShape(
+  value: unknown,
+): {readonly ok: true; readonly backend: Backend} | {readonly ok: false; readonly problem: string} {
+  try {
+    if (!isRecord(value)) return {ok: false, problem: 'a backend must be an object'};
+    const problem = problemOf(value);
+    return problem === undefined ? {ok: true, backend: value as unknown as Backend} : {ok: false, problem};
+  } catch (error) {
+    // A getter or a proxy of the plugin's own.
+    return {ok: false, problem: `a backend cannot be read: ${reasonOf(error)}`};
+  }
+}
+
+function problemOf(value: Readonly<Record<string, unknown>>): string | undefined {
+  const name = value['name'];
+  if (typeof name !== 'string' || !namePattern.test(name)) {
+    return `the backend name ${JSON.stringify(name)} does not match ${namePattern.source}`;
+  }
+  if (value['apiVersion'] !== BACKEND_API_VERSION) {
+    return `backend "${name}" is made for version ${String(value['apiVersion'])} of the contract, this host speaks ${String(BACKEND_API_VERSION)}`;
+  }
+  if (typeof value['summary'] !== 'string') return `backend "${name}" has no summary`;
+  if (!isListOf(value['formats'], (item) => formats.has(item)) || value['formats'].length === 0) {
+    return `backend "${name}": formats must list v1, v2 or both`;
+  }
+  const capabilities = value['capabilities'];
+  if (
+    !isListOf(
+      capabilities,
+      (item): item is BackendCapability => typeof item === 'string' && Object.hasOwn(membersOf, item),
+    )
+  ) {
+    return `backend "${name}": capabilities must be a list of ${Object.keys(membersOf).join(', ')}`;
+  }
+  if (value['options'] !== undefined && !isStandardSchema(value['options'])) {
+    return `backend "${name}": options must be a Standard Schema`;
+  }
+  if (value['secrets'] !== undefined && !isListOf(value['secrets'], (item) => typeof item === 'string')) {
+    return `backend "${name}": secrets must be a list of names of options`;
+  }
+  if (value['uploadStream'] !== undefined && typeof value['uploadStream'] !== 'function') {
+    return `backend "${name}": uploadStream must be a function`;
+  }
+  const missing = ['check', 'upload', ...capabilities.map((capability) => membersOf[capability])].find(
+    (member) => typeof value[member] !== 'function',
+  );
+  return missing === undefined ? undefined : `backend "${name}" has no function ${missing}`;
+}
+
+/** The schemas of some libraries are functions. */
+function isStandardSchema(value: unknown): boolean {
+  if (!isRecord(value) && typeof value !== 'function') return false;
+  const standard: unknown = Reflect.get(value, '~standard');
+  return isRecord(standard) && typeof standard['validate'] === 'function';
+}
+
+function isListOf<Item>(
+  value: unknown,
+  is: ((item: unknown) => item is Item) | ((item: unknown) => boolean),
+): value is Item[] {
+  return Array.isArray(value) && value.every((item) => is(item));
+}
+
+// What a backend answers, as far as the host relies on it. Members that the contract does not know are left alone.
+
+const bundleId = v.union(
+  [v.pipe(v.string(), v.nonEmpty()), v.pipe(v.number(), v.finite())],
+  'must be a string or a number',
+);
+const json = v.check(isJson, 'must be plain JSON');
+const deployment = v.pipe(v.unknown(), json, v.record(v.string(), v.unknown()));
+const raw = v.optional(v.pipe(v.unknown(), json));
+const warnings = v.optional(v.array(v.string()));
+const text = v.optional(v.string());
+const statuses = ['queued', 'in_progress', 'finished', 'failed'] as const;
+const status = v.picklist(statuses);
+
+function listOf<Item extends v.GenericSchema>(item: Item) {
+  return v.looseObject({items: v.array(item), total: v.optional(v.number()), raw});
+}
+
+/** The answers of the members of a backend that answer something. */
+const answerSchemas = {
+  check: v.union(
+    [
+      v.looseObject({configured: v.literal(true), missing: v.optional(v.never())}),
+      v.looseObject({configured: v.literal(false), missing: v.array(v.string())}),
+    ],
+    'must be {configured: true}, or {configured: false, missing: [...]}',
+  ),
+  upload: v.looseObject({
+    bundleId,
+    warnings,
+    matches: v.optional(v.record(v.string(), v.unknown())),
+    deployment: v.optional(deployment),
+    raw,
+  }),
+  deploy: v.looseObject({deployment, status, warnings, raw}),
+  getDeployment: v.looseObject({status, description: text, percentage: v.optional(v.number()), raw}),
+  listBundles: listOf(
+    v.looseObject({
+      bundleId,
+      message: text,
+      status: v.picklist(['ready', 'preparing', 'broken', 'deleting', 'unknown']),
+      createdAt: text,
+      createdBy: text,
+      inUseBy: v.optional(v.array(v.string())),
+    }),
+  ),
+  listDeployments: listOf(
+    v.looseObject({
+      deployment,
+      bundleId: v.optional(bundleId),
+      status: v.picklist([...statuses, 'unknown']),
+      message: text,
+      createdAt: text,
+      createdBy: text,
+    }),
+  ),
+} as const;
+
+/** What is printed with `--json` must not fail when everything else has succeeded. */
+function isJson(value: unknown): boolean {
+  try {
+    JSON.stringify(value);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -1,7 +1,7 @@
 import {createError} from '../errors/index.js';
 import {createRedactor} from '../http/redact.js';
 import type {AuthStrategy, Environment, Logger} from '../http/types.js';
-import type {ApiRuntimeConnection} from './api/connection.js';
+import type {ApiRuntimeConnection} from './api/backend.js';
 import type {Backend} from './contract.js';
 
 /** How the backends are reached. */

@@ -1,10 +1,9 @@
+import type {Writable} from 'node:stream';
 import type {StandardSchemaV1} from '@standard-schema/spec';
 import type {Got} from 'got';
-import type {Writable} from 'node:stream';
 import type {Bundle, BundleFormat, StreamedBundle} from '../bundle/types.js';
 import type {Environment, FailedAttempt, Logger, RequestBodies} from '../http/types.js';
 
-export {backendError, type BackendError} from './backend-error.js';
 export type {
   Bundle,
   BundleConfig,
@@ -239,4 +238,25 @@ export type BackendsHook = () => Promise<BackendsHookResult>;
 /** Gives a backend its types; returns it as it is. */
 export function defineBackend<Options>(backend: Backend<Options>): Backend<Options> {
   return backend;
+}
+
+/** What `backendError` makes: a plain shape that the host turns into an error of its own. */
+export interface BackendError extends Error {
+  readonly backendError: true;
+  readonly code: string;
+  readonly status?: number | undefined;
+  readonly suggestions?: readonly string[] | undefined;
+}
+
+/**
+ * An error with a code of the catalogue (`ERR_...`), for a backend to throw. Unknown codes become `ERR_BACKEND_FAILED`.
+ */
+export function backendError(fields: {
+  readonly code: string;
+  readonly message: string;
+  readonly status?: number | undefined;
+  readonly suggestions?: readonly string[] | undefined;
+}): BackendError {
+  const {message, ...rest} = fields;
+  return Object.assign(new Error(message), {backendError: true as const, ...rest});
 }

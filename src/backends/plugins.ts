@@ -1,4 +1,4 @@
-import {withTimeout, pluginTimeoutMs} from './with-timeout.js';
+import {withTimeout, pluginTimeoutMs} from './call.js';
 import {createBackendRegistry, type BackendFailure, type BackendRegistry} from './registry.js';
 
 /** What oclif tells of running a hook: a result or an error for each module of it. */
@@ -20,7 +20,7 @@ export interface BackendPlugin {
 }
 
 /** How plugins are asked. */
-export interface DiscoveryOptions {
+interface DiscoveryOptions {
   /** How long importing and calling the hook of a plugin may take, milliseconds. @default 10000 */
   readonly timeoutMs?: number | undefined;
   readonly signal: AbortSignal;

@@ -1,7 +1,6 @@
 import {createError, nearest} from '../errors/index.js';
 import {apiBackend} from './api/backend.js';
-import {checkBackendShape} from './backend-shape.js';
-import {checkedBackend} from './checked-backend.js';
+import {checkBackendShape, checkedBackend} from './checked-backend.js';
 import type {Backend} from './contract.js';
 import {legacyBackend} from './legacy/backend.js';
 

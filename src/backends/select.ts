@@ -7,7 +7,7 @@ export type RuntimeBackend = 'api' | 'legacy' | (string & Record<never, never>);
 export type RuntimeBackendPreference = 'auto' | RuntimeBackend;
 
 /** What choosing looks at. `missing` of a backend is empty when it is configured. */
-export interface BackendCandidates {
+interface BackendCandidates {
   readonly preference: RuntimeBackendPreference;
   readonly apiMissing: readonly string[];
   /** Nothing at all is set for Api: there is no list of what is missing. @default false */

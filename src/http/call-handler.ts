@@ -1,16 +1,15 @@
 import type {ClientRequest, IncomingMessage} from 'node:http';
-import type {CancelableRequest, GotReturn, HandlerFunction, Options, Request} from 'got';
-import {Call, describeRequest} from './connection/call.js';
-import {failureReason} from './errors/failure.js';
-import {responseError} from './errors/response-error.js';
-import {statusName} from './status-name.js';
+import type {CancelableRequest, GotReturn, HandlerFunction, Options, Request, RequestError, RetryFunction} from 'got';
+import {Call, describeRequest, statusName, isRepeatable} from './connection/call.js';
 import {limitAnswer, watchRequest, type ConnectionLimits} from './connection/watch.js';
-import {redactorFor, toCliError, type ErrorContext} from './errors/to-cli-error.js';
+import {failureReason, redactorFor, toCliError, failureKind, knownError, type ErrorContext} from './errors/failure.js';
+import {responseError} from './errors/response-error.js';
 import {RequestCount} from './rate-limit/hooks.js';
-import type {Logger} from './types.js';
+import {announceRetry, planRetry, type RateLimitMiddlewareConfig, type RateLimitPolicy} from './rate-limit/policy.js';
+import type {Logger, RetryEvent} from './types.js';
 
 /** What surrounds the calls of a client. */
-export interface CallHandlerContext {
+interface CallHandlerContext {
   readonly limits: ConnectionLimits;
   readonly errors: ErrorContext;
   readonly logger: Pick<Logger, 'debug'>;
@@ -117,4 +116,54 @@ async function settle<T>(
 
 function isCallback(value: unknown): value is () => void {
   return typeof value === 'function';
+}
+
+/** How often a request that changes nothing is repeated after a failure. */
+const maxRepeats = 2;
+
+/**
+ * The failures that are not an answer to wait upon, as got's `retry.calculateDelay`: requests that were never sent are
+ * retried like a rate limit, those that change nothing are repeated twice, no other is.
+ */
+export function createFailureRetry(policy: RateLimitPolicy, config: RateLimitMiddlewareConfig): RetryFunction {
+  return ({error}) => {
+    // A hook asked for the retry, and has waited already; 0 would refuse it.
+    if (error.name === 'RetryError') return 1;
+    const call = Call.of(error.options.context);
+    if (call === undefined || call.failure !== undefined || knownError(error) !== undefined) return 0;
+    if (error.options.signal?.aborted) return 0;
+    const event = planFailureRetry(error, error.options, call, policy);
+    if (event === undefined) return 0;
+    announceRetry(event, config);
+    return Math.max(1, event.delayMs);
+  };
+}
+
+function planFailureRetry(
+  error: RequestError,
+  options: Options,
+  call: Call,
+  policy: RateLimitPolicy,
+): RetryEvent | undefined {
+  const {statusCode: status, headers} = error.response ?? {};
+  const retryAfter = headers?.['retry-after'];
+  const kind = failureKind(error);
+  const cutLimit = error.name !== 'HTTPError' && status !== undefined && policy.statusCodes.includes(status);
+  if (cutLimit || (kind === 'unreachable' && !call.attempt.connected)) {
+    const count = RequestCount.of(options.context);
+    const reason = cutLimit ? statusName(status) : failureReason(error);
+    const event = planRetry({retries: count.retries, reason, status, retryAfter}, policy);
+    if (event !== undefined) count.retries += 1;
+    return event;
+  }
+  const failedServer = status !== undefined && status >= 500 && !policy.statusCodes.includes(status);
+  const lost =
+    (status === undefined || (status >= 200 && status < 300)) &&
+    call.attempt.started &&
+    (kind === 'lost' || kind === 'stalled');
+  if (!isRepeatable(options) || !(failedServer || lost) || error.name === 'ParseError') return undefined;
+  const reason = failedServer ? statusName(status) : failureReason(error);
+  const event = planRetry({retries: call.repeats, reason, status, retryAfter}, {...policy, maxRetries: maxRepeats});
+  if (event !== undefined) call.repeats += 1;
+  return event;
 }

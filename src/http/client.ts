@@ -1,11 +1,10 @@
 import type {BeforeRequestHook, Got, InitHook} from 'got';
-import {createCallHandler} from './call-handler.js';
+import {createCallHandler, createFailureRetry} from './call-handler.js';
 import {createRoutes} from './connection/agents.js';
 import {Call} from './connection/call.js';
 import {createRateLimitHooks, resolveRateLimitPolicy, type RateLimitMiddlewareConfig} from './rate-limit/index.js';
 import {parseJson} from '../errors/json.js';
 import {createRedactor} from './redact.js';
-import {createFailureRetry} from './retry-failures.js';
 import type {Environment, Logger, RetryEvent} from './types.js';
 
 /** Options of `createHttpClient`. */

@@ -1,11 +1,11 @@
-export {ApiKeyStrategy} from './auth/api-key.js';
+export {ApiKeyStrategy} from './auth/strategies.js';
 export {authorize} from './auth/authorize.js';
-export {BearerTokenStrategy} from './auth/bearer-token.js';
-export {OAuthClientCredentialsStrategy, type OAuthClientCredentialsOptions} from './auth/oauth.js';
-export {createRequestBodies, type RequestBodiesOptions} from './bodies/request-bodies.js';
+export {BearerTokenStrategy} from './auth/strategies.js';
+export {OAuthClientCredentialsStrategy, type OAuthClientCredentialsOptions} from './auth/strategies.js';
+export {createRequestBodies, type RequestBodiesOptions} from './request-bodies.js';
 export {createHttpClient, type HttpClientOptions} from './client.js';
 export {isInsecureOrigin, normalizeOrigin} from './origin.js';
-export {createRetryWait} from './rate-limit/wait-to-retry.js';
-export {readJson, wrongAnswer} from './read-json.js';
+export {createRetryWait} from './rate-limit/wait.js';
+export {readJson, wrongAnswer} from './errors/failure.js';
 export {createRedactor} from './redact.js';
 export type {AuthContext, AuthStrategy, BodyOptions, ByteSource, RetryEvent, UploadProgress} from './types.js';

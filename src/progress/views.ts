@@ -1,6 +1,6 @@
 import {styleText} from 'node:util';
 import prettyBytes from 'pretty-bytes';
-import {describeRetry} from '../http/rate-limit/announce.js';
+import {describeRetry} from '../http/rate-limit/policy.js';
 import type {OperationProgress} from '../operations/options.js';
 import type {Step, StepView} from '../operations/steps.js';
 

@@ -1,7 +1,7 @@
 import {createHash} from 'node:crypto';
 import {describe, expect, test} from 'vitest';
 import {backendLocation} from '../../src/backends/location.js';
-import {BearerTokenStrategy} from '../../src/http/auth/bearer-token.js';
+import {BearerTokenStrategy} from '../../src/http/auth/strategies.js';
 
 const acme = {name: 'acme', secrets: ['token']};
 const optionsOf = (backendOptions: Readonly<Record<string, unknown>>) => backendLocation(acme, {backendOptions}, {});

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import {createRedactor, isInsecureOrigin, normalizeOrigin} from '../../src/http/index.js';
-import {serverMessage} from '../../src/http/errors/server-message.js';
+import {serverMessage} from '../../src/http/errors/response-error.js';
 
 test.each([
   'https://user:canary@ho st/',

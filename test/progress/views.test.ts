@@ -1,5 +1,5 @@
 import {expect, test, afterEach, beforeEach, describe, vi} from 'vitest';
-import {describeRetry} from '../../src/http/rate-limit/announce.js';
+import {describeRetry} from '../../src/http/rate-limit/policy.js';
 import {
   describeDuration,
   createPlainView,

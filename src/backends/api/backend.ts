@@ -1,5 +1,6 @@
 import {createError} from '../../errors/index.js';
 import {authorize, normalizeOrigin, wrongAnswer} from '../../http/index.js';
+import type {AuthStrategy} from '../../http/types.js';
 import {
   asMatches,
   asNumber,
@@ -13,6 +14,7 @@ import {
   readPage,
   readWritten,
   requestedBundleId,
+  multipartBody,
   type Answer,
 } from '../answers.js';
 import {
@@ -23,8 +25,6 @@ import {
   type DeploymentItem,
   type DeploymentStatus,
 } from '../contract.js';
-import {multipartBody} from '../multipart-bundle.js';
-import type {ApiRuntimeConnection} from './connection.js';
 
 /** Options of the Api backend. */
 export interface ApiBackendOptions {
@@ -223,4 +223,14 @@ function deploymentItem(item: Answer, targetSlug: string): DeploymentItem | unde
     createdAt: asText(item['creationDate']),
     createdBy: asText(item['createdBy']),
   };
+}
+
+/** Connection to the Api backend. */
+export interface ApiRuntimeConnection {
+  /** Base URL of the commerce platform's API; `https://` when it has no scheme. */
+  readonly origin: string;
+  /** 1 to 32 characters. */
+  readonly organizationId: string;
+  /** How requests are authorized: an OAuth strategy or a ready-made token. */
+  readonly auth: AuthStrategy;
 }

@@ -10,6 +10,7 @@ import {
   readPage,
   readWritten,
   requestedBundleId,
+  multipartBody,
   type Answer,
 } from '../answers.js';
 import {
@@ -19,12 +20,12 @@ import {
   type BundleItem,
   type StreamedBundle,
   type UploadResult,
+  type BackendContext,
+  type BodyOptions,
 } from '../contract.js';
-import {multipartBody} from '../multipart-bundle.js';
 import {connect, missingOptions, type LegacyBackendOptions, type LegacyContext} from './connection.js';
 import {deploy, findDeployment, listDeployments, noteBefore, page} from './deployments.js';
 import {downloadArchive} from './download.js';
-import {v1Body} from './v1-body.js';
 
 /** The legacy backend: API key, v1 bundles, v2 on request. */
 export const legacyBackend = defineBackend<LegacyBackendOptions>({
@@ -122,4 +123,24 @@ function bundleStatus(item: Answer): BundleItem['status'] {
     default:
       return 'unknown';
   }
+}
+
+/**
+ * The JSON body of a v1 upload. The server takes lists of files, not patterns; the archive is encoded while it is sent.
+ */
+function v1Body(bundle: Bundle | StreamedBundle, {bodies}: Pick<BackendContext, 'bodies'>): BodyOptions {
+  const {message, config, files} = bundle;
+  const dependencies = config.bundleMetadata?.dependencies;
+  return bodies.base64Json({
+    value: {
+      message,
+      encoding: 'base64',
+      ssr_parameters: config.ssrParameters,
+      ssr_only: files.filter((file) => file.ssrOnly).map(({path}) => path),
+      ssr_shared: files.filter((file) => file.ssrShared).map(({path}) => path),
+      ...(dependencies === undefined ? {} : {bundle_metadata: {dependencies}}),
+    },
+    field: 'data',
+    source: bundle,
+  });
 }

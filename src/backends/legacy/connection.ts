@@ -17,7 +17,7 @@ export interface LegacyBackendOptions {
 export type LegacyContext = BackendContext<LegacyBackendOptions>;
 
 /** An authorized client, and the URL of a path below `/api`. */
-export interface LegacyConnection {
+interface LegacyConnection {
   readonly http: LegacyContext['http'];
   url(...segments: readonly string[]): string;
 }

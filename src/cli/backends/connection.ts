@@ -1,7 +1,5 @@
-import type {ApiRuntimeConnection} from '../../backends/api/connection.js';
-import {ApiKeyStrategy} from '../../http/auth/api-key.js';
-import {BearerTokenStrategy} from '../../http/auth/bearer-token.js';
-import {OAuthClientCredentialsStrategy} from '../../http/auth/oauth.js';
+import type {ApiRuntimeConnection} from '../../backends/api/backend.js';
+import {ApiKeyStrategy, BearerTokenStrategy, OAuthClientCredentialsStrategy} from '../../http/auth/strategies.js';
 import {isInsecureOrigin, normalizeOrigin, parseServiceUrl} from '../../http/origin.js';
 import type {AuthStrategy, Environment} from '../../http/types.js';
 import {isApiUnset, missingApiSettings} from './api-completeness.js';

@@ -48,7 +48,7 @@ async function finish<T extends keyof Hooks>(
   event: string,
   session: Session,
 ): Promise<Outcome<T>> {
-  const {withTimeout, pluginTimeoutMs} = await import('../../backends/with-timeout.js');
+  const {withTimeout, pluginTimeoutMs} = await import('../../backends/call.js');
   try {
     // Not the session's signal: what comes after an interruption is bounded anyway.
     return await withTimeout(work, pluginTimeoutMs, new AbortController().signal);

@@ -1,26 +1,25 @@
-import http, {type ClientRequestArgs} from 'node:http';
+import http from 'node:http';
+import type {ClientRequestArgs, Agent} from 'node:http';
 import https from 'node:https';
-import {isIP, isIPv6, type Socket} from 'node:net';
+import {isIP, isIPv6, Socket} from 'node:net';
 import type {Duplex} from 'node:stream';
 import type {SecureContextOptions} from 'node:tls';
 import type {Agents, OptionsInit} from 'got';
 import type {Environment} from '../types.js';
-import type {Attempt} from './call.js';
-import {statusName} from '../status-name.js';
-import {readAfterBrokenPipe, withEarlyAnswers} from './early-answers.js';
+import {statusName, type Attempt} from './call.js';
 import {proxyFor} from './proxy.js';
 import {ProxyError, StallError} from './watch.js';
 
 type RequestFunction = NonNullable<OptionsInit['request']>;
 
 /** How a request reaches its server, as got's options take it. */
-export interface Route {
+interface Route {
   readonly agent: Agents;
   readonly request?: RequestFunction;
 }
 
 /** What opening a connection depends on. */
-export interface ConnectContext {
+interface ConnectContext {
   readonly connectTimeoutMs: number;
   readonly signal: AbortSignal | undefined;
   readonly attempt: Attempt;
@@ -147,4 +146,44 @@ function authorizationOf({username, password}: URL): Readonly<Record<string, str
 
 function bracketed(host: string): string {
   return isIPv6(host) ? `[${host}]` : host;
+}
+
+/** How long an answer is waited for when the server no longer takes the body. */
+const lingerMs = 1500;
+
+/**
+ * A server that refuses an upload may answer and close while the body is still being sent. Node then reports the broken
+ * pipe and throws the answer away. Sockets of this agent stop writing and go on reading for a while instead.
+ * @param agent - One that nobody else uses: it is changed.
+ */
+function withEarlyAnswers<T extends Agent>(agent: T): T {
+  const create = agent.createConnection.bind(agent);
+  agent.createConnection = (...args) => readAfterBrokenPipe(create(...args));
+  return agent;
+}
+
+/** Makes a socket go on reading after a broken pipe. */
+function readAfterBrokenPipe<T extends Duplex | null | undefined>(socket: T): T {
+  if (!(socket instanceof Socket)) return socket;
+  const write = socket._write.bind(socket);
+  const writev = socket._writev?.bind(socket);
+  socket._write = (chunk, encoding, callback) => write(chunk, encoding, unlessBroken(socket, callback));
+  if (writev !== undefined) socket._writev = (chunks, callback) => writev(chunks, unlessBroken(socket, callback));
+  return socket;
+}
+
+/**
+ * A write that ends in a broken pipe stays pending: nothing more is written, and no error outruns the answer. So does
+ * one that ends with the socket: its other events tell, and a second error in the middle of a retry would end the call.
+ */
+function unlessBroken(socket: Socket, callback: (error?: Error | null) => void) {
+  return (error?: NodeJS.ErrnoException | null) => {
+    if (error && socket.destroyed) return;
+    if (error?.code !== 'EPIPE' && error?.code !== 'ECONNRESET') {
+      callback(error);
+      return;
+    }
+    const timer = setTimeout(() => socket.destroy(), lingerMs);
+    socket.once('close', () => clearTimeout(timer));
+  };
 }

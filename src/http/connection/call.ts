@@ -1,3 +1,4 @@
+import {STATUS_CODES} from 'node:http';
 import type {RuntimeCliError} from '../../errors/index.js';
 
 /** How far one attempt of a call has come: it decides what a failure means. */
@@ -76,4 +77,9 @@ export function describeRequest(options: Pick<RequestOptions, 'method' | 'url'>)
 /** Whether a request may be sent twice: it changes nothing, or says so with `repeatable` in its context. */
 export function isRepeatable({method, context}: Pick<RequestOptions, 'method' | 'context'>): boolean {
   return method === 'GET' || method === 'HEAD' || context['repeatable'] === true;
+}
+
+/** A status in words: `429 Too Many Requests`. The standard ones: what a server says there may be anything, a secret too. */
+export function statusName(status: number): string {
+  return `${status} ${STATUS_CODES[status] ?? ''}`.trim();
 }

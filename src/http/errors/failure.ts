@@ -1,8 +1,12 @@
+import type {Options, Response} from 'got';
 import {createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
-import {describeRequest, isRepeatable, type Attempt, type RequestOptions} from '../connection/call.js';
+import {parseJson} from '../../errors/json.js';
+import {describeRequest, isRepeatable, type Attempt, type RequestOptions, type Call} from '../connection/call.js';
+import {createRedactor} from '../redact.js';
+import {responseError, type RefusingResponse} from './response-error.js';
 
 /** What kind of failure the connection had. */
-export type FailureKind =
+type FailureKind =
   /** Nobody listens, or the name server is busy: the request was not sent. */
   | 'unreachable'
   /** It will fail the next time too. */
@@ -49,7 +53,7 @@ export function failureReason(error: Error): string {
  * The error for a request that got no answer. Exit code 6 before its last byte was sent; 10 after it, unless the request
  * changes nothing.
  */
-export function failureError(
+function failureError(
   error: Error,
   options: RequestOptions,
   attempt: Attempt,
@@ -98,7 +102,7 @@ export function knownError(error: unknown): RuntimeCliError | undefined {
 }
 
 /** What is safe to keep of an error: got's own hold the whole request, its headers included. */
-export function causeOf(error: Error, redact: (text: string) => string): Error {
+function causeOf(error: Error, redact: (text: string) => string): Error {
   const cause = new Error(redact(error.message));
   const code = codeOf(error);
   return code === undefined ? cause : Object.assign(cause, {code});
@@ -106,4 +110,76 @@ export function causeOf(error: Error, redact: (text: string) => string): Error {
 
 function codeOf(error: Error): string | undefined {
   return 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** What the errors of a client depend on. */
+export interface ErrorContext {
+  readonly secrets: readonly string[];
+  /** Statuses that are retried. */
+  readonly limitedStatusCodes: readonly number[];
+}
+
+/** The shape of got's errors: the classes come only with the whole of got. */
+interface GotError extends Error {
+  readonly response?: RefusingResponse;
+}
+
+/**
+ * What a call rejects with: `signal.reason` when it was aborted, else an error of the catalogue. An error that has
+ * nothing to do with the request, thrown by a hook of the caller, stays what it is, without got's objects on it.
+ */
+export function toCliError(error: unknown, options: Options, call: Call, context: ErrorContext): unknown {
+  if (options.signal?.aborted) return options.signal.reason;
+  const known = knownError(error) ?? call.failure;
+  if (known !== undefined) return known;
+  if (!(error instanceof Error)) return error;
+  const redact = redactorFor(options, context);
+  const {name, response}: GotError = error;
+  if (response !== undefined && name !== 'ParseError' && (response.statusCode < 200 || response.statusCode >= 300)) {
+    return responseError(response, redact, context.limitedStatusCodes.includes(response.statusCode));
+  }
+  if (name === 'ParseError') return notJson(options, response?.statusCode);
+  if (!call.attempt.started) return causeOf(error, redact);
+  return failureError(error, options, call.attempt, redact);
+}
+
+/** The error for an answer that should be JSON. */
+export function notJson(options: Pick<RequestOptions, 'method' | 'url'>, status: number | undefined): Error {
+  const {method, path} = describeRequest(options);
+  return createError('ERR_RESPONSE_INVALID', `the answer to ${method} ${path} is not JSON`, {status, method, path});
+}
+
+/** Masks the secrets of the client and the credentials of this request, which a server could repeat. */
+export function redactorFor(options: Options, {secrets}: ErrorContext): (text: string) => string {
+  return createRedactor([...secrets, ...sentCredentials(options)]);
+}
+
+function sentCredentials({headers}: Options): string[] {
+  const header = headers['authorization'];
+  if (typeof header !== 'string') return [];
+  const [scheme = '', credentials = ''] = header.split(' ');
+  if (scheme.toLowerCase() !== 'basic') return [credentials];
+  const [, password = ''] = /^[^:]*:(.*)$/s.exec(Buffer.from(credentials, 'base64').toString()) ?? [];
+  return [credentials, password];
+}
+
+/**
+ * The JSON of an answer that was read as text.
+ * @throws RuntimeCliError `ERR_RESPONSE_INVALID`, naming the request, when it is none.
+ */
+export function readJson(response: Response<string>): unknown {
+  try {
+    return parseJson(response.body);
+  } catch {
+    throw notJson(response.request.options, response.statusCode);
+  }
+}
+
+/**
+ * The error for an answer of success with another document than the one that was asked for.
+ * @param problem goes on after "the answer to GET /path": `has no bundle id`
+ */
+export function wrongAnswer({request, statusCode: status}: Response<string>, problem: string): RuntimeCliError {
+  const {method, path} = describeRequest(request.options);
+  return createError('ERR_RESPONSE_INVALID', `the answer to ${method} ${path} ${problem}`, {status, method, path});
 }

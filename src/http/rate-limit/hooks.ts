@@ -1,7 +1,6 @@
 import type {AfterResponseHook, BeforeRequestHook, NormalizedOptions} from 'got';
-import {announceRetry} from './announce.js';
-import {statusName} from '../status-name.js';
-import {planRetry, resolveRateLimitPolicy, type RateLimitMiddlewareConfig} from './policy.js';
+import {statusName} from '../connection/call.js';
+import {announceRetry, planRetry, resolveRateLimitPolicy, type RateLimitMiddlewareConfig} from './policy.js';
 import {wait} from './wait.js';
 
 /** Makes the body of one attempt, numbered from 1. */

@@ -9,4 +9,4 @@ export {
   type RateLimitPolicy,
   type RetryDelayInput,
 } from './policy.js';
-export {parseRetryAfter} from './retry-after.js';
+export {parseRetryAfter} from './policy.js';

@@ -1,7 +1,12 @@
 import {AsyncLocalStorage} from 'node:async_hooks';
-import {announceRetry, warnNotRetried} from './announce.js';
-import {statusName} from '../status-name.js';
-import {planRetry, resolveRateLimitPolicy, type RateLimitMiddlewareConfig} from './policy.js';
+import {
+  announceRetry,
+  warnNotRetried,
+  planRetry,
+  resolveRateLimitPolicy,
+  type RateLimitMiddlewareConfig,
+} from './policy.js';
+import {statusName} from '../connection/call.js';
 import {wait} from './wait.js';
 
 /** A middleware for clients that speak web `Request` and `Response`. */

@@ -1,5 +1,4 @@
 import type {RetryEvent} from '../types.js';
-import {parseRetryAfter} from './retry-after.js';
 
 /** Where the waits are told. */
 export interface RateLimitLogger {
@@ -128,4 +127,56 @@ function isStatus(value: number): boolean {
 
 function check(valid: boolean, field: string, expected: string, actual: unknown): void {
   if (!valid) throw new TypeError(`rateLimit.${field} must be ${expected}, not ${String(actual)}`);
+}
+
+/** The three forms of an HTTP date. All of them are UTC, and the third does not say so. */
+const httpDate =
+  /^(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} \w{3} \d{4} [\d:]{8} GMT|\w{6,9}, \d{2}-\w{3}-\d{2} [\d:]{8} GMT|(\w{3} \w{3} [ \d]\d [\d:]{8} \d{4}))$/;
+
+/** The time of day in all of them. `Date.parse` takes much more for one, and 60 seconds for none. */
+const timeOfDay = / (?:[01]\d|2[0-3])(?::[0-5]\d){2} /;
+
+/**
+ * How long a `Retry-After` header asks to wait (Limits 5).
+ * @param value - The header: seconds, or an HTTP date. Two digits of a year are one of 1950 to 2049.
+ * @param now - The current time, milliseconds since the epoch.
+ * @returns Milliseconds, 0 for a date gone by; undefined when the header is missing or neither of the two.
+ */
+export function parseRetryAfter(value: string | null | undefined, now: number): number | undefined {
+  const text = value?.trim() ?? '';
+  if (/^\d+$/.test(text)) return Number(text) * 1000;
+  const match = httpDate.exec(text);
+  if (match === null || !timeOfDay.test(text)) return undefined;
+  const date = Date.parse(match[1] === undefined ? text : `${text} GMT`);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+/** Tells a wait: to the log, then to `onRetry`. */
+export function announceRetry(event: RetryEvent, config: RateLimitMiddlewareConfig): void {
+  rateLimitLogger(config).info(`${tag(config)} ${describeRetry(event, `${event.delayMs} ms`)}`);
+  config.onRetry?.(event);
+}
+
+/**
+ * A wait in words: `429 Too Many Requests: retry 1 of 3 in 1200 ms`.
+ * @param left how long it takes from now on.
+ */
+export function describeRetry({reason, attempt, maxRetries, requestedMs}: RetryEvent, left: string): string {
+  const cut = requestedMs === undefined ? '' : `; the server asked for ${requestedMs} ms`;
+  return `${reason}: retry ${attempt} of ${maxRetries} in ${left}${cut}`;
+}
+
+/** Warns that a request is not sent again. */
+export function warnNotRetried(why: string, config: RateLimitMiddlewareConfig): void {
+  rateLimitLogger(config).warn(`${tag(config)} not retried: ${why}`);
+}
+
+function tag({prefix}: RateLimitMiddlewareConfig): string {
+  return prefix ? `[${prefix} RATE]` : '[RATE]';
+}
+
+function rateLimitLogger({logger}: RateLimitMiddlewareConfig): RateLimitLogger {
+  // eslint-disable-next-line no-console -- a middleware that was given no logger has no other place for its log
+  const warn = (message: string) => console.warn(message);
+  return logger ?? {info: warn, warn};
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import {checkBackendShape} from '../../backends/backend-shape.js';
+import {checkBackendShape} from '../../backends/checked-backend.js';
 import type {Backend, BackendCapability} from '../../backends/contract.js';
 import {deleteChecks, downloadChecks, uploadChecks} from './cases/bundles.js';
 import {configurationChecks, failureChecks, isolationChecks, secretChecks} from './cases/safety.js';

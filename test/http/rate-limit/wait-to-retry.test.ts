@@ -1,6 +1,6 @@
 import {getEventListeners} from 'node:events';
 import {describe, expect, test} from 'vitest';
-import {createRetryWait} from '../../../src/http/rate-limit/wait-to-retry.js';
+import {createRetryWait} from '../../../src/http/rate-limit/wait.js';
 import type {RetryEvent} from '../../../src/http/types.js';
 
 /** The wait of a client, and what it tells. */

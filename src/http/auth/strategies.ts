@@ -1,15 +1,72 @@
 import type {Got} from 'got';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
-import {createHttpClient} from '../client.js';
-import {notJson} from '../errors/to-cli-error.js';
-import {responseError} from '../errors/response-error.js';
-import {serverMessage} from '../errors/server-message.js';
-import {parseServiceUrl} from '../origin.js';
 import {parseJson} from '../../errors/json.js';
+import {createHttpClient} from '../client.js';
+import {notJson} from '../errors/failure.js';
+import {responseError, serverMessage} from '../errors/response-error.js';
+import {parseServiceUrl} from '../origin.js';
 import {createRedactor} from '../redact.js';
-import type {AuthContext, AuthStrategy} from '../types.js';
-import {basic} from './api-key.js';
-import {bearer, isHeaderToken} from './bearer-token.js';
+import type {AuthStrategy, AuthContext} from '../types.js';
+
+/** An API key: as bearer token, or with a user name as HTTP Basic. */
+export class ApiKeyStrategy implements AuthStrategy {
+  readonly #header: string;
+
+  /**
+   * @param credentials - `user`: when given, the key is sent as the password of this user.
+   * @throws RuntimeCliError `ERR_OPTION_INVALID` when no header can carry them.
+   */
+  constructor(credentials: {readonly apiKey: string; readonly user?: string | undefined}) {
+    const {apiKey, user} = credentials;
+    this.#header = user === undefined ? bearer('API key', apiKey) : basic(user, apiKey);
+  }
+
+  async getAuthorizationHeader(): Promise<string> {
+    return this.#header;
+  }
+}
+
+/**
+ * The value of an `Authorization` header for HTTP Basic.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` when the name holds a colon.
+ */
+function basic(user: string, password: string): string {
+  if (user.includes(':')) throw createError('ERR_OPTION_INVALID', 'a user name cannot hold a colon');
+  if (password === '') throw createError('ERR_OPTION_INVALID', 'the API key or client secret is empty');
+  return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+}
+
+/** A ready-made token. It is never renewed. */
+export class BearerTokenStrategy implements AuthStrategy {
+  readonly #header: string;
+
+  /** @throws RuntimeCliError `ERR_OPTION_INVALID` when no header can carry the token. */
+  constructor(token: string) {
+    this.#header = bearer('token', token);
+  }
+
+  async getAuthorizationHeader(): Promise<string> {
+    return this.#header;
+  }
+}
+
+/**
+ * The value of an `Authorization` header for a bearer token.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID`, with `what` it is, never its value.
+ */
+function bearer(what: string, token: string): string {
+  if (!isHeaderToken(token)) {
+    throw createError('ERR_OPTION_INVALID', `the ${what} is empty or holds characters that no header can carry`, {
+      suggestions: [`Check that the ${what} was copied whole and without spaces or line ends.`],
+    });
+  }
+  return `Bearer ${token}`;
+}
+
+/** Whether a header can carry a token. */
+function isHeaderToken(token: string): boolean {
+  return /^[\x21-\x7e]+$/.test(token);
+}
 
 /** Options of `OAuthClientCredentialsStrategy`. */
 export interface OAuthClientCredentialsOptions {

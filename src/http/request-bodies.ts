@@ -1,0 +1,210 @@
+import {randomBytes} from 'node:crypto';
+import {setImmediate} from 'node:timers/promises';
+import {createError, isRuntimeCliError} from '../errors/index.js';
+import type {CreateBody} from './rate-limit/index.js';
+import type {BodyOptions, ByteSource, RequestBodies, StreamSource, UploadProgress} from './types.js';
+
+/** How bodies are read, and who is told. */
+export interface RequestBodiesOptions {
+  /**
+   * Called at the start of each attempt, after each piece that the connection took, and once more with everything when a server
+   * answered before it had read all. It must not throw.
+   */
+  readonly onProgress?: ((progress: UploadProgress) => void) | undefined;
+  /**
+   * Reads a source in place of its own reader, when it can: from the first byte on, a chunk being good until the next is asked
+   * for, which is enough for the client.
+   */
+  readonly readLent?: ((source: ByteSource | StreamSource) => AsyncIterable<Uint8Array> | undefined) | undefined;
+}
+
+/** Makes bodies for the client. Each attempt of a request reads its body from the start. */
+export function createRequestBodies(options: RequestBodiesOptions = {}): RequestBodies {
+  const readable = (source: ByteSource | StreamSource): StreamSource => ({
+    size: source.size,
+    read: () => options.readLent?.(source) ?? ownReader(source),
+  });
+  const body = (contentType: string, segments: readonly Segment[]) =>
+    bodyOptions(contentType, segments, options.onProgress ?? (() => undefined));
+  return {
+    multipart(parts) {
+      const {contentType, segments} = multipartSegments(parts, readable(parts.file.source));
+      return body(contentType, segments);
+    },
+    base64Json({value, field, source}) {
+      const rest = JSON.stringify({...value, [field]: undefined}).slice(0, -1);
+      const head = `${rest}${rest === '{' ? '' : ','}${JSON.stringify(field)}:"`;
+      return body('application/json', [textSegment(head), base64Segment(readable(source)), textSegment('"}')]);
+    },
+    json: (value) => body('application/json', [textSegment(JSON.stringify(value))]),
+    file: (source, contentType = 'application/octet-stream') => body(contentType, [sourceSegment(readable(source))]),
+  };
+}
+
+function ownReader(source: ByteSource | StreamSource): AsyncIterable<Uint8Array> {
+  return 'createReadStream' in source ? (source.read?.() ?? source.createReadStream()) : source.read();
+}
+
+function bodyOptions(
+  contentType: string,
+  segments: readonly Segment[],
+  onProgress: (progress: UploadProgress) => void,
+): BodyOptions {
+  const total = segments.reduce((sum, {size}) => sum + size, 0);
+  let last: UploadProgress | undefined;
+  const report = (transferred: number, attempt: number) => {
+    last = {transferred, total, attempt};
+    onProgress(last);
+  };
+  const createBody: CreateBody = async function* (attempt) {
+    let transferred = 0;
+    report(transferred, attempt);
+    for (const segment of segments) {
+      for await (const chunk of segment.read()) {
+        yield chunk;
+        transferred += chunk.length;
+        report(transferred, attempt);
+      }
+    }
+  };
+  // The client calls it when the request has succeeded.
+  const confirmBody = () => {
+    if (last !== undefined && last.transferred < total) report(total, last.attempt);
+  };
+  return {
+    headers: {'content-type': contentType, 'content-length': String(total)},
+    context: {createBody, confirmBody},
+  };
+}
+
+type Parts = Parameters<RequestBodies['multipart']>[0];
+
+/** A `multipart/form-data` body: the file, whose bytes are those of `source`, first, then the fields. */
+function multipartSegments(
+  {file, fields}: Parts,
+  source: StreamSource,
+): {
+  readonly contentType: string;
+  readonly segments: readonly Segment[];
+} {
+  const boundary = `mycli-${randomBytes(24).toString('hex')}`;
+  const disposition = (name: string) => `--${boundary}\r\ncontent-disposition: form-data; name="${quoted(name)}"`;
+  const texts = Object.entries(fields).map(([name, value]) => `\r\n${disposition(name)}\r\n\r\n${value}`);
+  const fileHead = `${disposition(file.name)}; filename="${quoted(file.filename)}"\r\ncontent-type: ${file.contentType}`;
+  return {
+    contentType: `multipart/form-data; boundary=${boundary}`,
+    segments: [
+      textSegment(`${fileHead}\r\n\r\n`),
+      sourceSegment(source),
+      textSegment(`${texts.join('')}\r\n--${boundary}--\r\n`),
+    ],
+  };
+}
+
+/** As the HTML standard has it: the three characters that would end a quoted name. */
+function quoted(name: string): string {
+  return name.replaceAll('\r', '%0D').replaceAll('\n', '%0A').replaceAll('"', '%22');
+}
+
+/** A stretch of a body: how many bytes, and the bytes, from the start each time. */
+interface Segment {
+  readonly size: number;
+  read(): Iterable<Buffer> | AsyncIterable<Buffer>;
+}
+
+/** A text. */
+function textSegment(text: string): Segment {
+  const bytes = Buffer.from(text);
+  return {size: bytes.length, read: () => [bytes]};
+}
+
+/** The bytes of a source. */
+function sourceSegment(source: StreamSource): Segment {
+  return {size: source.size, read: () => readExactly(source)};
+}
+
+/** The bytes of a source as base64, encoded while they are read. */
+function base64Segment(source: StreamSource): Segment {
+  return {size: 4 * Math.ceil(source.size / 3), read: () => readAhead(encodeBase64(readExactly(source)))};
+}
+
+/** Bytes that are encoded at a time: texts of this size cost the garbage collector next to nothing. */
+const groupBytes = 48 * 1024;
+/** Bytes of the encoded chunks: those of 22 such texts, a block of 1 MiB, and of the group that began in the chunk before. */
+const encodedBytes = 22 * (groupBytes / 3) * 4 + 4;
+
+/**
+ * Encodes into two buffers in turns: fresh ones would keep the garbage collector busier than the encoder. A chunk is good
+ * until the next but one is asked for.
+ */
+async function* encodeBase64(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let [encoded, other] = [Buffer.allocUnsafe(encodedBytes), Buffer.allocUnsafe(encodedBytes)];
+  let rest = Buffer.alloc(0);
+  for await (const chunk of chunks) {
+    // Only whole groups of 3 bytes can be encoded without padding.
+    let start = rest.length === 0 ? 0 : Math.min(3 - rest.length, chunk.length);
+    rest = Buffer.concat([rest, chunk.subarray(0, start)]);
+    if (rest.length > 0 && rest.length < 3) continue;
+    let length = encoded.write(rest.toString('base64'), 'latin1');
+    const end = chunk.length - ((chunk.length - start) % 3);
+    for (; start < end; start += groupBytes) {
+      if (length + (groupBytes / 3) * 4 > encodedBytes) {
+        yield encoded.subarray(0, length);
+        [encoded, other] = [other, encoded];
+        length = 0;
+      }
+      const text = chunk.toString('base64', start, Math.min(start + groupBytes, end));
+      length += encoded.write(text, length, 'latin1');
+    }
+    if (length > 0) {
+      yield encoded.subarray(0, length);
+      [encoded, other] = [other, encoded];
+    }
+    rest = Buffer.from(chunk.subarray(end));
+  }
+  if (rest.length > 0) yield Buffer.from(rest.toString('base64'), 'latin1');
+}
+
+/** Makes the next chunk while the connection takes the one before. */
+async function* readAhead(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  let next = chunks.next();
+  try {
+    for (let chunk = await next; !chunk.done; chunk = await next) {
+      next = setImmediate().then(() => chunks.next());
+      // It is awaited in its turn; a failure before that must not count as unhandled.
+      next.catch(() => undefined);
+      yield chunk.value;
+    }
+  } finally {
+    await chunks.return(undefined);
+  }
+}
+
+// Content-Length was announced: a source that holds less would stall the request, one that holds more would break it.
+async function* readExactly(source: StreamSource): AsyncGenerator<Buffer> {
+  const {size} = source;
+  let read = 0;
+  try {
+    for await (const chunk of source.read()) {
+      const bytes = asBuffer(chunk);
+      read += bytes.length;
+      if (read > size) break;
+      yield bytes;
+    }
+  } catch (error) {
+    throw isRuntimeCliError(error) ? error : changed(`cannot be read: ${String(error)}`, error);
+  }
+  if (read !== size) throw changed(`was ${size} bytes long and now is ${read > size ? 'longer' : `only ${read}`}`);
+}
+
+/** The same memory. */
+function asBuffer({buffer, byteOffset, byteLength}: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
+}
+
+function changed(what: string, cause?: unknown): Error {
+  return createError('ERR_FILE_CHANGED', `the file that is being sent ${what}`, {
+    suggestions: ['Let nothing write to the file during the upload, and try again.'],
+    cause,
+  });
+}
