@@ -26,12 +26,14 @@ export async function packDirectoryPlugin(destination: string): Promise<string> 
   return pack(directoryPlugin, destination);
 }
 
-/** Installs packages into the new or empty folder `folder`, as the careful do: no script of any package runs. */
+/** As the careful install: no script of any package runs. */
+export const installOptions = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
+
+/** Installs packages into the new or empty folder `folder`. */
 export async function install(folder: string, ...tarballs: readonly string[]): Promise<void> {
   await mkdir(folder, {recursive: true});
   await writeFile(path.join(folder, 'package.json'), '{"private": true, "type": "module"}');
-  const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
-  await run('npm', ['install', ...options, ...tarballs], {cwd: folder});
+  await run('npm', ['install', ...installOptions, ...tarballs], {cwd: folder});
 }
 
 /** Variables that keep what mycli and oclif write below `folder`. */

@@ -1,8 +1,10 @@
-import {mkdtemp, readFile, readdir, rm, writeFile} from 'node:fs/promises';
+import {createHash} from 'node:crypto';
+import {mkdir, mkdtemp, readFile, readdir, readlink, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
-import {install, pack, root, run} from './install.js';
+import {runCli, type Ended} from '../cli/spawn-cli.js';
+import {foldersOf, install, installOptions, pack, packDirectoryPlugin, root, run} from './install.js';
 
 const consumer = `
 import {BACKEND_API_VERSION, defineBackend, type BackendsHook} from 'mycli/backend';
@@ -34,21 +36,73 @@ export const start: typeof startLocalRuntime = startLocalRuntime;
 export const isOurs = (error: unknown): string => (isRuntimeCliError(error) ? error.code : '');
 `;
 
-describe('the installed package', {timeout: 120_000}, () => {
-  let folder: string;
+const page = '<h1>Lamp &amp; Leaf</h1>';
+
+/** A mycli that was installed somewhere, with a folder of its own for what oclif keeps. */
+type Mycli = (args: readonly string[], env?: Readonly<Record<string, string>>) => Promise<Ended>;
+
+let folder: string;
+/** Where mycli is installed, once for all of this file: an installation takes longer than all that is done with it. */
+let host: string;
+let pluginTarball: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'mycli-plugins-'));
+  host = path.join(folder, 'host');
+  const [hostTarball, plugin] = await Promise.all([
+    pack(root, path.join(folder, 'host-tarball')),
+    packDirectoryPlugin(path.join(folder, 'plugin-tarball')),
+  ]);
+  pluginTarball = plugin;
+  await install(host, hostTarball);
+  const build = path.join(folder, 'shop/build');
+  await mkdir(path.join(build, 'static'), {recursive: true});
+  await writeFile(path.join(build, 'ssr.js'), 'export default () => "hello";\n');
+  await writeFile(path.join(build, 'static/index.html'), page);
+});
+
+afterAll(() => rm(folder, {recursive: true, force: true}));
+
+/** The mycli that is installed, with folders of its own for what it and oclif keep. */
+function mycliOf(name: string): Mycli {
+  const script = path.join(host, 'node_modules/mycli/bin/run.js');
+  const env = foldersOf(path.join(folder, name));
+  return (args, more) => runCli(script, args, {cwd: path.join(folder, 'shop'), env: {...env, ...more}});
+}
+
+const connection = (store: string) => ['--runtime-backend', 'directory', '--backend-option', `directory=${store}`];
+
+async function backends(mycli: Mycli, env?: Readonly<Record<string, string>>): Promise<readonly {name: string}[]> {
+  const {stdout} = await mycli(['backend:list', '--json'], env);
+  return JSON.parse(stdout).backends;
+}
+
+/** Pushes with a deployment, and looks at what has come out in the folder. */
+async function expectPush(mycli: Mycli, store: string): Promise<void> {
+  const target = ['--project', 'shop', '--target', 'staging', '--wait'];
+  const {code, stdout, stderr} = await mycli(['bundle:push', ...target, ...connection(store), '--json']);
+  expect({code, stderr}).toMatchObject({code: 0});
+  const result = JSON.parse(stdout);
+  expect(result).toMatchObject({backend: 'directory', deployed: true, status: 'finished'});
+  const archive = path.join(store, 'shop/targets/staging/current/bundle.tar.gz');
+  expect(
+    createHash('sha256')
+      .update(await readFile(archive))
+      .digest('hex'),
+  ).toBe(result.archive.sha256);
+  expect((await run('tar', ['-xzOf', archive, 'bld/static/index.html'])).stdout).toBe(page);
+}
+
+describe('the installed package', () => {
   let installed: string;
 
   /** Runs the installed binary with an environment of its own. */
   const mycli = (...args: readonly string[]) =>
-    run(path.join(folder, 'node_modules/.bin/mycli'), args, {cwd: folder, env: {PATH: process.env.PATH, HOME: folder}});
+    run(path.join(host, 'node_modules/.bin/mycli'), args, {cwd: host, env: {PATH: process.env.PATH, HOME: host}});
 
-  beforeAll(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'mycli-installed-'));
-    installed = path.join(folder, 'node_modules/mycli');
-    await install(folder, await pack(root, path.join(folder, 'tarball')));
-  }, 180_000);
-
-  afterAll(() => rm(folder, {recursive: true, force: true}));
+  beforeAll(() => {
+    installed = path.join(host, 'node_modules/mycli');
+  });
 
   test('has a binary that tells its version', async () => {
     const {version} = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as {version: string};
@@ -64,7 +118,7 @@ describe('the installed package', {timeout: 120_000}, () => {
       scripts: Record<string, string>;
     };
     expect(Object.keys(scripts)).not.toEqual(expect.arrayContaining([expect.stringMatching(/^(?:pre|post)?install$/)]));
-    const lock = JSON.parse(await readFile(path.join(folder, 'package-lock.json'), 'utf8')) as {
+    const lock = JSON.parse(await readFile(path.join(host, 'package-lock.json'), 'utf8')) as {
       packages: Record<string, {hasInstallScript?: true}>;
     };
     const scripted = Object.entries(lock.packages).filter(([, {hasInstallScript}]) => hasInstallScript === true);
@@ -79,18 +133,18 @@ describe('the installed package', {timeout: 120_000}, () => {
     ['mycli/testing', 'startLocalRuntime'],
   ])('has an entry %s that exports %s', async (entry, name) => {
     const script = `import {${name}} from '${entry}'; console.log(typeof ${name});`;
-    const {stdout} = await run(process.execPath, ['--input-type=module', '--eval', script], {cwd: folder});
+    const {stdout} = await run(process.execPath, ['--input-type=module', '--eval', script], {cwd: host});
     expect(stdout).toBe('function\n');
   });
 
   test('has its package.json as an entry', async () => {
     const script = `import manifest from 'mycli/package.json' with {type: 'json'}; console.log(manifest.name);`;
-    const {stdout} = await run(process.execPath, ['--input-type=module', '--eval', script], {cwd: folder});
+    const {stdout} = await run(process.execPath, ['--input-type=module', '--eval', script], {cwd: host});
     expect(stdout).toBe('mycli\n');
   });
 
   test('has types that a strict program compiles against', async () => {
-    await writeFile(path.join(folder, 'consumer.ts'), consumer);
+    await writeFile(path.join(host, 'consumer.ts'), consumer);
     const compilerOptions = {
       target: 'ES2022',
       lib: ['ES2023'],
@@ -102,9 +156,9 @@ describe('the installed package', {timeout: 120_000}, () => {
       types: ['node'],
       typeRoots: [path.join(root, 'node_modules/@types')],
     };
-    await writeFile(path.join(folder, 'tsconfig.json'), JSON.stringify({compilerOptions, files: ['consumer.ts']}));
+    await writeFile(path.join(host, 'tsconfig.json'), JSON.stringify({compilerOptions, files: ['consumer.ts']}));
     const tsc = path.join(root, 'node_modules/typescript/bin/tsc');
-    const {stdout} = await run(process.execPath, [tsc, '-p', folder]).catch(
+    const {stdout} = await run(process.execPath, [tsc, '-p', host]).catch(
       (error: unknown) => error as {stdout: string},
     );
     expect(stdout).toBe('');
@@ -139,5 +193,84 @@ describe('the installed package', {timeout: 120_000}, () => {
       'oclif.manifest.json',
       'package.json',
     ]);
+  });
+});
+
+describe('a plugin that is linked', () => {
+  let mycli: Mycli;
+  let store: string;
+
+  beforeAll(async () => {
+    store = path.join(folder, 'linked-store');
+    // Alone: the plugin must not need a mycli beside it.
+    await install(path.join(folder, 'alone'), pluginTarball);
+    mycli = mycliOf('linking');
+  });
+
+  test('is not known before', async () => {
+    expect((await backends(mycli)).map(({name}) => name)).toEqual(['api', 'legacy']);
+    const {code, stdout} = await mycli(['bundle:push', '--project', 'shop', ...connection(store), '--json']);
+    expect({code, error: JSON.parse(stdout).error}).toMatchObject({code: 3, error: {code: 'ERR_BACKEND_UNKNOWN'}});
+  });
+
+  test('brings its backend with plugins:link', async () => {
+    const plugin = path.join(folder, 'alone/node_modules/mycli-plugin-directory');
+    expect(await mycli(['plugins:link', '--no-install', plugin])).toMatchObject({code: 0});
+    expect(await backends(mycli)).toContainEqual(
+      expect.objectContaining({
+        ...{name: 'directory', plugin: 'mycli-plugin-directory', version: '0.1.0'},
+        ...{configured: false, missing: ['directory (--backend-option directory=PATH)']},
+      }),
+    );
+  });
+
+  test('takes a push and deploys it', () => expectPush(mycli, store));
+
+  test('deploys the newest bundle again, and another one after it', async () => {
+    expect(await mycli(['bundle:push', '--project', 'shop', ...connection(store)])).toMatchObject({code: 0});
+    const target = ['--project', 'shop', '--target', 'production', ...connection(store)];
+    expect(await mycli(['bundle:deploy', 'latest', ...target])).toMatchObject({code: 0});
+    expect(await readlink(path.join(store, 'shop/targets/production/current'))).toBe('../../2');
+    expect(await mycli(['bundle:deploy', '1', ...target])).toMatchObject({code: 0});
+    expect(await readlink(path.join(store, 'shop/targets/production/current'))).toBe('../../1');
+  });
+
+  test('gives pushes that run side by side bundles of their own', async () => {
+    const push = () => mycli(['bundle:push', '--project', 'busy', ...connection(store), '--json']);
+    const ids = (await Promise.all([push(), push(), push()])).map(({stdout}) => JSON.parse(stdout).bundleId);
+    expect(ids.sort()).toEqual([1, 2, 3]);
+    expect((await readdir(path.join(store, 'busy'))).sort()).toEqual(['1', '2', '3', 'incoming']);
+    expect(await readdir(path.join(store, 'busy/incoming'))).toEqual([]);
+  });
+
+  test('names its option when it has a wrong value', async () => {
+    const {code, stdout} = await mycli(['bundle:push', '--project', 'shop', ...connection('here'), '--json']);
+    const {error} = JSON.parse(stdout);
+    expect({code, error}).toMatchObject({code: 3, error: {code: 'ERR_OPTION_INVALID'}});
+    expect(error.message).toContain('directory: must be an absolute path');
+  });
+
+  test('is gone after plugins:uninstall, and back after plugins:install of its tarball', async () => {
+    expect(await mycli(['plugins:uninstall', 'mycli-plugin-directory'])).toMatchObject({code: 0});
+    expect((await backends(mycli)).map(({name}) => name)).toEqual(['api', 'legacy']);
+    expect(await mycli(['plugins:install', `file://${pluginTarball}`])).toMatchObject({code: 0});
+    expect((await backends(mycli)).map(({name}) => name)).toEqual(['api', 'legacy', 'directory']);
+  });
+});
+
+describe('a plugin that a project has among its dependencies', () => {
+  let mycli: Mycli;
+
+  beforeAll(async () => {
+    await run('npm', ['install', ...installOptions, pluginTarball], {cwd: host});
+    mycli = mycliOf('project');
+  });
+
+  test('takes a push and deploys it, without being linked', () =>
+    expectPush(mycli, path.join(folder, 'project-store')));
+
+  test('is left out with MYCLI_SKIP_PLUGINS', async () => {
+    const names = (await backends(mycli, {MYCLI_SKIP_PLUGINS: '1'})).map(({name}) => name);
+    expect(names).toEqual(['api', 'legacy']);
   });
 });
