@@ -111,7 +111,10 @@ export const catalogue = {
     kind: 'network',
     summary: 'The server could not be reached, or the connection ended before the request was fully sent.',
   },
-  ERR_TLS: {kind: 'network', summary: "The server's certificate was not accepted."},
+  ERR_TLS: {
+    kind: 'network',
+    summary: "No TLS connection: the server's certificate was not accepted, or it speaks no TLS.",
+  },
   ERR_TIMEOUT: {kind: 'network', summary: 'The transfer stalled before the request was fully sent.'},
   ERR_REJECTED: {kind: 'rejected', summary: 'The server refused the request (4xx).'},
   ERR_SERVER: {kind: 'rejected', summary: 'The server failed (5xx).'},

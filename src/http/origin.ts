@@ -16,9 +16,8 @@ export function normalizeOrigin(option: string, value: string): string {
  * @throws RuntimeCliError `ERR_ORIGIN_INVALID` when it is no http(s) URL or holds credentials.
  */
 export function parseServiceUrl(option: string, value: string): URL {
-  const full = withScheme(value.trim());
-  const url = URL.canParse(full) ? new URL(full) : undefined;
-  if (url === undefined) throw invalid(option, `is not a URL: "${shownAddress(full)}"`);
+  const url = parseAddress(value);
+  if (url === undefined) throw invalid(option, `is not a URL: "${shownAddress(value)}"`);
   if (url.username !== '' || url.password !== '') throw invalid(option, 'holds credentials');
   if (!['http:', 'https:'].includes(url.protocol)) throw invalid(option, `has the scheme ${url.protocol}//`);
   return url;
@@ -42,14 +41,17 @@ export function isLoopback(hostname: string): boolean {
  * not parse may have anywhere.
  */
 export function shownAddress(address: string): string {
-  const full = withScheme(address.trim());
-  const url = URL.canParse(full) ? new URL(full) : undefined;
+  const url = parseAddress(address);
   if (url !== undefined && url.username === '' && url.password === '') return address;
   return address.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, '$1***@').replace(/[?#].*$/s, '?***');
 }
 
-function withScheme(text: string): string {
-  return /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`;
+function parseAddress(text: string): URL | undefined {
+  const address = text.trim();
+  const full = /^[a-z][a-z0-9+.-]*:\/\//i.test(address) ? address : `https://${address}`;
+  const url = URL.canParse(full) ? new URL(full) : undefined;
+  // A scheme with mistyped slashes is no host, and what follows it no path.
+  return url !== undefined && /^https?$/.test(url.hostname) ? undefined : url;
 }
 
 function invalid(option: string, why: string): Error {

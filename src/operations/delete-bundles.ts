@@ -76,8 +76,7 @@ async function deleteBundlesFrom(
     const error = await failureOf(() => invoke(open, 'deleteBundle', {bundleId}));
     const deletion = {bundleId, error};
     deletions.push(deletion);
-    const became = error === undefined ? 'was deleted' : `was not deleted: ${error.message}`;
-    view.detail(`bundle ${String(bundleId)} ${became}`);
+    view.detail(error === undefined ? `bundle ${String(bundleId)} was deleted` : describeFailure(bundleId, error));
     callBackSafely(() => options.onDeletion?.(deletion));
     if (error !== undefined && error.code !== 'ERR_REJECTED') break;
   }

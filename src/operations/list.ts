@@ -163,8 +163,8 @@ const maxPages = 1000;
 /**
  * The pages of a list from `offset` on, until there are `limit` items (`Infinity`: all) or no more. A server may give
  * fewer at a time than it is asked for, or all at once.
- * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when the server gives a part again, and there should be more, and when
- * there is more after 1,000 pages.
+ * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when the server gives a part again, or nothing, and there should be more, and
+ * when there is more after 1,000 pages.
  */
 async function* listPages<Item>(
   {limit, offset}: ListRange,
@@ -176,7 +176,10 @@ async function* listPages<Item>(
     if (pages === maxPages) throw endlessList(offset + count);
     const asked = Math.min(pageSize, limit - count);
     const page = await fetchPage({limit: asked, offset: offset + count});
-    if (page.items.length === 0) return yield page;
+    if (page.items.length === 0) {
+      if (offset + count < (page.total ?? 0)) throw missingRows(offset + count, page.total);
+      return yield page;
+    }
     const begin = JSON.stringify(page.items[0]);
     if (begins.has(begin) && wasWhole) return;
     if (begins.has(begin)) throw repeatedPage(offset + count, page.total);
@@ -189,6 +192,15 @@ async function* listPages<Item>(
     const isLast = page.total === undefined ? items.length < asked : offset + count >= page.total;
     if (isLast) return;
   }
+}
+
+/** An answer without rows is no empty list when it says that there are some. */
+function missingRows(offset: number, total: number | undefined): Error {
+  return createError(
+    'ERR_RESPONSE_INVALID',
+    `the server reports ${String(total)} entries, but sends none from ${String(offset)} on`,
+    {suggestions: ['Try again. Name a bundle by its id instead of "latest".'], details: {offset, total}},
+  );
 }
 
 /** What is known would be told as if it were all. */

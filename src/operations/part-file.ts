@@ -6,6 +6,7 @@ import * as v from 'valibot';
 import type {BundleId, DownloadResume, DownloadStart} from '../backends/contract.js';
 import {Digest} from '../bundle/archive/digest.js';
 import {isOwn} from '../files/temporary-directory.js';
+import {isRuntimeCliError} from '../errors/index.js';
 import {outputError} from '../errors/system-failure.js';
 
 /** What a part belongs to: bytes of anything else are not added to it. */
@@ -61,13 +62,13 @@ export class PartFile {
 
   /** Removes the part. */
   async discard(): Promise<void> {
-    await rm(this.path, {force: true});
+    await removeFile(this.path);
     await this.forgetState();
   }
 
   /** The part is whole: nothing is to be known of it any more. */
   async forgetState(): Promise<void> {
-    await rm(this.#statePath, {force: true});
+    await removeFile(this.#statePath);
   }
 
   /** Keeps what is to be known of the part, which is closed, in a file that is ours alone. */
@@ -106,6 +107,13 @@ async function openOurs(path: string, forbidden: number): Promise<FileHandle> {
   if (stats.isFile() && stats.nlink === 1 && isOwn(stats, forbidden)) return handle;
   await handle.close();
   throw new Error(`${path} is not ours`);
+}
+
+/** @throws RuntimeCliError `ERR_OUTPUT` when something is in its place that is not a file. */
+async function removeFile(path: string): Promise<void> {
+  await rm(path, {force: true}).catch((error: unknown) => {
+    throw outputError(path, error);
+  });
 }
 
 async function digestOf(path: string): Promise<{readonly size: number; readonly sha256: string}> {
@@ -184,7 +192,7 @@ class PartWriter extends Writable {
 
   #open(): Promise<FileHandle> {
     this.#opened ??= this.#openAt(this.#start).catch((error: unknown) => {
-      throw outputError(this.#part.path, error);
+      throw isRuntimeCliError(error) ? error : outputError(this.#part.path, error);
     });
     return this.#opened;
   }
@@ -202,7 +210,7 @@ class PartWriter extends Writable {
       await handle.close();
       throw new Error('it was changed meanwhile');
     }
-    await rm(path, {force: true});
+    await removeFile(path);
     return open(path, O_WRONLY | O_CREAT | O_EXCL, 0o666);
   }
 }

@@ -205,6 +205,17 @@ describe('no connection at all', () => {
     expect(remarks).toEqual([]);
   });
 
+  test('a server that speaks no TLS is told from one whose certificate is not accepted', async () => {
+    const server = await startTcpServer((socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+    const {http} = await testClient();
+    const error = await rejection(http.get(server.origin.replace('http:', 'https:')));
+    expect(error).toMatchObject({code: 'ERR_TLS', exitCode: 6});
+    expect(error.message).toMatch(
+      /^127\.0\.0\.1:\d+ and mycli cannot agree on a TLS connection: wrong version number$/,
+    );
+    expect(error.suggestions.join()).not.toContain('NODE_EXTRA_CA_CERTS');
+  });
+
   test('a server that never finishes the handshake is a time-out before anything was sent', async () => {
     const server = await startTcpServer(() => undefined);
     const {http} = await testClient({connectTimeoutMs: 50});

@@ -120,6 +120,9 @@ describe('normalizeOrigin', () => {
     'https://a.test/#canary',
     'https://a b',
     'mailto:a@b',
+    'https:/me:canary@a.test',
+    'https:\\\\me:canary@a.test',
+    'https//me:canary@a.test/?x=canary',
   ])('refuses %j, names the option and repeats no secret', (value) => {
     expect(() => normalizeOrigin('--origin', value)).toThrow(
       expect.objectContaining({

@@ -2,6 +2,7 @@ import {describe, expect, test} from 'vitest';
 import {deleteBundles, type BundleDeletion, type DeleteBundlesOptions} from '../../src/operations/delete-bundles.js';
 import {createError} from '../../src/errors/index.js';
 import {listBundles} from '../../src/operations/list.js';
+import {runStepsSilently, type Host} from '../../src/operations/steps.js';
 import {startService, type Service} from './pushed-bundles.js';
 
 function remove({connection, project}: Service, options: Partial<DeleteBundlesOptions>) {
@@ -65,10 +66,20 @@ describe('deleting bundles', () => {
   test('does not claim to know what a lost answer hides', async () => {
     const service = await startService({faults: ['dropx1:route=delete']});
     await service.push();
-    await expect(remove(service, {bundleIds: [1]})).rejects.toMatchObject({
+    const details: string[] = [];
+    const host: Host = {
+      ...service.project.host,
+      runSteps: (steps, work) =>
+        runStepsSilently(steps, (step) =>
+          work((name, run) => step(name, (view) => run({...view, detail: (text) => void details.push(text)}))),
+        ),
+    };
+    const options = {...service.connection, preference: 'legacy', bundleIds: [1]} as const;
+    await expect(deleteBundles(options, host)).rejects.toMatchObject({
       exitCode: 10,
       message: expect.stringContaining('bundle 1 may have been deleted') as string,
     });
+    expect(details).toEqual([expect.stringContaining('bundle 1 may have been deleted')]);
     expect(await left(service)).toEqual([]);
   });
 

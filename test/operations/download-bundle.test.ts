@@ -1,5 +1,5 @@
 import {createHash} from 'node:crypto';
-import {chmod, link, lstat, readdir, readFile, rename, symlink, writeFile} from 'node:fs/promises';
+import {chmod, link, lstat, mkdir, readdir, readFile, rename, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {ApiKeyStrategy} from '../../src/http/index.js';
@@ -85,6 +85,17 @@ describe('a download', () => {
     const {path} = await download(service);
     expect((await lstat(path)).isFile()).toBe(true);
     expect(await readFile(victim, 'utf8')).toBe('precious');
+  });
+
+  test.each(['.part', '.part.json'])('a folder that stands where %s goes is an error that names it', async (suffix) => {
+    const service = await startService();
+    await service.push();
+    const folder = join(service.project.directory, `bundle-1.tar.gz${suffix}`);
+    await mkdir(folder);
+    await expect(download(service)).rejects.toMatchObject({
+      code: 'ERR_OUTPUT',
+      message: expect.stringContaining(`${folder} cannot be written`) as string,
+    });
   });
 
   test('waits when the rate is limited, at the API and at the presigned URL', async () => {
@@ -214,11 +225,15 @@ describe('what a presigned URL answers', () => {
     expect(await readFile(path, 'utf8')).toBe('whole');
   });
 
-  test('another part of the archive than the one asked for is refused', async () => {
+  test.each([
+    ['another part of the archive than the one asked for', 'bytes 5-7/9'],
+    ['a part behind the end of the archive', 'bytes 3-2/3'],
+    ['a part that ends behind the end of the archive', 'bytes 3-5/4'],
+  ])('%s is refused', async (_, range) => {
     await using server = await presigned(() => ({
       status: 206,
       body: 'xyz',
-      headers: {'content-range': 'bytes 5-7/9', etag: '"1"'},
+      headers: {'content-range': range, etag: '"1"'},
     }));
     await using project = await createProject();
     await leavePart(join(project.directory, 'bundle-1.tar.gz.part'), 'abc', '"1"');

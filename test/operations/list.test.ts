@@ -66,6 +66,21 @@ describe('collecting pages', () => {
     },
   );
 
+  test.each([0, 200])(
+    'rows that the server counts and does not send are missing, not absent: after %i',
+    async (given) => {
+      const {fetchPage} = server(450);
+      const silent = async (range: ListRange) => {
+        const page = await fetchPage(range);
+        return range.offset < given ? page : {...page, items: []};
+      };
+      await expect(collectPages({limit: Infinity, offset: 0}, silent)).rejects.toMatchObject({
+        code: 'ERR_RESPONSE_INVALID',
+        message: `the server reports 450 entries, but sends none from ${given} on`,
+      });
+    },
+  );
+
   test.each([true, false])('a server that gives all at once gives all, total told: %s', async (tellsTotal) => {
     const {fetchPage, all} = server(450, {tellsTotal});
     const ignoring = () => fetchPage({limit: 1000, offset: 0});

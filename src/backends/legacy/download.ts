@@ -79,7 +79,8 @@ function startOf(
   // A weak one says nothing about bytes.
   const validator = etag?.startsWith('"') ? etag : undefined;
   if (statusCode !== 206) return {offset: 0, total: length === undefined ? undefined : Number(length), validator};
-  const [, first, whole] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(contentRange) ?? [];
+  const [, first, last, whole] = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(contentRange) ?? [];
   if (resume === undefined || Number(first) !== resume.offset) return undefined;
+  if (Number(last) < Number(first) || (whole !== '*' && Number(whole) <= Number(last))) return undefined;
   return {offset: resume.offset, total: whole === '*' ? undefined : Number(whole), validator: resume.validator};
 }

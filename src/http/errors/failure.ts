@@ -11,22 +11,25 @@ type FailureKind =
   | 'unreachable'
   /** It will fail the next time too. */
   | 'unknown-host'
-  | 'tls'
+  | 'certificate'
+  | 'handshake'
   | 'proxy'
   | 'not-http'
   | 'stalled'
   /** The connection ended. */
   | 'lost';
 
-const tlsCode =
-  /^(?:CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_(?:CA|PURPOSE)|HOSTNAME_MISMATCH|EPROTO)/;
+const certificateCode =
+  /^(?:CERT_|ERR_TLS_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_(?:CA|PURPOSE)|HOSTNAME_MISMATCH)/;
+const handshakeCode = /^(?:EPROTO$|ERR_SSL_)/;
 
 /** Tells what kind of failure an error of the connection is. */
 export function failureKind(error: Error): FailureKind {
   const code = codeOf(error) ?? '';
   if (code === 'ECONNREFUSED' || code === 'EAI_AGAIN') return 'unreachable';
   if (code === 'ENOTFOUND') return 'unknown-host';
-  if (tlsCode.test(code)) return 'tls';
+  if (certificateCode.test(code)) return 'certificate';
+  if (handshakeCode.test(code)) return 'handshake';
   if (code === 'ERR_PROXY') return 'proxy';
   if (code.startsWith('HPE_')) return 'not-http';
   return code === 'ETIMEDOUT' || code === 'ESOCKETTIMEDOUT' ? 'stalled' : 'lost';
@@ -75,7 +78,12 @@ function failureError(
     );
   }
   if (kind === 'not-http') return make('ERR_RESPONSE_INVALID', `what ${host} answered to ${request} is not HTTP`, []);
-  if (kind === 'tls') {
+  if (kind === 'handshake') {
+    return make('ERR_TLS', `${host} and mycli cannot agree on a TLS connection: ${opensslReason(error)}`, [
+      'Check the scheme and the port: a service that speaks plain http has an http: address.',
+    ]);
+  }
+  if (kind === 'certificate') {
     return make('ERR_TLS', `the certificate of ${host} was not accepted: ${reason}`, [
       'Set NODE_EXTRA_CA_CERTS to a file with the certificate of the authority, if it is one of your own.',
     ]);
@@ -91,6 +99,11 @@ function failureError(
   return make('ERR_NETWORK', `cannot connect to ${host}: ${reason}`, [
     'Check the address, the network and the proxy variables (HTTPS_PROXY, HTTP_PROXY, NO_PROXY).',
   ]);
+}
+
+/** What OpenSSL says of it, without the places in its sources: `wrong version number`. */
+function opensslReason({message}: Error): string {
+  return /error:[0-9A-F]+:[^:]*:[^:]*:([^:]+)/.exec(message)?.[1] ?? message.trim();
 }
 
 /** An error of this library in the chain of causes. */
