@@ -1,17 +1,36 @@
 // `npm run build`: the types and the modules of dist, and the manifest of the commands. `npm run docs:generate` writes docs from
 // them.
 import {execFileSync} from 'node:child_process';
-import {rmSync} from 'node:fs';
+import {readdirSync, readFileSync, rmSync} from 'node:fs';
+import {dirname, join} from 'node:path';
 
-const steps = [
-  ['npx', 'tsc', '-p', 'tsconfig.build.json'],
-  ['node', 'scripts/bundle.js'],
-  ['npx', 'oclif', 'manifest'],
-  ['node', 'scripts/sort-manifest.js'],
-];
+const {exports} = JSON.parse(readFileSync('package.json', 'utf8'));
 
 rmSync('dist', {recursive: true, force: true});
-for (const [command, ...args] of steps) {
+run('npx', 'tsc', '-p', 'tsconfig.build.json');
+removeUnreachableTypes();
+run('node', 'scripts/bundle.js');
+run('npx', 'oclif', 'manifest');
+run('node', 'scripts/sort-manifest.js');
+
+function run(command, ...args) {
   // npx is a script on Windows, which only a shell starts.
   execFileSync(command, args, {stdio: 'inherit', shell: process.platform === 'win32'});
+}
+
+/** Keeps the declarations that an entry of the package leads to, and the types of `--json`, which `docs:generate` reads. */
+function removeUnreachableTypes() {
+  const reached = new Set();
+  const follow = (file) => {
+    if (reached.has(file)) return;
+    reached.add(file);
+    const imports = readFileSync(file, 'utf8').matchAll(/(?:from|import\(?) ?['"](\.[^'"]+)\.js['"]/g);
+    for (const [, path] of imports) follow(join(dirname(file), `${path}.d.ts`));
+  };
+  const published = Object.values(exports).flatMap(({types}) => types ?? []);
+  for (const types of [...published, 'dist/cli/output/documents.d.ts']) follow(join(types));
+  for (const name of readdirSync('dist', {recursive: true})) {
+    const file = join('dist', name);
+    if (file.endsWith('.d.ts') && !reached.has(file)) rmSync(file);
+  }
 }

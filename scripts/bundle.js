@@ -20,14 +20,30 @@ const published = [
 const parts = [
   'cli/command/base-command',
   'cli/command/flags',
+  'cli/process/oclif-commands',
   'cli/settings/definitions',
   'errors/index',
   'http/index',
 ];
 const commands = readdirSync('src/commands', {recursive: true}).filter((file) => file.endsWith('.ts'));
 
-/** Left where npm puts them: what loads files of its own, oclif's plugins, and what oclif needs for TypeScript only. */
-const external = ['jiti', '@oclif/plugin-*', 'typescript'];
+/** Left where npm puts them: what loads files of its own, and what oclif needs for TypeScript only. */
+const external = ['jiti', 'typescript'];
+
+/** oclif's commands for plugins look for npm with `which`, whose error says little. Ours says what to do. */
+const programs = {
+  name: 'programs',
+  setup({onResolve, onLoad}) {
+    const namespace = 'programs';
+    onResolve({filter: /^which$/}, ({importer}) =>
+      importer.includes('/@oclif/plugin-plugins/') ? {path: 'which', namespace} : undefined,
+    );
+    onLoad({filter: /./, namespace}, () => ({
+      contents: "export {findProgram as default} from './src/cli/process/find-program.js';",
+      resolveDir: process.cwd(),
+    }));
+  },
+};
 
 /** What oclif asks for at its start and hardly ever uses: it runs when it is used. */
 const seldomUsed = {
@@ -62,7 +78,7 @@ const options = {
   metafile: true,
   logLevel: 'warning',
   external,
-  plugins: [seldomUsed],
+  plugins: [seldomUsed, programs],
   // What packages that are CommonJS expect to find.
   define: {__dirname: 'import.meta.dirname'},
   banner: {

@@ -1,6 +1,7 @@
 // Writes docs/reference/commands.md from the manifest of the commands and the names of the settings.
 // `npm run docs:generate` runs it.
 import {readFile, writeFile} from 'node:fs/promises';
+import {isOclifCommand} from '../dist/cli/process/oclif-commands.js';
 import {definitions} from '../dist/cli/settings/definitions.js';
 
 const {commands} = JSON.parse(await readFile(new URL('../oclif.manifest.json', import.meta.url), 'utf8'));
@@ -71,7 +72,7 @@ ${examples.map((example) => example.replaceAll('<%= config.bin %>', 'mycli').rep
 ${groups.map(flagTable).join('\n')}`;
 }
 
-const all = Object.values(commands);
+const all = Object.values(commands).filter(({id}) => !isOclifCommand(id));
 const page = `# Commands
 
 <!-- Written by scripts/commands-reference.js from oclif.manifest.json, which is made from src/commands. -->

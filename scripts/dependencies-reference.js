@@ -93,7 +93,6 @@ const rows = direct.map((name) => {
 const licences = tally([...all].map(declaredLicence)).map(([licence, count]) => `${licence} (${count})`);
 const withScript = [...all].filter((path) => packages[path].hasInstallScript === true);
 const scripted = withScript.map((path) => `\`${path.slice(path.lastIndexOf('node_modules/') + 13)}\``);
-const smaller = closureOf(direct.filter((name) => name !== '@oclif/plugin-plugins'));
 
 const page = `# Runtime dependencies
 

@@ -2,6 +2,7 @@
 // in src/cli/output/documents.ts and their docstrings. `npm run docs:generate` runs it.
 import {mkdir, readFile, rm, writeFile} from 'node:fs/promises';
 import {createGenerator} from 'ts-json-schema-generator';
+import {isOclifCommand} from '../dist/cli/process/oclif-commands.js';
 
 const reference = new URL('../docs/reference/', import.meta.url);
 const manifest = JSON.parse(await readFile(new URL('../oclif.manifest.json', import.meta.url), 'utf8'));
@@ -27,9 +28,10 @@ function schemaOf(title, typeName) {
   return {$schema: 'https://json-schema.org/draft/2020-12/schema', title, ...schema};
 }
 
+const ownIds = Object.keys(manifest.commands).filter((id) => !isOclifCommand(id));
 const pascal = (id) => id.replace(/(^|:)(\w)/g, (_, __, letter) => letter.toUpperCase());
 const documents = [
-  ...Object.keys(manifest.commands).map((id) => ({
+  ...ownIds.map((id) => ({
     file: `${id.replace(':', '-')}.schema.json`,
     name: `\`mycli ${id}\``,
     schema: schemaOf(`mycli ${id} --json`, `${pascal(id)}Document`),

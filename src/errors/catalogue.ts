@@ -95,6 +95,7 @@ export const catalogue = {
     summary: 'A prebuilt archive is damaged, is not a bundle or does not match the push.',
   },
   ERR_OUTPUT: {kind: 'input', summary: 'An output file cannot be written.'},
+  ERR_PROGRAM_MISSING: {kind: 'input', summary: 'A program that the command needs, such as npm, is not in PATH.'},
   ERR_ENDED_EARLY: {
     kind: 'input',
     summary: 'Code from a configuration file or a plugin ended the process or never finished.',

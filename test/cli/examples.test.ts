@@ -1,23 +1,17 @@
 import {once} from 'node:events';
 import {spawn} from 'node:child_process';
-import {cp, mkdir, readFile, symlink, writeFile} from 'node:fs/promises';
+import {cp, mkdir, symlink, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:net';
 import {delimiter, join} from 'node:path';
 import {text} from 'node:stream/consumers';
-import {fileURLToPath} from 'node:url';
 import {afterAll, beforeAll, expect, test} from 'vitest';
 import {BearerTokenStrategy, pushRuntimeBundle} from '../../src/index.js';
+import {ownCommands} from './own-commands.js';
 import {binary} from './spawn-cli.js';
 import {fixturePlugin} from './with-plugins.js';
 import {createStorefrontBench, type StorefrontBench} from './with-storefront.js';
 
-interface Manifest {
-  readonly commands: Readonly<Record<string, {readonly examples?: readonly string[]}>>;
-}
-
-const manifest = fileURLToPath(new URL('../../oclif.manifest.json', import.meta.url));
-const {commands} = JSON.parse(await readFile(manifest, 'utf8')) as Manifest;
-const examples = Object.entries(commands).flatMap(([id, command]) =>
+const examples = Object.entries(ownCommands).flatMap(([id, command]) =>
   (command.examples ?? []).map((example) => ({
     id,
     example: example.replace('<%= config.bin %>', 'mycli').replace('<%= command.id %>', id),
@@ -86,7 +80,7 @@ async function run(line: string): Promise<{code: number | null; stdout: string; 
 }
 
 test('every command has an example', () => {
-  expect(Object.keys(commands).filter((id) => !examples.some((example) => example.id === id))).toEqual([]);
+  expect(Object.keys(ownCommands).filter((id) => !examples.some((example) => example.id === id))).toEqual([]);
 });
 
 test.each(examples)('$example does what it says', async ({id, example}) => {

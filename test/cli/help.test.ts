@@ -1,26 +1,13 @@
-import {readFile} from 'node:fs/promises';
-import {fileURLToPath} from 'node:url';
 import {describe, expect, test} from 'vitest';
 import {definitions, settingKeys, variableOf} from '../../src/cli/settings/definitions.js';
 import {exitCodeMeanings} from '../../src/errors/index.js';
+import {ownCommands} from './own-commands.js';
 import {binary, runCli} from './spawn-cli.js';
 
-interface Flag {
-  readonly name: string;
-  readonly env?: string;
-  readonly helpGroup?: string;
-  readonly summary?: string;
-}
-interface Manifest {
-  readonly commands: Readonly<Record<string, {readonly flags: Readonly<Record<string, Flag>>}>>;
-}
-
-const manifest = fileURLToPath(new URL('../../oclif.manifest.json', import.meta.url));
-const {commands} = JSON.parse(await readFile(manifest, 'utf8')) as Manifest;
 const variables = new Map(settingKeys.map((key) => [definitions[key].flag?.name, variableOf(key)]));
 
-describe.each(Object.keys(commands))('the help of %s', (id) => {
-  const flags = Object.values(commands[id]?.flags ?? {});
+describe.each(Object.keys(ownCommands))('the help of %s', (id) => {
+  const flags = Object.values(ownCommands[id]?.flags ?? {});
 
   test('has every flag in a group, with a summary', () => {
     expect(flags.filter(({helpGroup, summary}) => helpGroup === undefined || summary === undefined)).toEqual([]);

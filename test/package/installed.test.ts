@@ -1,5 +1,5 @@
 import {createHash} from 'node:crypto';
-import {mkdir, mkdtemp, readFile, readdir, readlink, rm, writeFile} from 'node:fs/promises';
+import {cp, mkdir, mkdtemp, readFile, readdir, readlink, rm, stat, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
@@ -122,8 +122,7 @@ describe('the installed package', () => {
       packages: Record<string, {hasInstallScript?: true}>;
     };
     const scripted = Object.entries(lock.packages).filter(([, {hasInstallScript}]) => hasInstallScript === true);
-    // Yarn's script removes another yarn, when it is installed globally; nothing here needs that.
-    expect(scripted.map(([place]) => place)).toEqual(['node_modules/yarn']);
+    expect(scripted.map(([place]) => place)).toEqual([]);
   });
 
   test.each([
@@ -179,6 +178,21 @@ describe('the installed package', () => {
     }
     expect(declarations).not.toEqual([]);
     expect(Object.keys(dependencies)).toEqual(expect.arrayContaining([...imported]));
+  });
+
+  test('brings at most 200 packages and 30 MB', async () => {
+    const entries = await readdir(path.join(host, 'node_modules'), {recursive: true, withFileTypes: true});
+    const manifests = entries.filter(
+      ({name, parentPath}) =>
+        name === 'package.json' && /[/\\]node_modules[/\\](?:@[^/\\]+[/\\])?[^/\\]+$/.test(parentPath),
+    );
+    const files = entries.filter((entry) => entry.isFile());
+    const sizes = await Promise.all(files.map(({name, parentPath}) => stat(path.join(parentPath, name))));
+    // What they take of a disk: whole blocks.
+    const bytes = sizes.reduce((sum, {size}) => sum + Math.ceil(size / 4096) * 4096, 0);
+    expect(manifests.length).toBeGreaterThan(100);
+    expect(manifests.length).toBeLessThanOrEqual(200);
+    expect(bytes).toBeLessThanOrEqual(30e6);
   });
 
   test('contains what it needs to run and to be read, and nothing else', async () => {
@@ -255,6 +269,38 @@ describe('a plugin that is linked', () => {
     expect((await backends(mycli)).map(({name}) => name)).toEqual(['api', 'legacy']);
     expect(await mycli(['plugins:install', `file://${pluginTarball}`])).toMatchObject({code: 0});
     expect((await backends(mycli)).map(({name}) => name)).toEqual(['api', 'legacy', 'directory']);
+  });
+
+  test('is updated, listed and inspected, with the npm that Node brings', async () => {
+    expect(await mycli(['plugins:update'])).toMatchObject({code: 0});
+    expect((await mycli(['plugins'])).stdout).toContain('mycli-plugin-directory 0.1.0');
+    expect((await mycli(['plugins:inspect', 'mycli-plugin-directory'])).stdout).toContain('version 0.1.0');
+    const {stdout} = await mycli(['plugins', '--json']);
+    expect(JSON.parse(stdout)).toContainEqual(expect.objectContaining({name: 'mycli-plugin-directory', type: 'user'}));
+  });
+
+  test('is gone after plugins:reset', async () => {
+    expect(await mycli(['plugins:reset'])).toMatchObject({code: 0});
+    expect((await backends(mycli)).map(({name}) => name)).toEqual(['api', 'legacy']);
+  });
+
+  test.each(['file:///nowhere.tgz', 'mycli-plugin-acme'])('is not installed without npm: %s', async (plugin) => {
+    const {code, stdout, stderr} = await mycli(['plugins:install', plugin, '--json'], {PATH: folder});
+    expect(stderr).toContain('npm is not in PATH.');
+    expect({code, ...JSON.parse(stdout)}).toMatchObject({code: 3, error: {code: 'ERR_PROGRAM_MISSING', exitCode: 3}});
+  });
+
+  test.each([
+    ['package-lock.json', 'npm'],
+    ['yarn.lock', 'yarn'],
+  ])('is linked with a %s only with %s, or without its dependencies', async (lockFile, program) => {
+    const plugin = path.join(folder, `locked-with-${program}`);
+    await cp(path.join(folder, 'alone/node_modules/mycli-plugin-directory'), plugin, {recursive: true});
+    await writeFile(path.join(plugin, lockFile), '');
+    const {code, stderr} = await mycli(['plugins:link', plugin], {PATH: folder});
+    expect(stderr).toContain(`${program} is not in PATH.`);
+    expect(code).toBe(3);
+    expect(await mycli(['plugins:link', plugin, '--no-install'], {PATH: folder})).toMatchObject({code: 0});
   });
 });
 

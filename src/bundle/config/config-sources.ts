@@ -7,13 +7,16 @@ import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {loadModule, readTextFile} from '../../modules/load-module.js';
 import {describeProblems, fieldProblems} from '../option-schemas.js';
 import type {BundlePlanOptions} from './check-options.js';
-import {diskConfigSchema, serverConfigKeys, serverConfigSchema, type BundleContent} from './content-schema.js';
+import {diskConfigSchema, serverConfigKeys, serverConfigSchema} from './content-schema.js';
+import type {BundleConfig} from '../types.js';
 
 /** What one source says about a bundle's configuration. */
 export interface ConfigSource {
   /** `option`, or the file, relative to the working directory when it is below it. */
   readonly from: string;
-  readonly content: BundleContent;
+  readonly content: {
+    readonly [Key in 'ssrOnly' | 'ssrShared' | 'ssrParameters' | 'bundleMetadata']?: BundleConfig[Key] | undefined;
+  };
   /** Top-level keys of an on-disk file that have no meaning here and are kept. */
   readonly otherKeys?: Readonly<Record<string, unknown>> | undefined;
 }

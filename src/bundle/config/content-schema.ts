@@ -116,8 +116,3 @@ export const archivedConfigSchema = v.pipe(
     bundleMetadata: v.optional(bundleMetadata),
   }),
 );
-
-/** What a source of settings says about a bundle's configuration. */
-export type BundleContent = {
-  readonly [Key in 'ssrOnly' | 'ssrShared' | 'ssrParameters' | 'bundleMetadata']?: BundleConfig[Key] | undefined;
-};

@@ -3,6 +3,7 @@ import {createError} from '../../errors/index.js';
 import {isOclifError} from '../errors/oclif-errors.js';
 import {isRuntimeCliError} from '../../errors/index.js';
 import {noSuchCommand} from '../errors/no-such-command.js';
+import {isOclifCommand} from './oclif-commands.js';
 import {sessions} from './session.js';
 
 /**
@@ -39,7 +40,7 @@ interface ForeignCommand {
  */
 export const prerun: Hook.Prerun = ({Command}) => {
   const session = sessions.getStore();
-  if (session !== undefined && Command.plugin?.isRoot === false) {
+  if (session !== undefined && (Command.plugin?.isRoot === false || isOclifCommand(Command.id))) {
     session.foreign = true;
     session.output.releaseStdout();
   }

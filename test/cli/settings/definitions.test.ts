@@ -7,6 +7,7 @@ import {definitions, secretKeys, settingKeys, summaryOf, variableOf} from '../..
 import type {SettingKey} from '../../../src/cli/settings/definitions.js';
 import {judged, type Kind} from '../../../src/cli/settings/kinds.js';
 import {isSecretName} from '../../../src/cli/settings/secret.js';
+import {ownCommands} from '../own-commands.js';
 import {binary, runCli} from '../spawn-cli.js';
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url));
@@ -124,10 +125,7 @@ describe('the table of settings', () => {
   });
 
   test('tells shells the values that there are, and no command judges them before they are resolved', async () => {
-    const {commands} = JSON.parse(await read('oclif.manifest.json')) as {
-      commands: Record<string, {flags: Record<string, {options?: readonly string[]}>}>;
-    };
-    const flags = commands['config:show']?.flags ?? {};
+    const flags = ownCommands['config:show']?.flags ?? {};
     for (const {flag, kind} of Object.values(definitions)) {
       if (flag !== undefined) expect(flags[flag.name]?.options).toEqual(kind.options);
     }

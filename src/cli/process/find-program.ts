@@ -1,0 +1,33 @@
+import {constants} from 'node:fs';
+import {access, stat} from 'node:fs/promises';
+import {delimiter, join} from 'node:path';
+import process from 'node:process';
+import {createError} from '../../errors/index.js';
+
+/**
+ * The path of a program that `PATH` has. oclif's commands for plugins find npm with it (scripts/bundle.js).
+ * @throws RuntimeCliError `ERR_PROGRAM_MISSING`.
+ */
+export async function findProgram(name: string, {env, platform} = process): Promise<string> {
+  const endings = platform === 'win32' ? (env['PATHEXT'] ?? '.EXE;.CMD;.BAT;.COM').split(';') : [''];
+  for (const folder of (env['PATH'] ?? '').split(delimiter)) {
+    for (const ending of endings) {
+      const path = join(folder, name + ending.toLowerCase());
+      if (folder !== '' && (await isProgram(path))) return path;
+    }
+  }
+  const suggestion =
+    name === 'npm'
+      ? 'npm comes with Node.js: add the folder that contains it to PATH, then try again.'
+      : `Install ${name}, or install the dependencies of the plugin yourself and run mycli plugins:link --no-install DIR.`;
+  throw createError('ERR_PROGRAM_MISSING', `${name} is not in PATH.`, {suggestions: [suggestion]});
+}
+
+async function isProgram(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.X_OK);
+    return (await stat(path)).isFile();
+  } catch {
+    return false;
+  }
+}

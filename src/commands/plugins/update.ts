@@ -1,0 +1,3 @@
+import {commands} from '@oclif/plugin-plugins';
+
+export default commands['plugins:update'];

@@ -1,0 +1,22 @@
+import {readFileSync} from 'node:fs';
+import {isOclifCommand} from '../../src/cli/process/oclif-commands.js';
+
+interface Flag {
+  readonly name: string;
+  readonly env?: string;
+  readonly helpGroup?: string;
+  readonly summary?: string;
+  readonly options?: readonly string[];
+}
+interface Command {
+  readonly flags: Readonly<Record<string, Flag>>;
+  readonly examples?: readonly string[];
+}
+
+const path = new URL('../../oclif.manifest.json', import.meta.url);
+const {commands} = JSON.parse(readFileSync(path, 'utf8')) as {readonly commands: Readonly<Record<string, Command>>};
+
+/** What the manifest says of the commands that we wrote, by their ids. */
+export const ownCommands: Readonly<Record<string, Command>> = Object.fromEntries(
+  Object.entries(commands).filter(([id]) => !isOclifCommand(id)),
+);
