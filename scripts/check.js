@@ -14,7 +14,7 @@ const checks = [
   {name: 'reference', command: 'npm run docs:check'},
   {name: 'published package', command: 'npm run test:published', after: ['build']},
   {name: 'docs', command: 'npm run docs:generate', after: ['build']},
-  {name: 'dependencies', command: 'npm run docs:dependencies'},
+  {name: 'dependencies', command: 'npm run docs:dependencies', after: ['build']},
   // Those of test/package check the layers too.
   {name: 'tests', command: 'npm run test:coverage', after: 'all above'},
   {name: 'drift', command: 'node scripts/drift.js', after: 'all above'},

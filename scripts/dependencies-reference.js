@@ -1,21 +1,28 @@
-// Writes docs/reference/dependencies.md from the lock file, what is installed and dependency-reasons.js. Fails when a
-// runtime dependency has no reason, and when a reason has no dependency.
-import {existsSync, readdirSync, readFileSync, statSync, writeFileSync} from 'node:fs';
+// Writes the tables of docs/reference/dependencies.md from the lock file, what is installed, what is in dist and
+// dependency-reasons.js. Fails when a package that we want for users has no reason, and when a reason has no package.
+import {existsSync, readdirSync, readFileSync, statSync} from 'node:fs';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {reasons} from './dependency-reasons.js';
+import {fillPage} from './fill-page.js';
 import {licenceOf} from './licence-of.js';
+import {bundledPackages, packages} from './shipped.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const {packages} = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
 const direct = Object.keys(packages[''].dependencies);
+const bundled = new Set(bundledPackages());
+/** Those of our tools that are none: dist contains them. */
+const inside = Object.keys(packages[''].devDependencies).filter((name) =>
+  bundled.has(`${name}@${packages[`node_modules/${name}`].version}`),
+);
+const wanted = [...direct, ...inside];
 
-const undescribed = direct.filter((name) => !Object.hasOwn(reasons, name));
-const gone = Object.keys(reasons).filter((name) => !direct.includes(name));
+const undescribed = wanted.filter((name) => !Object.hasOwn(reasons, name));
+const gone = Object.keys(reasons).filter((name) => !wanted.includes(name));
 if (undescribed.length + gone.length > 0) {
-  for (const name of undescribed) console.error(`Runtime dependency without a reason: ${name}.`);
-  for (const name of gone) console.error(`Reason without a runtime dependency: ${name}.`);
-  console.error('Say in scripts/dependency-reasons.js why a runtime dependency is worth what it brings.');
+  for (const name of undescribed) console.error(`Without a reason: ${name}.`);
+  for (const name of gone) console.error(`A reason without a package: ${name}.`);
+  console.error('Say in scripts/dependency-reasons.js why a package is worth what it brings.');
   process.exit(1);
 }
 
@@ -89,40 +96,26 @@ const rows = direct.map((name) => {
   const sizes = `${megabytes([path])} | ${brought.size - 1} | ${megabytes(brought)}`;
   return `| \`${name}\` | ${packages[path].version} | ${reasons[name]} | ${sizes} | ${declaredLicence(path)} |`;
 });
-
 const licences = tally([...all].map(declaredLicence)).map(([licence, count]) => `${licence} (${count})`);
+
+const insideRows = inside.map((name) => {
+  const path = `node_modules/${name}`;
+  return `| \`${name}\` | ${packages[path].version} | ${reasons[name]} | ${declaredLicence(path)} |`;
+});
 const withScript = [...all].filter((path) => packages[path].hasInstallScript === true);
-const scripted = withScript.map((path) => `\`${path.slice(path.lastIndexOf('node_modules/') + 13)}\``);
 
-const page = `# Runtime dependencies
-
-<!-- Written by scripts/dependencies-reference.js from package-lock.json and scripts/dependency-reasons.js. -->
-
-What \`npm install\` of mycli brings, in the versions that the lock file pins. Sizes are those of the files, in megabytes; what
-several packages bring is counted with each of them, and once in the sum.
-
-| package | version | why | size | brings packages | with them | licence |
+fillPage('dependencies.md', {
+  installed: `
+| package | version | why | MB | brings packages | MB with them | licence |
 | --- | --- | --- | --- | --- | --- | --- |
 ${rows.join('\n')}
 
-Together: ${direct.length} dependencies, ${all.size} packages, ${megabytes(all)} MB. Without \`@oclif/plugin-plugins\` it would be ${smaller.size}
-packages and ${megabytes(smaller)} MB.
+${direct.length} dependencies, ${all.size} packages, ${megabytes(all)} MB. Licenses: ${licences.join(', ')}.`,
+  inside: `
+| package | version | why | licence |
+| --- | --- | --- | --- |
+${insideRows.join('\n')}
 
-Licences: ${licences.join(', ')}.
-
-The build copies what is run of them into \`dist\`, for a faster start, except jiti and oclif's plugins (see
-[Architecture](../ARCHITECTURE.md)). They are dependencies all the same: plugins and types need \`@oclif/core\` and \`got\`, and audits and
-bills of materials look for what is inside \`dist\` in the list of dependencies.
-
-## Install scripts
-
-mycli has none and needs none: \`npm install --ignore-scripts\` is enough, and is how the tests install it. Packages with one:
-${scripted.join(', ') || 'none'}. Yarn's only makes room for Yarn when that is installed globally.
-
-## Advisories
-
-\`npm audit --omit=dev\` runs before every release and stops it at any finding. A finding that cannot reach mycli may be let
-through only with a reason and a date, here. There is none.
-`;
-
-writeFileSync(join(root, 'docs/reference/dependencies.md'), page);
+dist contains code of ${bundled.size} packages.`,
+  scripts: `Packages with an install script: ${withScript.map((path) => `\`${path.slice(13)}\``).join(', ') || 'none'}.`,
+});

@@ -1,4 +1,4 @@
-/** Why each runtime dependency is one: the words of docs/reference/dependencies.md. */
+/** Why each package that users get is worth it: the words of docs/reference/dependencies.md. */
 export const reasons = {
   '@eslint-community/regexpp':
     'Reads the regular expressions that picomatch makes of patterns. They are foreign and can take exponential time: an automaton ' +
@@ -7,8 +7,7 @@ export const reasons = {
   '@oclif/plugin-autocomplete': 'The command `autocomplete`: completion for bash, zsh and PowerShell.',
   '@oclif/plugin-help': 'The command `help`.',
   '@oclif/plugin-plugins':
-    'The commands `plugins`, by which users install backends. It brings npm and yarn, half of all that is installed: without it a ' +
-    'plugin could only be a dependency beside mycli.',
+    'The commands `plugins`, by which users install backends. As a dependency it would bring npm and Yarn: 155 packages and 24 MB.',
   '@oclif/plugin-version': 'The command `version`.',
   '@standard-schema/spec': 'The types by which a plugin declares its options with the validator it likes. Types only.',
   archiver: "Writes tar archives. Most of its weight is tar-stream's.",
@@ -20,6 +19,7 @@ export const reasons = {
   ignore: 'The rules of `.bundleignore`, which are those of gitignore.',
   jiti: 'Loads TypeScript without a build: `config.server.ts` and `mycli.config.ts`.',
   listr2: 'Shows the steps of a command and how far they are.',
+  minimatch: 'Part of `@oclif/core`. Our tests compare their globs with its.',
   mime: 'Knows the content types of the files that the local runtime serves.',
   picomatch: 'Says what the patterns for server-only and shared files mean.',
   'pretty-bytes': 'Sizes for people.',

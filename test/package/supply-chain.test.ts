@@ -1,5 +1,8 @@
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
 import {readdir, readFile} from 'node:fs/promises';
 import path from 'node:path';
+import {text} from 'node:stream/consumers';
 import {describe, expect, test} from 'vitest';
 import {root} from './install.js';
 import {problemsOf, type LockedPackage, type LockFile} from './lock-file.js';
@@ -38,6 +41,60 @@ describe('a lock file', () => {
   ])('with %s is refused', (_, entry) => {
     expect(problemsOf(lockWith({}))).toEqual([]);
     expect(problemsOf(lockWith(entry))).toHaveLength(1);
+  });
+});
+
+describe('what the release workflow checks of npm audit and npm sbom', () => {
+  const advisory = {severity: 'high', title: 'Prototype pollution', url: 'https://advisories.example/1'};
+  const found = (path: string, ...via: readonly unknown[]) => ({[path]: {nodes: [`node_modules/${path}`], via}});
+
+  async function shipped(task: 'audit' | 'sbom', report: unknown): Promise<{code: number; stdout: string}> {
+    const child = spawn(process.execPath, ['scripts/shipped.js', task], {cwd: root, stdio: ['pipe', 'pipe', 'ignore']});
+    child.stdin.end(JSON.stringify(report));
+    const [stdout, [code]] = await Promise.all([text(child.stdout), once(child, 'exit') as Promise<[number]>]);
+    return {code, stdout};
+  }
+
+  test('is what npm installs and what dist contains, and none of our tools', async () => {
+    const vulnerabilities = {
+      ...found('got', advisory),
+      ...found('valibot', advisory),
+      ...found('vitest', advisory),
+      ...found('yarn', advisory),
+      ...found('@oclif/plugin-plugins', 'yarn'),
+    };
+    const {code, stdout} = await shipped('audit', {vulnerabilities});
+    expect(code).toBe(1);
+    expect(stdout.split('\n').map((line) => line.replace(/@\d.*/, ''))).toEqual(['got', 'valibot', '']);
+  });
+
+  test('passes when only our tools have findings', async () => {
+    expect(await shipped('audit', {vulnerabilities: found('vitest', advisory)})).toMatchObject({code: 0});
+  });
+
+  test('fails without a report', async () => {
+    expect(await shipped('audit', {message: '405 Method Not Allowed'})).toMatchObject({code: 1, stdout: ''});
+  });
+
+  test('lists them in the SBOM', async () => {
+    const {packages} = JSON.parse(await readFile(path.join(root, 'package-lock.json'), 'utf8')) as LockFile;
+    const ref = (name: string) => `${name}@${packages[`node_modules/${name}`]?.version ?? ''}`;
+    const refs = ['got', 'valibot', 'vitest'].map(ref);
+    const {stdout} = await shipped('sbom', {
+      bomFormat: 'CycloneDX',
+      metadata: {component: {'bom-ref': 'mycli@0.1.0'}},
+      components: refs.map((bomRef) => ({'bom-ref': bomRef})),
+      dependencies: [
+        {ref: 'mycli@0.1.0', dependsOn: refs},
+        {ref: ref('vitest'), dependsOn: [ref('valibot')]},
+      ],
+    });
+    expect(JSON.parse(stdout)).toEqual({
+      bomFormat: 'CycloneDX',
+      metadata: {component: {'bom-ref': 'mycli@0.1.0'}},
+      components: [{'bom-ref': ref('got')}, {'bom-ref': ref('valibot')}],
+      dependencies: [{ref: 'mycli@0.1.0', dependsOn: [ref('got'), ref('valibot')]}],
+    });
   });
 });
 
