@@ -7,6 +7,7 @@ import {promisify} from 'node:util';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import type {PushResult} from '../../src/operations/options.js';
 import {startLocalRuntime, type LocalRuntime, type LocalRuntimeOptions} from '../../src/testing/index.js';
+import {closedOrigin} from '../faults/fault-server.js';
 import {runtimeEnvironment} from './runtime-environment.js';
 import {binary, runCli, start, type Ended} from './spawn-cli.js';
 
@@ -212,8 +213,10 @@ describe('bundle:push', () => {
 
   test('a server that cannot be reached is exit code 6', async () => {
     await startRuntime();
-    await runtime.close();
-    const {code, stdout} = await mycli(['bundle:push', '--json', '--max-retries', '1']);
+    // Not that of a server that was closed: another test may have been given its port.
+    const origin = await closedOrigin();
+    const env = {MYCLI_API_ORIGIN: origin, MYCLI_RUNTIME_ORIGIN: origin, MYCLI_TOKEN_URL: `${origin}/token`};
+    const {code, stdout} = await mycli(['bundle:push', '--json', '--max-retries', '1'], env);
     expect(code).toBe(6);
     expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_NETWORK', exitCode: 6}});
   });
