@@ -2,7 +2,7 @@ import {createError, type RuntimeCliError} from '../../errors/index.js';
 import type {Environment} from '../../http/types.js';
 import type {Output} from '../output/output.js';
 import {definitions, variableOf, type SettingKey} from '../settings/definitions.js';
-import {flagAndVariable} from '../settings/describe-settings.js';
+import {flagAndVariable} from '../settings/settings.js';
 import {isVariableEmpty} from '../settings/resolve-settings.js';
 
 /** Which settings have a value, from whatever source. */
@@ -34,7 +34,7 @@ export function missingApiSettings(isSet: IsSet): readonly SettingKey[] {
 }
 
 /** How far the Api connection is set. */
-export interface ApiState {
+interface ApiState {
   /** The backend that is wanted. */
   readonly preference: string;
   readonly isSet: IsSet;

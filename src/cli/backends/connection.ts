@@ -1,14 +1,13 @@
 import type {ApiRuntimeConnection} from '../../backends/api/backend.js';
+import {createError} from '../../errors/index.js';
 import {ApiKeyStrategy, BearerTokenStrategy, OAuthClientCredentialsStrategy} from '../../http/auth/strategies.js';
-import {isInsecureOrigin, normalizeOrigin, parseServiceUrl} from '../../http/origin.js';
+import {isInsecureOrigin, normalizeOrigin, parseServiceUrl, shownAddress} from '../../http/origin.js';
 import type {AuthStrategy, Environment} from '../../http/types.js';
-import {isApiUnset, missingApiSettings} from './api-completeness.js';
 import type {Output} from '../output/output.js';
 import type {SettingKey} from '../settings/definitions.js';
-import {flagAndVariable} from '../settings/describe-settings.js';
 import {secretValues} from '../settings/load-settings.js';
-import type {Setting, Settings} from '../settings/settings.js';
-import {assertTrustedOrigin} from './trusted-origins.js';
+import {flagAndVariable, type Setting, type Settings} from '../settings/settings.js';
+import {isApiUnset, missingApiSettings} from './api-completeness.js';
 
 /** How the backends are reached, as operations take it. */
 export interface Connection {
@@ -39,7 +38,7 @@ export interface Connection {
 }
 
 /** What a connection is made with. */
-export interface ConnectionContext {
+interface ConnectionContext {
   readonly env: Environment;
   readonly output: Pick<Output, 'warn' | 'addSecrets'>;
 }
@@ -124,4 +123,33 @@ function checked(context: ConnectionContext, url: string, {source}: Setting<stri
 
 function checkedOrigin(context: ConnectionContext, setting: Setting<string>, credentialsGo: boolean): string {
   return checked(context, normalizeOrigin(setting.source.name, setting.value), setting, credentialsGo);
+}
+
+const variable = 'MYCLI_TRUSTED_ORIGINS';
+
+/**
+ * Refuses to send credentials to an origin that `MYCLI_TRUSTED_ORIGINS` (separated by commas or spaces) does not list:
+ * a pull request's configuration file cannot send a CI system's keys away. Without the variable every origin is trusted.
+ * @param name what named the origin: a flag, a variable or a file.
+ * @throws RuntimeCliError `ERR_ORIGIN_UNTRUSTED`; `ERR_ORIGIN_INVALID` for a list that cannot be read.
+ */
+export function assertTrustedOrigin(url: string, name: string, env: Environment): void {
+  const entries = (env[variable] ?? '').split(/[\s,]+/).filter((entry) => entry !== '');
+  if (entries.length === 0) return;
+  const {origin} = new URL(url);
+  if (entries.some((entry) => originOf(entry) === origin)) return;
+  throw createError('ERR_ORIGIN_UNTRUSTED', `Credentials would go to ${origin}, which ${variable} does not list.`, {
+    suggestions: [`The address comes from ${name}: correct it there, or add ${origin} to ${variable}.`],
+    details: {origin},
+  });
+}
+
+function originOf(entry: string): string {
+  try {
+    return new URL(/^[a-z]+:\/\//i.test(entry) ? entry : `https://${entry}`).origin;
+  } catch {
+    throw createError('ERR_ORIGIN_INVALID', `${variable} lists ${shownAddress(entry)}, which is not an origin.`, {
+      suggestions: ['List origins such as https://runtime.example.com, separated by commas.'],
+    });
+  }
 }

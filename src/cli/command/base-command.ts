@@ -8,9 +8,9 @@ import {Command} from '../process/oclif.js';
 import {createSession, sessions, type Session} from '../process/session.js';
 
 /** The flags of a command, as the command line gave them. */
-export type CommandFlags<T extends typeof Command> = Interfaces.InferredFlags<typeof globalFlags & T['flags']>;
+type CommandFlags<T extends typeof Command> = Interfaces.InferredFlags<typeof globalFlags & T['flags']>;
 /** The arguments of a command. */
-export type CommandArgs<T extends typeof Command> = Interfaces.InferredArgs<T['args']>;
+type CommandArgs<T extends typeof Command> = Interfaces.InferredArgs<T['args']>;
 
 /**
  * The base of every command: parses and runs `execute`. Its document and its errors are left to run.ts, the one place

@@ -5,11 +5,10 @@ import {createError} from '../../errors/index.js';
 import type {Environment, Logger} from '../../http/types.js';
 import type {CredentialFile} from '../credentials/credential-file.js';
 import type {Output} from '../output/output.js';
-import type {Session} from '../process/session.js';
+import type {Session, TemporaryDirectories} from '../process/session.js';
 import type {ExplainedSettings} from '../settings/explain-settings.js';
 import type {FlagValues} from '../settings/resolve-settings.js';
 import type {Settings} from '../settings/settings.js';
-import type {TemporaryDirectories} from '../process/temporary.js';
 
 export type {JsonDocument} from '../output/output.js';
 
@@ -49,7 +48,7 @@ export interface CommandContext {
 }
 
 /** What a context is made of, beside the session. */
-export interface CommandContextOptions {
+interface CommandContextOptions {
   /** Flags as the command line gave them. */
   readonly flags: FlagValues;
   readonly config: Pick<Interfaces.Config, 'version' | 'userAgent' | 'configDir' | 'dataDir'>;

@@ -1,11 +1,14 @@
-import type {WaitOptions} from '../../operations/options.js';
 import type {BundleFormat, BundleV2MatchMode, BundleV2Metadata} from '../../bundle/types.js';
 import {createError} from '../../errors/index.js';
+import type {Logger} from '../../http/types.js';
+import type {WaitOptions} from '../../operations/options.js';
+import type {Host, RunSteps} from '../../operations/steps.js';
 import {definitions, settingKeys} from '../settings/definitions.js';
 import type {Settings} from '../settings/settings.js';
+import type {CommandContext} from './command-context.js';
 
 /** What the settings say about a bundle, in the names of `interface.md`. Unset: the library's defaults apply. */
-export interface BundleOptions {
+interface BundleOptions {
   /** Absolute. */
   readonly buildDirectory: string;
   /** Absolute. */
@@ -93,4 +96,38 @@ export function rejectV2OnlyFlags(format: BundleFormat, settings: Settings, v2Fl
 /** What the settings say about waiting for a deployment, in the names of the operations. */
 export function waitOptions({wait, pollInterval, timeout}: Settings): WaitOptions & {readonly wait: boolean} {
   return {wait: wait.value, pollInterval: pollInterval.value, timeout: timeout.value};
+}
+
+/** What a command tells its operations of itself. */
+interface CommandHostOptions {
+  /** Masked in everything that they say. */
+  readonly secrets?: readonly string[];
+  /** Lines that tell where each setting comes from, shown with the choice of the backend. */
+  readonly resolved?: readonly string[];
+}
+
+/** The steps that change something on a server: when something ends the process there, nobody knows what came of it. */
+const changingSteps: ReadonlySet<string> = new Set(['upload', 'deploy', 'delete']);
+
+/** What the operations of a command know of the process. Their steps are shown on its terminal. */
+export function commandHost(context: CommandContext, {secrets = [], resolved = []}: CommandHostOptions = {}): Host {
+  const {cwd, env, output, userAgent, now, temporary, noteChange} = context;
+  const logger: Logger = {
+    debug: (message) => output.debug(message),
+    // A task list that is redrawn tells of waits by itself.
+    info: (message) => (output.interactive ? output.debug(message) : output.info(message)),
+    warn: (message) => output.warn(message),
+  };
+  const runSteps: RunSteps = async (steps, operation) => {
+    const {createStepRunner} = await import('../../progress/run-steps.js');
+    return createStepRunner(output, resolved)(steps, (step) =>
+      operation((name, run) =>
+        step(name, async (view) => {
+          if (changingSteps.has(name)) noteChange(steps.find((declared) => declared.name === name)?.title);
+          return run(view).finally(() => noteChange(undefined));
+        }),
+      ),
+    );
+  };
+  return {cwd, env, logger, userAgent, secrets, now, runSteps, createTemporaryDirectory: () => temporary.create()};
 }

@@ -1,9 +1,38 @@
 import {chmod, rm, stat} from 'node:fs/promises';
 import {join} from 'node:path';
+import * as v from 'valibot';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {makePrivateDirectory, readPrivateFile, replacePrivateFile} from '../../files/write-files.js';
-import type {OriginCredentials} from './credential-schema.js';
+
+const text = v.pipe(v.string(), v.nonEmpty());
+
+const clientSecret = v.object({
+  kind: v.literal('client-secret'),
+  clientId: text,
+  clientSecret: text,
+  /** The only token endpoint that the secret may go to. */
+  tokenUrl: v.pipe(text, v.url()),
+});
+const apiToken = v.object({kind: v.literal('api-token'), token: text});
+
+const originCredentials = v.object({
+  /** For the legacy backend. */
+  apiKey: v.optional(v.object({key: text, user: v.optional(text)})),
+  /** For the Api backend. */
+  api: v.optional(v.variant('kind', [clientSecret, apiToken])),
+});
+
+/** Checks the file of stored credentials. */
+const parseCredentialFile = v.safeParser(
+  v.object({
+    version: v.literal(1),
+    origins: v.record(v.string(), originCredentials),
+  }),
+);
+
+/** The credentials of one origin, with their secrets: never shown. */
+export type OriginCredentials = v.InferOutput<typeof originCredentials>;
 
 /** Where credentials are stored. */
 export interface CredentialFile {
@@ -41,7 +70,6 @@ export async function readCredentials(file: CredentialFile): Promise<StoredCrede
   });
   if (stored === undefined) return {};
   await warnOfLooseModes(file);
-  const {parseCredentialFile} = await import('./credential-schema.js');
   const result = parseCredentialFile(stored.value);
   if (result.success) return result.output.origins;
   // What was found is not repeated, nor JSON's own complaint: both may hold a secret.

@@ -1,8 +1,12 @@
 import {normalizeOrigin, parseServiceUrl} from '../../http/origin.js';
 import {Secret} from '../settings/secret.js';
 import type {Setting, SettingSource, Settings} from '../settings/settings.js';
-import {readCredentials, type CredentialFile, type StoredCredentials} from './credential-file.js';
-import type {OriginCredentials} from './credential-schema.js';
+import {
+  readCredentials,
+  type CredentialFile,
+  type StoredCredentials,
+  type OriginCredentials,
+} from './credential-file.js';
 
 /**
  * The settings, with stored credentials where nothing stronger names any. Those of an origin are taken as a whole or not

@@ -1,5 +1,5 @@
 import {isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
-import {withoutPlugin} from '../process/abnormal-end.js';
+import {withoutPlugin} from '../process/process-end.js';
 import {isOclifError, isUsageError, usageError, type OclifError} from './oclif-errors.js';
 
 /** An error report. */

@@ -4,7 +4,7 @@ import {exitCodeMeanings} from '../../errors/index.js';
 type NameList = readonly (readonly [name: string, meaning: string])[];
 
 /** A part of a page: prose, or a list, which may have to be loaded. */
-export interface HelpSection {
+interface HelpSection {
   readonly title: string;
   readonly body: string | NameList | (() => Promise<NameList>);
 }

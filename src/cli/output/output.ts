@@ -2,8 +2,7 @@ import {Writable} from 'node:stream';
 import {styleText} from 'node:util';
 import {createError} from '../../errors/index.js';
 import type {Logger} from '../../http/types.js';
-import {annotation, withoutCommands, withoutCommandsInJson} from '../ci/workflow-commands.js';
-import {escapeControls, sanitize} from './sanitize.js';
+import {annotation, withoutCommands, withoutCommandsInJson, escapeControls, sanitize} from './sanitize.js';
 import {terminalWidth} from './terminal.js';
 
 /** A result for programs: plain JSON, without `schemaVersion`. */

@@ -1,12 +1,10 @@
 import {createError, isRuntimeCliError} from '../../errors/index.js';
-import {endedEarly, ownExit, watchProcess} from './abnormal-end.js';
-import {guardDescriptor} from './descriptor-guard.js';
+import {endedEarly, ownExit, watchProcess, ownSignals} from './process-end.js';
+import {guardDescriptor, pluginOnStack, runningPlugin} from './foreign-code.js';
 import type {Body, ErrorDocument} from '../output/documents.js';
 import {reportError} from '../errors/error-report.js';
 import {isOclifError, requestedExitCode} from '../errors/oclif-errors.js';
-import {pluginOnStack, runningPlugin} from './foreign-code.js';
-import {guardHooks} from './guarded-hooks.js';
-import {ownSignals} from './interruption.js';
+import {guardHooks} from './hooks.js';
 import {runOclif, settings} from './oclif.js';
 import {pluginSources} from './plugin-sources.js';
 import {createSession, sessions, type Session} from './session.js';

@@ -1,13 +1,13 @@
 import {AsyncLocalStorage} from 'node:async_hooks';
 import {tmpdir} from 'node:os';
 import {isCI} from 'ci-info';
+import type {TemporaryDirectory} from '../../files/temporary-directory.js';
 import {createRedactor} from '../../http/redact.js';
 import type {Environment} from '../../http/types.js';
-import {runningPlugin} from './foreign-code.js';
 import {Output, type JsonDocument} from '../output/output.js';
 import {isDebugging, isInteractive, usesColor, usesUnicode} from '../output/terminal.js';
 import {isSecretName} from '../settings/secret.js';
-import {TemporaryDirectories} from './temporary.js';
+import {runningPlugin} from './foreign-code.js';
 
 /** What the part that runs commands and the command share: made before a command exists, used after it has failed. */
 export interface Session {
@@ -74,4 +74,38 @@ export function createSession(host: NodeJS.Process, signal: AbortSignal): Sessio
 function givenSwitches(argv: readonly string[]): ReadonlySet<string> {
   const end = argv.indexOf('--');
   return new Set(end === -1 ? argv : argv.slice(0, end));
+}
+
+/** The temporary folders of this process, so that none is left behind however it ends. */
+export class TemporaryDirectories {
+  readonly #directories = new Set<TemporaryDirectory>();
+  readonly #parent: string;
+  readonly #pid: number;
+
+  /** @param parent folder that they are made in. */
+  constructor(parent: string, pid: number) {
+    this.#parent = parent;
+    this.#pid = pid;
+  }
+
+  /** Makes a private folder, after removing what killed runs left. Whoever asks for it removes it. */
+  async create(): Promise<TemporaryDirectory> {
+    const {createTemporaryDirectory, sweepTemporaryDirectories} = await import('../../files/temporary-directory.js');
+    await sweepTemporaryDirectories(this.#parent);
+    const directory = await createTemporaryDirectory(this.#parent, this.#pid);
+    this.#directories.add(directory);
+    return directory;
+  }
+
+  /** Removes those that are left, at once: the process is about to end. */
+  removeAllSync(): void {
+    for (const directory of this.#directories) {
+      try {
+        directory.removeSync();
+      } catch {
+        // The process has to end, and the next one sweeps.
+      }
+    }
+    this.#directories.clear();
+  }
 }

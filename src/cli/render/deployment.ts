@@ -1,11 +1,14 @@
+import type {BundleId, DeploymentStatus} from '../../backends/contract.js';
+import type {RuntimeBackend} from '../../backends/select.js';
+import {commandLine} from '../../errors/suggest.js';
+import type {RollbackBundleResult} from '../../operations/deploy/rollback-bundle.js';
 import type {DeployBundleResult} from '../../operations/options.js';
 import type {JsonDocument} from '../command/command-context.js';
-import type {Body, BundleDeployDocument} from '../output/documents.js';
+import type {Body, BundleDeployDocument, BundleRollbackDocument} from '../output/documents.js';
 import type {Output} from '../output/output.js';
-import {afterDeployment} from './next-command.js';
 
 /** A deployment that was accepted, or has ended. */
-export interface DeployOutcome {
+interface DeployOutcome {
   readonly result: DeployBundleResult;
   /** How long it took, in words. */
   readonly took: string;
@@ -20,10 +23,50 @@ export function renderDeployment(outcome: DeployOutcome, output: Output): JsonDo
 }
 
 /** `Bundle 42 runs on staging of shop (api) after 12.3 s.` */
-export function describeOutcome({result, took}: DeployOutcome): string {
+function describeOutcome({result, took}: DeployOutcome): string {
   const {bundleId, targetSlug, projectSlug, backend, status, deploymentId} = result;
   const where = `${targetSlug} of ${projectSlug} (${backend})`;
   if (status === 'finished') return `Bundle ${String(bundleId)} runs on ${where} after ${took}.`;
   const id = deploymentId === undefined ? '' : ` ${String(deploymentId)}`;
   return `The deployment${id} of bundle ${String(bundleId)} to ${where} is ${status}.`;
+}
+
+/** Tells what a rollback has come to and how to undo it, and gives the document of `--json`. */
+export function renderRollback(
+  outcome: DeployOutcome & {readonly result: RollbackBundleResult},
+  output: Output,
+): JsonDocument {
+  const {result} = outcome;
+  const {rolledBackFrom, projectSlug, targetSlug, backend} = result;
+  output.result(describeOutcome(outcome));
+  if (rolledBackFrom !== undefined) {
+    const where = ['--project', projectSlug, '--target', targetSlug, '--runtime-backend', backend];
+    output.result(`Undo it with: ${commandLine('bundle:deploy', rolledBackFrom, ...where)}`);
+  }
+  return {...result} satisfies Body<BundleRollbackDocument>;
+}
+
+/** Where a bundle is, or is to be deployed. */
+interface DeployedTo {
+  readonly backend: RuntimeBackend;
+  readonly projectSlug: string;
+  readonly targetSlug: string;
+}
+
+/** What to type to deploy an uploaded bundle; `TARGET` is for the user to fill in. */
+export function deployCommand(bundleId: BundleId, {backend, projectSlug}: Omit<DeployedTo, 'targetSlug'>): string {
+  return commandLine(
+    ...['bundle:deploy', bundleId, '--project', projectSlug, '--target', 'TARGET', '--runtime-backend', backend],
+  );
+}
+
+/** What to type after a deployment: how to go back when it has finished, how to look at it before. */
+export function afterDeployment(status: DeploymentStatus | undefined, where: DeployedTo): readonly string[] {
+  const {backend, projectSlug, targetSlug} = where;
+  // The backend of a plugin may have no history, which both commands need.
+  if (backend !== 'api' && backend !== 'legacy') return [];
+  const flags = ['--project', projectSlug, '--target', targetSlug, '--runtime-backend', backend];
+  return status === 'finished'
+    ? [`Go back with: ${commandLine('bundle:rollback', ...flags)}`]
+    : [`Look at it with: ${commandLine('bundle:history', ...flags)}`];
 }

@@ -1,15 +1,16 @@
 import prettyBytes from 'pretty-bytes';
+import {categoryOf, type BundlePlan} from '../../bundle/index.js';
+import {commandLine} from '../../errors/suggest.js';
+import type {BuildBundleResult} from '../../operations/build-bundle.js';
 import type {PushResult, PushRuntimeBundleBackendOptions} from '../../operations/options.js';
 import type {PushPreview} from '../../operations/push/push-runtime-bundle.js';
 import type {JsonDocument} from '../command/command-context.js';
-import type {Body, BundlePushDocument} from '../output/documents.js';
+import type {Body, BundlePushDocument, BundleBuildDocument} from '../output/documents.js';
 import type {Output} from '../output/output.js';
-import {describeAge} from './age.js';
-import {afterDeployment, deployCommand} from './next-command.js';
-import {describePlannedFiles, plannedDocument} from './plan.js';
+import {afterDeployment, deployCommand} from './deployment.js';
 
 /** A push that succeeded. */
-export interface PushOutcome {
+interface PushOutcome {
   readonly result: PushResult;
   /** How long it took, in words. */
   readonly took: string;
@@ -44,7 +45,7 @@ function describePush(result: PushResult, took: string, now: Date): string {
 }
 
 /** Tells what a push would do, and gives the document of `--json`. */
-export function renderPreview(
+export function renderPushPreview(
   {content, selection, format, unchanged}: PushPreview,
   {
     projectSlug,
@@ -71,4 +72,55 @@ export function renderPreview(
     ...(ifChanged && {unchanged: unchanged !== undefined}),
     ...(unchanged && {bundleId: unchanged.bundleId, pushedAt: unchanged.pushedAt}),
   } satisfies Body<BundlePushDocument>;
+}
+
+/** Tells what a build would contain, and gives the document of `--json`. */
+export function renderBuildPreview(plan: BundlePlan, output: Output): JsonDocument {
+  for (const line of describePlannedFiles(plan)) output.result(line);
+  return {dryRun: true, ...plannedDocument(plan)} satisfies Body<BundleBuildDocument>;
+}
+
+/** Tells what a build has made, and gives the document of `--json`. */
+export function renderBuild({bundle, manifest, warnings}: BuildBundleResult, output: Output): JsonDocument {
+  const {format, path, size, sha256, contentSha256, message, rootDir, configPath, matchMode, config, files} = bundle;
+  output.result(path);
+  output.result(`sha256 ${sha256}`);
+  output.result(`Push it with: ${commandLine('bundle:push', '--archive', path, ...(format === 'v1' ? [] : ['--v2']))}`);
+  return {
+    archive: {format, path, manifest, size, sha256, contentSha256, files: files.length},
+    message,
+    rootDir,
+    configPath,
+    matchMode,
+    config,
+    warnings,
+  } satisfies Body<BundleBuildDocument>;
+}
+
+/** What a dry run lists: each file with its size and what it is for. */
+function describePlannedFiles({files}: Pick<BundlePlan, 'files'>): readonly string[] {
+  // Not Math.max(...): there may be more files than a call takes arguments.
+  const width = files.reduce((widest, {size}) => Math.max(widest, String(size).length), 0);
+  return files.map((file) => `${categoryOf(file).padEnd(7)}  ${String(file.size).padStart(width)}  ${file.path}`);
+}
+
+/** The same for programs, with the configuration that would be written. */
+function plannedDocument(plan: BundlePlan) {
+  const {format, buildDirectory, rootDir, configPath, matchMode, message, config, totalBytes, sources} = plan;
+  const files = plan.files.map((file) => ({path: file.path, size: file.size, category: categoryOf(file)}));
+  return {format, buildDirectory, rootDir, configPath, matchMode, message, config, sources, totalBytes, files};
+}
+
+const units = [
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+  ['second', 1],
+] as const;
+
+/** How long ago something was, for people: `3 hours ago`. What lies ahead, as clocks differ, is `now`. */
+export function describeAge(time: string, now: Date): string {
+  const seconds = Math.max(0, Math.floor((now.getTime() - Date.parse(time)) / 1000));
+  const [unit, length] = units.find(([, size]) => seconds >= size) ?? (['second', 1] as const);
+  return new Intl.RelativeTimeFormat('en', {numeric: 'auto'}).format(-Math.floor(seconds / length), unit);
 }

@@ -1,9 +1,11 @@
+import type {BackendFailure} from '../../backends/registry.js';
+import type {BackendDescription} from '../backends/describe-backends.js';
 import type {JsonDocument} from '../command/command-context.js';
-import type {Body, ConfigShowDocument} from '../output/documents.js';
+import type {Body, ConfigShowDocument, BackendListDocument} from '../output/documents.js';
 import type {Output} from '../output/output.js';
-import type {ExplainedSetting, ExplainedSettings, OverriddenValue} from '../settings/explain-settings.js';
 import {definitions} from '../settings/definitions.js';
-import {renderTable, type Column} from './table.js';
+import type {ExplainedSetting, ExplainedSettings, OverriddenValue} from '../settings/explain-settings.js';
+import {renderTable, tableLines, type Column} from './table.js';
 
 /** The columns of `config:show`. */
 export const settingColumns: readonly Column<ExplainedSetting>[] = [
@@ -36,4 +38,24 @@ function showValue(value: unknown): string {
 function flagOf(name: ExplainedSetting['name']): string | undefined {
   const {flag} = definitions[name];
   return flag === undefined ? undefined : `--${flag.name}`;
+}
+
+/** Lists the backends, and gives the document of `--json`. */
+export function renderBackends(
+  backends: readonly BackendDescription[],
+  failures: readonly BackendFailure[],
+  output: Output,
+): JsonDocument {
+  const rows = backends.map(({name, plugin, version = '', summary, formats, capabilities, configured, missing}) => [
+    name,
+    `${plugin} ${version}`,
+    summary,
+    formats.join(', '),
+    capabilities.join(', '),
+    configured ? 'configured' : `missing ${missing.join(', ')}`,
+  ]);
+  for (const line of tableLines(['NAME', 'PLUGIN', 'SUMMARY', 'FORMATS', 'CAPABILITIES', 'STATE'], rows)) {
+    output.result(line);
+  }
+  return {backends, failures} satisfies Body<BackendListDocument>;
 }

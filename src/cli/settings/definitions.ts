@@ -5,7 +5,7 @@ import type {Secret} from './secret.js';
 import * as kinds from './kinds.js';
 
 /** Everything there is to say of a setting. Flags, the schema of the configuration file, help and docs come from it. */
-export interface SettingDefinition<T = unknown> {
+interface SettingDefinition<T = unknown> {
   /** Completes "No ... specified". */
   readonly label: string;
   /** Which commands have its flag (cli/flags.ts), and the heading it stands below in help. */
@@ -53,7 +53,7 @@ export const flagSets = {
   slot: 'WAITING',
 } as const;
 /** The name of a set of flags. */
-export type FlagSet = keyof typeof flagSets;
+type FlagSet = keyof typeof flagSets;
 
 const secretHelp = 'Use @FILE to read it from a file, - for stdin.';
 const globHelp = 'repeatable, comma-separated or a JSON array.';

@@ -139,7 +139,7 @@ export const statuses: Kind<readonly number[], 'several'> = {
 };
 
 /** Values by their names. */
-export type KeyValues = Readonly<Record<string, unknown>>;
+type KeyValues = Readonly<Record<string, unknown>>;
 
 /** How pairs are written: one after each flag; several in a variable, which may hold a JSON object too. */
 const pairs = {

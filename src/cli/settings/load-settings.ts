@@ -1,13 +1,18 @@
+import {readFile} from 'node:fs/promises';
+import {resolve} from 'node:path';
 import type {Readable} from 'node:stream';
+import {text as streamText} from 'node:stream/consumers';
+import * as v from 'valibot';
+import {dependenciesSchema} from '../../bundle/option-schemas.js';
+import {createError} from '../../errors/index.js';
 import type {Environment} from '../../http/types.js';
-import {loadConfigFile} from './config-file.js';
 import type {CredentialFile} from '../credentials/credential-file.js';
 import {withStoredCredentials} from '../credentials/stored-settings.js';
-import {readDependencies} from './read-dependencies.js';
-import {readSecrets} from './read-secrets.js';
+import {loadConfigFile} from './config-file.js';
+import {secretKeys, definitions, variableOf, type SecretKey} from './definitions.js';
 import {resolveSettings, type FlagValues} from './resolve-settings.js';
-import {secretKeys} from './definitions.js';
-import type {Settings} from './settings.js';
+import {Secret} from './secret.js';
+import type {Settings, Dependencies, Setting, UnreadSettings} from './settings.js';
 
 /** What the settings of a command are loaded from. */
 export interface SettingsOrigin {
@@ -45,4 +50,117 @@ export async function loadSettings(origin: SettingsOrigin): Promise<Settings> {
 /** Every secret among the settings, as it is. */
 export function secretValues(settings: Settings): readonly string[] {
   return secretKeys.flatMap((key) => settings[key]?.value.reveal() ?? []);
+}
+
+/**
+ * Reads `--dependencies`: a JSON object of names and version ranges, `@FILE` with one, or `auto`.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID`.
+ */
+async function readDependencies(
+  setting: NonNullable<UnreadSettings['dependencies']>,
+  cwd: string,
+): Promise<Setting<Dependencies>> {
+  const {value, source} = setting;
+  if (typeof value !== 'string') return {value, source};
+  if (value.trim() === 'auto') return {value: 'auto', source};
+  return {value: await readObject(value.trim(), source.name, cwd), source};
+}
+
+async function readObject(value: string, name: string, cwd: string): Promise<Readonly<Record<string, string>>> {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(value.startsWith('@') ? await readFile(resolve(cwd, value.slice(1)), 'utf8') : value);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw createError('ERR_OPTION_INVALID', `${name} cannot be read: ${reason}.`, {
+      suggestions: [`Set ${name} to a JSON object such as '{"name": "^1.2.3"}', @FILE, or auto.`],
+      cause: error,
+    });
+  }
+  const result = v.safeParse(dependenciesSchema, parsed);
+  if (result.success) return result.output;
+  throw createError('ERR_OPTION_INVALID', `${name} must be a JSON object of package names and version ranges.`);
+}
+
+/** What secrets are read with. */
+interface SecretReaderOptions {
+  /** Absolute path that `@FILE` starts from. */
+  readonly cwd: string;
+  readonly stdin: Readable;
+  /** Told once that a secret stands on the command line. */
+  readonly warn: (message: string) => void;
+}
+
+/** The settings that are secrets. */
+type Secrets = Pick<Settings, SecretKey>;
+
+/**
+ * Reads secrets: the literal text, `@FILE`, or `-` for stdin on the command line; the text itself in the environment.
+ * Space around a secret is dropped.
+ * @param unread as they are resolved.
+ * @throws RuntimeCliError `ERR_USAGE` when two secrets want stdin, `ERR_OPTION_INVALID` when one is empty or unreadable.
+ */
+export async function readSecrets(unread: Secrets, options: SecretReaderOptions): Promise<Secrets> {
+  const flags = secretKeys.filter((key) => unread[key]?.source.kind === 'flag');
+  const textOf = (key: SecretKey) => unread[key]?.value.reveal() ?? '';
+  refuseSharedStdin(flags.filter((key) => textOf(key) === '-'));
+  warnOfLiterals(
+    flags.filter((key) => textOf(key) !== '-' && !textOf(key).startsWith('@')),
+    options.warn,
+  );
+  const secrets: {[K in SecretKey]?: Setting<Secret>} = {};
+  for (const key of secretKeys) {
+    const setting = unread[key];
+    if (setting === undefined) continue;
+    const value = checkedSecret(await read(setting, options), setting.source.name);
+    secrets[key] = {value: new Secret(value), source: setting.source};
+  }
+  return secrets;
+}
+
+function refuseSharedStdin(wanting: readonly SecretKey[]): void {
+  if (wanting.length < 2) return;
+  throw createError('ERR_USAGE', `${wanting.map(flagOf).join(' and ')} cannot all be read from stdin.`, {
+    suggestions: ['Pass all but one as @FILE, or in the environment.'],
+  });
+}
+
+function warnOfLiterals(literal: readonly SecretKey[], warn: (message: string) => void): void {
+  if (literal.length === 0) return;
+  warn(
+    `Other users can see the value of ${literal.map(flagOf).join(', ')} in the list of processes: ` +
+      `use ${literal.map(variableOf).join(', ')}, @FILE or - (stdin).`,
+  );
+}
+
+function flagOf(key: SecretKey): string {
+  return `--${String(definitions[key].flag?.name)}`;
+}
+
+async function read({value: unread, source}: Setting<Secret>, {cwd, stdin}: SecretReaderOptions): Promise<string> {
+  const value = unread.reveal();
+  if (source.kind !== 'flag') return value;
+  if (value === '-') return streamText(stdin);
+  if (!value.startsWith('@')) return value;
+  const path = resolve(cwd, value.slice(1));
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw createError('ERR_OPTION_INVALID', `The file of ${source.name} cannot be read: ${reason}.`, {cause: error});
+  }
+}
+
+/**
+ * A secret that can be sent, without the space around it. `name`: what it is the value of.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` when it is empty or no single line.
+ */
+export function checkedSecret(value: string, name: string): string {
+  const secret = value.trim();
+  if (secret === '') throw createError('ERR_OPTION_INVALID', `The value of ${name} is empty.`);
+  // It becomes part of a header.
+  if (/\p{Cc}/u.test(secret)) {
+    throw createError('ERR_OPTION_INVALID', `The value of ${name} has several lines or control characters.`);
+  }
+  return secret;
 }

@@ -1,12 +1,12 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {credentialPath, updateCredentials} from '../../cli/credentials/credential-file.js';
-import {credentialKinds, loginTarget, type CredentialKind} from '../../cli/credentials/login-target.js';
-import {readSecretInput} from '../../cli/credentials/read-secret-input.js';
+import {credentialKinds, loginTarget, type CredentialKind} from '../../cli/credentials/login.js';
+import {readSecretInput} from '../../cli/command/prompts.js';
 import type {AuthLoginDocument, Body} from '../../cli/output/documents.js';
 import {connectionFlags} from '../../cli/command/flags.js';
 import {Flags} from '../../cli/process/oclif.js';
-import {checkedSecret} from '../../cli/settings/read-secrets.js';
+import {checkedSecret} from '../../cli/settings/load-settings.js';
 import type {Settings} from '../../cli/settings/settings.js';
 
 const {

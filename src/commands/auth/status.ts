@@ -1,12 +1,7 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {credentialPath, readCredentials} from '../../cli/credentials/credential-file.js';
-import {
-  credentialEntries,
-  describeEntry,
-  shownAddress,
-  storedSecrets,
-} from '../../cli/credentials/describe-credentials.js';
+import {credentialEntries, describeEntry, shownAddress, storedSecrets} from '../../cli/credentials/login.js';
 import type {AuthStatusDocument, Body} from '../../cli/output/documents.js';
 import {connectionFlags} from '../../cli/command/flags.js';
 import type {Settings} from '../../cli/settings/settings.js';

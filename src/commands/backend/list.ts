@@ -1,10 +1,10 @@
 import {warnOfIncompleteApi} from '../../cli/backends/api-completeness.js';
-import {loadAllBackends} from '../../cli/backends/load-backends.js';
+import {loadAllBackends} from '../../cli/backends/reach-backends.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {resolveConnection} from '../../cli/backends/connection.js';
 import {connectionFlags} from '../../cli/command/flags.js';
-import {renderBackends} from '../../cli/render/backends.js';
+import {renderBackends} from '../../cli/render/settings.js';
 import type {SettingKey} from '../../cli/settings/definitions.js';
 
 export default class BackendList extends BaseCommand<typeof BackendList> {

@@ -1,11 +1,10 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
-import {bundleOptions, rejectV2OnlyFlags} from '../../cli/command/operation-options.js';
+import {bundleOptions, rejectV2OnlyFlags, commandHost} from '../../cli/command/operation-options.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
-import {commandHost} from '../../cli/command/command-host.js';
 import {bundleFlags, connectionFlags} from '../../cli/command/flags.js';
 import {Flags} from '../../cli/process/oclif.js';
 import {createError} from '../../errors/index.js';
-import {requireSetting} from '../../cli/settings/describe-settings.js';
+import {requireSetting} from '../../cli/settings/settings.js';
 
 export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
   static override readonly summary = 'Build a bundle into an archive file and a manifest.';
@@ -54,7 +53,7 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
     rejectV2OnlyFlags(format, settings, '--format v2');
     const projectSlug = format === 'v1' ? requireSetting(settings, 'projectSlug') : settings.projectSlug?.value;
     const {buildBundle, buildBundleInto, previewBuild} = await import('../../operations/build-bundle.js');
-    const {renderBuild, renderPreview} = await import('../../cli/render/build.js');
+    const {renderBuild, renderBuildPreview} = await import('../../cli/render/push.js');
     const {cwd, signal} = context;
     const host = commandHost(context);
     const build = {...(await bundleOptions(settings)), format, projectSlug, signal, cwd};
@@ -64,7 +63,7 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
     }
     if (dryRun) {
       const preview = await previewBuild({...build, output: output === '-' ? undefined : output, force}, host);
-      return renderPreview(preview, context.output);
+      return renderBuildPreview(preview, context.output);
     }
     return renderBuild(await buildBundle({...build, output, force}, host), context.output);
   }

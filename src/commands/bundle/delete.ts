@@ -1,11 +1,11 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
-import {confirm, requireConsent} from '../../cli/prompts/confirm.js';
+import {confirm, requireConsent} from '../../cli/command/prompts.js';
 import type {Body, BundleDeleteDocument} from '../../cli/output/documents.js';
 import {connectionFlags, rateLimitFlags} from '../../cli/command/flags.js';
 import {Args, Flags} from '../../cli/process/oclif.js';
-import {reachBackends} from '../../cli/command/reach-backends.js';
-import {requireSetting} from '../../cli/settings/describe-settings.js';
+import {reachBackends} from '../../cli/backends/reach-backends.js';
+import {requireSetting} from '../../cli/settings/settings.js';
 
 export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
   static override readonly summary = 'Delete bundles of a project.';

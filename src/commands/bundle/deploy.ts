@@ -1,11 +1,11 @@
 import {waitOptions} from '../../cli/command/operation-options.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
-import {withStepOutputs} from '../../cli/ci/step-outputs.js';
+import {withStepOutputs} from '../../cli/output/step-outputs.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {connectionFlags, outputEnvFlag, rateLimitFlags, waitFlags, waitForSlotFlag} from '../../cli/command/flags.js';
 import {Args} from '../../cli/process/oclif.js';
-import {reachBackends} from '../../cli/command/reach-backends.js';
-import {requireSetting} from '../../cli/settings/describe-settings.js';
+import {reachBackends} from '../../cli/backends/reach-backends.js';
+import {requireSetting} from '../../cli/settings/settings.js';
 
 export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
   static override readonly summary = 'Deploy an uploaded bundle to a target.';

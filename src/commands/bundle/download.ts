@@ -3,8 +3,8 @@ import type {CommandContext, JsonDocument} from '../../cli/command/command-conte
 import type {Body, BundleDownloadDocument} from '../../cli/output/documents.js';
 import {connectionFlags, rateLimitFlags} from '../../cli/command/flags.js';
 import {Args, Flags} from '../../cli/process/oclif.js';
-import {reachBackends} from '../../cli/command/reach-backends.js';
-import {requireSetting} from '../../cli/settings/describe-settings.js';
+import {reachBackends} from '../../cli/backends/reach-backends.js';
+import {requireSetting} from '../../cli/settings/settings.js';
 
 export default class BundleDownload extends BaseCommand<typeof BundleDownload> {
   static override readonly summary = 'Download the archive of a bundle.';

@@ -1,8 +1,8 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {connectionFlags, listFlags, rateLimitFlags} from '../../cli/command/flags.js';
-import {reachBackends} from '../../cli/command/reach-backends.js';
-import {requireSetting} from '../../cli/settings/describe-settings.js';
+import {reachBackends} from '../../cli/backends/reach-backends.js';
+import {requireSetting} from '../../cli/settings/settings.js';
 
 export default class BundleHistory extends BaseCommand<typeof BundleHistory> {
   static override readonly summary = 'List the deployments to a target, newest first.';
@@ -16,7 +16,7 @@ export default class BundleHistory extends BaseCommand<typeof BundleHistory> {
   static override readonly flags = {...connectionFlags, ...listFlags, ...rateLimitFlags};
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {
-    const {deploymentColumns, renderDeployments} = await import('../../cli/render/list.js');
+    const {deploymentColumns, renderDeployments} = await import('../../cli/render/bundles.js');
     const {chooseColumns} = await import('../../cli/render/table.js');
     const columns = chooseColumns(deploymentColumns, this.flags.columns);
     const settings = await context.loadSettings();

@@ -2,12 +2,11 @@ import {existsSync} from 'node:fs';
 import {resolve} from 'node:path';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
-import {commandHost} from '../../cli/command/command-host.js';
+import {commandHost} from '../../cli/command/operation-options.js';
 import {bundleFlags, columnsFlag, connectionFlags, rateLimitFlags} from '../../cli/command/flags.js';
 import {Args} from '../../cli/process/oclif.js';
-import {reachBackends} from '../../cli/command/reach-backends.js';
-import {requireSetting} from '../../cli/settings/describe-settings.js';
-import type {Settings} from '../../cli/settings/settings.js';
+import {reachBackends} from '../../cli/backends/reach-backends.js';
+import {requireSetting, type Settings} from '../../cli/settings/settings.js';
 
 export default class BundleInspect extends BaseCommand<typeof BundleInspect> {
   static override readonly summary = "Show a bundle's files, configuration, pattern matches and problems.";
@@ -30,7 +29,7 @@ export default class BundleInspect extends BaseCommand<typeof BundleInspect> {
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {
-    const {fileColumns, renderInspection} = await import('../../cli/render/inspection.js');
+    const {fileColumns, renderInspection} = await import('../../cli/render/bundles.js');
     const {chooseColumns} = await import('../../cli/render/table.js');
     const columns = chooseColumns(fileColumns, this.flags.columns);
     const settings = await context.loadSettings();

@@ -1,6 +1,6 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
 import {archiveSettings, bundleOptions, rejectV2OnlyFlags, waitOptions} from '../../cli/command/operation-options.js';
-import {withStepOutputs} from '../../cli/ci/step-outputs.js';
+import {withStepOutputs} from '../../cli/output/step-outputs.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {
   bundleFlags,
@@ -12,9 +12,9 @@ import {
   waitForSlotFlag,
 } from '../../cli/command/flags.js';
 import {Flags} from '../../cli/process/oclif.js';
-import {pushRecordFiles} from '../../cli/command/push-record-files.js';
-import {reachBackends} from '../../cli/command/reach-backends.js';
-import {requireSetting} from '../../cli/settings/describe-settings.js';
+import {pushRecordFiles} from '../../cli/command/push-records.js';
+import {reachBackends} from '../../cli/backends/reach-backends.js';
+import {requireSetting} from '../../cli/settings/settings.js';
 import type {BundleFormat} from '../../bundle/types.js';
 import {createError} from '../../errors/index.js';
 
@@ -82,9 +82,9 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
       },
     };
     const {previewPush, pushRuntimeBundle} = await import('../../operations/push/push-runtime-bundle.js');
-    const {renderPreview, renderPush} = await import('../../cli/render/push.js');
+    const {renderPushPreview, renderPush} = await import('../../cli/render/push.js');
     const {output, now} = context;
-    if (dryRun) return renderPreview(await previewPush(push, host), push, output, now());
+    if (dryRun) return renderPushPreview(await previewPush(push, host), push, output, now());
     const {timed} = await import('../../progress/run-steps.js');
     return renderPush(await timed(() => pushRuntimeBundle(push, host)), output, now());
   }

@@ -3,8 +3,8 @@ import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {connectionFlags, rateLimitFlags, waitFlags} from '../../cli/command/flags.js';
 import {Flags} from '../../cli/process/oclif.js';
-import {reachBackends} from '../../cli/command/reach-backends.js';
-import {requireSetting} from '../../cli/settings/describe-settings.js';
+import {reachBackends} from '../../cli/backends/reach-backends.js';
+import {requireSetting} from '../../cli/settings/settings.js';
 
 export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
   static override readonly summary = 'Deploy the bundle that a target ran previously.';
@@ -28,7 +28,7 @@ export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
     const {connection, host} = await reachBackends({context, settings, config: this.config, flags: this.flags});
     const {rollbackBundle} = await import('../../operations/deploy/rollback-bundle.js');
     const {timed} = await import('../../progress/run-steps.js');
-    const {renderRollback} = await import('../../cli/render/rollback.js');
+    const {renderRollback} = await import('../../cli/render/deployment.js');
     const rollback = {...connection, projectSlug, targetSlug, to: this.flags.to, ...waitOptions(settings)};
     return renderRollback(await timed(() => rollbackBundle(rollback, host)), context.output);
   }

@@ -157,7 +157,7 @@ describe('the table of settings', () => {
     const machinery = ['command/flags.ts', 'process/session.ts', 'help/pages.ts', 'render/settings.ts'];
     for (const file of await readdir(join(repository, 'src/cli/settings'))) machinery.push(`settings/${file}`);
     // Words about a few settings, each where it is used.
-    const uses = ['settings/definitions.ts', 'settings/describe-settings.ts'];
+    const uses = ['settings/definitions.ts', 'settings/settings.ts'];
     const keys = settingKeys.filter((key) => /[A-Z]/.test(key)).map((key) => new RegExp(`['.]${key}\\b`));
     const variables = settingKeys.flatMap((key) => variableOf(key) ?? []);
     const named: string[] = [];

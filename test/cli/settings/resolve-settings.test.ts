@@ -1,8 +1,13 @@
 import {describe, expect, test} from 'vitest';
 import {definitions, variableOf} from '../../../src/cli/settings/definitions.js';
-import {requireSetting} from '../../../src/cli/settings/describe-settings.js';
+import {
+  requireSetting,
+  type ConfigSettings,
+  type Setting,
+  type Settings,
+  type UnreadSettings,
+} from '../../../src/cli/settings/settings.js';
 import {resolveSettings, type SettingsInput} from '../../../src/cli/settings/resolve-settings.js';
-import type {ConfigSettings, Setting, Settings, UnreadSettings} from '../../../src/cli/settings/settings.js';
 import {Secret} from '../../../src/cli/settings/secret.js';
 import {isRuntimeCliError} from '../../../src/errors/index.js';
 

@@ -1,0 +1,91 @@
+import {once} from 'node:events';
+import {createInterface} from 'node:readline';
+import {Writable, type Readable} from 'node:stream';
+import {text} from 'node:stream/consumers';
+import {createError} from '../../errors/index.js';
+import type {Output} from '../output/output.js';
+
+/** Where a question is asked. */
+interface QuestionContext {
+  readonly output: Pick<Output, 'interactive' | 'stream' | 'clean'>;
+  readonly stdin: Readable & {readonly isTTY?: boolean | undefined};
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Refuses when nobody can be asked and nobody has said yes already.
+ * @param what what would be done: `Deleting bundles`
+ * @throws RuntimeCliError `ERR_USAGE`.
+ */
+export function requireConsent(
+  what: string,
+  yes: boolean,
+  {output, stdin}: Pick<QuestionContext, 'output' | 'stdin'>,
+): void {
+  if (yes || (output.interactive && stdin.isTTY === true)) return;
+  throw createError('ERR_USAGE', `${what} requires confirmation, and there is no terminal to ask in.`, {
+    suggestions: ['Pass --yes to skip the prompt.'],
+  });
+}
+
+/**
+ * Asks a question in the terminal; anything but yes is no.
+ * @throws RuntimeCliError `ERR_USAGE` when the answer is no; `signal.reason` when aborted.
+ */
+export async function confirm(question: string, {output, stdin, signal}: QuestionContext): Promise<void> {
+  const {createInterface} = await import('node:readline');
+  // The terminal edits the line, and Ctrl-C stays a signal.
+  const lines = createInterface({input: stdin, terminal: false, signal});
+  try {
+    output.stream.write(`${output.clean(question)} [y/N] `);
+    const given: readonly unknown[] = await Promise.race([once(lines, 'line'), once(lines, 'close')]);
+    const answer = given[0];
+    signal.throwIfAborted();
+    if (typeof answer === 'string' && /^y(?:es)?$/i.test(answer.trim())) return;
+  } finally {
+    lines.close();
+  }
+  throw createError('ERR_USAGE', 'Cancelled. Nothing was deleted.');
+}
+
+/** Where a secret is asked for. */
+interface SecretInput {
+  readonly stdin: NodeJS.ReadableStream & {readonly isTTY?: boolean | undefined};
+  /** The terminal that the prompt is shown on. */
+  readonly stream: Writable;
+  /** What is asked for, such as `API key for https://runtime.example`. */
+  readonly prompt: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Reads a secret: typed at a terminal without being shown, or else all of stdin.
+ * @throws RuntimeCliError `ERR_INTERRUPTED` for Ctrl-C, `ERR_USAGE` when the input ends; `signal.reason` when aborted.
+ */
+export function readSecretInput(input: SecretInput): Promise<string> {
+  return input.stdin.isTTY === true ? typed(input) : text(input.stdin);
+}
+
+function typed({stdin, stream, prompt, signal}: SecretInput): Promise<string> {
+  stream.write(`${prompt}: `);
+  // In raw mode nothing is echoed by the terminal, and what the line editor would show goes nowhere.
+  const nowhere = new Writable({write: (_chunk, _encoding, done) => done()});
+  const editor = createInterface({input: stdin, output: nowhere, terminal: true, historySize: 0});
+  return new Promise<string>((resolve, reject) => {
+    const onAbort = () => {
+      reject(signal.reason);
+    };
+    signal.addEventListener('abort', onAbort, {once: true});
+    editor.once('line', resolve);
+    editor.once('SIGINT', () => {
+      reject(createError('ERR_INTERRUPTED', 'Interrupted.'));
+    });
+    editor.once('close', () => {
+      reject(createError('ERR_USAGE', 'The input ended before anything was typed.'));
+    });
+    if (signal.aborted) onAbort();
+  }).finally(() => {
+    editor.close();
+    stream.write('\n');
+  });
+}

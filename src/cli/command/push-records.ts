@@ -1,0 +1,45 @@
+import {createHash} from 'node:crypto';
+import {join} from 'node:path';
+import * as v from 'valibot';
+import {createError} from '../../errors/index.js';
+import {makePrivateDirectory, readPrivateFile, replacePrivateFile} from '../../files/write-files.js';
+import type {PushPlace, PushRecord, PushRecords} from '../../operations/options.js';
+
+const pushRecord = v.object({
+  version: v.literal(1),
+  bundleId: v.union([v.number(), v.pipe(v.string(), v.minLength(1))]),
+  fingerprint: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
+  pushedAt: v.pipe(v.string(), v.isoTimestamp()),
+});
+
+/** Checks the file that keeps what was pushed last to a place, as far as it is read. */
+const parsePushRecord = v.safeParser(pushRecord);
+
+/**
+ * Keeps what was pushed last in `pushes/` of a data folder: a file for each place, which its owner alone can read. A push
+ * replaces the file of its place at once, so that others at the same time can do no harm.
+ */
+export function pushRecordFiles(dataDirectory: string): PushRecords {
+  const directory = join(dataDirectory, 'pushes');
+  const pathOf = (place: PushPlace) => join(directory, `${digest(place)}.json`);
+  return {
+    read: (place) => readRecord(pathOf(place)),
+    async write(place, record) {
+      await makePrivateDirectory(directory);
+      await replacePrivateFile(pathOf(place), `${JSON.stringify({version: 1, place, ...record}, undefined, 2)}\n`);
+    },
+  };
+}
+
+function digest({backend, origin, organizationId, optionsSha256, projectSlug}: PushPlace): string {
+  const parts = [backend, origin, organizationId, optionsSha256, projectSlug];
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+}
+
+async function readRecord(path: string): Promise<PushRecord | undefined> {
+  const file = await readPrivateFile(path);
+  if (file === undefined) return undefined;
+  const result = parsePushRecord(file.value);
+  if (result.success) return result.output;
+  throw createError('ERR_CONFIG_INVALID', `${path} does not hold the record of a push.`);
+}

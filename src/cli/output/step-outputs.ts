@@ -1,0 +1,236 @@
+import {randomUUID} from 'node:crypto';
+import {appendFile, readFile, stat, writeFile} from 'node:fs/promises';
+import {resolve} from 'node:path';
+import {createError, isRuntimeCliError} from '../../errors/index.js';
+import {isRecord} from '../../errors/json.js';
+import {reasonOf} from '../../errors/system-failure.js';
+import type {CommandContext} from '../command/command-context.js';
+import type {JsonDocument} from './output.js';
+
+/** What no outputs of a run come near, in bytes. */
+const largestOutputs = 64 * 1024;
+
+/** What step outputs are written with. */
+type StepOutputContext = Pick<CommandContext, 'cwd' | 'env'> & {
+  readonly output: Pick<CommandContext['output'], 'clean' | 'warn'>;
+};
+
+/** Which outputs a command writes. */
+interface StepOutputOptions {
+  /** Id of the command: the heading of the summary. */
+  readonly command: string;
+  /** `--output-env`: a dotenv file for other CI systems, relative to the working directory. */
+  readonly outputEnv: string | undefined;
+}
+
+/**
+ * Runs a command and tells the CI system what it came to, failed or not: `$GITHUB_OUTPUT`, `$GITHUB_STEP_SUMMARY` and the
+ * file of `--output-env`. That file is emptied first: what stands in it is of this run. One that
+ * holds something else is left alone.
+ * @throws RuntimeCliError `ERR_OUTPUT`, before anything is done, when that file cannot be written; else what `act` throws.
+ */
+export async function withStepOutputs<Document extends JsonDocument>(
+  context: StepOutputContext,
+  {command, outputEnv}: StepOutputOptions,
+  act: () => Promise<Document>,
+): Promise<Document> {
+  const envFile = outputEnv === undefined ? undefined : resolve(context.cwd, outputEnv);
+  if (envFile !== undefined) await empty(envFile);
+  try {
+    const document = await act();
+    // A dry run has come to nothing.
+    if (document['dryRun'] !== true) {
+      const facts = factsOfDocument(document);
+      await writeAll(
+        context,
+        envFile,
+        facts,
+        summaryTable(`mycli ${command}`, rowsOfDocument(context, document, facts)),
+      );
+    }
+    return document;
+  } catch (error) {
+    const facts = factsOfError(error);
+    await writeAll(context, envFile, facts, summaryTable(`mycli ${command}`, rowsOfError(context, error, facts)));
+    throw error;
+  }
+}
+
+async function empty(path: string): Promise<void> {
+  try {
+    if (await isForeign(path)) throw foreignFile(path);
+    await writeFile(path, '');
+  } catch (error) {
+    if (isRuntimeCliError(error)) throw error;
+    throw createError('ERR_OUTPUT', `The file of --output-env cannot be written: ${reasonOf(error)}.`, {
+      suggestions: ['Pass --output-env a path in an existing folder.'],
+      cause: error,
+    });
+  }
+}
+
+/** Whether a file holds something else than outputs of a run before: a `.env` with secrets must not be emptied. */
+async function isForeign(path: string): Promise<boolean> {
+  const stats = await stat(path).catch(() => undefined);
+  // A pipe or a terminal has nothing to lose.
+  if (stats === undefined || !stats.isFile() || stats.size === 0) return false;
+  if (stats.size > largestOutputs) return true;
+  const names = factNames.map(dotenvName);
+  const lines = (await readFile(path, 'utf8')).split('\n').filter((line) => line !== '');
+  return !lines.every((line) => names.some((name) => line.startsWith(`${name}=`)));
+}
+
+function foreignFile(path: string): Error {
+  return createError(
+    'ERR_OUTPUT',
+    `${path} holds something else than outputs of mycli: --output-env would replace it.`,
+    {
+      suggestions: ['Pass --output-env a different file, or remove this one.'],
+    },
+  );
+}
+
+async function writeAll(
+  context: StepOutputContext,
+  envFile: string | undefined,
+  facts: StepFacts,
+  summary: string,
+): Promise<void> {
+  const {env, output} = context;
+  const entries = plainEntries(context, facts);
+  await append(context, env['GITHUB_OUTPUT'], githubOutputs(entries));
+  await append(context, env['GITHUB_STEP_SUMMARY'], summary);
+  if (envFile === undefined) return;
+  const fitting = entries.filter(([, value]) => fitsDotenv(value));
+  for (const [name] of entries.filter(([, value]) => !fitsDotenv(value))) {
+    output.warn(
+      `${dotenvName(name)} is left out of ${envFile}: its value has characters that dotenv readers disagree on.`,
+    );
+  }
+  await append(context, envFile, dotenvLines(fitting));
+}
+
+// What was done is done: that the CI system could not be told must not look like a failure of it.
+async function append({output}: StepOutputContext, path: string | undefined, text: string): Promise<void> {
+  if (path === undefined || path === '' || text === '') return;
+  try {
+    await appendFile(path, text);
+  } catch (error) {
+    output.warn(`The outputs of this step cannot be written: ${reasonOf(error)}.`);
+  }
+}
+
+/** Those that are one line as they are. A changed id would name something else, so such a one is left out. */
+function plainEntries({output}: StepOutputContext, facts: StepFacts): readonly (readonly [string, string])[] {
+  const entries = Object.entries(facts).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  return entries.filter(([name, value]) => {
+    const plain = value !== '' && value === output.clean(value) && !/[\t\n]/.test(value);
+    if (!plain) output.warn(`Skipped the output ${name}: it is not a single line of plain text.`);
+    return plain;
+  });
+}
+
+function rowsOfDocument(context: StepOutputContext, document: JsonDocument, facts: StepFacts) {
+  const {status, unchanged, projectSlug, targetSlug} = document;
+  const result = textOf(status) ?? (unchanged === true ? 'unchanged' : 'uploaded');
+  return rows(context, {result, project: textOf(projectSlug), target: textOf(targetSlug), ...facts});
+}
+
+function rowsOfError(context: StepOutputContext, error: unknown, facts: StepFacts) {
+  const code = isRuntimeCliError(error) ? ` (${error.code})` : '';
+  return rows(context, {result: `failed: ${reasonOf(error)}${code}`, ...facts});
+}
+
+function rows({output}: StepOutputContext, values: Readonly<Record<string, string | undefined>>) {
+  return Object.entries(values).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, output.clean(value)] as const],
+  );
+}
+
+/** What later steps of a pipeline want to know, by the name of the output. */
+interface StepFacts {
+  readonly 'bundle-id'?: string | undefined;
+  readonly 'deployment-id'?: string | undefined;
+  readonly backend?: string | undefined;
+  readonly sha256?: string | undefined;
+}
+
+/** The names of all outputs. */
+const factNames = ['bundle-id', 'deployment-id', 'backend', 'sha256'] as const satisfies readonly (keyof StepFacts)[];
+
+/** The facts in the document of a push or a deployment. */
+function factsOfDocument(document: JsonDocument): StepFacts {
+  const {bundleId, deploymentId, backend, archive} = document;
+  return {
+    'bundle-id': textOf(bundleId),
+    'deployment-id': textOf(deploymentId),
+    backend: textOf(backend),
+    sha256: isRecord(archive) ? textOf(archive['sha256']) : undefined,
+  };
+}
+
+/** The facts that are known although what followed has failed: they stand in the details of the error. */
+function factsOfError(error: unknown): StepFacts {
+  const details = (isRuntimeCliError(error) ? error.details : undefined) ?? {};
+  const {deployment} = details;
+  const fromDeployment = isRecord(deployment) ? deployment['deploymentId'] : undefined;
+  return factsOfDocument({...details, deploymentId: details['deploymentId'] ?? fromDeployment});
+}
+
+/** An id or a name as text; nothing for anything else. */
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+}
+
+/**
+ * Outputs of a step as `$GITHUB_OUTPUT` takes them. The delimiter is made for each value: no text can end it and begin
+ * another output.
+ */
+function githubOutputs(entries: readonly (readonly [name: string, value: string])[]): string {
+  return entries
+    .map(([name, value]) => {
+      const delimiter = `mycli-${randomUUID()}`;
+      return `${name}<<${delimiter}\n${value}\n${delimiter}\n`;
+    })
+    .join('');
+}
+
+/** The name of an output in a dotenv file: `MYCLI_BUNDLE_ID`. */
+function dotenvName(name: string): string {
+  return `MYCLI_${name.toUpperCase().replaceAll('-', '_')}`;
+}
+
+/**
+ * Whether a value can stand in a dotenv file as it is. Readers disagree about quotes and escapes, and shells run what
+ * they source, so only what means itself everywhere is written.
+ */
+function fitsDotenv(value: string): boolean {
+  return /^[\w.:@%+=,/-]+$/.test(value);
+}
+
+/** Lines of a dotenv file, for values that fit. */
+function dotenvLines(entries: readonly (readonly [name: string, value: string])[]): string {
+  return entries.map(([name, value]) => `${dotenvName(name)}=${value}\n`).join('');
+}
+
+/**
+ * A table for `$GITHUB_STEP_SUMMARY`, one row for each pair. It is HTML: no Markdown is read inside, and no text gets out
+ * of its cell.
+ */
+function summaryTable(title: string, rows: readonly (readonly [name: string, value: string])[]): string {
+  const cells = rows.map(
+    ([name, value]) => `<tr><th align="left">${escapeHtml(name)}</th><td>${escapeHtml(value)}</td></tr>`,
+  );
+  return `### ${title}\n\n<table>\n${cells.join('\n')}\n</table>\n\n`;
+}
+
+// An empty line would end the block of HTML.
+function escapeHtml(text: string): string {
+  return text
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;');
+}

@@ -1,0 +1,134 @@
+import {createError} from '../../errors/index.js';
+
+/**
+ * The error of a command that something else has ended.
+ * @param plugin whose code has ended it, when that is known
+ */
+export function endedEarly(plugin?: string): Error {
+  const message = 'The command ended before its work was done';
+  if (plugin !== undefined) {
+    return createError('ERR_ENDED_EARLY', `${message}: plugin ${plugin} ended the process.`, {
+      suggestions: [withoutPlugin(plugin)],
+    });
+  }
+  return createError('ERR_ENDED_EARLY', `${message}.`, {
+    suggestions: [
+      'Code that it ran has ended the process, or waits for something that never comes: look at config.server, mycli.config and plugins.',
+    ],
+  });
+}
+
+/** What to do about a plugin that spoils a command. */
+export function withoutPlugin(plugin: string): string {
+  return `Report it to the authors of ${plugin}. Run mycli plugins:uninstall ${plugin}, or set MYCLI_SKIP_PLUGINS=1, to do without.`;
+}
+
+/** What can end a process beside the command itself. */
+interface AbnormalEnd {
+  /** Rejects when an exception was caught nowhere, or stdout cannot be written. */
+  readonly failed: Promise<never>;
+  /** Whether an error is that of a pipe that its reader has closed: `| head`. */
+  isClosedPipe(error: unknown): boolean;
+}
+
+/** Watches for exceptions that nothing catches and for streams that cannot be written. A closed pipe is no failure. */
+export function watchProcess(host: NodeJS.Process): AbnormalEnd {
+  let pipeClosed = false;
+  const failed = new Promise<never>((_resolve, reject) => {
+    host.on('uncaughtException', reject);
+    // Nothing is left to wait for, and the command has not come to its end.
+    host.once('beforeExit', () => reject(endedEarly()));
+    // Before oclif's own listener, which throws.
+    host.stdout.prependListener('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EPIPE') pipeClosed = true;
+      else reject(createError('ERR_OUTPUT', `stdout cannot be written: ${error.message}.`, {cause: error}));
+    });
+    // Nobody is left to be told.
+    host.stderr.on('error', () => undefined);
+  });
+  return {failed, isClosedPipe: (error) => pipeClosed && isBrokenPipe(error)};
+}
+
+function isBrokenPipe(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EPIPE';
+}
+
+/**
+ * Has the last word on what the process exits with, past `process.exit` and `process.exitCode` of whatever code is loaded.
+ * @param onForeignExit called when something else ends the process: the exit code to end with, nothing to let it be
+ * @returns what ends the process
+ */
+export function ownExit(host: NodeJS.Process, onForeignExit: () => number | undefined): (exitCode: number) => void {
+  const {exit} = host;
+  const reallyExit: unknown = Reflect.get(host, 'reallyExit');
+  let decided: number | undefined;
+  const endNow = (asked: unknown) => {
+    const exitCode = decided ?? asked;
+    if (typeof reallyExit === 'function') Reflect.apply(reallyExit, host, [exitCode]);
+  };
+  // The last thing that node calls, after listeners that may set another exit code, or exit again.
+  Reflect.set(host, 'reallyExit', (asked: unknown) => {
+    decided ??= onForeignExit();
+    endNow(asked);
+  });
+  host.once('exit', () => {
+    if (decided !== undefined) return;
+    decided = onForeignExit();
+    if (decided !== undefined) endNow(decided);
+  });
+  return (exitCode) => {
+    decided = exitCode;
+    try {
+      exit.call(host, exitCode);
+    } finally {
+      // A listener of `exit` has thrown.
+      endNow(exitCode);
+    }
+  };
+}
+
+const exitCodes = {SIGHUP: 129, SIGINT: 130, SIGTERM: 143} as const;
+const signals = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
+
+/** How long a command may take to clean up after a signal, in milliseconds. */
+const cleanupMs = 800;
+
+/** Signals, owned from the start of the process to its end. */
+interface Interruption {
+  /** Aborted by the first signal. */
+  readonly signal: AbortSignal;
+  /** Rejects when a command has had its time to clean up and has not ended. */
+  readonly overdue: Promise<never>;
+  /** Gives the signals back. */
+  dispose(): void;
+}
+
+/**
+ * Owns SIGINT, SIGTERM and SIGHUP: the first one aborts and grants a short time to clean up, a second one ends at once.
+ * @param endNow ends the process with an exit code, whatever is going on.
+ */
+export function ownSignals(host: NodeJS.Process, endNow: (exitCode: number) => void): Interruption {
+  const controller = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const overdue = new Promise<never>((_resolve, reject) => {
+    controller.signal.addEventListener('abort', () => {
+      timer = setTimeout(() => reject(controller.signal.reason), cleanupMs);
+    });
+  });
+  const onSignal = (name: (typeof signals)[number]) => {
+    if (controller.signal.aborted) {
+      endNow(exitCodes[name]);
+      return;
+    }
+    controller.abort(createError('ERR_INTERRUPTED', `Interrupted by ${name}.`, {exitCode: exitCodes[name]}));
+  };
+  for (const name of signals) host.on(name, onSignal);
+  return {
+    signal: controller.signal,
+    overdue,
+    dispose() {
+      clearTimeout(timer);
+      for (const name of signals) host.off(name, onSignal);
+    },
+  };
+}

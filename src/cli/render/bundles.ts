@@ -1,0 +1,107 @@
+import type {BundleItem, DeploymentItem} from '../../backends/contract.js';
+import type {ArchiveInspection, PatternMatches} from '../../operations/inspect-bundle.js';
+import type {ListBundlesResult, ListDeploymentsResult} from '../../operations/list.js';
+import type {JsonDocument} from '../command/command-context.js';
+import type {Body, BundleHistoryDocument, BundleListDocument, BundleInspectDocument} from '../output/documents.js';
+import type {Output} from '../output/output.js';
+import {renderTable, type Column} from './table.js';
+
+/** The columns of `bundle:list`. */
+export const bundleColumns: readonly Column<BundleItem>[] = [
+  {name: 'id', value: ({bundleId}) => bundleId},
+  {name: 'status', value: ({status}) => status},
+  {name: 'created', value: ({createdAt}) => createdAt},
+  {name: 'by', value: ({createdBy}) => createdBy},
+  {name: 'targets', value: ({inUseBy}) => inUseBy?.join(', ')},
+  {name: 'message', value: ({message}) => message},
+];
+
+/** The columns of `bundle:history`. */
+export const deploymentColumns: readonly Column<DeploymentItem>[] = [
+  {name: 'bundle', value: ({bundleId}) => bundleId},
+  {name: 'status', value: ({status}) => status},
+  {name: 'created', value: ({createdAt}) => createdAt},
+  {name: 'by', value: ({createdBy}) => createdBy},
+  {name: 'deployment', value: ({deployment}) => deployment.deploymentId, extra: true},
+  {name: 'message', value: ({message}) => message},
+];
+
+/** Shows the bundles of a project, and gives the document of `--json`. */
+export function renderBundles(
+  result: ListBundlesResult,
+  columns: readonly Column<BundleItem>[],
+  output: Output,
+): JsonDocument {
+  const {bundles, total, projectSlug} = result;
+  renderRows(bundles, columns, output);
+  if (bundles.length === 0) output.info(`No bundle of ${projectSlug} is in this part of the list.`);
+  tellRest(bundles.length, total, output);
+  return {...result} satisfies Body<BundleListDocument>;
+}
+
+/** Shows the deployments to a target, and gives the document of `--json`. */
+export function renderDeployments(
+  result: ListDeploymentsResult,
+  columns: readonly Column<DeploymentItem>[],
+  output: Output,
+): JsonDocument {
+  const {deployments, total, targetSlug} = result;
+  renderRows(deployments, columns, output);
+  if (deployments.length === 0) output.info(`No deployment to ${targetSlug} is in this part of the list.`);
+  tellRest(deployments.length, total, output);
+  return {
+    ...result,
+    // What names a deployment to its backend is of no use to others; its id is.
+    deployments: deployments.map(({deployment, ...item}) => ({deploymentId: deployment.deploymentId, ...item})),
+  } satisfies Body<BundleHistoryDocument>;
+}
+
+function renderRows<Row>(rows: readonly Row[], columns: readonly Column<Row>[], output: Output): void {
+  if (rows.length === 0) return;
+  for (const line of renderTable(rows, columns, output)) output.result(line);
+}
+
+function tellRest(shown: number, total: number | undefined, output: Output): void {
+  if (total === undefined || shown >= total || shown === 0) return;
+  output.info(`${String(shown)} of ${String(total)} are shown: --offset passes over the newest, --all shows all.`);
+}
+
+/** The columns of `bundle:inspect`. */
+export const fileColumns: readonly Column<ArchiveInspection['files'][number]>[] = [
+  {name: 'category', value: ({category}) => category},
+  {name: 'size', value: ({size}) => size},
+  {name: 'path', value: ({path, linkTarget}) => (linkTarget === undefined ? path : `${path} -> ${linkTarget}`)},
+];
+
+/** Shows what an archive holds, and gives the document of `--json`. */
+export function renderInspection(
+  inspection: ArchiveInspection,
+  columns: typeof fileColumns,
+  output: Output,
+): JsonDocument {
+  const {format, size, sha256, rootDir, configPath, config, matches, files, problems} = inspection;
+  output.result(`format   ${format}`);
+  output.result(`size     ${String(size)}`);
+  output.result(`sha256   ${sha256}`);
+  if (rootDir !== undefined) output.result(`root     ${rootDir}`);
+  if (configPath !== undefined) output.result(`config   ${configPath}`);
+  if (config !== undefined) {
+    for (const line of JSON.stringify(config, undefined, 2).split('\n')) output.result(`  ${line}`);
+  }
+  for (const line of [
+    ...describeMatches('ssrOnly', matches.ssrOnly),
+    ...describeMatches('ssrShared', matches.ssrShared),
+  ]) {
+    output.result(line);
+  }
+  output.result('');
+  for (const line of renderTable(files, columns, output)) output.result(line);
+  for (const problem of problems) output.result(`Problem: ${problem}`);
+  return {...inspection} satisfies Body<BundleInspectDocument>;
+}
+
+function describeMatches(setting: string, patterns: readonly PatternMatches[]): readonly string[] {
+  return patterns.map(
+    ({pattern, files}) => `${setting.padEnd(9)}  ${pattern}  (${String(files)} file${files === 1 ? '' : 's'})`,
+  );
+}

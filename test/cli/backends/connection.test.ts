@@ -1,0 +1,146 @@
+import {describe, expect, test} from 'vitest';
+import {resolveConnection, assertTrustedOrigin, type Connection} from '../../../src/cli/backends/connection.js';
+import {resolveSettings} from '../../../src/cli/settings/resolve-settings.js';
+import type {Settings} from '../../../src/cli/settings/settings.js';
+
+interface Resolved {
+  readonly connection: Connection;
+  readonly warnings: readonly string[];
+}
+
+async function resolve(
+  variables: Readonly<Record<string, string>>,
+  flags: Readonly<Record<string, unknown>> = {},
+): Promise<Resolved> {
+  const warnings: string[] = [];
+  const env = Object.fromEntries(Object.entries(variables).map(([name, value]) => [`MYCLI_${name}`, value]));
+  const settings: Settings = {...resolveSettings({flags, env, cwd: '/'}), dependencies: undefined};
+  const output = {warn: (text: string) => warnings.push(text), addSecrets: () => undefined};
+  return {connection: resolveConnection({env, output}, settings), warnings};
+}
+
+const legacy = {RUNTIME_ORIGIN: 'runtime.example/', API_KEY: 'canary-key'};
+const api = {
+  API_ORIGIN: 'https://api.example/base/',
+  ORGANIZATION: 'org',
+  TOKEN_URL: 'https://login.example/token?realm=x',
+  CLIENT_ID: 'id',
+  CLIENT_SECRET: 'canary-secret',
+};
+
+describe('resolveConnection', () => {
+  test('without anything says what is missing, by flag and variable', async () => {
+    const {connection} = await resolve({});
+    expect(connection).toMatchObject({preference: 'auto', legacyAuth: undefined, secrets: []});
+    expect(connection.apiConnection).toBeUndefined();
+    expect(connection.legacyMissing).toEqual(['--origin (MYCLI_RUNTIME_ORIGIN)', '--api-key (MYCLI_API_KEY)']);
+    expect(connection.apiMissing).toEqual([
+      '--api-origin (MYCLI_API_ORIGIN)',
+      '--organization (MYCLI_ORGANIZATION)',
+      '--token-url (MYCLI_TOKEN_URL)',
+      '--client-id (MYCLI_CLIENT_ID)',
+      '--client-secret (MYCLI_CLIENT_SECRET)',
+    ]);
+    expect(connection).toMatchObject({apiUnset: true, requestTimeout: 300});
+  });
+
+  test('an API key is a bearer token, with a user basic authentication', async () => {
+    const {connection} = await resolve(legacy);
+    expect(connection).toMatchObject({origin: 'https://runtime.example', legacyMissing: [], secrets: ['canary-key']});
+    expect(await connection.legacyAuth?.getAuthorizationHeader()).toBe('Bearer canary-key');
+    const withUser = await resolve({...legacy, API_USER: 'ann'});
+    const basic = Buffer.from('ann:canary-key').toString('base64');
+    expect(await withUser.connection.legacyAuth?.getAuthorizationHeader()).toBe(`Basic ${basic}`);
+  });
+
+  test('client credentials or a ready-made token complete the connection to Api', async () => {
+    const {connection} = await resolve(api);
+    expect(connection.apiMissing).toEqual([]);
+    expect(connection.apiConnection).toMatchObject({origin: 'https://api.example/base', organizationId: 'org'});
+    const withToken = await resolve({API_ORIGIN: 'api.example', ORGANIZATION: 'org', API_TOKEN: 'canary-token'});
+    expect(withToken.connection.apiMissing).toEqual([]);
+    expect(await withToken.connection.apiConnection?.auth.getAuthorizationHeader()).toBe('Bearer canary-token');
+  });
+
+  test('an incomplete connection is none, and what it lacks is named', async () => {
+    const {connection} = await resolve({...api, CLIENT_SECRET: ''});
+    expect(connection.apiConnection).toBeUndefined();
+    expect(connection.apiMissing).toEqual(['--client-secret (MYCLI_CLIENT_SECRET)']);
+    expect(connection.apiUnset).toBe(false);
+  });
+
+  test('rate limits and the options of the chosen backend come along', async () => {
+    const flags = {'runtime-backend': 'acme', 'backend-option': ['folder=x'], 'max-retries': '0'};
+    expect((await resolve({}, flags)).connection).toMatchObject({
+      preference: 'acme',
+      backendOptions: {folder: 'x'},
+      rateLimit: {maxRetries: 0, baseDelayMs: 1000, maxDelayMs: 30_000, statusCodes: [429]},
+    });
+  });
+
+  test('warns before credentials go to an http: origin, loopback excepted', async () => {
+    const {warnings} = await resolve({...legacy, RUNTIME_ORIGIN: 'http://runtime.example'});
+    expect(warnings).toEqual(['Credentials go to http://runtime.example without encryption: use https.']);
+    expect((await resolve({...legacy, RUNTIME_ORIGIN: 'http://127.0.0.1:4000'})).warnings).toEqual([]);
+    expect((await resolve({RUNTIME_ORIGIN: 'http://runtime.example'})).warnings).toEqual([]);
+  });
+
+  test.each([
+    ['RUNTIME_ORIGIN', 'https://other.example'],
+    ['API_ORIGIN', 'https://other.example'],
+    ['TOKEN_URL', 'https://other.example/token'],
+  ])('%s must be trusted when MYCLI_TRUSTED_ORIGINS is set', async (name, value) => {
+    const trusted = {TRUSTED_ORIGINS: 'https://runtime.example https://api.example https://login.example'};
+    await expect(resolve({...legacy, ...api, ...trusted})).resolves.toBeDefined();
+    await expect(resolve({...legacy, ...api, ...trusted, [name]: value})).rejects.toMatchObject({
+      code: 'ERR_ORIGIN_UNTRUSTED',
+      suggestions: [expect.stringContaining(`MYCLI_${name}`)],
+    });
+  });
+
+  test('an origin that gets no credentials need not be trusted', async () => {
+    const trusted = {TRUSTED_ORIGINS: 'runtime.example', RUNTIME_BACKEND: 'legacy'};
+    await expect(resolve({...legacy, ...api, ...trusted})).resolves.toBeDefined();
+  });
+
+  test.each(['ftp://x', 'https://user:canary@x', 'https://x?y'])('%s is no origin', async (origin) => {
+    const error: unknown = await resolve({RUNTIME_ORIGIN: origin}).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({code: 'ERR_ORIGIN_INVALID'});
+    expect(String(error)).not.toContain('canary');
+  });
+});
+
+function check(url: string, list: string | undefined): void {
+  assertTrustedOrigin(url, '--origin', {MYCLI_TRUSTED_ORIGINS: list});
+}
+
+describe('assertTrustedOrigin', () => {
+  test.each([undefined, '', ' '])('trusts every origin when the list is %j', (list) => {
+    expect(() => check('https://anywhere.example', list)).not.toThrow();
+  });
+
+  test.each([
+    ['https://a.example/base', 'https://a.example'],
+    ['https://a.example', 'b.example, a.example'],
+    ['https://a.example', 'https://A.EXAMPLE:443/'],
+    ['http://127.0.0.1:4000', 'http://127.0.0.1:4000 https://a.example'],
+  ])('trusts %s when the list is %s', (url, list) => {
+    expect(() => check(url, list)).not.toThrow();
+  });
+
+  test.each([
+    ['https://a.example.evil.example', 'https://a.example'],
+    ['https://sub.a.example', 'https://a.example'],
+    ['http://a.example', 'https://a.example'],
+    ['https://a.example:8443', 'a.example'],
+    ['https://a.example@evil.example', 'https://a.example'],
+  ])('does not trust %s when the list is %s', (url, list) => {
+    expect(() => check(url, list)).toThrow(expect.objectContaining({code: 'ERR_ORIGIN_UNTRUSTED'}));
+  });
+
+  test('a list with something else than origins is an error that names it', () => {
+    expect(() => check('https://a.example', 'https://')).toThrow(
+      expect.objectContaining({code: 'ERR_ORIGIN_INVALID', message: expect.stringContaining('https://') as string}),
+    );
+  });
+});

@@ -1,0 +1,360 @@
+import {spawnSync} from 'node:child_process';
+import {chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile} from 'node:fs/promises';
+import {hostname, tmpdir} from 'node:os';
+import {dirname, join} from 'node:path';
+import {PassThrough} from 'node:stream';
+import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {readSecretInput} from '../../../src/cli/command/prompts.js';
+import {startLocalRuntime, type LocalRuntime} from '../../../src/testing/index.js';
+import {binary, runCli, type Ended} from '../spawn-cli.js';
+
+const canaries = {key: 'canary-api-key-5e2f', secret: 'canary-client-secret-8b7a', token: 'canary-token-3d9c'};
+const runtimeOrigin = 'https://runtime.example';
+const apiOrigin = 'https://api.example';
+const client = ['--api-origin', apiOrigin, '--token-url', 'login.example/token', '--client-id', 'ci'];
+
+let root: string;
+let folder: string;
+let file: string;
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'mycli-auth-'));
+  folder = join(root, 'config', 'mycli');
+  file = join(folder, 'credentials.json');
+});
+afterEach(() => rm(root, {recursive: true}));
+
+/** Runs the binary; no canary may be in what it says, in any form. */
+async function mycli(
+  args: readonly string[],
+  {stdin, env, cwd = root}: {stdin?: string; env?: Readonly<Record<string, string>>; cwd?: string} = {},
+): Promise<Ended> {
+  const ended = await runCli(binary, args, {
+    cwd,
+    env: {XDG_CONFIG_HOME: join(root, 'config'), ...env},
+    ...(stdin === undefined ? {} : {stdin}),
+  });
+  for (const canary of Object.values(canaries)) {
+    for (const form of [canary, Buffer.from(canary).toString('base64').replace(/=+$/, '')]) {
+      expect(ended.stdout + ended.stderr).not.toContain(form);
+    }
+  }
+  return ended;
+}
+
+/** The id of a process that is no more. */
+function deadProcess(): number {
+  return spawnSync('true').pid;
+}
+
+async function modeOf(path: string): Promise<string> {
+  return ((await stat(path)).mode & 0o777).toString(8);
+}
+
+describe('several logins at once', () => {
+  const origins = Array.from({length: 8}, (_, index) => `https://runtime-${String(index)}.example`);
+  const login = (origin: string) => mycli(['auth:login', '--origin', origin], {stdin: canaries.key});
+  const storedOrigins = async () => {
+    const {origins: stored} = JSON.parse(await readFile(file, 'utf8')) as {origins: Record<string, unknown>};
+    return Object.keys(stored).sort();
+  };
+
+  test(
+    'to different origins are all kept, and one that logs out meanwhile takes none with it',
+    {timeout: 300_000},
+    async () => {
+      await login('https://old.example');
+      const ended = await Promise.all([
+        ...origins.map(login),
+        mycli(['auth:logout', '--origin', 'https://old.example']),
+      ]);
+      expect(ended.map(({code}) => code)).toEqual(ended.map(() => 0));
+      expect(await storedOrigins()).toEqual([...origins].sort());
+      expect(await readdir(folder)).toEqual(['credentials.json']);
+    },
+  );
+
+  test('get past the lock of one that was killed', {timeout: 300_000}, async () => {
+    const pid = deadProcess();
+    await mkdir(folder, {recursive: true, mode: 0o700});
+    await writeFile(`${file}.lock`, JSON.stringify({token: 'gone', pid, host: hostname()}));
+    const some = origins.slice(0, 5);
+    await Promise.all(some.map(login));
+    expect(await storedOrigins()).toEqual([...some].sort());
+    expect(await readdir(folder)).toEqual(['credentials.json']);
+  });
+
+  test('get past a lock that says nothing of its owner', {timeout: 300_000}, async () => {
+    await mkdir(folder, {recursive: true, mode: 0o700});
+    await writeFile(`${file}.lock`, '');
+    expect(await login(runtimeOrigin)).toMatchObject({code: 0});
+    expect(await storedOrigins()).toEqual([runtimeOrigin]);
+  });
+});
+
+describe('a home in which nothing can be stored', () => {
+  test.runIf(process.platform === 'linux')('is an error of a login, not a wait for ever: /proc/nope', async () => {
+    const env = {HOME: '/proc/nope', XDG_CONFIG_HOME: ''};
+    const ended = await mycli(['auth:login', '--origin', runtimeOrigin, '--json'], {stdin: canaries.key, env});
+    expect(ended.code).toBe(3);
+    expect(JSON.parse(ended.stdout)).toMatchObject({
+      error: {
+        code: 'ERR_OUTPUT',
+        message: '/proc/nope/.config/mycli/credentials.json cannot be written: no such file or directory.',
+        suggestions: [expect.stringContaining('XDG_CONFIG_HOME')],
+      },
+    });
+  });
+
+  test('is an error of a login when a file is in its place', async () => {
+    await writeFile(join(root, 'file'), '');
+    const env = {HOME: join(root, 'file'), XDG_CONFIG_HOME: ''};
+    const ended = await mycli(['auth:login', '--origin', runtimeOrigin], {stdin: canaries.key, env});
+    expect(ended.code).toBe(3);
+    expect(ended.stderr).toContain('credentials.json cannot be written: ');
+  });
+});
+
+describe('auth:login', () => {
+  test('stores the secret from stdin in a file for its owner only, under the origin', async () => {
+    const args = ['auth:login', '--origin', 'runtime.example/base/', '--api-user', 'ann', '--json', '--debug'];
+    const {code, stdout} = await mycli(args, {stdin: `${canaries.key}\n`});
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({schemaVersion: 1, origin: runtimeOrigin, kind: 'api-key', file});
+    expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({
+      version: 1,
+      origins: {[runtimeOrigin]: {apiKey: {key: canaries.key, user: 'ann'}}},
+    });
+    expect([await modeOf(folder), await modeOf(file)]).toEqual(['700', '600']);
+    expect(await readdir(folder)).toEqual(['credentials.json']);
+  });
+
+  test('keeps what is stored for others, and replaces its own; modes become right again', async () => {
+    await mycli(['auth:login', '--origin', runtimeOrigin], {stdin: canaries.token});
+    await mycli(['auth:login', ...client], {stdin: canaries.secret});
+    await chmod(folder, 0o755);
+    await chmod(file, 0o644);
+    const {stderr} = await mycli(['auth:login', '--origin', runtimeOrigin], {stdin: canaries.key});
+    expect(stderr).toContain(`chmod 600 ${file}`);
+    expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({
+      origins: {
+        [runtimeOrigin]: {apiKey: {key: canaries.key}},
+        [apiOrigin]: {
+          api: {
+            kind: 'client-secret',
+            clientId: 'ci',
+            clientSecret: canaries.secret,
+            tokenUrl: 'https://login.example/token',
+          },
+        },
+      },
+    });
+    expect([await modeOf(folder), await modeOf(file)]).toEqual(['700', '600']);
+  });
+
+  test('stores a ready-made token in place of a client secret', async () => {
+    await mycli(['auth:login', ...client], {stdin: canaries.secret});
+    await mycli(['auth:login', '--api-origin', apiOrigin, '--kind', 'api-token'], {stdin: canaries.token});
+    const content = await readFile(file, 'utf8');
+    expect(content).toContain(canaries.token);
+    expect(content).not.toContain(canaries.secret);
+  });
+
+  test('takes no secret from the command line', async () => {
+    for (const args of [[`--api-key=${canaries.key}`], ['--api-key', canaries.key], [canaries.key]]) {
+      const {code} = await mycli(['auth:login', '--origin', runtimeOrigin, ...args], {stdin: canaries.token});
+      expect(code).toBe(2);
+    }
+    expect(await readdir(root)).toEqual([]);
+  });
+
+  test.each([
+    ['nothing on stdin', ['--origin', runtimeOrigin], ' \n', 'ERR_OPTION_INVALID'],
+    ['several lines', ['--origin', runtimeOrigin], `${canaries.key}\n${canaries.key}`, 'ERR_OPTION_INVALID'],
+    ['no origin', [], canaries.key, 'ERR_USAGE'],
+    ['no token endpoint', ['--api-origin', apiOrigin, '--client-id', 'ci'], canaries.secret, 'ERR_USAGE'],
+    ['an origin with credentials', ['--origin', `https://a:${canaries.key}@x`], canaries.key, 'ERR_ORIGIN_INVALID'],
+  ])('%s is an error, and nothing is stored', async (_what, args, stdin, error) => {
+    const {stdout} = await mycli(['auth:login', '--json', ...args], {stdin});
+    expect(JSON.parse(stdout)).toMatchObject({error: {code: error}});
+    expect(await readdir(root)).toEqual([]);
+  });
+
+  test('an origin that is not trusted is refused, an unencrypted one warned about', async () => {
+    const env = {MYCLI_TRUSTED_ORIGINS: 'https://other.example'};
+    const refused = await mycli(['auth:login', '--origin', runtimeOrigin, '--json'], {stdin: canaries.key, env});
+    expect(JSON.parse(refused.stdout)).toMatchObject({error: {code: 'ERR_ORIGIN_UNTRUSTED'}});
+    const {stderr} = await mycli(['auth:login', '--origin', 'http://runtime.example'], {stdin: canaries.key});
+    expect(stderr).toContain('without encryption');
+  });
+
+  test('a folder that cannot be written is an error that leaves nothing behind', async () => {
+    await mkdir(dirname(folder));
+    await symlink(join(root, 'absent', 'mycli'), folder);
+    const {stdout} = await mycli(['auth:login', '--origin', runtimeOrigin, '--json'], {stdin: canaries.key});
+    expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_OUTPUT'}});
+    expect(await readdir(root)).toEqual(['config']);
+  });
+});
+
+describe('a prompt', () => {
+  function terminal() {
+    const stdin = Object.assign(new PassThrough(), {isTTY: true});
+    const stream = new PassThrough({encoding: 'utf8'});
+    const controller = new AbortController();
+    const answer = readSecretInput({stdin, stream, prompt: 'API key', signal: controller.signal});
+    return {stdin, answer, controller, shown: () => String(stream.read())};
+  }
+
+  test('takes what is typed, corrections too, and shows none of it', async () => {
+    const {stdin, answer, shown} = terminal();
+    stdin.write('canary-x\u007Fy\r');
+    expect(await answer).toBe('canary-y');
+    expect(shown()).toBe('API key: \n');
+  });
+
+  test.each([
+    ['Ctrl-C', '\u0003', 'ERR_INTERRUPTED'],
+    ['Ctrl-D', '\u0004', 'ERR_USAGE'],
+  ])('ends with %s', async (_key, typed, code) => {
+    const {stdin, answer} = terminal();
+    stdin.write(typed);
+    await expect(answer).rejects.toMatchObject({code});
+  });
+
+  test('ends when it is aborted', async () => {
+    const {answer, controller} = terminal();
+    controller.abort(new Error('stop'));
+    await expect(answer).rejects.toThrow('stop');
+  });
+});
+
+describe('auth:status and auth:logout', () => {
+  test('list and forget what is stored', async () => {
+    await mycli(['auth:login', '--origin', runtimeOrigin, '--api-user', 'ann'], {stdin: canaries.key});
+    await mycli(['auth:login', ...client], {stdin: canaries.secret});
+    const entry = {origin: apiOrigin, kind: 'client-secret', clientId: 'ci', tokenUrl: 'https://login.example/token'};
+    const status = await mycli(['auth:status', '--json', '--origin', runtimeOrigin], {
+      env: {MYCLI_API_ORIGIN: apiOrigin, MYCLI_API_TOKEN: canaries.token},
+    });
+    expect(JSON.parse(status.stdout)).toEqual({
+      schemaVersion: 1,
+      file,
+      credentials: [{origin: runtimeOrigin, kind: 'api-key', user: 'ann'}, entry],
+      backends: [
+        {backend: 'legacy', origin: runtimeOrigin, source: `credentials stored for ${runtimeOrigin}`},
+        {backend: 'api', origin: apiOrigin, source: 'MYCLI_API_TOKEN'},
+      ],
+    });
+    const text = await mycli(['auth:status']);
+    expect(text.stdout).toContain(`${runtimeOrigin}: api-key of ann\n`);
+
+    const out = await mycli(['auth:logout', '--origin', runtimeOrigin, '--json'], {env: {MYCLI_API_ORIGIN: apiOrigin}});
+    expect(JSON.parse(out.stdout)).toEqual({schemaVersion: 1, removed: [runtimeOrigin]});
+    const left = await mycli(['auth:status', '--json']);
+    expect(JSON.parse(left.stdout)).toMatchObject({credentials: [entry], backends: []});
+    expect((await mycli(['auth:logout', '--origin', runtimeOrigin])).stdout).toContain('Nothing is stored');
+
+    expect(JSON.parse((await mycli(['auth:logout', '--all', '--json'])).stdout)).toMatchObject({removed: [apiOrigin]});
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  test('forget nothing unasked', async () => {
+    await mycli(['auth:login', '--origin', runtimeOrigin], {stdin: canaries.key});
+    expect((await mycli(['auth:logout'])).code).toBe(2);
+    expect(await readFile(file, 'utf8')).toContain(canaries.key);
+  });
+
+  test.each([
+    ['no JSON', `{"version": 1, ${canaries.key}`],
+    ['another shape', `{"version": 1, "origins": {"https://x": {"apiKey": "${canaries.key}"}}}`],
+    ['another version', `{"version": 2, "origins": {}, "key": "${canaries.key}"}`],
+  ])('a damaged file is an error that repeats none of it (%s)', async (_what, content) => {
+    await mkdir(folder, {recursive: true, mode: 0o700});
+    await writeFile(file, content, {mode: 0o600});
+    const {code, stdout} = await mycli(['auth:status', '--json', '--debug']);
+    expect(code).toBe(3);
+    expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_CONFIG_INVALID'}});
+  });
+});
+
+describe('stored credentials', () => {
+  let runtime: LocalRuntime;
+  let project: string;
+  beforeEach(async () => {
+    runtime = await startLocalRuntime({
+      deploymentSeconds: 0,
+      credentials: {apiKey: canaries.key, clientSecret: canaries.secret},
+    });
+    project = join(root, 'project');
+    for (const path of ['build/ssr.js', 'build/static/a.txt']) {
+      await mkdir(dirname(join(project, path)), {recursive: true});
+      await writeFile(join(project, path), 'x');
+    }
+  });
+  afterEach(() => runtime.close());
+
+  const push = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+    mycli(['bundle:push', '-p', 'shop', '--json', '--debug', ...args], {cwd: project, env});
+  const login = (args: readonly string[], stdin: string) => mycli(['auth:login', ...args], {stdin, cwd: project});
+  const clientFlags = () => {
+    const {clientId, tokenUrl} = runtime.credentials;
+    return ['--api-origin', runtime.origin, '--client-id', clientId, '--token-url', tokenUrl];
+  };
+
+  test('are used for their origin, for both backends', async () => {
+    await login(['--origin', runtime.origin], canaries.key);
+    expect(JSON.parse((await push(['--origin', runtime.origin])).stdout)).toMatchObject({backend: 'legacy'});
+    await login(clientFlags(), canaries.secret);
+    const flags = ['--api-origin', runtime.origin, '--organization', runtime.credentials.organizationId];
+    expect(JSON.parse((await push(flags)).stdout)).toMatchObject({backend: 'api'});
+  });
+
+  test('are used for no other origin', async () => {
+    await login(['--origin', runtime.origin], canaries.key);
+    const other = runtime.origin.replace('127.0.0.1', 'localhost');
+    const {stdout} = await push(['--origin', other]);
+    expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_CREDENTIALS_MISSING'}});
+    expect(runtime.requests).toEqual([]);
+  });
+
+  test('come after the environment, the configuration file and flags', async () => {
+    await login(['--origin', runtime.origin, '--api-user', 'ann'], canaries.key);
+    const wrong = await push(['--origin', runtime.origin], {MYCLI_API_KEY: canaries.token});
+    expect(JSON.parse(wrong.stdout)).toMatchObject({error: {code: 'ERR_UNAUTHORIZED'}});
+    const status = async () =>
+      JSON.parse((await mycli(['auth:status', '--json'], {cwd: project})).stdout) as {backends: unknown};
+    await writeFile(join(project, 'mycli.config.json'), JSON.stringify({origin: runtime.origin}));
+    expect((await status()).backends).toEqual([
+      {backend: 'legacy', origin: runtime.origin, source: `credentials stored for ${runtime.origin}`},
+    ]);
+    await writeFile(join(project, 'key'), canaries.key);
+    expect((await push(['--api-key', '@key'])).code).toBe(0);
+  });
+
+  test('a client secret goes to its own token endpoint only', async () => {
+    await login(clientFlags(), canaries.secret);
+    const flags = ['--api-origin', runtime.origin, '--organization', runtime.credentials.organizationId];
+    const {stdout, stderr} = await push([...flags, '--token-url', `${runtime.origin}/evil`]);
+    expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_CREDENTIALS_MISSING'}});
+    expect(stderr).toContain('is not used: --token-url names something else');
+    expect(runtime.requests).toEqual([]);
+  });
+
+  test('go to trusted origins only', async () => {
+    await login(['--origin', runtime.origin], canaries.key);
+    const {stdout} = await push(['--origin', runtime.origin], {MYCLI_TRUSTED_ORIGINS: 'https://other.example'});
+    expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_ORIGIN_UNTRUSTED'}});
+    expect(runtime.requests).toEqual([]);
+  });
+
+  test('that others can read are warned about, and used', async () => {
+    await login(['--origin', runtime.origin], canaries.key);
+    await chmod(file, 0o640);
+    await chmod(folder, 0o750);
+    const {code, stdout, stderr} = await push(['--origin', runtime.origin]);
+    expect(code).toBe(0);
+    for (const command of [`chmod 600 ${file}`, `chmod 700 ${folder}`]) expect(stderr).toContain(command);
+    const {warnings} = JSON.parse(stdout) as {warnings: readonly string[]};
+    expect(warnings).toHaveLength(2);
+  });
+});

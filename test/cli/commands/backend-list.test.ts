@@ -1,0 +1,81 @@
+import {describe, expect, test} from 'vitest';
+import {createPluginBench} from '../with-plugins.js';
+
+describe('backend:list', () => {
+  test('tells of every backend where it comes from, what it can do and what it misses', async () => {
+    await using bench = await createPluginBench('acme', 'minimal', 'zebra');
+    const {code, stdout} = await bench.mycli(['backend:list', '--json'], {
+      MYCLI_RUNTIME_ORIGIN: 'https://runtime.example',
+      MYCLI_API_KEY: 'canary-key',
+    });
+    expect(code).toBe(0);
+    const document = JSON.parse(stdout) as {backends: {name: string}[]; failures: unknown[]};
+    expect(document.backends.map(({name}) => name)).toEqual(['api', 'legacy', 'acme', 'minimal', 'blind', 'zebra']);
+    const [api, legacy, acme, minimal] = document.backends;
+    expect(api).toMatchObject({
+      plugin: 'mycli',
+      configured: false,
+      missing: expect.arrayContaining(['--api-origin (MYCLI_API_ORIGIN)']) as string[],
+    });
+    expect(legacy).toMatchObject({plugin: 'mycli', formats: ['v1', 'v2'], configured: true, missing: []});
+    expect(acme).toEqual({
+      name: 'acme',
+      plugin: 'mycli-plugin-acme',
+      version: '1.2.3',
+      summary: 'Acme, for tests',
+      formats: ['v2'],
+      capabilities: ['deploy', 'wait'],
+      configured: false,
+      missing: ['memory: must be a path'],
+    });
+    expect(minimal).toMatchObject({plugin: 'mycli-plugin-minimal', version: '1.0.0', configured: true});
+    expect(document).toMatchObject({
+      schemaVersion: 1,
+      failures: [
+        {plugin: 'mycli-plugin-zebra', message: expect.stringContaining('"acme" already') as string},
+        {plugin: 'mycli-plugin-zebra', message: expect.stringContaining('"legacy" is reserved') as string},
+        {plugin: 'mycli-plugin-zebra', message: expect.stringContaining('version 2') as string},
+        {plugin: 'mycli-plugin-zebra', message: expect.stringContaining('must be an object') as string},
+      ],
+    });
+    expect(stdout).not.toContain('canary');
+  });
+
+  test('asks each backend with its own options', async () => {
+    await using bench = await createPluginBench('acme', 'liar');
+    const flags = ['--runtime-backend', 'acme', '--backend-option', 'memory=m', '--backend-option', 'check=throws'];
+    const {stdout} = await bench.mycli(['backend:list', '--json', ...flags]);
+    const {backends} = JSON.parse(stdout) as {backends: unknown[]};
+    expect(backends).toContainEqual(expect.objectContaining({name: 'acme', configured: false, missing: ['token']}));
+    expect(backends).toContainEqual(expect.objectContaining({name: 'liar', configured: true}));
+  });
+
+  test('a check that fails is told of its backend and hides no other', async () => {
+    await using bench = await createPluginBench('acme', 'liar');
+    const flags = ['--runtime-backend', 'liar', '--backend-option', 'check=throws'];
+    const {code, stdout} = await bench.mycli(['backend:list', '--json', ...flags]);
+    expect(code).toBe(0);
+    const {backends} = JSON.parse(stdout) as {backends: unknown[]};
+    expect(backends).toHaveLength(4);
+    expect(backends).toContainEqual(
+      expect.objectContaining({
+        name: 'liar',
+        configured: false,
+        missing: ['the liar backend failed while checking its configuration: no idea'],
+      }),
+    );
+  });
+
+  test('is a table for people, its columns below their headings', async () => {
+    await using bench = await createPluginBench('minimal', 'throws');
+    const {code, stdout, stderr} = await bench.mycli(['backend:list']);
+    expect(code).toBe(0);
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines[0]).toMatch(/^NAME +PLUGIN +SUMMARY +FORMATS +CAPABILITIES +STATE$/);
+    expect(lines).toHaveLength(5);
+    const minimal = lines.find((line) => line.startsWith('minimal')) ?? '';
+    expect(minimal).toMatch(/mycli-plugin-minimal 1\.0\.0 +Uploads only +v1 +configured$/);
+    expect(minimal.indexOf('configured')).toBe(lines[0]?.indexOf('STATE'));
+    expect(stderr).toBe('Warning: plugin mycli-plugin-throws: its mycli:backends hook failed: the hook broke\n');
+  });
+});

@@ -1,0 +1,227 @@
+import {execFile} from 'node:child_process';
+import {mkdir, mkdtemp, readdir, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {promisify} from 'node:util';
+import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {BearerTokenStrategy, pushRuntimeBundle} from '../../../src/index.js';
+import {startLocalRuntime, type LocalRuntime} from '../../../src/testing/index.js';
+import {binary, runCli, type Ended} from '../spawn-cli.js';
+
+const secret = 'canary-api-key-93ab';
+
+let root: string;
+let project: string;
+let temporary: string;
+let runtime: LocalRuntime;
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'mycli-commands-'));
+  [project, temporary] = [join(root, 'project'), join(root, 'tmp')];
+  await mkdir(temporary);
+  await mkdir(join(project, 'build', 'static'), {recursive: true});
+  await writeFile(join(project, 'build', 'ssr.js'), 'export default 1;\n');
+  await writeFile(join(project, 'build', 'static', 'index.html'), '<h1>hello</h1>\n');
+  runtime = await startLocalRuntime({deploymentSeconds: 0, credentials: {apiKey: secret}});
+});
+
+afterEach(async () => {
+  await runtime.close();
+  await rm(root, {recursive: true, force: true});
+});
+
+function environment(): Record<string, string> {
+  const {origin, credentials} = runtime;
+  return {
+    TMPDIR: temporary,
+    MYCLI_RUNTIME_BACKEND: 'legacy',
+    MYCLI_RUNTIME_ORIGIN: origin,
+    MYCLI_API_KEY: secret,
+    MYCLI_API_ORIGIN: origin,
+    MYCLI_ORGANIZATION: credentials.organizationId,
+    MYCLI_TOKEN_URL: credentials.tokenUrl,
+    MYCLI_CLIENT_ID: credentials.clientId,
+    MYCLI_CLIENT_SECRET: credentials.clientSecret,
+    MYCLI_PROJECT: 'shop',
+    MYCLI_TARGET: 'staging',
+    MYCLI_POLL_INTERVAL: '0.05',
+  };
+}
+
+async function mycli(...args: readonly string[]): Promise<Ended> {
+  const ended = await runCli(binary, args, {cwd: project, env: environment()});
+  expect(ended.stdout + ended.stderr).not.toContain(secret);
+  expect(await readdir(temporary)).toEqual([]);
+  return ended;
+}
+
+/** Pushes and deploys by the library: how the command line does it is tested in push.test.ts. */
+async function push(message: string): Promise<void> {
+  await pushRuntimeBundle({
+    preference: 'legacy',
+    origin: runtime.origin,
+    legacyAuth: new BearerTokenStrategy(secret),
+    projectSlug: 'shop',
+    targetSlug: 'staging',
+    cwd: project,
+    v2: true,
+    message,
+    wait: true,
+    pollInterval: 0.01,
+  });
+}
+
+const documentOf = ({stdout}: Ended): unknown => JSON.parse(stdout);
+
+describe('bundle:list and bundle:history', () => {
+  test('show tables on stdout; messages cannot break out of their line', async () => {
+    await push('first');
+    await push('second\n9  ready');
+    const list = await mycli('bundle:list', '--columns', 'id,status,targets,message', '--quiet');
+    expect(list).toMatchObject({code: 0, stderr: ''});
+    expect(list.stdout.split('\n')).toEqual([
+      'ID  STATUS  TARGETS  MESSAGE',
+      '2   ready   staging  second 9 ready',
+      '1   ready   -        first',
+      '',
+    ]);
+    const history = await mycli('bundle:history', '--columns', 'bundle,status,message', '--limit', '1');
+    expect(history.stdout).toBe('BUNDLE  STATUS    MESSAGE\n2       finished  second 9 ready\n');
+    expect(history.stderr).toContain('1 of 2 are shown');
+    expect(history.stderr).toMatch(/project\s+shop\s+\(MYCLI_PROJECT\)/);
+  });
+
+  test('are documents with --json, for both backends', async () => {
+    await push('first');
+    await push('second');
+    for (const backend of ['legacy', 'api']) {
+      const list = await mycli('bundle:list', '--json', '--offset', '1', '--runtime-backend', backend);
+      const bundle = {bundleId: 1, status: 'ready', message: 'first'};
+      expect(documentOf(list)).toMatchObject({schemaVersion: 1, backend, bundles: [bundle], total: 2});
+      const history = await mycli('bundle:history', '--json', '--all', '--runtime-backend', backend);
+      expect(documentOf(history)).toMatchObject({
+        schemaVersion: 1,
+        backend,
+        targetSlug: 'staging',
+        deployments: [{bundleId: 2, status: 'finished'}, {bundleId: 1}],
+        total: 2,
+      });
+    }
+  });
+
+  test.each([
+    ['an unknown column', ['--columns', 'id,mesage']],
+    ['a limit of 0', ['--limit', '0']],
+    ['--limit with --all', ['--limit', '1', '--all']],
+  ])('refuse %s, before anything is sent', async (_, flags) => {
+    const ended = await mycli('bundle:list', '--json', ...flags);
+    expect(ended.code).toBe(2);
+    expect(documentOf(ended)).toMatchObject({error: {code: 'ERR_USAGE'}});
+    expect(runtime.requests).toEqual([]);
+  });
+});
+
+describe('bundle:download', () => {
+  test('writes an archive that tar reads, once', async () => {
+    await push('first');
+    const {code, stdout} = await mycli('bundle:download', '1');
+    expect(code).toBe(0);
+    expect(stdout).toContain(join(project, 'bundle-1.tar.gz'));
+    const list = await promisify(execFile)('tar', ['-tzf', join(project, 'bundle-1.tar.gz')]);
+    expect(list.stdout.split('\n')).toContain('bld/ssr.js');
+    const again = await mycli('bundle:download', '1', '--json');
+    expect(again.code).toBe(3);
+    expect(documentOf(again)).toMatchObject({
+      error: {code: 'ERR_OUTPUT', suggestions: [expect.stringContaining('--force')]},
+    });
+    const forced = await mycli('bundle:download', '1', '--force', '--json');
+    expect(documentOf(forced)).toMatchObject({schemaVersion: 1, backend: 'legacy', bundleId: 1, files: 3});
+  });
+
+  test('is no capability of Api', async () => {
+    const ended = await mycli('bundle:download', '1', '--runtime-backend', 'api', '--json');
+    expect(ended.code).toBe(3);
+    expect(documentOf(ended)).toMatchObject({error: {code: 'ERR_CAPABILITY_UNSUPPORTED'}});
+    expect(runtime.requests).toEqual([]);
+  });
+});
+
+describe('bundle:delete', () => {
+  test('refuses without a terminal and without --yes, before anything is sent', async () => {
+    const ended = await mycli('bundle:delete', '1', '--json');
+    expect(ended.code).toBe(2);
+    expect(documentOf(ended)).toMatchObject({
+      error: {code: 'ERR_USAGE', suggestions: [expect.stringContaining('--yes')]},
+    });
+    expect(runtime.requests).toEqual([]);
+  });
+
+  test('reports each bundle, and exits with the code of the refusal', async () => {
+    await push('first');
+    await push('second');
+    const ended = await mycli('bundle:delete', '1', '2', '--yes');
+    expect(ended.code).toBe(7);
+    expect(ended.stderr).toContain('bundle 1 was deleted');
+    expect(ended.stderr).toMatch(/Error: deleted: 1; bundle 2 was not deleted: .*409/);
+    await push('third');
+    const second = await mycli('bundle:delete', '2', '--yes', '--json');
+    expect(documentOf(second)).toMatchObject({schemaVersion: 1, projectSlug: 'shop', deleted: [2]});
+    expect(second.code).toBe(0);
+  });
+});
+
+describe('bundle:inspect', () => {
+  test('shows a file and an uploaded bundle alike', async () => {
+    await push('first');
+    await mycli('bundle:build');
+    const file = documentOf(await mycli('bundle:inspect', 'bundle.tar.gz', '--json'));
+    expect(file).toMatchObject({schemaVersion: 1, format: 'v2', matches: {ssrOnly: [{pattern: 'ssr.js', files: 1}]}});
+    const uploaded = documentOf(await mycli('bundle:inspect', '1', '--json'));
+    expect(uploaded).toEqual({...(file as object), backend: 'legacy', projectSlug: 'shop', bundleId: 1});
+    const shown = await mycli('bundle:inspect', './bundle.tar.gz', '--quiet');
+    expect(shown.stdout).toMatch(/\nshared +15 +static\/index.html\n/);
+  });
+
+  test('of a file that is missing says so, and asks no server', async () => {
+    const ended = await mycli('bundle:inspect', 'missing.tar.gz', '--json');
+    expect(ended.code).toBe(3);
+    expect(documentOf(ended)).toMatchObject({error: {code: 'ERR_ARCHIVE_INVALID'}});
+    expect(runtime.requests).toEqual([]);
+  });
+});
+
+test('bundle:rollback says what it goes back to, deploys it and says how to undo it', async () => {
+  await push('first');
+  await push('second');
+  const {code, stdout, stderr} = await mycli('bundle:rollback', '--wait');
+  expect(code).toBe(0);
+  expect(stderr).toMatch(/Going back to bundle 1 "first", deployed .*; bundle 2 runs now[^]*Deploy to staging/);
+  expect(stdout).toMatch(/^Bundle 1 runs on staging of shop \(legacy\) after [\d.]+ m?s\.$/m);
+  expect(stdout).toContain('mycli bundle:deploy 2 --project shop --target staging --runtime-backend legacy');
+  const named = await mycli('bundle:rollback', '--to', '2', '--json');
+  expect(documentOf(named)).toMatchObject({schemaVersion: 1, bundleId: 2, targetSlug: 'staging'});
+});
+
+describe('config:show', () => {
+  test('shows each setting, where it comes from and what it overrode', async () => {
+    await writeFile(join(project, 'mycli.config.json'), JSON.stringify({targetSlug: 'prod', timeout: 30}));
+    const {code, stdout, stderr} = await mycli('config:show', '--timeout', '5');
+    expect(code).toBe(0);
+    expect(stderr).toContain(join(project, 'mycli.config.json'));
+    expect(stdout).toMatch(/\ntimeout +5 +--timeout +30 \(.*mycli\.config\.json\); 600 \(default\)\n/);
+    expect(stdout).toMatch(/\ntargetSlug +staging +MYCLI_TARGET +prod /);
+    expect(stdout).toMatch(/\napiKey +\*+ +MYCLI_API_KEY +-\n/);
+    expect(runtime.requests).toEqual([]);
+  });
+
+  test('is a document with --json', async () => {
+    const document = documentOf(await mycli('config:show', '--json'));
+    expect(document).toMatchObject({
+      schemaVersion: 1,
+      configFile: null,
+      settings: expect.arrayContaining([
+        {name: 'wait', value: false, source: {kind: 'default', name: 'default'}, overrode: []},
+      ]) as unknown[],
+    });
+  });
+});

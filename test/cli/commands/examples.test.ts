@@ -1,0 +1,97 @@
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {cp, mkdir, symlink, writeFile} from 'node:fs/promises';
+import {createServer} from 'node:net';
+import {delimiter, join} from 'node:path';
+import {text} from 'node:stream/consumers';
+import {afterAll, beforeAll, expect, test} from 'vitest';
+import {BearerTokenStrategy, pushRuntimeBundle} from '../../../src/index.js';
+import {ownCommands} from '../own-commands.js';
+import {binary} from '../spawn-cli.js';
+import {fixturePlugin} from '../with-plugins.js';
+import {createStorefrontBench, type StorefrontBench} from '../with-storefront.js';
+
+const examples = Object.entries(ownCommands).flatMap(([id, command]) =>
+  (command.examples ?? []).map((example) => ({
+    id,
+    example: example.replace('<%= config.bin %>', 'mycli').replace('<%= command.id %>', id),
+  })),
+);
+
+let bench: StorefrontBench;
+let bin: string;
+beforeAll(async () => {
+  bench = await createStorefrontBench();
+  bin = join(bench.root, 'bin');
+  await mkdir(bin);
+  await symlink(binary, join(bin, 'mycli'));
+  const data = join(bench.root, 'home/.local/share/mycli');
+  await mkdir(data, {recursive: true});
+  const linked = {name: 'mycli-plugin-acme', root: fixturePlugin('acme'), type: 'link'};
+  await writeFile(join(data, 'package.json'), JSON.stringify({private: true, oclif: {schema: 1, plugins: [linked]}}));
+  // What the examples name.
+  await cp(join(bench.project, 'build'), join(bench.project, 'dist'), {recursive: true});
+  await writeFile(join(bench.project, 'key.txt'), 'key-of-a-file\n');
+  await writeFile(join(bench.project, 'stdin.txt'), 'what-a-user-types\n');
+  expect(await run('mycli bundle:build --quiet')).toMatchObject({code: 0});
+  for (const targetSlug of ['staging', 'staging', 'production', 'production']) await push(targetSlug);
+});
+afterAll(() => bench[Symbol.asyncDispose]());
+
+/** Pushes a bundle, and deploys it when there is a target. Resolves to its id. */
+async function push(targetSlug?: string): Promise<string> {
+  const {origin, credentials} = bench.runtime;
+  const {bundleId} = await pushRuntimeBundle({
+    preference: 'legacy',
+    origin,
+    legacyAuth: new BearerTokenStrategy(credentials.apiKey),
+    projectSlug: 'my-shop',
+    targetSlug,
+    archive: join(bench.project, 'bundle.tar.gz'),
+    v2: true,
+    message: 'an example',
+    wait: targetSlug !== undefined,
+    pollInterval: 0.01,
+  });
+  return String(bundleId);
+}
+
+async function freePort(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address !== null ? String(address.port) : '';
+}
+
+/** Runs a line in a shell, as a user types it. A server is stopped as soon as it says that it is ready. */
+async function run(line: string): Promise<{code: number | null; stdout: string; stderr: string}> {
+  const path = [bin, process.env['PATH']].join(delimiter);
+  const env = {...bench.env, PATH: path};
+  // What is asked for comes from a file, unless the line names one.
+  const script = `exec ${line.includes('<') ? line : `${line} < stdin.txt`}`;
+  const child = spawn('sh', ['-c', script], {cwd: bench.project, env, stdio: ['ignore', 'pipe', 'pipe']});
+  if (line.includes('runtime:start')) child.stdout.once('data', () => child.kill('SIGINT'));
+  const texts = Promise.all([text(child.stdout), text(child.stderr)]);
+  const [code] = (await once(child, 'close')) as [number | null];
+  const [stdout, stderr] = await texts;
+  return {code, stdout, stderr};
+}
+
+test('every command has an example', () => {
+  expect(Object.keys(ownCommands).filter((id) => !examples.some((example) => example.id === id))).toEqual([]);
+});
+
+test.each(examples)('$example does what it says', async ({id, example}) => {
+  let line = example.replace(/\b4000\b/, await freePort());
+  for (const number of [/\b41\b/, /\b42\b/]) {
+    if (number.test(line)) line = line.replace(number, await push(id === 'bundle:rollback' ? 'production' : undefined));
+  }
+  // There is nobody to ask.
+  const consent = id === 'bundle:delete' && !line.includes('--yes') ? ' --yes' : '';
+  const {code, stdout, stderr} = await run(line + consent);
+  expect(code, stderr).toBe(0);
+  expect(stdout).not.toBe('');
+  expect(stderr).not.toContain('Warning');
+});

@@ -1,0 +1,75 @@
+import {describe, expect, test} from 'vitest';
+import {definitions, settingKeys, variableOf} from '../../../src/cli/settings/definitions.js';
+import {exitCodeMeanings} from '../../../src/errors/index.js';
+import {ownCommands} from '../own-commands.js';
+import {binary, runCli} from '../spawn-cli.js';
+
+const variables = new Map(settingKeys.map((key) => [definitions[key].flag?.name, variableOf(key)]));
+
+describe.each(Object.keys(ownCommands))('the help of %s', (id) => {
+  const flags = Object.values(ownCommands[id]?.flags ?? {});
+
+  test('has every flag in a group, with a summary', () => {
+    expect(flags.filter(({helpGroup, summary}) => helpGroup === undefined || summary === undefined)).toEqual([]);
+  });
+
+  test('names the variable of every flag that is a setting', async () => {
+    const {code, stdout} = await runCli(binary, [id, '--help']);
+    expect(code).toBe(0);
+    for (const {name, env} of flags) {
+      expect(env).toBe(variables.get(name));
+      if (env !== undefined) expect(stdout).toContain(`[env: ${env}]`);
+    }
+  });
+});
+
+describe('mycli help', () => {
+  test('exit-codes has every exit code', async () => {
+    const {code, stdout} = await runCli(binary, ['help', 'exit-codes']);
+    expect(code).toBe(0);
+    const page = stdout.replaceAll(/\s+/g, ' ');
+    for (const [exitCode, meaning] of exitCodeMeanings) expect(page).toContain(` ${String(exitCode)} ${meaning} `);
+  });
+
+  test.each([
+    ['config', 'mycli config:COMMAND', 'MYCLI_RUNTIME_ORIGIN, origin'],
+    ['plugins', 'plugins:install', 'MYCLI_SKIP_PLUGINS'],
+  ])('%s shows the commands, then the page', async (subject, command, fact) => {
+    for (const args of [
+      ['help', subject],
+      [subject, '--help'],
+    ]) {
+      const {code, stdout} = await runCli(binary, args);
+      expect(code).toBe(0);
+      expect(stdout.indexOf(command)).toBeGreaterThan(-1);
+      expect(stdout.indexOf(fact)).toBeGreaterThan(stdout.indexOf(command));
+    }
+  });
+
+  test('lists its pages', async () => {
+    for (const args of [['help'], ['--help'], []]) {
+      expect((await runCli(binary, args)).stdout).toMatch(/MORE HELP\n {2}help config .*\n/);
+    }
+  });
+
+  test('goes to stdout with --json too', async () => {
+    expect((await runCli(binary, ['bundle:push', '--help', '--json'])).stdout).toContain('USAGE');
+  });
+
+  test.each([
+    [['bundel:push', '--help'], 'Did you mean mycli help bundle:push?'],
+    [['help', 'bundel:push'], 'Did you mean mycli help bundle:push?'],
+    [['help', 'exit-code'], 'Did you mean mycli help exit-codes?'],
+    [['nope', '--help'], 'mycli help lists all commands.'],
+  ])('answers %j as an unknown command', async (args, suggestion) => {
+    const {code, stdout, stderr} = await runCli(binary, args);
+    expect({code, stdout}).toEqual({code: 2, stdout: ''});
+    expect(stderr).toContain(suggestion);
+  });
+
+  test('answers an unknown command with JSON when asked to', async () => {
+    const {code, stdout} = await runCli(binary, ['bundel:push', '--help', '--json']);
+    expect(code).toBe(2);
+    expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_COMMAND_NOT_FOUND', exitCode: 2}});
+  });
+});

@@ -1,0 +1,134 @@
+import {mkdir, mkdtemp, readdir, readFile, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {startLocalRuntime, type LocalRuntime} from '../../../src/testing/index.js';
+import {binary, runCli, type Ended} from '../spawn-cli.js';
+
+let root: string;
+let runtime: LocalRuntime;
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'mycli-changed-'));
+  await mkdir(join(root, 'project/build'), {recursive: true});
+  await writeFile(join(root, 'project/build/ssr.js'), 'export default () => "hello";\n');
+  runtime = await startLocalRuntime({deploymentSeconds: 0, credentials: {apiKey: 'canary-api-key-3a9e'}});
+});
+
+afterEach(async () => {
+  await runtime.close();
+  await rm(root, {recursive: true, force: true});
+});
+
+function push(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
+  const {origin, credentials} = runtime;
+  return runCli(binary, ['bundle:push', ...args], {
+    cwd: join(root, 'project'),
+    env: {
+      XDG_DATA_HOME: join(root, 'data'),
+      MYCLI_RUNTIME_ORIGIN: origin,
+      MYCLI_API_KEY: credentials.apiKey,
+      MYCLI_PROJECT: 'shop',
+      MYCLI_POLL_INTERVAL: '0.05',
+      ...env,
+    },
+  });
+}
+
+async function pushed(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<unknown> {
+  const {code, stdout} = await push([...args, '--json'], env);
+  expect(code).toBe(0);
+  return JSON.parse(stdout);
+}
+
+const uploads = () => runtime.requests.filter(({route}) => route === 'upload').length;
+const recordFolder = () => join(root, 'data/mycli/pushes');
+
+describe('bundle:push --if-changed', () => {
+  test('says which bundle it is and when it was pushed, and deploys that one', async () => {
+    await push([]);
+    const {code, stdout, stderr} = await push(['--if-changed', '--target', 'staging', '--wait']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /^Unchanged since bundle 1, pushed (now|\d+ seconds? ago) to shop \(legacy\): nothing was uploaded\nIt runs on staging\.\nGo back with: mycli bundle:rollback /,
+    );
+    expect(stderr).toContain('Unchanged since bundle 1');
+    expect(uploads()).toBe(1);
+  });
+
+  test('the document and the outputs of a step are of the bundle that is there', async () => {
+    const files = {GITHUB_OUTPUT: join(root, 'output'), GITHUB_STEP_SUMMARY: join(root, 'summary')};
+    expect(await pushed(['--if-changed'])).toMatchObject({bundleId: 1, unchanged: false});
+    expect(await pushed(['--if-changed'], files)).toMatchObject({
+      schemaVersion: 1,
+      bundleId: 1,
+      unchanged: true,
+      pushedAt: expect.any(String) as string,
+      deployed: false,
+    });
+    expect(await readFile(files.GITHUB_OUTPUT, 'utf8')).toMatch(/^bundle-id<<(.+)\n1\n\1$/m);
+    expect(await readFile(files.GITHUB_STEP_SUMMARY, 'utf8')).toContain('<td>unchanged</td>');
+  });
+
+  test('is a setting like others, which --force overrides', async () => {
+    const asked = {MYCLI_IF_CHANGED: '1'};
+    await pushed([], asked);
+    expect(await pushed([], asked)).toMatchObject({bundleId: 1, unchanged: true});
+    expect(await pushed(['--no-if-changed'], asked)).toMatchObject({bundleId: 2, unchanged: false});
+    expect(await pushed(['--force'], asked)).toMatchObject({bundleId: 3, unchanged: false});
+    await writeFile(join(root, 'project/mycli.config.json'), '{"ifChanged": true}');
+    expect(await pushed([])).toMatchObject({bundleId: 3, unchanged: true});
+    expect(await pushed(['--force'])).toMatchObject({bundleId: 4, unchanged: false});
+  });
+
+  test('a prebuilt archive is compared too', async () => {
+    await pushed(['--v2']);
+    await runCli(binary, ['bundle:build', '--output', join(root, 'bundle.tar.gz')], {cwd: join(root, 'project')});
+    const archive = ['--v2', '--archive', join(root, 'bundle.tar.gz')];
+    expect(await pushed([...archive, '--if-changed'])).toMatchObject({bundleId: 1, unchanged: true});
+  });
+
+  test('a dry run tells what would happen, and neither uploads nor records', async () => {
+    expect(await pushed(['--if-changed', '--dry-run'])).toMatchObject({dryRun: true, unchanged: false});
+    await expect(readdir(recordFolder())).rejects.toMatchObject({code: 'ENOENT'});
+    await pushed([]);
+    const dryRun = ['--if-changed', '--dry-run', '--target', 'staging'];
+    expect(await pushed(dryRun)).toMatchObject({dryRun: true, unchanged: true, bundleId: 1});
+    expect((await push(dryRun)).stdout).toMatch(
+      /Nothing was sent: unchanged since bundle 1, pushed .+, it would be deployed to staging\.\n$/,
+    );
+    expect(uploads()).toBe(1);
+    expect(runtime.requests.every(({route}) => route === 'upload' || route === 'list')).toBe(true);
+  });
+
+  test('a damaged record is a warning, and replaced by the push', async () => {
+    await pushed([]);
+    const [name = ''] = await readdir(recordFolder());
+    await writeFile(join(recordFolder(), name), '{"version": 1');
+    expect(await pushed(['--if-changed'])).toMatchObject({
+      bundleId: 2,
+      unchanged: false,
+      warnings: [expect.stringContaining(`${name} does not hold the record of a push`)],
+    });
+    expect(await pushed(['--if-changed'])).toMatchObject({bundleId: 2, unchanged: true, warnings: []});
+  });
+
+  test('a data folder that cannot be written to is no failure, and a warning only for those who compare', async () => {
+    await writeFile(join(root, 'data'), 'in the way');
+    const env = {XDG_CONFIG_HOME: join(root, 'config')};
+    expect(await pushed([], env)).toMatchObject({bundleId: 1, warnings: []});
+    expect(await pushed(['--if-changed'], env)).toMatchObject({
+      bundleId: 2,
+      unchanged: false,
+      warnings: expect.arrayContaining([expect.stringContaining('the next push will not know of bundle 2')]) as unknown,
+    });
+  });
+
+  test('pushes at the same time leave one whole record, without a secret', async () => {
+    await Promise.all([pushed([]), pushed([]), pushed([])]);
+    const names = await readdir(recordFolder());
+    expect(names).toHaveLength(1);
+    expect(await readFile(join(recordFolder(), names[0] ?? ''), 'utf8')).not.toContain('canary');
+    expect(await pushed(['--if-changed'])).toMatchObject({unchanged: true});
+  });
+});

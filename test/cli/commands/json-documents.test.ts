@@ -1,0 +1,204 @@
+import {once} from 'node:events';
+import {readdirSync, readFileSync} from 'node:fs';
+import {writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {createInterface} from 'node:readline';
+import {fileURLToPath} from 'node:url';
+import {Ajv2020, type ValidateFunction} from 'ajv/dist/2020.js';
+import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {ownCommands} from '../own-commands.js';
+import {binary, fixtureBinary, runCli, start, type Ended} from '../spawn-cli.js';
+import {createPluginBench} from '../with-plugins.js';
+import {createStorefrontBench, type StorefrontBench} from '../with-storefront.js';
+
+const folder = fileURLToPath(new URL('../../../docs/reference/json/', import.meta.url));
+
+/** What reads each schema, by the id of its command, `error` too. */
+const validators = new Map<string, ValidateFunction>();
+for (const name of readdirSync(folder)) {
+  const ajv = new Ajv2020({allErrors: true, allowUnionTypes: true});
+  const schema = JSON.parse(readFileSync(join(folder, name), 'utf8')) as object;
+  validators.set(name.replace('.schema.json', '').replace('-', ':'), ajv.compile(schema));
+}
+
+let bench: StorefrontBench;
+beforeAll(async () => {
+  bench = await createStorefrontBench();
+});
+afterAll(() => bench[Symbol.asyncDispose]());
+
+/** The one document on stdout, as the schema of `id` has it. */
+function documentOf(id: string, stdout: string): unknown {
+  const document: unknown = JSON.parse(stdout);
+  const validate = validators.get(id);
+  validate?.(document);
+  expect(validate?.errors, stdout).toBeNull();
+  return document;
+}
+
+/** The same whatever the machine, the port, the time and the version: what is left changes with the document only. */
+function normalised(value: unknown, key = ''): unknown {
+  if (Array.isArray(value)) return value.map((item) => normalised(item));
+  if (typeof value === 'object' && value !== null) {
+    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, normalised(item, name)]));
+  }
+  if (typeof value === 'number') return /size|bytes|^exp|seconds/i.test(key) ? '<number>' : value;
+  if (typeof value !== 'string') return value;
+  if (/^(apiKey|organizationId|clientId|clientSecret|version)$/.test(key)) return `<${key}>`;
+  return value
+    .replaceAll(bench.root, '<root>')
+    .replaceAll(bench.runtime.credentials.organizationId, '<organizationId>')
+    .replaceAll(bench.runtime.credentials.clientId, '<clientId>')
+    .replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:<port>')
+    .replaceAll(/\b[0-9a-f]{64}\b/g, '<sha256>')
+    .replaceAll(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}\b/g, '<uuid>')
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
+    .replaceAll(/-[0-9a-f]{8}(?=\.\w+$)/g, '-<digest>');
+}
+
+function mycli(args: readonly string[], env: Readonly<Record<string, string>> = {}, stdin = ''): Promise<Ended> {
+  return runCli(binary, [...args, '--json'], {cwd: bench.project, env: {...bench.env, ...env}, stdin});
+}
+
+interface Case {
+  readonly what: string;
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+}
+
+const shop = ['--project', 'shop'];
+const staging = [...shop, '--target', 'staging'];
+const api = ['--runtime-backend', 'api'];
+const nobody = {MYCLI_API_KEY: 'not-the-key'};
+
+// In this order: later ones see what earlier ones have done.
+const successes: readonly Case[] = [
+  {what: 'a dry run of a build', args: ['bundle:build', '--dry-run', '--message', 'one']},
+  {what: 'a build', args: ['bundle:build', '--message', 'one']},
+  {what: 'a v1 build', args: ['bundle:build', '--message', 'one', '--format', 'v1', ...shop]},
+  {what: 'an archive', args: ['bundle:inspect', 'bundle.tar.gz']},
+  {what: 'a dry run of a push', args: ['bundle:push', ...shop, '--dry-run', '--message', 'one']},
+  {
+    what: 'a dry run of a push of an archive',
+    args: ['bundle:push', ...staging, '--v2', '--dry-run', '--archive', 'bundle.tar.gz'],
+  },
+  {what: 'a v1 push', args: ['bundle:push', ...shop, '--message', 'one']},
+  {what: 'a push that waits', args: ['bundle:push', ...staging, '--v2', '--wait', '--message', 'two']},
+  {what: 'a push to Api that waits', args: ['bundle:push', ...staging, ...api, '--wait', '--message', 'three']},
+  {what: 'a deployment', args: ['bundle:deploy', '2', ...staging]},
+  {what: 'a deployment by Api that waits', args: ['bundle:deploy', 'latest', ...staging, ...api, '--wait']},
+  {what: 'a list of Api', args: ['bundle:list', ...shop, ...api]},
+  {what: 'a list', args: ['bundle:list', ...shop, '--limit', '1']},
+  {what: 'a history', args: ['bundle:history', ...staging]},
+  {what: 'a history of Api', args: ['bundle:history', ...staging, ...api, '--limit', '1']},
+  {what: 'an empty history', args: ['bundle:history', ...shop, '--target', 'unused']},
+  {what: 'a rollback', args: ['bundle:rollback', ...staging, '--wait']},
+  {what: 'a rollback to a bundle', args: ['bundle:rollback', ...staging, '--to', '3']},
+  {what: 'a download', args: ['bundle:download', '2', ...shop]},
+  {what: 'an uploaded bundle', args: ['bundle:inspect', '2', ...shop]},
+  {what: 'a deletion', args: ['bundle:delete', '1', ...shop, '--yes']},
+  {what: 'the backends', args: ['backend:list', ...shop]},
+  {what: 'the settings', args: ['config:show', ...shop], env: {MYCLI_PROJECT: 'other'}},
+  {what: 'an API key', args: ['auth:login', '--origin', 'https://runtime.example', '--api-user', 'ann'], stdin: 'k-1'},
+  {
+    what: 'a client secret',
+    args: [
+      'auth:login',
+      ...['--api-origin', 'https://api.example'],
+      ...['--token-url', 'https://login.example/token', '--client-id', 'ci'],
+    ],
+    stdin: 's-1',
+  },
+  {what: 'what is stored', args: ['auth:status', '--origin', 'https://runtime.example']},
+  {what: 'all of it', args: ['auth:logout', '--all']},
+];
+
+const failures: readonly Case[] = [
+  {what: 'an unknown flag', args: ['bundle:push', '--projekt', 'shop']},
+  {what: 'a missing argument', args: ['bundle:deploy']},
+  {what: 'an unknown command', args: ['bundel:push']},
+  {what: 'an unknown command and its help', args: ['bundel:push', '--help']},
+  {what: 'a topic with an argument', args: ['bundle', 'push']},
+  {what: 'a flag alone', args: ['--nope']},
+  {what: 'nothing to log in to', args: ['auth:login', '--api-origin', ':'], stdin: 'x'},
+  {what: 'a wrong address', args: ['auth:logout', '--origin', 'ftp://runtime.example']},
+  {what: 'no such configuration file', args: ['auth:status', '--config', 'nowhere.json']},
+  {what: 'an option without a value', args: ['backend:list', '--backend-option', 'region']},
+  {what: 'no build', args: ['bundle:build', '--build-directory', 'nowhere']},
+  {what: 'wrong credentials', args: ['bundle:push', ...shop], env: nobody},
+  {what: 'a pattern without files', args: ['bundle:push', ...shop, '--v2', '--ssr-shared', 'nothing/**']},
+  {what: 'no such bundle', args: ['bundle:deploy', '77', ...staging]},
+  {what: 'wrong credentials', args: ['bundle:list', ...shop], env: nobody},
+  {what: 'no target', args: ['bundle:history', ...shop]},
+  {what: 'nothing before', args: ['bundle:rollback', ...shop, '--target', 'unused']},
+  {what: 'no such bundle', args: ['bundle:download', '77', ...shop]},
+  {what: 'no such file', args: ['bundle:inspect', 'nothing.tar.gz']},
+  {what: 'bundles in use and not there', args: ['bundle:delete', '3', '77', ...shop, '--yes']},
+  {what: 'no consent', args: ['bundle:delete', '3', ...shop]},
+  {what: 'an unknown column', args: ['config:show', '--columns', 'settting']},
+  {what: 'an unknown fault', args: ['runtime:start', '--fault', 'thunder']},
+  {what: 'an unknown plugin of oclif', args: ['plugins:inspect', 'nowhere']},
+];
+
+describe('the document of', () => {
+  test.each(successes)('$args.0 is as its schema says: $what', async ({args: [id = '', ...args], env, stdin}) => {
+    const ended = await mycli([id, ...args], env, stdin);
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(normalised(documentOf(id, ended.stdout))).toMatchSnapshot();
+  });
+
+  test('runtime:start is one line, as its schema says', async () => {
+    const {child, ended} = start(binary, ['runtime:start', '--data', join(bench.root, 'data'), '--json']);
+    if (child.stdout === null) throw new Error('no stdout');
+    const [line] = (await once(createInterface({input: child.stdout}), 'line')) as [string];
+    child.kill('SIGTERM');
+    await ended;
+    expect(normalised(documentOf('runtime:start', line))).toMatchSnapshot();
+  });
+
+  test('every command is tested, in success and in failure', () => {
+    const ids = Object.keys(ownCommands);
+    expect([...validators.keys()].filter((id) => id !== 'error')).toEqual(ids);
+    const missing = (cases: readonly Case[]) => ids.filter((id) => !cases.some(({args}) => args[0] === id));
+    expect([missing(successes), missing(failures)]).toEqual([['runtime:start'], []]);
+  });
+});
+
+describe('the document of a failure', () => {
+  test.each(failures)('$args.0 is as its schema says: $what', async ({args, env, stdin}) => {
+    const {code, stdout} = await mycli(args, env, stdin);
+    const document = documentOf('error', stdout);
+    expect(document).toMatchObject({error: {exitCode: code}});
+    expect(code).not.toBe(0);
+    expect(normalised(document)).toMatchSnapshot();
+  });
+
+  test.each(['bug', 'uncaught', 'oclif'])('that is unexpected is as its schema says: %s', async (how) => {
+    const {code, stdout} = await runCli(fixtureBinary, ['fail', '--how', how, '--json']);
+    const document = documentOf('error', stdout);
+    expect(document).toMatchObject({error: {exitCode: code}});
+    expect(normalised(document)).toMatchSnapshot();
+  });
+
+  test('of a configuration file that ends the process is as its schema says', async () => {
+    await writeFile(join(bench.root, 'ends.config.js'), 'console.log("chatter"); process.exit(0);\n');
+    const {code, stdout} = await mycli(['bundle:push', '--config', join(bench.root, 'ends.config.js')]);
+    expect(code).toBe(3);
+    expect(normalised(documentOf('error', stdout))).toMatchSnapshot();
+  });
+});
+
+describe('whatever a plugin prints, stdout holds the document of', () => {
+  test.each([
+    ['bundle:push', ['bundle:push', '--runtime-backend', 'noisy']],
+    ['backend:list', ['backend:list']],
+    ['error', ['bundle:push', '--runtime-backend', 'nobody']],
+    ['error', ['bundel:push']],
+  ])('%s: %j', async (id, args) => {
+    await using plugins = await createPluginBench('noisy');
+    const {stdout, stderr} = await plugins.mycli([...args, '--json']);
+    documentOf(id, stdout);
+    expect(stderr).toContain('chatter');
+  });
+});

@@ -1,0 +1,326 @@
+import {execFile} from 'node:child_process';
+import {once} from 'node:events';
+import {mkdir, mkdtemp, readdir, readFile, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {dirname, join} from 'node:path';
+import {promisify} from 'node:util';
+import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import type {PushResult} from '../../../src/operations/options.js';
+import {startLocalRuntime, type LocalRuntime, type LocalRuntimeOptions} from '../../../src/testing/index.js';
+import {closedOrigin} from '../../faults/fault-server.js';
+import {runtimeEnvironment} from '../runtime-environment.js';
+import {binary, runCli, start, type Ended} from '../spawn-cli.js';
+
+const secrets = {apiKey: 'canary-api-key-1f0c', clientSecret: 'canary-client-secret-7d2e'};
+
+const build: Readonly<Record<string, string>> = {
+  'build/ssr.js': 'export default () => "hello";\n',
+  'build/static/index.html': '<h1>hello</h1>\n',
+};
+
+let root: string;
+let project: string;
+let temporary: string;
+let runtime: LocalRuntime;
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'mycli-push-'));
+  [project, temporary] = [join(root, 'project'), join(root, 'tmp')];
+  await mkdir(temporary);
+  for (const [path, content] of Object.entries(build)) {
+    await mkdir(dirname(join(project, path)), {recursive: true});
+    await writeFile(join(project, path), content);
+  }
+});
+
+afterEach(async () => {
+  await runtime.close();
+  await rm(root, {recursive: true, force: true});
+});
+
+async function startRuntime(options: LocalRuntimeOptions = {}): Promise<void> {
+  runtime = await startLocalRuntime({deploymentSeconds: 0, credentials: secrets, ...options});
+}
+
+function environment(): Record<string, string> {
+  return {
+    TMPDIR: temporary,
+    ...runtimeEnvironment(runtime),
+    MYCLI_PROJECT: 'shop',
+    MYCLI_RETRY_BASE_DELAY: '10',
+  };
+}
+
+async function mycli(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
+  const ended = await runCli(binary, args, {cwd: project, env: {...environment(), ...env}});
+  const said = ended.stdout + ended.stderr;
+  for (const secret of Object.values(secrets)) {
+    for (const form of [secret, Buffer.from(secret).toString('base64').replace(/=+$/, '')]) {
+      expect(said).not.toContain(form);
+    }
+  }
+  expect(await readdir(temporary)).toEqual([]);
+  return ended;
+}
+
+describe('bundle:push', () => {
+  test.each([
+    ['legacy, v1', ['--runtime-backend', 'legacy'], 'legacy', 'v1'],
+    ['legacy, v2', ['--runtime-backend', 'legacy', '--v2'], 'legacy', 'v2'],
+    ['auto', [], 'api', 'v2'],
+  ])('pushes and deploys (%s); the document is the result', async (_, flags, backend, format) => {
+    await startRuntime({faults: ['429x1:route=upload']});
+    const {code, stdout, stderr} = await mycli([
+      'bundle:push',
+      '--target',
+      'staging',
+      '--wait',
+      '--json',
+      '--debug',
+      ...flags,
+    ]);
+    expect(stderr).toContain('429');
+    expect(JSON.parse(stdout)).toMatchObject({
+      schemaVersion: 1,
+      backend,
+      deployed: true,
+      status: 'finished',
+      archive: {format, files: 2},
+      warnings: [],
+    });
+    expect(code).toBe(0);
+    const page = await fetch(`${runtime.origin}/shop/staging/static/index.html`);
+    expect(await page.text()).toBe('<h1>hello</h1>\n');
+  });
+
+  test('tells people what it does, in plain lines, with the source of each setting', async () => {
+    await startRuntime();
+    const {code, stdout, stderr} = await mycli(['bundle:push', '-t', 'staging', '--wait']);
+    expect(code).toBe(0);
+    expect(stderr).toContain('Backend: api (auto, and the Api connection is configured), format v2');
+    expect(stderr).toMatch(/target\s+staging\s+\(--target\)/);
+    expect(stderr).toMatch(/project\s+shop\s+\(MYCLI_PROJECT\)/);
+    expect(stderr).toMatch(/^ {2}Uploaded bundle 1 to shop \(api\) \[[\d.]+ m?s\]$/m);
+    const [first, ...rest] = stdout.trimEnd().split('\n');
+    expect(first).toMatch(
+      /^Bundle 1 was pushed to shop \(api\) in [\d.]+ m?s: v2 archive, \d+ B, sha256 [0-9a-f]{12}$/,
+    );
+    expect(rest).toEqual([
+      'It runs on staging.',
+      'Go back with: mycli bundle:rollback --project shop --target staging --runtime-backend api',
+    ]);
+    expect(stderr).not.toContain('\u001B');
+  });
+
+  test('a dry run lists the files and sends nothing', async () => {
+    await startRuntime();
+    const {code, stdout} = await mycli(['bundle:push', '--dry-run', '--json']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      dryRun: true,
+      backend: 'api',
+      files: [
+        {path: 'ssr.js', category: 'ssrOnly'},
+        {path: 'static/index.html', category: 'shared'},
+      ],
+    });
+    expect(runtime.requests).toEqual([]);
+  });
+
+  test('a dry run advises about a given pattern that matches no file, in its warnings and to people', async () => {
+    await startRuntime();
+    const args = ['bundle:push', '--dry-run', '--ssr-only', 'ssr.js', '--ssr-shared', 'statics/**'];
+    const advice =
+      'the ssrShared pattern "statics/**" matches no file; the nearest is "static/index.html". ' +
+      'Correct the pattern, or pass --match-mode ignore_missing: a strict server refuses the bundle.';
+    const {code, stdout} = await mycli([...args, '--json']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({dryRun: true, warnings: [advice]});
+    const shown = await mycli(args);
+    expect(shown.code).toBe(0);
+    expect(shown.stderr.replaceAll(/\s+/g, ' ')).toContain(advice.slice(1));
+    const lenient = await mycli([...args, '--json', '--match-mode', 'ignore_missing']);
+    expect(JSON.parse(lenient.stdout)).toMatchObject({dryRun: true});
+    expect(lenient.stdout + lenient.stderr).not.toContain('matches no file');
+    expect(runtime.requests).toEqual([]);
+  });
+
+  test('a fallback is a warning and tells the backend that served', async () => {
+    await startRuntime({faults: ['404x1:route=upload']});
+    const {code, stdout} = await mycli(['bundle:push', '--json']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      backend: 'legacy',
+      archive: {format: 'v1'},
+      warnings: [expect.stringMatching(/^fell back to legacy: the Api backend answered 404 to the upload: \S/)],
+    });
+  });
+
+  test.each([
+    ['bundle:push', '--runtime-backend', 'legacy', '--root-dir', 'app'],
+    ['bundle:push', '--runtime-backend', 'legacy', '--compression-level', '9'],
+    ['bundle:build', '--format', 'v1', '--compression-level', '9'],
+  ])('a v2-only flag is refused when the bundle is v1, before anything is sent: %s %s %s %s', async (...args) => {
+    await startRuntime();
+    const {code, stderr} = await mycli(args);
+    expect(code).toBe(2);
+    expect(stderr).toContain(args.at(-2));
+    expect(runtime.requests).toEqual([]);
+  });
+
+  test('--compression-level decides how small the archive is, not what is in it', async () => {
+    await startRuntime();
+    await writeFile(join(project, 'build/static/large.txt'), 'hello '.repeat(20_000));
+    const pushed = async (level: string) => {
+      const {stdout} = await mycli(['bundle:push', '--json'], {MYCLI_COMPRESSION_LEVEL: level});
+      return (JSON.parse(stdout) as PushResult).archive;
+    };
+    const [stored, smallest] = [await pushed('0'), await pushed('9')];
+    expect(stored.size).toBeGreaterThan(120_000);
+    expect(smallest.size).toBeLessThan(10_000);
+    expect(smallest.contentSha256).toBe(stored.contentSha256);
+  });
+
+  test('wrong credentials are exit code 4, and the refused key is not shown', async () => {
+    await startRuntime();
+    const flags = ['--runtime-backend', 'legacy', '--json', '--debug'];
+    const {code, stdout, stderr} = await mycli(['bundle:push', ...flags], {MYCLI_API_KEY: 'canary-wrong-key'});
+    expect(code).toBe(4);
+    expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_UNAUTHORIZED', exitCode: 4, status: 401}});
+    expect(stdout + stderr).not.toContain('canary-wrong-key');
+  });
+
+  test('a rate limit that does not end is exit code 5', async () => {
+    await startRuntime({faults: ['429:route=upload']});
+    const {code, stdout} = await mycli(['bundle:push', '--json', '--max-retries', '2']);
+    expect(code).toBe(5);
+    expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_RATE_LIMITED', exitCode: 5, status: 429}});
+    expect(runtime.requests.filter(({route}) => route === 'upload')).toHaveLength(3);
+  });
+
+  test('a failed deployment is exit code 8, and the error holds the bundle and the command that deploys it', async () => {
+    await startRuntime({faults: ['failx1']});
+    const {code, stdout} = await mycli(['bundle:push', '-t', 'staging', '--wait', '--json']);
+    expect(code).toBe(8);
+    expect(JSON.parse(stdout)).toMatchObject({
+      error: {
+        code: 'ERR_DEPLOYMENT_FAILED',
+        details: {bundleId: 1},
+        suggestions: ['mycli bundle:deploy 1 --project shop --target staging --runtime-backend api'],
+      },
+    });
+  });
+
+  test('a server that cannot be reached is exit code 6', async () => {
+    await startRuntime();
+    // Not that of a server that was closed: another test may have been given its port.
+    const origin = await closedOrigin();
+    const env = {MYCLI_API_ORIGIN: origin, MYCLI_RUNTIME_ORIGIN: origin, MYCLI_TOKEN_URL: `${origin}/token`};
+    const {code, stdout} = await mycli(['bundle:push', '--json', '--max-retries', '1'], env);
+    expect(code).toBe(6);
+    expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_NETWORK', exitCode: 6}});
+  });
+
+  test('credentials go to no origin that is not trusted', async () => {
+    await startRuntime();
+    const {code, stdout} = await mycli(['bundle:push', '--json'], {MYCLI_TRUSTED_ORIGINS: 'https://runtime.example'});
+    expect(code).toBe(3);
+    expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_ORIGIN_UNTRUSTED'}});
+    expect(runtime.requests).toEqual([]);
+  });
+});
+
+describe('a prebuilt archive', () => {
+  test('is built with a manifest, pushed as it is, and refused when it was changed', async () => {
+    await startRuntime();
+    const built = await mycli(['bundle:build', '--json', '-m', 'built before']);
+    expect(built.code).toBe(0);
+    const {archive} = JSON.parse(built.stdout) as {archive: {path: string; manifest: string; sha256: string}};
+    expect(await readdir(project)).toEqual(expect.arrayContaining(['bundle.tar.gz', 'bundle.tar.gz.json']));
+
+    const pushed = await mycli(['bundle:push', '--archive', 'bundle.tar.gz', '--json']);
+    expect(JSON.parse(pushed.stdout)).toMatchObject({message: 'built before', archive: {sha256: archive.sha256}});
+
+    await writeFile(archive.path, Buffer.concat([await readFile(archive.path), Buffer.from('x')]));
+    const refused = await mycli(['bundle:push', '--archive', 'bundle.tar.gz', '--json']);
+    expect(refused.code).toBe(3);
+    expect(JSON.parse(refused.stdout)).toMatchObject({error: {code: 'ERR_ARCHIVE_INVALID'}});
+  });
+
+  test('of v2 does not fall back to v1: the Api error surfaces and suggests --v2', async () => {
+    await startRuntime({faults: ['404x1:route=upload']});
+    await mycli(['bundle:build']);
+    const {code, stdout} = await mycli(['bundle:push', '--archive', 'bundle.tar.gz', '--json']);
+    expect(code).toBe(7);
+    expect(JSON.parse(stdout)).toMatchObject({
+      error: {status: 404, suggestions: expect.arrayContaining([expect.stringContaining('--v2')]) as string[]},
+    });
+  });
+
+  test('goes to stdout with -o -, and nothing else does', async () => {
+    await startRuntime();
+    await mycli(['bundle:build']);
+    const options = {cwd: project, env: environment(), encoding: 'buffer'} as const;
+    const {stdout} = await promisify(execFile)(process.execPath, [binary, 'bundle:build', '-o', '-'], options);
+    expect(stdout.equals(await readFile(join(project, 'bundle.tar.gz')))).toBe(true);
+  });
+});
+
+describe('bundle:deploy', () => {
+  test('deploys an id and the latest bundle', async () => {
+    await startRuntime();
+    await mycli(['bundle:push']);
+    await mycli(['bundle:push']);
+    const first = await mycli(['bundle:deploy', '1', '-t', 'staging', '--wait', '--json']);
+    expect(JSON.parse(first.stdout)).toMatchObject({bundleId: 1, status: 'finished', backend: 'api'});
+    const latest = await mycli(['bundle:deploy', 'latest', '-t', 'staging']);
+    expect(latest.stderr).toContain('latest is bundle 2');
+    expect(latest.code).toBe(0);
+  });
+
+  test('an unknown bundle is refused by the server: exit code 7', async () => {
+    await startRuntime();
+    const {code, stdout} = await mycli(['bundle:deploy', '99', '-t', 'staging', '--json']);
+    expect(code).toBe(7);
+    expect(JSON.parse(stdout)).toMatchObject({error: {status: 404}});
+  });
+});
+
+describe.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+  ['SIGHUP', 129],
+] as const)('%s during an upload', (signal, code) => {
+  test('ends with its exit code and leaves no file', async () => {
+    await startRuntime({faults: ['hang:route=upload']});
+    const running = start(binary, ['bundle:push'], {cwd: project, env: environment()});
+    const {stderr} = running.child;
+    if (!stderr) throw new Error('stderr is not a pipe');
+    let said = '';
+    while (!said.includes('Upload the bundle')) said += String((await once(stderr, 'data'))[0]);
+    expect(await readdir(temporary)).not.toEqual([]);
+    running.child.kill(signal);
+    expect(await running.ended).toMatchObject({code});
+    expect(await readdir(temporary)).toEqual([]);
+  });
+});
+
+test('an interruption after the upload tells which bundle is there', async () => {
+  await startRuntime({deploymentSeconds: 600});
+  const args = ['bundle:push', '-t', 'staging', '--wait', '--json'];
+  const running = start(binary, args, {cwd: project, env: environment()});
+  const {stderr} = running.child;
+  if (!stderr) throw new Error('stderr is not a pipe');
+  let said = '';
+  while (!said.includes('Wait for the deployment')) said += String((await once(stderr, 'data'))[0]);
+  running.child.kill('SIGINT');
+  const {code, stdout} = await running.ended;
+  expect(code).toBe(130);
+  expect(JSON.parse(stdout)).toMatchObject({
+    error: {
+      code: 'ERR_INTERRUPTED',
+      details: {bundleId: 1},
+      suggestions: ['mycli bundle:deploy 1 --project shop --target staging --runtime-backend api'],
+    },
+  });
+});

@@ -1,0 +1,273 @@
+import {spawn, spawnSync, type ChildProcess} from 'node:child_process';
+import {once} from 'node:events';
+import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {stripVTControlCharacters} from 'node:util';
+import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {startLocalRuntime, type LocalRuntime, type LocalRuntimeOptions} from '../../../src/testing/index.js';
+import {binary, runCli} from '../spawn-cli.js';
+
+// script(1) of util-linux gives the binary a pseudo-terminal.
+const hasScript = spawnSync('script', ['--version'], {encoding: 'utf8'}).stdout.includes('util-linux');
+
+const escape = '\u001B';
+const [hideCursor, showCursor] = [`${escape}[?25l`, `${escape}[?25h`];
+
+let root: string;
+let runtime: LocalRuntime;
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'mycli-terminal-'));
+  await mkdir(join(root, 'build'));
+  await writeFile(join(root, 'build/ssr.js'), 'export default 1;\n');
+});
+
+afterEach(async () => {
+  await runtime.close();
+  await rm(root, {recursive: true});
+});
+
+async function environment(options: LocalRuntimeOptions = {}): Promise<Record<string, string>> {
+  runtime = await startLocalRuntime({deploymentSeconds: 0, ...options});
+  return {
+    TMPDIR: root,
+    PATH: process.env['PATH'] ?? '',
+    TERM: 'xterm-256color',
+    LANG: 'C.UTF-8',
+    MYCLI_RUNTIME_ORIGIN: runtime.origin,
+    MYCLI_API_KEY: runtime.credentials.apiKey,
+    MYCLI_PROJECT: 'shop',
+    MYCLI_POLL_INTERVAL: '0.05',
+  };
+}
+
+/** What a terminal was sent, its process, and how it ended. */
+interface Screen {
+  readonly child: ChildProcess;
+  /** Everything sent so far, the escapes among it. */
+  text(): string;
+  /** Id of the process of the binary. */
+  pid(): number;
+  /** Waits until the terminal was sent a text. */
+  shows(text: string): Promise<void>;
+  readonly ended: Promise<number | null>;
+}
+
+function onTerminal(args: readonly string[], env: Readonly<Record<string, string>>, columns = 80): Screen {
+  const command = `stty cols ${String(columns)} rows 24; echo pid $$; exec "${process.execPath}" "${binary}" ${args.join(' ')}`;
+  const child = spawn('script', ['-qefc', command, '/dev/null'], {cwd: root, env});
+  let sent = '';
+  child.stdout.on('data', (chunk: Buffer) => (sent += chunk.toString()));
+  child.stdin.on('error', () => undefined);
+  const ended = once(child, 'close').then(([code]) => code as number | null);
+  return {
+    child,
+    ended,
+    text: () => sent.replace(/^pid \d+\r\n/, ''),
+    pid: () => Number(/^pid (\d+)/.exec(sent)?.[1]),
+    async shows(text) {
+      while (!sent.includes(text)) await once(child.stdout, 'data');
+    },
+  };
+}
+
+/** The lines that stay: those of the last frame of the list, and what came after it. */
+function remaining(text: string): readonly string[] {
+  const last = text.slice(text.lastIndexOf(`${escape}[G`));
+  return stripVTControlCharacters(last)
+    .split(/\r?\n/)
+    .filter((line) => line.trim() !== '');
+}
+
+describe.skipIf(!hasScript)('on a terminal', () => {
+  test('a push is a list with durations, and ends with what it came to and what to do next', async () => {
+    const screen = onTerminal(['bundle:push', '--v2', '-t', 'staging', '--wait'], await environment());
+    expect(await screen.ended).toBe(0);
+    expect(remaining(screen.text())).toEqual([
+      expect.stringMatching(/^✔ Backend: legacy \(no Api connection is configured\), format v2 \[\d+ ms\]$/),
+      expect.stringMatching(/backend +auto +\(default\)/),
+      expect.stringMatching(/origin +http.* +\(MYCLI_RUNTIME_ORIGIN\)/),
+      expect.stringMatching(/project +shop +\(MYCLI_PROJECT\)/),
+      expect.stringMatching(/target +staging +\(--target\)/),
+      expect.stringMatching(/^✔ Verified: 1 file, 18 B \[\d+ ms\]$/),
+      expect.stringMatching(/^✔ Built v2 archive, 1 file, .* \[[\d.]+ m?s\]$/),
+      expect.stringMatching(/^✔ Uploaded bundle 1 to shop \(legacy\) \[/),
+      expect.stringMatching(/^✔ Deployment to staging was accepted \[/),
+      expect.stringMatching(/^✔ Deployed to staging \[/),
+      expect.stringMatching(
+        /^Bundle 1 was pushed to shop \(legacy\) in [\d.]+ m?s: v2 archive, .*, sha256 [0-9a-f]{12}$/,
+      ),
+      'It runs on staging.',
+      'Go back with: mycli bundle:rollback --project shop --target staging --runtime-backend legacy',
+    ]);
+    const text = screen.text();
+    expect(text).toContain(hideCursor);
+    expect(text.lastIndexOf(showCursor)).toBeGreaterThan(text.lastIndexOf(hideCursor));
+    expect(text).toContain(`${escape}[32m✔`);
+  });
+
+  test('no line is longer than a narrow terminal is wide', async () => {
+    const screen = onTerminal(['bundle:push'], await environment(), 40);
+    expect(await screen.ended).toBe(0);
+    const lines = remaining(screen.text());
+    const list = lines.slice(
+      0,
+      lines.findIndex((line) => line.startsWith('Bundle 1')),
+    );
+    expect(list.length).toBeGreaterThan(6);
+    for (const line of list) expect(line.length).toBeLessThanOrEqual(40);
+  });
+
+  test('a wait for a retry is told', async () => {
+    const env = await environment({faults: ['429x1:route=upload,retry-after=1']});
+    const screen = onTerminal(['bundle:push'], env);
+    expect(await screen.ended).toBe(0);
+    expect(screen.text()).toContain('429 Too Many Requests: retry 1 of');
+  });
+
+  test('NO_COLOR takes the colours, not the list', async () => {
+    const screen = onTerminal(['bundle:push'], {...(await environment()), NO_COLOR: '1'});
+    expect(await screen.ended).toBe(0);
+    expect(screen.text()).toContain('✔ Uploaded');
+    expect(screen.text()).not.toMatch(/\u001B\[[\d;]*m/);
+  });
+
+  test.each([{LANG: 'C'}, {TERM: 'linux'}])('%j: nothing but ASCII', async (more) => {
+    const screen = onTerminal(['bundle:push'], {...(await environment()), ...more});
+    expect(await screen.ended).toBe(0);
+    expect(stripVTControlCharacters(screen.text())).toContain('+ Uploaded');
+    expect(screen.text()).toMatch(/^\p{ASCII}*$/u);
+  });
+
+  test.each([{CI: 'true'}, {TERM: 'dumb'}])('%j: plain lines, without a single escape', async (more) => {
+    const screen = onTerminal(['bundle:push', '-t', 'staging', '--wait'], {...(await environment()), ...more});
+    expect(await screen.ended).toBe(0);
+    expect(screen.text()).not.toContain(escape);
+    expect(screen.text()).toMatch(/^Upload the bundle\r\n {2}Uploaded bundle 1 to shop \(legacy\) \[/m);
+  });
+
+  test.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const)('%s: the reason is told and the cursor comes back', async (signal, code) => {
+    const screen = onTerminal(['bundle:push'], await environment({faults: ['hangx1:route=upload']}));
+    await screen.shows('Upload the bundle');
+    process.kill(screen.pid(), signal);
+    expect(await screen.ended).toBe(code);
+    const text = screen.text();
+    expect(text).toContain(`Interrupted by ${signal}.`);
+    expect(text.lastIndexOf(showCursor)).toBeGreaterThan(text.lastIndexOf(hideCursor));
+  });
+
+  test('a crash in the midst of the list is told, and the cursor comes back', async () => {
+    const config = `
+      import {existsSync} from 'node:fs';
+      setInterval(() => { if (existsSync('crash')) throw new Error('boom'); }, 20);
+      export const config = {ssrOnly: ['ssr.js']};
+    `;
+    await writeFile(join(root, 'config.server.mjs'), config);
+    const screen = onTerminal(['bundle:push'], await environment({faults: ['hangx1:route=upload']}));
+    await screen.shows('Upload the bundle');
+    await writeFile(join(root, 'crash'), '');
+    expect(await screen.ended).toBe(1);
+    const text = screen.text();
+    expect(text).toContain('mycli failed unexpectedly: boom');
+    expect(text.lastIndexOf(showCursor)).toBeGreaterThan(text.lastIndexOf(hideCursor));
+  });
+});
+
+const hasTmux = spawnSync('tmux', ['-V']).status === 0;
+
+/** Starts a push that never ends in a terminal of tmux, 100 columns wide. */
+function pushInTmux(env: Readonly<Record<string, string>>) {
+  const tmux = (...args: readonly string[]) =>
+    spawnSync('tmux', ['-S', join(root, 'tmux'), '-f', '/dev/null', ...args], {cwd: root, env, encoding: 'utf8'})
+      .stdout;
+  const shows = (pattern: RegExp) => expect.poll(() => tmux('capture-pane', '-p')).toMatch(pattern);
+  tmux('new-session', '-d', '-x', '100', '-y', '30', `"${process.execPath}" "${binary}" bundle:push --v2`);
+  return {tmux, shows, [Symbol.dispose]: () => void tmux('kill-server')};
+}
+
+describe.skipIf(!hasTmux)('while a task runs', () => {
+  test('a terminal that becomes narrower and wider again shows every task once', async () => {
+    using terminal = pushInTmux(await environment({faults: ['hangx1:route=upload']}));
+    const {tmux, shows} = terminal;
+    await shows(/Upload the bundle\n.* of \d/);
+    tmux('resize-window', '-x', '40');
+    await shows(/ B,\n/);
+    tmux('resize-window', '-x', '90');
+    await shows(/sha256 [0-9a-f]{12}/);
+    const lines = tmux('capture-pane', '-p').split('\n');
+    for (const task of ['Verified:', 'Built', 'Backend:', 'Upload the bundle']) {
+      expect(lines.filter((line) => new RegExp(task).test(line))).toHaveLength(1);
+    }
+  });
+
+  test.runIf(process.platform === 'linux')('a terminal that tells no width for a moment is no crash', async () => {
+    using terminal = pushInTmux(await environment({faults: ['hangx1:route=upload']}));
+    const {tmux, shows} = terminal;
+    await shows(/Upload the bundle\n.* of \d/);
+    spawnSync('stty', ['-F', tmux('display-message', '-p', '#{pane_tty}').trim(), 'cols', '0']);
+    await expect.poll(() => tmux('capture-pane', '-p')).not.toMatch(/Verified: 1 file/);
+    tmux('resize-window', '-x', '90');
+    await shows(/Verified: 1 file[^]*Upload the bundle/);
+  });
+});
+
+test('--debug tells each request, its answer, its time and its retries, on lines of their own and without secrets', async () => {
+  const env = await environment({faults: ['429x1:route=upload,retry-after=0']});
+  const {code, stderr} = await runCli(binary, ['bundle:push', '--debug'], {cwd: root, env});
+  expect(code).toBe(0);
+  const [first, second, ...rest] = stderr.split('\n').filter((line) => line.includes('POST /'));
+  const path = '/api/projects/shop/builds/';
+  const {host} = new URL(runtime.origin);
+  expect(first).toMatch(new RegExp(`^debug: POST ${path} to ${host}, \\d+ bytes$`));
+  expect(second).toMatch(new RegExp(`^debug: POST ${path}: 429 Too Many Requests after \\d+ ms$`));
+  expect(rest).toEqual([first, expect.stringMatching(/: 200 OK after \d+ ms$/)]);
+  expect(stderr).toContain('[RATE] 429 Too Many Requests: retry 1 of 3 in 0 ms');
+  expect(stderr).not.toContain(runtime.credentials.apiKey);
+});
+
+test('--quiet leaves the results, the warnings and the errors', async () => {
+  const env = await environment();
+  const pushed = await runCli(binary, ['bundle:push', '--quiet'], {cwd: root, env});
+  expect(pushed).toMatchObject({code: 0, stderr: ''});
+  expect(pushed.stdout).toMatch(/^Bundle 1 was pushed/);
+  const failed = await runCli(binary, ['bundle:deploy', '7', '-t', 'staging', '--quiet'], {cwd: root, env});
+  expect(failed).toMatchObject({code: 7, stdout: ''});
+  expect(failed.stderr).toMatch(/^Error: /);
+});
+
+test('--wait-for-slot waits for the deployment that is running, and without it the 409 is the error', async () => {
+  let [time, refusals] = [Date.now(), 0];
+  const env = await environment({
+    deploymentSeconds: 60,
+    now: () => new Date(time),
+    onRequest: ({status}) => {
+      if (status === 409 && ++refusals === 2) time += 60_000;
+    },
+  });
+  const push = (...flags: string[]) =>
+    runCli(binary, ['bundle:push', '-t', 'staging', '--json', ...flags], {cwd: root, env});
+  expect(await push()).toMatchObject({code: 0});
+  const refused = await push();
+  expect(refused.code).toBe(7);
+  expect(JSON.parse(refused.stdout)).toMatchObject({
+    error: {code: 'ERR_REJECTED', status: 409, details: {running: {bundleId: 1, createdBy: 'api-key'}}},
+  });
+  const waited = await push('--wait-for-slot');
+  expect(waited.code).toBe(0);
+  expect(JSON.parse(waited.stdout)).toMatchObject({bundleId: 2, deployed: true});
+});
+
+test('--request-timeout is how long an answer may take', async () => {
+  const env = await environment({faults: ['hang']});
+  const args = ['bundle:push', '--json', '--request-timeout', '0.2'];
+  const {code, stdout} = await runCli(binary, args, {cwd: root, env});
+  expect(code).toBe(10);
+  expect(JSON.parse(stdout)).toMatchObject({
+    error: {message: expect.stringContaining('no whole answer for 0.2 s') as string},
+  });
+});

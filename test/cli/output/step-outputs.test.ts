@@ -1,0 +1,352 @@
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {mkdir, mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {dirname, join, resolve} from 'node:path';
+import {text} from 'node:stream/consumers';
+import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {annotation, withoutCommands, withoutCommandsInJson} from '../../../src/cli/output/sanitize.js';
+import {startLocalRuntime, type LocalRuntime, type LocalRuntimeOptions} from '../../../src/testing/index.js';
+import {startRecordingServer, type Handler} from '../../recording-server.js';
+import {binary, runCli, type Ended} from '../spawn-cli.js';
+
+const canaries = {apiKey: 'canary-api-key-9a1b', clientSecret: 'canary-client-secret-4c3d'};
+const escape = '\u001B';
+/** What a server would say to run commands, make outputs, break out of a table, paint the terminal and tell a secret. */
+const evil =
+  `x\n::error::owned\n  ::add-path::/tmp\r\n::stop-commands::t\r##[add-mask]e\nbundle-id=666\nEOF\n` +
+  `${escape}[31m${escape}]0;owned\u0007</td></table>\n\n# owned <img src=x> | a | $(owned) 100% ${canaries.clientSecret}`;
+
+let root: string;
+let project: string;
+let runtime: LocalRuntime | undefined;
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'mycli-ci-'));
+  project = join(root, 'project');
+  for (const [path, content] of Object.entries({'build/ssr.js': 'export {}', 'build/static/a.txt': 'a'})) {
+    await mkdir(dirname(join(project, path)), {recursive: true});
+    await writeFile(join(project, path), content);
+  }
+  await writeFile(join(root, 'output'), '');
+});
+
+afterEach(async () => {
+  await runtime?.close();
+  runtime = undefined;
+  await rm(root, {recursive: true});
+});
+
+interface Step extends Ended {
+  readonly outputs: Readonly<Record<string, string>>;
+  readonly rawOutputs: string;
+  readonly summary: string;
+}
+
+/** Runs the binary as a step of GitHub Actions. */
+async function step(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Step> {
+  const ended = await runCli(binary, args, {
+    cwd: project,
+    env: {
+      GITHUB_ACTIONS: 'true',
+      GITHUB_OUTPUT: join(root, 'output'),
+      GITHUB_STEP_SUMMARY: join(root, 'summary'),
+      MYCLI_PROJECT: 'shop',
+      MYCLI_POLL_INTERVAL: '0.05',
+      ...env,
+    },
+  });
+  const rawOutputs = await readFile(join(root, 'output'), 'utf8');
+  const summary = await readFile(join(root, 'summary'), 'utf8').catch(() => '');
+  for (const said of [ended.stdout, ended.stderr, rawOutputs, summary]) {
+    for (const canary of Object.values(canaries)) expect(said).not.toContain(canary);
+  }
+  return {...ended, rawOutputs, summary, outputs: parseOutputs(rawOutputs)};
+}
+
+/** Reads a file of outputs as the runner does. */
+function parseOutputs(content: string): Record<string, string> {
+  const outputs: Record<string, string> = {};
+  const lines = content.split('\n');
+  while (lines.length > 1) {
+    const [name = '', delimiter] = (lines.shift() ?? '').split('<<');
+    if (delimiter === undefined) throw new Error(`not an output: ${name}`);
+    const end = lines.indexOf(delimiter);
+    outputs[name] = lines.splice(0, end).join('\n');
+    lines.shift();
+  }
+  return outputs;
+}
+
+/** The commands that the runner would see in a log. */
+function commandsIn(log: string): readonly string[] {
+  return log.split(/\r\n|\r|\n/).filter((line) => line.trimStart().startsWith('::') || line.includes('##['));
+}
+
+async function startRuntime(options: LocalRuntimeOptions = {}): Promise<Record<string, string>> {
+  runtime = await startLocalRuntime({deploymentSeconds: 0, credentials: canaries, ...options});
+  const {origin, credentials} = runtime;
+  return {
+    MYCLI_API_ORIGIN: origin,
+    MYCLI_ORGANIZATION: credentials.organizationId,
+    MYCLI_TOKEN_URL: credentials.tokenUrl,
+    MYCLI_CLIENT_ID: credentials.clientId,
+    MYCLI_CLIENT_SECRET: credentials.clientSecret,
+  };
+}
+
+describe('workflow commands', () => {
+  test('an annotation is one command, whatever its message holds', () => {
+    expect(annotation('error', 'a 100%\n::x::\r##[y]')).toBe('::error title=mycli::a 100%25%0A::x::%0D## [y]');
+    expect(commandsIn(annotation('warning', evil))).toHaveLength(1);
+  });
+
+  test('no other text is a command, and JSON stays what it is', () => {
+    expect(withoutCommands('::a::\n\t ::b::\n\u00A0::c::\nd ::e::\n::::f')).toBe(
+      ': :a::\n\t : :b::\n\u00A0: :c::\nd ::e::\n: :::f',
+    );
+    expect(withoutCommands('a ##[b]c')).toBe('a ## [b]c');
+    const json = JSON.stringify({text: 'a ##[b]c'});
+    expect(withoutCommandsInJson(json)).not.toContain('##[');
+    expect(JSON.parse(withoutCommandsInJson(json))).toEqual({text: 'a ##[b]c'});
+  });
+});
+
+describe('a push in GitHub Actions', () => {
+  test('tells its outputs and a summary', async () => {
+    const env = await startRuntime();
+    const {code, stdout, outputs, summary} = await step(['bundle:push', '-t', 'staging', '--wait', '--json'], env);
+    expect(code).toBe(0);
+    const {deploymentId, archive} = JSON.parse(stdout) as {deploymentId: string; archive: {sha256: string}};
+    expect(outputs).toEqual({
+      'bundle-id': '1',
+      'deployment-id': deploymentId,
+      backend: 'api',
+      sha256: archive.sha256,
+    });
+    expect(summary).toContain('### mycli bundle:push');
+    for (const cell of ['finished', 'shop', 'staging', '1', 'api', archive.sha256]) {
+      expect(summary).toContain(`<td>${cell}</td>`);
+    }
+  });
+
+  test('tells the bundle id when the deployment that followed failed, and the error is an annotation', async () => {
+    const env = await startRuntime({faults: ['500x9:route=deploy']});
+    const {code, stdout, stderr, outputs, summary} = await step(['bundle:push', '-t', 'staging', '--json'], env);
+    expect(code).not.toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({error: {details: {bundleId: 1}}});
+    expect(outputs).toEqual({'bundle-id': '1'});
+    expect(summary).toContain('failed: bundle 1 was uploaded');
+    expect(commandsIn(stderr)).toEqual([expect.stringMatching(/^::error title=mycli::bundle 1 was uploaded/)]);
+    expect(stderr).not.toMatch(/^Error:/m);
+  });
+
+  test('a dry run tells nothing', async () => {
+    const env = await startRuntime();
+    expect(await step(['bundle:push', '--dry-run'], env)).toMatchObject({code: 0, rawOutputs: '', summary: ''});
+  });
+
+  test('a deployment tells its outputs too', async () => {
+    const env = await startRuntime();
+    await runCli(binary, ['bundle:push', '-p', 'shop'], {cwd: project, env});
+    const {code, outputs} = await step(['bundle:deploy', 'latest', '-t', 'staging'], env);
+    expect(code).toBe(0);
+    expect(outputs).toMatchObject({'bundle-id': '1', backend: 'api', 'deployment-id': expect.any(String) as string});
+    expect(outputs).not.toHaveProperty('sha256');
+  });
+
+  test('files that cannot be written are warned about, and what was done stays done', async () => {
+    const env = await startRuntime();
+    const {code, stderr} = await step(['bundle:push'], {...env, GITHUB_STEP_SUMMARY: join(root, 'absent', 'summary')});
+    expect(code).toBe(0);
+    expect(stderr).toContain(
+      '::warning title=mycli::The outputs of this step cannot be written: no such file or directory',
+    );
+  });
+
+  test('outside of it there are no commands', async () => {
+    const {stderr} = await runCli(binary, ['bundle:push'], {cwd: project});
+    expect(stderr).toContain('Error: ');
+    expect(commandsIn(stderr)).toEqual([]);
+  });
+});
+
+describe('what a server says', () => {
+  async function pushTo(handler: Handler, args: readonly string[] = []): Promise<Step> {
+    await using server = await startRecordingServer(handler);
+    return await step(['bundle:push', '--debug', ...args], {
+      MYCLI_API_ORIGIN: server.origin,
+      MYCLI_ORGANIZATION: 'org',
+      MYCLI_API_TOKEN: canaries.clientSecret,
+    });
+  }
+
+  test.each([[[]], [['--json']]])('cannot inject anything when it warns (%j)', async (args) => {
+    const {code, stdout, stderr, outputs, summary} = await pushTo(
+      ({path}) =>
+        path.includes('/deployments/v1/organizations/org/storefronts/shop/bundles')
+          ? {status: 201, body: {bundleId: 7, warnings: [evil, '##[warning]w']}}
+          : {status: 201, body: {deploymentId: 'dep-1', status: 'queued'}},
+      ['-t', 'staging', ...args],
+    );
+    expect(code).toBe(0);
+    expect(outputs).toEqual({
+      'bundle-id': '7',
+      'deployment-id': 'dep-1',
+      backend: 'api',
+      sha256: expect.stringMatching(/^\w{64}$/) as string,
+    });
+    const commands = commandsIn(stdout + stderr);
+    expect(commands).not.toEqual([]);
+    for (const command of commands) expect(command).toMatch(/^::warning title=mycli::[^\n]*$/);
+    expect(stderr + summary).not.toContain(escape);
+    expect(summary).not.toContain('<img');
+    expect(summary.split('\n\n')).toHaveLength(3);
+  });
+
+  test('cannot inject anything when it refuses', async () => {
+    const {code, stdout, stderr, outputs, summary} = await pushTo(() => ({status: 422, body: {detail: evil}}));
+    expect(code).toBe(7);
+    expect(outputs).toEqual({});
+    const commands = commandsIn(stdout + stderr);
+    expect(commands).toHaveLength(1);
+    expect(commands[0]).toMatch(/^::error title=mycli::/);
+    expect(stdout + stderr + summary).not.toContain(escape);
+    expect(summary).toContain('owned &lt;img src=x&gt;');
+    expect(summary.split('\n\n')).toHaveLength(3);
+  });
+});
+
+describe('--output-env', () => {
+  test.each(['SECRET=canary\n', 'MYCLI_API_KEY=canary\n', 'MYCLI_BUNDLE_ID=1\nOTHER=2\n', '{"name": "shop"}\n'])(
+    'replaces no file that holds something else: %j',
+    async (content) => {
+      const path = join(project, 'precious.env');
+      await writeFile(path, content);
+      const {code, stdout} = await step(['bundle:push', '-p', 'shop', '--json', '--output-env', path]);
+      expect(code).toBe(3);
+      expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_OUTPUT'}});
+      expect(stdout).not.toContain('canary');
+      expect(await readFile(path, 'utf8')).toBe(content);
+    },
+  );
+
+  test('writes the same as dotenv, in place of what an earlier run wrote', async () => {
+    const env = await startRuntime();
+    await writeFile(join(project, 'push.env'), 'MYCLI_BUNDLE_ID=old\n');
+    const ended = await runCli(binary, ['bundle:push', '-p', 'shop', '--output-env', 'push.env', '--json'], {
+      cwd: project,
+      env,
+    });
+    const {archive} = JSON.parse(ended.stdout) as {archive: {sha256: string}};
+    expect(await readFile(join(project, 'push.env'), 'utf8')).toBe(
+      `MYCLI_BUNDLE_ID=1\nMYCLI_BACKEND=api\nMYCLI_SHA256=${archive.sha256}\n`,
+    );
+  });
+
+  test.each(['$(touch owned)', 'a b', "it's", '#7', '`owned`'])(
+    'leaves out the id %j, which readers would not all take as it is',
+    async (deploymentId) => {
+      await using server = await startRecordingServer(({path}) =>
+        path.endsWith('/bundles')
+          ? {status: 201, body: {bundleId: 7}}
+          : {status: 201, body: {deploymentId, status: 'queued'}},
+      );
+      const {code, stderr} = await step(['bundle:push', '-t', 'staging', '--output-env', 'push.env'], {
+        MYCLI_API_ORIGIN: server.origin,
+        MYCLI_ORGANIZATION: 'org',
+        MYCLI_API_TOKEN: canaries.clientSecret,
+      });
+      expect(code).toBe(0);
+      expect(stderr).toContain('left out');
+      expect(await readFile(join(project, 'push.env'), 'utf8')).toMatch(
+        /^MYCLI_BUNDLE_ID=7\nMYCLI_BACKEND=api\nMYCLI_SHA256=\w{64}\n$/,
+      );
+    },
+  );
+
+  test('a file that cannot be written is an error before anything is sent', async () => {
+    const env = await startRuntime();
+    const {code, stdout} = await step(['bundle:push', '--json', '--output-env', 'absent/push.env'], env);
+    expect(code).toBe(3);
+    expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_OUTPUT'}});
+    expect(runtime?.requests).toEqual([]);
+  });
+});
+
+describe('action.yml', () => {
+  const actionPath = resolve(import.meta.dirname, '../../..');
+
+  /** The scripts of its steps. */
+  async function scripts(): Promise<readonly string[]> {
+    const action = await readFile(join(actionPath, 'action.yml'), 'utf8');
+    return [...action.matchAll(/^( +)(?:- )?run: \|\n((?:\1 {2}.*\n|\n)+)/gm)].map(([, indent = '', script = '']) =>
+      script.replaceAll(`\n${indent}  `, '\n').trimStart(),
+    );
+  }
+
+  async function runAction(env: Readonly<Record<string, string>>) {
+    const [, script = ''] = await scripts();
+    const child = spawn('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', script], {
+      cwd: project,
+      env: {
+        PATH: process.env['PATH'],
+        HOME: root,
+        GITHUB_ACTION_PATH: actionPath,
+        GITHUB_OUTPUT: join(root, 'output'),
+        MYCLI_PROJECT: 'shop',
+        ...env,
+      },
+    });
+    const [stderr, [code]] = await Promise.all([
+      text(child.stderr),
+      once(child, 'close') as Promise<[number]>,
+      text(child.stdout),
+    ]);
+    return {code, stderr, outputs: parseOutputs(await readFile(join(root, 'output'), 'utf8'))};
+  }
+
+  test('has no expression in a script: inputs come through the environment', async () => {
+    expect(await scripts()).toHaveLength(2);
+    for (const script of await scripts()) expect(script).not.toContain('${{');
+  });
+
+  test('pushes, with inputs that a shell would run and arguments that are one each', async () => {
+    const env = await startRuntime();
+    const {code, outputs} = await runAction({
+      ...env,
+      MYCLI_MESSAGE: '$(touch owned) `touch owned`',
+      INPUT_ARGUMENTS: '--ignore=$(touch owned); touch owned\n\n--target\nstaging',
+      INPUT_WORKING_DIRECTORY: project,
+    });
+    expect(code).toBe(0);
+    expect(outputs).toMatchObject({'bundle-id': '1', backend: 'api'});
+    expect(outputs).toHaveProperty('deployment-id');
+    await expect(readFile(join(project, 'owned'))).rejects.toThrow('ENOENT');
+  });
+
+  test('takes an input that is empty for one that was not given', async () => {
+    const {MYCLI_API_ORIGIN: MYCLI_RUNTIME_ORIGIN = ''} = await startRuntime();
+    const legacy = {MYCLI_RUNTIME_ORIGIN, MYCLI_API_KEY: canaries.apiKey};
+    const env = {...legacy, MYCLI_CLIENT_SECRET: '', MYCLI_API_ORIGIN: '', MYCLI_TARGET: ''};
+    expect(await runAction(env)).toMatchObject({code: 0, outputs: {backend: 'legacy'}});
+  });
+
+  test('installs only where nothing is built', async () => {
+    const [script = ''] = await scripts();
+    const [, path = ''] = /\$GITHUB_ACTION_PATH\/(\S+)" \]/.exec(script) ?? [];
+    expect(await readFile(join(actionPath, 'bin/run.js'), 'utf8')).toContain(`'../${path}'`);
+  });
+
+  test('deploys a bundle, and what looks like a flag is an id', async () => {
+    const env = await startRuntime();
+    await runAction(env);
+    expect(await runAction({...env, INPUT_BUNDLE: '1', MYCLI_TARGET: 'staging'})).toMatchObject({
+      code: 0,
+      outputs: {'bundle-id': '1'},
+    });
+    const {code, stderr} = await runAction({...env, INPUT_BUNDLE: '--help', MYCLI_TARGET: 'staging'});
+    expect(code).not.toBe(0);
+    expect(stderr).toContain('--help');
+  });
+});

@@ -1,0 +1,75 @@
+import {mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {binary, runCli} from '../spawn-cli.js';
+
+let cwd: string;
+beforeAll(async () => {
+  cwd = await mkdtemp(join(tmpdir(), 'mycli-binary-'));
+});
+afterAll(() => rm(cwd, {recursive: true}));
+
+describe('the binary', () => {
+  test('answers an unknown command by itself, with the nearest one, as text and as JSON', async () => {
+    const json = await runCli(binary, ['bundel:push', '--json'], {cwd});
+    expect(json.code).toBe(2);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      schemaVersion: 1,
+      error: {
+        code: 'ERR_COMMAND_NOT_FOUND',
+        exitCode: 2,
+        suggestions: ['Did you mean mycli bundle:push?', expect.anything()],
+      },
+    });
+    expect(await runCli(binary, ['bundel:push'], {cwd})).toMatchObject({code: 2, stdout: ''});
+  });
+
+  test('answers a wrong flag of a command without a dump of its configuration', async () => {
+    const ended = await runCli(binary, ['bundle:push', '--json', '--projekt', 'x'], {cwd});
+    expect(ended.code).toBe(2);
+    expect(JSON.parse(ended.stdout)).toEqual({
+      schemaVersion: 1,
+      error: {
+        code: 'ERR_USAGE',
+        message: 'Unknown flag: --projekt',
+        exitCode: 2,
+        suggestions: ['Did you mean --project?', 'See mycli bundle:push --help.'],
+      },
+    });
+  });
+
+  test('says what is missing, and how to set it', async () => {
+    const ended = await runCli(binary, ['bundle:push', '--json'], {cwd});
+    expect(ended.code).toBe(2);
+    expect(JSON.parse(ended.stdout)).toMatchObject({
+      error: {code: 'ERR_USAGE', suggestions: [expect.stringContaining('MYCLI_PROJECT'), expect.anything()]},
+    });
+  });
+
+  test('refuses a configuration file with a secret', async () => {
+    await writeFile(join(cwd, 'secret.json'), '{"apiKey": "canary-11"}');
+    const ended = await runCli(binary, ['bundle:push', '--json', '--config', 'secret.json'], {cwd});
+    expect(ended.code).toBe(3);
+    expect(JSON.parse(ended.stdout)).toMatchObject({error: {code: 'ERR_CONFIG_SECRET'}});
+    expect(ended.stdout + ended.stderr).not.toContain('canary');
+  });
+
+  test('names the environment variables in its help', async () => {
+    const {code, stdout} = await runCli(binary, ['bundle:push', '--help'], {cwd});
+    expect(code).toBe(0);
+    for (const name of ['MYCLI_PROJECT', 'MYCLI_RUNTIME_ORIGIN', 'MYCLI_CLIENT_SECRET', 'MYCLI_WAIT']) {
+      expect(stdout).toContain(`[env: ${name}]`);
+    }
+  });
+
+  test('tells an old Node in one sentence, before it loads anything', async () => {
+    const disguise = join(cwd, 'disguise.cjs');
+    await writeFile(disguise, "Object.defineProperty(process.versions, 'node', {value: '20.18.3'});");
+    expect(await runCli(binary, ['--version'], {cwd, env: {NODE_OPTIONS: `--require ${disguise}`}})).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: 'mycli needs Node.js 20.19 or newer; this is 20.18.3.\n',
+    });
+  });
+});

@@ -1,0 +1,286 @@
+import {once} from 'node:events';
+import {existsSync} from 'node:fs';
+import {cp, mkdir, readFile, symlink, writeFile} from 'node:fs/promises';
+import {dirname, join} from 'node:path';
+import {describe, expect, test} from 'vitest';
+import {binary, runCli, start} from '../spawn-cli.js';
+import {createPluginBench, fixturePlugin} from '../with-plugins.js';
+
+const failing = ['absent', 'broken', 'empty', 'errors', 'exits', 'malformed', 'throws'];
+
+const token = 'canary-token-5b1e';
+
+describe('a push through a plugin', () => {
+  test('uploads every byte, deploys, waits, and masks its secret options everywhere', async () => {
+    await using bench = await createPluginBench('acme');
+    const memory = join(bench.root, 'memory');
+    const {code, stdout, stderr} = await bench.mycli(
+      ['bundle:push', '-t', 'staging', '--wait', '--json', '--debug', '--runtime-backend', 'acme'],
+      {MYCLI_BACKEND_OPTION: `memory=${memory},token=${token}`},
+    );
+    expect(code).toBe(0);
+    const document = JSON.parse(stdout) as {archive: {sha256: string}};
+    expect(document).toMatchObject({
+      backend: 'acme',
+      status: 'finished',
+      archive: {format: 'v2'},
+      warnings: [],
+      raw: {bundle: {token: '***'}},
+    });
+    expect(await readFile(memory, 'utf8')).toBe(`${document.archive.sha256} true\n`);
+    expect(stderr).toContain('uploading with *** and number retries');
+    expect(stdout + stderr).not.toContain(token);
+  });
+
+  test('takes its options from the configuration file under the environment under the command line', async () => {
+    await using bench = await createPluginBench('acme');
+    const memory = join(bench.root, 'memory');
+    const backends = {acme: {memory: '/nowhere/at/all', retries: 'many'}, other: {memory: 1}};
+    await writeFile(join(bench.project, 'mycli.config.json'), JSON.stringify({runtimeBackend: 'acme', backends}));
+    const variable = {MYCLI_BACKEND_OPTION: `token=${token},memory=/nowhere/else`};
+    const options = ['--backend-option', `memory=${memory}`, '--backend-option', 'retries=7'];
+    const {code, stdout, stderr} = await bench.mycli(['bundle:push', ...options], variable);
+    expect(stdout).toContain('was pushed to shop (acme)');
+    expect(code).toBe(0);
+    expect(existsSync(memory)).toBe(true);
+    expect(stdout + stderr).not.toContain(token);
+  });
+
+  test('warns of a secret on the command line, without it', async () => {
+    await using bench = await createPluginBench('acme');
+    const options = ['--backend-option', `memory=${join(bench.root, 'm')}`, '--backend-option', `token=${token}`];
+    const {code, stderr} = await bench.mycli(['bundle:push', '--runtime-backend', 'acme', ...options]);
+    expect(code).toBe(0);
+    expect(stderr).toContain('can see the value of --backend-option token');
+    expect(stderr).not.toContain(token);
+  });
+
+  test('refuses wrong options before anything is built, naming each', async () => {
+    await using bench = await createPluginBench('acme');
+    const options = ['--backend-option', 'retries=many', '--backend-option', 'token=bad-canary'];
+    const {code, stdout, stderr} = await bench.mycli([
+      'bundle:push',
+      '--runtime-backend',
+      'acme',
+      '--json',
+      ...options,
+    ]);
+    expect(code).toBe(3);
+    expect(JSON.parse(stdout)).toMatchObject({
+      error: {
+        code: 'ERR_OPTION_INVALID',
+        details: {problems: ['memory: must be a path', 'retries: must be a number', 'token: *** is no token']},
+      },
+    });
+    expect(stderr).not.toContain('Built');
+    expect(stdout + stderr).not.toContain('bad-canary');
+  });
+
+  test('tells what it fails with, without the secret in it', async () => {
+    await using bench = await createPluginBench('acme');
+    const {code, stdout, stderr} = await bench.mycli(
+      ['bundle:push', '--runtime-backend', 'acme', '--json', '--debug'],
+      {MYCLI_BACKEND_OPTION: `memory=${join(bench.root, 'm')},token=canary-refused`},
+    );
+    expect(code).toBe(7);
+    expect(JSON.parse(stdout)).toMatchObject({
+      error: {
+        code: 'ERR_BACKEND_FAILED',
+        message: 'the acme backend failed while uploading the bundle: the token *** was refused',
+      },
+    });
+    expect(stdout + stderr).not.toContain('canary-refused');
+  });
+
+  test('ends with an error that names the plugin when it answers wrongly', async () => {
+    await using bench = await createPluginBench('liar');
+    const {code, stderr} = await bench.mycli(['bundle:push', '--runtime-backend', 'liar']);
+    expect(code).toBe(7);
+    expect(stderr).toContain('the liar backend of mycli-plugin-liar answered wrongly when uploading: bundleId');
+  });
+});
+
+describe('what a backend cannot do is said before anything is built', () => {
+  test.each([
+    ['minimal', ['bundle:push', '-t', 'staging'], 'the minimal backend does not support "deploy"'],
+    ['blind', ['bundle:push', '-t', 'staging', '--wait'], 'the blind backend does not support "wait"'],
+    ['blind', ['bundle:deploy', 'latest', '-t', 'staging'], 'the blind backend does not support "list"'],
+    ['minimal', ['bundle:deploy', '1', '-t', 'staging'], 'the minimal backend does not support "deploy"'],
+    ['minimal', ['bundle:push', '--v2'], 'the minimal backend does not take v2 bundles'],
+  ])('%s: %j', async (backend, args, message) => {
+    await using bench = await createPluginBench('minimal');
+    const {code, stdout, stderr} = await bench.mycli([...args, '--runtime-backend', backend, '--json']);
+    expect(code).toBe(3);
+    expect(JSON.parse(stdout)).toMatchObject({
+      error: {code: 'ERR_CAPABILITY_UNSUPPORTED', message: expect.stringContaining(message) as string},
+    });
+    expect(stderr).not.toContain('Built');
+  });
+});
+
+describe('plugins that fail', () => {
+  test('cost a warning each that names them, and nothing else', async () => {
+    await using bench = await createPluginBench(...failing, 'minimal');
+    const {code, stdout, stderr} = await bench.mycli(['bundle:push', '--runtime-backend', 'minimal', '--json']);
+    expect(code).toBe(0);
+    const {warnings} = JSON.parse(stdout) as {warnings: string[]};
+    expect(warnings.map((warning) => warning.replace(/:.*/s, ''))).toEqual(
+      failing.map((name) => `plugin mycli-plugin-${name}`),
+    );
+    expect(stderr).toContain('Warning: plugin mycli-plugin-errors: its mycli:backends hook failed: the hook gave up');
+  });
+
+  test('are part of the error when the wanted backend is missing', async () => {
+    await using bench = await createPluginBench(...failing);
+    const {code, stdout, stderr} = await bench.mycli(['bundle:push', '--runtime-backend', 'acme', '--json']);
+    expect(code).toBe(3);
+    const {error} = JSON.parse(stdout) as {error: {code: string; suggestions: string[]}};
+    expect(error.code).toBe('ERR_BACKEND_UNKNOWN');
+    for (const name of failing) {
+      expect(error.suggestions).toContainEqual(expect.stringContaining(`plugin mycli-plugin-${name}: `));
+    }
+    expect(stderr).not.toContain('Warning');
+  });
+
+  test('that hang, when imported or when called, are given up without the others', async () => {
+    await using bench = await createPluginBench('hangs', 'hangs-early', 'minimal');
+    const {code, stdout} = await bench.mycli(['bundle:push', '--runtime-backend', 'minimal', '--json']);
+    expect(code).toBe(0);
+    const {warnings} = JSON.parse(stdout) as {warnings: string[]};
+    expect(warnings).toEqual([
+      'plugin mycli-plugin-hangs: its mycli:backends hook failed: no answer within 10 s',
+      'plugin mycli-plugin-hangs-early: its mycli:backends hook failed: no answer within 10 s',
+    ]);
+  });
+
+  test('to be there any more do not end a command', async () => {
+    await using bench = await createPluginBench('never-was');
+    expect(await bench.mycli(['bundle:build', '--dry-run'])).toMatchObject({code: 0});
+  });
+
+  test('are not looked for to show the help of a command that is ours', async () => {
+    await using bench = await createPluginBench('never-was');
+    expect((await bench.mycli(['--help'])).stderr).toContain('mycli-plugin-never-was');
+    expect(await bench.mycli(['bundle:push', '--help'])).toMatchObject({code: 0, stderr: ''});
+  });
+
+  test('are left out with MYCLI_SKIP_PLUGINS, which is said', async () => {
+    await using bench = await createPluginBench('minimal');
+    const env = {MYCLI_SKIP_PLUGINS: '1'};
+    const {code, stderr} = await bench.mycli(['bundle:push', '--runtime-backend', 'minimal'], env);
+    expect(code).toBe(3);
+    expect(stderr).toContain('MYCLI_SKIP_PLUGINS is set');
+    expect((await bench.mycli(['plugins'], env)).stdout).toContain('No plugins installed');
+  });
+});
+
+describe('a plugin on another major of oclif', () => {
+  test('brings its backend, and its errors are those of a backend', async () => {
+    await using bench = await createPluginBench('other-core');
+    const {code, stderr} = await bench.mycli(['bundle:push', '--runtime-backend', 'old']);
+    expect(code).toBe(7);
+    expect(stderr).toContain('the old backend failed while uploading the bundle: the old one is closed');
+  });
+
+  test('brings commands; what they fail with is told as all errors are', async () => {
+    await using bench = await createPluginBench('other-core');
+    expect(JSON.parse((await bench.mycli(['old', '--json'])).stdout)).toEqual({how: 'well'});
+    const json = await bench.mycli(['old', '--how', 'badly', '--json']);
+    expect(json.code).toBe(1);
+    expect(JSON.parse(json.stdout)).toEqual({
+      schemaVersion: 1,
+      error: {code: 'ERR_UNEXPECTED', message: 'the old one fell', exitCode: 1, suggestions: []},
+    });
+    expect(await bench.mycli(['old', '--how', 'badly'])).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: 'Error: the old one fell\n',
+    });
+    expect(await bench.mycli(['old', '--hwo', 'badly', '--json'])).toMatchObject({code: 2});
+  });
+});
+
+describe('code of plugins', () => {
+  /** Runs something, and tells whether the code of a plugin was loaded. */
+  async function loads(args: readonly string[], stop = false): Promise<boolean> {
+    await using bench = await createPluginBench('acme');
+    const marker = join(bench.root, 'marker');
+    const running = start(binary, args, {cwd: bench.project, env: {...bench.env, ACME_MARKER: marker}});
+    if (stop && running.child.stdout) {
+      await once(running.child.stdout, 'data');
+      running.child.kill('SIGINT');
+    }
+    await running.ended;
+    return existsSync(marker);
+  }
+
+  test.each([
+    [['--version']],
+    [['--help']],
+    [['bundle:push', '--help']],
+    [['version']],
+    [['plugins']],
+    [['bundle:build']],
+    [['bundle:push']],
+    [['bundle:push', '--runtime-backend', 'legacy']],
+    [['bundle:deploy', '1', '-t', 'staging', '--runtime-backend', 'api']],
+  ])('is not loaded by %j', async (args) => {
+    expect(await loads(args)).toBe(false);
+  });
+
+  test('is not loaded by runtime:start', async () => {
+    expect(await loads(['runtime:start'], true)).toBe(false);
+  });
+
+  test.each([[['bundle:push', '--runtime-backend', 'acme']], [['backend:list']]])('is loaded by %j', async (args) => {
+    expect(await loads(args)).toBe(true);
+  });
+});
+
+describe('plugins of the user', () => {
+  test('are linked, listed, inspected and uninstalled', async () => {
+    await using bench = await createPluginBench();
+    const push = ['bundle:push', '--dry-run', '--runtime-backend', 'acme'];
+    const options = {MYCLI_BACKEND_OPTION: 'memory=m,token=t'};
+    expect(await bench.mycli(['plugins:link', fixturePlugin('acme'), '--no-install'])).toMatchObject({code: 0});
+    expect((await bench.mycli(['plugins'])).stdout).toContain('mycli-plugin-acme 1.2.3 (link)');
+    expect((await bench.mycli(['plugins:inspect', 'mycli-plugin-acme'])).stdout).toContain('version 1.2.3');
+    expect(await bench.mycli(push, options)).toMatchObject({code: 0});
+    expect(await bench.mycli(['plugins:uninstall', 'mycli-plugin-acme'])).toMatchObject({code: 0});
+    expect(await bench.mycli(push, options)).toMatchObject({code: 3});
+  });
+
+  test('that are not there are an error as all errors are', async () => {
+    await using bench = await createPluginBench();
+    const {code, stdout, stderr} = await bench.mycli(['plugins:inspect', 'nowhere', '--json']);
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({
+      schemaVersion: 1,
+      error: {message: 'nowhere not installed', exitCode: 1},
+    });
+    expect(stderr).toBe('Error: nowhere not installed\n');
+    expect(await bench.mycli(['plugins:link', '/nowhere/at/all'])).toMatchObject({code: 2});
+  });
+});
+
+test('a plugin that a package depends on beside mycli needs no link', async () => {
+  await using bench = await createPluginBench();
+  const root = dirname(dirname(binary));
+  const modules = join(bench.project, 'node_modules');
+  await mkdir(join(modules, 'mycli'), {recursive: true});
+  for (const name of ['bin', 'dist', 'package.json', 'oclif.manifest.json']) {
+    await cp(join(root, name), join(modules, 'mycli', name), {recursive: true});
+  }
+  await symlink(join(root, 'node_modules'), join(modules, 'mycli/node_modules'));
+  await cp(fixturePlugin('minimal'), join(modules, 'mycli-plugin-minimal'), {recursive: true});
+  const push = () =>
+    runCli(join(modules, 'mycli/bin/run.js'), ['bundle:push', '--dry-run', '--runtime-backend', 'minimal'], {
+      cwd: bench.project,
+      env: bench.env,
+    });
+  await writeFile(join(bench.project, 'package.json'), '{"dependencies": {"mycli": "*"}}');
+  expect(await push()).toMatchObject({code: 3});
+  const dependencies = {mycli: '*', 'mycli-plugin-minimal': '*'};
+  await writeFile(join(bench.project, 'package.json'), JSON.stringify({dependencies}));
+  expect(await push()).toMatchObject({code: 0});
+});

@@ -1,0 +1,89 @@
+import {execFile, execFileSync} from 'node:child_process';
+import {mkdir, mkdtemp, readdir, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {promisify} from 'node:util';
+import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {binary, runCli, type Ended} from '../spawn-cli.js';
+
+let project: string;
+beforeEach(async () => {
+  project = await mkdtemp(join(tmpdir(), 'mycli-user-code-'));
+  await mkdir(join(project, 'build'));
+  await writeFile(join(project, 'build/ssr.js'), 'export default 1;\n');
+});
+afterEach(() => rm(project, {recursive: true}));
+
+const mycli = (...args: readonly string[]): Promise<Ended> => runCli(binary, args, {cwd: project});
+const write = (name: string, text: string): Promise<void> => writeFile(join(project, name), text);
+
+describe.each(['config.server.js', 'mycli.config.js'])('code in %s', (name) => {
+  test.each([
+    ['that never settles', 'await new Promise(() => {});\nexport const config = {};\n'],
+    ['that ends the process as if all were well', 'process.exit(0);\n'],
+  ])('%s is an error, not a success', async (_, text) => {
+    await write(name, text);
+    const {code, stdout} = await mycli('bundle:build', '--json');
+    expect(code).toBe(3);
+    expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_ENDED_EARLY', exitCode: 3}});
+    expect(await readdir(project)).not.toContain('bundle.tar.gz');
+  });
+
+  test('that prints does not get into the document or the archive on stdout', async () => {
+    await write(name, 'console.log("chatter");\nexport const config = {ssrOnly: ["ssr.js"]};\n');
+    const {stdout, stderr} = await mycli('bundle:build', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({archive: {files: 1}});
+    expect(stderr).toContain('chatter');
+    const options = {cwd: project, encoding: 'buffer'} as const;
+    const archive = await promisify(execFile)(process.execPath, [binary, 'bundle:build', '-o', '-'], options);
+    expect(String(execFileSync('tar', ['-tz'], {input: archive.stdout}))).toBe(
+      'bld/.runtime/config.json\nbld/ssr.js\n',
+    );
+  });
+});
+
+test('a misspelled key of config.server is an error that names the right one, not a silent default', async () => {
+  await write('config.server.js', 'export const config = {ssronly: ["ssr.js"]};\n');
+  const {code, stderr} = await mycli('bundle:build');
+  expect(code).toBe(3);
+  expect(stderr).toContain('ssronly');
+  expect(stderr).toContain('Did you mean ssrOnly?');
+});
+
+test('a syntax error in config.server is told in one line', async () => {
+  await write('config.server.ts', 'export const config = {{;\n');
+  const {code, stdout} = await mycli('bundle:build', '--json');
+  expect(code).toBe(3);
+  const {error} = JSON.parse(stdout) as {error: {message: string}};
+  expect(error.message).toContain('config.server.ts');
+  expect(error.message).not.toContain('\n');
+});
+
+test.each([
+  ['an archive', ['bundle:push', '-p', 'shop', '--runtime-backend', 'legacy', '--archive', 'pipe']],
+  ['a configuration file', ['bundle:build', '--config', 'pipe']],
+])('a named pipe in the place of %s is refused, not waited for', async (_, args) => {
+  execFileSync('mkfifo', [join(project, 'pipe')]);
+  const env = {MYCLI_RUNTIME_ORIGIN: 'http://127.0.0.1:9', MYCLI_API_KEY: 'key'};
+  const {code, stderr} = await runCli(binary, args, {cwd: project, env});
+  expect(code).toBe(3);
+  expect(stderr).toContain('not a regular file');
+});
+
+test('an archive is not written into the build that it is made of', async () => {
+  const {code, stderr} = await mycli('bundle:build', '-o', 'build/bundle.tar.gz');
+  expect(code).toBe(3);
+  expect(stderr).toContain('build directory');
+  expect(await readdir(join(project, 'build'))).toEqual(['ssr.js']);
+});
+
+test.each([
+  ['a topic with a word', ['bundle', 'push', '--dry-run'], 'Did you mean mycli bundle:push?'],
+  ['a flag without a command', ['--nope'], 'Unknown flag: --nope'],
+  ['a v2-only flag for a v1 build', ['bundle:build', '--format', 'v1', '-p', 'x', '--root-dir', 'q'], '--root-dir'],
+  ['waiting without a target', ['bundle:push', '-p', 'x', '--wait'], '--wait requires a target'],
+])('%s is a usage error', async (_, args, message) => {
+  const {code, stderr} = await mycli(...args);
+  expect(code).toBe(2);
+  expect(stderr).toContain(message);
+});

@@ -1,0 +1,223 @@
+import {chown, mkdir, mkdtemp, realpath, rm, symlink, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {dirname, join} from 'node:path';
+import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {loadConfigFile} from '../../../src/cli/settings/config-file.js';
+import {definitions} from '../../../src/cli/settings/definitions.js';
+
+let root: string;
+let warnings: string[];
+
+beforeEach(async () => {
+  root = await realpath(await mkdtemp(join(tmpdir(), 'mycli-config-')));
+  warnings = [];
+});
+
+afterEach(() => rm(root, {recursive: true}));
+
+async function write(files: Readonly<Record<string, string>>): Promise<void> {
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(root, path)), {recursive: true});
+    await writeFile(join(root, path), text);
+  }
+}
+
+function load(directory: string, options: {uid?: number; explicit?: string} = {}) {
+  const search = {
+    cwd: join(root, directory),
+    uid: options.uid ?? process.getuid?.(),
+    warn: (message: string) => warnings.push(message),
+  };
+  return loadConfigFile(search, options.explicit);
+}
+
+describe('finding', () => {
+  test.each([
+    ['mycli.config.ts', 'const slug: string = "shop"; export default {projectSlug: slug};'],
+    ['mycli.config.mts', 'export const config = {projectSlug: "shop" as string};'],
+    ['mycli.config.js', 'export default {projectSlug: "shop"};'],
+    ['mycli.config.mjs', 'export const config = {projectSlug: await Promise.resolve("shop")};'],
+    ['mycli.config.json', '\uFEFF{"projectSlug": "shop"}'],
+    ['package.json', '{"name": "x", "mycli": {"projectSlug": "shop"}}'],
+  ])('reads %s of the working directory', async (name, text) => {
+    await write({[name]: text});
+    expect(await load('.')).toMatchObject({path: join(root, name), settings: {projectSlug: 'shop'}});
+  });
+
+  test('goes up to the root of the repository and takes the nearest file', async () => {
+    await write({
+      '.git/HEAD': '',
+      'mycli.config.json': '{"projectSlug": "top"}',
+      'packages/a/package.json': '{"name": "a"}',
+      'packages/a/src/index.js': '',
+      'packages/b/mycli.config.json': '{"projectSlug": "b"}',
+    });
+    expect((await load('packages/a/src'))?.settings.projectSlug).toBe('top');
+    expect((await load('packages/b'))?.settings.projectSlug).toBe('b');
+  });
+
+  test('never looks above the root of the repository, be .git a folder or a file', async () => {
+    await write({'mycli.config.json': '{}', 'repository/.git': 'gitdir: elsewhere', 'repository/a/x': ''});
+    expect(await load('repository/a')).toBeUndefined();
+  });
+
+  test('without a repository looks in the working directory only', async () => {
+    await write({'mycli.config.json': '{}', 'a/x': ''});
+    expect(await load('a')).toBeUndefined();
+    expect((await load('.'))?.path).toBe(join(root, 'mycli.config.json'));
+  });
+
+  test('passes over a file of another user, says so, and takes it when it is named', async () => {
+    await write({'mycli.config.js': 'throw new Error("it was run");', 'named.json': '{"projectSlug": "named"}'});
+    const uid = (process.getuid?.() ?? 0) + 1;
+    expect(await load('.', {uid})).toBeUndefined();
+    expect(warnings).toEqual([
+      expect.stringContaining(`Ignored ${join(root, 'mycli.config.js')}: another user owns it`),
+    ]);
+    expect((await load('.', {uid, explicit: 'named.json'}))?.settings.projectSlug).toBe('named');
+  });
+
+  test('looks above a folder, not above a link to it', async () => {
+    await write({
+      'mine/.git/HEAD': '',
+      'mine/mycli.config.json': '{"projectSlug": "mine"}',
+      'mine/sub/x': '',
+      'theirs/.git/HEAD': '',
+      'theirs/mycli.config.json': '{"projectSlug": "theirs"}',
+    });
+    await symlink(join(root, 'mine/sub'), join(root, 'theirs/link'));
+    expect(await load('theirs/link')).toMatchObject({settings: {projectSlug: 'mine'}});
+  });
+
+  test.runIf(process.getuid?.() === 0)('passes over a link of another user to a file of ours', async () => {
+    await write({'other/config.json': '{}', 'work/x': ''});
+    await symlink(join(root, 'other/config.json'), join(root, 'work/mycli.config.json'));
+    const {lchown} = await import('node:fs/promises');
+    await lchown(join(root, 'work/mycli.config.json'), 4242, 4242);
+    expect(await load('work')).toBeUndefined();
+  });
+
+  test.runIf(process.getuid?.() === 0)('passes over a file that was given away', async () => {
+    await write({'mycli.config.json': '{}'});
+    await chown(join(root, 'mycli.config.json'), 4242, 4242);
+    expect(await load('.')).toBeUndefined();
+  });
+});
+
+describe('reading', () => {
+  test('paths are relative to the folder of the file, and nested keys become settings', async () => {
+    await write({
+      '.git/HEAD': '',
+      'mycli.config.json': JSON.stringify({
+        buildDirectory: 'out',
+        projectDirectory: '.',
+        api: {origin: 'https://a', organizationId: 'o', tokenUrl: 'https://t', clientId: 'c', scopes: ['s']},
+        rateLimit: {maxRetries: 1, baseDelayMs: 2, maxDelayMs: 3, statusCodes: [429], prefix: 'p'},
+        bundleMetadata: {dependencies: {a: '^1'}, ccOverrides: ['x']},
+        backends: {acme: {folder: 'f'}},
+        ssrParameters: {token: 'is not looked at'},
+      }),
+      'a/x': '',
+    });
+    expect((await load('a'))?.settings).toMatchObject({
+      buildDirectory: join(root, 'out'),
+      projectDirectory: root,
+      apiOrigin: 'https://a',
+      organizationId: 'o',
+      tokenUrl: 'https://t',
+      clientId: 'c',
+      scopes: ['s'],
+      maxRetries: 1,
+      baseDelayMs: 2,
+      maxDelayMs: 3,
+      statusCodes: [429],
+      rateLimitPrefix: 'p',
+      dependencies: {a: '^1'},
+      ccOverrides: ['x'],
+      backendOptions: {acme: {folder: 'f'}},
+    });
+  });
+
+  test.each([
+    ['an unknown key', {projectSlugs: 'x'}, 'has the unknown key projectSlugs', 'Did you mean projectSlug?'],
+    ['an unknown key below', {api: {orgin: 'x'}}, 'has the unknown key api.orgin', 'Did you mean origin?'],
+    ['a key of the command line', {project: 'x', zzzzzzzz: 1}, 'has the unknown key project', undefined],
+    ['a value of the wrong type', {pollInterval: '5'}, 'pollInterval must be a number of seconds above 0', undefined],
+    [
+      'no time at all',
+      {requestTimeout: 0},
+      'requestTimeout must be a number of seconds above 0, at most 2147483',
+      undefined,
+    ],
+    ['a list of the wrong type', {ignore: 'a'}, 'ignore must be an array of strings', undefined],
+    ['a list for an object', {api: []}, 'api must be an object', undefined],
+    ['a wrong word', {matchMode: 'lax'}, 'matchMode must be strict or ignore_missing', undefined],
+    ['a wrong value below', {rateLimit: {statusCodes: [42]}}, 'rateLimit.statusCodes.0 must be a status', undefined],
+    ['an empty text', {targetSlug: ''}, 'targetSlug must not be empty', undefined],
+  ])('refuses %s', async (_what, config, message, suggestion) => {
+    await write({'mycli.config.json': JSON.stringify(config)});
+    const expected = {code: 'ERR_CONFIG_INVALID', exitCode: 3, message: expect.stringContaining(message) as string};
+    await expect(load('.')).rejects.toMatchObject(suggestion ? {...expected, suggestions: [suggestion]} : expected);
+  });
+
+  test('every wrong value is named in plain words', async () => {
+    const keys = Object.values(definitions).flatMap(({config}) => config?.split('.')[0] ?? []);
+    const wrong = Object.fromEntries(['$schema', ...keys].map((key) => [key, null]));
+    await write({'mycli.config.json': JSON.stringify(wrong)});
+    const error: unknown = await load('.').catch((reason: unknown) => reason);
+    for (const key of Object.keys(wrong)) {
+      expect(error).toMatchObject({message: expect.stringContaining(` ${key} must be `) as string});
+    }
+    expect(String(error)).not.toMatch(/Invalid|Expected|received/);
+  });
+
+  test('a JSON file may name its schema, for editors', async () => {
+    await write({'mycli.config.json': '{"$schema": "./schema.json", "projectSlug": "shop"}'});
+    const config = await load('.');
+    expect(config?.settings.projectSlug).toBe('shop');
+    expect(config?.settings).not.toHaveProperty('$schema');
+  });
+
+  test.each([
+    [{apiKey: 'canary-1'}, 'apiKey', 'MYCLI_API_KEY'],
+    [{api: {clientSecret: 'canary-1'}}, 'api.clientSecret', 'MYCLI_CLIENT_SECRET'],
+    [{api_token: 'canary-1'}, 'api_token', 'MYCLI_API_TOKEN'],
+    [{accessToken: 'canary-1'}, 'accessToken', 'MYCLI_API_TOKEN'],
+    [{password: 'canary-1'}, 'password', 'MYCLI_API_KEY'],
+    [{backends: {acme: {token: 'canary-1'}}}, 'backends.acme.token', 'MYCLI_BACKEND_OPTION'],
+  ])('refuses the secret in %j and says where it goes', async (config, key, variable) => {
+    await write({'mycli.config.json': JSON.stringify(config)});
+    const error: unknown = await load('.').catch((reason: unknown) => reason);
+    expect(error).toMatchObject({
+      code: 'ERR_CONFIG_SECRET',
+      message: expect.stringContaining(key) as string,
+      suggestions: [expect.stringContaining(variable), expect.anything()],
+    });
+    expect(JSON.stringify(error)).not.toContain('canary-1');
+  });
+
+  test.each([
+    ['mycli.config.json', '{', 'cannot be read'],
+    ['mycli.config.json', '[]', 'does not hold a JSON object'],
+    ['package.json', '{"mycli": 1}', 'has no object mycli'],
+    ['package.json', '{', 'cannot be read'],
+    ['mycli.config.js', 'throw new Error("broken on purpose");', 'broken on purpose'],
+    ['mycli.config.js', 'export const other = 1;', 'exports no configuration'],
+    ['mycli.config.ts', 'export default () => ({});', 'exports no configuration'],
+  ])('an unusable %s (%s) is an error that names it', async (name, text, message) => {
+    await write({[name]: text});
+    await expect(load('.')).rejects.toMatchObject({
+      code: 'ERR_CONFIG_INVALID',
+      message: expect.stringMatching(new RegExp(`${name}.*${message}`)) as string,
+    });
+  });
+
+  test('a named file that is not there is an error', async () => {
+    for (const explicit of ['absent.json', 'absent.ts', 'absent']) {
+      await expect(load('.', {explicit})).rejects.toMatchObject({
+        code: 'ERR_CONFIG_INVALID',
+        message: expect.stringMatching(/absent[.a-z]* cannot be read: no such file or directory\.?$/) as string,
+      });
+    }
+  });
+});
