@@ -64,7 +64,7 @@ const heavy = new Set([
   ...['archiver', 'busboy', 'fast-glob', 'got', 'http-proxy-agent', 'https-proxy-agent', 'jiti', 'listr2'],
   ...['tar-stream', 'typescript', 'valibot'],
 ]);
-const workers = /^src\/(?:progress|operations|bundle|backends|testing|modules|http\/(?!redact|rate-limit\/announce))/;
+const workers = /^src\/(?:progress|operations|bundle|backends|testing|modules|http\/(?!redact|rate-limit\/policy))/;
 
 test('--version loads one module beside the binary, and no package', async () => {
   expect(await loadedBy(['--version'])).toEqual({
@@ -106,6 +106,6 @@ test('building a bundle loads no backend and no HTTP client', async () => {
   expect(modules).toContain('src/bundle/archive/pack.ts');
   expect(bundled.filter((name) => ['got', 'listr2'].includes(name))).toEqual([]);
   expect(
-    modules.filter((module) => /^src\/(?:backends|http\/(?!redact|origin|rate-limit\/announce))/.test(module)),
+    modules.filter((module) => /^src\/(?:backends|http\/(?!redact|origin|rate-limit\/policy))/.test(module)),
   ).toEqual([]);
 });
