@@ -90,32 +90,27 @@ export function freeWhenWritten(destination: Writable, {given, reuse}: WrittenMe
   };
 }
 
-/** Options of `BlockStream`. */
-interface BlockStreamOptions {
-  /** Whether the blocks are in memory that other threads can read. @default false */
-  readonly shared?: boolean | undefined;
-  /** Given each chunk of the stream when its bytes are in a block. */
-  readonly onCopied?: ((chunk: Buffer) => void) | undefined;
-}
-
 /** Bytes that wait to be copied: of small files, more are thousands of objects, which the garbage collector takes for long-lived. */
 const queuedBytes = 16 * 1024;
 
 /** Cuts a stream of bytes into blocks of one size; only the last one may be shorter. */
 export class BlockStream extends Transform {
   readonly #size: number;
-  readonly #options: BlockStreamOptions;
+  readonly #onCopied: (chunk: Buffer) => void;
   readonly #free: Buffer[] = [];
   #block: Buffer;
   #filled = 0;
 
-  /** @param size Bytes of a block. */
-  constructor(size: number, options: BlockStreamOptions = {}) {
+  /**
+   * @param size Bytes of a block.
+   * @param onCopied Given each chunk of the stream when its bytes are in a block.
+   */
+  constructor(size: number, onCopied: (chunk: Buffer) => void = () => undefined) {
     // Object mode keeps blocks apart: a stream of bytes hands a slow reader several as one.
     super({readableObjectMode: true, readableHighWaterMark: 1, writableHighWaterMark: queuedBytes});
     this.#size = size;
-    this.#options = options;
-    this.#block = this.#allocate();
+    this.#onCopied = onCopied;
+    this.#block = Buffer.allocUnsafe(size);
   }
 
   /**
@@ -136,20 +131,16 @@ export class BlockStream extends Transform {
       this.#filled += copied;
       if (this.#filled === this.#size) {
         this.push(this.#block);
-        this.#block = this.#free.pop() ?? this.#allocate();
+        this.#block = this.#free.pop() ?? Buffer.allocUnsafe(this.#size);
         this.#filled = 0;
       }
     }
-    this.#options.onCopied?.(chunk);
+    this.#onCopied(chunk);
     done();
   }
 
   override _flush(done: TransformCallback): void {
     if (this.#filled > 0) this.push(this.#block.subarray(0, this.#filled));
     done();
-  }
-
-  #allocate(): Buffer {
-    return this.#options.shared ? Buffer.from(new SharedArrayBuffer(this.#size)) : Buffer.allocUnsafe(this.#size);
   }
 }

@@ -73,14 +73,14 @@ async function* handOn(blocks: AsyncIterable<Buffer>, free?: (block: Buffer) => 
 
 /**
  * Begins to write the tar of a bundle into `blocks`, which fails with the error of `packBundle`. `written` never rejects: it
- * resolves when no file is read any more. `shared`: the blocks are in memory that other threads can read.
+ * resolves when no file is read any more.
  */
 export function startTar(
   plan: BundlePlan,
-  {onProgress, shared = false}: Pick<PackOptions, 'onProgress'> & {readonly shared?: boolean} = {},
+  {onProgress}: Pick<PackOptions, 'onProgress'> = {},
 ): {readonly blocks: BlockStream; readonly written: Promise<void>} {
   const memory = new ReadMemory();
-  const blocks = new BlockStream(blockBytes, {shared, onCopied: (chunk) => memory.giveBack(chunk)});
+  const blocks = new BlockStream(blockBytes, (chunk) => memory.giveBack(chunk));
   let transferred = 0;
   let told = 0;
   const written = writeTar(tarEntries(plan), blocks, {

@@ -7,7 +7,7 @@ import {stageFile, type StagedFile} from '../../files/write-files.js';
 import type {BundlePlan} from '../plan.js';
 import {withReaders} from '../prebuilt/read-archive.js';
 import type {Bundle, PackResult, StreamedBundle} from '../types.js';
-import {Digest, ThreadDigest} from './digest.js';
+import {Digest} from './digest.js';
 import {gzipHeader} from './gzip.js';
 import {manifestPathOf, stageManifest} from './manifest.js';
 import {lend} from './memory.js';
@@ -78,7 +78,7 @@ async function placeWithManifest(
 /** A bundle that is packed while it is sent, and what its archive turned out to be. */
 export interface BundleStream {
   readonly bundle: StreamedBundle;
-  /** Of the archive that was read last; one that was not read to its end, or not hashed, is packed once more for this alone. */
+  /** Of the archive that was read last; one that was not read to its end is packed once more for this alone. */
   packed(signal: AbortSignal): Promise<PackResult>;
 }
 
@@ -105,39 +105,27 @@ export async function streamBundle(plan: BundlePlan): Promise<BundleStream> {
 }
 
 /**
- * Hashing takes a quarter of the time of a large upload, and has a thread of its own then. Small files take longer to open
- * than to hash.
- */
-const threadBytes = {total: 256 * 1024 * 1024, eachFile: 64 * 1024};
-
-/**
- * The tar of a bundle, piece by piece. `onEnd` is called when it was read to its end, and hashed.
+ * The tar of a bundle, piece by piece. `onEnd` is called when it was read to its end.
  * @param chunks `kept`: the reader may keep them, they are memory of its own. `lent`: they are good until the next is asked
- * for, and may be in memory that several threads share.
+ * for.
  */
 async function* readTar(
   plan: BundlePlan,
   chunks: 'kept' | 'lent',
   onEnd: (result: PackResult) => void,
 ): AsyncGenerator<Buffer> {
-  const {totalBytes, files} = plan;
-  const onThread = totalBytes >= threadBytes.total && totalBytes / files.length >= threadBytes.eachFile;
-  const content = onThread ? new ThreadDigest() : new Digest();
-  const {blocks, written} = startTar(plan, {shared: onThread});
+  const content = new Digest();
+  const {blocks, written} = startTar(plan);
   try {
-    for await (const block of blocks as AsyncIterable<Buffer>) {
-      const hashed = content.update(block);
-      // Not every interface takes shared memory, and a copy of it is much less work than hashing.
-      yield chunks === 'kept' && onThread ? Buffer.from(block) : block;
-      await hashed;
-      if (chunks === 'lent' || onThread) blocks.recycle(block);
+    for await (const block of content.of(blocks)) {
+      yield block;
+      if (chunks === 'lent') blocks.recycle(block);
     }
-    const sha256 = await content.hex();
-    if (sha256 !== undefined) onEnd({size: content.size, sha256, contentSha256: sha256});
+    const sha256 = content.hex();
+    onEnd({size: content.size, sha256, contentSha256: sha256});
   } finally {
     blocks.destroy();
     await written;
-    if (content instanceof ThreadDigest) await content.end();
   }
 }
 

@@ -27,18 +27,9 @@ test('a block that was given back is filled again, if it is a whole one', async 
 
 test('each chunk is told when its bytes are in blocks', async () => {
   const copied: string[] = [];
-  const blocks = new BlockStream(4, {onCopied: (chunk) => copied.push(chunk.toString())});
+  const blocks = new BlockStream(4, (chunk) => copied.push(chunk.toString()));
   expect(await cut(blocks, 'ab', 'cdefghij', 'k')).toEqual(['abcd', 'efgh', 'ijk']);
   expect(copied).toEqual(['ab', 'cdefghij', 'k']);
-});
-
-test.each([
-  [true, SharedArrayBuffer],
-  [false, ArrayBuffer],
-])('shared %s: blocks are in a %o', async (shared, memory) => {
-  const blocks = new BlockStream(4, {shared});
-  blocks.end('abcdefghij');
-  for await (const block of blocks as AsyncIterable<Buffer>) expect(block.buffer).toBeInstanceOf(memory);
 });
 
 test('small pieces share a slab, and do not overlap', () => {

@@ -1,7 +1,7 @@
 import {createHash, randomBytes} from 'node:crypto';
 import {once} from 'node:events';
 import {createReadStream, createWriteStream} from 'node:fs';
-import {mkdtemp, rm, truncate} from 'node:fs/promises';
+import {mkdtemp, rm} from 'node:fs/promises';
 import {createServer, request, type IncomingMessage} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {tmpdir} from 'node:os';
@@ -12,7 +12,7 @@ import got from 'got';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
 import {readLent} from '../../../src/bundle/archive/memory.js';
 import {planBundle, streamBundle, writeBundle} from '../../../src/bundle/index.js';
-import {makeFolder, planOptions, smallBuild, writeTree} from '../project.js';
+import {planOptions, smallBuild, writeTree} from '../project.js';
 
 interface Subject {
   readonly size: number;
@@ -119,20 +119,4 @@ describe.each(['file', 'stream'] as const)("what a bundle (%s) yields is the rea
   test.each(Object.keys(uses))('%s', async (name) => {
     expect(await uses[name]?.(bundle, folder)).toBe(expected);
   });
-});
-
-test('a large bundle, hashed on another thread, yields no memory that the thread shares', async () => {
-  const folder = await makeFolder({...smallBuild, 'build/large.bin': ''});
-  await truncate(join(folder, 'build/large.bin'), 256 * 1024 * 1024);
-  const {bundle, packed} = await streamBundle(await planBundle(planOptions(folder, {format: 'v1'})));
-  const hash = createHash('sha256');
-  let before: Uint8Array | undefined;
-  for await (const chunk of bundle.read()) {
-    expect(chunk.buffer).toBeInstanceOf(ArrayBuffer);
-    before?.fill(0xee);
-    hash.update(chunk);
-    before = chunk;
-  }
-  const sha256 = hash.digest('hex');
-  expect(await packed(new AbortController().signal)).toMatchObject({sha256});
 });

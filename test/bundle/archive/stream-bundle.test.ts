@@ -1,10 +1,9 @@
 import {createHash} from 'node:crypto';
-import {mkdir, mkdtemp, readdir, readlink, symlink, truncate, utimes, writeFile} from 'node:fs/promises';
+import {mkdir, mkdtemp, readdir, readlink, symlink, utimes, writeFile} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {planBundle, streamBundle, type BundlePlan} from '../../../src/bundle/index.js';
-import {readLent} from '../../../src/bundle/archive/memory.js';
 import {makeFolder, pack, planOptions, smallBuild, writeTree} from '../project.js';
 
 const {signal} = new AbortController();
@@ -48,18 +47,6 @@ test('tells its digest although nobody has read it to its end', async () => {
     .update((await pack(plan)).bytes)
     .digest('hex');
   expect(await digest(signal)).toMatchObject({sha256, contentSha256: sha256});
-});
-
-test('a large one is hashed on a thread of its own: the digest is that of what was read', async () => {
-  const cwd = await makeFolder({...smallBuild, 'build/large.bin': 'large'});
-  await truncate(join(cwd, 'build/large.bin'), 256 * 1024 * 1024);
-  const {bundle, packed: digest} = await streamBundle(await planV1(cwd));
-  const expected = createHash('sha256');
-  for await (const chunk of readLent(bundle) ?? []) {
-    if (!(chunk.buffer instanceof SharedArrayBuffer)) throw new Error('no other thread can read it');
-    expected.update(chunk);
-  }
-  expect(await digest(signal)).toMatchObject({size: bundle.size, sha256: expected.digest('hex')});
 });
 
 const long = 'n'.repeat(120);
