@@ -211,7 +211,27 @@ function processHost(): Host {
 
 export type {BundleContentOptions, BundlePlan} from './bundle/index.js';
 export type {PackResult} from './bundle/types.js';
-export type * from './operations/options.js';
+export type {
+  ArchiveSummary,
+  BuildBundleOptions,
+  CommonOptions,
+  ConnectionOptions,
+  DeployBundleOptions,
+  DeployBundleResult,
+  ListBundlesOptions,
+  OperationProgress,
+  Phase,
+  PushPlace,
+  PushRecord,
+  PushRecords,
+  PushResult,
+  PushRuntimeBundleBackendOptions,
+  PushV2Options,
+  PushV2Result,
+  SlotOptions,
+  WaitForDeploymentOptions,
+  WaitOptions,
+} from './operations/options.js';
 export type {BuildBundleResult, PreviewBuildOptions} from './operations/build-bundle.js';
 export type {BundleDeletion, DeleteBundlesOptions, DeleteBundlesResult} from './operations/delete-bundles.js';
 export type {DownloadBundleOptions, DownloadBundleResult} from './operations/download-bundle.js';
@@ -223,9 +243,7 @@ export type {
   InspectedFile,
   PatternMatches,
 } from './operations/inspect-bundle.js';
-export type {ListBundlesResult} from './operations/list.js';
-export type {ListDeploymentsOptions, ListDeploymentsResult} from './operations/list.js';
-export type {PushPlace, PushRecord, PushRecords} from './operations/options.js';
+export type {ListBundlesResult, ListDeploymentsOptions, ListDeploymentsResult} from './operations/list.js';
 export type {PushPreview} from './operations/push/push-runtime-bundle.js';
 export type {UnchangedBundle} from './operations/push/unchanged-bundle.js';
 export type {RollbackBundleOptions, RollbackBundleResult} from './operations/deploy/rollback-bundle.js';
