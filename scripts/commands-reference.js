@@ -1,10 +1,11 @@
-// Writes docs/reference/commands.md from the manifest of the commands and the names of the settings.
+// Writes the lists and tables of docs/reference/commands.md from the manifest of the commands and the names of the settings.
 // `npm run docs:generate` runs it.
-import {readFile, writeFile} from 'node:fs/promises';
+import {readFileSync} from 'node:fs';
 import {isOclifCommand} from '../dist/cli/process/oclif-commands.js';
 import {definitions} from '../dist/cli/settings/definitions.js';
+import {fillPage} from './fill-page.js';
 
-const {commands} = JSON.parse(await readFile(new URL('../oclif.manifest.json', import.meta.url), 'utf8'));
+const {commands} = JSON.parse(readFileSync(new URL('../oclif.manifest.json', import.meta.url), 'utf8'));
 const configKeyOf = Object.fromEntries(Object.values(definitions).map(({flag, config}) => [flag?.name, config]));
 
 const cell = (text = '') => text.replaceAll('|', '\\|');
@@ -73,26 +74,14 @@ ${groups.map(flagTable).join('\n')}`;
 }
 
 const all = Object.values(commands).filter(({id}) => !isOclifCommand(id));
-const page = `# Commands
+const global = Object.values(all[0].flags).filter(({helpGroup}) => helpGroup === 'GLOBAL');
 
-<!-- Written by scripts/commands-reference.js from oclif.manifest.json, which is made from src/commands. -->
-
-${all.map(({id, summary}) => `- [\`${id}\`](#${id.replace(':', '')}): ${summary}`).join('\n')}
-
-The tables list each flag with its environment variable and config key. See [Configuration](configuration.md) for which one
-takes precedence, [JSON documents](json.md) for the output of \`--json\` and [Errors](errors.md) for exit codes. \`help\`,
-\`plugins\`, \`autocomplete\` and \`version\` are oclif's own commands: see \`mycli help plugins\`.
-
-## Global flags
-
+fillPage('commands.md', {
+  list: all.map(({id, summary}) => `- [\`${id}\`](#${id.replace(':', '')}): ${summary}`).join('\n'),
+  'global-flags': `
 | flag | variable | config key | |
 | --- | --- | --- | --- |
-${Object.values(all[0].flags)
-  .filter(({helpGroup}) => helpGroup === 'GLOBAL')
-  .map(flagRow)
-  .join('\n')}
-| \`--help\` | | | Show the help of the command. |
-
-${all.map(section).join('\n')}`;
-
-await writeFile(new URL('../docs/reference/commands.md', import.meta.url), page);
+${global.map(flagRow).join('\n')}
+| \`--help\` | | | Show the help of the command. |`,
+  commands: all.map(section).join('\n'),
+});

@@ -1,7 +1,6 @@
-// Writes the tables of docs/reference/configuration.md from the settings, between two marks; the prose is written there.
-// `npm run docs:generate` runs it.
-import {readFile, writeFile} from 'node:fs/promises';
+// Writes the tables of docs/reference/configuration.md from the settings. `npm run docs:generate` runs it.
 import {definitions, flagSets, settingKeys, summaryOf, variableOf} from '../dist/cli/settings/definitions.js';
+import {fillPage} from './fill-page.js';
 
 const cell = (text) => text.replaceAll('|', '\\|');
 const code = (text) => (text === undefined ? '' : `\`${cell(text)}\``);
@@ -26,8 +25,4 @@ ${keys.map(row).join('\n')}
 }
 const tables = [...new Set(Object.values(flagSets))].map(table).join('\n');
 
-const page = new URL('../docs/reference/configuration.md', import.meta.url);
-const [begin, end] = ['<!-- begin: written by scripts/configuration-reference.js -->\n', '<!-- end -->\n'];
-const prose = (await readFile(page, 'utf8')).split(new RegExp(`(?<=${begin})[^]*(?=${end})`));
-if (prose.length !== 2) throw new Error(`${page.pathname} has no place for the tables.`);
-await writeFile(page, prose.join(`\n${tables}\n`));
+fillPage('configuration.md', {settings: tables});

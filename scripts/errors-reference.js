@@ -1,32 +1,19 @@
-// Writes docs/reference/errors.md from the catalogue of errors. `npm run docs:generate` runs it.
-import {writeFile} from 'node:fs/promises';
+// Writes the tables of docs/reference/errors.md from the catalogue of errors. `npm run docs:generate` runs it.
 import {catalogue, exitCodeMeanings, exitCodes} from '../dist/errors/index.js';
+import {fillPage} from './fill-page.js';
 
-const page = `# Errors and exit codes
+const codes = Object.entries(catalogue).map(
+  ([code, {kind, summary}]) => `| \`${code}\` | ${exitCodes[kind]} | ${summary} |`,
+);
 
-<!-- Written by scripts/errors-reference.js from src/errors/catalogue.ts. -->
-
-An error has a stable \`code\`, a one-sentence message and suggestions. With \`--json\`, it is printed to stdout as
-\`{"schemaVersion": 1, "error": {"code", "message", "exitCode", "status"?, "suggestions", "details"?}}\`.
-
-## Exit codes
-
+fillPage('errors.md', {
+  'exit-codes': `
 | exit code | meaning |
 | --- | --- |
-${exitCodeMeanings.map(([code, meaning]) => `| ${code} | ${meaning} |`).join('\n')}
-
-The server's answer decides: 4, 5 or 7. Without an answer, the code is 6 if the request was not fully sent, and 10 if it was.
-8 means that the deployment was accepted and then failed. A refused deployment request keeps its own code. An unsupported
-version of Node.js is 3, with one sentence on stderr, even with \`--json\`.
-
-## Codes
-
+${exitCodeMeanings.map(([code, meaning]) => `| ${code} | ${meaning} |`).join('\n')}`,
+  codes: `
 | code | exit code | when |
 | --- | --- | --- |
-${Object.entries(catalogue)
-  .map(([code, {kind, summary}]) => `| \`${code}\` | ${exitCodes[kind]} | ${summary} |`)
-  .join('\n')}
-| \`ERR_UNEXPECTED\` | 1 | A bug. |
-`;
-
-await writeFile(new URL('../docs/reference/errors.md', import.meta.url), page);
+${codes.join('\n')}
+| \`ERR_UNEXPECTED\` | 1 | A bug. |`,
+});
