@@ -206,6 +206,7 @@ const answerSchemas = {
       createdAt: text,
       createdBy: text,
       inUseBy: v.optional(v.array(v.string())),
+      sha256: v.optional(v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 digest, hex'))),
     }),
   ),
   listDeployments: listOf(

@@ -120,6 +120,8 @@ export interface BundleItem {
   readonly createdBy?: string | undefined;
   /** Targets that run the bundle. */
   readonly inUseBy?: readonly string[] | undefined;
+  /** Digest of the archive as it was uploaded, hex. */
+  readonly sha256?: string | undefined;
 }
 
 /** A deployment in a list. */
@@ -157,6 +159,8 @@ export interface DownloadStart {
   readonly total?: number | undefined;
   /** Changes when the archive does: a strong ETag. Without one a download that breaks off is begun again. */
   readonly validator?: string | undefined;
+  /** Digest of the whole archive as it was uploaded, hex: what arrives is compared with it. */
+  readonly sha256?: string | undefined;
 }
 
 /** What `download` is asked for. */

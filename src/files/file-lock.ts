@@ -1,16 +1,17 @@
 import {randomUUID} from 'node:crypto';
 import {open, readFile, rename, rm} from 'node:fs/promises';
-import {hostname} from 'node:os';
 import {setTimeout as delay} from 'node:timers/promises';
 import * as v from 'valibot';
 import {createError} from '../errors/index.js';
-import {isAlive} from './temporary-directory.js';
+import {isAlive, processSpace} from './temporary-directory.js';
 
 /** After how long the same lock is taken for one that was left behind, milliseconds: it is held for a few. */
 const abandonedMs = 10_000;
 const longestWaitMs = 60_000;
 
-const ownerSchema = v.object({token: v.string(), pid: v.number(), host: v.string()});
+const ownerSchema = v.object({token: v.string(), pid: v.number(), where: v.string()});
+
+type Owner = v.InferOutput<typeof ownerSchema>;
 
 /** A lock that is held. */
 export interface FileLock {
@@ -20,7 +21,7 @@ export interface FileLock {
 
 /**
  * Does something while no other process does it: the lock is the file `path`, whose folder is there. One that a killed process
- * has left is taken over: at once when its process was on this host, else when nothing happens to it.
+ * has left is taken over: at once when its process can be looked for from here, else when nothing happens to it.
  * @throws RuntimeCliError `ERR_OUTPUT` when it is not to be had.
  */
 export async function withFileLock<Result>(
@@ -29,7 +30,8 @@ export async function withFileLock<Result>(
   work: (lock: FileLock) => Promise<Result>,
 ): Promise<Result> {
   const token = randomUUID();
-  await acquire(path, JSON.stringify({token, pid, host: hostname()}));
+  const where = await processSpace();
+  await acquire(path, {token, pid, where});
   const isHeld = async () => (await readOwner(path))?.token === token;
   try {
     return await work({
@@ -42,14 +44,14 @@ export async function withFileLock<Result>(
   }
 }
 
-async function acquire(path: string, owner: string): Promise<void> {
+async function acquire(path: string, owner: Owner): Promise<void> {
   const start = performance.now();
   let seen: {readonly token: string | undefined; readonly since: number} | undefined;
-  while (!(await create(path, owner))) {
+  while (!(await create(path, JSON.stringify(owner)))) {
     const now = performance.now();
     const other = await readOwner(path);
     if (seen === undefined || seen.token !== other?.token) seen = {token: other?.token, since: now};
-    const isDead = other?.host === hostname() && !isAlive(other.pid);
+    const isDead = other?.where === owner.where && !isAlive(other.pid);
     if (isDead || now - seen.since > abandonedMs) await remove(path, seen.token);
     else if (now - start > longestWaitMs) {
       throw createError('ERR_OUTPUT', `${path} is held by another process.`, {
@@ -71,7 +73,7 @@ async function create(path: string, content: string): Promise<boolean> {
 }
 
 /** Nothing when there is no lock, or one that is just being written. */
-async function readOwner(path: string): Promise<v.InferOutput<typeof ownerSchema> | undefined> {
+async function readOwner(path: string): Promise<Owner | undefined> {
   try {
     const result = v.safeParse(ownerSchema, JSON.parse(await readFile(path, 'utf8')));
     return result.success ? result.output : undefined;

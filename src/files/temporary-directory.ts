@@ -66,8 +66,11 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** What process ids count in: this boot of this machine, and on Linux the namespace. */
-async function processSpace(): Promise<string> {
+/**
+ * What process ids count in: this boot of this machine, and on Linux the namespace. An id from elsewhere, such as another
+ * container, says nothing about the processes here.
+ */
+export async function processSpace(): Promise<string> {
   const facts =
     process.platform === 'linux'
       ? await Promise.all([readFile('/proc/sys/kernel/random/boot_id', 'utf8'), readlink('/proc/self/ns/pid')]).catch(

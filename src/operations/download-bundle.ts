@@ -41,8 +41,9 @@ export interface DownloadBundleResult {
   /** Bytes kept from an earlier download. */
   readonly resumedFrom: number;
   /**
-   * Whether the digest is the one in the manifest beside the file (`FILE.json`). Backends report no digest: without a
-   * manifest, or with that of another bundle, only the structure of the archive was checked.
+   * Whether the digest is the one that the backend reports, or the one in the manifest beside the file (`FILE.json`). The
+   * built-in backends report none: without a manifest, or with that of another bundle, only the structure of the archive
+   * was checked.
    */
   readonly verified: boolean;
 }
@@ -88,11 +89,11 @@ export async function downloadBundleFrom(
   const part = new PartFile(`${path}.part`, {backend: selection.backend, projectSlug, bundleId});
   // Progress is what has arrived in the file.
   const open = await openBackend(selection.backend, 'download', {...options, onProgress: undefined}, host);
-  const resumedFrom = await fetchArchive(open, bundleId, part, (transferred, total) => {
+  const {resumedFrom, reported} = await fetchArchive(open, bundleId, part, (transferred, total) => {
     callBackSafely(() => onProgress?.({phase: 'download', transferred, total}));
   });
-  const {size, sha256, contentSha256, entries, compressed} = await verifyArchive(part, bundleId, open);
-  const verified = await hasManifestOf(path, sha256);
+  const {size, sha256, contentSha256, entries, compressed} = await verifyArchive(part, bundleId, reported, open);
+  const verified = reported !== undefined || (await hasManifestOf(path, sha256));
   await moveIntoPlace(part, path, force);
   if (!compressed && path.endsWith('.gz')) host.logger.warn(`${path} is not compressed, whatever its name says`);
   return {
@@ -101,14 +102,18 @@ export async function downloadBundleFrom(
   };
 }
 
-/** Fetches the archive, as often as its stream breaks off and goes on. Returns how much of it was there already. */
+/**
+ * Fetches the archive, as often as its stream breaks off and goes on. Resolves to how much of it was there already, and the
+ * digest that the backend reports.
+ */
 async function fetchArchive(
   open: OpenBackend,
   bundleId: BundleId,
   part: PartFile,
   onBytes: (transferred: number, total: number | undefined) => void,
-): Promise<number> {
+): Promise<{readonly resumedFrom: number; readonly reported: string | undefined}> {
   let resumedFrom: number | undefined;
+  let reported: string | undefined;
   for (let retries = 0; ; retries += 1) {
     const resume = await part.resume();
     const writer = part.write(onBytes);
@@ -119,11 +124,12 @@ async function fetchArchive(
         resume,
         onStart: (start) => {
           resumedFrom ??= start.offset;
+          reported = start.sha256;
           writer.begin(start);
         },
       });
       await writer.complete();
-      return resumedFrom ?? 0;
+      return {resumedFrom: resumedFrom ?? 0, reported};
     } catch (error) {
       await writer.abandon();
       const failure = writer.errored && isRuntimeCliError(writer.errored) ? writer.errored : error;
@@ -158,16 +164,24 @@ async function decideRetry(
   });
 }
 
-/** @throws RuntimeCliError `ERR_RESPONSE_INVALID` when what arrived is not a whole archive; it is removed. */
-async function verifyArchive(part: PartFile, bundleId: BundleId, {backend, context}: OpenBackend) {
+/** @throws RuntimeCliError `ERR_RESPONSE_INVALID` when what arrived is not the whole archive; it is removed. */
+async function verifyArchive(
+  part: PartFile,
+  bundleId: BundleId,
+  reported: string | undefined,
+  {backend, context}: OpenBackend,
+) {
   try {
-    return await readArchive(part.path, {signal: context.signal});
+    const archive = await readArchive(part.path, {signal: context.signal});
+    if (reported !== undefined && reported !== archive.sha256)
+      throw new Error(`its sha256 is ${archive.sha256}, and the backend reports ${reported}`);
+    return archive;
   } catch (error) {
     context.signal.throwIfAborted();
     await part.discard();
     throw createError(
       'ERR_RESPONSE_INVALID',
-      `what the ${backend.name} backend sent as bundle ${String(bundleId)} is not a whole archive: ${reasonOf(error)}`,
+      `what the ${backend.name} backend sent as bundle ${String(bundleId)} is not the whole archive: ${reasonOf(error)}`,
       {suggestions: ['Download it again.'], cause: error},
     );
   }

@@ -2,6 +2,8 @@ import {createHash} from 'node:crypto';
 import {chmod, link, lstat, mkdir, readdir, readFile, rename, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
+import {defineBackend} from '../../src/backends/contract.js';
+import {createBackendRegistry} from '../../src/backends/registry.js';
 import {ApiKeyStrategy} from '../../src/http/index.js';
 import {downloadBundle, type DownloadBundleOptions} from '../../src/operations/download-bundle.js';
 import type {OperationProgress} from '../../src/operations/options.js';
@@ -74,6 +76,34 @@ describe('a download', () => {
     expect(await downloadAgain(service)).toMatchObject({verified: false});
     await writeFile(`${path}.json`, 'no manifest');
     expect(await downloadAgain(service)).toMatchObject({verified: false});
+  });
+
+  test.each(['right', 'wrong'])('is compared with the digest that the backend reports: the %s one', async (which) => {
+    const service = await startService();
+    await service.push();
+    const archive = await readFile((await download(service, {output: 'whole'})).path);
+    const right = createHash('sha256').update(archive).digest('hex');
+    const sha256 = which === 'right' ? right : '0'.repeat(64);
+    const shelf = defineBackend({
+      ...{apiVersion: 1, name: 'shelf', summary: 'One bundle', formats: ['v2'], capabilities: ['download']},
+      check: async () => ({configured: true}),
+      upload: () => Promise.reject(new Error('full')),
+      download: async ({writeTo, onStart}) => {
+        onStart?.({offset: 0, total: archive.length, sha256});
+        writeTo.end(archive);
+      },
+    });
+    const backends = createBackendRegistry([{plugin: 'mycli-plugin-shelf', backend: shelf}]);
+    const downloaded = download(service, {preference: 'shelf', backends, output: 'copy'});
+    if (which === 'right') {
+      expect(await downloaded).toMatchObject({verified: true, sha256});
+      return;
+    }
+    await expect(downloaded).rejects.toMatchObject({
+      code: 'ERR_RESPONSE_INVALID',
+      message: expect.stringContaining(`its sha256 is ${right}, and the backend reports ${sha256}`) as string,
+    });
+    expect(await filesIn(service)).toEqual(['build', 'whole']);
   });
 
   test('does not write through a link that stands where the part goes', async () => {

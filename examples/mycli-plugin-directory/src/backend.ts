@@ -48,8 +48,9 @@ export const directoryBackend: Backend<DirectoryOptions> = {
       const stored = await readBundles(project);
       const inUse = await bundlesInUse(project);
       const raw = stored.slice(offset, offset + limit);
-      const items = raw.map(({bundleId, message, createdAt, createdBy}) => {
-        return {bundleId, message, createdAt, createdBy, status: 'ready' as const, inUseBy: inUse.get(bundleId) ?? []};
+      const items = raw.map(({bundleId, message, createdAt, createdBy, sha256}) => {
+        const inUseBy = inUse.get(bundleId) ?? [];
+        return {bundleId, message, createdAt, createdBy, sha256, status: 'ready' as const, inUseBy};
       });
       return {items, total: stored.length, raw};
     });
@@ -69,8 +70,8 @@ export const directoryBackend: Backend<DirectoryOptions> = {
     });
   },
 
-  download({bundleId, writeTo}, context) {
-    return inProject(context, (project) => copyBundle(project, bundleId, writeTo, context));
+  download(request, context) {
+    return inProject(context, (project) => copyBundle(project, request, context));
   },
 
   deleteBundle({bundleId}, context) {

@@ -1,8 +1,7 @@
 import {createReadStream, createWriteStream} from 'node:fs';
 import {readFile, rename, rm, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import type {Writable} from 'node:stream';
-import type {BackendContext, Bundle, BundleId} from 'mycli/backend';
+import type {BackendContext, Bundle, BundleId, DownloadRequest} from 'mycli/backend';
 import {copyStream} from './copy-stream.js';
 import {failure, systemCode} from './failure.js';
 import type {ProjectLayout} from './layout.js';
@@ -84,12 +83,12 @@ export async function readBundle(project: ProjectLayout, bundleId: BundleId): Pr
 /** Copies the archive of a bundle into `writeTo`. @throws when it is not what was stored. */
 export async function copyBundle(
   project: ProjectLayout,
-  bundleId: BundleId,
-  writeTo: Writable,
+  {bundleId, writeTo, onStart}: DownloadRequest,
   transfer: Transfer,
 ): Promise<void> {
   const {archive, size, sha256, bundleId: number} = await readBundle(project, bundleId);
   const file = join(project.bundles, String(number), archive);
+  onStart?.({offset: 0, total: size, sha256});
   const copied = await copyStream(createReadStream(file), writeTo, size, transfer);
   if (copied !== sha256) throw failure('ERR_RESPONSE_INVALID', `${file} was changed since it was stored: discard it`);
 }

@@ -1,7 +1,9 @@
+import {createHash} from 'node:crypto';
 import {mkdir, readdir, readFile, utimes, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {PassThrough} from 'node:stream';
 import {text} from 'node:stream/consumers';
+import type {DownloadStart} from 'mycli/backend';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {copyBundle, readBundle, readBundles, removeBundle, storeBundle} from '../src/bundles.js';
 import {createTestProject, quietly, type TestProject} from './project.js';
@@ -95,17 +97,22 @@ describe('reading', () => {
 
   test('copies the bytes that were stored', async () => {
     const {bundleId} = await project.store('first');
-    const target = new PassThrough();
+    const writeTo = new PassThrough();
+    const starts: DownloadStart[] = [];
+    const onStart = (start: DownloadStart) => void starts.push(start);
     await Promise.all([
-      copyBundle(project.layout, String(bundleId), target, quietly()),
-      expect(text(target)).resolves.toBe('first'),
+      copyBundle(project.layout, {bundleId: String(bundleId), writeTo, onStart}, quietly()),
+      expect(text(writeTo)).resolves.toBe('first'),
     ]);
+    const sha256 = createHash('sha256').update('first').digest('hex');
+    expect(starts).toEqual([{offset: 0, total: 5, sha256}]);
   });
 
   test('tells when the bytes are not the ones that were stored', async () => {
     const {bundleId} = await project.store('first');
     await writeFile(join(project.layout.bundles, String(bundleId), 'bundle.tar.gz'), 'other');
-    const copying = copyBundle(project.layout, bundleId, new PassThrough().resume(), quietly());
+    const writeTo = new PassThrough().resume();
+    const copying = copyBundle(project.layout, {bundleId, writeTo}, quietly());
     await expect(copying).rejects.toMatchObject({code: 'ERR_RESPONSE_INVALID'});
   });
 });

@@ -45,7 +45,7 @@ export default class BundleDownload extends BaseCommand<typeof BundleDownload> {
     context.output.result(`sha256 ${result.sha256}`);
     context.output.info(
       result.verified
-        ? 'The digest matches the manifest beside the file.'
+        ? 'The digest is the expected one.'
         : 'The digest was not verified: the backend reports none, and no manifest beside the file has it.',
     );
     return {...result} satisfies Body<BundleDownloadDocument>;

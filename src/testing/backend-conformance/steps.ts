@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import {setTimeout as delay} from 'node:timers/promises';
-import type {Writable} from 'node:stream';
 import type {
   Backend,
   BundleFormat,
@@ -8,6 +7,7 @@ import type {
   BundleItem,
   DeploymentItem,
   DeploymentRef,
+  DownloadRequest,
   ListRange,
   ListResult,
 } from '../../backends/contract.js';
@@ -86,11 +86,7 @@ export async function listDeployments(subject: Subject, range: ListRange): Promi
 }
 
 /** Downloads a bundle into `writeTo`. */
-export async function download(
-  subject: Subject,
-  request: {readonly bundleId: BundleId; readonly writeTo: Writable},
-  signal?: AbortSignal,
-): Promise<void> {
+export async function download(subject: Subject, request: DownloadRequest, signal?: AbortSignal): Promise<void> {
   const member = memberOf(subject, 'download');
   await subject.call('downloading', (context) => member(request, context), {signal});
 }

@@ -181,6 +181,15 @@ export function assertSameBytes({size, sha256}: Bundle, found: BytesRead, where:
   assert.equal(found.sha256, sha256, `${where} other bytes: their sha256 differs`);
 }
 
+/** A backend need not tell the digest of an archive; one that does tells that of what was uploaded. */
+export function assertDigestTold(
+  {sha256}: Bundle,
+  told: {readonly sha256?: string | undefined} | undefined,
+  where: string,
+): void {
+  assert.ok([undefined, sha256].includes(told?.sha256), `${where} tells another sha256 than that of the archive`);
+}
+
 const overwriting = 0xee;
 /** Smaller than the chunks of real life: each of the suite's bundles has several. */
 const chunkBytes = 64 * 1024;

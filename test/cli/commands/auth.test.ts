@@ -1,10 +1,11 @@
 import {spawnSync} from 'node:child_process';
 import {chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile} from 'node:fs/promises';
-import {hostname, tmpdir} from 'node:os';
+import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {PassThrough} from 'node:stream';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {readSecretInput} from '../../../src/cli/command/prompts.js';
+import {processSpace} from '../../../src/files/temporary-directory.js';
 import {startLocalRuntime, type LocalRuntime} from '../../../src/testing/index.js';
 import {binary, runCli, type Ended} from '../spawn-cli.js';
 
@@ -76,7 +77,7 @@ describe('several logins at once', () => {
   test('get past the lock of one that was killed', {timeout: 300_000}, async () => {
     const pid = deadProcess();
     await mkdir(folder, {recursive: true, mode: 0o700});
-    await writeFile(`${file}.lock`, JSON.stringify({token: 'gone', pid, host: hostname()}));
+    await writeFile(`${file}.lock`, JSON.stringify({token: 'gone', pid, where: await processSpace()}));
     const some = origins.slice(0, 5);
     await Promise.all(some.map(login));
     expect(await storedOrigins()).toEqual([...some].sort());

@@ -1,6 +1,6 @@
 import {once} from 'node:events';
 import {existsSync} from 'node:fs';
-import {readdir, writeFile} from 'node:fs/promises';
+import {readdir, stat, utimes, writeFile} from 'node:fs/promises';
 import {basename, join} from 'node:path';
 import {createInterface} from 'node:readline';
 import {expect, onTestFinished, test} from 'vitest';
@@ -53,6 +53,33 @@ test.runIf(existsSync('/proc/self/stat'))(
     await runtime.close();
   },
 );
+
+test('a data folder is in use by a runtime of another container as long as that one touches its lock', async () => {
+  const dataDirectory = await makeFolder();
+  const lock = join(dataDirectory, `lock-${String(process.pid)}-1-01234567`);
+  await writeFile(lock, '');
+  await expect(startLocalRuntime({dataDirectory})).rejects.toMatchObject({
+    code: 'ERR_OPTION_INVALID',
+    message: `the data folder ${dataDirectory} is in use by a runtime in another container or on another machine`,
+  });
+  expect(await locksIn(dataDirectory)).toEqual([basename(lock)]);
+  const longAgo = new Date(Date.now() - 120_000);
+  await utimes(lock, longAgo, longAgo);
+  const runtime = await startLocalRuntime({dataDirectory});
+  expect(await locksIn(dataDirectory)).not.toContain(basename(lock));
+  await runtime.close();
+});
+
+test('a running runtime touches its lock', async () => {
+  const dataDirectory = await makeFolder();
+  const runtime = await startLocalRuntime({dataDirectory});
+  const [name = ''] = await locksIn(dataDirectory);
+  const longAgo = new Date(Date.now() - 120_000);
+  await utimes(join(dataDirectory, name), longAgo, longAgo);
+  const touched = async () => (await stat(join(dataDirectory, name))).mtimeMs;
+  await expect.poll(touched, {timeout: 60_000}).toBeGreaterThan(longAgo.getTime() + 1000);
+  await runtime.close();
+});
 
 test('a file in the place of a data folder is an error that names it', async () => {
   const folder = await makeFolder({file: ''});

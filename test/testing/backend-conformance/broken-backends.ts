@@ -212,6 +212,12 @@ export const brokenBackends: readonly BrokenBackend[] = [
       return {items: items.toReversed().slice(offset, offset + limit), raw};
     },
   })),
+  broken('lists a digest that is none of its archives', ['list: a digest is that of the archive'], (good) => ({
+    listBundles: async (range, context) => {
+      const {items, ...list} = await good.listBundles(range, context);
+      return {...list, items: items.map((item) => ({...item, sha256: '0'.repeat(64)}))};
+    },
+  })),
   broken('does not look at the offset', ['list: limit and offset choose the part'], (good) => ({
     listBundles: async ({limit}, context) => good.listBundles({limit, offset: 0}, context),
   })),
@@ -228,6 +234,12 @@ export const brokenBackends: readonly BrokenBackend[] = [
     download: async ({bundleId, writeTo}, context) => {
       const content = await downloadedBytes(good, bundleId, context);
       await pipeline(Readable.from([content.subarray(0, content.length / 2)]), writeTo, {signal: context.signal});
+    },
+  })),
+  broken('tells a digest of the download that is not that of its bytes', [downloaded], (good) => ({
+    download: async (request, context) => {
+      request.onStart?.({offset: 0, sha256: '0'.repeat(64)});
+      await good.download(request, context);
     },
   })),
   broken('ignores that the download is aborted', ['download: an abort ends it within a second'], (good) => ({

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import {Writable} from 'node:stream';
-import type {BundleFormat} from '../../../backends/contract.js';
+import type {BundleFormat, DownloadStart} from '../../../backends/contract.js';
 import {assertAbortEnds, requireFault, assertHasCode, failureOf, type Check} from '../check.js';
 import {stallHalfWay} from '../fixtures.js';
 import {deleteBundle, download, listBundles, unknownIdLike} from '../steps.js';
-import {assertSameBytes, readBytes} from '../subject.js';
+import {assertDigestTold, assertSameBytes, readBytes} from '../subject.js';
 
 /** What an upload owes in each format; `streamed`: of a bundle that is packed while it is sent. */
 export function uploadChecks(format: BundleFormat, {streamed = false} = {}): readonly Check[] {
@@ -81,7 +81,9 @@ export const downloadChecks: readonly Check[] = [
       const bundle = await subject.makeBundle();
       const bundleId = await subject.upload(bundle);
       const {writeTo, pieces} = collect();
-      await download(subject, {bundleId, writeTo});
+      const starts: DownloadStart[] = [];
+      await download(subject, {bundleId, writeTo, onStart: (start) => void starts.push(start)});
+      assertDigestTold(bundle, starts.at(-1), 'the download');
       assertSameBytes(bundle, await readBytes(Buffer.concat(pieces)), 'the download gave');
     },
   },

@@ -12,7 +12,7 @@ import {
   listDeployments,
   uploadInOrder,
 } from '../steps.js';
-import type {Subject} from '../subject.js';
+import {assertDigestTold, type Subject} from '../subject.js';
 
 /** What the capability `deploy` promises. */
 export const deployChecks: readonly Check[] = [
@@ -58,6 +58,16 @@ const everything: ListRange = {limit: 100, offset: 0};
 
 /** What the capability `list` promises. */
 export const listChecks: readonly Check[] = [
+  {
+    name: 'list: a digest is that of the archive',
+    async run(scope) {
+      const subject = await scope.open();
+      const bundle = await subject.makeBundle();
+      await subject.upload(bundle);
+      const {items} = await listBundles(subject, everything);
+      assertDigestTold(bundle, items[0], 'the list');
+    },
+  },
   {
     name: 'list: the newest bundle comes first',
     async run(scope) {

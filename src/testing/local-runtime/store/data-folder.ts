@@ -2,14 +2,14 @@
 
 import {createHash, randomUUID} from 'node:crypto';
 import {createWriteStream, constants} from 'node:fs';
-import {lstat, readdir, readFile, rm, writeFile, open, rename, mkdir, type FileHandle} from 'node:fs/promises';
+import {lstat, readdir, readFile, rm, utimes, writeFile, open, rename, mkdir, type FileHandle} from 'node:fs/promises';
 // eslint-disable-next-line no-restricted-imports -- a runtime that is given no folder makes and removes one itself
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {pipeline} from 'node:stream/promises';
 import {createError, type RuntimeCliError} from '../../../errors/index.js';
 import {systemCode} from '../../../errors/system-failure.js';
-import {createSiblingDirectory, isAlive} from '../../../files/temporary-directory.js';
+import {createSiblingDirectory, isAlive, processSpace} from '../../../files/temporary-directory.js';
 import {makePrivateDirectory} from '../../../files/write-files.js';
 
 /** A folder that this runtime alone works in. */
@@ -20,8 +20,13 @@ export interface DataFolder {
   close(): Promise<void>;
 }
 
-/** `lock-<pid>-<when the process was started>` */
-const lockName = /^lock-(\d+)-(\d*)$/;
+/** `lock-<pid>-<when the process was started>-<where the id counts>`; an older version's names do not say where. */
+const lockName = /^lock-(\d+)-(\d*)(?:-([0-9a-f]{8}))?$/;
+
+/** How often a runtime touches its lock, milliseconds: that is all that others see of it from where its process id means nothing. */
+const touchEveryMs = 2000;
+/** After this long without it, the lock was left behind. */
+const abandonedMs = 30_000;
 
 /**
  * Opens a folder for one runtime, or makes a temporary one, after removing those that killed runtimes left.
@@ -35,7 +40,18 @@ export async function openDataFolder(dataDirectory: string | undefined): Promise
   const folder = path.resolve(dataDirectory);
   await makePrivateDirectory(folder);
   const lock = await lockFolder(folder);
-  return {path: folder, close: () => rm(lock, {force: true})};
+  const touching = setInterval(() => {
+    const now = new Date();
+    // Who removes the lock of a running runtime has taken the folder away from it.
+    utimes(lock, now, now).catch(() => undefined);
+  }, touchEveryMs).unref();
+  return {
+    path: folder,
+    close() {
+      clearInterval(touching);
+      return rm(lock, {force: true});
+    },
+  };
 }
 
 /**
@@ -43,29 +59,32 @@ export async function openDataFolder(dataDirectory: string | undefined): Promise
  * it did. Two that start at the same moment may refuse each other; never do both begin.
  */
 async function lockFolder(folder: string): Promise<string> {
-  const own = `lock-${String(process.pid)}-${(await startOf(process.pid)) ?? ''}`;
+  const here = await processSpace();
+  const own = `lock-${String(process.pid)}-${(await startOf(process.pid)) ?? ''}-${here}`;
   const lock = path.join(folder, own);
   await writeFile(lock, '', {flag: 'wx', mode: 0o600}).catch((error: unknown) => {
-    throw systemCode(error) === 'EEXIST' ? inUse(folder, process.pid) : error;
+    throw systemCode(error) === 'EEXIST' ? inUse(folder, byProcess(process.pid)) : error;
   });
   for (const name of await readdir(folder)) {
-    const [, pid, start] = lockName.exec(name) ?? [];
+    const [, pid, start, where = here] = lockName.exec(name) ?? [];
     if (pid === undefined || start === undefined || name === own) continue;
     const file = path.join(folder, name);
-    if (!(await isLock(file))) continue;
-    if (await isRunning(Number(pid), start)) {
+    const age = await ageOfLock(file);
+    if (age === undefined) continue;
+    const isHeld = where === here ? await isRunning(Number(pid), start) : age < abandonedMs;
+    if (isHeld) {
       await rm(lock, {force: true});
-      throw inUse(folder, Number(pid));
+      throw inUse(folder, where === here ? byProcess(Number(pid)) : elsewhere);
     }
     await rm(file, {force: true});
   }
   return lock;
 }
 
-/** Whether it is a lock and not a file, folder or link of somebody else's by such a name. */
-async function isLock(file: string): Promise<boolean> {
+/** Milliseconds since a lock was touched; nothing for a file, folder or link of somebody else's by such a name. */
+async function ageOfLock(file: string): Promise<number | undefined> {
   const stats = await lstat(file).catch(() => undefined);
-  return stats?.isFile() === true && stats.size === 0;
+  return stats?.isFile() === true && stats.size === 0 ? Date.now() - stats.mtimeMs : undefined;
 }
 
 /** Whether it is still the process that wrote the lock: numbers are given again, in containers nearly always. */
@@ -82,14 +101,24 @@ async function startOf(pid: number): Promise<string | undefined> {
   return state === 'Z' ? 'ended' : fields[18];
 }
 
-function inUse(folder: string, pid: number): Error {
-  return createError(
-    'ERR_OPTION_INVALID',
-    `the data folder ${folder} is in use by the runtime with process id ${String(pid)}`,
-    {
-      suggestions: ['End that one first, or choose another data folder.'],
-    },
-  );
+interface Holder {
+  readonly who: string;
+  readonly suggestion: string;
+}
+
+const byProcess = (pid: number): Holder => ({
+  who: `the runtime with process id ${String(pid)}`,
+  suggestion: 'End that one first, or choose another data folder.',
+});
+const elsewhere: Holder = {
+  who: 'a runtime in another container or on another machine',
+  suggestion: 'End that one first, or choose another data folder. If it was killed, try again in 30 seconds.',
+};
+
+function inUse(folder: string, {who, suggestion}: Holder): Error {
+  return createError('ERR_OPTION_INVALID', `the data folder ${folder} is in use by ${who}`, {
+    suggestions: [suggestion],
+  });
 }
 
 /** A file that was stored, hashed on the way. */

@@ -38,7 +38,7 @@ const temporaryName = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:\.json)?$/
  * deployments/{number}.json
  * sites/{deploymentId}/      the files that a deployment serves
  * temporary/{uuid}           uploads under way; swept at the start
- * lock-{pid}-{start}         of the runtime that has the folder
+ * lock-{pid}-{start}-{where} of the runtime that has the folder
  * ```
  *
  * Everything arrives in its place by a rename, whole and synced: what was accepted survives a kill -9. The folder may have
