@@ -247,7 +247,7 @@ export type {ListBundlesResult, ListDeploymentsOptions, ListDeploymentsResult} f
 export type {PushPreview} from './operations/push/push-runtime-bundle.js';
 export type {UnchangedBundle} from './operations/push/unchanged-bundle.js';
 export type {RollbackBundleOptions, RollbackBundleResult} from './operations/deploy/rollback-bundle.js';
-export type {BackendSettings} from './backends/configuration.js';
+export type {BackendSettings} from './backends/built-ins.js';
 export type {
   Backend,
   BundleId,
@@ -269,7 +269,7 @@ export type {
   PlannedBundleFile,
 } from './bundle/types.js';
 export type {SettingSource} from './bundle/config/settings.js';
-export type {BackendLocation} from './backends/location.js';
+export type {BackendLocation} from './backends/built-ins.js';
 export type {ApiRuntimeConnection} from './backends/api/backend.js';
 export {
   createBackendRegistry,

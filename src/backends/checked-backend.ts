@@ -27,6 +27,8 @@ export function checkedBackend(backend: Backend, plugin: string): Backend {
     summary: backend.summary,
     formats: [...backend.formats],
     capabilities: [...backend.capabilities],
+    bundleIds: backend.bundleIds,
+    deploysOnUpload: backend.deploysOnUpload && [...backend.deploysOnUpload],
     secrets: backend.secrets && [...backend.secrets],
     options: checkedOptions(backend),
     check: (context) => {
@@ -132,6 +134,12 @@ function problemOf(value: Readonly<Record<string, unknown>>): string | undefined
     )
   ) {
     return `backend "${name}": capabilities must be a list of ${Object.keys(membersOf).join(', ')}`;
+  }
+  if (value['bundleIds'] !== undefined && value['bundleIds'] !== 'number') {
+    return `backend "${name}": bundleIds must be "number" or absent`;
+  }
+  if (value['deploysOnUpload'] !== undefined && !isListOf(value['deploysOnUpload'], (item) => formats.has(item))) {
+    return `backend "${name}": deploysOnUpload must list v1, v2 or both`;
   }
   if (value['options'] !== undefined && !isStandardSchema(value['options'])) {
     return `backend "${name}": options must be a Standard Schema`;

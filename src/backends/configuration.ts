@@ -1,26 +1,9 @@
+import {createHash} from 'node:crypto';
 import {createError} from '../errors/index.js';
 import {createRedactor} from '../http/redact.js';
-import type {AuthStrategy, Environment, Logger} from '../http/types.js';
-import type {ApiRuntimeConnection} from './api/backend.js';
+import type {Environment, Logger} from '../http/types.js';
+import {builtIns, type BackendLocation, type BackendSettings} from './built-ins.js';
 import type {Backend} from './contract.js';
-
-/** How the backends are reached. */
-export interface BackendSettings {
-  /** Connection to the Api backend. When absent, `auto` uses legacy and `api` throws (Backend selection 1, 2). */
-  readonly apiConnection?: ApiRuntimeConnection | undefined;
-  /** What is missing for an `apiConnection`, for messages. */
-  readonly apiMissing?: readonly string[] | undefined;
-  /** Nothing at all is set for an `apiConnection`, for messages. @default whether there is neither it nor `apiMissing` */
-  readonly apiUnset?: boolean | undefined;
-  /** API-key authentication. Needed only when the legacy backend actually runs. */
-  readonly legacyAuth?: AuthStrategy | undefined;
-  /** What is missing for the legacy backend, for messages. */
-  readonly legacyMissing?: readonly string[] | undefined;
-  /** Address of the legacy backend. @default the environment variable `MYCLI_RUNTIME_ORIGIN` */
-  readonly origin?: string | undefined;
-  /** Options of a plugin's backend, validated by its schema. */
-  readonly backendOptions?: Readonly<Record<string, unknown>> | undefined;
-}
 
 /** What a backend may look at to tell whether it is configured. */
 export interface BackendSurroundings {
@@ -49,9 +32,8 @@ export async function missingConfiguration(
  * @throws RuntimeCliError `ERR_OPTION_INVALID`, naming each wrong option.
  */
 export async function optionsOf(backend: Backend, settings: BackendSettings): Promise<unknown> {
-  const {apiConnection, apiMissing, legacyAuth, legacyMissing, origin} = settings;
-  if (backend.name === 'api') return {connection: apiConnection, missing: apiMissing};
-  if (backend.name === 'legacy') return {origin, auth: legacyAuth, missing: legacyMissing};
+  const builtIn = builtIns.get(backend.name);
+  if (builtIn) return builtIn.options(settings);
   const given = settings.backendOptions ?? {};
   if (!backend.options) return given;
   const result = await backend.options['~standard'].validate(given);
@@ -85,4 +67,20 @@ function textsOf(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value, value.trim()];
   if (typeof value === 'number') return [String(value)];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : [];
+}
+
+/**
+ * Tells where a backend keeps bundles.
+ * @throws RuntimeCliError `ERR_ORIGIN_INVALID`.
+ */
+export function backendLocation(
+  {name, secrets = []}: Pick<Backend, 'name' | 'secrets'>,
+  settings: BackendSettings,
+  env: Environment,
+): BackendLocation {
+  const builtIn = builtIns.get(name);
+  if (builtIn) return {backend: name, ...builtIn.location(settings, env)};
+  const plain = Object.entries(settings.backendOptions ?? {}).filter(([key]) => !secrets.includes(key));
+  const json = JSON.stringify(plain.sort(([a], [b]) => (a < b ? -1 : 1)));
+  return {backend: name, optionsSha256: createHash('sha256').update(json).digest('hex')};
 }

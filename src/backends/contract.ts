@@ -193,6 +193,16 @@ export interface Backend<Options = unknown> {
   /** Accepted formats, in order of preference. */
   readonly formats: readonly BundleFormat[];
   readonly capabilities: readonly BackendCapability[];
+  /**
+   * `number`: its bundle ids are whole numbers. The host reads what a user typed as one, or refuses it before anything is
+   * sent. @default ids are passed on as they were typed
+   */
+  readonly bundleIds?: 'number' | undefined;
+  /**
+   * Formats whose upload deploys in the same step when there is a target: the host waits for the target to be free before
+   * such an upload. @default none
+   */
+  readonly deploysOnUpload?: readonly BundleFormat[] | undefined;
   /** Validates `backends.<name>` of the configuration, overlaid with `--backend-option`. */
   readonly options?: StandardSchemaV1<unknown, Options> | undefined;
   /** Names of options that are masked everywhere. */

@@ -1,8 +1,7 @@
 import {createError, nearest} from '../errors/index.js';
-import {apiBackend} from './api/backend.js';
+import {builtIns} from './built-ins.js';
 import {checkBackendShape, checkedBackend} from './checked-backend.js';
 import type {Backend} from './contract.js';
-import {legacyBackend} from './legacy/backend.js';
 
 /** A backend and where it comes from. */
 export interface BackendRegistration {
@@ -33,11 +32,7 @@ export interface BackendRegistry {
   get(name: string): Backend;
 }
 
-const builtIns: readonly BackendRegistration[] = [apiBackend, legacyBackend].map((backend) => ({
-  backend,
-  plugin: 'mycli',
-}));
-const reservedNames: ReadonlySet<string> = new Set(['auto', 'api', 'legacy']);
+const reservedNames: ReadonlySet<string> = new Set(['auto', ...builtIns.keys()]);
 
 /**
  * Registers the built-in backends and those of `plugins`, whose answers are checked from then on. A backend that is malformed, has a reserved name or one that
@@ -49,7 +44,9 @@ export function createBackendRegistry(
   plugins: readonly {readonly plugin: string; readonly version?: string | undefined; readonly backend: unknown}[] = [],
   failures: readonly BackendFailure[] = [],
 ): BackendRegistry {
-  const registered = new Map<string, BackendRegistration>(builtIns.map((item) => [item.backend.name, item]));
+  const registered = new Map<string, BackendRegistration>(
+    Array.from(builtIns, ([name, {backend}]) => [name, {backend, plugin: 'mycli'}]),
+  );
   const refused: BackendFailure[] = [...failures];
   for (const {plugin, version, backend} of plugins) {
     const shape = checkBackendShape(backend);

@@ -6,6 +6,18 @@ export type RuntimeBackend = 'api' | 'legacy' | (string & Record<never, never>);
 /** Which backend is wanted. `auto`: Api when there is a connection, else legacy. */
 export type RuntimeBackendPreference = 'auto' | RuntimeBackend;
 
+const builtInNames: ReadonlySet<string> = new Set(['api', 'legacy']);
+
+/** Whether a backend is part of this package: no plugin is loaded for it. */
+export function isBuiltIn(backend: RuntimeBackend): boolean {
+  return builtInNames.has(backend);
+}
+
+/** Whether a preference can come to a built-in backend: `auto` can come to each of them. */
+export function mayUse(preference: RuntimeBackendPreference, backend: 'api' | 'legacy'): boolean {
+  return preference === backend || preference === 'auto';
+}
+
 /** What choosing looks at. `missing` of a backend is empty when it is configured. */
 interface BackendCandidates {
   readonly preference: RuntimeBackendPreference;

@@ -58,7 +58,7 @@ async function chooseDeleteBackend(options: DeleteBundlesOptions, host: Host): P
   if (options.bundleIds.length === 0) throw createError('ERR_OPTION_INVALID', 'bundleIds must not be empty');
   const command = ['bundle:delete', ...options.bundleIds, '--project', options.projectSlug];
   const selection = await chooseForBundle(options, ['delete'], command, host);
-  for (const id of options.bundleIds) idFor(selection.backend, id);
+  for (const id of options.bundleIds) idFor(selection.backend, id, options);
   return selection;
 }
 
@@ -70,7 +70,7 @@ async function deleteBundlesFrom(
   view: StepView,
 ): Promise<DeleteBundlesResult> {
   const open = await openBackend(name, 'deploy', options, host);
-  const ids = [...new Set(options.bundleIds.map((id) => idFor(name, id)))];
+  const ids = [...new Set(options.bundleIds.map((id) => idFor(name, id, options)))];
   const deletions: BundleDeletion[] = [];
   for (const bundleId of ids) {
     const error = await failureOf(() => invoke(open, 'deleteBundle', {bundleId}));

@@ -72,7 +72,7 @@ export async function downloadBundle(options: DownloadBundleOptions, host: Host)
 async function chooseDownloadBackend(options: DownloadBundleOptions, host: Host): Promise<BackendSelection> {
   const command = ['bundle:download', options.bundleId, '--project', options.projectSlug];
   const selection = await chooseForBundle(options, ['download'], command, host);
-  idFor(selection.backend, options.bundleId);
+  idFor(selection.backend, options.bundleId, options);
   await verifyOutput(outputPath(options, host), options.force);
   return selection;
 }
@@ -84,7 +84,7 @@ export async function downloadBundleFrom(
   host: Host,
 ): Promise<DownloadBundleResult> {
   const {projectSlug, force = false, onProgress} = options;
-  const bundleId = idFor(selection.backend, options.bundleId);
+  const bundleId = idFor(selection.backend, options.bundleId, options);
   const path = outputPath(options, host);
   const part = new PartFile(`${path}.part`, {backend: selection.backend, projectSlug, bundleId});
   // Progress is what has arrived in the file.

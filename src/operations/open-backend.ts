@@ -258,7 +258,10 @@ export function withOtherBackend(error: unknown, other: RuntimeBackend | undefin
   });
 }
 
-/** Ids of the built-in backends are numbers, however they were typed; those of plugins are what they are. */
-export function idFor(backend: RuntimeBackend, bundleId: BundleId): BundleId {
-  return backend === 'api' || backend === 'legacy' ? requestedBundleId(bundleId, backend) : bundleId;
+/**
+ * The id of a bundle as its backend takes it, whatever was typed.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` when the backend's ids are numbers, and this is none.
+ */
+export function idFor(name: RuntimeBackend, bundleId: BundleId, options: ConnectionOptions): BundleId {
+  return registryOf(options).get(name).bundleIds === 'number' ? requestedBundleId(bundleId, name) : bundleId;
 }

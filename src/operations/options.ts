@@ -1,6 +1,5 @@
-import type {BackendSettings} from '../backends/configuration.js';
+import type {BackendLocation, BackendSettings} from '../backends/built-ins.js';
 import type {BundleId, BundleMatches, DeploymentRef, DeploymentStatus} from '../backends/contract.js';
-import type {BackendLocation} from '../backends/location.js';
 import type {BackendRegistry} from '../backends/registry.js';
 import type {RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
 import type {BundleContentOptions} from '../bundle/index.js';

@@ -58,6 +58,8 @@ describe('the registry of backends', () => {
     ['has options of another kind', {...complete, options: {'~standard': {}}}, 'options must be a Standard Schema'],
     ['has options of no kind', {...complete, options: {'~standard': null}}, 'options must be a Standard Schema'],
     ['has secrets that are no names', {...complete, secrets: ['token', 5]}, 'secrets must be a list of names'],
+    ['has ids of an unknown kind', {...complete, bundleIds: 'uuid'}, 'bundleIds must be "number"'],
+    ['deploys unknown formats', {...complete, deploysOnUpload: ['v3']}, 'deploysOnUpload must list v1, v2 or both'],
     ['uploads streams with no function', {...complete, uploadStream: {}}, 'uploadStream must be a function'],
     ['cannot tell what it misses', {...complete, check: undefined}, 'no function check'],
     ['has no name', {...complete, name: 5}, 'the backend name 5 does not match ^[a-z]'],

@@ -44,6 +44,7 @@ export const apiBackend = defineBackend<ApiBackendOptions>({
   summary: 'The Api backend: OAuth, v2 bundles',
   formats: ['v2'],
   capabilities: ['deploy', 'wait', 'list', 'history'],
+  bundleIds: 'number',
 
   check({options, projectSlug, targetSlug}) {
     const {connection} = options;

@@ -34,6 +34,8 @@ export const legacyBackend = defineBackend<LegacyBackendOptions>({
   summary: 'The legacy backend: API key, v1 or v2 bundles',
   formats: ['v1', 'v2'],
   capabilities: ['deploy', 'wait', 'list', 'history', 'download', 'delete'],
+  bundleIds: 'number',
+  deploysOnUpload: ['v1'],
 
   check({options, env}) {
     const missing = missingOptions(options, env);

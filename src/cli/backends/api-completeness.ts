@@ -1,3 +1,4 @@
+import {mayUse} from '../../backends/select.js';
 import {createError, type RuntimeCliError} from '../../errors/index.js';
 import type {Environment} from '../../http/types.js';
 import type {Output} from '../output/output.js';
@@ -50,7 +51,7 @@ export function incompleteApi({preference, isSet, env}: ApiState): RuntimeCliErr
   const missing = missingApiSettings(isSet);
   const empty = apiSettings.filter((key) => !isSet(key) && isVariableEmpty(key, env)).map(variableOf);
   const isUnset = isApiUnset(isSet) && empty.length === 0;
-  if (!['auto', 'api'].includes(preference) || isUnset || missing.length === 0) return undefined;
+  if (!mayUse(preference, 'api') || isUnset || missing.length === 0) return undefined;
   const given = apiSettings.filter(isSet).map(label);
   const found = [
     ...(given.length === 0 ? [] : [`given: ${given.join(', ')}`]),

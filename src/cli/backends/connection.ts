@@ -1,5 +1,6 @@
 import type {ApiRuntimeConnection} from '../../backends/api/backend.js';
 import {createError} from '../../errors/index.js';
+import {mayUse} from '../../backends/select.js';
 import {ApiKeyStrategy, BearerTokenStrategy, OAuthClientCredentialsStrategy} from '../../http/auth/strategies.js';
 import {isInsecureOrigin, normalizeOrigin, parseServiceUrl, shownAddress} from '../../http/origin.js';
 import type {AuthStrategy, Environment} from '../../http/types.js';
@@ -71,7 +72,7 @@ function legacyConnection(
   settings: Settings,
 ): Pick<Connection, 'origin' | 'legacyAuth' | 'legacyMissing'> {
   const {origin, apiKey, apiUser, runtimeBackend} = settings;
-  const credentialsGo = apiKey !== undefined && ['auto', 'legacy'].includes(runtimeBackend.value);
+  const credentialsGo = apiKey !== undefined && mayUse(runtimeBackend.value, 'legacy');
   return {
     origin: origin === undefined ? undefined : checkedOrigin(context, origin, credentialsGo),
     legacyAuth:
@@ -88,7 +89,7 @@ function apiConnection(
   const isSet = (key: SettingKey) => settings[key] !== undefined;
   const apiUnset = isApiUnset(isSet);
   const apiMissing = missingApiSettings(isSet).map(flagAndVariable);
-  const credentialsGo = apiMissing.length === 0 && ['auto', 'api'].includes(settings.runtimeBackend.value);
+  const credentialsGo = apiMissing.length === 0 && mayUse(settings.runtimeBackend.value, 'api');
   const auth = apiAuth(context, settings, credentialsGo);
   if (apiOrigin === undefined || organizationId === undefined || auth === undefined) return {apiMissing, apiUnset};
   const origin = checkedOrigin(context, apiOrigin, credentialsGo);

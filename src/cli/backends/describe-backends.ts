@@ -1,4 +1,5 @@
-import {missingConfiguration, type BackendSettings, type BackendSurroundings} from '../../backends/configuration.js';
+import type {BackendSettings} from '../../backends/built-ins.js';
+import {missingConfiguration, type BackendSurroundings} from '../../backends/configuration.js';
 import type {Backend} from '../../backends/contract.js';
 import type {BackendRegistry} from '../../backends/registry.js';
 import {isRuntimeCliError} from '../../errors/index.js';

@@ -2,6 +2,7 @@ import type {Interfaces} from '@oclif/core';
 import type {Backend} from '../../backends/contract.js';
 import type {BackendPlugin} from '../../backends/plugins.js';
 import type {BackendRegistry} from '../../backends/registry.js';
+import {isBuiltIn} from '../../backends/select.js';
 import type {Host} from '../../operations/steps.js';
 import type {CommandContext} from '../command/command-context.js';
 import {commandHost} from '../command/operation-options.js';
@@ -48,7 +49,6 @@ export async function reachBackends({context, settings, config, flags}: BackendR
 }
 
 const hook = 'mycli:backends';
-const builtIn: ReadonlySet<string> = new Set(['auto', 'api', 'legacy']);
 
 /** What loading backends needs to know of a command. */
 interface BackendLoading {
@@ -65,7 +65,7 @@ interface BackendLoading {
  */
 export async function loadWantedBackends(loading: BackendLoading): Promise<BackendRegistry | undefined> {
   const wanted = loading.settings.runtimeBackend.value;
-  if (builtIn.has(wanted)) return undefined;
+  if (wanted === 'auto' || isBuiltIn(wanted)) return undefined;
   const registry = await discover(loading);
   if (registry.has(wanted)) {
     warnOfFailures(registry, loading);

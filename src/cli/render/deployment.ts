@@ -1,5 +1,5 @@
 import type {BundleId, DeploymentStatus} from '../../backends/contract.js';
-import type {RuntimeBackend} from '../../backends/select.js';
+import {isBuiltIn, type RuntimeBackend} from '../../backends/select.js';
 import {commandLine} from '../../errors/suggest.js';
 import type {RollbackBundleResult} from '../../operations/deploy/rollback-bundle.js';
 import type {DeployBundleResult} from '../../operations/options.js';
@@ -64,7 +64,7 @@ export function deployCommand(bundleId: BundleId, {backend, projectSlug}: Omit<D
 export function afterDeployment(status: DeploymentStatus | undefined, where: DeployedTo): readonly string[] {
   const {backend, projectSlug, targetSlug} = where;
   // The backend of a plugin may have no history, which both commands need.
-  if (backend !== 'api' && backend !== 'legacy') return [];
+  if (!isBuiltIn(backend)) return [];
   const flags = ['--project', projectSlug, '--target', targetSlug, '--runtime-backend', backend];
   return status === 'finished'
     ? [`Go back with: ${commandLine('bundle:rollback', ...flags)}`]

@@ -1,4 +1,5 @@
 import {inspect} from 'node:util';
+import {mayUse} from '../../backends/select.js';
 import {createError} from '../../errors/index.js';
 import {definitions, variableOf, type DefaultedKey, type SettingKey, type SettingValue} from './definitions.js';
 
@@ -37,8 +38,9 @@ export type ConfigSettings = {readonly [K in SettingKey]?: SettingValue<K> | und
 /** What a command prints before it sends anything: where to, and who says so. */
 export function describeResolved(settings: Settings): readonly string[] {
   const {apiOrigin, runtimeBackend} = settings;
-  const showsApi = runtimeBackend.value === 'api' || (runtimeBackend.value === 'auto' && apiOrigin !== undefined);
-  const showsLegacy = runtimeBackend.value === 'legacy' || runtimeBackend.value === 'auto';
+  const {value: preference} = runtimeBackend;
+  const showsApi = mayUse(preference, 'api') && (preference !== 'auto' || apiOrigin !== undefined);
+  const showsLegacy = mayUse(preference, 'legacy');
   return describeSettings(settings, [
     'runtimeBackend',
     ...(showsApi ? (['apiOrigin'] as const) : []),

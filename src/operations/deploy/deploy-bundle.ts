@@ -162,7 +162,7 @@ async function deployWith(
   const shown = watched(options, view);
   const open = await openBackend(name, 'deploy', shown, host);
   const isLatest = options.bundleId === 'latest';
-  const bundleId = isLatest ? (await findLatestBundle(open)).bundleId : idFor(name, options.bundleId);
+  const bundleId = isLatest ? (await findLatestBundle(open)).bundleId : idFor(name, options.bundleId, options);
   if (isLatest) view.detail(`latest is bundle ${String(bundleId)}`);
   const result = await requestDeploy(open, {bundleId, targetSlug: options.targetSlug}, shown);
   return {backend: name, bundleId, result, warnings: result.warnings ?? []};

@@ -80,7 +80,7 @@ async function chooseRollbackBackend(options: RollbackBundleOptions, host: Host)
     rollbackCommand(options),
     host,
   );
-  if (options.to !== undefined) idFor(selection.backend, options.to);
+  if (options.to !== undefined) idFor(selection.backend, options.to, options);
   return selection;
 }
 
@@ -120,7 +120,7 @@ async function findPrevious(
   {backend}: BundleSelection,
   host: Host,
 ): Promise<RollbackPlan> {
-  if (options.to !== undefined) return {bundleId: idFor(backend, options.to)};
+  if (options.to !== undefined) return {bundleId: idFor(backend, options.to, options)};
   const open = await openBackend(backend, 'deploy', options, host);
   const all = {limit: Infinity, offset: 0};
   const {items} = await collectPages(all, (range) => historyPage(open, options.targetSlug, range));

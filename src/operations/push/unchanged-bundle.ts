@@ -1,5 +1,5 @@
 import type {BundleId} from '../../backends/contract.js';
-import {backendLocation} from '../../backends/location.js';
+import {backendLocation} from '../../backends/configuration.js';
 import type {RuntimeBackend} from '../../backends/select.js';
 import {bundleFingerprint} from '../../bundle/index.js';
 import type {BundleContent, PackResult} from '../../bundle/types.js';

@@ -171,8 +171,7 @@ async function uploadTo(name: RuntimeBackend, plan: PushPlan, content: PushConte
         throw await withPatternAdvice(error, content.bundle, signal);
       },
     );
-  // Backend selection 6: a v1 upload to a target is its deployment too.
-  const deploys = name === 'legacy' && content.bundle.format === 'v1';
+  const deploys = backend.deploysOnUpload?.includes(content.bundle.format) === true;
   const result =
     deploys && targetSlug !== undefined ? await inTargetSlot(open, targetSlug, plan.options, upload) : await upload();
   const {bundleId} = result;

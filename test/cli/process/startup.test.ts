@@ -106,6 +106,8 @@ test('building a bundle loads no backend and no HTTP client', async () => {
   expect(modules).toContain('src/bundle/archive/pack.ts');
   expect(bundled.filter((name) => ['got', 'listr2'].includes(name))).toEqual([]);
   expect(
-    modules.filter((module) => /^src\/(?:backends|http\/(?!redact|origin|rate-limit\/policy))/.test(module)),
+    modules.filter((module) =>
+      /^src\/(?:backends\/(?!select)|http\/(?!redact|origin|rate-limit\/policy))/.test(module),
+    ),
   ).toEqual([]);
 });

@@ -1,4 +1,5 @@
 import {describe, expect, test} from 'vitest';
+import {createBackendRegistry} from '../../../src/backends/registry.js';
 import {ApiKeyStrategy, BearerTokenStrategy} from '../../../src/http/index.js';
 import {deployBundle} from '../../../src/operations/deploy/deploy-bundle.js';
 import type {DeployBundleOptions} from '../../../src/operations/options.js';
@@ -117,5 +118,47 @@ describe('a deployment with auto', () => {
     };
     const result = await deployBundle({...auto(server), onFallback: fail, onResolve}, project.host);
     expect(result).toMatchObject({backend: 'legacy', bundleId: 8});
+  });
+});
+
+describe('the backend of a plugin', () => {
+  const deployTo = async (bundleIds: 'number' | undefined, bundleId: string) => {
+    const asked: unknown[] = [];
+    const backend = {
+      apiVersion: 1,
+      name: 'acme',
+      summary: 'Keeps what it is asked for',
+      formats: ['v2'],
+      capabilities: ['deploy'],
+      bundleIds,
+      check: async () => ({configured: true}),
+      upload: async () => ({bundleId: 1, raw: undefined}),
+      deploy: async (request: unknown) => {
+        asked.push(request);
+        return {deployment: {}, status: 'queued', raw: undefined};
+      },
+    };
+    const backends = createBackendRegistry([{plugin: 'mycli-plugin-acme', backend}]);
+    const options = {preference: 'acme', projectSlug: 'shop', targetSlug: 'staging', bundleId, backends};
+    await using project = await createProject();
+    const error: unknown = await deployBundle(options, project.host).then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    return {asked, error};
+  };
+
+  test('is given numbers when its ids are, and is not asked for what is none', async () => {
+    const numbered = await deployTo('number', '12');
+    expect(numbered).toEqual({asked: [{bundleId: 12, targetSlug: 'staging'}], error: undefined});
+    const wrong = await deployTo('number', 'abc');
+    expect(wrong).toMatchObject({asked: [], error: {code: 'ERR_OPTION_INVALID'}});
+  });
+
+  test('is given its ids as they were typed otherwise', async () => {
+    expect(await deployTo(undefined, '12')).toEqual({
+      asked: [{bundleId: '12', targetSlug: 'staging'}],
+      error: undefined,
+    });
   });
 });

@@ -1,0 +1,72 @@
+import {normalizeOrigin} from '../http/origin.js';
+import type {AuthStrategy, Environment} from '../http/types.js';
+import {apiBackend, type ApiRuntimeConnection} from './api/backend.js';
+import type {Backend} from './contract.js';
+import {legacyBackend} from './legacy/backend.js';
+import {legacyOrigin} from './legacy/connection.js';
+
+/** How the backends are reached. */
+export interface BackendSettings {
+  /** Connection to the Api backend. When absent, `auto` uses legacy and `api` throws (Backend selection 1, 2). */
+  readonly apiConnection?: ApiRuntimeConnection | undefined;
+  /** What is missing for an `apiConnection`, for messages. */
+  readonly apiMissing?: readonly string[] | undefined;
+  /** Nothing at all is set for an `apiConnection`, for messages. @default whether there is neither it nor `apiMissing` */
+  readonly apiUnset?: boolean | undefined;
+  /** API-key authentication. Needed only when the legacy backend actually runs. */
+  readonly legacyAuth?: AuthStrategy | undefined;
+  /** What is missing for the legacy backend, for messages. */
+  readonly legacyMissing?: readonly string[] | undefined;
+  /** Address of the legacy backend. @default the environment variable `MYCLI_RUNTIME_ORIGIN` */
+  readonly origin?: string | undefined;
+  /** Options of a plugin's backend, validated by its schema. */
+  readonly backendOptions?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Where a backend keeps the bundles of a project, as far as settings tell. Plain JSON without secrets. */
+export interface BackendLocation {
+  /** Name of the backend. */
+  readonly backend: string;
+  /** Address of a built-in backend, normalized. */
+  readonly origin?: string | undefined;
+  /** Api only. */
+  readonly organizationId?: string | undefined;
+  /** Digest of the options of a plugin's backend, without those that it declares to be secrets. */
+  readonly optionsSha256?: string | undefined;
+}
+
+/** A backend of this package: written as a plugin would write it, except that the host's own settings are its options. */
+export interface BuiltIn {
+  readonly backend: Backend;
+  /** Its options, as the settings give them. */
+  options(settings: BackendSettings): unknown;
+  /**
+   * Where it keeps bundles.
+   * @throws RuntimeCliError `ERR_ORIGIN_INVALID`.
+   */
+  location(settings: BackendSettings, env: Environment): Omit<BackendLocation, 'backend'>;
+}
+
+const api: BuiltIn = {
+  backend: apiBackend,
+  options: ({apiConnection, apiMissing}) => ({connection: apiConnection, missing: apiMissing}),
+  location: ({apiConnection}) => ({
+    origin: normalized(apiConnection?.origin),
+    organizationId: apiConnection?.organizationId,
+  }),
+};
+
+const legacy: BuiltIn = {
+  backend: legacyBackend,
+  options: ({origin, legacyAuth, legacyMissing}) => ({origin, auth: legacyAuth, missing: legacyMissing}),
+  location: (settings, env) => ({origin: normalized(legacyOrigin(settings, env))}),
+};
+
+/** By name, in the order in which they are listed. */
+export const builtIns: ReadonlyMap<string, BuiltIn> = new Map(
+  [api, legacy].map((builtIn) => [builtIn.backend.name, builtIn]),
+);
+
+function normalized(origin: string | undefined): string | undefined {
+  return origin && normalizeOrigin('origin', origin);
+}
