@@ -18,7 +18,7 @@ export {planBundle, type BundlePlan} from './plan.js';
 export type {BundleContentOptions, BundlePlanOptions} from './config/check-options.js';
 export {checkSlug, type OptionProblem} from './config/check-options.js';
 export {verifyReplaceable} from './archive/write-bundle.js';
-export {secretWarnings} from './files/sensitive-files.js';
+export {checkSensitiveFiles} from './files/sensitive-files.js';
 export {streamBundle, type BundleStream} from './archive/write-bundle.js';
 export type * from './types.js';
 export {strictWarnings, unmatchedWarnings} from './files/build-warnings.js';

@@ -3,6 +3,7 @@ import {open} from 'node:fs/promises';
 import {join} from 'node:path';
 import {createError} from '../../errors/index.js';
 import {showPath} from './entry-names.js';
+import {followLink} from './scan.js';
 import type {BundleFile} from '../types.js';
 
 /** Templates of `.env` files are made to be shared. */
@@ -37,36 +38,66 @@ export function secretWarnings(paths: readonly string[]): string[] {
 }
 
 /**
- * Refuses a build whose files would show secrets to the world. What only the server reads is a warning.
- * @param allowed Whether all of it is only a warning.
+ * Refuses a build, or a prebuilt archive, whose files would show secrets to the world, by links of harmless names too. What
+ * only the server reads is a warning.
+ * @param options.buildDirectory Where the files are; nothing for an archive, whose certificates cannot be told from keys.
+ * @param options.allowed Whether all of it is only a warning.
  * @throws RuntimeCliError `ERR_SENSITIVE_FILES` that names the files.
  */
 export async function checkSensitiveFiles(
   files: readonly BundleFile[],
-  {buildDirectory, allowed}: {readonly buildDirectory: string; readonly allowed: boolean},
+  {buildDirectory, allowed}: {readonly buildDirectory?: string; readonly allowed: boolean},
 ): Promise<readonly string[]> {
   const named = new Set(sensitiveFiles(files.map(({path}) => path)));
   if (named.size === 0) return [];
   const sensitive: BundleFile[] = [];
   for (const file of files) {
-    if (named.has(file.path) && !(await holdsOnlyPublicKeys(file, buildDirectory))) sensitive.push(file);
+    if (!named.has(file.path)) continue;
+    const isHarmless = buildDirectory !== undefined && (await holdsOnlyPublicKeys(file, buildDirectory));
+    if (!isHarmless) sensitive.push(file);
   }
-  const exposed = sensitive.filter(({ssrOnly}) => !ssrOnly).map(({path}) => path);
-  if (exposed.length > 0 && !allowed) throw exposedError(exposed);
+  const isKnown = ({path}: BundleFile) => buildDirectory !== undefined || !ambiguousName.test(path);
+  const exposed = [...sensitive, ...linksTo(sensitive, files)].filter((file) => !file.ssrOnly && isKnown(file));
+  if (exposed.length > 0 && !allowed) throw exposedError(exposed, buildDirectory === undefined);
   return secretWarnings(sensitive.map(({path}) => path));
 }
 
-function exposedError(paths: readonly string[]): Error {
+/** The links that lead to one of `targets`, or to a folder that holds one. */
+function linksTo(targets: readonly BundleFile[], files: readonly BundleFile[]): readonly BundleFile[] {
+  const links = new Map(files.flatMap(({path, linkTarget}) => (linkTarget === undefined ? [] : [[path, linkTarget]])));
+  if (links.size === 0) return [];
+  const holding = new Set(targets.flatMap(({path}) => [path, ...foldersOf(path)]));
+  const known = new Set(targets);
+  return files.filter(
+    (file) =>
+      file.linkTarget !== undefined &&
+      !known.has(file) &&
+      followLink(file.path, links, (path) => holding.has(path)) === 'inside',
+  );
+}
+
+/** The folders that a path lies in, up to the build directory, ''. */
+function foldersOf(path: string): readonly string[] {
+  const parts = path.split('/');
+  return parts.map((_, index) => parts.slice(0, index).join('/'));
+}
+
+function exposedError(files: readonly BundleFile[], isArchive: boolean): Error {
+  const paths = files.map(({path, linkTarget}) => (linkTarget === undefined ? path : `${path} -> ${linkTarget}`));
   return createError(
     'ERR_SENSITIVE_FILES',
-    `the build holds files that may contain secrets and are not server-only: ${showPaths(paths)}`,
+    `the ${isArchive ? 'archive' : 'build'} holds files that may contain secrets and are not server-only: ${showPaths(paths)}`,
     {
       suggestions: [
-        'Leave them out with --ignore GLOB or in .bundleignore.',
-        'If the server needs them, make them server-only with --ssr-only GLOB.',
+        ...(isArchive
+          ? ['Build it again without them: --ignore GLOB, or .bundleignore.']
+          : [
+              'Leave them out with --ignore GLOB or in .bundleignore.',
+              'If the server needs them, make them server-only with --ssr-only GLOB.',
+            ]),
         'If they hold no secrets, pass --allow-sensitive-files.',
       ],
-      details: {files: paths.slice(0, 10 * listed), count: paths.length},
+      details: {files: files.slice(0, 10 * listed).map(({path}) => path), count: files.length},
     },
   );
 }

@@ -3,7 +3,7 @@ import {fallbackWarning, type BackendSelection, type RuntimeBackend} from '../..
 import {
   checkBundleOptions,
   openBundle,
-  secretWarnings,
+  checkSensitiveFiles,
   planBundle,
   strictWarnings,
   type BundlePlan,
@@ -72,7 +72,7 @@ export async function planPush(
   const {format} = route;
   if (options.archive !== undefined) {
     const bundle = await openPrebuilt(options.archive, format, options, host);
-    const warnings = await archiveWarnings(bundle, options.signal);
+    const warnings = await archiveWarnings(bundle, options);
     view.done(`Verified: ${describeArchive(bundle)}`);
     warnAll(view, warnings);
     return {options, ...route, content: {kind: 'archive', bundle}, warnings: [...route.warnings, ...warnings]};
@@ -143,9 +143,12 @@ export function sizeWarnings({format, size}: Pick<Bundle, 'format' | 'size'>): r
   return [`the archive has ${String(Math.round(size / 1e6))} MB; some servers refuse more than 400 MB`];
 }
 
-/** What a strict server would refuse a prebuilt archive for, and files that may hold secrets. */
-async function archiveWarnings(bundle: Bundle, signal?: AbortSignal): Promise<readonly string[]> {
-  return [...secretWarnings(bundle.files.map(({path}) => path)), ...(await strictWarnings(bundle, signal))];
+/** What a strict server would refuse a prebuilt archive for, and server-only files that may hold secrets. */
+async function archiveWarnings(
+  bundle: Bundle,
+  {allowSensitiveFiles: allowed = false, signal}: PushRuntimeBundleBackendOptions,
+): Promise<readonly string[]> {
+  return [...(await checkSensitiveFiles(bundle.files, {allowed})), ...(await strictWarnings(bundle, signal))];
 }
 
 async function openPrebuilt(

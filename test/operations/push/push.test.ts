@@ -34,6 +34,25 @@ const variants = [
   {name: 'api', preference: 'api', v2: false, format: 'v2'},
 ] as const;
 
+test('a prebuilt archive that serves files with secrets is refused before anything is sent, unless that is allowed', async () => {
+  await using project = await createProject({...smallBuild, 'build/static/.env': '', 'build/static/site.pem': ''});
+  const runtime = await startLocalRuntime({deploymentSeconds: 0});
+  onTestFinished(() => runtime.close());
+  const {bundle} = await buildBundle({allowSensitiveFiles: true, output: 'site', format: 'v2'}, project.host);
+  const push = (allowSensitiveFiles: boolean) => {
+    const how = {...connect(runtime), ...fast, preference: 'legacy', v2: true, projectSlug: 'shop'} as const;
+    return pushRuntimeBundle({...how, archive: bundle.path, allowSensitiveFiles}, project.host);
+  };
+  await expect(push(false)).rejects.toMatchObject({
+    code: 'ERR_SENSITIVE_FILES',
+    details: {files: ['static/.env']},
+  });
+  expect(runtime.requests).toEqual([]);
+  expect(await push(true)).toMatchObject({
+    warnings: [expect.stringContaining('static/.env, static/site.pem') as string],
+  });
+});
+
 describe.each(variants)('a push to $name', ({preference, v2, format}) => {
   test('of a static site serves every file of it, and its archive can be pushed again', async () => {
     const runtime = await startLocalRuntime({deploymentSeconds: 0});
