@@ -1,6 +1,7 @@
 import type {WriteStream} from 'node:tty';
-import {styleText, stripVTControlCharacters} from 'node:util';
+import {styleText} from 'node:util';
 import type {DefaultRenderer, ProcessOutput} from 'listr2';
+import stringWidth from 'string-width';
 import type {RunStep, Step, StepView} from '../operations/steps.js';
 import {createRedrawnView, declared, showIn, type StepTerminal} from './views.js';
 
@@ -174,6 +175,6 @@ async function createTaskListRenderer(
 /** How many rows a text takes on a terminal. One that tells no width, as when it goes away, breaks no line. */
 function rowsOf(text: string, columns: number): number {
   const width = columns > 0 ? columns : Number.POSITIVE_INFINITY;
-  const rows = text.split('\n').map((line) => Math.ceil(stripVTControlCharacters(line).length / width));
+  const rows = text.split('\n').map((line) => Math.ceil(stringWidth(line) / width));
   return rows.reduce((sum, count) => sum + Math.max(1, count), 0);
 }

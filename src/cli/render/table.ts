@@ -1,3 +1,4 @@
+import stringWidth from 'string-width';
 import {createError, nearest} from '../../errors/index.js';
 import type {Output} from '../output/output.js';
 import {sanitize} from '../output/sanitize.js';
@@ -55,7 +56,7 @@ export function renderTable<Row>(
 /**
  * Lines of a table: a row of headings, then the rows, their cells aligned to the left and two spaces apart. A cell is one
  * line of plain text, whatever it is made of.
- * @param display `width`: longest line, in characters; longer ones are cut. @default no limit
+ * @param display `width`: longest line, in columns of a terminal; longer ones are cut. @default no limit
  */
 export function tableLines(
   headings: readonly string[],
@@ -65,20 +66,23 @@ export function tableLines(
   const lines = [headings, ...rows].map((row) => row.map((cell) => display.clean(cell).replaceAll(/\s+/g, ' ').trim()));
   // Not Math.max(...): there may be more rows than a call takes arguments.
   const widths = headings.map((_, column) =>
-    lines.reduce((widest, line) => Math.max(widest, charactersOf(line[column] ?? '').length), 0),
+    lines.reduce((widest, line) => Math.max(widest, stringWidth(line[column] ?? '')), 0),
   );
   return lines.map((line) => {
-    const padded = line.map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - charactersOf(cell).length));
+    const padded = line.map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - stringWidth(cell)));
     return cut(padded.join('  ').trimEnd(), display.width);
   });
 }
 
 function cut(line: string, width: number): string {
-  const characters = charactersOf(line);
-  return characters.length <= width ? line : `${characters.slice(0, Math.max(1, width - 3)).join('')}...`;
-}
-
-/** What people see as characters: letters with their accents, emoji with their parts. */
-function charactersOf(text: string): readonly string[] {
-  return Array.from(new Intl.Segmenter(undefined, {granularity: 'grapheme'}).segment(text), ({segment}) => segment);
+  if (stringWidth(line) <= width) return line;
+  let kept = '';
+  let left = Math.max(1, width - 3);
+  // Between what people see as characters: letters with their accents, emoji with their parts.
+  for (const {segment} of new Intl.Segmenter(undefined, {granularity: 'grapheme'}).segment(line)) {
+    left -= stringWidth(segment);
+    if (left < 0) break;
+    kept += segment;
+  }
+  return `${kept}...`;
 }

@@ -35,6 +35,22 @@ describe('a table', () => {
     expect(renderTable(rows, columns).at(2)).toBe('2   abc      4');
   });
 
+  test('aligns what is two columns wide on a terminal, and cuts no character of it in half', () => {
+    const rows = [
+      {id: 1, message: '修复登录错误'},
+      {id: 2, message: 'fix the login'},
+      {id: 3, message: 'ログイン'},
+    ];
+    expect(renderTable(rows, columns)).toEqual([
+      'ID  MESSAGE        TWICE',
+      '1   修复登录错误   2',
+      '2   fix the login  4',
+      '3   ログイン       6',
+    ]);
+    const display = {width: 12, clean: (text: string) => text};
+    expect(renderTable(rows, columns, display)).toEqual(['ID  MESSA...', '1   修复...', '2   fix t...', '3   ログ...']);
+  });
+
   test('is cut to the width of a terminal', () => {
     const display = {width: 10, clean: (text: string) => text.replace('secret-1234', '***')};
     expect(renderTable([{id: 1, message: 'a long message'}], columns, display)).toEqual(['ID  MES...', '1   a l...']);
