@@ -39,7 +39,7 @@ export function readAcceptance(response: Response, known: readonly string[]): Re
   const has = (member: string) => (read.answer[member] ?? undefined) !== undefined;
   const isError = has('error') || has('errors');
   const isMessage = !saysAll && ['detail', 'message', 'title'].some(has) && !known.some(has);
-  if (isError || isMessage) throw wrongAnswer(response, 'does not accept it: it reads like an error');
+  if (isError || isMessage) throw wrongAnswer(response, 'looks like an error');
   return read;
 }
 
@@ -56,10 +56,10 @@ export function readPage<Item>(
 ): ListResult<Item> {
   const {answer, raw} = readAnswer(response);
   const rows = answer[names.rows];
-  if (!Array.isArray(rows)) throw wrongAnswer(response, `is not a list: it has no array "${names.rows}"`);
+  if (!Array.isArray(rows)) throw wrongAnswer(response, `is not a list: there is no array "${names.rows}"`);
   const items = rows.map((row: unknown, index) => {
     const item = isRecord(row) ? toItem(row) : undefined;
-    if (item === undefined) throw wrongAnswer(response, `has a row that is none: "${names.rows}[${String(index)}]"`);
+    if (item === undefined) throw wrongAnswer(response, `has an invalid item at "${names.rows}[${String(index)}]"`);
     return item;
   });
   const total = asNumber(answer[names.total]);
@@ -76,7 +76,7 @@ export function readWritten<Result>(look: readonly string[], read: () => Result)
   } catch (error) {
     if (!isRuntimeCliError(error)) throw error;
     throw amendError(error, {
-      suggestions: ['The server may have carried it out; check before retrying:', commandLine(...look)],
+      suggestions: ['The request may have been carried out. Check before retrying:', commandLine(...look)],
     });
   }
 }
@@ -120,8 +120,8 @@ export function bundleIdOf(value: unknown, backend: string): number {
   const id = numericId(value);
   if (id !== undefined) return id;
   const problem =
-    (value ?? undefined) === undefined ? 'omitted a bundle id' : 'has a bundle id that is no whole number below 2^53';
-  throw createError('ERR_RESPONSE_INVALID', `the ${backend} backend accepted the upload, but the response ${problem}`);
+    (value ?? undefined) === undefined ? 'has no bundle ID' : 'has a bundle ID that is not an integer below 2^53';
+  throw createError('ERR_RESPONSE_INVALID', `The ${backend} backend accepted the upload, but its response ${problem}.`);
 }
 
 /**
@@ -133,9 +133,9 @@ export function requestedBundleId(value: BundleId, backend: string): number {
   if (id !== undefined) return id;
   throw createError(
     'ERR_OPTION_INVALID',
-    `"${String(value)}" is not a bundle id of the ${backend} backend: they are numbers`,
+    `"${String(value)}" is not a bundle ID of the ${backend} backend: its IDs are numbers.`,
     {
-      suggestions: ['Take the id that the push printed, or "latest".'],
+      suggestions: ['Use the ID that bundle:push printed, or "latest". Run mycli bundle:list to list the bundles.'],
     },
   );
 }

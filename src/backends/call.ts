@@ -1,6 +1,7 @@
 import {setTimeout as delay} from 'node:timers/promises';
 import {catalogue, createError, isRuntimeCliError, type ErrorCode} from '../errors/index.js';
 import type {Backend} from './contract.js';
+import {asSentence} from '../errors/sentence.js';
 
 /**
  * Calls a backend and turns whatever it throws into an error of the catalogue that names it: its own errors pass, the
@@ -25,13 +26,13 @@ export async function callBackend<Result>(
 function toRuntimeCliError(backend: string, doing: string, error: unknown): Error {
   const message = error instanceof Error ? error.message : String(error);
   if (!isBackendError(error)) {
-    return createError('ERR_BACKEND_FAILED', `the ${backend} backend failed while ${doing}: ${message}`, {
+    return createError('ERR_BACKEND_FAILED', asSentence(`The ${backend} backend failed while ${doing}: ${message}`), {
       cause: error,
     });
   }
   return createError(
     isErrorCode(error.code) ? error.code : 'ERR_BACKEND_FAILED',
-    `the ${backend} backend: ${message}`,
+    asSentence(`The ${backend} backend failed: ${message}`),
     {
       status: typeof error.status === 'number' ? error.status : undefined,
       suggestions: Array.isArray(error.suggestions) ? error.suggestions.map(String) : [],

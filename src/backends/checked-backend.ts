@@ -4,6 +4,7 @@ import {isRecord} from '../errors/json.js';
 import {reasonOf} from '../errors/system-failure.js';
 import {callBackend, withTimeout, pluginTimeoutMs} from './call.js';
 import {BACKEND_API_VERSION, type Backend, type BackendCapability} from './contract.js';
+import {asSentence} from '../errors/sentence.js';
 
 /**
  * The backend of a plugin, with its answers checked: what does not have the shape of the contract is an error that
@@ -45,7 +46,7 @@ export function checkedBackend(backend: Backend, plugin: string): Backend {
     }),
     ...(getDeployment && {
       getDeployment: (ref, context) =>
-        answered('getDeployment', 'looking at a deployment', () => getDeployment.call(backend, ref, context)),
+        answered('getDeployment', 'checking a deployment', () => getDeployment.call(backend, ref, context)),
     }),
     ...(listBundles && {
       listBundles: (range, context) =>
@@ -79,9 +80,11 @@ function wrongAnswer({name}: Backend, plugin: string, doing: string, issues: rea
   const problems = issues.map((issue) => [v.getDotPath(issue), issue.message].filter(Boolean).join(': '));
   return createError(
     'ERR_BACKEND_FAILED',
-    `the ${name} backend of ${plugin} answered wrongly when ${doing}: ${problems.join('; ')}`,
+    asSentence(
+      `The ${name} backend of plugin ${plugin} returned an invalid result while ${doing}: ${problems.join('; ')}`,
+    ),
     {
-      suggestions: [`This is a fault of the plugin ${plugin}: report it there.`],
+      suggestions: [`This is a bug in plugin ${plugin}. Report it to its authors.`],
       details: {backend: name, plugin, problems},
     },
   );
@@ -120,11 +123,11 @@ function problemOf(value: Readonly<Record<string, unknown>>): string | undefined
     return `the backend name ${JSON.stringify(name)} does not match ${namePattern.source}`;
   }
   if (value['apiVersion'] !== BACKEND_API_VERSION) {
-    return `backend "${name}" is made for version ${String(value['apiVersion'])} of the contract, this host speaks ${String(BACKEND_API_VERSION)}`;
+    return `backend "${name}" implements version ${String(value['apiVersion'])} of the contract, but this host requires version ${String(BACKEND_API_VERSION)}`;
   }
   if (typeof value['summary'] !== 'string') return `backend "${name}" has no summary`;
   if (!isListOf(value['formats'], (item) => formats.has(item)) || value['formats'].length === 0) {
-    return `backend "${name}": formats must list v1, v2 or both`;
+    return `backend "${name}": formats must contain v1, v2 or both`;
   }
   const capabilities = value['capabilities'];
   if (
@@ -133,7 +136,7 @@ function problemOf(value: Readonly<Record<string, unknown>>): string | undefined
       (item): item is BackendCapability => typeof item === 'string' && Object.hasOwn(membersOf, item),
     )
   ) {
-    return `backend "${name}": capabilities must be a list of ${Object.keys(membersOf).join(', ')}`;
+    return `backend "${name}": capabilities must be an array of ${Object.keys(membersOf).join(', ')}`;
   }
   if (value['bundleIds'] !== undefined && value['bundleIds'] !== 'number') {
     return `backend "${name}": bundleIds must be "number" or absent`;
@@ -145,7 +148,7 @@ function problemOf(value: Readonly<Record<string, unknown>>): string | undefined
     return `backend "${name}": options must be a Standard Schema`;
   }
   if (value['secrets'] !== undefined && !isListOf(value['secrets'], (item) => typeof item === 'string')) {
-    return `backend "${name}": secrets must be a list of names of options`;
+    return `backend "${name}": secrets must be an array of option names`;
   }
   if (value['uploadStream'] !== undefined && typeof value['uploadStream'] !== 'function') {
     return `backend "${name}": uploadStream must be a function`;
@@ -214,7 +217,7 @@ const answerSchemas = {
       createdAt: text,
       createdBy: text,
       inUseBy: v.optional(v.array(v.string())),
-      sha256: v.optional(v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 digest, hex'))),
+      sha256: v.optional(v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 digest in hexadecimal'))),
     }),
   ),
   listDeployments: listOf(

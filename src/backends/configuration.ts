@@ -4,6 +4,7 @@ import {createRedactor} from '../http/redact.js';
 import type {Environment, Logger} from '../http/types.js';
 import {builtIns, type BackendLocation, type BackendSettings} from './built-ins.js';
 import type {Backend} from './contract.js';
+import {asSentence} from '../errors/sentence.js';
 
 /** What a backend may look at to tell whether it is configured. */
 export interface BackendSurroundings {
@@ -46,9 +47,9 @@ export async function optionsOf(backend: Backend, settings: BackendSettings): Pr
   });
   throw createError(
     'ERR_OPTION_INVALID',
-    `the options of the ${backend.name} backend are wrong: ${problems.join('; ')}`,
+    asSentence(`The options of the ${backend.name} backend are invalid: ${problems.join('; ')}`),
     {
-      suggestions: [`Set them with --backend-option key=value, or "backends.${backend.name}" in the config file.`],
+      suggestions: [`Pass --backend-option key=value, or set "backends.${backend.name}" in the configuration file.`],
       details: {backend: backend.name, problems},
     },
   );

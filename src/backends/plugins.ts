@@ -1,5 +1,6 @@
 import {withTimeout, pluginTimeoutMs} from './call.js';
 import {createBackendRegistry, type BackendFailure, type BackendRegistry} from './registry.js';
+import {asSentence} from '../errors/sentence.js';
 
 /** What oclif tells of running a hook: a result or an error for each module of it. */
 export interface HookOutcome {
@@ -55,7 +56,7 @@ export async function discoverBackends(
 }
 
 async function askPlugin(plugin: BackendPlugin, timeoutMs: number, signal: AbortSignal): Promise<PluginReport> {
-  const failure = (what: string) => ({plugin: plugin.name, message: `plugin ${plugin.name}: ${what}`});
+  const failure = (what: string) => ({plugin: plugin.name, message: asSentence(`Plugin ${plugin.name}: ${what}`)});
   try {
     const {successes, failures} = await withTimeout(plugin.runHook(timeoutMs), timeoutMs, signal);
     const answers = successes.map(({result}) => backendsOf(result));

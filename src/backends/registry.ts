@@ -2,6 +2,7 @@ import {createError, nearest} from '../errors/index.js';
 import {builtIns} from './built-ins.js';
 import {checkBackendShape, checkedBackend} from './checked-backend.js';
 import type {Backend} from './contract.js';
+import {asSentence} from '../errors/sentence.js';
 
 /** A backend and where it comes from. */
 export interface BackendRegistration {
@@ -51,15 +52,18 @@ export function createBackendRegistry(
   for (const {plugin, version, backend} of plugins) {
     const shape = checkBackendShape(backend);
     if (!shape.ok) {
-      refused.push({plugin, message: `plugin ${plugin}: ${shape.problem}`});
+      refused.push({plugin, message: asSentence(`Plugin ${plugin}: ${shape.problem}`)});
       continue;
     }
     const {name} = shape.backend;
     const taken = registered.get(name);
     if (reservedNames.has(name)) {
-      refused.push({plugin, message: `plugin ${plugin}: the backend name "${name}" is reserved`});
+      refused.push({plugin, message: `Plugin ${plugin}: the backend name "${name}" is reserved.`});
     } else if (taken) {
-      refused.push({plugin, message: `plugin ${plugin}: ${taken.plugin} has a backend named "${name}" already`});
+      refused.push({
+        plugin,
+        message: `Plugin ${plugin}: the backend name "${name}" is already taken by ${taken.plugin}.`,
+      });
     } else {
       registered.set(name, {backend: checkedBackend(shape.backend, plugin), plugin, version});
     }
@@ -78,12 +82,8 @@ export function createBackendRegistry(
 
 function unknownBackend(name: string, known: readonly string[], failures: readonly BackendFailure[]): Error {
   const near = nearest(name, ['auto', ...known]);
-  return createError(
-    'ERR_BACKEND_UNKNOWN',
-    `there is no backend named "${name}"; known are auto, ${known.join(', ')}`,
-    {
-      suggestions: [...(near ? [`Did you mean "${near}"?`] : []), ...failures.map(({message}) => message)],
-      details: {backend: name, known},
-    },
-  );
+  return createError('ERR_BACKEND_UNKNOWN', `Unknown backend: "${name}". Use auto, ${known.join(', ')}.`, {
+    suggestions: [...(near ? [`Did you mean "${near}"?`] : []), ...failures.map(({message}) => message)],
+    details: {backend: name, known},
+  });
 }

@@ -1,4 +1,5 @@
 import {createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
+import {asClause, asSentence} from '../errors/sentence.js';
 
 /** The name of a backend: a built-in one, or one that a plugin registered. */
 export type RuntimeBackend = 'api' | 'legacy' | (string & Record<never, never>);
@@ -50,21 +51,21 @@ export function selectBackend(candidates: BackendCandidates): BackendSelection {
   if (preference !== 'auto') return {backend: preference, reason: 'set explicitly'};
   if (apiUnset) return {backend: 'legacy', reason: 'no Api connection is configured'};
   if (apiMissing.length > 0)
-    return {backend: 'legacy', reason: `Api is not configured: missing ${apiMissing.join(', ')}`};
+    return {backend: 'legacy', reason: `the Api connection is incomplete: missing ${apiMissing.join(', ')}`};
   if (apiUnfit.length > 0 && legacyMissing.length === 0) {
-    const reason = `the Api backend takes only ${apiUnfit.join(', and ')}`;
+    const reason = `the Api backend requires ${apiUnfit.join(', and ')}`;
     return {backend: 'legacy', reason, fellBack: reason};
   }
   return {
     backend: 'api',
-    reason: 'auto, and the Api connection is configured',
+    reason: 'auto; the Api connection is configured',
     fallback: legacyMissing.length === 0 ? 'legacy' : undefined,
   };
 }
 
 /** The warning of a fallback, whatever caused it. */
 export function fallbackWarning(reason: string): string {
-  return `fell back to legacy: ${reason}`;
+  return asSentence(`Fell back to the legacy backend: ${reason}`);
 }
 
 /** Answers to an upload that say for certain that it was not carried out. */
@@ -77,11 +78,11 @@ const definiteRejections: ReadonlySet<number> = new Set([400, 401, 403, 404, 405
 export function uploadFallbackReason(error: unknown): string | undefined {
   if (!isRuntimeCliError(error)) return undefined;
   if (isInvalidScope(error)) return 'the token endpoint refused the scopes (invalid_scope)';
-  if (error.code === 'ERR_CAPABILITY_UNSUPPORTED') return error.message;
+  if (error.code === 'ERR_CAPABILITY_UNSUPPORTED') return asClause(error.message);
   // A token that ran out of time says nothing about what its client may do.
   if (error.code === 'ERR_OAUTH' || error.code === 'ERR_TOKEN_EXPIRED') return undefined;
   if (error.status === undefined || !definiteRejections.has(error.status)) return undefined;
-  return `the Api backend answered ${String(error.status)} to the upload${serverSentence(error)}`;
+  return `the Api backend rejected the upload (${String(error.status)})${serverSentence(error)}`;
 }
 
 /** Why a failed Api deployment may go to legacy instead: 401, 403 and `invalid_scope` only, for ids never cross backends. */
@@ -89,7 +90,7 @@ export function deployFallbackReason(error: unknown): string | undefined {
   if (!isRuntimeCliError(error)) return undefined;
   if (isInvalidScope(error)) return 'the token endpoint refused the scopes (invalid_scope)';
   if (error.code !== 'ERR_UNAUTHORIZED' && error.code !== 'ERR_FORBIDDEN') return undefined;
-  return `the Api backend answered ${String(error.status)}${serverSentence(error)}`;
+  return `the Api backend rejected the deployment (${String(error.status)})${serverSentence(error)}`;
 }
 
 /** What the server said itself, which often says what to correct. */
@@ -100,9 +101,9 @@ function serverSentence({details}: Pick<RuntimeCliError, 'details'>): string {
 
 /** The error of an Api backend that is configured and cannot take the slugs of a call. */
 export function unfitForApi(unfit: readonly string[]): Error {
-  return createError('ERR_OPTION_INVALID', `the Api backend takes only ${unfit.join(', and ')}`, {
+  return createError('ERR_OPTION_INVALID', `The Api backend requires ${unfit.join(', and ')}.`, {
     suggestions: [
-      'Correct the slug, or push to the legacy backend with --runtime-backend legacy, --origin URL and an API key.',
+      'Correct the slug, or use the legacy backend: pass --runtime-backend legacy and --origin URL, and set an API key.',
     ],
     details: {backend: 'api', problems: unfit},
   });
@@ -113,7 +114,7 @@ export function notConfigured(backend: string, missing: readonly string[]): Erro
   const isOrigin = (item: string) => /^(--)?origin\b/.test(item);
   return createError(
     backend === 'legacy' && missing.every(isOrigin) ? 'ERR_ORIGIN_MISSING' : 'ERR_CREDENTIALS_MISSING',
-    `the ${backend} backend is not configured: missing ${missing.join(', ')}`,
+    `The ${backend} backend is not configured: missing ${missing.join(', ')}.`,
     {
       suggestions: backend === 'legacy' ? legacySuggestions(missing, isOrigin) : [suggestionFor(backend)],
       details: {backend, missing},
@@ -124,16 +125,16 @@ export function notConfigured(backend: string, missing: readonly string[]): Erro
 function legacySuggestions(missing: readonly string[], isOrigin: (item: string) => boolean): readonly string[] {
   return [
     ...(missing.some(isOrigin)
-      ? ['Set the address with --origin URL, MYCLI_RUNTIME_ORIGIN, or "origin" in the config file.']
+      ? ['Pass --origin URL, or set MYCLI_RUNTIME_ORIGIN or "origin" in the configuration file.']
       : []),
-    ...(missing.every(isOrigin) ? [] : ['Set the API key with MYCLI_API_KEY or --api-key @FILE.']),
+    ...(missing.every(isOrigin) ? [] : ['Set MYCLI_API_KEY, pass --api-key @FILE, or run mycli auth:login.']),
   ];
 }
 
 function suggestionFor(backend: string): string {
   return backend === 'api'
-    ? 'Set the connection with --api-origin, --organization and either --api-token, or --token-url, --client-id and --client-secret.'
-    : `Set the backend's options with --backend-option key=value, or "backends.${backend}" in the config file.`;
+    ? 'Pass --api-origin, --organization and either --api-token, or --token-url, --client-id and --client-secret.'
+    : `Pass --backend-option key=value, or set "backends.${backend}" in the configuration file.`;
 }
 
 function isInvalidScope(error: {

@@ -28,7 +28,7 @@ export const matchModeSchema = v.picklist(matchModes, `must be ${matchModes.join
 
 /** An effort of gzip. */
 export const compressionLevelSchema = numberSchema(
-  'a whole number from 0 to 9',
+  'an integer from 0 to 9',
   (level) => Number.isInteger(level) && level >= 0 && level <= 9,
 );
 

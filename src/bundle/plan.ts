@@ -124,8 +124,8 @@ function withoutConfig(scan: Scan, configPath: string | undefined): Scan {
   if (inTheWay) {
     throw createError(
       'ERR_FILE_UNSUPPORTED',
-      `${inTheWay.path} is where the bundle's configuration goes, ${configPath}`,
-      {suggestions: ['Remove it from the build, or put the configuration elsewhere with --config-path.']},
+      `The build contains ${inTheWay.path}, but the bundle's configuration goes to ${configPath}.`,
+      {suggestions: ['Remove it from the build, or pass --config-path to put the configuration elsewhere.']},
     );
   }
   return {...scan, files: scan.files.filter(({path}) => path !== configPath)};

@@ -1,4 +1,5 @@
 import {createError, type RuntimeCliError} from './runtime-cli-error.js';
+import {asSentence} from './sentence.js';
 
 /** The code of a failed system call, such as `ENOENT`; nothing for any other failure. */
 export function systemCode(error: unknown): string | undefined {
@@ -15,8 +16,8 @@ export function reasonOf(error: unknown): string {
 
 /** The error of a file or folder that cannot be written. */
 export function outputError(path: string, error: unknown): RuntimeCliError {
-  return createError('ERR_OUTPUT', `${path} cannot be written: ${reasonOf(error)}`, {
-    suggestions: ['Check that its folder exists, may be written to and has room.'],
+  return createError('ERR_OUTPUT', asSentence(`${path} cannot be written: ${reasonOf(error)}`), {
+    suggestions: ['Check that its folder exists and is writable, and that the disk is not full.'],
     cause: error,
   });
 }

@@ -36,7 +36,7 @@ export async function withFileLock<Result>(
   try {
     return await work({
       async assertHeld() {
-        if (!(await isHeld())) throw createError('ERR_OUTPUT', `Another process has taken over ${path}.`);
+        if (!(await isHeld())) throw createError('ERR_OUTPUT', `Another process took over ${path}.`);
       },
     });
   } finally {
@@ -54,8 +54,8 @@ async function acquire(path: string, owner: Owner): Promise<void> {
     const isDead = other?.where === owner.where && !isAlive(other.pid);
     if (isDead || now - seen.since > abandonedMs) await remove(path, seen.token);
     else if (now - start > longestWaitMs) {
-      throw createError('ERR_OUTPUT', `${path} is held by another process.`, {
-        suggestions: [`When no other mycli is running, remove ${path}.`],
+      throw createError('ERR_OUTPUT', `${path} is locked by another process.`, {
+        suggestions: [`If no other mycli is running, remove ${path}.`],
       });
     } else await delay(5 + Math.random() * 20);
   }

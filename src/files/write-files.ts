@@ -82,8 +82,8 @@ export async function stageFile<Result>(
 async function verifyReplaceable(path: string): Promise<void> {
   const stats = await lstat(path).catch(() => undefined);
   if (stats === undefined || stats.isFile()) return;
-  throw createError('ERR_OUTPUT', `${path} cannot be written: there is something that is not a regular file`, {
-    suggestions: ['Name another file, or - for stdout.'],
+  throw createError('ERR_OUTPUT', `${path} cannot be written: it exists and is not a regular file.`, {
+    suggestions: ['Pass a different file, or - for stdout.'],
   });
 }
 

@@ -17,9 +17,10 @@ export function normalizeOrigin(option: string, value: string): string {
  */
 export function parseServiceUrl(option: string, value: string): URL {
   const url = parseAddress(value);
-  if (url === undefined) throw invalid(option, `is not a URL: "${shownAddress(value)}"`);
-  if (url.username !== '' || url.password !== '') throw invalid(option, 'holds credentials');
-  if (!['http:', 'https:'].includes(url.protocol)) throw invalid(option, `has the scheme ${url.protocol}//`);
+  if (url === undefined) throw invalid(option, `is not a valid URL: "${shownAddress(value)}"`);
+  if (url.username !== '' || url.password !== '') throw invalid(option, 'contains credentials');
+  if (!['http:', 'https:'].includes(url.protocol))
+    throw invalid(option, `must be an http or https URL, not ${url.protocol}//`);
   return url;
 }
 
@@ -55,7 +56,7 @@ function parseAddress(text: string): URL | undefined {
 }
 
 function invalid(option: string, why: string): Error {
-  return createError('ERR_ORIGIN_INVALID', `${option} ${why}`, {
+  return createError('ERR_ORIGIN_INVALID', `${option} ${why}.`, {
     suggestions: [`Set ${option} to https://HOST, with a port or a path if the service needs one.`],
   });
 }

@@ -194,7 +194,7 @@ async function* readExactly(source: StreamSource): AsyncGenerator<Buffer> {
   } catch (error) {
     throw isRuntimeCliError(error) ? error : changed(`cannot be read: ${String(error)}`, error);
   }
-  if (read !== size) throw changed(`was ${size} bytes long and now is ${read > size ? 'longer' : `only ${read}`}`);
+  if (read !== size) throw changed(`had ${size} bytes and now has ${read > size ? 'more' : `only ${read}`}`);
 }
 
 /** The same memory. */
@@ -203,8 +203,8 @@ function asBuffer({buffer, byteOffset, byteLength}: Uint8Array): Buffer {
 }
 
 function changed(what: string, cause?: unknown): Error {
-  return createError('ERR_FILE_CHANGED', `the file that is being sent ${what}`, {
-    suggestions: ['Let nothing write to the file during the upload, and try again.'],
+  return createError('ERR_FILE_CHANGED', `The file changed while it was being sent: it ${what}.`, {
+    suggestions: ['Make sure that nothing writes to the file during the upload, then try again.'],
     cause,
   });
 }

@@ -1,6 +1,7 @@
 import {readFile, stat} from 'node:fs/promises';
 import {createError} from '../errors/index.js';
 import {reasonOf} from '../errors/system-failure.js';
+import {asSentence} from '../errors/sentence.js';
 
 /**
  * Executes a TypeScript or JavaScript module from source and returns its exports by name (`default` included). No cache
@@ -10,7 +11,7 @@ import {reasonOf} from '../errors/system-failure.js';
  */
 export async function loadModule(path: string): Promise<Record<string, unknown>> {
   await verifyRegularFile(path).catch((error: unknown) => {
-    throw createError('ERR_CONFIG_INVALID', `${path} cannot be read: ${reasonOf(error)}`, {cause: error});
+    throw createError('ERR_CONFIG_INVALID', asSentence(`${path} cannot be read: ${reasonOf(error)}`), {cause: error});
   });
   const {createJiti} = await import('jiti');
   const jiti = createJiti(path, {fsCache: false, moduleCache: false, interopDefault: true});
@@ -22,8 +23,8 @@ export async function loadModule(path: string): Promise<Record<string, unknown>>
     return Object.fromEntries(names.map((name) => [name, ownValue(exported, name)]));
   } catch (error) {
     const reason = describe(error, path);
-    throw createError('ERR_CONFIG_INVALID', `${path} could not be loaded: ${reason}`, {
-      suggestions: ['The file is executed to read it: correct what it says, or what it imports.'],
+    throw createError('ERR_CONFIG_INVALID', asSentence(`${path} could not be loaded: ${reason}`), {
+      suggestions: ['Correct the file, or what it imports: it is executed when it is loaded.'],
       cause: error,
     });
   }

@@ -100,7 +100,7 @@ export function packOptions({signal, onProgress}: CommonOptions): PackOptions {
 function verifyOutside(buildDirectory: string, output: string): void {
   const inside = relative(buildDirectory, output);
   if (inside.startsWith('..') || isAbsolute(inside)) return;
-  throw createError('ERR_OUTPUT', `${output} lies in the build directory: the next bundle would contain it`, {
-    suggestions: ['Write it elsewhere with --output FILE.'],
+  throw createError('ERR_OUTPUT', `${output} is inside the build directory, so the next bundle would contain it.`, {
+    suggestions: ['Pass --output FILE to write it elsewhere.'],
   });
 }

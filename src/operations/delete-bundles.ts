@@ -55,7 +55,7 @@ export async function deleteBundles(options: DeleteBundlesOptions, host: Host): 
 
 /** Verifies a deletion and chooses its backend; nothing is sent. */
 async function chooseDeleteBackend(options: DeleteBundlesOptions, host: Host): Promise<BackendSelection> {
-  if (options.bundleIds.length === 0) throw createError('ERR_OPTION_INVALID', 'bundleIds must not be empty');
+  if (options.bundleIds.length === 0) throw createError('ERR_OPTION_INVALID', 'bundleIds must not be empty.');
   const command = ['bundle:delete', ...options.bundleIds, '--project', options.projectSlug];
   const selection = await chooseForBundle(options, ['delete'], command, host);
   for (const id of options.bundleIds) idFor(selection.backend, id, options);
@@ -76,7 +76,7 @@ async function deleteBundlesFrom(
     const error = await failureOf(() => invoke(open, 'deleteBundle', {bundleId}));
     const deletion = {bundleId, error};
     deletions.push(deletion);
-    view.detail(error === undefined ? `bundle ${String(bundleId)} was deleted` : describeFailure(bundleId, error));
+    view.detail(error === undefined ? `Deleted bundle ${String(bundleId)}` : describeFailure(bundleId, error));
     callBackSafely(() => options.onDeletion?.(deletion));
     if (error !== undefined && error.code !== 'ERR_REJECTED') break;
   }
@@ -102,15 +102,15 @@ function incompleteError(
 ): Error {
   const failures = deletions.flatMap(({bundleId, error}) => (error === undefined ? [] : [{bundleId, error}]));
   const [first] = failures;
-  if (first === undefined) throw new Error('a deletion without a failure is complete: a bug');
+  if (first === undefined) throw new Error('Bug: the deletion is incomplete without a failure.');
   const notTried = ids.slice(deletions.length);
   const outcome = [
-    ...(deleted.length === 0 ? [] : [`deleted: ${deleted.join(', ')}`]),
+    ...(deleted.length === 0 ? [] : [`Deleted: ${deleted.join(', ')}.`]),
     ...failures.map(({bundleId, error}) => describeFailure(bundleId, error)),
-    ...(notTried.length === 0 ? [] : [`not tried: ${notTried.join(', ')}`]),
+    ...(notTried.length === 0 ? [] : [`Not tried: ${notTried.join(', ')}.`]),
   ];
   return amendError(first.error, {
-    message: outcome.join('; '),
+    message: outcome.join(' '),
     details: {
       deleted,
       failed: failures.map(({bundleId, error}) => ({bundleId, code: error.code, message: error.message})),
@@ -121,9 +121,6 @@ function incompleteError(
 
 /** A request that was given up under way, or was answered with something else, may have been carried out. */
 function describeFailure(bundleId: BundleId, {code, message}: RuntimeCliError): string {
-  const reason = message.replace(/\.$/, '');
-  const bundle = `bundle ${String(bundleId)}`;
-  return ['ERR_INTERRUPTED', 'ERR_OUTCOME_UNKNOWN', 'ERR_RESPONSE_INVALID'].includes(code)
-    ? `${bundle} may have been deleted: ${reason}`
-    : `${bundle} was not deleted: ${reason}`;
+  const maybe = ['ERR_INTERRUPTED', 'ERR_OUTCOME_UNKNOWN', 'ERR_RESPONSE_INVALID'].includes(code);
+  return `Bundle ${String(bundleId)} ${maybe ? 'may have been' : 'was not'} deleted: ${message}`;
 }

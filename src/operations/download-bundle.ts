@@ -11,6 +11,7 @@ import {callBackSafely, resolveBackend, resolveStep, watched, type Host} from '.
 import {chooseForBundle, idFor, invoke, openBackend, type OpenBackend} from './open-backend.js';
 import type {CommonOptions, ConnectionOptions} from './options.js';
 import {PartFile} from './part-file.js';
+import {asSentence} from '../errors/sentence.js';
 
 /** Options of `downloadBundle`. */
 export interface DownloadBundleOptions extends CommonOptions, ConnectionOptions {
@@ -61,7 +62,7 @@ export async function downloadBundle(options: DownloadBundleOptions, host: Host)
     return step('download', async (view) => {
       const downloaded = await downloadBundleFrom(selection, watched(options, view), host);
       const {size, resumedFrom, sha256} = downloaded;
-      const rest = resumedFrom === 0 ? '' : `, the first ${prettyBytes(resumedFrom)} of it earlier`;
+      const rest = resumedFrom === 0 ? '' : `, of which ${prettyBytes(resumedFrom)} earlier`;
       view.done(`Downloaded ${prettyBytes(size)}${rest}, sha256 ${sha256.slice(0, 12)}`);
       return downloaded;
     });
@@ -95,7 +96,7 @@ export async function downloadBundleFrom(
   const {size, sha256, contentSha256, entries, compressed} = await verifyArchive(part, bundleId, reported, open);
   const verified = reported !== undefined || (await hasManifestOf(path, sha256));
   await moveIntoPlace(part, path, force);
-  if (!compressed && path.endsWith('.gz')) host.logger.warn(`${path} is not compressed, whatever its name says`);
+  if (!compressed && path.endsWith('.gz')) host.logger.warn(`${path} is not compressed, despite its name.`);
   return {
     ...{backend: selection.backend, projectSlug, bundleId, path},
     ...{size, sha256, contentSha256, files: entries.length, resumedFrom, verified},
@@ -160,7 +161,7 @@ async function decideRetry(
   context.signal.throwIfAborted();
   if (left === undefined) throw error;
   throw amendError(error, {
-    suggestions: [`Run it again: it goes on after the ${String(left.offset)} bytes in ${basename(part.path)}.`],
+    suggestions: [`Run the command again to resume after the ${String(left.offset)} bytes in ${basename(part.path)}.`],
   });
 }
 
@@ -174,14 +175,16 @@ async function verifyArchive(
   try {
     const archive = await readArchive(part.path, {signal: context.signal});
     if (reported !== undefined && reported !== archive.sha256)
-      throw new Error(`its sha256 is ${archive.sha256}, and the backend reports ${reported}`);
+      throw new Error(`its sha256 is ${archive.sha256}, but the backend reports ${reported}`);
     return archive;
   } catch (error) {
     context.signal.throwIfAborted();
     await part.discard();
     throw createError(
       'ERR_RESPONSE_INVALID',
-      `what the ${backend.name} backend sent as bundle ${String(bundleId)} is not the whole archive: ${reasonOf(error)}`,
+      asSentence(
+        `The ${backend.name} backend sent an invalid archive for bundle ${String(bundleId)}: ${reasonOf(error)}`,
+      ),
       {suggestions: ['Download it again.'], cause: error},
     );
   }
@@ -210,14 +213,14 @@ async function verifyOutput(path: string, force = false): Promise<void> {
   });
   if (stats === undefined || (force && stats.isFile())) return;
   if (stats.isFile()) throw existsError(path);
-  throw createError('ERR_OUTPUT', `${path} cannot be written: there is something that is not a regular file`, {
-    suggestions: ['Name another file with --output.'],
+  throw createError('ERR_OUTPUT', `${path} cannot be written: it exists and is not a regular file.`, {
+    suggestions: ['Pass a different file with --output.'],
   });
 }
 
 function existsError(path: string): Error {
-  return createError('ERR_OUTPUT', `${path} already exists`, {
-    suggestions: ['Name another file with --output, or replace it with --force.'],
+  return createError('ERR_OUTPUT', `${path} already exists.`, {
+    suggestions: ['Pass a different file with --output, or replace it with --force.'],
   });
 }
 

@@ -147,7 +147,7 @@ async function describeBundle(bundle: Bundle, signal?: AbortSignal): Promise<Arc
       ...(await unmatchedWarnings(config, {counts, paths}, signal)),
       ...(config.ssrOnly.length === 0 || bundle.files.some(({ssrOnly}) => ssrOnly)
         ? []
-        : ['no file is for the server only: nothing can be run']),
+        : ['No file is server-only, so nothing can run.']),
       ...duplicateProblems(paths),
       ...secretWarnings(paths),
     ],
@@ -162,7 +162,7 @@ function duplicateProblems(paths: readonly string[]): readonly string[] {
   if (repeated.size === 0) return [];
   const names = [...repeated].slice(0, 10).map((path) => showPath(path));
   const more = repeated.size > names.length ? ` and ${String(repeated.size - names.length)} more` : '';
-  return [`there is more than one entry of the name ${names.join(', ')}${more}`];
+  return [`More than one entry is named ${names.join(', ')}${more}.`];
 }
 
 /** A v1 archive without a manifest holds its files and nothing else. */
@@ -184,7 +184,7 @@ async function describeBareV1(archive: string, signal?: AbortSignal): Promise<Ar
     ...{size, sha256, contentSha256, files},
     matches: {ssrOnly: [], ssrShared: []},
     problems: [
-      'a v1 archive does not hold its configuration, and there is no manifest: what its files are for is not known',
+      'The use of the files is unknown: a v1 archive does not contain its configuration, and there is no manifest.',
       ...duplicateProblems(files.map(({path}) => path)),
       ...secretWarnings(files.map(({path}) => path)),
     ],

@@ -52,8 +52,8 @@ export async function findLatestBundle(open: OpenBackend): Promise<BundleItem> {
     }
   }
   if (latest) return latest;
-  throw createError('ERR_REJECTED', `the project "${open.context.projectSlug}" has no bundle that can be deployed`, {
-    suggestions: [`Push one: mycli bundle:push --project ${open.context.projectSlug}`],
+  throw createError('ERR_REJECTED', `The project "${open.context.projectSlug}" has no bundle that can be deployed.`, {
+    suggestions: [`Push one with mycli bundle:push --project ${open.context.projectSlug}.`],
   });
 }
 
@@ -198,8 +198,8 @@ async function* listPages<Item>(
 function missingRows(offset: number, total: number | undefined): Error {
   return createError(
     'ERR_RESPONSE_INVALID',
-    `the server reports ${String(total)} entries, but sends none from ${String(offset)} on`,
-    {suggestions: ['Try again. Name a bundle by its id instead of "latest".'], details: {offset, total}},
+    `The server reports ${String(total)} entries, but sends none from ${String(offset)} on.`,
+    {suggestions: ['Try again, or pass a bundle ID instead of "latest".'], details: {offset, total}},
   );
 }
 
@@ -208,17 +208,17 @@ function repeatedPage(offset: number, total: number | undefined): Error {
   const all = total === undefined ? '' : ` of ${String(total)}`;
   return createError(
     'ERR_RESPONSE_INVALID',
-    `the server gives the same part of the list for every offset: what follows the first ${String(offset)}${all} is not known`,
-    {suggestions: ['List fewer with --limit. Name a bundle by its id instead of "latest".'], details: {offset, total}},
+    `The server ignores the offset of the list, so only the first ${String(offset)}${all} items can be read.`,
+    {suggestions: ['Pass a smaller --limit, or a bundle ID instead of "latest".'], details: {offset, total}},
   );
 }
 
 function endlessList(offset: number): Error {
   return createError(
     'ERR_RESPONSE_INVALID',
-    `the list has no end: ${String(maxPages)} pages were read, up to item ${String(offset)}, and there are more`,
+    `The list does not end: ${String(maxPages)} pages up to item ${String(offset)} were read, and there are more.`,
     {
-      suggestions: ['List a part with --limit and --offset. Name a bundle by its id instead of "latest".'],
+      suggestions: ['Pass --limit and --offset to list a part, or a bundle ID instead of "latest".'],
       details: {offset},
     },
   );
@@ -255,7 +255,7 @@ export function listRange({
   readonly offset?: number | undefined;
 }): ListRange {
   const isLimit = limit === Number.POSITIVE_INFINITY || (Number.isSafeInteger(limit) && limit >= 1);
-  if (!isLimit) throw createError('ERR_OPTION_INVALID', `limit must be a whole number above 0, not ${String(limit)}`);
+  if (!isLimit) throw createError('ERR_OPTION_INVALID', `limit must be a positive integer, not ${String(limit)}.`);
   if (Number.isSafeInteger(offset) && offset >= 0) return {limit, offset};
-  throw createError('ERR_OPTION_INVALID', `offset must be a whole number, 0 or more, not ${String(offset)}`);
+  throw createError('ERR_OPTION_INVALID', `offset must be a non-negative integer, not ${String(offset)}.`);
 }

@@ -148,7 +148,7 @@ function timeoutMs(option: string, seconds: number | undefined): number | undefi
   if (seconds === undefined) return undefined;
   if (seconds > 0 && seconds <= longestTimeoutSeconds) return seconds * 1000;
   const most = String(longestTimeoutSeconds);
-  throw createError('ERR_OPTION_INVALID', `${option} must be above 0 and at most ${most}, not ${String(seconds)}`);
+  throw createError('ERR_OPTION_INVALID', `${option} must be above 0 and at most ${most}, not ${String(seconds)}.`);
 }
 
 /** The signal of a call; one that is never aborted when the caller gave none. */
@@ -167,7 +167,7 @@ type BackendCalls = {
 /** The capability that each call belongs to, and what a backend that fails in it was doing. */
 const backendCalls: Readonly<Record<BackendCall, {readonly capability: BackendCapability; readonly doing: string}>> = {
   deploy: {capability: 'deploy', doing: 'deploying the bundle'},
-  getDeployment: {capability: 'wait', doing: 'looking at the deployment'},
+  getDeployment: {capability: 'wait', doing: 'checking the deployment'},
   listBundles: {capability: 'list', doing: 'listing the bundles'},
   listDeployments: {capability: 'history', doing: 'listing the deployments'},
   download: {capability: 'download', doing: 'downloading the bundle'},
@@ -197,11 +197,12 @@ function requireCapability(backend: Backend, capability: BackendCapability): voi
 }
 
 function unsupported(backend: Backend, capability: BackendCapability): Error {
-  return createError(
-    'ERR_CAPABILITY_UNSUPPORTED',
-    `the ${backend.name} backend does not support "${capability}"; it supports ${['upload', ...backend.capabilities].join(', ')}`,
-    {details: {backend: backend.name, capability}},
-  );
+  return createError('ERR_CAPABILITY_UNSUPPORTED', `The ${backend.name} backend does not support "${capability}".`, {
+    suggestions: [
+      `It supports ${['upload', ...backend.capabilities].join(', ')}. Run mycli backend:list to compare backends.`,
+    ],
+    details: {backend: backend.name, capability},
+  });
 }
 
 /** The backends that a call chooses from. */
@@ -254,7 +255,10 @@ export async function chooseForBundle(
 export function withOtherBackend(error: unknown, other: RuntimeBackend | undefined, command: Command): unknown {
   if (other === undefined || !isRuntimeCliError(error) || uploadFallbackReason(error) === undefined) return error;
   return amendError(error, {
-    suggestions: [`If you push to the ${other} backend, run:`, commandLine(...command, '--runtime-backend', other)],
+    suggestions: [
+      `If the bundle is on the ${other} backend, run:`,
+      commandLine(...command, '--runtime-backend', other),
+    ],
   });
 }
 

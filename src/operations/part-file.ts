@@ -106,7 +106,7 @@ async function openOurs(path: string, forbidden: number): Promise<FileHandle> {
   const stats = await handle.stat();
   if (stats.isFile() && stats.nlink === 1 && isOwn(stats, forbidden)) return handle;
   await handle.close();
-  throw new Error(`${path} is not ours`);
+  throw new Error(`${path} is not a partial download of mycli.`);
 }
 
 /** @throws RuntimeCliError `ERR_OUTPUT` when something is in its place that is not a file. */
@@ -208,7 +208,7 @@ class PartWriter extends Writable {
       const {size, nlink} = await handle.stat();
       if (size === start.offset && nlink === 1) return handle;
       await handle.close();
-      throw new Error('it was changed meanwhile');
+      throw new Error('it was changed in the meantime');
     }
     await removeFile(path);
     return open(path, O_WRONLY | O_CREAT | O_EXCL, 0o666);

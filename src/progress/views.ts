@@ -37,7 +37,7 @@ interface StepLines {
 /** @throws Error when an operation runs a step that it has not declared: a bug. */
 export function declared<Name extends string>(steps: readonly Step<Name>[], name: Name): Step<Name> {
   const step = steps.find((candidate) => candidate.name === name);
-  if (step === undefined) throw new Error(`the step "${name}" was not declared`);
+  if (step === undefined) throw new Error(`Bug: the step "${name}" was not declared.`);
   return step;
 }
 
@@ -59,7 +59,7 @@ export function showIn(lines: StepLines, terminal: Pick<StepTerminal, 'warn'>): 
         case 'deploy':
           return;
         case 'slot':
-          lines.progress(`waiting: ${progress.description ?? ''}`);
+          lines.progress(`Waiting: ${progress.description ?? ''}`);
           return;
         case 'wait':
           lines.progress(describeDeployment(progress), progress.total === undefined ? undefined : fractionOf(progress));

@@ -45,7 +45,7 @@ const uploadedV1 = {
 const deployed = {
   bundleId: 7,
   targetSlug: 'staging',
-  before: {unknown: 'the deployment was requested without waiting for it'},
+  before: {unknown: 'It was requested without waiting for it.'},
 };
 
 /** Every place where the backends read an answer. */

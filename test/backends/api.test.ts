@@ -122,7 +122,7 @@ describe('a deployment on Api', () => {
         code: 'ERR_OPTION_INVALID',
         suggestions: [expect.stringContaining('"latest"')],
       });
-      await expect(pending).rejects.toThrow(`"${String(bundleId)}" is not a bundle id of the api backend`);
+      await expect(pending).rejects.toThrow(`"${String(bundleId)}" is not a bundle ID of the api backend`);
       expect(server.requests).toEqual([]);
     },
   );
@@ -134,12 +134,12 @@ describe('a deployment on Api', () => {
   });
 
   test.each([
-    ['no id', {status: 'queued'}, 'omitted a deployment id'],
-    ['an id that is no text', {deploymentId: 5, status: 'queued'}, 'omitted a deployment id'],
+    ['no id', {status: 'queued'}, 'has no deployment ID'],
+    ['an id that is no text', {deploymentId: 5, status: 'queued'}, 'has no deployment ID'],
     ['an unknown status', {deploymentId: 'd', status: 'Finished'}, 'unknown deployment status: "Finished"'],
     ['a web page', '<!doctype html>', 'is not JSON'],
     ['a string', '"maintenance"', 'is not a JSON object'],
-    ['an error', {error: 'maintenance'}, 'omitted a deployment id'],
+    ['an error', {error: 'maintenance'}, 'has no deployment ID'],
     ['nothing', '', 'is not JSON'],
   ])('that is answered with %s is an error', async (_, body, problem) => {
     await using server = await answering(body);
@@ -148,7 +148,7 @@ describe('a deployment on Api', () => {
       code: 'ERR_RESPONSE_INVALID',
       exitCode: 7,
       suggestions: [
-        expect.stringContaining('check before retrying'),
+        expect.stringContaining('Check before retrying'),
         "mycli bundle:history --project 'my shop' --target a --runtime-backend api",
       ],
     });

@@ -27,7 +27,7 @@ test('a plain backend error becomes one of the catalogue that names the backend'
     code: 'ERR_FORBIDDEN',
     exitCode: 4,
     status: 403,
-    message: 'the acme backend: no entry',
+    message: 'The acme backend failed: no entry.',
     suggestions: ['Ask for a key.'],
   });
 });
@@ -43,7 +43,7 @@ test('anything else is a failure of the backend, with its cause', async () => {
   const cause = new TypeError('x is not a function');
   await expect(call(cause)).rejects.toMatchObject({
     code: 'ERR_BACKEND_FAILED',
-    message: 'the acme backend failed while uploading the bundle: x is not a function',
+    message: 'The acme backend failed while uploading the bundle: x is not a function.',
     cause,
   });
 });
@@ -51,7 +51,7 @@ test('anything else is a failure of the backend, with its cause', async () => {
 test('what is thrown and is no error is told as it is', async () => {
   await expect(call('no luck')).rejects.toMatchObject({
     code: 'ERR_BACKEND_FAILED',
-    message: 'the acme backend failed while uploading the bundle: no luck',
+    message: 'The acme backend failed while uploading the bundle: no luck.',
     cause: 'no luck',
   });
 });
@@ -63,7 +63,7 @@ test.each([
 ])('%s is no backend error', async (_, error) => {
   await expect(call(error)).rejects.toMatchObject({
     code: 'ERR_BACKEND_FAILED',
-    message: 'the acme backend failed while uploading the bundle: lost',
+    message: 'The acme backend failed while uploading the bundle: lost.',
     details: undefined,
   });
 });

@@ -103,7 +103,7 @@ describe('the bundles of legacy', () => {
       code: 'ERR_RESPONSE_INVALID',
       exitCode: 7,
       suggestions: [
-        expect.stringContaining('check before retrying'),
+        expect.stringContaining('Check before retrying'),
         "mycli bundle:list --project 'my shop' --runtime-backend legacy",
       ],
     });

@@ -68,7 +68,7 @@ describe('a deployment on legacy', () => {
     await using server = await listing(page([], 0));
     const context = {...(await contextAt(server)), wait: false};
     const {deployment, warnings} = await deploy({bundleId: 5, targetSlug: 'a'}, context);
-    expect(deployment['before']).toEqual({unknown: 'the deployment was requested without waiting for it'});
+    expect(deployment['before']).toEqual({unknown: 'It was requested without waiting for it.'});
     expect(warnings).toEqual(['careful']);
     expect(server.requests.map(({method}) => method)).toEqual(['POST']);
   });
@@ -76,9 +76,9 @@ describe('a deployment on legacy', () => {
   test('is asked for also when that look fails, which is a warning', async () => {
     await using server = await listing({status: 400, body: {}});
     const {deployment, warnings} = await deploy({bundleId: 5, targetSlug: 'a'}, await contextAt(server));
-    const reason = expect.stringMatching(/^the deployments before it could not be read: .*400/) as string;
+    const reason = expect.stringMatching(/^The earlier deployments could not be read\. .*400/) as string;
     expect(deployment['before']).toEqual({unknown: reason});
-    expect(warnings).toEqual([expect.stringMatching(/^the deployment cannot be followed to its end: /), 'careful']);
+    expect(warnings).toEqual([expect.stringMatching(/^The deployment cannot be tracked\. /), 'careful']);
     expect(server.requests.map(({method}) => method)).toEqual(['GET', 'POST']);
   });
 
@@ -124,7 +124,7 @@ describe('a deployment on legacy', () => {
       code: 'ERR_RESPONSE_INVALID',
       exitCode: 7,
       suggestions: [
-        expect.stringContaining('check before retrying'),
+        expect.stringContaining('Check before retrying'),
         "mycli bundle:history --project 'my shop' --target a --runtime-backend legacy",
       ],
     });

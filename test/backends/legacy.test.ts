@@ -46,7 +46,7 @@ test('a v1 push sends the files that the patterns match, the parameters and the 
   expect(tar.toString('latin1')).toContain('my shop/bld/ssr.js');
   expect(result).toMatchObject({bundleId: 9, matches: {}});
   expect(result.warnings).toEqual(
-    expect.arrayContaining(['{"file":"a"}', 'ccOverrides does not apply: this is a v1 upload']),
+    expect.arrayContaining(['{"file":"a"}', 'ccOverrides has no effect on a v1 upload.']),
   );
 });
 

@@ -68,7 +68,9 @@ describe('the answers of a plugin', () => {
   ])('%s may not answer %o: the error names plugin, backend and member', async (member, answer, problem) => {
     await expect(call(answering(answer), member)).rejects.toMatchObject({
       code: 'ERR_BACKEND_FAILED',
-      message: expect.stringMatching(/^the acme backend of mycli-plugin-acme answered wrongly/) as string,
+      message: expect.stringMatching(
+        /^The acme backend of plugin mycli-plugin-acme returned an invalid result/,
+      ) as string,
       details: {backend: 'acme', plugin: 'mycli-plugin-acme'},
     });
     await expect(call(answering(answer), member)).rejects.toThrow(problem);
@@ -79,13 +81,13 @@ describe('the answers of a plugin', () => {
     ['upload', 'uploading'],
     ['uploadStream', 'uploading'],
     ['deploy', 'deploying'],
-    ['getDeployment', 'looking at a deployment'],
+    ['getDeployment', 'checking a deployment'],
     ['listBundles', 'listing bundles'],
     ['listDeployments', 'listing deployments'],
   ])('that are wrong are the fault of the plugin: of %s when %s', async (member, doing) => {
     const wrong = () => Promise.resolve({status: 5, items: 5});
     const failed = call(answering({}, {[member]: wrong}), member);
-    await expect(failed).rejects.toThrow(`of mycli-plugin-acme answered wrongly when ${doing}: `);
+    await expect(failed).rejects.toThrow(`of plugin mycli-plugin-acme returned an invalid result while ${doing}: `);
     await expect(failed).rejects.toMatchObject({
       suggestions: [expect.stringContaining('mycli-plugin-acme')],
       details: {problems: expect.not.arrayContaining(['']) as string[]},
@@ -177,7 +179,7 @@ describe('the answers of a plugin', () => {
     const backend = answering({}, {check: () => Promise.reject(new Error('no idea'))});
     await expect(call(backend, 'check')).rejects.toMatchObject({
       code: 'ERR_BACKEND_FAILED',
-      message: 'the acme backend failed while checking its configuration: no idea',
+      message: 'The acme backend failed while checking its configuration: no idea.',
     });
   });
 });
@@ -207,7 +209,7 @@ describe('the options of a plugin', () => {
     await expect(optionsOf(backend, {backendOptions: {token: 'canary-77'}})).rejects.toMatchObject({
       code: 'ERR_OPTION_INVALID',
       message:
-        'the options of the acme backend are wrong: retry.limit: must be a number; token: *** is too short; too few',
+        'The options of the acme backend are invalid: retry.limit: must be a number; token: *** is too short; too few.',
       suggestions: [expect.stringContaining('"backends.acme"')],
       details: {backend: 'acme', problems: expect.arrayContaining(['too few']) as string[]},
     });
@@ -219,7 +221,7 @@ describe('the options of a plugin', () => {
     };
     await expect(optionsOf(answering({}, schema(throwing)), {})).rejects.toMatchObject({
       code: 'ERR_BACKEND_FAILED',
-      message: 'the acme backend failed while checking its options: no schema',
+      message: 'The acme backend failed while checking its options: no schema.',
     });
   });
 

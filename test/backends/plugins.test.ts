@@ -65,7 +65,7 @@ describe('discovering the backends of plugins', () => {
       {signal: never},
     );
     expect(registrations.find((item) => item.backend.name === 'acme')?.plugin).toBe('a');
-    expect(failures).toEqual([{plugin: 'b', message: 'plugin b: a has a backend named "acme" already'}]);
+    expect(failures).toEqual([{plugin: 'b', message: 'Plugin b: the backend name "acme" is already taken by a.'}]);
   });
 
   test('leaves out a plugin that does not answer in time, and keeps the others', async () => {
@@ -75,7 +75,7 @@ describe('discovering the backends of plugins', () => {
     });
     expect(registry.has('acme')).toBe(true);
     expect(registry.failures).toEqual([
-      {plugin: 'a', message: 'plugin a: its mycli:backends hook failed: no answer within 0.05 s'},
+      {plugin: 'a', message: 'Plugin a: its mycli:backends hook failed: no answer within 0.05 s.'},
     ]);
   });
 
@@ -91,7 +91,7 @@ describe('discovering the backends of plugins', () => {
     const registry = await discoverBackends([half], {signal: never});
     expect(registry.has('acme')).toBe(true);
     expect(registry.failures.map(({message}) => message)).toEqual([
-      'plugin half: its mycli:backends hook failed: two lines',
+      'Plugin half: its mycli:backends hook failed: two lines.',
     ]);
   });
 
@@ -104,12 +104,16 @@ describe('discovering the backends of plugins', () => {
     ['what cannot be read', revoked.proxy, 'its mycli:backends hook failed'],
     ['a backend that cannot be read', {backends: [revoked.proxy]}, 'cannot be read'],
     ['options that are no schema', {backends: [backend('acme', {options: {}})]}, 'must be a Standard Schema'],
-    ['secrets that are no names', {backends: [backend('acme', {secrets: 'token'})]}, 'must be a list of names'],
+    [
+      'secrets that are no names',
+      {backends: [backend('acme', {secrets: 'token'})]},
+      'must be an array of option names',
+    ],
   ])('reports a hook that returns %s, with its plugin', async (_, result, problem) => {
     const {registrations, failures} = await discoverBackends([plugin('odd', result)], {signal: never});
     expect(registrations).toHaveLength(2);
     expect(failures).toEqual([{plugin: 'odd', message: expect.stringContaining(problem) as string}]);
-    expect(failures[0]?.message).toMatch(/^plugin odd: /);
+    expect(failures[0]?.message).toMatch(/^Plugin odd: /);
   });
 
   test('asking for a backend that is not there tells what plugins failed with', async () => {
@@ -118,7 +122,7 @@ describe('discovering the backends of plugins', () => {
     expect(() => registry.get('acme')).toThrow(
       expect.objectContaining({
         code: 'ERR_BACKEND_UNKNOWN',
-        suggestions: ['plugin broken: its mycli:backends hook failed: no luck'],
+        suggestions: ['Plugin broken: its mycli:backends hook failed: no luck.'],
       }),
     );
   });
@@ -166,7 +170,7 @@ describe('discovering the backends of plugins', () => {
     const {registrations, failures} = await discoverBackends([odd], {signal: never});
     expect(registrations).toHaveLength(2);
     expect(failures).toEqual(
-      problems.map((problem) => ({plugin: 'odd', message: `plugin odd: its mycli:backends hook ${problem}`})),
+      problems.map((problem) => ({plugin: 'odd', message: `Plugin odd: its mycli:backends hook ${problem}.`})),
     );
   });
 

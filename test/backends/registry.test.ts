@@ -49,7 +49,7 @@ describe('the registry of backends', () => {
     [
       'has an unknown capability',
       {...complete, capabilities: ['teleport']},
-      'a list of deploy, wait, list, history, download, delete',
+      'an array of deploy, wait, list, history, download, delete',
     ],
     ['has a capability that every object has', {...complete, capabilities: ['toString']}, 'capabilities must be'],
     ['has a capability that is no name', {...complete, capabilities: [['deploy']]}, 'capabilities must be'],
@@ -57,7 +57,7 @@ describe('the registry of backends', () => {
     ['has options that are none', {...complete, options: null}, 'options must be a Standard Schema'],
     ['has options of another kind', {...complete, options: {'~standard': {}}}, 'options must be a Standard Schema'],
     ['has options of no kind', {...complete, options: {'~standard': null}}, 'options must be a Standard Schema'],
-    ['has secrets that are no names', {...complete, secrets: ['token', 5]}, 'secrets must be a list of names'],
+    ['has secrets that are no names', {...complete, secrets: ['token', 5]}, 'secrets must be an array of option names'],
     ['has ids of an unknown kind', {...complete, bundleIds: 'uuid'}, 'bundleIds must be "number"'],
     ['deploys unknown formats', {...complete, deploysOnUpload: ['v3']}, 'deploysOnUpload must list v1, v2 or both'],
     ['uploads streams with no function', {...complete, uploadStream: {}}, 'uploadStream must be a function'],
@@ -72,7 +72,7 @@ describe('the registry of backends', () => {
     const registry = createBackendRegistry([{plugin: 'broken-plugin', backend}]);
     expect(registry.registrations).toHaveLength(2);
     expect(registry.failures).toHaveLength(1);
-    expect(registry.failures[0]?.message).toMatch(/^plugin broken-plugin: /);
+    expect(registry.failures[0]?.message).toMatch(/^Plugin broken-plugin: /);
     expect(registry.failures[0]?.plugin).toBe('broken-plugin');
     expect(registry.failures[0]?.message).toContain(problem);
   });
@@ -105,7 +105,7 @@ describe('the registry of backends', () => {
       },
     };
     expect(createBackendRegistry([{plugin: 'p', backend}]).failures).toEqual([
-      {plugin: 'p', message: 'plugin p: a backend cannot be read: no access'},
+      {plugin: 'p', message: 'Plugin p: a backend cannot be read: no access.'},
     ]);
   });
 
@@ -125,7 +125,7 @@ describe('the registry of backends', () => {
 
   test.each(['auto', 'api'])('the name "%s" is reserved', (name) => {
     const {failures} = createBackendRegistry([{plugin: 'p', backend: {...complete, name}}]);
-    expect(failures).toEqual([{plugin: 'p', message: `plugin p: the backend name "${name}" is reserved`}]);
+    expect(failures).toEqual([{plugin: 'p', message: `Plugin p: the backend name "${name}" is reserved.`}]);
   });
 
   test('the first of two backends with one name stands', () => {
@@ -135,7 +135,7 @@ describe('the registry of backends', () => {
     ]);
     expect(registry.get('acme').summary).toBe(complete.summary);
     expect(registry.failures).toEqual([
-      {plugin: 'second', message: 'plugin second: first has a backend named "acme" already'},
+      {plugin: 'second', message: 'Plugin second: the backend name "acme" is already taken by first.'},
     ]);
   });
 

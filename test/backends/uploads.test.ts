@@ -146,7 +146,7 @@ describe('an upload of v2', () => {
       code: 'ERR_RESPONSE_INVALID',
       exitCode: 7,
       suggestions: [
-        'The server may have carried it out; check before retrying:',
+        'The request may have been carried out. Check before retrying:',
         `mycli bundle:list --project 'my shop' --runtime-backend ${backend}`,
       ],
     });

@@ -70,7 +70,7 @@ test('what fails while it is written is passed on, and leaves nothing', async ()
   const full = Object.assign(new Error('ENOSPC: no space left on device, write'), {code: 'ENOSPC', syscall: 'write'});
   await expect(stageFile(path, 0o600, () => Promise.reject(full))).rejects.toMatchObject({
     code: 'ERR_OUTPUT',
-    message: `${path} cannot be written: no space left on device`,
+    message: `${path} cannot be written: no space left on device.`,
     cause: full,
   });
   expect(await readdir(folder)).toEqual(['file']);
@@ -84,6 +84,6 @@ test('a place that is gone is an error that names it', async () => {
   await rm(folder, {recursive: true});
   await expect(staged.place()).rejects.toMatchObject({
     code: 'ERR_OUTPUT',
-    message: `${path} cannot be written: no such file or directory`,
+    message: `${path} cannot be written: no such file or directory.`,
   });
 });

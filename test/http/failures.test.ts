@@ -210,9 +210,7 @@ describe('no connection at all', () => {
     const {http} = await testClient();
     const error = await rejection(http.get(server.origin.replace('http:', 'https:')));
     expect(error).toMatchObject({code: 'ERR_TLS', exitCode: 6});
-    expect(error.message).toMatch(
-      /^127\.0\.0\.1:\d+ and mycli cannot agree on a TLS connection: wrong version number$/,
-    );
+    expect(error.message).toMatch(/^Cannot establish a TLS connection to 127\.0\.0\.1:\d+: wrong version number\.$/);
     expect(error.suggestions.join()).not.toContain('NODE_EXTRA_CA_CERTS');
   });
 
@@ -471,7 +469,7 @@ describe('answers that are no answers', () => {
       await rejection(http.get(url, {headers}).then(readJson)),
     ];
     for (const error of errors) {
-      expect(error).toMatchObject({code: 'ERR_RESPONSE_INVALID', message: 'the answer to GET /x is not JSON'});
+      expect(error).toMatchObject({code: 'ERR_RESPONSE_INVALID', message: 'The response to GET /x is not JSON.'});
       expect(inspect(error, {depth: Infinity, showHidden: true})).not.toMatch(/secret/);
     }
   });

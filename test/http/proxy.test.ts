@@ -49,7 +49,7 @@ test('http goes through a proxy that speaks https, whose certificate is checked 
   const {http: refusing} = await testClient({env: {HTTP_PROXY: wrong.origin}});
   const error = await rejection(refusing.get(url, {https}));
   expect(error).toMatchObject({code: 'ERR_TLS'});
-  expect(error.message).toContain(`the certificate of the proxy 127.0.0.1:${wrong.port}`);
+  expect(error.message).toContain(`The certificate of the proxy 127.0.0.1:${wrong.port}`);
   expect(wrong.seen).toEqual([]);
 });
 
@@ -117,7 +117,7 @@ test('the certificate of an https proxy is checked before it learns anything', a
   const call = client.get(`https://${host}/x`, {https: {certificateAuthority: authority.cert}});
   const error = await rejection(call);
   expect(error).toMatchObject({code: 'ERR_TLS', exitCode: 6});
-  expect(error.message).toContain(`the certificate of the proxy 127.0.0.1:${proxy.port}`);
+  expect(error.message).toContain(`The certificate of the proxy 127.0.0.1:${proxy.port}`);
   expect(proxy.seen).toEqual([]);
   expect(remarks).toEqual([]);
 });
@@ -154,7 +154,7 @@ test('a proxy that refuses the tunnel is a network error, not an answer of the s
   const {http: client} = await testClient({env: {HTTPS_PROXY: proxy.origin.replace('http://', 'http://u:canary-pw@')}});
   const error = await rejection(client.post(`https://${host}/x`, createRequestBodies().json({})));
   expect(error).toMatchObject({code: 'ERR_NETWORK', exitCode: 6});
-  expect(error.message).toContain('the proxy answered 403');
+  expect(error.message).toContain('the proxy returned 403');
   expect(inspect(error, {depth: Infinity, showHidden: true})).not.toContain('canary-pw');
   expect(proxy.seen).toHaveLength(1);
 });
@@ -166,7 +166,7 @@ test.each(['http', 'https'])(
     const {http: client, remarks} = await testClient({env: {HTTP_PROXY: proxy, HTTPS_PROXY: proxy}});
     const error = await rejection(client.get(`${scheme}://${host}/x`));
     expect(error).toMatchObject({code: 'ERR_NETWORK'});
-    expect(error.message).toContain(proxy.replace('http://', 'cannot connect to the proxy '));
+    expect(error.message).toContain(proxy.replace('http://', 'Cannot connect to the proxy '));
     expect(remarks).toHaveLength(quick.maxRetries);
   },
 );
@@ -355,7 +355,7 @@ describe('proxyFor', () => {
       expect(() => proxyFor(new URL('https://a.test'), {HTTPS_PROXY: value})).toThrow(
         expect.objectContaining({
           code: 'ERR_OPTION_INVALID',
-          message: 'HTTPS_PROXY is not the URL of an HTTP proxy',
+          message: 'HTTPS_PROXY is not the URL of an HTTP proxy.',
         }),
       );
     },

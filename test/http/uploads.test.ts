@@ -172,7 +172,7 @@ describe('a server that answers while the body is still being sent, and closes',
     });
     const {http} = await testClient();
     const error = await rejection(http.post(`${server.origin}/upload`, largeUpload()));
-    expect(error.message).toContain('larger than the server accepts');
+    expect(error.message).toContain('more than the server accepts');
     expect(error.suggestions.join()).toContain('.bundleignore');
   });
 
@@ -297,8 +297,8 @@ describe('rate limits of the client', () => {
 
 describe('a source that does not hold what it promised', () => {
   test.each([
-    ['holds less', 90, 'now is only 90'],
-    ['holds more', 110, 'now is longer'],
+    ['holds less', 90, 'now has only 90'],
+    ['holds more', 110, 'now has more'],
   ])('%s: an error of the file, and the server never sees a whole request', async (_, actual, message) => {
     const server = await startRecordingServer(refuseFirst(0));
     const {http} = await testClient();

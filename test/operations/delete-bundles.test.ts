@@ -39,7 +39,7 @@ describe('deleting bundles', () => {
       status: 409,
       exitCode: 7,
       message: expect.stringMatching(
-        /^deleted: 1, 2; bundle 3 was not deleted: .*; bundle 9 was not deleted: /,
+        /^Deleted: 1, 2\. Bundle 3 was not deleted: .* Bundle 9 was not deleted: /,
       ) as string,
       details: {deleted: [1, 2], failed: [{bundleId: 3}, {bundleId: 9}], notTried: []},
     });
@@ -77,9 +77,9 @@ describe('deleting bundles', () => {
     const options = {...service.connection, preference: 'legacy', bundleIds: [1]} as const;
     await expect(deleteBundles(options, host)).rejects.toMatchObject({
       exitCode: 10,
-      message: expect.stringContaining('bundle 1 may have been deleted') as string,
+      message: expect.stringContaining('Bundle 1 may have been deleted') as string,
     });
-    expect(details).toEqual([expect.stringContaining('bundle 1 may have been deleted')]);
+    expect(details).toEqual([expect.stringContaining('Bundle 1 may have been deleted')]);
     expect(await left(service)).toEqual([]);
   });
 

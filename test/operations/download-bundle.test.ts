@@ -101,7 +101,7 @@ describe('a download', () => {
     }
     await expect(downloaded).rejects.toMatchObject({
       code: 'ERR_RESPONSE_INVALID',
-      message: expect.stringContaining(`its sha256 is ${right}, and the backend reports ${sha256}`) as string,
+      message: expect.stringContaining(`its sha256 is ${right}, but the backend reports ${sha256}`) as string,
     });
     expect(await filesIn(service)).toEqual(['build', 'whole']);
   });
@@ -146,6 +146,7 @@ describe('a download', () => {
     await expect(download(service, {preference: 'auto'})).rejects.toMatchObject({
       code: 'ERR_CAPABILITY_UNSUPPORTED',
       suggestions: [
+        expect.stringContaining('backend:list'),
         expect.stringContaining('legacy backend'),
         expect.stringContaining('--runtime-backend legacy') as string,
       ],

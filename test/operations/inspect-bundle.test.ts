@@ -28,7 +28,7 @@ describe('looking into an archive file', () => {
         ssrShared: [{pattern: 'static/*', files: 2}],
       },
       problems: [
-        'the ssrOnly pattern "missing/*" matches no file',
+        'The ssrOnly pattern "missing/*" matches no file.',
         expect.stringContaining('may hold secrets: .env') as string,
       ],
     });
@@ -56,7 +56,7 @@ describe('looking into an archive file', () => {
     expect(inspection).toMatchObject({format: 'v1', matches: {ssrOnly: [], ssrShared: []}});
     expect(inspection.config).toBeUndefined();
     expect(inspection.files.map(({path}) => path)).toEqual(['ssr.js', 'static/app.css', 'static/index.html']);
-    expect(inspection.problems).toEqual([expect.stringContaining('does not hold its configuration') as string]);
+    expect(inspection.problems).toEqual([expect.stringContaining('does not contain its configuration') as string]);
   });
 
   test('that is none, or a folder, is refused', async () => {

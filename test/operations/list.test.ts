@@ -59,7 +59,7 @@ describe('collecting pages', () => {
       await expect(collectPages({limit: Infinity, offset: 0}, ignoring)).rejects.toMatchObject({
         code: 'ERR_RESPONSE_INVALID',
         exitCode: 7,
-        message: expect.stringContaining('what follows the first 200') as string,
+        message: expect.stringContaining('only the first 200') as string,
       });
       expect(asked).toHaveLength(2);
       expect((await collectPages({limit: 200, offset: 0}, ignoring)).items).toHaveLength(200);
@@ -76,7 +76,7 @@ describe('collecting pages', () => {
       };
       await expect(collectPages({limit: Infinity, offset: 0}, silent)).rejects.toMatchObject({
         code: 'ERR_RESPONSE_INVALID',
-        message: `the server reports 450 entries, but sends none from ${given} on`,
+        message: `The server reports 450 entries, but sends none from ${given} on.`,
       });
     },
   );

@@ -90,13 +90,13 @@ describe('a list that is redrawn', () => {
 
   test('keeps details above the progress, and stops counting when the step ends', () => {
     const {task, view} = redrawn();
-    view.detail('latest is bundle 3');
+    view.detail('Latest bundle: 3');
     view.countdown((leftMs) => String(leftMs), 60_000);
     view.end();
     const {output} = task;
     vi.advanceTimersByTime(5000);
     expect(task.output).toBe(output);
-    expect(output).toMatch(/^latest is bundle 3\n/);
+    expect(output).toMatch(/^Latest bundle: 3\n/);
   });
 
   test('says how long the step took, done or failed', () => {
@@ -140,6 +140,6 @@ describe('progress in words', () => {
   test('of waiting for the target is who has it', () => {
     const {lines, onProgress} = shown();
     onProgress({phase: 'slot', transferred: 0, description: 'bundle 3 is being deployed to staging'});
-    expect(lines).toEqual([['waiting: bundle 3 is being deployed to staging', undefined]]);
+    expect(lines).toEqual([['Waiting: bundle 3 is being deployed to staging', undefined]]);
   });
 });

@@ -51,7 +51,7 @@ export const apiBackend = defineBackend<ApiBackendOptions>({
     if (!connection) return Promise.resolve({configured: false, missing: options.missing ?? ['apiConnection']});
     const {organizationId} = connection;
     const missing = [
-      ...(organizationId.length <= 32 && isSegment(organizationId) ? [] : ['an organization id of 1 to 32 characters']),
+      ...(organizationId.length <= 32 && isSegment(organizationId) ? [] : ['an organization ID of 1 to 32 characters']),
       ...missingIdentifier('project slug', projectSlug),
       ...missingIdentifier('target slug', targetSlug),
     ];
@@ -82,7 +82,7 @@ export const apiBackend = defineBackend<ApiBackendOptions>({
       if (deploymentId === undefined) {
         throw createError(
           'ERR_RESPONSE_INVALID',
-          'the api backend accepted the deployment, but the response omitted a deployment id',
+          'The api backend accepted the deployment, but its response has no deployment ID.',
         );
       }
       const status = statusOf(answer);
@@ -93,7 +93,7 @@ export const apiBackend = defineBackend<ApiBackendOptions>({
   async getDeployment({deploymentId, targetSlug}, context) {
     const {http, base} = connect(context);
     const id = deploymentIdOf({deploymentId});
-    if (id === undefined) throw createError('ERR_OPTION_INVALID', 'the deployment has no id from the api backend');
+    if (id === undefined) throw createError('ERR_OPTION_INVALID', 'The deployment has no ID from the api backend.');
     const url = `${deployments(base, String(targetSlug), context)}/${encodeURIComponent(id)}`;
     const response = await http.get(url);
     const {answer, raw} = readAnswer(response);
@@ -127,12 +127,12 @@ const page = {rows: 'data', total: 'total'};
 
 function missingIdentifier(what: string, value: string | undefined): readonly string[] {
   if (value === undefined || identifier.test(value)) return [];
-  return [`a ${what} of lower-case letters, digits and inner dashes, which "${value}" is not`];
+  return [`a ${what} of lowercase letters, digits and inner hyphens, not "${value}"`];
 }
 
 function connect(context: Context): {readonly http: Context['http']; readonly base: string} {
   const {connection} = context.options;
-  if (!connection) throw createError('ERR_CREDENTIALS_MISSING', 'the api backend has no connection');
+  if (!connection) throw createError('ERR_CREDENTIALS_MISSING', 'The api backend has no connection.');
   const origin = normalizeOrigin('api origin', connection.origin);
   const organization = encodeURIComponent(connection.organizationId);
   return {
@@ -166,7 +166,7 @@ function statusOf(answer: Answer): DeploymentStatus {
   if (status !== 'unknown') return status;
   throw createError(
     'ERR_RESPONSE_INVALID',
-    `the api backend answered an unknown deployment status: ${JSON.stringify(answer['status'])}`,
+    `The api backend returned an unknown deployment status: ${JSON.stringify(answer['status'])}.`,
   );
 }
 

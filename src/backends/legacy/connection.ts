@@ -40,7 +40,7 @@ export function connect({options, env, http}: LegacyContext): LegacyConnection {
   if (address === undefined || options.auth === undefined) {
     throw createError(
       'ERR_CREDENTIALS_MISSING',
-      `the legacy backend misses ${missingOptions(options, env).join(' and ')}`,
+      `The legacy backend is not configured: missing ${missingOptions(options, env).join(' and ')}.`,
     );
   }
   const origin = normalizeOrigin('origin', address);

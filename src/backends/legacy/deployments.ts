@@ -23,6 +23,7 @@ import type {
   ListResult,
 } from '../contract.js';
 import {connect, type LegacyContext} from './connection.js';
+import {asSentence} from '../../errors/sentence.js';
 
 /**
  * The newest deployment before ours, for this protocol has no deployment ids: ours is a later one with our bundle.
@@ -78,13 +79,14 @@ export async function noteBefore(
   targetSlug: string,
   context: LegacyContext,
 ): Promise<{readonly before: Before; readonly warnings: readonly string[]}> {
-  if (!context.wait) return {before: {unknown: 'the deployment was requested without waiting for it'}, warnings: []};
+  if (!context.wait) return {before: {unknown: 'It was requested without waiting for it.'}, warnings: []};
   try {
     return {before: await newestDeployment(targetSlug, context), warnings: []};
   } catch (error) {
     context.signal.throwIfAborted();
-    const unknown = `the deployments before it could not be read: ${error instanceof Error ? error.message : String(error)}`;
-    return {before: {unknown}, warnings: [`the deployment cannot be followed to its end: ${unknown}`]};
+    const reason = asSentence(error instanceof Error ? error.message : String(error));
+    const unknown = `The earlier deployments could not be read. ${reason}`;
+    return {before: {unknown}, warnings: [`The deployment cannot be tracked. ${unknown}`]};
   }
 }
 
@@ -95,11 +97,11 @@ async function newestDeployment(targetSlug: string, context: LegacyContext): Pro
   const {items, total} = readPage(response, page, (row) => row);
   if (items.length === 0) {
     if (total === undefined || total === 0) return 'none';
-    throw wrongAnswer(response, 'has no rows, but tells of some');
+    throw wrongAnswer(response, 'has a total above 0, but no items');
   }
   const [first] = items;
   if (first !== undefined && Number.isNaN(createdTime(first)))
-    throw wrongAnswer(response, 'has a row without created_at');
+    throw wrongAnswer(response, 'has an item without "created_at"');
   const isWhole = total === undefined ? items.length !== 2 : items.length >= total;
   if (!isWhole && !isNewestFirst(items)) throw wrongAnswer(response, 'does not list the newest deployment first');
   const createdAt = items
@@ -115,7 +117,7 @@ export async function findDeployment(deployment: DeploymentRef, context: LegacyC
   if (isUnknown(before)) {
     throw createError(
       'ERR_OUTCOME_UNKNOWN',
-      `the state of the deployment of bundle ${String(bundleId)} cannot be told: ${before.unknown}`,
+      `The state of the deployment of bundle ${String(bundleId)} is unknown. ${before.unknown}`,
       {suggestions: ["Check the target on the hosting service's website."]},
     );
   }
@@ -163,7 +165,7 @@ function parseBefore(value: unknown): Before {
   if (value === 'none') return value;
   const {createdAt, count, unknown} = asRecord(value);
   if (typeof createdAt === 'string' && !Number.isNaN(Date.parse(createdAt))) return {createdAt, count: asNumber(count)};
-  return {unknown: asText(unknown) ?? 'the deployments before it were not noted'};
+  return {unknown: asText(unknown) ?? 'The deployments before it were not recorded.'};
 }
 
 async function fetchDeployments(targetSlug: string, range: ListRange, context: LegacyContext) {
@@ -177,7 +179,7 @@ function deploymentItem(row: Answer, targetSlug: string): DeploymentItem {
   const bundle = asRecord(row['bundle']);
   const bundleId = numericId(bundle['id']);
   return {
-    deployment: {bundleId, targetSlug, before: {unknown: 'it was read from a list'}},
+    deployment: {bundleId, targetSlug, before: {unknown: 'It was read from a list.'}},
     bundleId,
     status: listedStatus(row),
     message: asText(bundle['message']),
@@ -199,7 +201,7 @@ function statusOf(row: Answer): DeploymentStatus {
   if (status !== 'unknown') return status;
   throw createError(
     'ERR_RESPONSE_INVALID',
-    `the legacy backend answered an unknown deployment status: ${JSON.stringify(row['status'])}`,
+    `The legacy backend returned an unknown deployment status: ${JSON.stringify(row['status'])}.`,
   );
 }
 

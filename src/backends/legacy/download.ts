@@ -14,7 +14,7 @@ export async function downloadArchive(request: DownloadRequest, context: LegacyC
   const id = requestedBundleId(request.bundleId, 'legacy');
   const response = await http.get(url('projects', context.projectSlug, 'bundles', String(id), 'download'));
   const address = httpUrl(asText(asRecord(readJson(response))['download_url']));
-  if (address === undefined) throw wrongAnswer(response, 'has no http(s) address as "download_url"');
+  if (address === undefined) throw wrongAnswer(response, 'has no http(s) URL in "download_url"');
   const archive = await openArchive(address, request, context);
   await pipeline(archive, request.writeTo, {signal: context.signal});
 }
@@ -45,7 +45,11 @@ async function openArchive(
       await once(archive, 'response');
       if (failures.length > 0) throw failures[0];
       const start = startOf(archive.response, resume);
-      if (start === undefined) throw createError('ERR_RESPONSE_INVALID', 'the server sent another part of the archive');
+      if (start === undefined)
+        throw createError(
+          'ERR_RESPONSE_INVALID',
+          'The server sent a different part of the archive than was requested.',
+        );
       onStart?.(start);
       return archive;
     } catch (error) {

@@ -9,6 +9,7 @@ import {readTextFile} from '../../modules/load-module.js';
 import {archivedConfigSchema, configJson} from '../config/content-schema.js';
 import {describeProblems, fieldProblems, matchModeSchema} from '../option-schemas.js';
 import type {Bundle, BundleFile, BundleFileCategory, BundleContent, PackResult} from '../types.js';
+import {asSentence} from '../../errors/sentence.js';
 
 /** What stands beside an archive: all that there is to know of it. */
 export interface BundleManifest extends Omit<Bundle, 'path' | 'files' | 'createReadStream' | 'read'> {
@@ -30,7 +31,7 @@ interface ManifestFile {
   readonly linkTarget?: string | undefined;
 }
 
-const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 digest, hex'));
+const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 digest in hexadecimal'));
 const bytes = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
 const manifestSchema = v.object({
@@ -136,8 +137,10 @@ export async function readManifest(archivePath: string): Promise<BundleManifest 
 }
 
 function invalidManifest(path: string, reason: string, cause?: unknown): Error {
-  return createError('ERR_ARCHIVE_INVALID', `the manifest ${path} is not valid: ${reason}`, {
-    suggestions: ['Build the archive again. Without its manifest, a v2 archive can still be pushed.'],
+  return createError('ERR_ARCHIVE_INVALID', asSentence(`The manifest ${path} is invalid: ${reason}`), {
+    suggestions: [
+      'Build the archive again with mycli bundle:build. A v2 archive can also be pushed without its manifest.',
+    ],
     cause,
   });
 }

@@ -4,6 +4,7 @@ import {createError, type RuntimeCliError} from '../../errors/index.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {showPath} from '../files/entry-names.js';
 import {slabBytes, type ReadMemory} from './memory.js';
+import {asSentence} from '../../errors/sentence.js';
 
 /** A file as it was planned. */
 export interface PlannedFile {
@@ -99,9 +100,9 @@ export async function* readChunks(
 }
 
 function verifyStats(file: PlannedFile, stats: Stats): void {
-  if (!stats.isFile()) throw changedError(file, 'it is no regular file any more');
+  if (!stats.isFile()) throw changedError(file, 'it is no longer a regular file');
   verifySize(file, stats.size);
-  if (stats.mtimeMs !== file.modifiedMs) throw changedError(file, 'it was written to since the build was scanned');
+  if (stats.mtimeMs !== file.modifiedMs) throw changedError(file, 'it was modified after the build was scanned');
 }
 
 /**
@@ -111,29 +112,29 @@ function verifyStats(file: PlannedFile, stats: Stats): void {
 function verifyUntouched(file: PlannedFile, before: Stats, after: Stats): void {
   verifySize(file, after.size);
   const same = after.mtimeMs === before.mtimeMs && after.ctimeMs === before.ctimeMs && after.ino === before.ino;
-  if (!same) throw changedError(file, 'it was written to while it was read');
+  if (!same) throw changedError(file, 'it was modified while it was being read');
 }
 
 function verifySize(file: PlannedFile, size: number): void {
   if (size === file.size) return;
   const what = size > file.size ? 'grew' : 'shrank';
-  throw changedError(file, `it ${what}; it had ${String(file.size)} bytes when the build was scanned`);
+  throw changedError(file, `it ${what} from ${String(file.size)} bytes`);
 }
 
 function unreadableError(file: PlannedFile, error: unknown): unknown {
   const code = systemCode(error);
   if (code === undefined) return error;
-  if (code === 'ENOENT' || code === 'ENOTDIR') return changedError(file, 'it vanished', error);
+  if (code === 'ENOENT' || code === 'ENOTDIR') return changedError(file, 'it disappeared', error);
   if (code === 'ELOOP') return changedError(file, 'it became a symbolic link', error);
-  return createError('ERR_FILE_CHANGED', `${showPath(file.source)} cannot be read: ${reasonOf(error)}`, {
-    suggestions: ['Make the file readable, or leave it out with --ignore PATTERN.'],
+  return createError('ERR_FILE_CHANGED', asSentence(`${showPath(file.source)} cannot be read: ${reasonOf(error)}`), {
+    suggestions: ['Make the file readable, or exclude it with --ignore PATTERN.'],
     cause: error,
   });
 }
 
 function changedError({source}: PlannedFile, what: string, cause?: unknown): RuntimeCliError {
-  return createError('ERR_FILE_CHANGED', `${showPath(source)} changed while the bundle was built: ${what}`, {
-    suggestions: ['Wait until whatever writes to the build directory has ended, then try again.'],
+  return createError('ERR_FILE_CHANGED', `${showPath(source)} changed while the bundle was being built: ${what}.`, {
+    suggestions: ['Wait for other programs to finish writing to the build directory, then try again.'],
     details: {file: source},
     cause,
   });

@@ -181,8 +181,8 @@ function isArchive(head: Buffer): boolean {
 }
 
 function foreignError(path: string, what: string): Error {
-  return createError('ERR_OUTPUT', `${path} exists and is not ${what} of a bundle: it was not replaced`, {
-    suggestions: ['Write the bundle elsewhere with --output FILE, or pass --force to replace the file.'],
+  return createError('ERR_OUTPUT', `${path} exists and is not ${what} of a bundle, so it was not replaced.`, {
+    suggestions: ['Pass --output FILE to write the bundle elsewhere, or --force to replace the file.'],
     details: {path},
   });
 }

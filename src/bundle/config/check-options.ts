@@ -4,6 +4,7 @@ import {hasControlCharacter, characterCount, entryNameProblem} from '../files/en
 import {compressionLevelSchema, fieldProblems, matchModes, matchModeSchema} from '../option-schemas.js';
 import type {BundleFormat, BundleV2MatchMode, BundleV2Metadata} from '../types.js';
 import {contentSchema} from './content-schema.js';
+import {asSentence} from '../../errors/sentence.js';
 
 /** What goes into a bundle, and how it is described. */
 export interface BundleContentOptions {
@@ -78,7 +79,7 @@ function slugMessage(value: unknown): string | undefined {
   if (typeof value !== 'string') return 'must be a string';
   if (value === '') return 'must not be empty';
   if (value === '.' || value === '..') return `must not be "${value}"`;
-  if (/[/\\]/.test(value)) return `must not contain / or \\, as "${value}" does`;
+  if (/[/\\]/.test(value)) return `must not contain / or \\, unlike "${value}"`;
   if (hasControlCharacter(value)) return 'must not contain control characters';
   return undefined;
 }
@@ -118,7 +119,7 @@ export function optionProblemsError(problems: readonly OptionProblem[]): Runtime
   const onlyPatterns = problems.every(({option}) => /^ssr(?:Only|Shared)\b/.test(option));
   return createError(
     onlyPatterns ? 'ERR_PATTERN_INVALID' : 'ERR_OPTION_INVALID',
-    problems.map(({option, message}) => `${option} ${message}`).join('; '),
+    asSentence(problems.map(({option, message}) => `${option} ${message}`).join('; ')),
     {
       suggestions: problems.flatMap(({suggestion}) => (suggestion === undefined ? [] : [suggestion])),
       details: {problems},
@@ -138,7 +139,7 @@ function slugProblems({format, projectSlug}: BundlePlanOptions): readonly Option
     return [
       {
         option,
-        message: 'is needed for a v1 bundle: its entries are named after it',
+        message: 'is required for a v1 bundle, whose entries are named after it',
         suggestion: 'Pass --project <slug>.',
       },
     ];
@@ -147,7 +148,7 @@ function slugProblems({format, projectSlug}: BundlePlanOptions): readonly Option
   if (problem) return [problem];
   // The archive library takes such a beginning for a drive and cuts it off.
   if (format === 'v1' && /^\w+:/.test(projectSlug)) {
-    return [{option, message: `must not begin like a drive in a v1 bundle, as "${projectSlug}" does`}];
+    return [{option, message: `must not start with a drive such as "c:" in a v1 bundle, unlike "${projectSlug}"`}];
   }
   return [];
 }
@@ -168,7 +169,7 @@ export function messageProblems(message: unknown): readonly OptionProblem[] {
   return [
     {
       option,
-      message: `has ${String(length)} characters; ${String(maxMessage)} are allowed`,
+      message: `must have at most ${String(maxMessage)} characters, not ${String(length)}`,
       suggestion: 'Shorten the message.',
     },
   ];
@@ -204,9 +205,8 @@ function entryPathMessage(value: string): string | undefined {
   const name = entryNameProblem(value);
   if (name !== undefined) return name;
   const parts = value.split('/');
-  if (parts.includes('..')) return `must not contain .., as "${value}" does`;
-  if (parts.includes('.') || parts.includes(''))
-    return `must be written without "." and empty parts, unlike "${value}"`;
+  if (parts.includes('..')) return `must not contain "..", unlike "${value}"`;
+  if (parts.includes('.') || parts.includes('')) return `must not contain "." or empty segments, unlike "${value}"`;
   return undefined;
 }
 
@@ -243,7 +243,7 @@ function epochProblems(epoch: string | undefined): readonly OptionProblem[] {
     {
       option: 'SOURCE_DATE_EPOCH',
       message: `must be a number of seconds since 1970, not "${epoch}"`,
-      suggestion: 'Correct or unset the environment variable SOURCE_DATE_EPOCH.',
+      suggestion: 'Correct or unset SOURCE_DATE_EPOCH.',
     },
   ];
 }

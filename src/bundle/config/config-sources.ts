@@ -9,6 +9,7 @@ import {describeProblems, fieldProblems} from '../option-schemas.js';
 import type {BundlePlanOptions} from './check-options.js';
 import {diskConfigSchema, serverConfigKeys, serverConfigSchema} from './content-schema.js';
 import type {BundleConfig} from '../types.js';
+import {asSentence} from '../../errors/sentence.js';
 
 /** What one source says about a bundle's configuration. */
 export interface ConfigSource {
@@ -67,8 +68,8 @@ function exportedConfig(exported: Readonly<Record<string, unknown>>, path: strin
   if ('config' in exported) return exported['config'];
   const value = exported['default'];
   if (typeof value === 'object' && value !== null) return 'config' in value ? value.config : value;
-  throw createError('ERR_CONFIG_INVALID', `${path} exports no configuration`, {
-    suggestions: ['Export an object, as the default export or by the name config.'],
+  throw createError('ERR_CONFIG_INVALID', `${path} does not export a configuration.`, {
+    suggestions: ['Export an object, either as the default export or as config.'],
   });
 }
 
@@ -77,7 +78,7 @@ function refuseMisspelledKeys(config: unknown, path: string): void {
   for (const key of Object.keys(config ?? {})) {
     const meant = serverConfigKeys.includes(key) ? undefined : nearest(key, serverConfigKeys);
     if (meant === undefined) continue;
-    throw createError('ERR_CONFIG_INVALID', `${path} has the unknown key ${key}`, {
+    throw createError('ERR_CONFIG_INVALID', `${path} has an unknown key: ${key}.`, {
       suggestions: [`Did you mean ${meant}?`],
     });
   }
@@ -91,8 +92,8 @@ function parseConfig<Schema extends v.GenericSchema>(
   const result = v.safeParse(schema, value);
   if (result.success) return result.output;
   const problems = fieldProblems(result.issues);
-  throw createError('ERR_CONFIG_INVALID', `${path} is not valid: ${describeProblems(problems)}`, {
-    suggestions: ['Correct the file.'],
+  throw createError('ERR_CONFIG_INVALID', asSentence(`${path} is invalid: ${describeProblems(problems)}`), {
+    suggestions: ['Correct the file. Run mycli help config for its settings.'],
     details: {file: path, problems},
   });
 }
@@ -101,8 +102,8 @@ function jsonOf(text: string, path: string): unknown {
   try {
     return parseJson(text);
   } catch (error) {
-    throw createError('ERR_CONFIG_INVALID', `${path} is not valid JSON: ${reasonOf(error)}`, {
-      suggestions: ['Build the application again, or correct the file.'],
+    throw createError('ERR_CONFIG_INVALID', asSentence(`${path} is not valid JSON: ${reasonOf(error)}`), {
+      suggestions: ['Correct the file, or build the application again.'],
       cause: error,
     });
   }
@@ -130,7 +131,7 @@ async function firstFile(paths: readonly string[]): Promise<string | undefined> 
 }
 
 function unreadable(path: string, error: unknown): Error {
-  return createError('ERR_CONFIG_INVALID', `${path} cannot be read: ${reasonOf(error)}`, {cause: error});
+  return createError('ERR_CONFIG_INVALID', asSentence(`${path} cannot be read: ${reasonOf(error)}`), {cause: error});
 }
 
 function showFile(path: string, cwd: string): string {

@@ -65,14 +65,15 @@ const patterns = v.pipe(
 
 const ssrOnly = v.pipe(
   patterns,
-  v.check((list) => list.some((pattern) => !isExclusion(pattern)), 'must name at least one server-only file'),
+  v.check((list) => list.some((pattern) => !isExclusion(pattern)), 'must have at least one pattern'),
 );
 
 const ssrParameters = v.pipe(
   objectSchema,
   v.check(
     (parameters) => notJson(parameters, '') === undefined,
-    (issue) => `holds what JSON cannot carry, at ${notJson(issue.input, 'ssrParameters') ?? 'ssrParameters'}`,
+    (issue) =>
+      `contains a value that JSON cannot represent, at ${notJson(issue.input, 'ssrParameters') ?? 'ssrParameters'}`,
   ),
 );
 
@@ -80,7 +81,7 @@ const bundleMetadata = v.pipe(
   objectSchema,
   v.object({
     dependencies: v.optional(dependenciesSchema),
-    ccOverrides: v.optional(v.array(v.string('must be a string'), 'must be an array of ids')),
+    ccOverrides: v.optional(v.array(v.string('must be a string'), 'must be an array of IDs')),
   }),
 );
 

@@ -6,6 +6,7 @@ import {createError} from '../../errors/index.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {readTextFile} from '../../modules/load-module.js';
 import {dependenciesSchema} from '../option-schemas.js';
+import {asSentence} from '../../errors/sentence.js';
 
 /** Git answers at once; a file system that hangs must not hold up a push. */
 const gitTimeoutMs = 5000;
@@ -93,9 +94,15 @@ export async function readDeclaredDependencies(projectDirectory: string): Promis
     // As npm has it: of a package that is in both, the one that the application runs with counts.
     return {...devDependencies, ...dependencies};
   } catch (error) {
-    throw createError('ERR_CONFIG_INVALID', `the dependencies in ${path} cannot be read: ${reasonOf(error)}`, {
-      suggestions: ['Name the directory that has it with --project-directory, or pass --dependencies JSON or @FILE.'],
-      cause: error,
-    });
+    throw createError(
+      'ERR_CONFIG_INVALID',
+      asSentence(`The dependencies in ${path} cannot be read: ${reasonOf(error)}`),
+      {
+        suggestions: [
+          'Pass --project-directory DIR for the folder that contains it, or pass --dependencies with JSON or @FILE.',
+        ],
+        cause: error,
+      },
+    );
   }
 }

@@ -40,8 +40,8 @@ export function cacheWarnings(files: readonly BundleFile[]): string[] {
   }
   return [...caches].map(
     ([folder, cache]) =>
-      `the build contains a framework's cache, ${showPath(folder)} (${describeSize(cache.bytes)}, ` +
-      `files: ${String(cache.files)}); leave it out with --ignore '/${folder}'`,
+      `The build contains a framework's cache, ${showPath(folder)} (${describeSize(cache.bytes)}, ` +
+      `files: ${String(cache.files)}). Pass --ignore '/${folder}' to exclude it.`,
   );
 }
 
@@ -70,14 +70,14 @@ export async function layoutWarnings(
     ...(ignored.length === 0
       ? []
       : [
-          `package.json sets ${ignored.map((key) => `mobify.${key}`).join(' and ')}, which mycli does not read: ` +
-            `the defaults apply. Move them to config.server.ts, or pass ${flags}`,
+          `package.json sets ${ignored.map((key) => `mobify.${key}`).join(' and ')}, which mycli does not read, so the ` +
+            `defaults apply. Move the patterns to config.server.ts, or pass ${flags}.`,
         ]),
     ...(stray.length === 0
       ? []
       : [
-          `neither server-only nor shared, by the defaults: ${strayNames(stray)}. ` +
-            `If the server runs or imports them, set ${byDefault.join(' or ')} (${flags})`,
+          `The default patterns make these files neither server-only nor shared: ${strayNames(stray)}. ` +
+            `If the server runs or imports them, set ${byDefault.join(' or ')} (${flags}).`,
         ]),
   ];
 }
@@ -129,10 +129,10 @@ export function verifyEntryPoints({config, sources}: ResolvedSettings, {files, i
 function ignoredError({path, rule}: {readonly path: string; readonly rule: string}, pattern: string): Error {
   return createError(
     'ERR_IGNORED_ENTRY',
-    `the ignore rule "${rule}" leaves out ${showPath(path)}, and with it all that the ssrOnly pattern "${pattern}" matches`,
+    `The ignore rule "${rule}" excludes ${showPath(path)}, and with it everything that the ssrOnly pattern "${pattern}" matches.`,
     {
       suggestions: [
-        'Correct the rule (--ignore, .bundleignore), or name other server-only files with --ssr-only GLOB.',
+        'Correct the rule in .bundleignore or --ignore, or pass --ssr-only GLOB to choose other server-only files.',
       ],
       details: {path, rule, pattern},
     },
@@ -142,12 +142,12 @@ function ignoredError({path, rule}: {readonly path: string; readonly rule: strin
 function missingError(looksStatic: boolean): Error {
   return createError(
     'ERR_SSR_ENTRY_MISSING',
-    `the build has no server-only file: looked for ${defaultPatterns.ssrOnly.join(', ')}`,
+    `The build has no server-only file. Looked for ${defaultPatterns.ssrOnly.join(', ')}.`,
     {
       suggestions: [
         ...(looksStatic ? ['For a static site, pass --static or set static: true in mycli.config.'] : []),
-        'Name the server-only files with --ssr-only GLOB.',
-        'Check that --build-directory is the right one.',
+        'Pass --ssr-only GLOB to choose the server-only files.',
+        'Check that --build-directory is correct.',
       ],
     },
   );
@@ -186,8 +186,8 @@ export function unmatchedWarnings(
         yield;
         compared += pattern.length * paths.length;
         const near = compared > maxCompared ? undefined : nearestFile(pattern, paths);
-        const hint = near === undefined ? '' : `; the nearest is "${near}"`;
-        warnings.push(`the ${setting} pattern "${pattern}" matches no file${hint}`);
+        const hint = near === undefined ? '' : `. The closest is "${near}"`;
+        warnings.push(`The ${setting} pattern "${pattern}" matches no file${hint}.`);
       }
     }
     return warnings;
@@ -196,7 +196,7 @@ export function unmatchedWarnings(
 }
 
 /** What to do about patterns that a server in strict mode refuses. */
-const strictAdvice = 'Correct the pattern, or pass --match-mode ignore_missing: a strict server refuses the bundle.';
+const strictAdvice = 'A strict server refuses the bundle: correct the pattern, or pass --match-mode ignore_missing.';
 
 /** The warnings of a v2 bundle that a server in strict mode refuses; it is the server that matches. */
 export async function strictWarnings(
@@ -206,7 +206,7 @@ export async function strictWarnings(
   if (matchMode !== 'strict') return [];
   const paths = files.map(({path}) => path);
   const warnings = await patternWarnings(config, paths, signal);
-  return warnings.map((warning) => `${warning}. ${strictAdvice}`);
+  return warnings.map((warning) => `${warning} ${strictAdvice}`);
 }
 
 /** The file that a pattern was probably meant to match: one of a similar name, or in a folder of a similar name. */

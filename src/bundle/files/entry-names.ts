@@ -3,8 +3,8 @@
  * what patterns, servers and other systems would read differently.
  */
 export function entryNameProblem(path: string): string | undefined {
-  if (hasControlCharacter(path)) return 'has a control character or a line break in its name';
-  if (path.includes('\\')) return 'has a backslash in its name, which archives take for a /';
+  if (hasControlCharacter(path)) return 'has a control character or line break in its name';
+  if (path.includes('\\')) return 'has a backslash in its name, which archive tools read as a slash';
   return undefined;
 }
 

@@ -158,7 +158,7 @@ export function patternListProblem(patterns: readonly string[]): string | undefi
 function matchers(patterns: readonly string[], budget: Budget): readonly ((path: string) => boolean)[] {
   const problem = patternListProblem(patterns);
   if (problem !== undefined) {
-    throw createError('ERR_PATTERN_INVALID', `the list of patterns ${problem}`, {
+    throw createError('ERR_PATTERN_INVALID', `The list of patterns ${problem}.`, {
       suggestions: ['Use fewer patterns, such as server/**.'],
     });
   }
@@ -166,7 +166,7 @@ function matchers(patterns: readonly string[], budget: Budget): readonly ((path:
     const matches = matcher(pattern, budget);
     if (typeof matches !== 'string') return matches;
     const shown = JSON.stringify(pattern.length > 100 ? `${pattern.slice(0, 100)}...` : pattern);
-    throw createError('ERR_PATTERN_INVALID', `the pattern ${shown} ${matches}`);
+    throw createError('ERR_PATTERN_INVALID', `The pattern ${shown} ${matches}.`);
   });
 }
 
@@ -179,7 +179,7 @@ class Budget {
     this.#left -= steps;
     this.#leftOfPath -= steps;
     if (this.#left >= 0 && this.#leftOfPath >= 0) return;
-    throw createError('ERR_PATTERN_INVALID', 'the patterns take too long to match against all files', {
+    throw createError('ERR_PATTERN_INVALID', 'Matching the patterns against all files takes too long.', {
       suggestions: ['Use fewer and simpler patterns, such as server/**.'],
     });
   };
@@ -194,7 +194,7 @@ function matcher(pattern: string, {spend}: Budget): ((path: string) => boolean) 
   if (pattern.length > maxPatternLength) return `must have at most ${maxPatternLength} characters`;
   const glob = pattern.slice(countMarks(pattern));
   if (plainName.test(glob)) return (path) => path === glob;
-  if (nestingOf(glob) > maxNesting) return `must not have more than ${maxNesting} groups within each other`;
+  if (nestingOf(glob) > maxNesting) return `must not nest groups more than ${maxNesting} levels deep`;
   try {
     const automaton = new GlobAutomaton(glob);
     // To picomatch, a pattern always matches what is written like it.

@@ -8,6 +8,7 @@ import {readTextFile} from '../../modules/load-module.js';
 import type {PlannedBundleFile} from '../types.js';
 import {comparePaths, entryNameProblem, showPath} from './entry-names.js';
 import type {MatchableFile} from './patterns.js';
+import {asSentence} from '../../errors/sentence.js';
 
 /** A file that was found, not yet matched against patterns. */
 type ScannedFile = PlannedBundleFile & MatchableFile;
@@ -87,7 +88,8 @@ function examine(directory: string, path: string, {files, directories, unsupport
   const stats = lookAt(directory, file);
   if (stats === undefined) {
     // Node reads what is not UTF-8 as U+FFFD, and then there is no such file.
-    if (!path.includes('\uFFFD')) throw createError('ERR_FILE_CHANGED', `${file} disappeared during the scan`);
+    if (!path.includes('\uFFFD'))
+      throw createError('ERR_FILE_CHANGED', `${file} disappeared while the build was being scanned.`);
     unsupported.push({path, reason: 'has a name that is not UTF-8'});
     return;
   }
@@ -120,16 +122,20 @@ function lookAt(directory: string, file: string): Stats | undefined {
 }
 
 function unreadableError(directory: string, error: unknown): Error {
-  return createError('ERR_BUILD_DIRECTORY', `the build directory ${directory} cannot be read: ${reasonOf(error)}`, {
-    suggestions: ['Make all of it readable.'],
-    cause: error,
-  });
+  return createError(
+    'ERR_BUILD_DIRECTORY',
+    asSentence(`The build directory ${directory} cannot be read: ${reasonOf(error)}`),
+    {
+      suggestions: ['Make everything in it readable.'],
+      cause: error,
+    },
+  );
 }
 
 function kindOf(stats: Stats): string {
   if (stats.isFIFO()) return 'named pipe';
   if (stats.isSocket()) return 'socket';
-  return stats.isDirectory() ? 'directory that was a file before' : 'device';
+  return stats.isDirectory() ? 'directory that replaced a file' : 'device';
 }
 
 /** Adds the links that leave the build directory to what is not supported; returns warnings of those to nothing. */
@@ -144,9 +150,12 @@ function followLinks({files, directories, unsupported}: Findings): string[] {
   for (const [path, target] of targets) {
     const destination = followLink(path, targets, exists);
     if (destination === 'outside') {
-      unsupported.push({path, reason: `is a symbolic link that leaves the build directory, to ${showPath(target)}`});
+      unsupported.push({
+        path,
+        reason: `is a symbolic link that points outside the build directory, to ${showPath(target)}`,
+      });
     } else if (destination === 'nowhere') {
-      warnings.push(`${path} is a symbolic link to ${showPath(target)}, where the bundle has nothing`);
+      warnings.push(`${path} is a symbolic link to ${showPath(target)}, which the bundle does not contain.`);
     }
   }
   return warnings;
@@ -156,15 +165,19 @@ function rejectUnsupported(unsupported: Findings['unsupported']): void {
   if (unsupported.length === 0) return;
   const reasons = unsupported.slice(0, listed).map(({path, reason}) => `${showPath(path)} ${reason}`);
   const more = unsupported.length > listed ? `; and ${String(unsupported.length - listed)} more` : '';
-  throw createError('ERR_FILE_UNSUPPORTED', `the build holds what cannot be archived: ${reasons.join('; ')}${more}`, {
-    suggestions: ['Remove it from the build, or leave it out with --ignore PATTERN or in .bundleignore.'],
-    details: {files: unsupported},
-  });
+  throw createError(
+    'ERR_FILE_UNSUPPORTED',
+    `The build contains files that cannot be archived: ${reasons.join('; ')}${more}.`,
+    {
+      suggestions: ['Remove them from the build, or exclude them with --ignore PATTERN or in .bundleignore.'],
+      details: {files: unsupported},
+    },
+  );
 }
 
 function emptyError(directory: string, ignored: number): Error {
-  const what = ignored === 0 ? 'is empty' : `has only files that are ignored (${String(ignored)})`;
-  return createError('ERR_BUILD_DIRECTORY', `the build directory ${directory} ${what}`, {
+  const what = ignored === 0 ? 'is empty' : `contains only ignored files (${String(ignored)})`;
+  return createError('ERR_BUILD_DIRECTORY', `The build directory ${directory} ${what}.`, {
     suggestions: ['Build the application first, or check the ignore rules.'],
   });
 }
@@ -201,7 +214,7 @@ async function readRules(path: string): Promise<string> {
     return await readTextFile(path);
   } catch (error) {
     if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR') return '';
-    throw createError('ERR_CONFIG_INVALID', `${path} cannot be read: ${reasonOf(error)}`, {cause: error});
+    throw createError('ERR_CONFIG_INVALID', asSentence(`${path} cannot be read: ${reasonOf(error)}`), {cause: error});
   }
 }
 

@@ -33,7 +33,7 @@ export function secretWarnings(paths: readonly string[]): string[] {
   const sensitive = sensitiveFiles(paths);
   if (sensitive.length === 0) return [];
   return [
-    `the bundle contains files that may hold secrets: ${showPaths(sensitive)}; leave them out with --ignore or .bundleignore`,
+    `The bundle contains files that may hold secrets: ${showPaths(sensitive)}. Exclude them with --ignore GLOB or in .bundleignore.`,
   ];
 }
 
@@ -86,16 +86,16 @@ function exposedError(files: readonly BundleFile[], isArchive: boolean): Error {
   const paths = files.map(({path, linkTarget}) => (linkTarget === undefined ? path : `${path} -> ${linkTarget}`));
   return createError(
     'ERR_SENSITIVE_FILES',
-    `the ${isArchive ? 'archive' : 'build'} holds files that may contain secrets and are not server-only: ${showPaths(paths)}`,
+    `The ${isArchive ? 'archive' : 'build'} contains files that may hold secrets and are not server-only: ${showPaths(paths)}.`,
     {
       suggestions: [
         ...(isArchive
-          ? ['Build it again without them: --ignore GLOB, or .bundleignore.']
+          ? ['Build it again, and exclude them with --ignore GLOB or in .bundleignore.']
           : [
-              'Leave them out with --ignore GLOB or in .bundleignore.',
+              'Exclude them with --ignore GLOB or in .bundleignore.',
               'If the server needs them, make them server-only with --ssr-only GLOB.',
             ]),
-        'If they hold no secrets, pass --allow-sensitive-files.',
+        'If they contain no secrets, pass --allow-sensitive-files.',
       ],
       details: {files: files.slice(0, 10 * listed).map(({path}) => path), count: files.length},
     },

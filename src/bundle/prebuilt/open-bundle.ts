@@ -12,6 +12,7 @@ import {markFiles, unmatched} from '../files/patterns.js';
 import type {BundlePlanOptions} from '../config/check-options.js';
 import {digestFile, readArchive, withReaders, type ArchiveContents} from './read-archive.js';
 import type {Bundle, BundleConfig} from '../types.js';
+import {asSentence} from '../../errors/sentence.js';
 
 /**
  * What is said about a prebuilt archive. `message` and `matchMode` travel beside it and can be chosen still; `rootDir` and
@@ -59,8 +60,8 @@ export async function openBundle(path: string, options: OpenBundleOptions = {}):
   options.signal?.throwIfAborted();
   const given = settled.filter((option) => options[option] !== undefined && options[option] !== false);
   if (given.length > 0) {
-    throw createError('ERR_OPTION_INVALID', `${given.join(', ')} cannot change a prebuilt archive, ${path}`, {
-      suggestions: ['Leave them out, or build the archive again with them.'],
+    throw createError('ERR_OPTION_INVALID', `${given.join(', ')} cannot be applied to a prebuilt archive: ${path}.`, {
+      suggestions: ['Omit them, or build the archive again with them.'],
     });
   }
   const archive = resolve(path);
@@ -75,9 +76,9 @@ async function openWithManifest(path: string, manifest: BundleManifest, options:
   if (found.size !== manifest.size || found.sha256 !== manifest.sha256) {
     throw createError(
       'ERR_ARCHIVE_INVALID',
-      `${path} has ${String(found.size)} bytes, sha256 ${found.sha256}, but its manifest ${manifestPathOf(path)} says ` +
-        `${String(manifest.size)} bytes, sha256 ${manifest.sha256}`,
-      {suggestions: ['Build the archive again, or copy both files again.']},
+      `${path} does not match its manifest ${manifestPathOf(path)}: it has ${String(found.size)} bytes and sha256 ` +
+        `${found.sha256}, not ${String(manifest.size)} bytes and sha256 ${manifest.sha256}.`,
+      {suggestions: ['Copy both files again, or build the archive again with mycli bundle:build.']},
     );
   }
   const {schemaVersion, files, ...rest} = manifest;
@@ -104,8 +105,8 @@ function verifyOverrides(path: string, manifest: BundleManifest, options: OpenBu
   if (wrong.length === 0) return;
   throw createError(
     'ERR_OPTION_INVALID',
-    `${wrong.join(', ')} does not apply to ${path}, a ${manifest.format} archive that was built otherwise`,
-    {suggestions: ['Leave it out, or build the archive again with it.']},
+    `${wrong.join(', ')} contradicts what the ${manifest.format} archive ${path} was built with.`,
+    {suggestions: ['Omit it, or build the archive again with it.']},
   );
 }
 
@@ -131,7 +132,7 @@ async function openAlone(path: string, options: OpenBundleOptions): Promise<Bund
 function configOf(path: string, name: string, {wanted, entries, compressed}: ArchiveContents): BundleConfig {
   const [text, ...more] = wanted;
   if (text === undefined) throw missingConfigError(path, name, entries, compressed);
-  if (more.length > 0) throw invalid(path, `it has ${String(wanted.length)} entries ${name}, where one belongs`);
+  if (more.length > 0) throw invalid(path, `it has ${String(wanted.length)} entries named ${name}, not one`);
   let value: unknown;
   try {
     value = parseJson(text.toString('utf8'));
@@ -140,7 +141,7 @@ function configOf(path: string, name: string, {wanted, entries, compressed}: Arc
   }
   const result = v.safeParse(archivedConfigSchema, value);
   if (result.success) return result.output;
-  throw invalid(path, `${name} in it is not valid: ${describeProblems(fieldProblems(result.issues))}`);
+  throw invalid(path, `${name} in it is invalid: ${describeProblems(fieldProblems(result.issues))}`);
 }
 
 function missingConfigError(
@@ -150,14 +151,14 @@ function missingConfigError(
   compressed: boolean,
 ): RuntimeCliError {
   if (looksLikeV1({compressed, entries})) {
-    return createError('ERR_ARCHIVE_INVALID', `${path} looks like a v1 archive, and its manifest is missing`, {
-      suggestions: [`Put ${manifestPathOf(path)} next to it: a v1 archive does not contain its own configuration.`],
+    return createError('ERR_ARCHIVE_INVALID', `${path} looks like a v1 archive, but its manifest is missing.`, {
+      suggestions: [`A v1 archive does not contain its configuration: put ${manifestPathOf(path)} next to it.`],
     });
   }
-  return createError('ERR_ARCHIVE_INVALID', `${path} is not a bundle: it has no entry ${name}`, {
+  return createError('ERR_ARCHIVE_INVALID', `${path} is not a bundle: it has no entry ${name}.`, {
     suggestions: [
-      'If its configuration is elsewhere, say so with --root-dir DIR and --config-path PATH.',
-      'Else make it with mycli bundle:build.',
+      'Build it with mycli bundle:build.',
+      'If its configuration is elsewhere, pass --root-dir DIR and --config-path PATH.',
     ],
   });
 }
@@ -181,8 +182,8 @@ async function readable<Result>(
 }
 
 function invalid(path: string, reason: string, cause?: unknown): RuntimeCliError {
-  return createError('ERR_ARCHIVE_INVALID', `the archive ${path} cannot be used: ${reason}`, {
-    suggestions: ['Check that it is the whole file, or build it again with mycli bundle:build.'],
+  return createError('ERR_ARCHIVE_INVALID', asSentence(`The archive ${path} is invalid: ${reason}`), {
+    suggestions: ['Check that the file is complete, or build it again with mycli bundle:build.'],
     cause,
   });
 }

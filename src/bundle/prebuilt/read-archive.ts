@@ -91,7 +91,7 @@ export async function readArchive(path: string, options: ReadArchiveOptions = {}
 }
 
 function behindGzip(): Error {
-  return new Error('it does not end with its gzip: something was added to it');
+  return new Error('there is data after the end of its gzip stream');
 }
 
 /**
@@ -157,13 +157,13 @@ function describeLayout({kind, entry: {path, type}, parent = ''}: LayoutProblem)
   const shown = JSON.stringify(path);
   switch (kind) {
     case 'twice':
-      return `it has ${shown} twice, not as a file both times`;
+      return `it contains ${shown} twice, and not as a file both times`;
     case 'below':
-      return `${shown} in it lies below ${JSON.stringify(parent)}, which is no folder`;
+      return `${shown} in it is inside ${JSON.stringify(parent)}, which is not a folder`;
     case 'leads-out':
       return type === 'link'
-        ? `${shown} in it is a hard link that leads out of it, or to no file of it`
-        : `${shown} in it is a link that leads out of it`;
+        ? `${shown} in it is a hard link that does not resolve to a file inside the archive`
+        : `${shown} in it is a link that does not resolve inside the archive`;
   }
 }
 
@@ -178,7 +178,8 @@ function linkTargetOf({type, linkname}: Header): string | undefined {
 function entryProblem(header: Header, path: string): string | undefined {
   const {name, type} = header;
   const shown = JSON.stringify(name.slice(0, 200));
-  if (entryPath(name) === undefined || (path === '' && type !== 'directory')) return `it has the unsafe name ${shown}`;
+  if (entryPath(name) === undefined || (path === '' && type !== 'directory'))
+    return `it has an unsafe entry name, ${shown}`;
   switch (type) {
     case 'symlink':
     case 'link':
@@ -187,7 +188,7 @@ function entryProblem(header: Header, path: string): string | undefined {
     case 'directory':
       return undefined;
     default:
-      return `${shown} in it is neither a file nor a folder nor a link`;
+      return `${shown} in it is not a file, a folder or a link`;
   }
 }
 
@@ -198,7 +199,7 @@ async function* metered(chunks: AsyncIterable<Buffer>, archiveSize: number): Asy
     size += chunk.length;
     if (size > Math.max(unsuspicious.bytes, unsuspicious.ratio * archiveSize)) {
       throw new Error(
-        `it unpacks to far more than its ${String(archiveSize)} bytes, and no manifest beside it says that this is right`,
+        `it unpacks to far more than its ${String(archiveSize)} bytes, and there is no manifest next to it that confirms this`,
       );
     }
     yield chunk;
@@ -215,7 +216,7 @@ export async function isGzip(path: string): Promise<boolean> {
     const {buffer} = await handle.read(Buffer.alloc(512), 0, 512, 0);
     if (buffer.readUInt16BE() === 0x1f8b) return true;
     if (buffer.toString('latin1', 257, 262) === 'ustar') return false;
-    throw new Error('it is neither a gzip nor a tar file');
+    throw new Error('it is not a gzip or tar file');
   } finally {
     await handle.close();
   }

@@ -45,7 +45,7 @@ export class TarGuard {
       this.#look(chunk);
       yield chunk;
     }
-    if (this.#zeros < 2 * blockBytes) throw new Error('it does not end with an end mark: it is cut off');
+    if (this.#zeros < 2 * blockBytes) throw new Error('it is truncated: its end-of-archive marker is missing');
   }
 
   #look(chunk: Buffer): void {
@@ -53,7 +53,7 @@ export class TarGuard {
     while (at < chunk.length) {
       if (this.#zeros > 0) {
         if (chunk.subarray(at).some((byte) => byte !== 0)) {
-          throw new Error('it does not end with its end mark: something was added to it');
+          throw new Error('there is data after its end-of-archive marker');
         }
         this.#zeros += chunk.length - at;
         return;
@@ -87,7 +87,8 @@ export class TarGuard {
     const type = header.toString('latin1', 156, 157);
     const own = sizeOf(header);
     if (extensions.has(type)) {
-      if (own > maxExtensionBytes) throw new Error(`it has a header of ${own} bytes; ${maxExtensionBytes} are allowed`);
+      if (own > maxExtensionBytes)
+        throw new Error(`it has a header of ${own} bytes, more than the ${maxExtensionBytes} allowed`);
       const clashes = this.#said.has(type) || (type === 'x' ? this.#said.has('L') || this.#said.has('K') : false);
       if (clashes || (type !== 'x' && type !== 'g' && this.#said.has('x'))) {
         throw new Error('it has several headers for the name of one entry');
@@ -104,7 +105,7 @@ export class TarGuard {
     if (!isFile && size !== 0) throw new Error(`it has an entry without content, ${shown(name)}, of ${size} bytes`);
     // GNU tar makes a folder of it, tar-stream a file.
     if (type !== '\0' && files.has(type) && name.endsWith('/')) {
-      throw new Error(`it has a file, ${shown(name)}, that programs read as a folder`);
+      throw new Error(`it has a file, ${shown(name)}, that some programs read as a folder`);
     }
     this.#countName(name.length);
     this.#said = new Map();
@@ -124,8 +125,8 @@ export class TarGuard {
     if (type === 'x' || type === 'g') {
       const records = paxRecords(bytes);
       for (const key of records.keys()) {
-        if (sparse.test(key)) throw new Error('it has a file with holes');
-        if (type === 'g' && decisive.has(key)) throw new Error(`it has one ${key} for all that follows`);
+        if (sparse.test(key)) throw new Error('it contains a sparse file');
+        if (type === 'g' && decisive.has(key)) throw new Error(`it sets one ${key} for all the entries that follow`);
       }
       if (type === 'x') this.#said.set(type, records);
       return;
@@ -138,7 +139,7 @@ export class TarGuard {
 
   #countName(bytes: number): void {
     this.#nameBytes += bytes;
-    if (this.#nameBytes > maxNameBytes) throw new Error(`its names have more than ${maxNameBytes} bytes`);
+    if (this.#nameBytes > maxNameBytes) throw new Error(`its entry names add up to more than ${maxNameBytes} bytes`);
   }
 }
 
@@ -169,7 +170,7 @@ function verifyChecksum(header: Buffer): void {
   // Its own field counts as spaces.
   const sum = header.reduce((total, byte, at) => total + (at >= 148 && at < 156 ? 0x20 : byte), 0);
   if (Number.parseInt(header.toString('latin1', 148, 156), 8) !== sum) {
-    throw new Error('it is no tar, or damaged: a header does not have its checksum');
+    throw new Error('it is damaged or not a tar file: a header has a wrong checksum');
   }
 }
 
@@ -203,7 +204,7 @@ function padded(size: number): number {
 }
 
 function unreadable(what: string): Error {
-  return new Error(`it has a ${what} that not every program reads alike`);
+  return new Error(`it has a ${what} that programs read in different ways`);
 }
 
 function shown(name: string): string {

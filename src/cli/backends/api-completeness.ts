@@ -64,9 +64,9 @@ export function incompleteApi({preference, isSet, env}: ApiState): RuntimeCliErr
       suggestions: [
         ...(empty.length === 0
           ? []
-          : [`A secret that the pipeline cannot read arrives empty: give ${empty.join(', ')} a value, or unset it.`]),
+          : [`CI systems leave a variable empty if its secret is missing: set or unset ${empty.join(', ')}.`]),
         ...missing.map((key) => `${label(key)}: ${sourcesOf(key)}.`),
-        ...(preference === 'auto' ? ['To use the legacy backend instead, pass --runtime-backend legacy.'] : []),
+        ...(preference === 'auto' ? ['Pass --runtime-backend legacy to use the legacy backend instead.'] : []),
       ],
       details: {backend: 'api', missing: missing.map(flagAndVariable)},
     },
@@ -89,7 +89,7 @@ function sourcesOf(key: SettingKey): string {
   const {flag, config} = definitions[key];
   const sources = [
     ...(flag === undefined ? [] : [`--${flag.name}`, String(variableOf(key))]),
-    ...(config === undefined ? [] : [`${config} in the config file`]),
+    ...(config === undefined ? [] : [`${config} in the configuration file`]),
     ...(storable.has(key) ? ['credentials stored with mycli auth:login --api-origin URL'] : []),
   ];
   return new Intl.ListFormat('en', {type: 'disjunction'}).format(sources);

@@ -117,7 +117,7 @@ function checked(context: ConnectionContext, url: string, {source}: Setting<stri
   if (!credentialsGo) return url;
   assertTrustedOrigin(url, source.name, context.env);
   if (isInsecureOrigin(url)) {
-    context.output.warn(`Credentials go to ${new URL(url).origin} without encryption: use https.`);
+    context.output.warn(`Credentials are sent unencrypted to ${new URL(url).origin}. Use https.`);
   }
   return url;
 }
@@ -139,10 +139,14 @@ export function assertTrustedOrigin(url: string, name: string, env: Environment)
   if (entries.length === 0) return;
   const {origin} = new URL(url);
   if (entries.some((entry) => originOf(entry) === origin)) return;
-  throw createError('ERR_ORIGIN_UNTRUSTED', `Credentials would go to ${origin}, which ${variable} does not list.`, {
-    suggestions: [`The address comes from ${name}: correct it there, or add ${origin} to ${variable}.`],
-    details: {origin},
-  });
+  throw createError(
+    'ERR_ORIGIN_UNTRUSTED',
+    `Credentials would be sent to ${origin}, which ${variable} does not list.`,
+    {
+      suggestions: [`Correct ${name}, or add ${origin} to ${variable}.`],
+      details: {origin},
+    },
+  );
 }
 
 function originOf(entry: string): string {

@@ -97,7 +97,7 @@ async function discover({context, settings, config}: BackendLoading): Promise<Ba
 function pluginsOf(config: Interfaces.Config, {env, output}: BackendLoading['context']): readonly BackendPlugin[] {
   const plugins = [...config.plugins.values()].filter((plugin) => plugin.hooks[hook] !== undefined);
   if (!skipsPlugins(env)) return plugins.map((plugin) => backendPlugin(config, plugin));
-  output.warn('MYCLI_SKIP_PLUGINS is set: the backends of plugins are not known.');
+  output.warn("MYCLI_SKIP_PLUGINS is set, so plugins' backends are unavailable.");
   return [];
 }
 
@@ -122,7 +122,7 @@ function warnOfLiterals({secrets = []}: Backend, {context, flags}: BackendLoadin
   const literal = secrets.filter((name) => given.includes(name));
   if (literal.length === 0) return;
   context.output.warn(
-    `Other users can see the value of --backend-option ${literal.join(', ')} in the list of processes: ` +
-      `use ${String(variableOf('backendOptions'))}.`,
+    `Other users can see the value of --backend-option ${literal.join(', ')} in the process list. ` +
+      `Use ${String(variableOf('backendOptions'))} instead.`,
   );
 }

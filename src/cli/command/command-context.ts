@@ -93,5 +93,5 @@ function workingDirectory(cwd: string, flag: unknown): string {
   if (typeof flag !== 'string') return cwd;
   const directory = resolve(cwd, flag);
   if (statSync(directory, {throwIfNoEntry: false})?.isDirectory() === true) return directory;
-  throw createError('ERR_USAGE', `--cwd ${flag} is not a folder.`);
+  throw createError('ERR_USAGE', `--cwd is not a folder: ${flag}.`);
 }

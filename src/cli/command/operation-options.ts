@@ -88,7 +88,7 @@ export function rejectV2OnlyFlags(format: BundleFormat, settings: Settings, v2Fl
     .filter((key) => definitions[key].v2Only === true && settings[key]?.source.kind === 'flag')
     .flatMap((key) => settings[key]?.source.name ?? []);
   if (given.length === 0) return;
-  throw createError('ERR_USAGE', `${given.join(', ')} cannot be used: this bundle has the v1 format.`, {
+  throw createError('ERR_USAGE', `${given.join(', ')} cannot be used with the v1 format.`, {
     suggestions: [`Pass ${v2Flag} to use the v2 format, or remove these flags.`],
   });
 }

@@ -23,7 +23,7 @@ export function requireConsent(
   {output, stdin}: Pick<QuestionContext, 'output' | 'stdin'>,
 ): void {
   if (yes || (output.interactive && stdin.isTTY === true)) return;
-  throw createError('ERR_USAGE', `${what} requires confirmation, and there is no terminal to ask in.`, {
+  throw createError('ERR_USAGE', `${what} requires confirmation, but there is no terminal to ask in.`, {
     suggestions: ['Pass --yes to skip the prompt.'],
   });
 }
@@ -81,7 +81,7 @@ function typed({stdin, stream, prompt, signal}: SecretInput): Promise<string> {
       reject(createError('ERR_INTERRUPTED', 'Interrupted.'));
     });
     editor.once('close', () => {
-      reject(createError('ERR_USAGE', 'The input ended before anything was typed.'));
+      reject(createError('ERR_USAGE', 'The input ended before a value was entered.'));
     });
     if (signal.aborted) onAbort();
   }).finally(() => {

@@ -41,5 +41,5 @@ async function readRecord(path: string): Promise<PushRecord | undefined> {
   if (file === undefined) return undefined;
   const result = parsePushRecord(file.value);
   if (result.success) return result.output;
-  throw createError('ERR_CONFIG_INVALID', `${path} does not hold the record of a push.`);
+  throw createError('ERR_CONFIG_INVALID', `${path} is not a record of a push.`);
 }

@@ -62,9 +62,7 @@ export async function readCredentials(file: CredentialFile): Promise<StoredCrede
   const path = credentialPath(file);
   const stored = await readPrivateFile(path).catch((error: unknown) => {
     throw createError('ERR_CONFIG_INVALID', `The stored credentials in ${path} cannot be read: ${reasonOf(error)}.`, {
-      suggestions: [
-        'Credentials are stored below HOME, or XDG_CONFIG_HOME where it is set: let it name a folder that you can read.',
-      ],
+      suggestions: ['Credentials are stored in HOME, or in XDG_CONFIG_HOME if it is set. Make that folder readable.'],
       cause: error,
     });
   });
@@ -73,8 +71,8 @@ export async function readCredentials(file: CredentialFile): Promise<StoredCrede
   const result = parseCredentialFile(stored.value);
   if (result.success) return result.output.origins;
   // What was found is not repeated, nor JSON's own complaint: both may hold a secret.
-  throw createError('ERR_CONFIG_INVALID', `${path} does not hold stored credentials.`, {
-    suggestions: ['Remove the file, and log in again with mycli auth:login.'],
+  throw createError('ERR_CONFIG_INVALID', `${path} does not contain valid credentials.`, {
+    suggestions: ['Remove the file and log in again with mycli auth:login.'],
   });
 }
 
@@ -106,9 +104,7 @@ export async function updateCredentials(
   } catch (error) {
     if (isRuntimeCliError(error)) throw error;
     throw createError('ERR_OUTPUT', `${path} cannot be written: ${reasonOf(error)}.`, {
-      suggestions: [
-        'Credentials are stored below HOME, or XDG_CONFIG_HOME where it is set: let it name a folder that you can write to.',
-      ],
+      suggestions: ['Credentials are stored in HOME, or in XDG_CONFIG_HOME if it is set. Make that folder writable.'],
       cause: error,
     });
   }
@@ -122,7 +118,7 @@ async function warnOfLooseModes(file: CredentialFile): Promise<void> {
     [path, '600'],
   ] as const) {
     if (((await stat(place)).mode & 0o077) !== 0) {
-      file.warn(`Other users have access to ${place}, where credentials are stored: chmod ${mode} ${place}`);
+      file.warn(`Other users can access ${place}, where credentials are stored. Run: chmod ${mode} ${place}`);
     }
   }
 }

@@ -63,7 +63,7 @@ function checkedUrl(context: Pick<CommandContext, 'env' | 'output'>, settings: S
 
 function checkTrust({env, output}: Pick<CommandContext, 'env' | 'output'>, url: URL, name: string): URL {
   assertTrustedOrigin(url.href, name, env);
-  if (isInsecureOrigin(url.href)) output.warn(`Credentials will go to ${url.origin} without encryption: use https.`);
+  if (isInsecureOrigin(url.href)) output.warn(`Credentials will be sent unencrypted to ${url.origin}. Use https.`);
   return url;
 }
 

@@ -63,7 +63,7 @@ function apiSettings(
   if (credentials.kind === 'api-token') return {apiToken: {value: new Secret(credentials.token), source}};
   const other = contradiction(settings, credentials);
   if (other !== undefined) {
-    warn(`The client secret stored for ${origin} is not used: ${other.name} names something else.`);
+    warn(`The client secret stored for ${origin} is not used, because ${other.name} does not match it.`);
     return {};
   }
   return {

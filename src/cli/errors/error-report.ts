@@ -1,6 +1,7 @@
 import {isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {withoutPlugin} from '../process/process-end.js';
 import {isOclifError, isUsageError, usageError, type OclifError} from './oclif-errors.js';
+import {asSentence} from '../../errors/sentence.js';
 
 /** An error report. */
 export interface ErrorReport {
@@ -30,9 +31,9 @@ export function reportError(error: unknown, plugin?: string): ErrorReport {
   if (isOclifError(error)) return reportOclif(error);
   return {
     code: 'ERR_UNEXPECTED',
-    message: `mycli failed unexpectedly: ${error instanceof Error ? error.message : String(error)}`,
+    message: asSentence(`mycli failed unexpectedly: ${error instanceof Error ? error.message : String(error)}`),
     exitCode: 1,
-    suggestions: ['This is a bug. Please report it, with what the same command prints with --debug.'],
+    suggestions: ['This is a bug. Please report it with the output of the same command with --debug.'],
   };
 }
 
@@ -41,11 +42,11 @@ function reportPlugin(error: unknown, plugin: string): ErrorReport {
   const suggestions = [withoutPlugin(plugin)];
   if (isOclifError(error)) {
     const report = reportOclif(error);
-    return {...report, message: `plugin ${plugin} ended the command: ${message}`, suggestions};
+    return {...report, message: asSentence(`Plugin ${plugin} ended the command: ${message}`), suggestions};
   }
   return {
     code: 'ERR_UNEXPECTED',
-    message: `plugin ${plugin} failed unexpectedly: ${message}`,
+    message: asSentence(`Plugin ${plugin} failed unexpectedly: ${message}`),
     exitCode: 1,
     suggestions,
   };

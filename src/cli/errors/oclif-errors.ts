@@ -36,7 +36,7 @@ export function isUsageError(error: unknown): error is OclifError {
 export function usageError(error: OclifError, command?: string): RuntimeCliError {
   const help = command === undefined ? 'mycli --help' : `mycli ${command} --help`;
   const {message, suggestions} = describe(error);
-  return createError('ERR_USAGE', message, {suggestions: [...suggestions, `See ${help}.`]});
+  return createError('ERR_USAGE', message, {suggestions: [...suggestions, `Run ${help} for usage.`]});
 }
 
 function describe(error: OclifError): {readonly message: string; readonly suggestions: readonly string[]} {

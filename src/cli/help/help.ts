@@ -49,7 +49,7 @@ export class PagedHelp extends QuickHelp {
         typed: subject,
         id: `help ${subject}`,
         known: known.map((name) => `help ${name}`),
-        see: 'mycli help lists all commands.',
+        see: 'Run mycli help to list all commands.',
       });
     }
     // It is for people, with --json too.

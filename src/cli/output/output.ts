@@ -4,6 +4,7 @@ import {createError} from '../../errors/index.js';
 import type {Logger} from '../../http/types.js';
 import {annotation, withoutCommands, withoutCommandsInJson, escapeControls, sanitize} from './sanitize.js';
 import {terminalWidth} from './terminal.js';
+import {asSentence} from '../../errors/sentence.js';
 
 /** A result for programs: plain JSON, without `schemaVersion`. */
 export type JsonDocument = Readonly<Record<string, unknown>>;
@@ -145,7 +146,7 @@ export class Output implements Logger {
     this.#strays += 1;
     const plugin = this.#runningPlugin();
     if (plugin !== undefined)
-      this.warn(`plugin ${plugin} writes to stdout, which carries the result: it goes to stderr.`);
+      this.warn(`Plugin ${plugin} writes to stdout, which is reserved for the result. Its output goes to stderr.`);
   }
 
   /**
@@ -170,7 +171,7 @@ export class Output implements Logger {
     await new Promise<void>((resolve, reject) => {
       this.#writeStdout('', (error) => {
         if (error && !('code' in error && error.code === 'EPIPE')) {
-          reject(createError('ERR_OUTPUT', `stdout cannot be written: ${error.message}.`, {cause: error}));
+          reject(createError('ERR_OUTPUT', asSentence(`stdout cannot be written: ${error.message}`), {cause: error}));
         } else resolve();
       });
     });

@@ -62,8 +62,8 @@ async function empty(path: string): Promise<void> {
     await writeFile(path, '');
   } catch (error) {
     if (isRuntimeCliError(error)) throw error;
-    throw createError('ERR_OUTPUT', `The file of --output-env cannot be written: ${reasonOf(error)}.`, {
-      suggestions: ['Pass --output-env a path in an existing folder.'],
+    throw createError('ERR_OUTPUT', `The --output-env file cannot be written: ${reasonOf(error)}.`, {
+      suggestions: ['Pass --output-env a path in an existing folder that you can write to.'],
       cause: error,
     });
   }
@@ -83,9 +83,9 @@ async function isForeign(path: string): Promise<boolean> {
 function foreignFile(path: string): Error {
   return createError(
     'ERR_OUTPUT',
-    `${path} holds something else than outputs of mycli: --output-env would replace it.`,
+    `${path} contains something other than mycli outputs, so --output-env does not overwrite it.`,
     {
-      suggestions: ['Pass --output-env a different file, or remove this one.'],
+      suggestions: ['Pass a different file to --output-env, or remove this one.'],
     },
   );
 }
@@ -104,7 +104,7 @@ async function writeAll(
   const fitting = entries.filter(([, value]) => fitsDotenv(value));
   for (const [name] of entries.filter(([, value]) => !fitsDotenv(value))) {
     output.warn(
-      `${dotenvName(name)} is left out of ${envFile}: its value has characters that dotenv readers disagree on.`,
+      `${dotenvName(name)} was left out of ${envFile}: its value has characters that dotenv parsers read differently.`,
     );
   }
   await append(context, envFile, dotenvLines(fitting));
@@ -125,7 +125,7 @@ function plainEntries({output}: StepOutputContext, facts: StepFacts): readonly (
   const entries = Object.entries(facts).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
   return entries.filter(([name, value]) => {
     const plain = value !== '' && value === output.clean(value) && !/[\t\n]/.test(value);
-    if (!plain) output.warn(`Skipped the output ${name}: it is not a single line of plain text.`);
+    if (!plain) output.warn(`Left out the output ${name}: it is not a single line of plain text.`);
     return plain;
   });
 }

@@ -4,6 +4,7 @@ import {isOclifError, noSuchCommand, requestedExitCode} from '../errors/oclif-er
 import {isOclifCommand} from './oclif-commands.js';
 import {Config} from './oclif.js';
 import {sessions, type Session} from './session.js';
+import {asSentence} from '../../errors/sentence.js';
 
 /**
  * Refuses a topic with arguments, `mycli bundle push`: oclif would print the topic's help and succeed, having done
@@ -14,18 +15,23 @@ export const init: Hook.Init = ({id, argv, config}) => {
   const [first] = argv;
   if (!isTopic || first === undefined || argv.includes('--help')) return Promise.resolve();
   const typed = `${id} ${argv.filter((argument) => !argument.startsWith('-')).join(' ')}`.trim();
-  throw noSuchCommand({typed, id: `${id}:${first}`, known: config.commandIDs, see: `See mycli ${id} --help.`});
+  throw noSuchCommand({
+    typed,
+    id: `${id}:${first}`,
+    known: config.commandIDs,
+    see: `Run mycli ${id} --help for usage.`,
+  });
 };
 
 /** Says that there is no such command and names the nearest one. It never asks and never runs another one. */
 export const commandNotFound: Hook.CommandNotFound = ({id, config}) => {
   if (id.startsWith('-')) {
     throw createError('ERR_USAGE', `Unknown flag: ${id}`, {
-      suggestions: ['mycli help lists all commands.'],
+      suggestions: ['Run mycli help to list all commands.'],
     });
   }
   const known = config.commands.filter(({hidden}) => !hidden).map((command) => command.id);
-  throw noSuchCommand({typed: id, known, see: 'mycli help lists all commands.'});
+  throw noSuchCommand({typed: id, known, see: 'Run mycli help to list all commands.'});
 };
 
 interface ForeignCommand {
@@ -99,7 +105,7 @@ export function guardHooks(session: Session): void {
     for (const {error, plugin} of failures) {
       if (plugin.isRoot || (!isOver && endsCommand(error))) throw error;
       if (requestedExitCode(error) === undefined || isOver)
-        warnOfHook(session, `plugin ${plugin.name}: its`, String(event), error);
+        warnOfHook(session, `Plugin ${plugin.name}: its`, String(event), error);
     }
     return outcome;
   };
@@ -127,7 +133,7 @@ function endsCommand(error: Error): boolean {
 
 function warnOfHook({output}: Session, whose: string, event: string, error: unknown): void {
   const message = error instanceof Error ? error.message : String(error);
-  output.warn(`${whose} ${event} hook failed: ${message.replaceAll(/\s+/g, ' ').trim()}`);
+  output.warn(asSentence(`${whose} ${event} hook failed: ${message.replaceAll(/\s+/g, ' ')}`));
 }
 
 function withRootOnly(config: Config): Config {

@@ -1,11 +1,12 @@
 import {createError} from '../../errors/index.js';
+import {asSentence} from '../../errors/sentence.js';
 
 /**
  * The error of a command that something else has ended.
  * @param plugin whose code has ended it, when that is known
  */
 export function endedEarly(plugin?: string): Error {
-  const message = 'The command ended before its work was done';
+  const message = 'The command ended before it was done';
   if (plugin !== undefined) {
     return createError('ERR_ENDED_EARLY', `${message}: plugin ${plugin} ended the process.`, {
       suggestions: [withoutPlugin(plugin)],
@@ -13,14 +14,14 @@ export function endedEarly(plugin?: string): Error {
   }
   return createError('ERR_ENDED_EARLY', `${message}.`, {
     suggestions: [
-      'Code that it ran has ended the process, or waits for something that never comes: look at config.server, mycli.config and plugins.',
+      'Code that it ran ended the process or waits for something that never happens. Check config.server, mycli.config and plugins.',
     ],
   });
 }
 
 /** What to do about a plugin that spoils a command. */
 export function withoutPlugin(plugin: string): string {
-  return `Report it to the authors of ${plugin}. Run mycli plugins:uninstall ${plugin}, or set MYCLI_SKIP_PLUGINS=1, to do without.`;
+  return `Report this to the authors of ${plugin}. To go on without it, run mycli plugins:uninstall ${plugin}, or set MYCLI_SKIP_PLUGINS=1.`;
 }
 
 /** What can end a process beside the command itself. */
@@ -41,7 +42,7 @@ export function watchProcess(host: NodeJS.Process): AbnormalEnd {
     // Before oclif's own listener, which throws.
     host.stdout.prependListener('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EPIPE') pipeClosed = true;
-      else reject(createError('ERR_OUTPUT', `stdout cannot be written: ${error.message}.`, {cause: error}));
+      else reject(createError('ERR_OUTPUT', asSentence(`stdout cannot be written: ${error.message}`), {cause: error}));
     });
     // Nobody is left to be told.
     host.stderr.on('error', () => undefined);

@@ -91,7 +91,7 @@ function conclude(session: Session, error: unknown): number {
   if ('error' in ended) return fail(session, ended.error);
   if (isOutputError(error)) return fail(session, error);
   const {message} = reportError(error, pluginOf(session, error));
-  if (!signal.aborted) output.warn(`The command was done already when this happened: ${message}`);
+  if (!signal.aborted) output.warn(`This happened after the command was done: ${message}`);
   printDocument(session);
   return signal.aborted ? fail(session, error) : 0;
 }
@@ -106,7 +106,7 @@ function endedWhileChanging(session: Session, error: unknown): unknown {
     `${message} This happened during "${changing}", which may have been carried out.`,
     {
       suggestions: [
-        'Check before retrying: mycli bundle:list shows the bundles, mycli bundle:history the deployments.',
+        'Check before retrying: run mycli bundle:list for bundles, or mycli bundle:history for deployments.',
         ...suggestions,
       ],
       cause: error,

@@ -34,7 +34,7 @@ export function renderBundles(
 ): JsonDocument {
   const {bundles, total, projectSlug} = result;
   renderRows(bundles, columns, output);
-  if (bundles.length === 0) output.info(`No bundle of ${projectSlug} is in this part of the list.`);
+  if (bundles.length === 0) output.info(`No bundles of ${projectSlug} in this range.`);
   tellRest(bundles.length, total, output);
   return {...result} satisfies Body<BundleListDocument>;
 }
@@ -47,7 +47,7 @@ export function renderDeployments(
 ): JsonDocument {
   const {deployments, total, targetSlug} = result;
   renderRows(deployments, columns, output);
-  if (deployments.length === 0) output.info(`No deployment to ${targetSlug} is in this part of the list.`);
+  if (deployments.length === 0) output.info(`No deployments to ${targetSlug} in this range.`);
   tellRest(deployments.length, total, output);
   return {
     ...result,
@@ -63,7 +63,7 @@ function renderRows<Row>(rows: readonly Row[], columns: readonly Column<Row>[], 
 
 function tellRest(shown: number, total: number | undefined, output: Output): void {
   if (total === undefined || shown >= total || shown === 0) return;
-  output.info(`${String(shown)} of ${String(total)} are shown: --offset passes over the newest, --all shows all.`);
+  output.info(`Showing ${String(shown)} of ${String(total)}. Pass --offset to skip the newest, or --all to show all.`);
 }
 
 /** The columns of `bundle:inspect`. */

@@ -26,7 +26,7 @@ export function renderDeployment(outcome: DeployOutcome, output: Output): JsonDo
 function describeOutcome({result, took}: DeployOutcome): string {
   const {bundleId, targetSlug, projectSlug, backend, status, deploymentId} = result;
   const where = `${targetSlug} of ${projectSlug} (${backend})`;
-  if (status === 'finished') return `Bundle ${String(bundleId)} runs on ${where} after ${took}.`;
+  if (status === 'finished') return `Deployed bundle ${String(bundleId)} to ${where} in ${took}.`;
   const id = deploymentId === undefined ? '' : ` ${String(deploymentId)}`;
   return `The deployment${id} of bundle ${String(bundleId)} to ${where} is ${status}.`;
 }
@@ -41,7 +41,7 @@ export function renderRollback(
   output.result(describeOutcome(outcome));
   if (rolledBackFrom !== undefined) {
     const where = ['--project', projectSlug, '--target', targetSlug, '--runtime-backend', backend];
-    output.result(`Undo it with: ${commandLine('bundle:deploy', rolledBackFrom, ...where)}`);
+    output.result(`Undo: ${commandLine('bundle:deploy', rolledBackFrom, ...where)}`);
   }
   return {...result} satisfies Body<BundleRollbackDocument>;
 }
@@ -67,6 +67,6 @@ export function afterDeployment(status: DeploymentStatus | undefined, where: Dep
   if (!isBuiltIn(backend)) return [];
   const flags = ['--project', projectSlug, '--target', targetSlug, '--runtime-backend', backend];
   return status === 'finished'
-    ? [`Go back with: ${commandLine('bundle:rollback', ...flags)}`]
-    : [`Look at it with: ${commandLine('bundle:history', ...flags)}`];
+    ? [`Roll back: ${commandLine('bundle:rollback', ...flags)}`]
+    : [`Check on it: ${commandLine('bundle:history', ...flags)}`];
 }

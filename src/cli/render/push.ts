@@ -21,13 +21,13 @@ export function renderPush({result, took}: PushOutcome, output: Output, now: Dat
   const {bundleId, backend, projectSlug, targetSlug, deployed, deploymentId, status} = result;
   output.result(describePush(result, took, now));
   if (targetSlug === undefined) {
-    output.result(`Deploy it with: ${deployCommand(bundleId, result)}`);
+    output.result(`Deploy it: ${deployCommand(bundleId, result)}`);
   } else if (deployed) {
     const id = deploymentId === undefined ? '' : ` ${String(deploymentId)}`;
     output.result(
       status === 'finished'
-        ? `It runs on ${targetSlug}.`
-        : `Its deployment${id} to ${targetSlug} is ${String(status)}.`,
+        ? `Deployed to ${targetSlug}.`
+        : `The deployment${id} to ${targetSlug} is ${String(status)}.`,
     );
     for (const line of afterDeployment(status, {backend, projectSlug, targetSlug})) output.result(line);
   }
@@ -38,10 +38,10 @@ function describePush(result: PushResult, took: string, now: Date): string {
   const {bundleId, projectSlug, backend, pushedAt, archive} = result;
   const [id, place] = [String(bundleId), `${projectSlug} (${backend})`];
   if (pushedAt !== undefined) {
-    return `Unchanged since bundle ${id}, pushed ${describeAge(pushedAt, now)} to ${place}: nothing was uploaded`;
+    return `Nothing was uploaded: unchanged since bundle ${id}, pushed to ${place} ${describeAge(pushedAt, now)}.`;
   }
   const {format, size, sha256} = archive;
-  return `Bundle ${id} was pushed to ${place} in ${took}: ${format} archive, ${prettyBytes(size)}, sha256 ${sha256.slice(0, 12)}`;
+  return `Pushed bundle ${id} to ${place} in ${took}: ${format} archive, ${prettyBytes(size)}, sha256 ${sha256.slice(0, 12)}`;
 }
 
 /** Tells what a push would do, and gives the document of `--json`. */
@@ -58,10 +58,10 @@ export function renderPushPreview(
   const {backend} = selection;
   if (content.kind === 'build') for (const line of describePlannedFiles(content.plan)) output.result(line);
   if (unchanged) {
-    const next = targetSlug === undefined ? 'nothing would be uploaded' : `it would be deployed to ${targetSlug}`;
+    const next = targetSlug === undefined ? 'Nothing would be uploaded.' : `It would be deployed to ${targetSlug}.`;
     const age = describeAge(unchanged.pushedAt, now);
-    output.result(`Nothing was sent: unchanged since bundle ${String(unchanged.bundleId)}, pushed ${age}, ${next}.`);
-  } else output.result(`Nothing was sent: this would go to ${backend} as ${format}.`);
+    output.result(`Dry run: unchanged since bundle ${String(unchanged.bundleId)}, pushed ${age}. ${next}`);
+  } else output.result(`Dry run: this would be pushed to ${backend} as ${format}.`);
   return {
     dryRun: true,
     backend,
@@ -85,7 +85,7 @@ export function renderBuild({bundle, manifest, warnings}: BuildBundleResult, out
   const {format, path, size, sha256, contentSha256, message, rootDir, configPath, matchMode, config, files} = bundle;
   output.result(path);
   output.result(`sha256 ${sha256}`);
-  output.result(`Push it with: ${commandLine('bundle:push', '--archive', path, ...(format === 'v1' ? [] : ['--v2']))}`);
+  output.result(`Push it: ${commandLine('bundle:push', '--archive', path, ...(format === 'v1' ? [] : ['--v2']))}`);
   return {
     archive: {format, path, manifest, size, sha256, contentSha256, files: files.length},
     message,

@@ -22,13 +22,13 @@ export function renderSettings(
   columns: readonly Column<ExplainedSetting>[],
   output: Output,
 ): JsonDocument {
-  output.info(configFile === undefined ? 'No configuration file was found.' : `Configuration file: ${configFile}`);
+  output.info(configFile === undefined ? 'No configuration file found.' : `Configuration file: ${configFile}`);
   for (const line of renderTable(settings, columns, output)) output.result(line);
   return {configFile: configFile ?? null, settings} satisfies Body<ConfigShowDocument>;
 }
 
 function showOverridden({value, source, problem}: OverriddenValue): string {
-  return `${problem === undefined ? showValue(value) : 'unusable'} (${source.name})`;
+  return `${problem === undefined ? showValue(value) : 'invalid'} (${source.name})`;
 }
 
 function showValue(value: unknown): string {

@@ -33,7 +33,7 @@ export function chooseColumns<Row>(columns: readonly Column<Row>[], names?: stri
     throw createError('ERR_USAGE', `Unknown column: ${text.trim()}`, {
       suggestions: [
         ...(meant === undefined ? [] : [`Did you mean ${meant}?`]),
-        `--columns takes some of ${known.join(', ')}, separated by commas.`,
+        `Pass --columns a comma-separated list of: ${known.join(', ')}.`,
       ],
     });
   });

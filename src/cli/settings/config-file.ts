@@ -52,14 +52,14 @@ async function readConfig(path: string): Promise<Readonly<Record<string, unknown
   if (basename(path) === 'package.json') {
     const {mycli} = await readJsonObject(path);
     if (isRecord(mycli)) return mycli;
-    throw createError('ERR_CONFIG_INVALID', `${path} has no object mycli.`);
+    throw createError('ERR_CONFIG_INVALID', `The "mycli" key of ${path} is not an object.`);
   }
   if (extname(path) === '.json') return readJsonObject(path);
   const exported = await loadModule(path);
   const config = exported['config'] ?? exported['default'];
   if (isRecord(config)) return config;
-  throw createError('ERR_CONFIG_INVALID', `${path} exports no configuration.`, {
-    suggestions: ['Export an object, as the default export or as config.'],
+  throw createError('ERR_CONFIG_INVALID', `${path} does not export a configuration.`, {
+    suggestions: ['Export an object, either as the default export or as config.'],
   });
 }
 
@@ -70,7 +70,7 @@ async function readConfig(path: string): Promise<Readonly<Record<string, unknown
 async function readJsonObject(path: string): Promise<Readonly<Record<string, unknown>>> {
   const value = await readJson(path);
   if (isRecord(value)) return value;
-  throw createError('ERR_CONFIG_INVALID', `${path} does not hold a JSON object.`);
+  throw createError('ERR_CONFIG_INVALID', `${path} does not contain a JSON object.`);
 }
 
 async function readJson(path: string): Promise<unknown> {
@@ -115,7 +115,7 @@ async function isUsable(path: string, {uid, warn}: ConfigSearch): Promise<boolea
   // Both the link and what it leads to: either lets its owner choose the code.
   const owners = [(await lstat(path)).uid, (await stat(path)).uid];
   if (uid === undefined || owners.every((owner) => owner === uid)) return true;
-  warn(`Ignored ${path}: another user owns it. Pass --config ${path} to use it anyway.`);
+  warn(`Ignored ${path}, because it belongs to another user. Pass --config ${path} to use it anyway.`);
   return false;
 }
 
@@ -176,8 +176,8 @@ function configSettings(config: Config, file: string): ConfigSettings {
     ...places.flatMap((place) => take(place)),
   ];
   if (problems.length === 0) return Object.fromEntries<unknown>(found);
-  throw createError('ERR_CONFIG_INVALID', `${file} is not valid: ${describeProblems(problems)}.`, {
-    suggestions: ['Correct the file.'],
+  throw createError('ERR_CONFIG_INVALID', `${file} is invalid: ${describeProblems(problems)}.`, {
+    suggestions: ['Correct the file. Run mycli help config for its settings.'],
     details: {file, problems},
   });
 }
@@ -213,7 +213,7 @@ function refuseUnknown(object: Config, known: readonly string[], file: string, p
   if (key === undefined) return;
   if (isSecretName(key)) refuseSecret(file, `${prefix}${key}`, placeOfSecret(key));
   const meant = nearest(key, known);
-  throw createError('ERR_CONFIG_INVALID', `${file} has the unknown key ${prefix}${key}.`, {
+  throw createError('ERR_CONFIG_INVALID', `${file} has an unknown key: ${prefix}${key}.`, {
     suggestions: [meant === undefined ? `Known keys: ${known.join(', ')}.` : `Did you mean ${meant}?`],
   });
 }
@@ -234,7 +234,7 @@ function placeOfSecret(name: string): string {
   );
   const flag = key && definitions[key].flag;
   if (key === undefined || flag === undefined) {
-    return `Put it into an environment variable, such as ${String(secretKeys.map(variableOf)[0])}.`;
+    return `Set it in an environment variable, such as ${String(secretKeys.map(variableOf)[0])}.`;
   }
   return `Set ${String(variableOf(key))}, or pass --${flag.name} @FILE.`;
 }
@@ -242,7 +242,7 @@ function placeOfSecret(name: string): string {
 function refuseSecret(file: string, path: string, place: string): never {
   throw createError(
     'ERR_CONFIG_SECRET',
-    `${file} holds a secret, ${path}: secrets do not belong in a file that is shared.`,
-    {suggestions: [place, `Remove ${path} from the file, and replace the secret if others can read it.`]},
+    `${file} contains a secret, ${path}. Secrets are not allowed in configuration files.`,
+    {suggestions: [place, `Remove ${path} from the file, and revoke the secret if others could read it.`]},
   );
 }

@@ -182,7 +182,7 @@ const rows = {
     flag: {name: 'request-timeout', value: 'SECONDS'},
     config: 'requestTimeout',
     kind: kinds.seconds(
-      ` above 0, at most ${String(longestTimeoutSeconds)}`,
+      ` above 0 and at most ${String(longestTimeoutSeconds)}`,
       (value) => value > 0 && value <= longestTimeoutSeconds,
     ),
     default: 300,

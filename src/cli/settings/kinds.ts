@@ -93,7 +93,7 @@ function numberOf(value: string): number | string {
 
 /** A whole number, 0 or more. */
 export const count = number(
-  numberSchema('a whole number, 0 or more', (value) => Number.isSafeInteger(value) && value >= 0),
+  numberSchema('a non-negative integer', (value) => Number.isSafeInteger(value) && value >= 0),
 );
 
 /** Seconds. @param range Ends "a number of seconds". */
@@ -129,7 +129,7 @@ export const words: Kind<readonly string[], 'several'> = {
 export const statuses: Kind<readonly number[], 'several'> = {
   shape: 'several',
   schema: v.array(
-    numberSchema('a status, 100 to 599', (value) => Number.isInteger(value) && value >= 100 && value <= 599),
+    numberSchema('an HTTP status from 100 to 599', (value) => Number.isInteger(value) && value >= 100 && value <= 599),
     'must be an array of HTTP statuses',
   ),
   convert: (texts) =>
@@ -211,7 +211,7 @@ export function parseList(value: string): readonly string[] {
 
 function parseJsonList(value: string): readonly string[] {
   const parsed = parseJson(value);
-  if (!Array.isArray(parsed)) throw new InvalidValue('begins like a JSON array and is none');
+  if (!Array.isArray(parsed)) throw new InvalidValue('starts like a JSON array but is not valid JSON');
   return parsed.map((item: unknown) => {
     if (typeof item !== 'string' || item === '') throw new InvalidValue('must be a JSON array of non-empty strings');
     return item;

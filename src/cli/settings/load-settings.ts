@@ -128,8 +128,8 @@ function refuseSharedStdin(wanting: readonly SecretKey[]): void {
 function warnOfLiterals(literal: readonly SecretKey[], warn: (message: string) => void): void {
   if (literal.length === 0) return;
   warn(
-    `Other users can see the value of ${literal.map(flagOf).join(', ')} in the list of processes: ` +
-      `use ${literal.map(variableOf).join(', ')}, @FILE or - (stdin).`,
+    `Other users can see the value of ${literal.map(flagOf).join(', ')} in the process list. ` +
+      `Use ${literal.map(variableOf).join(', ')}, @FILE or - (stdin) instead.`,
   );
 }
 
@@ -147,7 +147,7 @@ async function read({value: unread, source}: Setting<Secret>, {cwd, stdin}: Secr
     return await readFile(path, 'utf8');
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw createError('ERR_OPTION_INVALID', `The file of ${source.name} cannot be read: ${reason}.`, {cause: error});
+    throw createError('ERR_OPTION_INVALID', `The ${source.name} file cannot be read: ${reason}.`, {cause: error});
   }
 }
 
@@ -160,7 +160,7 @@ export function checkedSecret(value: string, name: string): string {
   if (secret === '') throw createError('ERR_OPTION_INVALID', `The value of ${name} is empty.`);
   // It becomes part of a header.
   if (/\p{Cc}/u.test(secret)) {
-    throw createError('ERR_OPTION_INVALID', `The value of ${name} has several lines or control characters.`);
+    throw createError('ERR_OPTION_INVALID', `The value of ${name} contains a line break or a control character.`);
   }
   return secret;
 }

@@ -53,7 +53,7 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
       [target.origin]: {...stored[target.origin], ...target.complete(secret)},
     }));
     const file = credentialPath(credentialFile);
-    output.result(`The ${target.kind} for ${target.origin} is stored in ${file}.`);
+    output.result(`Stored the ${target.kind} for ${target.origin} in ${file}.`);
     return {origin: target.origin, kind: target.kind, file} satisfies Body<AuthLoginDocument>;
   }
 

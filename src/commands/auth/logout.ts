@@ -32,8 +32,8 @@ export default class AuthLogout extends BaseCommand<typeof AuthLogout> {
         Object.fromEntries(Object.entries(now).filter(([name]) => !removed.includes(name))),
       );
     }
-    for (const name of removed) output.result(`The credentials for ${name} are forgotten.`);
-    if (removed.length === 0) output.result(`Nothing is stored for ${origins.join(' or ') || 'any origin'}.`);
+    for (const name of removed) output.result(`Removed the credentials for ${name}.`);
+    if (removed.length === 0) output.result(`No credentials are stored for ${origins.join(' or ') || 'any origin'}.`);
     return {removed} satisfies Body<AuthLogoutDocument>;
   }
 
@@ -41,8 +41,8 @@ export default class AuthLogout extends BaseCommand<typeof AuthLogout> {
     const given = [origin, apiOrigin].filter((setting) => setting?.source.kind === 'flag');
     const named = (given.length > 0 ? given : [origin, apiOrigin]).flatMap((setting) => originOf(setting) ?? []);
     if (named.length > 0) return [...new Set(named)];
-    throw createError('ERR_USAGE', 'No origin is given whose credentials to forget.', {
-      suggestions: ['Pass --origin, --api-origin or --all. mycli auth:status lists the stored credentials.'],
+    throw createError('ERR_USAGE', 'No origin specified.', {
+      suggestions: ['Pass --origin, --api-origin or --all. Run mycli auth:status to list the stored credentials.'],
     });
   }
 }

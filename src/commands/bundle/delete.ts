@@ -38,7 +38,7 @@ export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
       if (!yes) await confirm(`Delete ${what} of ${projectSlug} (${backend})?`, context);
     };
     const result = await deleteBundles({...connection, projectSlug, bundleIds, confirm: ask}, host);
-    for (const id of result.deleted) context.output.result(`Bundle ${String(id)} of ${projectSlug} was deleted.`);
+    for (const id of result.deleted) context.output.result(`Deleted bundle ${String(id)} of ${projectSlug}.`);
     return {...result} satisfies Body<BundleDeleteDocument>;
   }
 }

@@ -46,7 +46,7 @@ export default class BundleDownload extends BaseCommand<typeof BundleDownload> {
     context.output.info(
       result.verified
         ? 'The digest is the expected one.'
-        : 'The digest was not verified: the backend reports none, and no manifest beside the file has it.',
+        : 'The digest was not verified: the backend reports none, and there is no manifest next to the file.',
     );
     return {...result} satisfies Body<BundleDownloadDocument>;
   }

@@ -48,11 +48,14 @@ export function authorize(http: Got, auth: AuthStrategy, origin: string): Got {
     const context: AuthContext = {http, signal: options.signal};
     const header = await auth.getAuthorizationHeader(context).catch((error: unknown) => {
       const expired = authorization.renewed === 'expired' && isRuntimeCliError(error) && error.code === 'ERR_OAUTH';
-      throw expired ? tokenExpired(options, 'the token endpoint gives no new one', error) : error;
+      throw expired ? tokenExpired(options, 'the token endpoint issued no new one', error) : error;
     });
     // A strategy of somebody else may give anything; node would tell it as a mistake of ours.
     if (typeof header !== 'string' || !/^[\x20-\x7e]+$/.test(header)) {
-      throw createError('ERR_OPTION_INVALID', 'the AuthStrategy gave something that no Authorization header can carry');
+      throw createError(
+        'ERR_OPTION_INVALID',
+        'The AuthStrategy returned something that cannot be sent in an Authorization header.',
+      );
     }
     options.headers['authorization'] = header;
     authorization.begin(header, auth);
@@ -70,7 +73,7 @@ export function authorize(http: Got, auth: AuthStrategy, origin: string): Got {
     if (authorization.renewed !== undefined) {
       const late = expired || (authorization.renewed === 'expired' && auth.hasExpired?.(authorization.header));
       if (!late || !options.throwHttpErrors) return response;
-      throw tokenExpired(options, 'the one that took its place was no better');
+      throw tokenExpired(options, 'so did its replacement');
     }
     if (!expired && (auth.invalidate === undefined || !acceptedBy.get(auth)?.has(target))) return response;
     authorization.renewed = expired ? 'expired' : 'refused';
@@ -82,11 +85,11 @@ export function authorize(http: Got, auth: AuthStrategy, origin: string): Got {
 
 function tokenExpired(options: Parameters<typeof describeRequest>[0], why: string, cause?: unknown): Error {
   const {method, path} = describeRequest(options);
-  return createError('ERR_TOKEN_EXPIRED', `the access token expired during ${method} ${path}, and ${why}`, {
+  return createError('ERR_TOKEN_EXPIRED', `The access token expired during ${method} ${path}, and ${why}.`, {
     status: 401,
     method,
     path,
-    suggestions: ['Try again, with a faster connection or tokens that live longer.'],
+    suggestions: ['Try again with a faster connection or with tokens that are valid for longer.'],
     cause,
   });
 }

@@ -7,6 +7,7 @@ import {responseError, serverMessage} from '../errors/response-error.js';
 import {parseServiceUrl} from '../origin.js';
 import {createRedactor} from '../redact.js';
 import type {AuthStrategy, AuthContext} from '../types.js';
+import {asSentence} from '../../errors/sentence.js';
 
 /** An API key: as bearer token, or with a user name as HTTP Basic. */
 export class ApiKeyStrategy implements AuthStrategy {
@@ -31,8 +32,8 @@ export class ApiKeyStrategy implements AuthStrategy {
  * @throws RuntimeCliError `ERR_OPTION_INVALID` when the name holds a colon.
  */
 function basic(user: string, password: string): string {
-  if (user.includes(':')) throw createError('ERR_OPTION_INVALID', 'a user name cannot hold a colon');
-  if (password === '') throw createError('ERR_OPTION_INVALID', 'the API key or client secret is empty');
+  if (user.includes(':')) throw createError('ERR_OPTION_INVALID', 'A user name cannot contain a colon.');
+  if (password === '') throw createError('ERR_OPTION_INVALID', 'The API key or client secret is empty.');
   return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 }
 
@@ -56,9 +57,13 @@ export class BearerTokenStrategy implements AuthStrategy {
  */
 function bearer(what: string, token: string): string {
   if (!isHeaderToken(token)) {
-    throw createError('ERR_OPTION_INVALID', `the ${what} is empty or holds characters that no header can carry`, {
-      suggestions: [`Check that the ${what} was copied whole and without spaces or line ends.`],
-    });
+    throw createError(
+      'ERR_OPTION_INVALID',
+      `The ${what} is empty or contains characters that cannot be sent in a header.`,
+      {
+        suggestions: [`Check that the ${what} was copied completely, without spaces or line breaks.`],
+      },
+    );
   }
   return `Bearer ${token}`;
 }
@@ -191,10 +196,11 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
     const answer = parseObject(body);
     const {access_token: token, expires_in: expiresIn} = answer ?? {};
     if (answer === undefined) throw notJson(request.options, statusCode);
-    if (typeof token !== 'string' || token === '') throw this.#invalid(statusCode, 'answered without an access token');
+    if (typeof token !== 'string' || token === '') throw this.#invalid(statusCode, 'returned no access token');
     this.#onToken(token);
-    if (token.length > longestToken) throw this.#invalid(statusCode, 'answered an access token that is too long');
-    if (!isHeaderToken(token)) throw this.#invalid(statusCode, 'answered an access token that no header can carry');
+    if (token.length > longestToken) throw this.#invalid(statusCode, 'returned an access token that is too long');
+    if (!isHeaderToken(token))
+      throw this.#invalid(statusCode, 'returned an access token that cannot be sent in a header');
     const lifeMs = lifeMsOf(expiresIn);
     const expiresAt = askedAt + lifeMs - Math.min(renewalMarginMs, lifeMs / 2);
     const fetched = {header: bearer('access token', token), expiresAt};
@@ -203,7 +209,7 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
   }
 
   #invalid(status: number, problem: string): Error {
-    return createError('ERR_RESPONSE_INVALID', `the token endpoint ${problem}`, {
+    return createError('ERR_RESPONSE_INVALID', `The token endpoint ${problem}.`, {
       status,
       method: 'POST',
       path: this.#redact(this.#tokenUrl.pathname),
@@ -215,20 +221,24 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
     const oauthError = typeof error === 'string' ? serverMessage(error, this.#redact) : undefined;
     const said = serverMessage(body, this.#redact);
     const reason = [oauthError, said].filter((text, index, all) => text !== undefined && all.indexOf(text) === index);
-    return createError('ERR_OAUTH', [`the token endpoint refused the client (${status})`, ...reason].join(': '), {
-      status,
-      method: 'POST',
-      path: this.#redact(this.#tokenUrl.pathname),
-      details: {
-        ...(oauthError === undefined ? {} : {oauthError}),
-        ...(said === undefined ? {} : {serverMessage: said}),
+    return createError(
+      'ERR_OAUTH',
+      asSentence([`The token endpoint refused the client (${status})`, ...reason].join(': ')),
+      {
+        status,
+        method: 'POST',
+        path: this.#redact(this.#tokenUrl.pathname),
+        details: {
+          ...(oauthError === undefined ? {} : {oauthError}),
+          ...(said === undefined ? {} : {serverMessage: said}),
+        },
+        suggestions: [
+          oauthError === 'invalid_scope'
+            ? 'Pass only scopes that the client is allowed to request (--scope).'
+            : 'Check the token URL, the client ID and the client secret.',
+        ],
       },
-      suggestions: [
-        oauthError === 'invalid_scope'
-          ? 'Ask for scopes that the client has.'
-          : 'Check the token URL, the client id and the client secret.',
-      ],
-    });
+    );
   }
 }
 

@@ -80,7 +80,7 @@ class TunnelAgent extends https.Agent {
         this.context.attempt.proxy = undefined;
         const secured: ClientRequestArgs & {readonly socket: Socket} = {...options, socket};
         const connection = super.createConnection(secured);
-        if (!connection) throw new ProxyError('the tunnel carries no connection');
+        if (!connection) throw new ProxyError('the proxy tunnel has no connection');
         return readAfterBrokenPipe(connection);
       })
       .then(
@@ -112,7 +112,7 @@ async function openTunnel(
     const timer = setTimeout(() => request.destroy(late), connectTimeoutMs);
     request.once('close', () => clearTimeout(timer));
     request.once('error', (error: NodeJS.ErrnoException) =>
-      reject(error.code?.startsWith('HPE_') ? new ProxyError('what the proxy answered is not HTTP') : error),
+      reject(error.code?.startsWith('HPE_') ? new ProxyError('the response of the proxy is not HTTP') : error),
     );
     request.once('connect', ({statusCode = 0}, socket, head) => {
       clearTimeout(timer);
@@ -122,7 +122,7 @@ async function openTunnel(
         return;
       }
       socket.destroy();
-      reject(new ProxyError(`the proxy answered ${statusName(statusCode)}`));
+      reject(new ProxyError(`the proxy returned ${statusName(statusCode)}`));
     });
     request.end();
   });

@@ -18,7 +18,7 @@ export function proxyFor(url: URL, env: Environment): URL | undefined {
   const proxy = URL.canParse(full) ? new URL(full) : undefined;
   if (proxy === undefined || !['http:', 'https:'].includes(proxy.protocol) || !isDecodable(proxy)) {
     // The value may hold a password.
-    throw createError('ERR_OPTION_INVALID', `${name} is not the URL of an HTTP proxy`, {
+    throw createError('ERR_OPTION_INVALID', `${name} is not the URL of an HTTP proxy.`, {
       suggestions: [`Set ${name} to http://HOST:PORT, or unset it.`],
     });
   }

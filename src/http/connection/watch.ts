@@ -46,7 +46,7 @@ export function watchRequest(
   const connecting = setTimeout(stall, limits.connectTimeoutMs, 'no connection', limits.connectTimeoutMs);
   let answering: NodeJS.Timeout | undefined;
   const awaitAnswer = () => {
-    answering ??= setTimeout(stall, limits.responseTimeoutMs, 'no whole answer', limits.responseTimeoutMs);
+    answering ??= setTimeout(stall, limits.responseTimeoutMs, 'no complete response', limits.responseTimeoutMs);
   };
   let stopWatchingBody = (): void => undefined;
   let stopWatchingAnswer = (): void => undefined;
@@ -89,7 +89,7 @@ export function watchRequest(
     request.once('response', (response) => {
       // A server may answer before it has read everything.
       awaitAnswer();
-      expect('no progress while receiving the answer', limits.idleTimeoutMs);
+      expect('no progress while receiving the response', limits.idleTimeoutMs);
       if (!isHeld(response)) {
         clearTimeout(answering);
         // A reader that is slow pauses the connection: that is no fault of the server.
@@ -145,7 +145,7 @@ export function limitAnswer(request: ClientRequest, response: IncomingMessage, c
     received += chunk.length;
     if (received <= maxBytes || request.destroyed) return;
     const {statusCode: status = 0} = response;
-    const tooLong = createError('ERR_RESPONSE_INVALID', `the answer is longer than ${maxBytes} bytes`, {status});
+    const tooLong = createError('ERR_RESPONSE_INVALID', `The response is longer than ${maxBytes} bytes.`, {status});
     if (status >= 300) {
       request.destroy(new Error(tooLong.message));
       return;

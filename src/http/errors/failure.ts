@@ -4,6 +4,7 @@ import {parseJson} from '../../errors/json.js';
 import {describeRequest, isRepeatable, type Attempt, type RequestOptions, type Call} from '../connection/call.js';
 import {createRedactor} from '../redact.js';
 import {responseError, type RefusingResponse} from './response-error.js';
+import {asSentence} from '../../errors/sentence.js';
 
 /** What kind of failure the connection had. */
 type FailureKind =
@@ -41,9 +42,9 @@ export function failureReason(error: Error): string {
     case 'ECONNREFUSED':
       return 'connection refused';
     case 'EAI_AGAIN':
-      return 'the name server does not answer';
+      return 'the name server does not respond';
     case 'ENOTFOUND':
-      return 'there is no such host';
+      return 'unknown host';
     case 'ECONNRESET':
     case 'EPIPE':
       return 'the connection was closed';
@@ -68,35 +69,41 @@ function failureError(
   const reason = failureReason(error);
   const kind = failureKind(error);
   const make = (code: ErrorCode, message: string, suggestions: readonly string[]) =>
-    createError(code, redact(message), {method, path: redact(path), suggestions, cause: causeOf(error, redact)});
+    createError(code, asSentence(redact(message)), {
+      method,
+      path: redact(path),
+      suggestions,
+      cause: causeOf(error, redact),
+    });
 
   if (attempt.sent && !isRepeatable(options) && options.method !== 'OPTIONS') {
     return make(
       'ERR_OUTCOME_UNKNOWN',
-      `${request} may have been carried out: it was sent, but no answer came (${reason})`,
-      ['Check before retrying: mycli bundle:list shows the bundles, mycli bundle:history the deployments.'],
+      `${request} may have been carried out: it was sent, but no response arrived (${reason}).`,
+      ['Check before retrying: run mycli bundle:list for bundles, or mycli bundle:history for deployments.'],
     );
   }
-  if (kind === 'not-http') return make('ERR_RESPONSE_INVALID', `what ${host} answered to ${request} is not HTTP`, []);
+  if (kind === 'not-http')
+    return make('ERR_RESPONSE_INVALID', `The response of ${host} to ${request} is not HTTP.`, []);
   if (kind === 'handshake') {
-    return make('ERR_TLS', `${host} and mycli cannot agree on a TLS connection: ${opensslReason(error)}`, [
-      'Check the scheme and the port: a service that speaks plain http has an http: address.',
+    return make('ERR_TLS', `Cannot establish a TLS connection to ${host}: ${opensslReason(error)}`, [
+      'Check the scheme and the port. If the service does not use TLS, its URL starts with http://.',
     ]);
   }
   if (kind === 'certificate') {
-    return make('ERR_TLS', `the certificate of ${host} was not accepted: ${reason}`, [
-      'Set NODE_EXTRA_CA_CERTS to a file with the certificate of the authority, if it is one of your own.',
+    return make('ERR_TLS', `The certificate of ${host} was not accepted: ${reason}`, [
+      'If the server uses a private certificate authority, set NODE_EXTRA_CA_CERTS to a file with its certificate.',
     ]);
   }
   if (kind === 'stalled') {
-    return make('ERR_TIMEOUT', `${request} to ${host} stalled: ${reason}`, ['Check the network, and try again.']);
+    return make('ERR_TIMEOUT', `${request} to ${host} stalled: ${reason}`, ['Check the network and try again.']);
   }
   if (attempt.connected) {
-    return make('ERR_NETWORK', `the connection to ${host} ended before ${request} was done: ${reason}`, [
-      'Check the network, and try again.',
+    return make('ERR_NETWORK', `The connection to ${host} ended before ${request} was complete: ${reason}`, [
+      'Check the network and try again.',
     ]);
   }
-  return make('ERR_NETWORK', `cannot connect to ${host}: ${reason}`, [
+  return make('ERR_NETWORK', `Cannot connect to ${host}: ${reason}`, [
     'Check the address, the network and the proxy variables (HTTPS_PROXY, HTTP_PROXY, NO_PROXY).',
   ]);
 }
@@ -159,7 +166,7 @@ export function toCliError(error: unknown, options: Options, call: Call, context
 /** The error for an answer that should be JSON. */
 export function notJson(options: Pick<RequestOptions, 'method' | 'url'>, status: number | undefined): Error {
   const {method, path} = describeRequest(options);
-  return createError('ERR_RESPONSE_INVALID', `the answer to ${method} ${path} is not JSON`, {status, method, path});
+  return createError('ERR_RESPONSE_INVALID', `The response to ${method} ${path} is not JSON.`, {status, method, path});
 }
 
 /** Masks the secrets of the client and the credentials of this request, which a server could repeat. */
@@ -194,5 +201,5 @@ export function readJson(response: Response<string>): unknown {
  */
 export function wrongAnswer({request, statusCode: status}: Response<string>, problem: string): RuntimeCliError {
   const {method, path} = describeRequest(request.options);
-  return createError('ERR_RESPONSE_INVALID', `the answer to ${method} ${path} ${problem}`, {status, method, path});
+  return createError('ERR_RESPONSE_INVALID', `The response to ${method} ${path} ${problem}.`, {status, method, path});
 }

@@ -2,6 +2,7 @@ import type {IncomingHttpHeaders} from 'node:http';
 import {createError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
 import {parseJson} from '../../errors/json.js';
 import {describeRequest, statusName, type RequestOptions} from '../connection/call.js';
+import {asSentence} from '../../errors/sentence.js';
 
 /** Headers in which servers send their id of a request. */
 const requestIdHeaders = ['x-request-id', 'x-correlation-id', 'request-id', 'x-amzn-requestid', 'x-amz-request-id'];
@@ -35,7 +36,7 @@ export function responseError(
   const {code, sentence, suggestions} = refusal(response, `${method} ${safePath}`, limited);
   const said = serverMessage(response.rawBody?.toString() ?? '', redact);
   const requestId = requestIdHeaders.map((name) => headers[name]).find((value) => typeof value === 'string');
-  return createError(code, redact(said === undefined ? sentence : `${sentence}: ${said}`), {
+  return createError(code, asSentence(redact(said === undefined ? sentence : `${sentence}: ${said}`)), {
     status,
     method,
     path: safePath,
@@ -51,42 +52,48 @@ function refusal(response: RefusingResponse, request: string, limited: boolean):
   if (limited || status === 429) {
     return {
       code: 'ERR_RATE_LIMITED',
-      sentence: `the server still limits the rate of ${request} (${name})`,
-      suggestions: ['Wait a while and try again, or allow more and longer retries (--max-retries, --retry-max-delay).'],
+      sentence: `The server still rate-limits ${request} (${name})`,
+      suggestions: ['Try again later, or allow more and longer retries with --max-retries and --retry-max-delay.'],
     };
   }
   if (status === 401) {
     return {
       code: 'ERR_UNAUTHORIZED',
-      sentence: `the server refused the credentials for ${request} (${name})`,
-      suggestions: ['Check that the credentials are complete, still valid and meant for this server.'],
+      sentence: `The server refused the credentials for ${request} (${name})`,
+      suggestions: [
+        'Check that the credentials are complete, still valid and for this server. Run mycli config:show to see their source.',
+      ],
     };
   }
   if (status === 403) {
     return {
       code: 'ERR_FORBIDDEN',
-      sentence: `the credentials do not allow ${request} (${name})`,
-      suggestions: ['Check the project, and what the owner of the credentials is allowed to do.'],
+      sentence: `The credentials do not allow ${request} (${name})`,
+      suggestions: ['Check the project slug and the permissions of the credentials.'],
     };
   }
   if (status >= 500) {
     return {
       code: 'ERR_SERVER',
-      sentence: `the server failed at ${request} (${name})`,
-      suggestions: ['Try again later. If it stays that way, tell the operators of the server, with the request id.'],
+      sentence: `The server failed to handle ${request} (${name})`,
+      suggestions: ['Try again later. If it keeps failing, give the request ID to the operators of the server.'],
     };
   }
   if (status >= 400) return clientError(status, request, name);
   if (status >= 300) {
     return {
       code: 'ERR_RESPONSE_INVALID',
-      sentence: `the server redirected ${request} (${name}), and redirects are not followed`,
+      sentence: `The server redirected ${request} (${name}), and redirects are not followed`,
       suggestions: [
-        `Check the address of the server${headers.location ? `: it points to ${headers.location.replace(/[?#].*/s, '')}` : ''}.`,
+        `Check the URL of the server${headers.location ? `: it redirects to ${headers.location.replace(/[?#].*/s, '')}` : ''}.`,
       ],
     };
   }
-  return {code: 'ERR_RESPONSE_INVALID', sentence: `the server answered ${request} with ${name}`, suggestions: []};
+  return {
+    code: 'ERR_RESPONSE_INVALID',
+    sentence: `The server returned an unexpected status for ${request}: ${name}`,
+    suggestions: [],
+  };
 }
 
 function clientError(status: number, request: string, name: string): Refusal {
@@ -94,23 +101,23 @@ function clientError(status: number, request: string, name: string): Refusal {
     case 413:
       return {
         code: 'ERR_REJECTED',
-        sentence: `what ${request} sent is larger than the server accepts (${name})`,
-        suggestions: ['Leave out what the bundle does not need, with --ignore or a .bundleignore file.'],
+        sentence: `${request} sent more than the server accepts (${name})`,
+        suggestions: ['Exclude what the bundle does not need with --ignore or a .bundleignore file.'],
       };
     case 404:
       return {
         code: 'ERR_REJECTED',
         sentence: `${request}: not found (${name})`,
-        suggestions: ['Check the address of the server and the names of the project and the target.'],
+        suggestions: ['Check the URL of the server, the project and the target.'],
       };
     case 407:
       return {
         code: 'ERR_REJECTED',
-        sentence: `the proxy requires credentials for ${request} (${name})`,
-        suggestions: ['Set them in HTTP_PROXY or HTTPS_PROXY: http://USER:PASSWORD@HOST:PORT.'],
+        sentence: `The proxy requires credentials for ${request} (${name})`,
+        suggestions: ['Set HTTP_PROXY or HTTPS_PROXY to http://USER:PASSWORD@HOST:PORT.'],
       };
     default:
-      return {code: 'ERR_REJECTED', sentence: `the server refused ${request} (${name})`, suggestions: []};
+      return {code: 'ERR_REJECTED', sentence: `The server refused ${request} (${name})`, suggestions: []};
   }
 }
 

@@ -78,7 +78,7 @@ export function createRateLimitMiddleware(config: RateLimitMiddlewareConfig = {}
     );
     if (event === undefined) return undefined;
     if (kept === undefined && request.bodyUsed) {
-      warnNotRetried(`the body of ${request.method} ${new URL(request.url).pathname} is spent`, config);
+      warnNotRetried(`the body of ${request.method} ${new URL(request.url).pathname} was already read`, config);
       return undefined;
     }
     announceRetry(event, config);

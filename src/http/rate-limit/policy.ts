@@ -62,12 +62,22 @@ const longestTimerMs = 2_147_483_647;
  */
 export function resolveRateLimitPolicy(config: RateLimitMiddlewareConfig = {}): RateLimitPolicy {
   // Callers without types may give null.
-  if (!isObject(config)) throw new TypeError('rateLimit must be an object');
+  if (!isObject(config)) throw new TypeError('rateLimit must be an object.');
   const {maxRetries = 3, baseDelayMs = 1000, maxDelayMs = 30_000, statusCodes = [429], prefix, fetch} = config;
-  check(Number.isInteger(maxRetries) && maxRetries >= 0, 'maxRetries', 'a whole number, 0 or more', maxRetries);
-  check(Number.isFinite(baseDelayMs) && baseDelayMs >= 0, 'baseDelayMs', 'a number of milliseconds', baseDelayMs);
+  check(Number.isInteger(maxRetries) && maxRetries >= 0, 'maxRetries', 'a non-negative integer', maxRetries);
+  check(
+    Number.isFinite(baseDelayMs) && baseDelayMs >= 0,
+    'baseDelayMs',
+    'a non-negative number of milliseconds',
+    baseDelayMs,
+  );
   check(maxDelayMs >= 0 && maxDelayMs <= longestTimerMs, 'maxDelayMs', `between 0 and ${longestTimerMs}`, maxDelayMs);
-  check(Array.isArray(statusCodes) && statusCodes.every(isStatus), 'statusCodes', 'a list of 100 to 599', statusCodes);
+  check(
+    Array.isArray(statusCodes) && statusCodes.every(isStatus),
+    'statusCodes',
+    'an array of HTTP statuses from 100 to 599',
+    statusCodes,
+  );
   check(prefix === undefined || typeof prefix === 'string', 'prefix', 'a string', prefix);
   check(fetch === undefined || typeof fetch === 'function', 'fetch', 'a function', fetch);
   return {maxRetries, baseDelayMs, maxDelayMs, statusCodes: [...statusCodes]};
@@ -126,7 +136,7 @@ function isStatus(value: number): boolean {
 }
 
 function check(valid: boolean, field: string, expected: string, actual: unknown): void {
-  if (!valid) throw new TypeError(`rateLimit.${field} must be ${expected}, not ${String(actual)}`);
+  if (!valid) throw new TypeError(`rateLimit.${field} must be ${expected}, not ${String(actual)}.`);
 }
 
 /** The three forms of an HTTP date. All of them are UTC, and the third does not say so. */
@@ -168,7 +178,7 @@ export function describeRetry({reason, attempt, maxRetries, requestedMs}: RetryE
 
 /** Warns that a request is not sent again. */
 export function warnNotRetried(why: string, config: RateLimitMiddlewareConfig): void {
-  rateLimitLogger(config).warn(`${tag(config)} not retried: ${why}`);
+  rateLimitLogger(config).warn(`${tag(config)} Not retried: ${why}.`);
 }
 
 function tag({prefix}: RateLimitMiddlewareConfig): string {

@@ -82,7 +82,7 @@ export async function requestDeployment(
   view: StepView,
 ): Promise<AcceptedDeployment> {
   const accepted = await deployOrFallBack(options, selection, host, view);
-  view.done(`Deployment of bundle ${String(accepted.bundleId)} to ${options.targetSlug} was accepted`);
+  view.done(`Deployment of bundle ${String(accepted.bundleId)} to ${options.targetSlug} accepted`);
   warnAll(view, accepted.warnings);
   return accepted;
 }
@@ -109,7 +109,7 @@ async function deployOrFallBack(
     }
     const reason = deployFallbackReason(error);
     if (fallback === undefined || reason === undefined) throw error;
-    view.detail(`falling back to legacy: ${reason}`);
+    view.detail(`Falling back to the legacy backend: ${reason}`);
     callBackSafely(() => options.onFallback?.(reason));
     callBackSafely(() => options.onResolve?.(fallback));
     const accepted = await deployWith(fallback, options, host, view);
@@ -163,7 +163,7 @@ async function deployWith(
   const open = await openBackend(name, 'deploy', shown, host);
   const isLatest = options.bundleId === 'latest';
   const bundleId = isLatest ? (await findLatestBundle(open)).bundleId : idFor(name, options.bundleId, options);
-  if (isLatest) view.detail(`latest is bundle ${String(bundleId)}`);
+  if (isLatest) view.detail(`Latest bundle: ${String(bundleId)}`);
   const result = await requestDeploy(open, {bundleId, targetSlug: options.targetSlug}, shown);
   return {backend: name, bundleId, result, warnings: result.warnings ?? []};
 }

@@ -47,7 +47,7 @@ export async function rollbackBundle(options: RollbackBundleOptions, host: Host)
   const {to, ...rest} = options;
   const steps = [
     resolveStep,
-    {name: 'find', title: 'Find the bundle to go back to'},
+    {name: 'find', title: 'Find the bundle to roll back to'},
     {name: 'deploy', title: `Deploy to ${options.targetSlug}`},
     ...(options.wait ? [waitStep] : []),
   ] as const;
@@ -103,7 +103,7 @@ async function planRollback(
   view: StepView,
 ): Promise<RollbackPlan> {
   const plan = await findPrevious(watched(options, view), selection, host);
-  view.done(`Going back to ${describePlan(plan)}`);
+  view.done(`Rolling back to ${describePlan(plan)}`);
   return plan;
 }
 
@@ -111,7 +111,7 @@ async function planRollback(
 function describePlan({bundleId, current, previous}: RollbackPlan): string {
   const message = previous?.message === undefined ? '' : ` "${previous.message}"`;
   const when = previous?.createdAt === undefined ? '' : `, deployed ${previous.createdAt}`;
-  const now = current === undefined ? '' : `; bundle ${String(current.bundleId)} runs now`;
+  const now = current === undefined ? '' : `; currently bundle ${String(current.bundleId)}`;
   return `bundle ${String(bundleId)}${message}${when}${now}`;
 }
 
@@ -139,14 +139,14 @@ function nothingToRollBackTo(
   {projectSlug, targetSlug}: RollbackBundleOptions,
   current: DeploymentItem | undefined,
 ): Error {
-  const none = `the target "${targetSlug}" has no finished deployment`;
+  const none = `The target "${targetSlug}" has no finished deployment`;
   const message =
     current === undefined
-      ? `${none} to go back to`
+      ? `${none} to roll back to.`
       : current.status !== 'finished' || current.bundleId === undefined
-        ? `the server does not say which bundle the target "${targetSlug}" runs`
-        : `${none} of another bundle than ${String(current.bundleId)} to go back to`;
+        ? `The server does not report which bundle the target "${targetSlug}" runs.`
+        : `${none} of a bundle other than ${String(current.bundleId)} to roll back to.`;
   return createError('ERR_REJECTED', message, {
-    suggestions: [`See what there is with mycli bundle:list --project ${projectSlug}, and name one with --to ID.`],
+    suggestions: [`Pass --to ID. Run mycli bundle:list --project ${projectSlug} to list the bundles.`],
   });
 }

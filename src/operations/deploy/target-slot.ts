@@ -6,6 +6,7 @@ import type {OpenBackend} from '../open-backend.js';
 import type {CommonOptions, SlotOptions, WaitOptions} from '../options.js';
 import {callBackSafely} from '../steps.js';
 import {startPoll, type Poll} from './wait-for-deployment.js';
+import {asSentence} from '../../errors/sentence.js';
 
 /** Refusals in a row that no running deployment explains, before they are taken to mean something else. */
 const maxUnexplained = 5;
@@ -90,11 +91,11 @@ function describeOccupant(occupant: Occupant, targetSlug: string): string {
 }
 
 function targetBusy(error: RuntimeCliError, targetSlug: string, occupant: Occupant): Error {
-  const wait = 'Try again when it has ended; bundle:push and bundle:deploy wait for that with --wait-for-slot.';
+  const wait = 'Try again once it has ended, or pass --wait-for-slot to bundle:push or bundle:deploy.';
   if (typeof occupant === 'string')
     return amendError(error, {suggestions: [`Another deployment may be running. ${wait}`]});
   return amendError(error, {
-    message: `the target is busy (409): ${describeOccupant(occupant, targetSlug)}`,
+    message: `The target is busy (409): ${describeOccupant(occupant, targetSlug)}.`,
     suggestions: [wait],
     details: {running: occupant},
   });
@@ -117,9 +118,9 @@ function slotTimedOut(
   occupant: Occupant,
 ): Error {
   const why = typeof occupant === 'string' ? error.message : describeOccupant(occupant, targetSlug);
-  return createError('ERR_WAIT_TIMEOUT', `the target was still busy after ${String(timeout)} s: ${why}`, {
+  return createError('ERR_WAIT_TIMEOUT', asSentence(`The target was still busy after ${String(timeout)} s: ${why}`), {
     suggestions: [
-      'Nothing was deployed. Wait longer with --timeout, or look at what is running:',
+      'Nothing was deployed. Pass a longer --timeout, or check what is running:',
       commandLine(
         'bundle:history',
         '--project',

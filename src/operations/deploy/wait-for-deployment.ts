@@ -10,6 +10,7 @@ import {
   type WaitOptions,
 } from '../options.js';
 import {callBackSafely, type Host} from '../steps.js';
+import {asSentence} from '../../errors/sentence.js';
 
 /** Looks that may be lost one after the other before the state counts as unknown. */
 const maxLostPolls = 5;
@@ -71,9 +72,9 @@ async function look(
     if (lost + 1 < maxLostPolls) return undefined;
     throw createError(
       'ERR_OUTCOME_UNKNOWN',
-      `${describe(deployment)} was accepted, but its state could not be read ${String(maxLostPolls)} times in a row`,
+      `${describe(deployment)} was accepted, but its state could not be read ${String(maxLostPolls)} times in a row.`,
       {
-        suggestions: ["Check the target's deployments before you deploy again:", historyCommand(options)],
+        suggestions: ['Check its state before you deploy again:', historyCommand(options)],
         details: {deployment},
         cause: error,
       },
@@ -93,7 +94,7 @@ export function deploymentFailed(
   state: Pick<DeploymentState, 'status' | 'description'>,
 ): Error {
   const why = state.description === undefined ? '' : `: ${state.description}`;
-  return createError('ERR_DEPLOYMENT_FAILED', `${describe(deployment)} failed${why}`, {
+  return createError('ERR_DEPLOYMENT_FAILED', asSentence(`${describe(deployment)} failed${why}`), {
     details: {deployment, status: state.status},
   });
 }
@@ -103,9 +104,12 @@ function waitTimedOut(options: WaitForDeploymentOptions, timeout: number, state:
   const status = state?.status ?? 'unknown';
   return createError(
     'ERR_WAIT_TIMEOUT',
-    `${describe(deployment)} did not end within ${String(timeout)} s; it was ${status}`,
+    `${describe(deployment)} did not finish within ${String(timeout)} s. Its last known status is ${status}.`,
     {
-      suggestions: ['The deployment continues. Wait longer with --timeout, or check on it:', historyCommand(options)],
+      suggestions: [
+        'The deployment continues. Pass a longer --timeout next time, or check on it:',
+        historyCommand(options),
+      ],
       details: {deployment, status},
     },
   );
@@ -119,7 +123,7 @@ function historyCommand({backend, projectSlug, deployment}: WaitForDeploymentOpt
 }
 
 function describe({deploymentId}: DeploymentRef): string {
-  return deploymentId === undefined ? 'the deployment' : `the deployment ${String(deploymentId)}`;
+  return deploymentId === undefined ? 'The deployment' : `Deployment ${String(deploymentId)}`;
 }
 
 function progressOf({status, percentage, description}: DeploymentState): OperationProgress {
@@ -141,9 +145,9 @@ interface PollTimes {
  */
 export function pollTimes({pollInterval = 5, timeout = 600}: WaitOptions): PollTimes {
   if (!(pollInterval > 0)) {
-    throw createError('ERR_OPTION_INVALID', `pollInterval must be above 0, not ${String(pollInterval)}`);
+    throw createError('ERR_OPTION_INVALID', `pollInterval must be above 0, not ${String(pollInterval)}.`);
   }
-  if (!(timeout >= 0)) throw createError('ERR_OPTION_INVALID', `timeout must be at least 0, not ${String(timeout)}`);
+  if (!(timeout >= 0)) throw createError('ERR_OPTION_INVALID', `timeout must be at least 0, not ${String(timeout)}.`);
   return {intervalMs: Math.min(pollInterval, longestTimeoutSeconds) * 1000, timeout};
 }
 

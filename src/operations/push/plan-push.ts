@@ -86,7 +86,7 @@ export async function planPush(
 
 function recordProblems({ifChanged, pushRecords}: PushRuntimeBundleBackendOptions): readonly OptionProblem[] {
   if (!ifChanged || pushRecords !== undefined) return [];
-  return [{option: 'ifChanged', message: 'requires pushRecords, to compare with the last push'}];
+  return [{option: 'ifChanged', message: 'requires pushRecords to compare with the last push'}];
 }
 
 /**
@@ -100,8 +100,8 @@ export function formatFor(
   const {formats} = registryOf(options).get(backend);
   if (!options.v2) return formats[0] ?? 'v2';
   if (formats.includes('v2')) return 'v2';
-  throw createError('ERR_CAPABILITY_UNSUPPORTED', `the ${backend} backend does not take v2 bundles`, {
-    suggestions: ['Push without --v2.'],
+  throw createError('ERR_CAPABILITY_UNSUPPORTED', `The ${backend} backend does not accept v2 bundles.`, {
+    suggestions: ['Remove --v2.'],
     details: {backend, formats},
   });
 }
@@ -134,13 +134,13 @@ export function unusedOptions(options: PushRuntimeBundleBackendOptions, format: 
   };
   return Object.entries(given)
     .filter(([, value]) => value !== undefined)
-    .map(([option]) => `${option} does not apply: this is a v1 upload`);
+    .map(([option]) => `${option} has no effect on a v1 upload.`);
 }
 
 /** Warns of an archive that a server may refuse for its size. */
 export function sizeWarnings({format, size}: Pick<Bundle, 'format' | 'size'>): readonly string[] {
   if (format !== 'v2' || size <= largeArchiveBytes) return [];
-  return [`the archive has ${String(Math.round(size / 1e6))} MB; some servers refuse more than 400 MB`];
+  return [`The archive has ${String(Math.round(size / 1e6))} MB. Some servers refuse more than 400 MB.`];
 }
 
 /** What a strict server would refuse a prebuilt archive for, and server-only files that may hold secrets. */
@@ -162,21 +162,21 @@ async function openPrebuilt(
   if (bundle.format !== format) {
     throw createError(
       'ERR_ARCHIVE_INVALID',
-      `${archive} is a ${bundle.format} archive, and this push sends ${format}`,
+      `${archive} is a ${bundle.format} archive, but this push requires ${format}.`,
       {
         suggestions:
           bundle.format === 'v2'
-            ? ['Push it with --v2, or to the Api backend.']
-            : ['Push it to the legacy backend without --v2, or build it again with --format v2.'],
+            ? ['Pass --v2, or push it to the Api backend.']
+            : ['Push it to the legacy backend without --v2, or build it again with mycli bundle:build --format v2.'],
       },
     );
   }
   if (bundle.format === 'v1' && bundle.projectSlug !== options.projectSlug) {
     throw createError(
       'ERR_ARCHIVE_INVALID',
-      `${archive} was built for the project "${String(bundle.projectSlug)}", not for "${options.projectSlug}"`,
+      `${archive} was built for the project "${String(bundle.projectSlug)}", not "${options.projectSlug}".`,
       {
-        suggestions: [`Build it again with --project ${options.projectSlug}.`],
+        suggestions: [`Build it again with mycli bundle:build --format v1 --project ${options.projectSlug}.`],
       },
     );
   }

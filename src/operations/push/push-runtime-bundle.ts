@@ -39,7 +39,7 @@ export interface PushPreview {
 const verifyStep = {name: 'verify', title: 'Verify the build and its configuration'} as const;
 
 const buildStep = ({archive}: PushRuntimeBundleBackendOptions) =>
-  ({name: 'build', title: archive === undefined ? 'Build the bundle' : 'Take the prebuilt bundle'}) as const;
+  ({name: 'build', title: archive === undefined ? 'Build the bundle' : 'Read the prebuilt bundle'}) as const;
 
 /**
  * Builds a bundle, uploads it to the backend that `preference` selects and deploys it when there is a target.
@@ -123,7 +123,7 @@ async function deployPush(
     ? {deployment: result.deployment, status: 'queued', raw: undefined}
     : await afterUpload(plan, uploaded, request, {accepted: false});
   const {deploymentId: id} = deployed.deployment;
-  view.done(`Deployment${id === undefined ? '' : ` ${String(id)}`} to ${targetSlug} was accepted`);
+  view.done(`Deployment${id === undefined ? '' : ` ${String(id)}`} to ${targetSlug} accepted`);
   warnAll(view, deployed.warnings ?? []);
   return deployed;
 }
@@ -196,14 +196,14 @@ async function afterUpload<Result>(
     const id = String(uploaded.result.bundleId);
     const details = {bundleId: uploaded.result.bundleId};
     if (accepted && !interrupted && error.code !== 'ERR_DEPLOYMENT_FAILED') {
-      throw amendError(error, {message: `bundle ${id} was uploaded, and ${error.message}`, details});
+      throw amendError(error, {message: `Bundle ${id} was uploaded. ${error.message}`, details});
     }
     const requested = error.details?.['deploymentRequested'] !== false;
-    const deployment = requested ? `, and its deployment to ${targetSlug} may go on` : '';
+    const deployment = requested ? `, and its deployment to ${targetSlug} may continue` : '';
     throw amendError(error, {
       message: interrupted
-        ? `${error.message} Bundle ${id} was uploaded${deployment}`
-        : `bundle ${id} was uploaded, deploying it to ${targetSlug} failed: ${error.message}`,
+        ? `${error.message} Bundle ${id} was uploaded${deployment}.`
+        : `Bundle ${id} was uploaded, but deploying it to ${targetSlug} failed: ${error.message}`,
       suggestions: [
         commandLine(
           ...['bundle:deploy', id, '--project', projectSlug, '--target', targetSlug],

@@ -8,6 +8,7 @@ import {findBundle} from '../list.js';
 import {openBackend, registryOf} from '../open-backend.js';
 import type {PushPlace, PushRecord, PushRuntimeBundleBackendOptions} from '../options.js';
 import type {Host} from '../steps.js';
+import {asSentence} from '../../errors/sentence.js';
 
 /** A bundle of the last push that a new one would only repeat. */
 export interface UnchangedBundle {
@@ -48,9 +49,9 @@ export async function compareWithLastPush(
     options.signal?.throwIfAborted();
     const doubt =
       record === undefined
-        ? 'there is no readable record of the last push'
-        : `could not check whether bundle ${String(record.bundleId)} from the last push still exists`;
-    return {warnings: [`${doubt}, so the bundle is uploaded: ${reasonOf(error)}`]};
+        ? 'The record of the last push cannot be read'
+        : `Could not check whether bundle ${String(record.bundleId)} of the last push still exists`;
+    return {warnings: [asSentence(`${doubt}, so the bundle is uploaded: ${reasonOf(error)}`)]};
   }
 }
 
@@ -70,7 +71,9 @@ export async function recordPush(
     await options.pushRecords?.write(placeOf(backend, options, host), record);
     return [];
   } catch (error) {
-    const warning = `the next push will not know of bundle ${String(bundleId)}: ${reasonOf(error)}`;
+    const warning = asSentence(
+      `Bundle ${String(bundleId)} could not be recorded for the next push: ${reasonOf(error)}`,
+    );
     if (options.ifChanged) return [warning];
     host.logger.debug(warning);
     return [];
@@ -91,7 +94,7 @@ async function confirmRecord(
   if (status === 'ready' || status === 'preparing') {
     return {unchanged: {bundleId, pushedAt, message: found?.message}, warnings: []};
   }
-  const state = found ? unusableStates[status] : 'no longer there';
+  const state = found ? unusableStates[status] : 'gone';
   host.logger.info(`Bundle ${String(bundleId)} of the last push is ${state}.`);
   return {warnings: []};
 }

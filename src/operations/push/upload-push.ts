@@ -54,11 +54,11 @@ export async function buildPush(
   view: StepView,
 ): Promise<PushContent> {
   const content = await makeContent(withView(plan, view), backend, workspace);
-  const made = plan.content.kind === 'build' ? 'Built' : 'Took';
+  const made = plan.content.kind === 'build' ? 'Built' : 'Read';
   view.done(
     content.kind === 'file'
       ? `${made} ${describeArchive(content.bundle)}`
-      : `Prepared a ${describeSize(content.bundle)}, packed while it is sent`,
+      : `Prepared a ${describeSize(content.bundle)}, to be packed during the upload`,
   );
   // Known before minutes are spent on sending it.
   warnAll(view, content.warnings);
@@ -99,7 +99,7 @@ export async function uploadPush(
   const id = String(result.bundleId);
   view.done(
     unchanged
-      ? `Unchanged since bundle ${id}: nothing to upload to ${plan.options.projectSlug} (${backend})`
+      ? `Nothing to upload to ${plan.options.projectSlug} (${backend}): unchanged since bundle ${id}`
       : `Uploaded bundle ${id} to ${plan.options.projectSlug} (${backend})`,
   );
   warnAll(view, warnings);
@@ -126,8 +126,8 @@ async function uploadOrFallBack(
     const format = formatFor(fallback, options);
     const reusable = format === content.bundle.format;
     if (plan.content.kind === 'archive' && !reusable)
-      throw withSuggestion(error, 'Add --v2: a prebuilt v2 archive goes to the legacy backend with it only.');
-    view.detail(`falling back to legacy: ${reason}`);
+      throw withSuggestion(error, 'Pass --v2 to push a prebuilt v2 archive to the legacy backend.');
+    view.detail(`Falling back to the legacy backend: ${reason}`);
     callBackSafely(() => options.onFallback?.(reason));
     callBackSafely(() => options.onResolve?.(fallback));
     // The archive is built once per format.
@@ -176,7 +176,7 @@ async function uploadTo(name: RuntimeBackend, plan: PushPlan, content: PushConte
     deploys && targetSlug !== undefined ? await inTargetSlot(open, targetSlug, plan.options, upload) : await upload();
   const {bundleId} = result;
   if (typeof bundleId !== 'number' && (typeof bundleId !== 'string' || bundleId === '')) {
-    throw createError('ERR_BACKEND_FAILED', `the ${name} backend returned no bundle id`);
+    throw createError('ERR_BACKEND_FAILED', `The ${name} backend returned no bundle ID.`);
   }
   const bundle = await packedBundle(content, bundleId, signal);
   return {backend: name, bundle, result, warnings: result.warnings ?? []};
@@ -201,7 +201,7 @@ async function packedBundle(
     // Only a server that answers before it has read all comes here: the archive is packed again for its digest.
     if (!isRuntimeCliError(error)) throw error;
     throw amendError(error, {
-      message: `bundle ${String(bundleId)} was uploaded, but what is in it is not certain: ${error.message}`,
+      message: `Bundle ${String(bundleId)} was uploaded, but its content is uncertain: ${error.message}`,
       details: {bundleId},
     });
   }

@@ -26,8 +26,8 @@ export function backendConformance(
   const unknown = Object.keys(skip).filter((name) => shape.ok && !checks.some((check) => check.name === name));
   if (unknown.length > 0) {
     throw new TypeError(
-      `fixtures.skip names cases that this backend does not have: ${unknown.join('; ')}. ` +
-        `It has: ${checks.map(({name}) => name).join('; ')}`,
+      `fixtures.skip has unknown cases: ${unknown.join('; ')}. ` +
+        `This backend has: ${checks.map(({name}) => name).join('; ')}.`,
     );
   }
   const makeTestBundle = createTestBundles();
@@ -38,7 +38,7 @@ export function backendConformance(
       skip: reason,
       run: async () => {
         // Whoever runs it all the same must not take it for passed.
-        assert.ok(reason === undefined, `this case is to be skipped: ${String(reason)}`);
+        assert.ok(reason === undefined, `This case is skipped: ${String(reason)}`);
         await runInScope(createBackend, fixtures, makeTestBundle, run);
       },
     };

@@ -33,7 +33,7 @@ export function requireFault<Name extends FaultName>(
   const fault = service[name];
   assert.ok(
     fault,
-    `the service of the fixtures has no ${name}(): add it, or tell in "skip" why this case cannot apply`,
+    `The service of the fixtures has no ${name}(). Add it, or say in "skip" why this case does not apply.`,
   );
   return fault;
 }
@@ -41,7 +41,7 @@ export function requireFault<Name extends FaultName>(
 /** The error that `work` rejects with. */
 export async function failureOf(what: string, work: Promise<unknown>): Promise<RuntimeCliError> {
   const error: unknown = await work.then(
-    () => assert.fail(`${what} was reported as a success`),
+    () => assert.fail(`${what} was reported as a success.`),
     (reason: unknown) => reason,
   );
   if (isRuntimeCliError(error)) return error;
@@ -50,11 +50,7 @@ export async function failureOf(what: string, work: Promise<unknown>): Promise<R
 
 /** Asserts that an error has a code by which programs can tell what happened. */
 export function assertHasCode({code, message}: RuntimeCliError): void {
-  assert.notEqual(
-    code,
-    'ERR_BACKEND_FAILED',
-    `throw a backendError() with a code that tells what happened: ${message}`,
-  );
+  assert.notEqual(code, 'ERR_BACKEND_FAILED', `Throw a backendError() with a code that says what happened: ${message}`);
 }
 
 /**
@@ -90,9 +86,9 @@ export async function assertAbortEnds(
     );
   try {
     const outcome = await Promise.race([work, late]);
-    assert.ok(signal.aborted, `${what} ended before it was half way and could be aborted`);
-    assert.notEqual(outcome, 'late', `${what} went on for a second after it was aborted`);
-    assert.equal(outcome, 'rejected', `${what} was aborted and reported as a success`);
+    assert.ok(signal.aborted, `${what} ended before it could be aborted.`);
+    assert.notEqual(outcome, 'late', `${what} went on for a second after it was aborted.`);
+    assert.equal(outcome, 'rejected', `${what} was aborted, but reported as a success.`);
   } finally {
     done.abort();
   }

@@ -63,11 +63,11 @@ export async function waitUntilFinished(subject: Subject, deployment: Deployment
       status,
       description,
       percentage = 0,
-    } = await subject.call('looking at a deployment', (context) => member(deployment, context));
-    assert.ok(percentage >= 0 && percentage <= 100, `a deployment is at ${String(percentage)} %`);
-    assert.notEqual(status, 'failed', `the deployment failed: ${description ?? 'no description'}`);
+    } = await subject.call('checking a deployment', (context) => member(deployment, context));
+    assert.ok(percentage >= 0 && percentage <= 100, `The deployment reports a progress of ${String(percentage)} %.`);
+    assert.notEqual(status, 'failed', `The deployment failed: ${description ?? 'no description'}`);
     if (status === 'finished') return;
-    assert.ok(Date.now() < tooLate, `the deployment was still ${status} when the time for it was over`);
+    assert.ok(Date.now() < tooLate, `The deployment was still ${status} when the time was up.`);
     await delay(pollIntervalMs);
   }
 }
@@ -106,6 +106,6 @@ type Member = 'deploy' | 'getDeployment' | 'listBundles' | 'listDeployments' | '
 
 function memberOf<Name extends Member>({backend}: Subject, name: Name): NonNullable<Backend[Name]> {
   const member = backend[name];
-  assert.ok(member, `the case needs ${name}(), which the backend does not have`);
+  assert.ok(member, `This case requires ${name}(), which the backend does not have.`);
   return member;
 }

@@ -111,7 +111,7 @@ export class Subject {
 
   /** Asserts that the service has every byte of `bundle`. */
   async assertArrived(bundle: Bundle, bundleId: BundleId): Promise<void> {
-    assertSameBytes(bundle, await readBytes(await this.service.readUploaded(bundleId)), 'the service has');
+    assertSameBytes(bundle, await readBytes(await this.service.readUploaded(bundleId)), 'The service has');
   }
 
   /** Waits until the service can tell what comes next from what came before. */
@@ -139,7 +139,7 @@ export async function validateOptions(
 /** The options of a service, validated. */
 export async function usableOptions(backend: Backend, given: unknown): Promise<unknown> {
   const {value, problems} = await validateOptions(backend, given);
-  assert.deepEqual(problems, [], `the options of the service do not pass the schema: ${problems.join('; ')}`);
+  assert.deepEqual(problems, [], `The options of the service do not match the schema: ${problems.join('; ')}`);
   return value;
 }
 
@@ -177,8 +177,8 @@ export async function readBytes(bytes: AsyncIterable<Uint8Array> | Uint8Array): 
 
 /** Asserts that these are the bytes of the bundle's archive, every one. */
 export function assertSameBytes({size, sha256}: Bundle, found: BytesRead, where: string): void {
-  assert.equal(found.size, size, `${where} ${String(found.size)} bytes of ${String(size)}`);
-  assert.equal(found.sha256, sha256, `${where} other bytes: their sha256 differs`);
+  assert.equal(found.size, size, `${where} ${String(found.size)} of ${String(size)} bytes.`);
+  assert.equal(found.sha256, sha256, `${where} different bytes: the sha256 does not match.`);
 }
 
 /** A backend need not tell the digest of an archive; one that does tells that of what was uploaded. */
@@ -187,7 +187,7 @@ export function assertDigestTold(
   told: {readonly sha256?: string | undefined} | undefined,
   where: string,
 ): void {
-  assert.ok([undefined, sha256].includes(told?.sha256), `${where} tells another sha256 than that of the archive`);
+  assert.ok([undefined, sha256].includes(told?.sha256), `${where} reports a sha256 that is not the archive's.`);
 }
 
 const overwriting = 0xee;
@@ -210,7 +210,7 @@ function overwritten(bodies: RequestBodies): RequestBodies {
 
 function overwrittenBody({headers, context}: BodyOptions): BodyOptions {
   const {createBody} = context;
-  if (!isCreateBody(createBody)) throw new TypeError('a body of the client is made by createBody()');
+  if (!isCreateBody(createBody)) throw new TypeError('Client bodies are made by createBody().');
   return {headers, context: {...context, createBody: (attempt: number) => overwriteEach(createBody(attempt))}};
 }
 

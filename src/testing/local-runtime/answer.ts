@@ -41,7 +41,10 @@ export class HttpFailure extends Error {
 /** A JSON object whose members are of `schema`. valibot alone takes a list for one. */
 export function objectOf<Schema extends v.GenericSchema>(schema: Schema) {
   return v.pipe(
-    v.custom<object>((value) => typeof value === 'object' && value !== null && !Array.isArray(value), 'not an object'),
+    v.custom<object>(
+      (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+      'must be an object',
+    ),
     v.record(v.string(), schema),
   );
 }
@@ -59,5 +62,5 @@ export function validate<Schema extends v.GenericSchema>(
   if (result.success) return result.output;
   const [issue] = result.issues;
   const path = v.getDotPath(issue);
-  throw new HttpFailure(status, `${what} is wrong${path === null ? '' : ` at "${path}"`}: ${issue.message}.`);
+  throw new HttpFailure(status, `${what} is invalid${path === null ? '' : ` at "${path}"`}: ${issue.message}.`);
 }

@@ -68,6 +68,6 @@ export interface Protocol {
 /** A part of the path that the pattern of the route names. */
 export function param({params}: Pick<Call, 'params'>, name: string): string {
   const value = params[name];
-  if (value === undefined) throw new Error(`the pattern of the route has no {${name}}`);
+  if (value === undefined) throw new Error(`Bug: the route pattern has no {${name}}.`);
   return value;
 }

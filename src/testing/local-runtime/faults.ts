@@ -1,4 +1,5 @@
 import {createError, nearest} from '../../errors/index.js';
+import {asSentence} from '../../errors/sentence.js';
 
 /** What a request is for; a fault may be meant for one of them. */
 export const routeNames = [
@@ -97,7 +98,7 @@ export function parseFault(spec: string): FaultRule {
     const meant = nearest(word, ['latency=200', ...Object.keys(parametersOf).filter((name) => name !== 'status')]);
     throw badFault(
       spec,
-      `it is not ACTION[xCOUNT][:PARAMETERS]${meant === undefined ? '' : `; did you mean "${meant}"`}`,
+      `it does not have the form ACTION[xCOUNT][:PARAMETERS]${meant === undefined ? '.' : `. Did you mean "${meant}"?`}`,
     );
   }
   const given = parseParameters(spec, action, parameters);
@@ -134,7 +135,7 @@ function parseParameters(spec: string, action: FaultRule['action'], text: string
   for (const parameter of text?.split(/,(?=[a-z-]+=)/) ?? []) {
     const [, name = parameter, value = ''] = /^([a-z-]+)=(.+)$/.exec(parameter) ?? [];
     if (!parametersOf[action].includes(name) || value === '' || values.has(name)) {
-      throw badFault(spec, `"${parameter}" is not one of its parameters: ${parametersOf[action].join(', ')}`);
+      throw badFault(spec, `"${parameter}" is not one of its parameters (${parametersOf[action].join(', ')})`);
     }
     values.set(name, value);
   }
@@ -151,7 +152,7 @@ function parseParameters(spec: string, action: FaultRule['action'], text: string
 function parseRoute(spec: string, name: string | undefined): RouteName | undefined {
   const route = routeNames.find((known) => known === name);
   if (name !== undefined && route === undefined) {
-    throw badFault(spec, `"${name}" is not a route: ${routeNames.join(', ')}`);
+    throw badFault(spec, `"${name}" is not a route (${routeNames.join(', ')})`);
   }
   return route;
 }
@@ -161,8 +162,8 @@ function isAction(word: string): word is FaultRule['action'] {
 }
 
 function badFault(spec: string, reason: string): Error {
-  return createError('ERR_OPTION_INVALID', `the fault "${spec}" cannot be used: ${reason}`, {
-    suggestions: ['Write it like 429x2:retry-after=1, latency=200, resetx1:route=upload,after=1000000 or failx1.'],
+  return createError('ERR_OPTION_INVALID', asSentence(`The fault "${spec}" is invalid: ${reason}`), {
+    suggestions: ['Examples: 429x2:retry-after=1, latency=200, resetx1:route=upload,after=1000000, failx1.'],
   });
 }
 

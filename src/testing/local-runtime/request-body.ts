@@ -45,7 +45,7 @@ export class RequestBody {
    * coming.
    */
   async *read(limit: number): AsyncGenerator<Buffer, void, undefined> {
-    const failure = new HttpFailure(413, `The body is larger than the ${String(limit)} bytes that are allowed.`);
+    const failure = new HttpFailure(413, `The body is larger than the limit of ${String(limit)} bytes.`);
     if (Number(this.#request.headers['content-length'] ?? 0) > limit) throw failure;
     for await (const chunk of this.#chunks()) {
       this.#bytes += chunk.length;
@@ -122,7 +122,7 @@ export class RequestBody {
   refuseOtherTypes(type: string): void {
     const [given = ''] = (this.#request.headers['content-type'] ?? type).split(';');
     if (given.trim().toLowerCase() !== type) {
-      throw new HttpFailure(415, `The content type has to be ${type}, not "${given}".`);
+      throw new HttpFailure(415, `The content type must be ${type}, not "${given}".`);
     }
   }
 }
@@ -130,7 +130,7 @@ export class RequestBody {
 function withwithTimeout<T>(promise: Promise<T>, milliseconds: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      reject(new HttpFailure(408, 'The body stopped coming: the upload is given up.'));
+      reject(new HttpFailure(408, 'The upload stalled and was aborted.'));
     }, milliseconds);
     void promise.then(resolve, reject).finally(() => {
       clearTimeout(timer);

@@ -17,6 +17,7 @@ import {legacyProtocol} from './protocols/legacy-protocol.js';
 import {siteProtocol} from './protocols/site-protocol.js';
 import {tokenProtocol} from './protocols/token-protocol.js';
 import {RequestBody} from './request-body.js';
+import {asSentence} from '../../errors/sentence.js';
 
 /** By prefix, the first that fits. */
 const protocols: readonly Protocol[] = [tokenProtocol, archiveProtocol, legacyProtocol, apiProtocol];
@@ -117,7 +118,7 @@ function tryMatch(protocol: Protocol, {request, path}: Call): RouteMatch | HttpF
 
 function statusFailure(fault: Extract<AnswerFault, {readonly action: 'status'}>): HttpFailure {
   const {status, retryAfter, location} = fault;
-  return new HttpFailure(status, `A fault on request: ${String(status)}.`, {
+  return new HttpFailure(status, `Injected fault: ${String(status)}.`, {
     ...(retryAfter === undefined ? {} : {'retry-after': retryAfter}),
     ...(location === undefined ? {} : {location}),
   });
@@ -127,7 +128,10 @@ function asFailure(error: unknown): HttpFailure {
   if (error instanceof HttpFailure) return error;
   const code = systemCode(error);
   if (code === 'ENOSPC' || code === 'EDQUOT') return new HttpFailure(507, 'The disk of the local runtime is full.');
-  return new HttpFailure(500, `The local runtime failed: ${error instanceof Error ? error.message : String(error)}.`);
+  return new HttpFailure(
+    500,
+    asSentence(`The local runtime failed: ${error instanceof Error ? error.message : String(error)}`),
+  );
 }
 
 function recordAtEnd(
@@ -178,7 +182,7 @@ function matchRoute(protocol: Protocol, method: string, path: string): RouteMatc
   if (match) return match;
   if (candidates.length === 0) throw new HttpFailure(404, `Nothing is served at ${path}.`);
   const allowed = candidates.map(({route}) => route.method).join(', ');
-  throw new HttpFailure(405, `${path} is served for ${allowed}, not for ${method}.`, {allow: allowed});
+  throw new HttpFailure(405, `${path} does not accept ${method}, only ${allowed}.`, {allow: allowed});
 }
 
 function matchPattern(
@@ -203,7 +207,7 @@ function decodePart(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
-    throw new HttpFailure(400, `The path has a part that cannot be decoded: ${part}.`);
+    throw new HttpFailure(400, `The path has a segment that cannot be decoded: ${part}.`);
   }
 }
 

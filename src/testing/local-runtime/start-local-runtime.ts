@@ -12,6 +12,7 @@ import {FaultBook} from './faults.js';
 import {handleRequest} from './request-handler.js';
 import {Store} from './store/store.js';
 import {tokenPath} from './protocols/token-protocol.js';
+import {asSentence} from '../../errors/sentence.js';
 
 const maxRecords = 1000;
 
@@ -69,8 +70,8 @@ export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Prom
     await folder?.close();
     if (systemCode(error) === undefined) throw error;
     const shown = options.dataDirectory ?? 'in the temporary folder';
-    throw createError('ERR_OPTION_INVALID', `the data folder ${shown} cannot be used: ${reasonOf(error)}`, {
-      suggestions: ['Check that it may be written to and has room, or choose another one.'],
+    throw createError('ERR_OPTION_INVALID', asSentence(`The data folder ${shown} cannot be used: ${reasonOf(error)}`), {
+      suggestions: ['Check that it is writable and that the disk is not full, or pass another one with --data.'],
       cause: error,
     });
   }
@@ -100,10 +101,10 @@ async function listen(
     signal?.throwIfAborted();
     throw createError(
       'ERR_OPTION_INVALID',
-      `the local runtime cannot listen on ${host}, port ${String(port)}${listenReason(error)}`,
+      `The local runtime cannot listen on ${host}, port ${String(port)}${listenReason(error)}.`,
       {
         cause: error,
-        suggestions: ['Choose another port, or 0 for any free one.'],
+        suggestions: ['Pass another --port, or 0 for any free port.'],
       },
     );
   }
@@ -137,7 +138,7 @@ function listenReason(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   const reasons: Readonly<Record<string, string>> = {
     EADDRINUSE: 'it is in use',
-    EACCES: 'it needs more rights',
+    EACCES: 'permission denied',
     EADDRNOTAVAIL: 'this machine does not have the address',
   };
   const reason = typeof code === 'string' ? reasons[code] : undefined;

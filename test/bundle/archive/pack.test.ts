@@ -234,10 +234,10 @@ describe('the same content gives the same bytes', () => {
 
 describe('a file that is not as it was planned is an error that names it', () => {
   const changes: readonly (readonly [string, (path: string) => Promise<void>, string])[] = [
-    ['vanished', (path) => unlink(path), 'it vanished'],
+    ['vanished', (path) => unlink(path), 'it disappeared'],
     ['grew', (path) => writeFile(path, Buffer.alloc(largeSize + 1)), 'it grew'],
     ['shrank', (path) => truncate(path, 5), 'it shrank'],
-    ['was written to', (path) => utimes(path, 1, 1), 'it was written to since the build was scanned'],
+    ['was written to', (path) => utimes(path, 1, 1), 'it was modified after the build was scanned'],
     [
       'became a link',
       async (path) => {
@@ -252,7 +252,7 @@ describe('a file that is not as it was planned is an error that names it', () =>
         await unlink(path);
         execFileSync('mkfifo', [path]);
       },
-      'no regular file any more',
+      'no longer a regular file',
     ],
   ];
   for (const [size, kind] of [
@@ -265,7 +265,9 @@ describe('a file that is not as it was planned is an error that names it', () =>
       await change(join(cwd, 'build/m.bin'));
       await expect(pack(bundle)).rejects.toMatchObject({
         code: 'ERR_FILE_CHANGED',
-        message: expect.stringMatching(new RegExp(`build/m\\.bin changed while the bundle was built: .*${message}`)),
+        message: expect.stringMatching(
+          new RegExp(`build/m\\.bin changed while the bundle was being built: .*${message}`),
+        ),
       });
     });
   }

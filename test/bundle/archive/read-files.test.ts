@@ -35,7 +35,7 @@ const ways: readonly (readonly [string, (file: PlannedFile) => unknown])[] = [
 ];
 const changed = (file: PlannedFile, what: string) => ({
   code: 'ERR_FILE_CHANGED',
-  message: `${file.source} changed while the bundle was built: ${what}`,
+  message: `${file.source} changed while the bundle was being built: ${what}.`,
   suggestions: [expect.stringContaining('try again')],
   details: {file: file.source},
 });
@@ -59,36 +59,36 @@ describe.each(ways)('a file that is %s', (_what, read) => {
   test('must have the planned size', async () => {
     const file = await plannedFile('content');
     const longer = {...file, size: file.size + 1};
-    expect(await failing(longer)).toMatchObject(changed(file, 'it shrank; it had 8 bytes when the build was scanned'));
+    expect(await failing(longer)).toMatchObject(changed(file, 'it shrank from 8 bytes'));
     const shorter = {...file, size: file.size - 1};
-    expect(await failing(shorter)).toMatchObject(changed(file, 'it grew; it had 6 bytes when the build was scanned'));
+    expect(await failing(shorter)).toMatchObject(changed(file, 'it grew from 6 bytes'));
   });
 
   test('must not have been written to, not even with the same size', async () => {
     const file = await plannedFile('content');
     await utimes(file.source, 1, 1);
-    expect(await failing(file)).toMatchObject(changed(file, 'it was written to since the build was scanned'));
+    expect(await failing(file)).toMatchObject(changed(file, 'it was modified after the build was scanned'));
   });
 
   test('must still be there, as a file', async () => {
     const file = await plannedFile('content');
     await rm(file.source);
-    expect(await failing(file)).toMatchObject(changed(file, 'it vanished'));
+    expect(await failing(file)).toMatchObject(changed(file, 'it disappeared'));
     await symlink('/etc/hostname', file.source);
     expect(await failing(file)).toMatchObject(changed(file, 'it became a symbolic link'));
     await rm(file.source);
     await mkdir(file.source);
-    expect(await failing(file)).toMatchObject(changed(file, 'it is no regular file any more'));
+    expect(await failing(file)).toMatchObject(changed(file, 'it is no longer a regular file'));
     await rm(join(file.source, '..'), {recursive: true});
     await appendFile(join(file.source, '..'), 'a file in the place of the folder');
-    expect(await failing(file)).toMatchObject(changed(file, 'it vanished'));
+    expect(await failing(file)).toMatchObject(changed(file, 'it disappeared'));
   });
 
   test('must be readable', async () => {
     const file = {source: `/${'n'.repeat(300)}`, size: 1, modifiedMs: 0};
     expect(await failing(file)).toMatchObject({
       code: 'ERR_FILE_CHANGED',
-      message: `${file.source} cannot be read: name too long`,
+      message: `${file.source} cannot be read: name too long.`,
       suggestions: [expect.stringContaining('--ignore')],
     });
   });
@@ -99,12 +99,12 @@ const [longer, shorter] = ['/proc/version', '/sys/kernel/mm/transparent_hugepage
 
 test.skipIf(!existsSync(longer))('a small file that grows while it is read is an error', () => {
   const file = planned(longer);
-  expect(() => readWholeFile(file, new ReadMemory())).toThrow('it grew; it had 0 bytes');
+  expect(() => readWholeFile(file, new ReadMemory())).toThrow('it grew from 0 bytes');
 });
 
 test.skipIf(!existsSync(shorter))('a file that shrinks while it is read is an error', async () => {
   const file = planned(shorter);
-  expect(() => readWholeFile(file, new ReadMemory())).toThrow(`it shrank; it had ${String(file.size)} bytes`);
+  expect(() => readWholeFile(file, new ReadMemory())).toThrow(`it shrank from ${String(file.size)} bytes`);
   const opened = await open(file);
   const read = async (): Promise<void> => {
     for await (const chunk of readChunks(file, opened, new ReadMemory())) expect(chunk.length).toBeGreaterThan(0);
@@ -123,8 +123,8 @@ describe('the chunks of an open file', () => {
   });
 
   test.each([
-    ['grew', (path: string) => appendFile(path, 'x'), 'it grew; it had 600000 bytes', 600_000],
-    ['shrank', (path: string) => truncate(path, 599_999), 'it shrank; it had 600000 bytes', 599_999],
+    ['grew', (path: string) => appendFile(path, 'x'), 'it grew from 600000 bytes', 600_000],
+    ['shrank', (path: string) => truncate(path, 599_999), 'it shrank from 600000 bytes', 599_999],
   ])('end with an error when it %s, and are never more than was planned', async (_what, change, message, bytes) => {
     const file = await plannedFile(Buffer.alloc(600_000));
     const opened = await open(file);
@@ -176,7 +176,7 @@ describe.each(Object.keys(rewrites))('a file that is %s while it is read is an e
       }
     })();
     expect(() => readWholeFile(file, memory)).toThrow(
-      expect.objectContaining(changed(file, 'it was written to while it was read')) as Error,
+      expect.objectContaining(changed(file, 'it was modified while it was being read')) as Error,
     );
   });
 
@@ -190,7 +190,7 @@ describe.each(Object.keys(rewrites))('a file that is %s while it is read is an e
         size += chunk.length;
       }
     };
-    await expect(read()).rejects.toMatchObject(changed(file, 'it was written to while it was read'));
+    await expect(read()).rejects.toMatchObject(changed(file, 'it was modified while it was being read'));
     expect(size).toBe(file.size);
   });
 

@@ -106,6 +106,6 @@ test('fails with the name of a file that was written to after the scan, although
   await utimes(path, 1, 1);
   await expect(buffer(bundle.read())).rejects.toMatchObject({
     code: 'ERR_FILE_CHANGED',
-    message: expect.stringMatching(/static\/app\.js changed .* it was written to since/) as string,
+    message: expect.stringMatching(/static\/app\.js changed .* it was modified after/) as string,
   });
 });

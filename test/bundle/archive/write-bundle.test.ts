@@ -135,7 +135,7 @@ describe('what fails leaves nothing behind, and what was there before', () => {
     for (const target of [path, '/dev/null', join(cwd, 'out/link')]) {
       await expect(writeBundle(plan, {path: target}), target).rejects.toMatchObject({
         code: 'ERR_OUTPUT',
-        message: expect.stringContaining(`${target} cannot be written: there is something that is not a regular file`),
+        message: expect.stringContaining(`${target} cannot be written: it exists and is not a regular file.`),
         suggestions: [expect.stringContaining('stdout')],
       });
     }

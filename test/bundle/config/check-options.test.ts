@@ -63,9 +63,9 @@ test.each([
   ['/bld', 'must be relative, unlike "/bld"'],
   ['drive:x', 'must be relative, unlike "drive:x"'],
   ['a\\b', 'has a backslash'],
-  ['a/..', 'must not contain .., as "a/.." does'],
-  ['a/./b', 'must be written without "." and empty parts, unlike "a/./b"'],
-  ['a//b', 'must be written without "." and empty parts, unlike "a//b"'],
+  ['a/..', 'must not contain "..", unlike "a/.."'],
+  ['a/./b', 'must not contain "." or empty segments, unlike "a/./b"'],
+  ['a//b', 'must not contain "." or empty segments, unlike "a//b"'],
   [7, 'must be a string'],
 ])('a path in the archive cannot be %j, and an example is given', (value, message) => {
   const [rootDir, way] = problem({rootDir: value});
@@ -76,26 +76,26 @@ test.each([
 
 test.each([
   [{format: 'v3'}, 'format must be v1 or v2, not "v3"', undefined],
-  [{format: 'v1', projectSlug: undefined}, 'projectSlug is needed for a v1 bundle', /--project/],
+  [{format: 'v1', projectSlug: undefined}, 'projectSlug is required for a v1 bundle', /--project/],
   [{projectSlug: ''}, 'projectSlug must not be empty', undefined],
-  [{format: 'v1', projectSlug: 'drive:x'}, 'projectSlug must not begin like a drive', undefined],
+  [{format: 'v1', projectSlug: 'drive:x'}, 'projectSlug must not start with a drive', undefined],
   [{buildDirectory: 7}, 'buildDirectory must be a string', undefined],
   [{buildDirectory: 'a\0b'}, 'buildDirectory must be the path of a directory', undefined],
   [{projectDirectory: ''}, 'projectDirectory must be the path of a directory', undefined],
   [{message: 7}, 'message must be a string', undefined],
-  [{message: 'x'.repeat(2049)}, 'message has 2049 characters; 2048 are allowed', /Shorten/],
+  [{message: 'x'.repeat(2049)}, 'message must have at most 2048 characters, not 2049', /Shorten/],
   [{matchMode: 'strikt'}, 'matchMode must be strict or ignore_missing, not "strikt"', /Did you mean strict\?/],
   [{matchMode: 'anything else'}, 'matchMode must be strict or ignore_missing', undefined],
   [{matchMode: 7}, 'matchMode must be strict or ignore_missing, not 7', undefined],
   [{ignore: ['a', 7]}, 'ignore must be an array of patterns', undefined],
   [{allowSensitiveFiles: 'yes'}, 'allowSensitiveFiles must be true or false', undefined],
-  [{compressionLevel: -1}, 'compressionLevel must be a whole number from 0 to 9', undefined],
-  [{compressionLevel: '6'}, 'compressionLevel must be a whole number from 0 to 9', undefined],
+  [{compressionLevel: -1}, 'compressionLevel must be an integer from 0 to 9', undefined],
+  [{compressionLevel: '6'}, 'compressionLevel must be an integer from 0 to 9', undefined],
   [{env: {SOURCE_DATE_EPOCH: '1s'}}, 'SOURCE_DATE_EPOCH must be a number of seconds since 1970, not "1s"', /unset/],
   [{env: {SOURCE_DATE_EPOCH: 's1'}}, 'SOURCE_DATE_EPOCH must be a number of seconds since 1970, not "s1"', /Correct/],
   [
     {ssrParameters: {fine: 1, a: ['fine', {b: Number.NaN}]}},
-    'ssrParameters holds what JSON cannot carry, at ssrParameters.a[1].b',
+    'ssrParameters contains a value that JSON cannot represent, at ssrParameters.a[1].b',
     undefined,
   ],
 ] as const)('%j is told as what it is', (options, message, way) => {
@@ -195,9 +195,9 @@ test('everything that is wrong is told at once, with what to do', () => {
   expect(error.code).toBe('ERR_OPTION_INVALID');
   for (const part of [
     'projectSlug must not contain /',
-    '; message has 3000 characters',
-    '; ssrOnly must name',
-    '; rootDir must not contain ..',
+    '; message must have at most 2048 characters, not 3000',
+    '; ssrOnly must have',
+    '; rootDir must not contain ".."',
   ]) {
     expect(error.message).toContain(part);
   }
@@ -219,7 +219,7 @@ describe('slugs', () => {
     ['', 'must not be empty'],
     ['.', 'must not be "."'],
     ['..', 'must not be ".."'],
-    ['a/b', 'must not contain / or \\, as "a/b" does'],
+    ['a/b', 'must not contain / or \\, unlike "a/b"'],
     ['a\nb', 'must not contain control characters'],
   ])('%j is told as what it is', (slug, message) => {
     expect(checkSlug('targetSlug', slug)?.message).toBe(message);

@@ -62,7 +62,7 @@ test.each([
   const folder = await makeFolder(tree);
   await expect(readDeclaredDependencies(folder)).rejects.toMatchObject({
     code: 'ERR_CONFIG_INVALID',
-    message: expect.stringContaining(`the dependencies in ${join(folder, 'package.json')} cannot be read: `),
+    message: expect.stringContaining(`The dependencies in ${join(folder, 'package.json')} cannot be read: `),
     suggestions: [expect.stringMatching(/--project-directory.*--dependencies/)],
   });
 });

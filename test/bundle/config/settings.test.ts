@@ -47,7 +47,7 @@ describe('defaults', () => {
     const cwd = await makeFolder({'build/index.html': ''});
     await expect(planBundle(planOptions(cwd))).rejects.toMatchObject({
       code: 'ERR_SSR_ENTRY_MISSING',
-      message: expect.stringContaining('looked for ssr.js, ssr.mjs, server/**/*'),
+      message: expect.stringContaining('Looked for ssr.js, ssr.mjs, server/**/*'),
       suggestions: [
         expect.stringContaining('--static'),
         expect.stringContaining('--ssr-only'),
@@ -264,7 +264,7 @@ describe('a configuration that cannot be used is an error that names file and fi
     ['no object', '[]', 'must be an object'],
     ['null', 'null', 'must be an object'],
     ['a text for patterns', '{"ssrOnly": "ssr.js"}', 'ssrOnly must be an array of glob patterns'],
-    ['an empty ssrOnly', '{"ssrOnly": []}', 'ssrOnly must name at least one server-only file'],
+    ['an empty ssrOnly', '{"ssrOnly": []}', 'ssrOnly must have at least one pattern'],
     ['a number in a list', '{"ssrShared": ["a", 1]}', 'ssrShared.1 must be a string'],
     ['an empty pattern', '{"ssrShared": [""]}', 'ssrShared.0 is not a glob pattern'],
     ['null for patterns', '{"ssrOnly": null}', 'ssrOnly must be'],
@@ -292,7 +292,7 @@ describe('a configuration that cannot be used is an error that names file and fi
           {field: 'ssrShared', message: 'must be an array of glob patterns'},
         ],
       },
-      message: `${join(cwd, onDisk)} is not valid: ssrOnly.0 must be a string; ssrShared must be an array of glob patterns`,
+      message: `${join(cwd, onDisk)} is invalid: ssrOnly.0 must be a string; ssrShared must be an array of glob patterns.`,
     });
   });
 
@@ -301,7 +301,7 @@ describe('a configuration that cannot be used is an error that names file and fi
     await mkdir(join(folder, onDisk), {recursive: true});
     await expect(planBundle(planOptions(folder))).rejects.toMatchObject({
       code: 'ERR_CONFIG_INVALID',
-      message: `${join(folder, onDisk)} cannot be read: it is not a regular file`,
+      message: `${join(folder, onDisk)} cannot be read: it is not a regular file.`,
     });
     const circle = await makeFolder({...smallBuild, 'build/.runtime/other': ''});
     await symlink('config.json', join(circle, onDisk));
@@ -314,11 +314,11 @@ describe('a configuration that cannot be used is an error that names file and fi
 
   test.each([
     ['throws', bomb, 'must not be executed'],
-    ['exports nothing', '', 'exports no configuration'],
-    ['exports something else', 'export const other = {ssrOnly: []};', 'exports no configuration'],
-    ['exports undefined', 'export default undefined;', 'exports no configuration'],
+    ['exports nothing', '', 'does not export a configuration'],
+    ['exports something else', 'export const other = {ssrOnly: []};', 'does not export a configuration'],
+    ['exports undefined', 'export default undefined;', 'does not export a configuration'],
     ['exports null', 'export default null;', 'could not be loaded'],
-    ['exports a function', 'export default () => ({});', 'exports no configuration'],
+    ['exports a function', 'export default () => ({});', 'does not export a configuration'],
     ['exports nothing as its config', 'export const config = undefined;', 'it must be an object'],
     ['exports a config that is no object', 'export const config = 7;', 'must be an object'],
     ['has wrong types', 'export default {ssrOnly: [/ssr/]};', 'ssrOnly.0 must be a string'],
@@ -335,7 +335,7 @@ describe('a key of config.server', () => {
   test('that is nearly one of ours is refused: a default would be in force, unseen', async () => {
     await expect(plan({'config.server.ts': "export default {ssrOnyl: ['ssr.js']};"})).rejects.toMatchObject({
       code: 'ERR_CONFIG_INVALID',
-      message: expect.stringContaining('config.server.ts has the unknown key ssrOnyl'),
+      message: expect.stringContaining('config.server.ts has an unknown key: ssrOnyl'),
       suggestions: ['Did you mean ssrOnly?'],
     });
   });
@@ -348,7 +348,7 @@ describe('a key of config.server', () => {
 
 test('a config.server without a configuration says how to export one', async () => {
   await expect(plan({'config.server.ts': ''})).rejects.toMatchObject({
-    suggestions: [expect.stringContaining('as the default export or by the name config')],
+    suggestions: [expect.stringContaining('as the default export or as config')],
   });
 });
 
@@ -373,7 +373,7 @@ describe('what is no regular file is refused by name', () => {
       execFileSync('mkfifo', [join(cwd, name)]);
       await expect(planBundle(planOptions(cwd))).rejects.toMatchObject({
         code: 'ERR_CONFIG_INVALID',
-        message: `${join(cwd, name)} cannot be read: it is not a regular file`,
+        message: `${join(cwd, name)} cannot be read: it is not a regular file.`,
       });
     },
   );
@@ -384,8 +384,8 @@ describe('warnings of patterns that match nothing', () => {
 
   test('are given in strict mode and for v1', async () => {
     const v1 = [
-      expect.stringMatching(/^the ssrOnly pattern "gone\.js" matches no file/),
-      expect.stringMatching(/^the ssrShared pattern "client\/\*\*" matches no file/),
+      expect.stringMatching(/^The ssrOnly pattern "gone\.js" matches no file/),
+      expect.stringMatching(/^The ssrShared pattern "client\/\*\*" matches no file/),
     ];
     const {warnings} = await plan({}, given);
     expect(warnings).toEqual(v1);
@@ -401,12 +401,12 @@ describe('warnings of patterns that match nothing', () => {
 test('the configuration has one place: files in its way are named', async () => {
   await expect(plan({'build/.runtime': 'a file'})).rejects.toMatchObject({
     code: 'ERR_FILE_UNSUPPORTED',
-    message: ".runtime is where the bundle's configuration goes, .runtime/config.json",
+    message: "The build contains .runtime, but the bundle's configuration goes to .runtime/config.json.",
     suggestions: [expect.stringContaining('--config-path')],
   });
   await expect(plan({'build/conf/x': ''}, {configPath: 'conf'})).rejects.toMatchObject({
     code: 'ERR_FILE_UNSUPPORTED',
-    message: "conf/x is where the bundle's configuration goes, conf",
+    message: "The build contains conf/x, but the bundle's configuration goes to conf.",
   });
   const near = {'build/conf-x': '', 'build/con': ''};
   expect((await plan(near, {configPath: 'conf'})).files).toHaveLength(5);
@@ -479,7 +479,7 @@ describe('the default message', () => {
     git(cwd, 'checkout', '-q', '-b', name);
     await expect(messageIn(cwd)).rejects.toMatchObject({
       code: 'ERR_OPTION_INVALID',
-      message: expect.stringMatching(/^message has \d+ characters; 2048 are allowed/) as string,
+      message: expect.stringMatching(/^message must have at most 2048 characters, not \d+/) as string,
     });
   });
 

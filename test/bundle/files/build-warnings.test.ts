@@ -22,7 +22,7 @@ test.each([
 ])('a cache of a framework, %s, is warned about with its size', async (folder) => {
   const cache = {[`build/${folder}a/1.pack`]: Buffer.alloc(2_500_000), [`build/${folder}2.pack`]: 'x'};
   expect(await warningsOf({...smallBuild, ...cache})).toEqual([
-    `the build contains a framework's cache, ${folder} (2.5 MB, files: 2); leave it out with --ignore '/${folder}'`,
+    `The build contains a framework's cache, ${folder} (2.5 MB, files: 2). Pass --ignore '/${folder}' to exclude it.`,
   ]);
   expect(await warningsOf({...smallBuild, ...cache}, {ignore: [`/${folder}`]})).toEqual([]);
 });
@@ -47,8 +47,8 @@ test('scripts that end up neither server-only nor shared by the defaults are nam
   for (const [tree, names] of layouts) {
     const [warning, ...more] = await warningsOf(tree);
     expect(more).toEqual([]);
-    expect(warning).toContain(`neither server-only nor shared, by the defaults: ${names}. `);
-    expect(warning).toMatch(/set ssrOnly or ssrShared \(--ssr-only GLOB or --ssr-shared GLOB\)$/);
+    expect(warning).toContain(`The default patterns make these files neither server-only nor shared: ${names}. `);
+    expect(warning).toMatch(/set ssrOnly or ssrShared \(--ssr-only GLOB or --ssr-shared GLOB\)\.$/);
   }
   const many = Object.fromEntries(Array.from({length: 9}, (_, number) => [`build/${String(number)}.js`, '']));
   expect((await warningsOf({...smallBuild, ...many}))[0]).toContain('0.js, 1.js, 2.js, 3.js, 4.js and 4 more');
@@ -57,14 +57,14 @@ test('scripts that end up neither server-only nor shared by the defaults are nam
 test("scripts that given patterns leave out are nobody else's business", async () => {
   const tree = {...smallBuild, 'build/main.js': ''};
   expect(await warningsOf(tree, {ssrOnly: ['ssr.js'], ssrShared: ['static/**']})).toEqual([]);
-  expect((await warningsOf(tree, {ssrOnly: ['ssr.js']}))[0]).toMatch(/set ssrShared \(--ssr-shared GLOB\)$/);
+  expect((await warningsOf(tree, {ssrOnly: ['ssr.js']}))[0]).toMatch(/set ssrShared \(--ssr-shared GLOB\)\.$/);
 });
 
 test('patterns in package.json that are not read are named', async () => {
   const mobify = {ssrEnabled: true, ssrOnly: ['ssr.js'], ssrShared: ['**/*.js']};
   const tree = {...smallBuild, 'package.json': JSON.stringify({mobify})};
   const warning =
-    'package.json sets mobify.ssrOnly and mobify.ssrShared, which mycli does not read: the defaults apply. ';
+    'package.json sets mobify.ssrOnly and mobify.ssrShared, which mycli does not read, so the defaults apply. ';
   expect(await warningsOf(tree)).toEqual([expect.stringContaining(warning)]);
   expect(await warningsOf(tree, {ssrOnly: ['ssr.js'], ssrShared: []})).toEqual([]);
   expect(await warningsOf({...tree, 'package.json': '{"mobify": {"ssrEnabled": true}}'})).toEqual([]);

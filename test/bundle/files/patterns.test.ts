@@ -172,7 +172,7 @@ describe('foreign patterns', () => {
 
   test.each([
     ['a'.repeat(1025), 'must have at most 1024 characters'],
-    [`${'('.repeat(17)}a${')'.repeat(17)}`, 'must not have more than 16 groups within each other'],
+    [`${'('.repeat(17)}a${')'.repeat(17)}`, 'must not nest groups more than 16 levels deep'],
     ['(a)\\1', 'is not a glob pattern'],
     ['(?<=a)b', 'is not a glob pattern'],
     [`${'('.repeat(9)}a*${'){1,9}'.repeat(9)}`, undefined],

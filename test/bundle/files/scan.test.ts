@@ -77,7 +77,7 @@ describe('what cannot be archived is named, all of it at once', () => {
     await expect(plan(cwd)).rejects.toMatchObject({
       code: 'ERR_FILE_UNSUPPORTED',
       message: expect.stringMatching(
-        /absolute\.js is a symbolic link that leaves.*out\.js is a symbolic link.*secret/s,
+        /absolute\.js is a symbolic link that points outside.*out\.js is a symbolic link.*secret/s,
       ),
     });
   });
@@ -99,7 +99,7 @@ describe('what cannot be archived is named, all of it at once', () => {
   test.each([
     ['a backslash', 'a\\b.js', 'a\\b.js has a backslash'],
     ['a line break', 'a\nb.js', '"a\\nb.js" has a control character'],
-    ['a line separator', 'a\u2028b.js', 'a control character or a line break'],
+    ['a line separator', 'a\u2028b.js', 'a control character or line break'],
     ['a line break in the name of its directory', 'a\nb/c.js', '"a\\nb" has a control character'],
   ])('a name with %s', async (_what, name, message) => {
     const cwd = await makeFolder({...smallBuild, [`build/${name}`]: ''});
@@ -114,7 +114,7 @@ describe('what cannot be archived is named, all of it at once', () => {
     const names = Array.from({length: 12}, (_, index) => `build/${String(index)}\\.js`);
     const cwd = await makeFolder({...smallBuild, ...Object.fromEntries(names.map((name) => [name, '']))});
     await expect(plan(cwd)).rejects.toMatchObject({
-      message: expect.stringMatching(/: (?:\d+\\\.js has a backslash[^;]*; ){10}and 2 more$/),
+      message: expect.stringMatching(/: (?:\d+\\\.js has a backslash[^;]*; ){10}and 2 more\.$/),
       details: {files: expect.objectContaining({length: 12})},
     });
     for (const name of names.slice(10)) await rm(join(cwd, name));
@@ -133,7 +133,7 @@ describe('what cannot be archived is named, all of it at once', () => {
     execFileSync('mknod', [join(cwd, 'build/null'), 'c', '1', '3']);
     await expect(plan(cwd)).rejects.toMatchObject({
       code: 'ERR_FILE_UNSUPPORTED',
-      message: expect.stringMatching(/: null is a device$/),
+      message: expect.stringMatching(/: null is a device\.$/),
     });
   });
 
@@ -209,8 +209,8 @@ describe('the build directory', () => {
     onTestFinished(() => rename(upper, lower));
     await expect(plan(cwd)).rejects.toMatchObject({
       code: 'ERR_BUILD_DIRECTORY',
-      message: `the build directory ${join(cwd, 'build')} cannot be read: name too long`,
-      suggestions: ['Make all of it readable.'],
+      message: `The build directory ${join(cwd, 'build')} cannot be read: name too long.`,
+      suggestions: ['Make everything in it readable.'],
     });
   });
 
@@ -218,7 +218,7 @@ describe('the build directory', () => {
     const cwd = await makeFolder({'build/sub/a.map': ''});
     await expect(plan(cwd, {ignore: ['sub/']})).rejects.toMatchObject({
       code: 'ERR_BUILD_DIRECTORY',
-      message: expect.stringContaining('only files that are ignored (1)'),
+      message: expect.stringContaining('only ignored files (1)'),
     });
   });
 });
@@ -261,21 +261,21 @@ describe('ignoring', () => {
     const cwd = await makeFolder({...build, '.bundleignore/x': ''});
     await expect(plan(cwd)).rejects.toMatchObject({
       code: 'ERR_CONFIG_INVALID',
-      message: `${join(cwd, '.bundleignore')} cannot be read: it is not a regular file`,
+      message: `${join(cwd, '.bundleignore')} cannot be read: it is not a regular file.`,
       cause: expect.any(Error),
     });
   });
 
   test.each([
-    ['a default entry point', {ignore: ['ssr.*']}, '"ssr.*" leaves out ssr.js'],
-    ['a given one', {ssrOnly: ['server/render.js', 'ssr.js'], ignore: ['render.js']}, 'leaves out server/render.js'],
+    ['a default entry point', {ignore: ['ssr.*']}, '"ssr.*" excludes ssr.js'],
+    ['a given one', {ssrOnly: ['server/render.js', 'ssr.js'], ignore: ['render.js']}, 'excludes server/render.js'],
     ['all that a pattern matches', {ssrOnly: ['server/**', 'ssr.js'], ignore: ['server/']}, '"server/**"'],
   ])('a rule that hits %s is an error', async (_what, options, message) => {
     const cwd = await makeFolder(build);
     await expect(plan(cwd, options)).rejects.toMatchObject({
       code: 'ERR_IGNORED_ENTRY',
       message: expect.stringContaining(message),
-      suggestions: [expect.stringMatching(/--ignore, \.bundleignore.*--ssr-only/)],
+      suggestions: [expect.stringMatching(/\.bundleignore or --ignore.*--ssr-only/)],
       details: expect.objectContaining({
         rule: expect.any(String),
         pattern: expect.any(String),
@@ -342,7 +342,7 @@ describe('files that may hold secrets', () => {
   test('are named up to a number', async () => {
     const many = Array.from({length: 200}, (_, number) => `${String(number).padStart(3, '0')}.p12`);
     const error = await failure(await makeFolder(treeOf(many)));
-    expect(error.message).toMatch(/000\.p12, .*009\.p12 and 190 more$/);
+    expect(error.message).toMatch(/000\.p12, .*009\.p12 and 190 more\.$/);
     expect(error.details).toEqual({files: many.slice(0, 100), count: 200});
   });
 
@@ -356,7 +356,7 @@ describe('files that may hold secrets', () => {
       expect(files).toHaveLength(secret.length + 1);
       expect(warnings).toHaveLength(1);
       for (const name of secret) expect(warnings[0]).toContain(name);
-      expect(warnings[0]).toMatch(/--ignore or \.bundleignore/);
+      expect(warnings[0]).toMatch(/--ignore GLOB or in \.bundleignore/);
     }
   });
 
@@ -420,7 +420,7 @@ describe('while the build directory is looked through', () => {
     const cwd = await makeFolder(smallBuild);
     await expect(scanWhile(cwd, unlinkSync)).rejects.toMatchObject({
       code: 'ERR_FILE_CHANGED',
-      message: `${join(cwd, 'build/ssr.js')} disappeared during the scan`,
+      message: `${join(cwd, 'build/ssr.js')} disappeared while the build was being scanned.`,
     });
   });
 
@@ -432,7 +432,7 @@ describe('while the build directory is looked through', () => {
     };
     await expect(scanWhile(cwd, replace)).rejects.toMatchObject({
       code: 'ERR_FILE_UNSUPPORTED',
-      message: expect.stringMatching(/: ssr\.js is a directory that was a file before$/),
+      message: expect.stringMatching(/: ssr\.js is a directory that replaced a file\.$/),
     });
   });
 
@@ -450,7 +450,7 @@ describe('while the build directory is looked through', () => {
     };
     await expect(scanWhile(cwd, replace)).rejects.toMatchObject({
       code: 'ERR_BUILD_DIRECTORY',
-      message: `the build directory ${join(cwd, 'build')} cannot be read: not a directory`,
+      message: `The build directory ${join(cwd, 'build')} cannot be read: not a directory.`,
     });
   });
 

@@ -57,7 +57,7 @@ describe('with its manifest', () => {
       const wrong = Object.keys(options).slice(0, 2).join(', ');
       await expect(openBundle(path, options)).rejects.toMatchObject({
         code: 'ERR_OPTION_INVALID',
-        message: expect.stringContaining(`${wrong} does not apply to ${path}, a v2 archive`),
+        message: expect.stringContaining(`${wrong} contradicts what the v2 archive ${path} was built with`),
         suggestions: [expect.stringContaining('build the archive again')],
       });
     }
@@ -76,7 +76,7 @@ describe('with its manifest', () => {
     for (const options of [settled, ...Object.entries(settled).map(([name, value]) => ({[name]: value}))]) {
       await expect(openBundle(path, options)).rejects.toMatchObject({
         code: 'ERR_OPTION_INVALID',
-        message: `${Object.keys(options).join(', ')} cannot change a prebuilt archive, ${path}`,
+        message: `${Object.keys(options).join(', ')} cannot be applied to a prebuilt archive: ${path}.`,
         suggestions: [expect.stringContaining('build the archive again')],
       });
     }
@@ -104,8 +104,8 @@ describe('with its manifest', () => {
     await change(path);
     await expect(openBundle(path)).rejects.toMatchObject({
       code: 'ERR_ARCHIVE_INVALID',
-      message: expect.stringMatching(new RegExp(`${path} has .* but its manifest ${path}\\.json says .*${sha256}`)),
-      suggestions: [expect.stringContaining('Build the archive again')],
+      message: expect.stringMatching(new RegExp(`${path} does not match its manifest ${path}\\.json: .*${sha256}`)),
+      suggestions: [expect.stringMatching(/build the archive again/i)],
     });
   });
 
@@ -118,8 +118,8 @@ describe('with its manifest', () => {
     await writeFile(`${path}.json`, text);
     await expect(openBundle(path)).rejects.toMatchObject({
       code: 'ERR_ARCHIVE_INVALID',
-      message: expect.stringMatching(new RegExp(`bundle\\.json is not valid: .*${message}`)),
-      suggestions: [expect.stringContaining('Without its manifest, a v2 archive can still be pushed')],
+      message: expect.stringMatching(new RegExp(`bundle\\.json is invalid: .*${message}`)),
+      suggestions: [expect.stringContaining('A v2 archive can also be pushed without its manifest')],
     });
   });
 
@@ -128,7 +128,7 @@ describe('with its manifest', () => {
     await mkdir(`${path}.json`);
     await expect(openBundle(path)).rejects.toMatchObject({
       code: 'ERR_ARCHIVE_INVALID',
-      message: `the manifest ${path}.json is not valid: it is not a regular file`,
+      message: `The manifest ${path}.json is invalid: it is not a regular file.`,
     });
   });
 });
@@ -188,7 +188,7 @@ describe('without its manifest', () => {
     const {path} = await build({format: 'v1'}, false);
     await expect(openBundle(path)).rejects.toMatchObject({
       code: 'ERR_ARCHIVE_INVALID',
-      message: expect.stringContaining('looks like a v1 archive, and its manifest is missing'),
+      message: expect.stringContaining('looks like a v1 archive, but its manifest is missing'),
       suggestions: [expect.stringContaining(`${path}.json`)],
     });
   });
@@ -197,8 +197,8 @@ describe('without its manifest', () => {
     const path = await tar({'dist/ssr.js': '1'}, '-z');
     await expect(openBundle(path)).rejects.toMatchObject({
       code: 'ERR_ARCHIVE_INVALID',
-      message: `${path} is not a bundle: it has no entry bld/.runtime/config.json`,
-      suggestions: [expect.stringContaining('--root-dir'), expect.stringContaining('bundle:build')],
+      message: `${path} is not a bundle: it has no entry bld/.runtime/config.json.`,
+      suggestions: [expect.stringContaining('bundle:build'), expect.stringContaining('--root-dir')],
     });
   });
 
@@ -226,7 +226,7 @@ describe('without its manifest', () => {
 
   test.each([
     ['no JSON', 'no', 'bld/.runtime/config.json in it is not valid JSON'],
-    ['without patterns', '{"ssrOnly": ["a"]}', 'bld/.runtime/config.json in it is not valid: ssrShared'],
+    ['without patterns', '{"ssrOnly": ["a"]}', 'bld/.runtime/config.json in it is invalid: ssrShared'],
     ['too large', JSON.stringify('x'.repeat(2_000_000)), 'more than 1048576 bytes'],
   ])('a configuration that is %s is refused', async (_what, text, message) => {
     const path = await tar({'bld/.runtime/config.json': text, 'bld/ssr.js': ''}, '-z');
@@ -243,7 +243,7 @@ describe('without its manifest', () => {
     execFileSync('tar', ['-rf', path, '-C', folder, 'bld/.runtime/config.json']);
     await expect(openBundle(path)).rejects.toMatchObject({
       code: 'ERR_ARCHIVE_INVALID',
-      message: expect.stringContaining('2 entries bld/.runtime/config.json'),
+      message: expect.stringContaining('2 entries named bld/.runtime/config.json'),
     });
   });
 });
@@ -326,7 +326,7 @@ describe('an archive without a manifest means one thing', () => {
     for (const name of [entry.name, `./${entry.name}`, 'bld//.runtime/./config.json']) {
       await expect(openBundle(await archive(entry, {...entry, name}))).rejects.toMatchObject({
         code: 'ERR_ARCHIVE_INVALID',
-        message: expect.stringContaining('2 entries bld/.runtime/config.json') as unknown,
+        message: expect.stringContaining('2 entries named bld/.runtime/config.json') as unknown,
       });
     }
   });
@@ -335,7 +335,7 @@ describe('an archive without a manifest means one thing', () => {
     const path = await archive(entry, {name: 'bld/link', type: 'symlink', linkname: '../other'});
     await expect(openBundle(path)).rejects.toMatchObject({
       code: 'ERR_ARCHIVE_INVALID',
-      message: expect.stringContaining('a link that leads out') as unknown,
+      message: expect.stringContaining('a link that does not resolve inside') as unknown,
     });
   });
 

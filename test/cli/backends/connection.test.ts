@@ -80,7 +80,7 @@ describe('resolveConnection', () => {
 
   test('warns before credentials go to an http: origin, loopback excepted', async () => {
     const {warnings} = await resolve({...legacy, RUNTIME_ORIGIN: 'http://runtime.example'});
-    expect(warnings).toEqual(['Credentials go to http://runtime.example without encryption: use https.']);
+    expect(warnings).toEqual(['Credentials are sent unencrypted to http://runtime.example. Use https.']);
     expect((await resolve({...legacy, RUNTIME_ORIGIN: 'http://127.0.0.1:4000'})).warnings).toEqual([]);
     expect((await resolve({RUNTIME_ORIGIN: 'http://runtime.example'})).warnings).toEqual([]);
   });

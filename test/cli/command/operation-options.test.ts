@@ -63,7 +63,7 @@ describe('rejectV2OnlyFlags', () => {
     expect(() => rejectV2OnlyFlags('v1', settings, '--format v2')).toThrow(
       expect.objectContaining({
         code: 'ERR_USAGE',
-        message: '--root-dir, --match-mode cannot be used: this bundle has the v1 format.',
+        message: '--root-dir, --match-mode cannot be used with the v1 format.',
         suggestions: ['Pass --format v2 to use the v2 format, or remove these flags.'],
       }),
     );

@@ -185,7 +185,7 @@ describe('auth:login', () => {
     const refused = await mycli(['auth:login', '--origin', runtimeOrigin, '--json'], {stdin: canaries.key, env});
     expect(JSON.parse(refused.stdout)).toMatchObject({error: {code: 'ERR_ORIGIN_UNTRUSTED'}});
     const {stderr} = await mycli(['auth:login', '--origin', 'http://runtime.example'], {stdin: canaries.key});
-    expect(stderr).toContain('without encryption');
+    expect(stderr).toContain('sent unencrypted');
   });
 
   test('a folder that cannot be written is an error that leaves nothing behind', async () => {
@@ -253,7 +253,7 @@ describe('auth:status and auth:logout', () => {
     expect(JSON.parse(out.stdout)).toEqual({schemaVersion: 1, removed: [runtimeOrigin]});
     const left = await mycli(['auth:status', '--json']);
     expect(JSON.parse(left.stdout)).toMatchObject({credentials: [entry], backends: []});
-    expect((await mycli(['auth:logout', '--origin', runtimeOrigin])).stdout).toContain('Nothing is stored');
+    expect((await mycli(['auth:logout', '--origin', runtimeOrigin])).stdout).toContain('No credentials are stored');
 
     expect(JSON.parse((await mycli(['auth:logout', '--all', '--json'])).stdout)).toMatchObject({removed: [apiOrigin]});
     expect(await readdir(folder)).toEqual([]);
@@ -337,7 +337,7 @@ describe('stored credentials', () => {
     const flags = ['--api-origin', runtime.origin, '--organization', runtime.credentials.organizationId];
     const {stdout, stderr} = await push([...flags, '--token-url', `${runtime.origin}/evil`]);
     expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_CREDENTIALS_MISSING'}});
-    expect(stderr).toContain('is not used: --token-url names something else');
+    expect(stderr).toContain('is not used, because --token-url does not match it');
     expect(runtime.requests).toEqual([]);
   });
 

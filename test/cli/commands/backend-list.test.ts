@@ -33,7 +33,7 @@ describe('backend:list', () => {
       schemaVersion: 1,
       failures: [
         {plugin: 'mycli-plugin-zebra', message: expect.stringContaining('"acme" already') as string},
-        {plugin: 'mycli-plugin-zebra', message: expect.stringContaining('"legacy" is reserved') as string},
+        {plugin: 'mycli-plugin-zebra', message: expect.stringContaining('"legacy" is reserved.') as string},
         {plugin: 'mycli-plugin-zebra', message: expect.stringContaining('version 2') as string},
         {plugin: 'mycli-plugin-zebra', message: expect.stringContaining('must be an object') as string},
       ],
@@ -61,7 +61,7 @@ describe('backend:list', () => {
       expect.objectContaining({
         name: 'liar',
         configured: false,
-        missing: ['the liar backend failed while checking its configuration: no idea'],
+        missing: ['The liar backend failed while checking its configuration: no idea.'],
       }),
     );
   });
@@ -76,6 +76,6 @@ describe('backend:list', () => {
     const minimal = lines.find((line) => line.startsWith('minimal')) ?? '';
     expect(minimal).toMatch(/mycli-plugin-minimal 1\.0\.0 +Uploads only +v1 +configured$/);
     expect(minimal.indexOf('configured')).toBe(lines[0]?.indexOf('STATE'));
-    expect(stderr).toBe('Warning: plugin mycli-plugin-throws: its mycli:backends hook failed: the hook broke\n');
+    expect(stderr).toBe('Warning: Plugin mycli-plugin-throws: its mycli:backends hook failed: the hook broke.\n');
   });
 });

@@ -87,7 +87,7 @@ describe('bundle:list and bundle:history', () => {
     ]);
     const history = await mycli('bundle:history', '--columns', 'bundle,status,message', '--limit', '1');
     expect(history.stdout).toBe('BUNDLE  STATUS    MESSAGE\n2       finished  second 9 ready\n');
-    expect(history.stderr).toContain('1 of 2 are shown');
+    expect(history.stderr).toContain('Showing 1 of 2');
     expect(history.stderr).toMatch(/project\s+shop\s+\(MYCLI_PROJECT\)/);
   });
 
@@ -161,8 +161,8 @@ describe('bundle:delete', () => {
     await push('second');
     const ended = await mycli('bundle:delete', '1', '2', '--yes');
     expect(ended.code).toBe(7);
-    expect(ended.stderr).toContain('bundle 1 was deleted');
-    expect(ended.stderr).toMatch(/Error: deleted: 1; bundle 2 was not deleted: .*409/);
+    expect(ended.stderr).toContain('Deleted bundle 1');
+    expect(ended.stderr).toMatch(/Error: Deleted: 1\. Bundle 2 was not deleted: .*409/);
     await push('third');
     const second = await mycli('bundle:delete', '2', '--yes', '--json');
     expect(documentOf(second)).toMatchObject({schemaVersion: 1, projectSlug: 'shop', deleted: [2]});
@@ -195,8 +195,8 @@ test('bundle:rollback says what it goes back to, deploys it and says how to undo
   await push('second');
   const {code, stdout, stderr} = await mycli('bundle:rollback', '--wait');
   expect(code).toBe(0);
-  expect(stderr).toMatch(/Going back to bundle 1 "first", deployed .*; bundle 2 runs now[^]*Deploy to staging/);
-  expect(stdout).toMatch(/^Bundle 1 runs on staging of shop \(legacy\) after [\d.]+ m?s\.$/m);
+  expect(stderr).toMatch(/Rolling back to bundle 1 "first", deployed .*; currently bundle 2[^]*Deploy to staging/);
+  expect(stdout).toMatch(/^Deployed bundle 1 to staging of shop \(legacy\) in [\d.]+ m?s\.$/m);
   expect(stdout).toContain('mycli bundle:deploy 2 --project shop --target staging --runtime-backend legacy');
   const named = await mycli('bundle:rollback', '--to', '2', '--json');
   expect(documentOf(named)).toMatchObject({schemaVersion: 1, bundleId: 2, targetSlug: 'staging'});

@@ -60,7 +60,7 @@ describe('mycli help', () => {
     [['bundel:push', '--help'], 'Did you mean mycli help bundle:push?'],
     [['help', 'bundel:push'], 'Did you mean mycli help bundle:push?'],
     [['help', 'exit-code'], 'Did you mean mycli help exit-codes?'],
-    [['nope', '--help'], 'mycli help lists all commands.'],
+    [['nope', '--help'], 'Run mycli help to list all commands.'],
   ])('answers %j as an unknown command', async (args, suggestion) => {
     const {code, stdout, stderr} = await runCli(binary, args);
     expect({code, stdout}).toEqual({code: 2, stdout: ''});

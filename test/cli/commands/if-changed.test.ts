@@ -50,9 +50,9 @@ describe('bundle:push --if-changed', () => {
     const {code, stdout, stderr} = await push(['--if-changed', '--target', 'staging', '--wait']);
     expect(code).toBe(0);
     expect(stdout).toMatch(
-      /^Unchanged since bundle 1, pushed (now|\d+ seconds? ago) to shop \(legacy\): nothing was uploaded\nIt runs on staging\.\nGo back with: mycli bundle:rollback /,
+      /^Nothing was uploaded: unchanged since bundle 1, pushed to shop \(legacy\) (now|\d+ seconds? ago)\.\nDeployed to staging\.\nRoll back: mycli bundle:rollback /,
     );
-    expect(stderr).toContain('Unchanged since bundle 1');
+    expect(stderr).toContain('unchanged since bundle 1');
     expect(uploads()).toBe(1);
   });
 
@@ -95,7 +95,7 @@ describe('bundle:push --if-changed', () => {
     const dryRun = ['--if-changed', '--dry-run', '--target', 'staging'];
     expect(await pushed(dryRun)).toMatchObject({dryRun: true, unchanged: true, bundleId: 1});
     expect((await push(dryRun)).stdout).toMatch(
-      /Nothing was sent: unchanged since bundle 1, pushed .+, it would be deployed to staging\.\n$/,
+      /Dry run: unchanged since bundle 1, pushed .+\. It would be deployed to staging\.\n$/,
     );
     expect(uploads()).toBe(1);
     expect(runtime.requests.every(({route}) => route === 'upload' || route === 'list')).toBe(true);
@@ -108,7 +108,7 @@ describe('bundle:push --if-changed', () => {
     expect(await pushed(['--if-changed'])).toMatchObject({
       bundleId: 2,
       unchanged: false,
-      warnings: [expect.stringContaining(`${name} does not hold the record of a push`)],
+      warnings: [expect.stringContaining(`${name} is not a record of a push`)],
     });
     expect(await pushed(['--if-changed'])).toMatchObject({bundleId: 2, unchanged: true, warnings: []});
   });
@@ -120,7 +120,7 @@ describe('bundle:push --if-changed', () => {
     expect(await pushed(['--if-changed'], env)).toMatchObject({
       bundleId: 2,
       unchanged: false,
-      warnings: expect.arrayContaining([expect.stringContaining('the next push will not know of bundle 2')]) as unknown,
+      warnings: expect.arrayContaining([expect.stringContaining('Bundle 2')]) as unknown,
     });
   });
 

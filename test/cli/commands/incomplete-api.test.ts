@@ -61,9 +61,9 @@ describe('auto with an Api connection of which something is missing', () => {
       details: {backend: 'api', missing: ['--client-secret (MYCLI_CLIENT_SECRET)']},
     });
     expect(error.suggestions).toEqual([
-      'A secret that the pipeline cannot read arrives empty: give MYCLI_CLIENT_SECRET a value, or unset it.',
+      'CI systems leave a variable empty if its secret is missing: set or unset MYCLI_CLIENT_SECRET.',
       'client secret: --client-secret, MYCLI_CLIENT_SECRET, or credentials stored with mycli auth:login --api-origin URL.',
-      'To use the legacy backend instead, pass --runtime-backend legacy.',
+      'Pass --runtime-backend legacy to use the legacy backend instead.',
     ]);
     expect(stderr).not.toContain('Built');
   });
@@ -74,7 +74,7 @@ describe('auto with an Api connection of which something is missing', () => {
     expect(code).toBe(3);
     expect(stderr).toContain('The Api connection is incomplete: missing token URL, client id');
     expect(stderr).toContain(
-      'client id: --client-id, MYCLI_CLIENT_ID, api.clientId in the config file, or credentials stored',
+      'client id: --client-id, MYCLI_CLIENT_ID, api.clientId in the configuration file, or credentials stored',
     );
     expect(stderr).not.toContain('the legacy backend is not configured');
   });
@@ -111,8 +111,8 @@ describe('auto with an Api connection of which something is missing', () => {
           code: 'ERR_CREDENTIALS_MISSING',
           message: expect.stringContaining(`(set but empty: ${name})`) as string,
           suggestions: expect.arrayContaining([
-            `A secret that the pipeline cannot read arrives empty: give ${name} a value, or unset it.`,
-            'To use the legacy backend instead, pass --runtime-backend legacy.',
+            `CI systems leave a variable empty if its secret is missing: set or unset ${name}.`,
+            'Pass --runtime-backend legacy to use the legacy backend instead.',
           ]) as string[],
         },
       });
@@ -142,7 +142,7 @@ describe('auto with an Api connection of which something is missing', () => {
     const {code, stderr} = await mycli(['bundle:push', '--runtime-backend', 'api'], {MYCLI_ORGANIZATION: undefined});
     expect(code).toBe(3);
     expect(stderr).toContain(
-      'organization: --organization, MYCLI_ORGANIZATION, or api.organizationId in the config file.',
+      'organization: --organization, MYCLI_ORGANIZATION, or api.organizationId in the configuration file.',
     );
     expect(stderr).not.toContain('legacy');
   });
@@ -176,9 +176,9 @@ describe('a complete Api connection, and a slug that Api cannot take', () => {
       const {code, stdout, stderr} = await mycli([...args, '--json'], slug);
       expect(code).toBe(0);
       const {warnings} = JSON.parse(stdout) as {warnings: string[]};
-      expect(warnings).toContainEqual(expect.stringMatching(/^fell back to legacy: .*"My_Shop"/));
+      expect(warnings).toContainEqual(expect.stringMatching(/^Fell back to the legacy backend: .*"My_Shop"/));
       expect(warnings.filter((warning) => warning.includes('My_Shop'))).toHaveLength(1);
-      expect(stderr.match(/Warning: fell back/g)).toHaveLength(1);
+      expect(stderr.match(/Warning: Fell back/g)).toHaveLength(1);
     },
   );
 
@@ -190,7 +190,7 @@ describe('a complete Api connection, and a slug that Api cannot take', () => {
       expect(JSON.parse(stdout)).toMatchObject({
         error: {
           code: 'ERR_OPTION_INVALID',
-          message: expect.stringContaining('the Api backend takes only a project slug') as string,
+          message: expect.stringContaining('The Api backend requires a project slug') as string,
         },
       });
     }

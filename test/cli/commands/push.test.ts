@@ -97,17 +97,15 @@ describe('bundle:push', () => {
     await startRuntime();
     const {code, stdout, stderr} = await mycli(['bundle:push', '-t', 'staging', '--wait']);
     expect(code).toBe(0);
-    expect(stderr).toContain('Backend: api (auto, and the Api connection is configured), format v2');
+    expect(stderr).toContain('Backend: api (auto; the Api connection is configured), format v2');
     expect(stderr).toMatch(/target\s+staging\s+\(--target\)/);
     expect(stderr).toMatch(/project\s+shop\s+\(MYCLI_PROJECT\)/);
     expect(stderr).toMatch(/^ {2}Uploaded bundle 1 to shop \(api\) \[[\d.]+ m?s\]$/m);
     const [first, ...rest] = stdout.trimEnd().split('\n');
-    expect(first).toMatch(
-      /^Bundle 1 was pushed to shop \(api\) in [\d.]+ m?s: v2 archive, \d+ B, sha256 [0-9a-f]{12}$/,
-    );
+    expect(first).toMatch(/^Pushed bundle 1 to shop \(api\) in [\d.]+ m?s: v2 archive, \d+ B, sha256 [0-9a-f]{12}$/);
     expect(rest).toEqual([
-      'It runs on staging.',
-      'Go back with: mycli bundle:rollback --project shop --target staging --runtime-backend api',
+      'Deployed to staging.',
+      'Roll back: mycli bundle:rollback --project shop --target staging --runtime-backend api',
     ]);
     expect(stderr).not.toContain('\u001B');
   });
@@ -131,8 +129,8 @@ describe('bundle:push', () => {
     await startRuntime();
     const args = ['bundle:push', '--dry-run', '--ssr-only', 'ssr.js', '--ssr-shared', 'statics/**'];
     const advice =
-      'the ssrShared pattern "statics/**" matches no file; the nearest is "static/index.html". ' +
-      'Correct the pattern, or pass --match-mode ignore_missing: a strict server refuses the bundle.';
+      'The ssrShared pattern "statics/**" matches no file. The closest is "static/index.html". ' +
+      'A strict server refuses the bundle: correct the pattern, or pass --match-mode ignore_missing.';
     const {code, stdout} = await mycli([...args, '--json']);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({dryRun: true, warnings: [advice]});
@@ -152,7 +150,9 @@ describe('bundle:push', () => {
     expect(JSON.parse(stdout)).toMatchObject({
       backend: 'legacy',
       archive: {format: 'v1'},
-      warnings: [expect.stringMatching(/^fell back to legacy: the Api backend answered 404 to the upload: \S/)],
+      warnings: [
+        expect.stringMatching(/^Fell back to the legacy backend: the Api backend rejected the upload \(404\): \S/),
+      ],
     });
   });
 
@@ -274,7 +274,7 @@ describe('bundle:deploy', () => {
     const first = await mycli(['bundle:deploy', '1', '-t', 'staging', '--wait', '--json']);
     expect(JSON.parse(first.stdout)).toMatchObject({bundleId: 1, status: 'finished', backend: 'api'});
     const latest = await mycli(['bundle:deploy', 'latest', '-t', 'staging']);
-    expect(latest.stderr).toContain('latest is bundle 2');
+    expect(latest.stderr).toContain('Latest bundle: 2');
     expect(latest.code).toBe(0);
   });
 

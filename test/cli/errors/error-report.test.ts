@@ -46,7 +46,7 @@ describe('usageError', () => {
       'The following errors occurred:\n  \u001B[2mMissing required flag a\n  Missing required flag b\u001B[22m';
     expect(usageError(oclifError(message), 'bundle:push')).toMatchObject({
       message: 'Missing required flag a; Missing required flag b.',
-      suggestions: ['See mycli bundle:push --help.'],
+      suggestions: ['Run mycli bundle:push --help for usage.'],
     });
   });
 

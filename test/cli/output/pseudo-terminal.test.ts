@@ -93,13 +93,11 @@ describe.skipIf(!hasScript)('on a terminal', () => {
       expect.stringMatching(/^✔ Verified: 1 file, 18 B \[\d+ ms\]$/),
       expect.stringMatching(/^✔ Built v2 archive, 1 file, .* \[[\d.]+ m?s\]$/),
       expect.stringMatching(/^✔ Uploaded bundle 1 to shop \(legacy\) \[/),
-      expect.stringMatching(/^✔ Deployment to staging was accepted \[/),
+      expect.stringMatching(/^✔ Deployment to staging accepted \[/),
       expect.stringMatching(/^✔ Deployed to staging \[/),
-      expect.stringMatching(
-        /^Bundle 1 was pushed to shop \(legacy\) in [\d.]+ m?s: v2 archive, .*, sha256 [0-9a-f]{12}$/,
-      ),
-      'It runs on staging.',
-      'Go back with: mycli bundle:rollback --project shop --target staging --runtime-backend legacy',
+      expect.stringMatching(/^Pushed bundle 1 to shop \(legacy\) in [\d.]+ m?s: v2 archive, .*, sha256 [0-9a-f]{12}$/),
+      'Deployed to staging.',
+      'Roll back: mycli bundle:rollback --project shop --target staging --runtime-backend legacy',
     ]);
     const text = screen.text();
     expect(text).toContain(hideCursor);
@@ -113,7 +111,7 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     const lines = remaining(screen.text());
     const list = lines.slice(
       0,
-      lines.findIndex((line) => line.startsWith('Bundle 1')),
+      lines.findIndex((line) => line.startsWith('Pushed bundle 1')),
     );
     expect(list.length).toBeGreaterThan(6);
     for (const line of list) expect(line.length).toBeLessThanOrEqual(40);
@@ -173,7 +171,7 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     await writeFile(join(root, 'crash'), '');
     expect(await screen.ended).toBe(1);
     const text = screen.text();
-    expect(text).toContain('mycli failed unexpectedly: boom');
+    expect(text).toContain('mycli failed unexpectedly: boom.');
     expect(text.lastIndexOf(showCursor)).toBeGreaterThan(text.lastIndexOf(hideCursor));
   });
 });
@@ -234,7 +232,7 @@ test('--quiet leaves the results, the warnings and the errors', async () => {
   const env = await environment();
   const pushed = await runCli(binary, ['bundle:push', '--quiet'], {cwd: root, env});
   expect(pushed).toMatchObject({code: 0, stderr: ''});
-  expect(pushed.stdout).toMatch(/^Bundle 1 was pushed/);
+  expect(pushed.stdout).toMatch(/^Pushed bundle 1 /);
   const failed = await runCli(binary, ['bundle:deploy', '7', '-t', 'staging', '--quiet'], {cwd: root, env});
   expect(failed).toMatchObject({code: 7, stdout: ''});
   expect(failed.stderr).toMatch(/^Error: /);
@@ -268,6 +266,6 @@ test('--request-timeout is how long an answer may take', async () => {
   const {code, stdout} = await runCli(binary, args, {cwd: root, env});
   expect(code).toBe(10);
   expect(JSON.parse(stdout)).toMatchObject({
-    error: {message: expect.stringContaining('no whole answer for 0.2 s') as string},
+    error: {message: expect.stringContaining('no complete response for 0.2 s') as string},
   });
 });

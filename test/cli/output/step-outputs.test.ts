@@ -136,8 +136,8 @@ describe('a push in GitHub Actions', () => {
     expect(code).not.toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({error: {details: {bundleId: 1}}});
     expect(outputs).toEqual({'bundle-id': '1'});
-    expect(summary).toContain('failed: bundle 1 was uploaded');
-    expect(commandsIn(stderr)).toEqual([expect.stringMatching(/^::error title=mycli::bundle 1 was uploaded/)]);
+    expect(summary).toContain('failed: Bundle 1 was uploaded');
+    expect(commandsIn(stderr)).toEqual([expect.stringMatching(/^::error title=mycli::Bundle 1 was uploaded/)]);
     expect(stderr).not.toMatch(/^Error:/m);
   });
 
@@ -160,7 +160,7 @@ describe('a push in GitHub Actions', () => {
     const {code, stderr} = await step(['bundle:push'], {...env, GITHUB_STEP_SUMMARY: join(root, 'absent', 'summary')});
     expect(code).toBe(0);
     expect(stderr).toContain(
-      '::warning title=mycli::The outputs of this step cannot be written: no such file or directory',
+      '::warning title=mycli::The outputs of this step cannot be written: no such file or directory.',
     );
   });
 

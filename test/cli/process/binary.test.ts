@@ -34,7 +34,7 @@ describe('the binary', () => {
         code: 'ERR_USAGE',
         message: 'Unknown flag: --projekt',
         exitCode: 2,
-        suggestions: ['Did you mean --project?', 'See mycli bundle:push --help.'],
+        suggestions: ['Did you mean --project?', 'Run mycli bundle:push --help for usage.'],
       },
     });
   });

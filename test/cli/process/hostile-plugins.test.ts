@@ -138,20 +138,20 @@ describe('a hook that fails', () => {
     expect(ended.code).toBe(0);
     expect(documentOf(ended)).toMatchObject({
       archive: {files: 1},
-      warnings: [`plugin ${name}: its ${hook} hook failed: broken thing`],
+      warnings: [`Plugin ${name}: its ${hook} hook failed: broken thing.`],
     });
   });
 
   test.each(['postrun', 'finally'])('in %s with an exit code fails no command that has succeeded', async (hook) => {
     const ended = await withPlugin({hooks: {[hook]: 'this.error("no", {exit: 9});'}}, build);
     expect(ended.code).toBe(0);
-    expect(documentOf(ended).warnings).toEqual([`plugin ${name}: its ${hook} hook failed: no`]);
+    expect(documentOf(ended).warnings).toEqual([`Plugin ${name}: its ${hook} hook failed: no.`]);
   });
 
   test.each(['init', 'prerun'])('in %s may refuse a command, by name', async (hook) => {
     const ended = await withPlugin({hooks: {[hook]: 'this.error("not on Fridays", {exit: 9});'}}, build);
     expect(ended.code).toBe(9);
-    expect(documentOf(ended).error?.message).toBe(`plugin ${name} ended the command: not on Fridays`);
+    expect(documentOf(ended).error?.message).toBe(`Plugin ${name} ended the command: not on Fridays.`);
   });
 
   test('and exits with a code of its own is told in the document too', async () => {
@@ -176,7 +176,7 @@ describe('what nobody catches', () => {
     expect(ended.code).toBe(1);
     expect(documentOf(ended).error).toMatchObject({
       code: 'ERR_UNEXPECTED',
-      message: `plugin ${name} failed unexpectedly: stray`,
+      message: `Plugin ${name} failed unexpectedly: stray.`,
     });
     expect(ended.stderr).not.toContain('This is a bug');
   });
@@ -217,7 +217,7 @@ describe('what nobody catches', () => {
     expect(ended.code).toBe(0);
     expect(documentOf(ended)).toMatchObject({
       archive: {files: 1},
-      warnings: [expect.stringContaining(`plugin ${name} failed unexpectedly: stray`)],
+      warnings: [expect.stringContaining(`Plugin ${name} failed unexpectedly: stray.`)],
     });
   });
 
@@ -253,7 +253,10 @@ describe('what a plugin writes to descriptor 1', () => {
     expect(documentOf(ended)).toMatchObject({archive: {files: 1}});
     expect(documentOf(ended).warnings?.toSorted()).toEqual(
       plugins
-        .map(([plugin]) => `plugin ${plugin} writes to stdout, which carries the result: it goes to stderr.`)
+        .map(
+          ([plugin]) =>
+            `Plugin ${plugin} writes to stdout, which is reserved for the result. Its output goes to stderr.`,
+        )
         .toSorted(),
     );
     for (const index of ways.keys()) expect(ended.stderr).toContain(`chatter of ${String(index)}.`);

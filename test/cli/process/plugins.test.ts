@@ -40,7 +40,7 @@ describe('a push through a plugin', () => {
     const variable = {MYCLI_BACKEND_OPTION: `token=${token},memory=/nowhere/else`};
     const options = ['--backend-option', `memory=${memory}`, '--backend-option', 'retries=7'];
     const {code, stdout, stderr} = await bench.mycli(['bundle:push', ...options], variable);
-    expect(stdout).toContain('was pushed to shop (acme)');
+    expect(stdout).toContain('to shop (acme) in ');
     expect(code).toBe(0);
     expect(existsSync(memory)).toBe(true);
     expect(stdout + stderr).not.toContain(token);
@@ -86,7 +86,7 @@ describe('a push through a plugin', () => {
     expect(JSON.parse(stdout)).toMatchObject({
       error: {
         code: 'ERR_BACKEND_FAILED',
-        message: 'the acme backend failed while uploading the bundle: the token *** was refused',
+        message: 'The acme backend failed while uploading the bundle: the token *** was refused.',
       },
     });
     expect(stdout + stderr).not.toContain('canary-refused');
@@ -96,17 +96,19 @@ describe('a push through a plugin', () => {
     await using bench = await createPluginBench('liar');
     const {code, stderr} = await bench.mycli(['bundle:push', '--runtime-backend', 'liar']);
     expect(code).toBe(7);
-    expect(stderr).toContain('the liar backend of mycli-plugin-liar answered wrongly when uploading: bundleId');
+    expect(stderr).toContain(
+      'The liar backend of plugin mycli-plugin-liar returned an invalid result while uploading: bundleId',
+    );
   });
 });
 
 describe('what a backend cannot do is said before anything is built', () => {
   test.each([
-    ['minimal', ['bundle:push', '-t', 'staging'], 'the minimal backend does not support "deploy"'],
-    ['blind', ['bundle:push', '-t', 'staging', '--wait'], 'the blind backend does not support "wait"'],
-    ['blind', ['bundle:deploy', 'latest', '-t', 'staging'], 'the blind backend does not support "list"'],
-    ['minimal', ['bundle:deploy', '1', '-t', 'staging'], 'the minimal backend does not support "deploy"'],
-    ['minimal', ['bundle:push', '--v2'], 'the minimal backend does not take v2 bundles'],
+    ['minimal', ['bundle:push', '-t', 'staging'], 'The minimal backend does not support "deploy"'],
+    ['blind', ['bundle:push', '-t', 'staging', '--wait'], 'The blind backend does not support "wait"'],
+    ['blind', ['bundle:deploy', 'latest', '-t', 'staging'], 'The blind backend does not support "list"'],
+    ['minimal', ['bundle:deploy', '1', '-t', 'staging'], 'The minimal backend does not support "deploy"'],
+    ['minimal', ['bundle:push', '--v2'], 'The minimal backend does not accept v2 bundles.'],
   ])('%s: %j', async (backend, args, message) => {
     await using bench = await createPluginBench('minimal');
     const {code, stdout, stderr} = await bench.mycli([...args, '--runtime-backend', backend, '--json']);
@@ -125,9 +127,9 @@ describe('plugins that fail', () => {
     expect(code).toBe(0);
     const {warnings} = JSON.parse(stdout) as {warnings: string[]};
     expect(warnings.map((warning) => warning.replace(/:.*/s, ''))).toEqual(
-      failing.map((name) => `plugin mycli-plugin-${name}`),
+      failing.map((name) => `Plugin mycli-plugin-${name}`),
     );
-    expect(stderr).toContain('Warning: plugin mycli-plugin-errors: its mycli:backends hook failed: the hook gave up');
+    expect(stderr).toContain('Warning: Plugin mycli-plugin-errors: its mycli:backends hook failed: the hook gave up.');
   });
 
   test('are part of the error when the wanted backend is missing', async () => {
@@ -137,7 +139,7 @@ describe('plugins that fail', () => {
     const {error} = JSON.parse(stdout) as {error: {code: string; suggestions: string[]}};
     expect(error.code).toBe('ERR_BACKEND_UNKNOWN');
     for (const name of failing) {
-      expect(error.suggestions).toContainEqual(expect.stringContaining(`plugin mycli-plugin-${name}: `));
+      expect(error.suggestions).toContainEqual(expect.stringContaining(`Plugin mycli-plugin-${name}: `));
     }
     expect(stderr).not.toContain('Warning');
   });
@@ -148,8 +150,8 @@ describe('plugins that fail', () => {
     expect(code).toBe(0);
     const {warnings} = JSON.parse(stdout) as {warnings: string[]};
     expect(warnings).toEqual([
-      'plugin mycli-plugin-hangs: its mycli:backends hook failed: no answer within 10 s',
-      'plugin mycli-plugin-hangs-early: its mycli:backends hook failed: no answer within 10 s',
+      'Plugin mycli-plugin-hangs: its mycli:backends hook failed: no answer within 10 s.',
+      'Plugin mycli-plugin-hangs-early: its mycli:backends hook failed: no answer within 10 s.',
     ]);
   });
 
@@ -179,7 +181,7 @@ describe('a plugin on another major of oclif', () => {
     await using bench = await createPluginBench('other-core');
     const {code, stderr} = await bench.mycli(['bundle:push', '--runtime-backend', 'old']);
     expect(code).toBe(7);
-    expect(stderr).toContain('the old backend failed while uploading the bundle: the old one is closed');
+    expect(stderr).toContain('The old backend failed while uploading the bundle: the old one is closed.');
   });
 
   test('brings commands; what they fail with is told as all errors are', async () => {

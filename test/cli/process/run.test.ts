@@ -30,7 +30,7 @@ describe('what oclif complains about', () => {
 
   const suggestionsOf = (args: readonly string[], hint: string | undefined) => [
     ...(hint === undefined ? [] : [hint]),
-    `See mycli ${String(args[0])} --help.`,
+    `Run mycli ${String(args[0])} --help for usage.`,
   ];
 
   // What is shown of the two is the same for all of them.
@@ -53,7 +53,7 @@ describe('what oclif complains about', () => {
       code: 'ERR_COMMAND_NOT_FOUND',
       message: 'Unknown command: shwo',
       exitCode: 2,
-      suggestions: ['Did you mean mycli show?', 'mycli help lists all commands.'],
+      suggestions: ['Did you mean mycli show?', 'Run mycli help to list all commands.'],
     };
     const ended = await run(['shwo', '--json']);
     expect(ended.code).toBe(2);

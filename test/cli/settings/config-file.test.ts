@@ -72,7 +72,7 @@ describe('finding', () => {
     const uid = (process.getuid?.() ?? 0) + 1;
     expect(await load('.', {uid})).toBeUndefined();
     expect(warnings).toEqual([
-      expect.stringContaining(`Ignored ${join(root, 'mycli.config.js')}: another user owns it`),
+      expect.stringContaining(`Ignored ${join(root, 'mycli.config.js')}, because it belongs to another user`),
     ]);
     expect((await load('.', {uid, explicit: 'named.json'}))?.settings.projectSlug).toBe('named');
   });
@@ -139,20 +139,25 @@ describe('reading', () => {
   });
 
   test.each([
-    ['an unknown key', {projectSlugs: 'x'}, 'has the unknown key projectSlugs', 'Did you mean projectSlug?'],
-    ['an unknown key below', {api: {orgin: 'x'}}, 'has the unknown key api.orgin', 'Did you mean origin?'],
-    ['a key of the command line', {project: 'x', zzzzzzzz: 1}, 'has the unknown key project', undefined],
+    ['an unknown key', {projectSlugs: 'x'}, 'has an unknown key: projectSlugs', 'Did you mean projectSlug?'],
+    ['an unknown key below', {api: {orgin: 'x'}}, 'has an unknown key: api.orgin', 'Did you mean origin?'],
+    ['a key of the command line', {project: 'x', zzzzzzzz: 1}, 'has an unknown key: project', undefined],
     ['a value of the wrong type', {pollInterval: '5'}, 'pollInterval must be a number of seconds above 0', undefined],
     [
       'no time at all',
       {requestTimeout: 0},
-      'requestTimeout must be a number of seconds above 0, at most 2147483',
+      'requestTimeout must be a number of seconds above 0 and at most 2147483',
       undefined,
     ],
     ['a list of the wrong type', {ignore: 'a'}, 'ignore must be an array of strings', undefined],
     ['a list for an object', {api: []}, 'api must be an object', undefined],
     ['a wrong word', {matchMode: 'lax'}, 'matchMode must be strict or ignore_missing', undefined],
-    ['a wrong value below', {rateLimit: {statusCodes: [42]}}, 'rateLimit.statusCodes.0 must be a status', undefined],
+    [
+      'a wrong value below',
+      {rateLimit: {statusCodes: [42]}},
+      'rateLimit.statusCodes.0 must be an HTTP status',
+      undefined,
+    ],
     ['an empty text', {targetSlug: ''}, 'targetSlug must not be empty', undefined],
   ])('refuses %s', async (_what, config, message, suggestion) => {
     await write({'mycli.config.json': JSON.stringify(config)});
@@ -198,12 +203,12 @@ describe('reading', () => {
 
   test.each([
     ['mycli.config.json', '{', 'cannot be read'],
-    ['mycli.config.json', '[]', 'does not hold a JSON object'],
-    ['package.json', '{"mycli": 1}', 'has no object mycli'],
+    ['mycli.config.json', '[]', 'does not contain a JSON object'],
+    ['package.json', '{"mycli": 1}', 'is not an object'],
     ['package.json', '{', 'cannot be read'],
     ['mycli.config.js', 'throw new Error("broken on purpose");', 'broken on purpose'],
-    ['mycli.config.js', 'export const other = 1;', 'exports no configuration'],
-    ['mycli.config.ts', 'export default () => ({});', 'exports no configuration'],
+    ['mycli.config.js', 'export const other = 1;', 'does not export a configuration'],
+    ['mycli.config.ts', 'export default () => ({});', 'does not export a configuration'],
   ])('an unusable %s (%s) is an error that names it', async (name, text, message) => {
     await write({[name]: text});
     await expect(load('.')).rejects.toMatchObject({

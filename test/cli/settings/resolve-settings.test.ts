@@ -218,15 +218,15 @@ describe('settings made of keys', () => {
 
 describe('wrong values', () => {
   test.each([
-    ['max-retries', '-1', '--max-retries must be a whole number, 0 or more.'],
-    ['max-retries', '1.5', '--max-retries must be a whole number, 0 or more.'],
-    ['retry-base-delay', '1e3', '--retry-base-delay must be a whole number, 0 or more.'],
-    ['retry-status', ['99'], '--retry-status must be a status, 100 to 599.'],
+    ['max-retries', '-1', '--max-retries must be a non-negative integer.'],
+    ['max-retries', '1.5', '--max-retries must be a non-negative integer.'],
+    ['retry-base-delay', '1e3', '--retry-base-delay must be a non-negative integer.'],
+    ['retry-status', ['99'], '--retry-status must be an HTTP status from 100 to 599.'],
     ['poll-interval', '0', '--poll-interval must be a number of seconds above 0.'],
-    ['request-timeout', '0', '--request-timeout must be a number of seconds above 0, at most 2147483.'],
-    ['request-timeout', '2147484', '--request-timeout must be a number of seconds above 0, at most 2147483.'],
+    ['request-timeout', '0', '--request-timeout must be a number of seconds above 0 and at most 2147483.'],
+    ['request-timeout', '2147484', '--request-timeout must be a number of seconds above 0 and at most 2147483.'],
     ['timeout', 'soon', '--timeout must be a number of seconds, 0 or more.'],
-    ['compression-level', '10', '--compression-level must be a whole number from 0 to 9.'],
+    ['compression-level', '10', '--compression-level must be an integer from 0 to 9.'],
     ['match-mode', 'loose', '--match-mode must be strict or ignore_missing.'],
     ['ssr-param', ['novalue'], '--ssr-param must be key=value.'],
     ['target', '', '--target must not be empty.'],

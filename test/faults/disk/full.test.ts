@@ -48,7 +48,7 @@ describe.runIf(canMount)('on a full disk', () => {
     const {code, stdout} = await mycli('bundle:build', '-o', output);
     expect(code).toBe(3);
     expect(JSON.parse(stdout)).toMatchObject({
-      error: {code: 'ERR_OUTPUT', message: `${output} cannot be written: no space left on device`},
+      error: {code: 'ERR_OUTPUT', message: `${output} cannot be written: no space left on device.`},
     });
     expect(await readdir(disk)).toEqual(['bundle', 'bundle.json']);
     expect(await readFile(output)).toEqual(before);
@@ -103,7 +103,7 @@ describe.runIf(canMount)('on a full disk', () => {
     execFileSync('mount', ['-o', 'remount,ro', disk]);
     const {mycli} = await service({TMPDIR: disk});
     expect(JSON.parse((await mycli('bundle:push', '-m', 'm', '--v2')).stdout)).toMatchObject({
-      error: {code: 'ERR_OUTPUT', message: `${disk} cannot be written: read-only file system`},
+      error: {code: 'ERR_OUTPUT', message: `${disk} cannot be written: read-only file system.`},
     });
   });
 });
@@ -122,7 +122,7 @@ test.skipIf(process.platform === 'win32')(
     });
     expect(status).toBe(3);
     expect(JSON.parse(stdout)).toMatchObject({
-      error: {code: 'ERR_OUTPUT', message: `${join(cwd, 'out/bundle')} cannot be written: file too large`},
+      error: {code: 'ERR_OUTPUT', message: `${join(cwd, 'out/bundle')} cannot be written: file too large.`},
     });
     expect(await readdir(join(cwd, 'out'))).toEqual(['bundle']);
     expect(await readFile(join(cwd, 'out/bundle'), 'utf8')).toBe('before');
@@ -135,6 +135,6 @@ test('a temporary folder that is none is an error that names it', async () => {
   const {stdout, code} = await mycli('bundle:push', '-m', 'm', '--v2');
   expect(code).toBe(3);
   expect(JSON.parse(stdout)).toMatchObject({
-    error: {code: 'ERR_OUTPUT', message: `${join(folder, 'file')} cannot be written: not a directory`},
+    error: {code: 'ERR_OUTPUT', message: `${join(folder, 'file')} cannot be written: not a directory.`},
   });
 });

@@ -31,7 +31,7 @@ test('a data folder is for one runtime at a time, and for the next one after a k
   const first = await startRuntime(folder, '--data', join(folder, 'data'));
   const {code, stdout} = await runCli(binary, ['runtime:start', '--json', '--data', join(folder, 'data')]);
   expect(code).toBe(3);
-  const message = `the data folder ${join(folder, 'data')} is in use by the runtime with process id ${String(first.pid)}`;
+  const message = `The data folder ${join(folder, 'data')} is in use by the local runtime with process ID ${String(first.pid)}.`;
   expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_OPTION_INVALID', message}});
   expect((await fetch(first.origin)).status).toBe(200);
   await first.kill();
@@ -60,7 +60,7 @@ test('a data folder is in use by a runtime of another container as long as that 
   await writeFile(lock, '');
   await expect(startLocalRuntime({dataDirectory})).rejects.toMatchObject({
     code: 'ERR_OPTION_INVALID',
-    message: `the data folder ${dataDirectory} is in use by a runtime in another container or on another machine`,
+    message: `The data folder ${dataDirectory} is in use by a local runtime in another container or on another machine.`,
   });
   expect(await locksIn(dataDirectory)).toEqual([basename(lock)]);
   const longAgo = new Date(Date.now() - 120_000);
@@ -85,7 +85,7 @@ test('a file in the place of a data folder is an error that names it', async () 
   const folder = await makeFolder({file: ''});
   await expect(startLocalRuntime({dataDirectory: join(folder, 'file')})).rejects.toMatchObject({
     code: 'ERR_OPTION_INVALID',
-    message: `the data folder ${join(folder, 'file')} cannot be used: file already exists`,
+    message: `The data folder ${join(folder, 'file')} cannot be used: file already exists.`,
   });
 });
 

@@ -21,7 +21,7 @@ test('credentials for an http: origin are warned about once, with all that go th
   };
   const {stdout, stderr, code} = await runCli(binary, ['bundle:list', '-p', 'shop', '--json'], {cwd, env});
   expect(code, stdout).toBe(4);
-  const warning = `Credentials go to ${origin} without encryption: use https.`;
+  const warning = `Credentials are sent unencrypted to ${origin}. Use https.`;
   expect(stderr.split(warning)).toHaveLength(2);
   expect(JSON.parse(stdout)).toMatchObject({warnings: [warning]});
   expect(stdout + stderr).not.toContain('canary');

@@ -220,7 +220,7 @@ test('a request whose body is spent and was not kept is not retried: a warning, 
   const request = post(server.origin);
   const response = await fetch(request);
   expect(await middleware.onResponse({request, response})).toBe(response);
-  expect(lines).toEqual(['[API RATE] not retried: the body of POST /x is spent']);
+  expect(lines).toEqual(['[API RATE] Not retried: the body of POST /x was already read.']);
   expect(server.requests).toHaveLength(1);
 });
 

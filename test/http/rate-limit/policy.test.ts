@@ -136,7 +136,7 @@ describe('resolveRateLimitPolicy', () => {
     ['fetch', 'fetch'],
   ])('refuses %s = %j: it names the field, what it takes and what it was given', (field, value) => {
     expect(() => resolveRateLimitPolicy({[field]: value})).toThrow(TypeError);
-    const told = `^rateLimit.${field} must be \\w.*, not ${String(value)}$`;
+    const told = `^rateLimit.${field} must be \\w.*, not ${String(value)}\\.$`;
     expect(() => resolveRateLimitPolicy({[field]: value})).toThrow(new RegExp(told));
   });
 
@@ -153,7 +153,7 @@ describe('resolveRateLimitPolicy', () => {
 
   test.each([null, 3, 'fast'])('%j in its place is a TypeError that names it', (config) => {
     expect(() => Reflect.apply(resolveRateLimitPolicy, undefined, [config])).toThrow(
-      new TypeError('rateLimit must be an object'),
+      new TypeError('rateLimit must be an object.'),
     );
   });
 });

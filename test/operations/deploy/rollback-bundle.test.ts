@@ -109,7 +109,7 @@ describe('the history that a rollback reads', () => {
     const rollback = rollbackAmong([row(3, 3, 'Cancelled'), row(2, 2), row(1, 1)]);
     await expect(rollback).rejects.toMatchObject({
       code: 'ERR_REJECTED',
-      message: 'the server does not say which bundle the target "staging" runs',
+      message: 'The server does not report which bundle the target "staging" runs.',
       suggestions: [expect.stringContaining('--to ID') as string],
     });
   });

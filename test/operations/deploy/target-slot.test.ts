@@ -57,7 +57,7 @@ function interruption(): {readonly signal: AbortSignal; interrupt(): void} {
 
 describe('a target that is busy (409)', () => {
   test.each([
-    [{status: 'Queued', bundle: null}, 'the target is busy (409): another bundle is being deployed to staging'],
+    [{status: 'Queued', bundle: null}, 'The target is busy (409): another bundle is being deployed to staging'],
     [{status: 'Cancelled', bundle: {id: 3}}, 'Another deployment is running.'],
   ])('is told as far as the server tells it: %j', async (newest, message) => {
     await using server = await startRecordingServer(target({posts: [busy], lists: [listOf(newest)]}));
@@ -75,7 +75,7 @@ describe('a target that is busy (409)', () => {
       code: 'ERR_REJECTED',
       exitCode: 7,
       status: 409,
-      message: `the target is busy (409): bundle 3 "main: 1a2b3c" is being deployed to staging since ${since}, started by jane`,
+      message: `The target is busy (409): bundle 3 "main: 1a2b3c" is being deployed to staging since ${since}, started by jane.`,
       suggestions: [expect.stringContaining('--wait-for-slot') as string],
       details: {running: {bundleId: 3, status: 'in_progress', createdAt: since, createdBy: 'jane'}},
     });
@@ -101,7 +101,7 @@ describe('a target that is busy (409)', () => {
     const push = pushRuntimeBundle({...options(server), v2: true}, project.host);
     await expect(push).rejects.toMatchObject({
       message: expect.stringMatching(
-        /^bundle 7 was uploaded, deploying it to staging failed: the target is busy/,
+        /^Bundle 7 was uploaded, but deploying it to staging failed: The target is busy/,
       ) as string,
       details: {bundleId: 7, running: {bundleId: 3}},
     });
@@ -181,7 +181,7 @@ describe('waitForSlot', () => {
   });
 
   test.each([
-    ['a push', {v2: true}, 'Interrupted. Nothing was deployed. Bundle 7 was uploaded'],
+    ['a push', {v2: true}, 'Interrupted. Nothing was deployed. Bundle 7 was uploaded.'],
     ['a push in one call', {v2: false}, 'Interrupted. Nothing was deployed.'],
   ])('an interruption of the wait of %s says that nothing was deployed', async (_, format, message) => {
     await using server = await startRecordingServer(({method, path}) => {

@@ -104,7 +104,7 @@ describe('waiting on the legacy backend, which has no deployment ids', () => {
       await expect(deployBundle(options, project.host)).rejects.toMatchObject({
         code: 'ERR_OUTCOME_UNKNOWN',
         exitCode: 10,
-        message: expect.stringContaining('the deployments before it could not be read') as string,
+        message: expect.stringContaining('The earlier deployments could not be read') as string,
         suggestions: expect.arrayContaining([expect.stringMatching(/^mycli bundle:history /)]) as string[],
       });
       expect(posted).toBe(1);
@@ -262,7 +262,7 @@ describe('waiting on the Api backend', () => {
     await expect(deployBundle(apiOptions(server), project.host)).rejects.toMatchObject({
       exitCode: 4,
       status: 403,
-      message: expect.stringMatching(/^the deployment \S+ was accepted, but its state cannot be read: /) as string,
+      message: expect.stringMatching(/^Deployment \S+ was accepted, but its state cannot be read: /) as string,
       suggestions: expect.arrayContaining([
         expect.stringMatching(/^mycli bundle:history .*--target staging/),
       ]) as string[],

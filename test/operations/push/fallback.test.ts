@@ -42,7 +42,7 @@ describe('falling back from Api to legacy', () => {
       project.host,
     );
     expect(result).toMatchObject({backend: 'legacy', bundleId: 7, archive: {format: 'v1'}, deployed: false});
-    expect(calls).toEqual(['api', `fallback: the Api backend answered ${String(status)} to the upload: no`, 'legacy']);
+    expect(calls).toEqual(['api', `fallback: the Api backend rejected the upload (${String(status)}): no`, 'legacy']);
     expect(server.requests.map(({path}) => path)).toEqual([
       '/storefront/deployments/v1/organizations/org/storefronts/shop/bundles',
       '/api/projects/shop/builds/',
@@ -155,10 +155,7 @@ describe('falling back from Api to legacy', () => {
     await using project = await createProject();
     const result = await pushRuntimeBundle({...optionsFor(server), rootDir: 'app', matchMode: 'strict'}, project.host);
     expect(result.warnings).toEqual(
-      expect.arrayContaining([
-        'rootDir does not apply: this is a v1 upload',
-        'matchMode does not apply: this is a v1 upload',
-      ]),
+      expect.arrayContaining(['rootDir has no effect on a v1 upload.', 'matchMode has no effect on a v1 upload.']),
     );
   });
 
@@ -171,7 +168,7 @@ describe('falling back from Api to legacy', () => {
     await expect(push).rejects.toMatchObject({
       code: 'ERR_FORBIDDEN',
       exitCode: 4,
-      message: expect.stringMatching(/^bundle 12 was uploaded, deploying it to staging failed: /) as string,
+      message: expect.stringMatching(/^Bundle 12 was uploaded, but deploying it to staging failed: /) as string,
       details: {bundleId: 12},
       suggestions: expect.arrayContaining([
         'mycli bundle:deploy 12 --project shop --target staging --runtime-backend api',

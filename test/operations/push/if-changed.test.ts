@@ -113,7 +113,7 @@ describe.each([
     expect(unchanged).toBe(false);
     expect(warnings).toEqual([
       expect.stringMatching(
-        /^could not check whether bundle 1 from the last push still exists, so the bundle is uploaded: /,
+        /^Could not check whether bundle 1 of the last push still exists, so the bundle is uploaded: /,
       ),
     ]);
   });
@@ -133,7 +133,7 @@ describe('a push if changed', () => {
     await deleteBundles({...connection, preference: 'legacy', bundleIds: [1]}, project.host);
     const again = await pushIfChanged({});
     expect(again).toMatchObject({bundleId: 2, unchanged: false, warnings: []});
-    expect(project.log).toContain('Bundle 1 of the last push is no longer there.');
+    expect(project.log).toContain('Bundle 1 of the last push is gone.');
   });
 
   test('takes the record of the backend that would serve: after a fallback that of legacy', async () => {
@@ -146,7 +146,7 @@ describe('a push if changed', () => {
     refuse();
     const second = await pushIfChanged({onResolve: (backend) => resolved.push(backend)});
     expect(second).toMatchObject({backend: 'legacy', unchanged: true, archive: {format: 'v1'}});
-    expect(second.warnings).toEqual([expect.stringContaining('fell back to legacy')]);
+    expect(second.warnings).toEqual([expect.stringContaining('Fell back to the legacy backend')]);
     expect(resolved).toEqual(['api', 'legacy']);
     expect(sent()).toEqual(['upload', 'list']);
     expect(await pushIfChanged({})).toMatchObject({backend: 'api', unchanged: false});
@@ -164,11 +164,11 @@ describe('a push if changed', () => {
     const broken = () => Promise.reject(new Error('the disk is full'));
     const options = {pushRecords: {read: broken, write: broken}};
     expect((await pushIfChanged(options)).warnings).toEqual([
-      'there is no readable record of the last push, so the bundle is uploaded: the disk is full',
-      'the next push will not know of bundle 1: the disk is full',
+      'The record of the last push cannot be read, so the bundle is uploaded: the disk is full.',
+      'Bundle 1 could not be recorded for the next push: the disk is full.',
     ]);
     expect((await pushIfChanged({...options, ifChanged: false})).warnings).toEqual([]);
-    expect(project.log).toContain('the next push will not know of bundle 2: the disk is full');
+    expect(project.log).toContain('Bundle 2 could not be recorded for the next push: the disk is full.');
   });
 
   test('without records is refused before anything is built', async () => {

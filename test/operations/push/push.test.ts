@@ -194,7 +194,7 @@ describe.each(variants)('a push to $name', ({preference, v2, format}) => {
       code: 'ERR_WAIT_TIMEOUT',
       exitCode: 9,
       message: expect.stringMatching(
-        /^bundle \d+ was uploaded, and the deployment.* did not end within 0\.2 s/,
+        /^Bundle \d+ was uploaded\. (?:The d|D)eployment.* did not finish within 0\.2 s/,
       ) as string,
       suggestions: [
         expect.stringContaining('The deployment continues') as string,
@@ -381,7 +381,7 @@ describe('a v1 push to legacy packs while it sends', () => {
     if (changes) {
       await expect(push).rejects.toMatchObject({
         code: 'ERR_FILE_CHANGED',
-        message: expect.stringContaining('bundle 7 was uploaded') as string,
+        message: expect.stringContaining('Bundle 7 was uploaded') as string,
         details: {bundleId: 7},
       });
     } else

@@ -7,9 +7,9 @@ import {createProject} from '../test-host.js';
 describe('a given pattern that matches no file', () => {
   const patterns = {ssrOnly: ['ssr.js'], ssrShared: ['statics/**/*', 'static/app.cs']};
   const advised = [
-    'the ssrShared pattern "statics/**/*" matches no file; the nearest is "static/app.css". ' +
-      'Correct the pattern, or pass --match-mode ignore_missing: a strict server refuses the bundle.',
-    expect.stringContaining('"static/app.cs" matches no file; the nearest is "static/app.css". ') as string,
+    'The ssrShared pattern "statics/**/*" matches no file. The closest is "static/app.css". ' +
+      'A strict server refuses the bundle: correct the pattern, or pass --match-mode ignore_missing.',
+    expect.stringContaining('"static/app.cs" matches no file. The closest is "static/app.css". ') as string,
   ];
 
   test.each([

@@ -247,5 +247,5 @@ describe('a deployed bundle', () => {
 test('the top of the server says that it is for development', async () => {
   const {client} = await startRuntime();
   const {status, body} = await client.site('');
-  expect([status, body]).toEqual([200, expect.stringContaining('for development only')]);
+  expect([status, body]).toEqual([200, expect.stringContaining('for development')]);
 });

@@ -30,7 +30,7 @@ test('an upload that stalls is answered 408, and its target is free again', asyn
   const stalled = await begin(runtime, v1Path, '{"data":"', 'application/json');
   await expect.poll(() => readdir(`${runtime.dataDirectory}/temporary`)).toHaveLength(1);
   const answer = await text(stalled);
-  expect(answer).toMatch(/^HTTP\/1\.1 408 [^]*connection: close[^]*stopped coming/i);
+  expect(answer).toMatch(/^HTTP\/1\.1 408 [^]*connection: close[^]*upload stalled/i);
   const body = v1Body(await gnuTar(build, {prefix: 'shop/bld', gzip: false}));
   expect((await client.pushV1(body, v1Path)).status).toBe(200);
   expect(await readdir(`${runtime.dataDirectory}/temporary`)).toEqual([]);

@@ -127,8 +127,8 @@ describe('the configuration of a v2 bundle', () => {
     const archive = await v2Archive(build, {settings});
     const legacy = await client.pushV2(archive);
     expect(legacy.status).toBe(422);
-    expect(legacy.json.detail).toContain('"gone.js" of ssrOnly');
-    expect(legacy.json.detail).toContain('"nope/**" of ssrShared');
+    expect(legacy.json.detail).toContain('ssrOnly pattern "gone.js"');
+    expect(legacy.json.detail).toContain('ssrShared pattern "nope/**"');
     const api = await client.api('shop/bundles', {method: 'POST', body: v2Form(archive)});
     expect([api.status, api.json.detail]).toEqual([422, expect.stringContaining('"nope/**"')]);
   });
@@ -187,11 +187,11 @@ describe('an archive', () => {
     ['unsafe path', {name: '/etc/evil', content: 'x'}],
     ['unsafe path', {name: 'bld\\..\\..\\evil', content: 'x'}],
     ['unsafe path', {name: 'C:\\evil', content: 'x'}],
-    ['leads out', {name: 'bld/l', type: 'symlink', linkname: '/etc/passwd'}],
-    ['leads out', {name: 'bld/l', type: 'symlink', linkname: '../outside'}],
-    ['leads out', {name: 'bld/l', type: 'symlink', linkname: 'l'}],
+    ['does not resolve inside', {name: 'bld/l', type: 'symlink', linkname: '/etc/passwd'}],
+    ['does not resolve inside', {name: 'bld/l', type: 'symlink', linkname: '../outside'}],
+    ['does not resolve inside', {name: 'bld/l', type: 'symlink', linkname: 'l'}],
     [
-      'leads out',
+      'does not resolve inside',
       {name: 'bld/a/b/up', type: 'symlink', linkname: '../..'},
       {name: 'bld/l', type: 'symlink', linkname: 'a/b/up/../../etc'},
     ],
@@ -201,8 +201,8 @@ describe('an archive', () => {
     ['fifo', {name: 'bld/l', type: 'fifo'}],
     ['twice', {name: 'bld/ssr.js', content: 'y'}],
     ['twice', {name: 'bld/./ssr.js', content: 'y'}],
-    ['below "bld/ssr.js"', {name: 'bld/ssr.js/x', content: 'y'}],
-    ['below "bld/l"', {name: 'bld/l', type: 'symlink', linkname: '.'}, {name: 'bld/l/x', content: 'y'}],
+    ['inside "bld/ssr.js"', {name: 'bld/ssr.js/x', content: 'y'}],
+    ['inside "bld/l"', {name: 'bld/l', type: 'symlink', linkname: '.'}, {name: 'bld/l/x', content: 'y'}],
   ])('is refused: %s', async (reason, ...entries) => {
     const {client} = await startRuntime();
     const reply = await client.pushV2(await hostileArchive(...entries));

@@ -31,7 +31,7 @@ export function uploadChecks(format: BundleFormat, {streamed = false} = {}): rea
       async run(scope) {
         const subject = await scope.open();
         const bundle = await subject.makeBundle(format);
-        await assertAbortEnds('the upload', async (signal, abort) => {
+        await assertAbortEnds('The upload', async (signal, abort) => {
           // Whoever reads the archive by its path does not stall, but is on the way once there is progress.
           subject.recording.afterProgress = ({transferred}) => {
             if (transferred > 0) abort();
@@ -49,7 +49,7 @@ export function uploadChecks(format: BundleFormat, {streamed = false} = {}): rea
         const bundleId = await subject.upload(bundle, {streamed});
         assert.ok(
           subject.recording.retries > 0,
-          'the upload met a rate limit and was not sent again: send it with context.http, or ask context.waitToRetry()',
+          'The rate-limited upload was not sent again. Send it with context.http, or call context.waitToRetry().',
         );
         await subject.assertArrived(bundle, bundleId);
       },
@@ -60,16 +60,19 @@ export function uploadChecks(format: BundleFormat, {streamed = false} = {}): rea
 function assertClimbs(reports: readonly {readonly transferred: number; readonly total?: number | undefined}[]): void {
   let before = 0;
   for (const {transferred, total} of reports) {
-    assert.ok(transferred >= before, `progress ran backwards, from ${String(before)} to ${String(transferred)} bytes`);
+    assert.ok(
+      transferred >= before,
+      `Progress went backwards, from ${String(before)} to ${String(transferred)} bytes.`,
+    );
     assert.ok(
       total === undefined || transferred <= total,
-      `${String(transferred)} bytes of ${String(total)} were sent`,
+      `Progress exceeds the total: ${String(transferred)} of ${String(total)} bytes.`,
     );
     before = transferred;
   }
   const last = reports.at(-1);
-  assert.ok(last, 'no progress was reported: use context.bodies, or call context.onProgress()');
-  assert.equal(last.transferred, last.total, 'the last report of progress is not transferred = total');
+  assert.ok(last, 'No progress was reported. Use context.bodies, or call context.onProgress().');
+  assert.equal(last.transferred, last.total, 'The last progress report is not 100 %.');
 }
 
 /** What the capability `download` promises. */
@@ -83,8 +86,8 @@ export const downloadChecks: readonly Check[] = [
       const {writeTo, pieces} = collect();
       const starts: DownloadStart[] = [];
       await download(subject, {bundleId, writeTo, onStart: (start) => void starts.push(start)});
-      assertDigestTold(bundle, starts.at(-1), 'the download');
-      assertSameBytes(bundle, await readBytes(Buffer.concat(pieces)), 'the download gave');
+      assertDigestTold(bundle, starts.at(-1), 'The download');
+      assertSameBytes(bundle, await readBytes(Buffer.concat(pieces)), 'The download has');
     },
   },
   {
@@ -92,7 +95,7 @@ export const downloadChecks: readonly Check[] = [
     async run(scope) {
       const subject = await scope.open();
       const bundleId = await subject.upload(await subject.makeBundle());
-      await assertAbortEnds('the download', async (signal, abort) => {
+      await assertAbortEnds('The download', async (signal, abort) => {
         // Takes one piece and is not done with it.
         const writeTo = new Writable({write: abort});
         await download(subject, {bundleId, writeTo}, signal);
@@ -105,7 +108,7 @@ export const downloadChecks: readonly Check[] = [
       const subject = await scope.open();
       const bundleId = unknownIdLike(await subject.upload(await subject.makeBundle()));
       const {writeTo} = collect();
-      const error = await failureOf('downloading a bundle that there is not', download(subject, {bundleId, writeTo}));
+      const error = await failureOf('Downloading a bundle that does not exist', download(subject, {bundleId, writeTo}));
       assertHasCode(error);
     },
   },
@@ -124,13 +127,13 @@ export const deleteChecks: readonly Check[] = [
       await deleteBundle(subject, unwantedId);
       if (backend.capabilities.includes('list')) {
         const {items} = await listBundles(subject, {limit: 100, offset: 0});
-        assert.ok(!items.some(({bundleId}) => bundleId === unwantedId), 'the deleted bundle is still listed');
+        assert.ok(!items.some(({bundleId}) => bundleId === unwantedId), 'The deleted bundle is still listed.');
       }
       const left = await service
         .readUploaded(unwantedId)
         .then(readBytes)
         .catch(() => undefined);
-      assert.equal(left, undefined, 'the service still has the deleted bundle');
+      assert.equal(left, undefined, 'The service still has the deleted bundle.');
       await subject.assertArrived(kept, keptId);
     },
   },

@@ -29,7 +29,7 @@ export const deployChecks: readonly Check[] = [
     async run(scope) {
       const subject = await scope.open();
       const unknown = unknownIdLike(await subject.upload(await subject.makeBundle()));
-      assertHasCode(await failureOf('deploying a bundle that there is not', deploy(subject, unknown)));
+      assertHasCode(await failureOf('Deploying a bundle that does not exist', deploy(subject, unknown)));
     },
   },
 ];
@@ -65,7 +65,7 @@ export const listChecks: readonly Check[] = [
       const bundle = await subject.makeBundle();
       await subject.upload(bundle);
       const {items} = await listBundles(subject, everything);
-      assertDigestTold(bundle, items[0], 'the list');
+      assertDigestTold(bundle, items[0], 'The list');
     },
   },
   {
@@ -74,8 +74,8 @@ export const listChecks: readonly Check[] = [
       const subject = await scope.open();
       const newestFirst = await uploadInOrder(subject, 3);
       const {items, total} = await listBundles(subject, everything);
-      assert.deepEqual(idsOf(items), newestFirst, 'the list is not what was uploaded, the newest first');
-      assert.ok(total === undefined || total === 3, `the total is ${String(total)} and not 3`);
+      assert.deepEqual(idsOf(items), newestFirst, 'The list is not the uploaded bundles, newest first.');
+      assert.ok(total === undefined || total === 3, `The total is ${String(total)}, not 3.`);
     },
   },
   {
@@ -96,8 +96,8 @@ export const historyChecks: readonly Check[] = [
       const subject = await scope.open();
       const [newer, older] = await deployTwo(subject);
       const {items, total} = await listDeployments(subject, everything);
-      assert.deepEqual(idsOf(items), [newer, older], 'the history is not what was deployed, the newest first');
-      assert.ok(total === undefined || total === 2, `the total is ${String(total)} and not 2`);
+      assert.deepEqual(idsOf(items), [newer, older], 'The history is not the deployments, newest first.');
+      assert.ok(total === undefined || total === 2, `The total is ${String(total)}, not 2.`);
       for (const {deployment} of items) assert.equal(plainJsonProblem(deployment, 'deployment'), undefined);
     },
   },
@@ -121,7 +121,7 @@ async function deployTwo(subject: Subject): Promise<readonly BundleId[]> {
 /** Asserts that each part of a list is the same part of the whole. */
 async function assertPages(list: (range: ListRange) => Promise<ListResult<unknown>['items']>): Promise<void> {
   const whole = await list(everything);
-  assert.ok(whole.length > 1, 'the list is too short to have parts');
+  assert.ok(whole.length > 1, 'The list is too short to have pages.');
   const ranges = [
     {limit: 1, offset: 0},
     {limit: 1, offset: 1},
@@ -130,7 +130,11 @@ async function assertPages(list: (range: ListRange) => Promise<ListResult<unknow
   ];
   for (const {limit, offset} of ranges) {
     const part = await list({limit, offset});
-    assert.deepEqual(part, whole.slice(offset, offset + limit), `limit ${String(limit)}, offset ${String(offset)}`);
+    assert.deepEqual(
+      part,
+      whole.slice(offset, offset + limit),
+      `The page at limit ${String(limit)}, offset ${String(offset)} is wrong.`,
+    );
   }
 }
 

@@ -18,8 +18,12 @@ export const configurationChecks: readonly Check[] = [
       const {result, reached} = await watchNetwork(() =>
         backend.check({options, env: service.env ?? {}, logger: recording.logger, projectSlug, targetSlug}),
       );
-      assert.deepEqual(result.missing ?? [], [], 'check() misses something in the settings of the fixtures');
-      assert.ok(!reached, 'check() reached for the network');
+      assert.deepEqual(
+        result.missing ?? [],
+        [],
+        'check() reports missing settings, although the fixtures have all of them.',
+      );
+      assert.ok(!reached, 'check() used the network.');
     },
   },
   {
@@ -30,10 +34,13 @@ export const configurationChecks: readonly Check[] = [
       const {value: options, problems} = await validateOptions(backend, given);
       if (problems.length > 0) return;
       const {configured, missing = []} = await backend.check({options, env, logger: recording.logger});
-      assert.ok(!configured, 'check() finds a backend configured that is not, see "unconfigured" of the fixtures');
+      assert.ok(
+        !configured,
+        'check() reports an unconfigured backend as configured. See "unconfigured" in the fixtures.',
+      );
       assert.ok(
         missing.length > 0 && missing.every((name) => name.trim() !== ''),
-        'check() does not tell what is missing',
+        'check() does not say what is missing.',
       );
     },
   },
@@ -47,7 +54,7 @@ export const failureChecks: readonly Check[] = [
       const subject = await scope.open();
       const bundle = await subject.makeBundle();
       await requireFault(subject.service, 'limitUploads')(Infinity);
-      const {code, message} = await failureOf('an upload that met nothing but rate limits', subject.upload(bundle));
+      const {code, message} = await failureOf('An upload that was always rate-limited', subject.upload(bundle));
       assert.equal(code, 'ERR_RATE_LIMITED', message);
     },
   },
@@ -57,7 +64,7 @@ export const failureChecks: readonly Check[] = [
       const subject = await scope.open();
       const bundle = await subject.makeBundle();
       await requireFault(subject.service, 'refuseCredentials')();
-      const {code, message} = await failureOf('an upload with refused credentials', subject.upload(bundle));
+      const {code, message} = await failureOf('An upload with refused credentials', subject.upload(bundle));
       assert.ok(['ERR_UNAUTHORIZED', 'ERR_FORBIDDEN', 'ERR_OAUTH'].includes(code), `${code}: ${message}`);
     },
   },
@@ -67,7 +74,7 @@ export const failureChecks: readonly Check[] = [
       const subject = await scope.open();
       const bundle = await subject.makeBundle();
       await requireFault(subject.service, 'failUploads')();
-      assertHasCode(await failureOf('an upload that the service failed', subject.upload(bundle)));
+      assertHasCode(await failureOf('An upload that failed on the server', subject.upload(bundle)));
     },
   },
 ];
@@ -110,15 +117,15 @@ export const secretChecks: readonly Check[] = [
       const {secrets = [], options} = subject.service;
       assert.ok(
         secrets.length > 0,
-        'the service of the fixtures has no secrets: list them, or name this case in "skip"',
+        'The service of the fixtures lists no secrets. Add them, or name this case in "skip".',
       );
       const declared = declaredSecrets(subject.backend, options);
       const undeclared = optionTexts(options).filter((text) => secrets.includes(text) && !declared.includes(text));
-      assert.equal(undeclared.length, 0, 'an option that holds a secret is not among the "secrets" of the backend');
+      assert.equal(undeclared.length, 0, 'The backend does not list every secret option in its "secrets".');
 
       const redact = createRedactor(secrets);
       for (const text of [...(await textsOfUses(subject)), ...(await textsOfFaults(scope))]) {
-        assert.ok(findLeak(text, secrets) === undefined, `a secret is in an error or a log: ${redact(text)}`);
+        assert.ok(findLeak(text, secrets) === undefined, `An error or a log contains a secret: ${redact(text)}`);
       }
     },
   },

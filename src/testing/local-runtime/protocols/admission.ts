@@ -21,7 +21,7 @@ export function checkHost(request: IncomingMessage, context: Pick<RuntimeContext
   for (const address of [`http://${host}`, ...(origin === undefined ? [] : [origin])]) {
     const name = URL.canParse(address) ? new URL(address).hostname.replace(/^\[|\]$/g, '') : '';
     if (!own.includes(name)) {
-      throw new HttpFailure(403, `This server is not "${name}": it answers as localhost only.`);
+      throw new HttpFailure(403, `This server does not respond to the host name "${name}", only to localhost.`);
     }
   }
 }
@@ -56,14 +56,14 @@ export function admitApi(call: Call): string {
   const {organizationId = '', storefrontId = '', environmentId} = params;
   if (context.auth) checkToken(request, context);
   if (organizationId.length < 1 || organizationId.length > 32) {
-    throw new HttpFailure(400, 'An organization id has 1 to 32 characters.');
+    throw new HttpFailure(400, 'An organization ID must have 1 to 32 characters.');
   }
   if (context.auth && organizationId !== context.credentials.organizationId) {
     throw new HttpFailure(403, `The token is not for the organization "${organizationId}".`);
   }
   for (const id of [storefrontId, ...(environmentId === undefined ? [] : [environmentId])]) {
     if (!apiIdentifier.test(id)) {
-      throw new HttpFailure(400, `"${id}" is not an id of lower-case letters, digits and inner dashes.`);
+      throw new HttpFailure(400, `"${id}" is not a valid ID. Use lowercase letters, digits and inner hyphens.`);
     }
   }
   checkProject(storefrontId);
@@ -100,13 +100,13 @@ function checkToken(request: IncomingMessage, {credentials, scopes, now}: Runtim
 
 function checkSlug(slug: string): void {
   if (slug === '' || slug === '.' || slug === '..' || /[/\\\u0000-\u001f\u007f]/.test(slug)) {
-    throw new HttpFailure(400, `${JSON.stringify(slug)} is not a slug.`);
+    throw new HttpFailure(400, `${JSON.stringify(slug)} is not a valid slug.`);
   }
 }
 
 function checkProject(slug: string | undefined): void {
   if (slug !== undefined && reservedProjects.includes(slug)) {
-    throw new HttpFailure(400, `The project name "${slug}" is taken: the local runtime serves its protocols there.`);
+    throw new HttpFailure(400, `The project name "${slug}" is reserved for the protocols of the local runtime.`);
   }
 }
 

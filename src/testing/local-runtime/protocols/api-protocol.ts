@@ -34,10 +34,10 @@ export const apiProtocol: Protocol = {
 const deployBodySchema = v.object({bundleId: v.pipe(v.number(), v.integer())});
 
 const descriptions: Readonly<Record<DeploymentState['status'], string>> = {
-  queued: 'The deployment waits for its turn.',
-  in_progress: 'The files of the bundle are being put in place.',
+  queued: 'The deployment is queued.',
+  in_progress: 'Copying the files of the bundle.',
   finished: 'The bundle is deployed.',
-  failed: 'The deployment failed on request, by a fault rule.',
+  failed: 'The deployment failed because of an injected fault.',
 };
 
 async function upload(call: AdmittedCall): Promise<Answer> {
@@ -76,7 +76,7 @@ function oneDeployment(call: AdmittedCall): Answer {
   const deployment = store
     .deployments(param(call, 'storefrontId'), param(call, 'environmentId'))
     .find(({deploymentId}) => deploymentId === id);
-  if (!deployment) throw new HttpFailure(404, `There is no deployment "${id}".`);
+  if (!deployment) throw new HttpFailure(404, `Deployment "${id}" does not exist.`);
   return json(200, deploymentRow(deployment, now()));
 }
 

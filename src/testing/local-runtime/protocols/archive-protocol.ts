@@ -35,7 +35,7 @@ function signatureOf(path: string, expires: string, {credentials}: RuntimeContex
 function checkSignature({path, query, context}: Call): string {
   const [expires, signature] = [query.get('expires') ?? '', query.get('signature') ?? ''];
   if (!secretsEqual(signature, signatureOf(path, expires, context))) {
-    throw new HttpFailure(403, 'The signature of the URL is wrong.');
+    throw new HttpFailure(403, 'The signature of the URL is invalid.');
   }
   if (Number(expires) < context.now().getTime()) throw new HttpFailure(403, 'The URL has expired.');
   return 'presigned';

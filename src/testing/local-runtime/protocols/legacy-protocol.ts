@@ -105,8 +105,7 @@ async function deploy(call: AdmittedCall): Promise<Answer> {
   const [projectSlug, targetSlug] = [param(call, 'projectSlug'), param(call, 'targetSlug')];
   const body = validate(deployBodySchema, await call.body.json(), {status: 400, what: 'The body'});
   const id = body.bundle_id === 'current' ? deployments.current(projectSlug, targetSlug)?.bundleId : body.bundle_id;
-  if (id === undefined)
-    throw new HttpFailure(400, `Nothing is deployed to "${targetSlug}": there is no current bundle.`);
+  if (id === undefined) throw new HttpFailure(400, `Nothing is deployed to "${targetSlug}".`);
   const bundle = findBundle(call, projectSlug, id);
   await deployments.exclusively(projectSlug, targetSlug, () =>
     deployments.start({bundle, targetSlug, createdBy: call.user, route: 'deploy'}),
@@ -138,7 +137,7 @@ function target(call: AdmittedCall): Answer {
   const slug = param(call, 'targetSlug');
   const row = legacyTarget(slug, store.deployments(param(call, 'projectSlug'), slug), now());
   if (row) return json(200, row);
-  throw new HttpFailure(404, `There is no target "${slug}": it comes into being when it is deployed to.`);
+  throw new HttpFailure(404, `The target "${slug}" does not exist. It is created by the first deployment to it.`);
 }
 
 /** Of the protocol's numbers (0 pending, 1 completed, 2 failed) the one of every bundle that this server has accepted. */

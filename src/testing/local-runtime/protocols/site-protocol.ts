@@ -21,7 +21,7 @@ export const siteProtocol: Protocol = {
 };
 
 function home(): Answer {
-  return text(200, 'This is a local runtime, for development only: not a hosting service, and not for production.');
+  return text(200, 'This is a local runtime for development. Do not use it in production.');
 }
 
 function addSlash(call: AdmittedCall): Answer {
@@ -87,7 +87,7 @@ function redirect(status: number, call: AdmittedCall, folders: readonly string[]
 }
 
 function notServed({path: requested}: AdmittedCall): HttpFailure {
-  return new HttpFailure(404, `${requested} is no file that is served of what is deployed.`);
+  return new HttpFailure(404, `The deployed bundle does not serve a file at ${requested}.`);
 }
 
 function isUnsafe(part: string): boolean {

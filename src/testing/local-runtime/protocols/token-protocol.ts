@@ -26,7 +26,7 @@ async function grant({context, request, body}: AdmittedCall): Promise<Answer> {
     return oauthError(401, 'invalid_client', 'The client id or the client secret is wrong.', headers);
   }
   if (form.get('grant_type') !== 'client_credentials') {
-    return oauthError(400, 'unsupported_grant_type', 'The grant type has to be client_credentials.');
+    return oauthError(400, 'unsupported_grant_type', 'The grant type must be client_credentials.');
   }
   const asked = (form.get('scope') ?? '').split(' ').filter((scope) => scope !== '');
   const unknown = asked.find((scope) => granted !== undefined && !granted.includes(scope));

@@ -26,12 +26,12 @@ export async function openCredentials(
   given: Partial<StoredCredentials>,
 ): Promise<StoredCredentials> {
   for (const [name, value] of Object.entries(given)) {
-    if (value === '') throw createError('ERR_OPTION_INVALID', `the ${name} of a local runtime cannot be empty`);
+    if (value === '') throw createError('ERR_OPTION_INVALID', `The ${name} of a local runtime must not be empty.`);
   }
   const kept = (await readCredentials(dataDirectory)) ?? (await makeCredentials(dataDirectory));
   const organizationId = given.organizationId ?? kept.organizationId;
   if (organizationId.length > 32) {
-    throw createError('ERR_OPTION_INVALID', `the organization id "${organizationId}" is longer than 32 characters`);
+    throw createError('ERR_OPTION_INVALID', `The organization ID "${organizationId}" is longer than 32 characters.`);
   }
   return {
     apiKey: given.apiKey ?? kept.apiKey,
@@ -47,9 +47,9 @@ async function readCredentials(dataDirectory: string): Promise<StoredCredentials
     return v.parse(schema, await readOwnJson(file));
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw createError('ERR_OPTION_INVALID', `the credentials of the data folder cannot be read: ${file}`, {
+    throw createError('ERR_OPTION_INVALID', `The credentials of the data folder cannot be read: ${file}.`, {
       cause: error,
-      suggestions: ['Remove the file: new credentials are made at the next start.'],
+      suggestions: ['Remove the file. New credentials are created at the next start.'],
     });
   }
 }

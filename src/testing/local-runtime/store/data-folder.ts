@@ -107,16 +107,16 @@ interface Holder {
 }
 
 const byProcess = (pid: number): Holder => ({
-  who: `the runtime with process id ${String(pid)}`,
-  suggestion: 'End that one first, or choose another data folder.',
+  who: `the local runtime with process ID ${String(pid)}`,
+  suggestion: 'Stop that one first, or choose another data folder.',
 });
 const elsewhere: Holder = {
-  who: 'a runtime in another container or on another machine',
-  suggestion: 'End that one first, or choose another data folder. If it was killed, try again in 30 seconds.',
+  who: 'a local runtime in another container or on another machine',
+  suggestion: 'Stop that one first, or choose another data folder. If it was killed, try again in 30 seconds.',
 };
 
 function inUse(folder: string, {who, suggestion}: Holder): Error {
-  return createError('ERR_OPTION_INVALID', `the data folder ${folder} is in use by ${who}`, {
+  return createError('ERR_OPTION_INVALID', `The data folder ${folder} is in use by ${who}.`, {
     suggestions: [suggestion],
   });
 }
@@ -219,11 +219,7 @@ async function isOwnFolder(folder: string): Promise<boolean> {
 }
 
 function notOurs(path: string, kind: 'file' | 'folder'): RuntimeCliError {
-  return createError(
-    'ERR_OPTION_INVALID',
-    `the data folder holds something else than a ${kind} of its own at ${path}`,
-    {
-      suggestions: ['Links in a data folder are not followed: choose another data folder, or remove what is there.'],
-    },
-  );
+  return createError('ERR_OPTION_INVALID', `The data folder is damaged: ${path} is not a regular ${kind}.`, {
+    suggestions: ['Remove what is there, or choose another data folder. Links in a data folder are not followed.'],
+  });
 }

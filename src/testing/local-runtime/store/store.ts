@@ -212,12 +212,12 @@ async function readRecord<Schema extends v.GenericSchema>(
 
 /** A record goes by the name of its file: another number would lead to the files of another one. */
 function verifyNumber(number: number, name: string, file: string): void {
-  if (String(number) !== name) throw unreadableRecord(file, new Error(`it says that its number is ${String(number)}`));
+  if (String(number) !== name) throw unreadableRecord(file, new Error(`It has the number ${String(number)}.`));
 }
 
 function unreadableRecord(file: string, cause: unknown): RuntimeCliError {
-  return createError('ERR_OPTION_INVALID', `the data folder holds a record that cannot be read: ${file}`, {
+  return createError('ERR_OPTION_INVALID', `The data folder contains a record that cannot be read: ${file}.`, {
     cause,
-    suggestions: ['Choose another data folder, or remove that record.'],
+    suggestions: ['Remove that record, or choose another data folder.'],
   });
 }

@@ -66,7 +66,7 @@ export async function checkV2Bundle(archive: string, options: V2BundleOptions): 
   const [config, second] = configs;
   if (config === undefined || second !== undefined) {
     const found = config === undefined ? 'no' : 'more than one';
-    throw new HttpFailure(422, `The archive holds ${found} configuration file "${configFile}".`);
+    throw new HttpFailure(422, `The archive contains ${found} configuration file "${configFile}".`);
   }
   await checkLayout(entries, root);
   const {ssrOnly, ssrShared, ssrParameters} = parseConfig(config, configFile);
@@ -75,10 +75,10 @@ export async function checkV2Bundle(archive: string, options: V2BundleOptions): 
     .map(({path}) => path.slice(root.length + 1));
   const matched = await matchFiles({ssrOnly, ssrShared}, files);
   const missing = Object.entries(matched).flatMap(([key, {unmatched}]) =>
-    unmatched.map((pattern) => `the pattern "${pattern}" of ${key} matches no file`),
+    unmatched.map((pattern) => `the ${key} pattern "${pattern}" matches no file`),
   );
   if (matchMode === 'strict' && missing.length > 0) {
-    throw new HttpFailure(422, `The bundle is refused (matchMode is strict): ${missing.join('; ')}.`);
+    throw new HttpFailure(422, `The bundle was refused, because matchMode is strict: ${missing.join('; ')}.`);
   }
   const matches = {ssrOnly: matched.ssrOnly.files, ssrShared: matched.ssrShared.files};
   return {ssrParameters, files, matches, warnings: missing, root};
@@ -125,23 +125,23 @@ interface V1BundleOptions {
  */
 export async function checkV1Bundle(archive: string, options: V1BundleOptions): Promise<CheckedBundle> {
   const {projectSlug, ssrOnly, ssrShared, ssrParameters, limits} = options;
-  if (await isGzip(archive)) throw new HttpFailure(422, 'The archive of a v1 push is an uncompressed tar, not a gzip.');
+  if (await isGzip(archive)) throw new HttpFailure(422, 'A v1 archive must be an uncompressed tar file, not gzip.');
   const root = `${projectSlug}/bld`;
   const entries: ArchiveEntry[] = [];
   await readArchive(archive, {limits, visit: (entry) => void entries.push(entry)});
   await checkLayout(entries, root);
   const stranger = entries.find((entry) => !belongsTo(root, entry));
-  if (stranger) throw new HttpFailure(422, `"${stranger.path}" in the archive does not lie under "${root}/".`);
+  if (stranger) throw new HttpFailure(422, `"${stranger.path}" in the archive is not inside "${root}/".`);
   const files = new Set(
     entries
       .filter(({path, type}) => type !== 'directory' && isBelow(path, root))
       .map(({path}) => path.slice(root.length + 1)),
   );
-  if (files.size === 0) throw new HttpFailure(422, `The archive holds no file under "${root}/".`);
+  if (files.size === 0) throw new HttpFailure(422, `The archive contains no files inside "${root}/".`);
   for (const [key, list] of Object.entries({ssr_only: ssrOnly, ssr_shared: ssrShared})) {
     const missing = list.find((file) => !files.has(file));
     if (missing !== undefined) {
-      throw new HttpFailure(422, `"${missing}" of ${key} is no file of the archive under "${root}/".`);
+      throw new HttpFailure(422, `The archive has no file "${missing}" inside "${root}/", but ${key} lists it.`);
     }
   }
   return {ssrParameters, files: [...files], matches: {ssrOnly, ssrShared}, warnings: [], root};
@@ -164,11 +164,11 @@ async function checkLayout(entries: readonly ArchiveEntry[], root: string): Prom
 function describe({kind, entry: {path}, parent = ''}: LayoutProblem): string {
   switch (kind) {
     case 'twice':
-      return `The archive holds "${path}" twice.`;
+      return `The archive contains "${path}" twice.`;
     case 'below':
-      return `"${path}" in the archive lies below "${parent}", which is no folder.`;
+      return `"${path}" in the archive is inside "${parent}", which is not a folder.`;
     case 'leads-out':
-      return `The symbolic link "${path}" in the archive leads out of it.`;
+      return `The symbolic link "${path}" does not resolve inside the archive.`;
   }
 }
 

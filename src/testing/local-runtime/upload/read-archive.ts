@@ -51,7 +51,7 @@ export async function readArchive(file: string, {limits, visit}: ReadArchiveOpti
     for await (const entry of parser) {
       entries += 1;
       if (entries > limits.maxEntries) {
-        throw new HttpFailure(422, `The archive holds more than ${String(limits.maxEntries)} entries.`);
+        throw new HttpFailure(422, `The archive contains more than ${String(limits.maxEntries)} entries.`);
       }
       const checked = archiveEntry(entry.header);
       if (checked && isIterable(entry)) await visit(checked, entry);
@@ -82,7 +82,7 @@ function meter(limits: ArchiveLimits, archiveSize: number) {
       unpacked += chunk.length;
       const ratio = unpacked / Math.max(archiveSize, 1);
       if (unpacked > limits.maxUnpackedBytes || (unpacked > limits.ratioFreeBytes && ratio > limits.maxRatio)) {
-        throw new HttpFailure(422, `The archive unpacks to far more than its ${String(archiveSize)} bytes: refused.`);
+        throw new HttpFailure(422, `The archive unpacks to far more than its ${String(archiveSize)} bytes.`);
       }
       yield chunk;
     }
@@ -103,7 +103,7 @@ function archiveEntry({name, type, linkname}: Header): ArchiveEntry | undefined 
     default:
       throw new HttpFailure(
         422,
-        `"${path}" in the archive is a ${typeName(type)}: only files, folders and symbolic links are accepted.`,
+        `"${path}" in the archive is a ${typeName(type)}. Only files, folders and symbolic links are accepted.`,
       );
   }
 }
@@ -118,7 +118,7 @@ function typeName(type: Header['type'] | null): string {
 }
 
 function behindGzip(): HttpFailure {
-  return new HttpFailure(422, 'Something follows the gzip of the archive.');
+  return new HttpFailure(422, 'There is data after the end of the archive.');
 }
 
 /** What zlib and the tar parser complain about is the client's fault; a failing disk is not. */
@@ -137,7 +137,7 @@ function archiveFailure(error: unknown): unknown {
 function entryPath(name: string): string {
   const path = pathOf(name);
   if (path !== undefined) return path;
-  throw new HttpFailure(422, `The archive holds an unsafe path: ${JSON.stringify(name.slice(0, 200))}.`);
+  throw new HttpFailure(422, `The archive contains an unsafe path: ${JSON.stringify(name.slice(0, 200))}.`);
 }
 
 /**

@@ -22,8 +22,11 @@ const message = v.pipe(v.string(), v.maxLength(2048));
 const relativePath = v.pipe(
   v.string(),
   v.maxLength(256),
-  v.check((value) => /^[^/\\\0]+(?:\/[^/\\\0]+)*$/.test(value), 'not a relative path'),
-  v.check((value) => !value.split('/').some((part) => part === '.' || part === '..'), 'not a plain relative path'),
+  v.check((value) => /^[^/\\\0]+(?:\/[^/\\\0]+)*$/.test(value), 'must be a relative path'),
+  v.check(
+    (value) => !value.split('/').some((part) => part === '.' || part === '..'),
+    'must be a relative path without "." and ".."',
+  ),
 );
 
 const v2FieldsSchema = v.strictObject({

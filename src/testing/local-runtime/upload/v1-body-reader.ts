@@ -67,7 +67,7 @@ export class V1BodyReader {
     } catch {
       throw new HttpFailure(400, 'The body is not JSON.');
     }
-    if (!this.#found) throw new HttpFailure(400, 'The body has no "data", a string of base64.');
+    if (!this.#found) throw new HttpFailure(400, 'The body has no "data" string.');
     return value;
   }
 
@@ -118,7 +118,7 @@ export class V1BodyReader {
   #keep(bytes: Buffer): void {
     this.#restBytes += bytes.length;
     if (this.#restBytes > maxRestBytes) {
-      throw new HttpFailure(413, `The body holds more than ${String(maxRestBytes)} bytes beside its data.`);
+      throw new HttpFailure(413, `The body has more than ${String(maxRestBytes)} bytes besides its data.`);
     }
     // A copy: a slice would keep the whole piece, with its megabytes of data, in memory.
     if (bytes.length > 0) this.#rest.push(Buffer.from(bytes));
@@ -157,5 +157,5 @@ class Base64Decoder {
 }
 
 function notBase64(): HttpFailure {
-  return new HttpFailure(400, 'The "data" is not base64.');
+  return new HttpFailure(400, '"data" is not base64.');
 }
