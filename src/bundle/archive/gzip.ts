@@ -31,12 +31,12 @@ interface Job {
  * most of the time of a build that is full of fonts and photographs.
  * @param blocks Of one size, best 1 MiB; only the last may be shorter.
  * @param level 0 (none) to 9 (most).
- * @param free Given each block, and the memory of each output, when it was yielded and is not needed here any more.
+ * @param free Given each block when it is not needed here any more, but for the last.
  */
 export async function* gzip(
   blocks: AsyncIterable<Buffer>,
   level: number,
-  free: (memory: Buffer) => void = () => undefined,
+  free: (block: Buffer) => void = () => undefined,
 ): AsyncGenerator<Buffer> {
   const detector = new IncompressibleDetector();
   const jobs: Job[] = [];
@@ -53,7 +53,6 @@ export async function* gzip(
     yield* pieces;
     inFlight -= run.length;
     if (spent) free(spent);
-    if (compressed && pieces[0]) free(pieces[0]);
   }
   yield gzipHeader;
   for await (const block of blocks) {

@@ -1,5 +1,4 @@
 import {Transform, type Writable, type TransformCallback} from 'node:stream';
-import {MessageChannel} from 'node:worker_threads';
 import type {StreamedBundle} from '../types.js';
 
 /** Under it, unseen and not part of a copy, a bundle has the reader that only the host's own bodies use. */
@@ -56,36 +55,22 @@ export class ReadMemory {
   }
 }
 
-/** What becomes of memory when a stream has written it. */
-interface WrittenMemoryOptions {
-  /** Bytes that `destination` was given so far. */
-  readonly given: () => number;
-  /** Takes memory that can be used again; false when it cannot. */
-  readonly reuse: (memory: Buffer) => boolean;
-}
-
 /**
- * Makes a function that takes memory whose last bytes were given to `destination`. When they are written, it is used again or
- * given back at once: the garbage collector would let tens of MiB pile up.
+ * Makes a function that takes memory whose last bytes were given to `destination`, and hands it on when they are written.
+ * @param given Bytes that `destination` was given so far.
  */
-export function freeWhenWritten(destination: Writable, {given, reuse}: WrittenMemoryOptions): (memory: Buffer) => void {
-  // What is sent to a port that is closed is gone.
-  const {port1, port2} = new MessageChannel();
-  port2.close();
-  const giveBack = ({buffer}: Buffer): void => {
-    try {
-      port1.postMessage(undefined, [buffer as ArrayBuffer]);
-    } catch {
-      // It is part of a pool that others look at, which Node does not let go: the garbage collector has it.
-    }
-  };
+export function freeWhenWritten(
+  destination: Writable,
+  given: () => number,
+  reuse: (memory: Buffer) => void,
+): (memory: Buffer) => void {
   const waiting: {readonly memory: Buffer; readonly end: number}[] = [];
   return (memory) => {
     waiting.push({memory, end: given()});
     const written = given() - destination.writableLength;
     for (let next = waiting[0]; next && next.end <= written; next = waiting[0]) {
       waiting.shift();
-      if (!reuse(next.memory)) giveBack(next.memory);
+      reuse(next.memory);
     }
   };
 }
@@ -113,14 +98,9 @@ export class BlockStream extends Transform {
     this.#block = Buffer.allocUnsafe(size);
   }
 
-  /**
-   * Takes back a block that nobody looks at any more, to be filled again: fresh ones are work for the garbage collector.
-   * @returns Whether it is a whole block.
-   */
-  recycle(block: Buffer): boolean {
-    const whole = block.length === this.#size;
-    if (whole) this.#free.push(block);
-    return whole;
+  /** Takes back a block that nobody looks at any more, to be filled again: fresh ones are work for the garbage collector. */
+  recycle(block: Buffer): void {
+    if (block.length === this.#size) this.#free.push(block);
   }
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {

@@ -43,10 +43,11 @@ export async function packBundle(
   const content = new Digest();
   const compressed = plan.format === 'v2' ? new Digest() : undefined;
   const free = forgets
-    ? freeWhenWritten(destination, {
-        given: () => (compressed ?? content).size,
-        reuse: (memory) => blocks.recycle(memory),
-      })
+    ? freeWhenWritten(
+        destination,
+        () => (compressed ?? content).size,
+        (block) => blocks.recycle(block),
+      )
     : undefined;
   const pack = (tar: AsyncIterable<Buffer>): AsyncIterable<Buffer> =>
     compressed ? compressed.of(gzip(content.of(tar), plan.compressionLevel, free)) : handOn(content.of(tar), free);

@@ -19,8 +19,8 @@ test('blocks are of one size, however the bytes come; only the last is shorter, 
 test('a block that was given back is filled again, if it is a whole one', async () => {
   const blocks = new BlockStream(4);
   const whole = Buffer.alloc(4);
-  expect(blocks.recycle(whole)).toBe(true);
-  expect(blocks.recycle(Buffer.alloc(3))).toBe(false);
+  blocks.recycle(whole);
+  blocks.recycle(Buffer.alloc(3));
   expect(await cut(blocks, 'abcd', 'efgh', 'ij')).toEqual(['abcd', 'efgh', 'ij']);
   expect(whole.toString()).toBe('efgh');
 });
@@ -94,7 +94,11 @@ test('memory is used again when what is in it was written, not before', () => {
   const {stream, write} = slowWritable();
   let given = 0;
   const reused: Buffer[] = [];
-  const free = freeWhenWritten(stream, {given: () => given, reuse: (memory) => reused.push(memory) > 0});
+  const free = freeWhenWritten(
+    stream,
+    () => given,
+    (memory) => reused.push(memory),
+  );
   const chunks = [Buffer.alloc(5, 'a'), Buffer.alloc(7, 'b'), Buffer.alloc(0)] as const;
   for (const chunk of chunks.slice(0, 2)) {
     stream.write(chunk);
@@ -108,22 +112,4 @@ test('memory is used again when what is in it was written, not before', () => {
   write();
   free(chunks[2]);
   expect(reused.slice(1)).toEqual([chunks[1], chunks[2], chunks[2]]);
-});
-
-test('memory that cannot be used again is given back, without a garbage collection', async () => {
-  const free = freeWhenWritten(new Writable(), {given: () => 0, reuse: () => false});
-  const before = process.memoryUsage().arrayBuffers;
-  const size = 256 * 1024 * 1024;
-  const memory = Buffer.allocUnsafeSlow(size);
-  expect(process.memoryUsage().arrayBuffers - before).toBeGreaterThan(size / 2);
-  free(memory);
-  expect(memory.length).toBe(0);
-  await expect.poll(() => process.memoryUsage().arrayBuffers - before).toBeLessThan(size / 2);
-});
-
-test('a part of the pool of small buffers stays what it is: others look at it', () => {
-  const free = freeWhenWritten(new Writable(), {given: () => 0, reuse: () => false});
-  const [small, other] = [Buffer.from('small'), Buffer.from('other')];
-  free(small);
-  expect([small.toString(), other.toString()]).toEqual(['small', 'other']);
 });
