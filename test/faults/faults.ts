@@ -428,7 +428,13 @@ function sizeOf({body = ''}: Answer): number {
   return Buffer.byteLength(body);
 }
 
-/** The matrix: every fault, and how each kind of request ends that meets it. */
+/**
+ * The matrix: every fault, and how each kind of request ends that meets it. What is no answer to one request is tested
+ * elsewhere: proxies in test/http/proxy.test.ts, the clock in clock.test.ts, DEBUG and what is printed in
+ * test/cli/output/masking.test.ts, files that change in test/bundle, disks and processes in disk/, archives and other input in
+ * input/, and faults of several requests, such as a token that expires during an upload or an ignored offset, in
+ * test/http/auth.test.ts and test/operations.
+ */
 export const faultLines: readonly FaultLine[] = [
   ...connection,
   ...whileSending,

@@ -29,10 +29,11 @@ export class ApiKeyStrategy implements AuthStrategy {
 
 /**
  * The value of an `Authorization` header for HTTP Basic.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` when the name holds a colon.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` when the name holds a colon or a control character.
  */
 function basic(user: string, password: string): string {
   if (user.includes(':')) throw createError('ERR_OPTION_INVALID', 'A user name cannot contain a colon.');
+  if (/\p{Cc}/u.test(user)) throw createError('ERR_OPTION_INVALID', 'A user name cannot contain control characters.');
   if (password === '') throw createError('ERR_OPTION_INVALID', 'The API key or client secret is empty.');
   return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 }
