@@ -1,4 +1,6 @@
-// Writes the tables of docs/reference/errors.md from the catalogue of errors. `npm run docs:generate` runs it.
+// Writes the tables of docs/reference/errors.md from the catalogue of errors, and the examples from what
+// test/errors/messages.test.ts recorded. `npm run docs:generate` runs it.
+import {readFileSync} from 'node:fs';
 import {catalogue, exitCodeMeanings, exitCodes} from '../dist/errors/index.js';
 import {fillPage} from './fill-page.js';
 
@@ -6,7 +8,15 @@ const codes = Object.entries(catalogue).map(
   ([code, {kind, summary}]) => `| \`${code}\` | ${exitCodes[kind]} | ${summary} |`,
 );
 
+const recorded = JSON.parse(readFileSync(new URL('../test/errors/messages.json', import.meta.url), 'utf8'));
+
+const examples = Object.entries(recorded).map(
+  ([code, {message, suggestions}]) =>
+    `### ${code}\n\n\`\`\`\n${[`Error: ${message}`, ...suggestions.map((line) => `  ${line}`)].join('\n')}\n\`\`\``,
+);
+
 fillPage('errors.md', {
+  examples: examples.join('\n\n'),
   'exit-codes': `
 | exit code | meaning |
 | --- | --- |

@@ -93,7 +93,7 @@ function parseConfig<Schema extends v.GenericSchema>(
   if (result.success) return result.output;
   const problems = fieldProblems(result.issues);
   throw createError('ERR_CONFIG_INVALID', asSentence(`${path} is invalid: ${describeProblems(problems)}`), {
-    suggestions: ['Correct the file. Run mycli help config for its settings.'],
+    suggestions: ['Correct the file.'],
     details: {file: path, problems},
   });
 }

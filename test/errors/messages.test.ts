@@ -1,0 +1,158 @@
+import {mkdir, symlink, writeFile, rm} from 'node:fs/promises';
+import {join} from 'node:path';
+import {Writable} from 'node:stream';
+import {expect, onTestFinished, test} from 'vitest';
+import {callBackend} from '../../src/backends/call.js';
+import {createBackendRegistry} from '../../src/backends/registry.js';
+import {packBundle} from '../../src/bundle/archive/pack.js';
+import {planBundle} from '../../src/bundle/plan.js';
+import {assertTrustedOrigin} from '../../src/cli/backends/connection.js';
+import {noSuchCommand} from '../../src/cli/errors/oclif-errors.js';
+import {endedEarly} from '../../src/cli/process/process-end.js';
+import {catalogue, isRuntimeCliError, type ErrorCode} from '../../src/errors/index.js';
+import {authorize, normalizeOrigin, OAuthClientCredentialsStrategy} from '../../src/http/index.js';
+import {buildBundle, downloadBundle, inspectArchive, listBundles} from '../../src/index.js';
+import {deploymentFailed} from '../../src/operations/deploy/wait-for-deployment.js';
+import {createProject, smallBuild} from '../operations/test-host.js';
+import {testClient} from '../http/test-client.js';
+import {startServer} from '../http/with-server.js';
+
+const once = {rateLimit: {maxRetries: 0}};
+
+/** A request to a server that answers with a status. */
+async function answered(status: number, body = '', path = '/api/projects/shop/bundles/') {
+  const {origin} = await startServer((request, response) => {
+    request.resume();
+    response.writeHead(status).end(body);
+  });
+  const {http} = await testClient({...once});
+  await http.post(`${origin}${path}`, {json: {}});
+}
+
+async function project(files: Readonly<Record<string, string>> = smallBuild) {
+  const made = await createProject(files);
+  onTestFinished(() => made[Symbol.asyncDispose]());
+  return {cwd: made.directory, buildDirectory: 'build', output: 'bundle.tar.gz'};
+}
+
+const legacy = {preference: 'legacy', projectSlug: 'shop', env: {}} as const;
+
+/** What makes each error as its user does, in this process. */
+const makers: Readonly<Partial<Record<ErrorCode, () => unknown>>> = {
+  ERR_COMMAND_NOT_FOUND: () => {
+    throw noSuchCommand({typed: 'bundle:psh', known: ['bundle:push'], see: 'Run mycli help to list all commands.'});
+  },
+  ERR_OPTION_INVALID: async () => buildBundle({...(await project()), rootDir: '../up'}),
+  ERR_CONFIG_INVALID: async () =>
+    buildBundle(await project({...smallBuild, 'build/.runtime/config.json': '{"ssrOnly": "ssr.js"}'})),
+  ERR_ORIGIN_MISSING: () => listBundles({...legacy, legacyAuth: {getAuthorizationHeader: async () => 'Bearer x'}}),
+  ERR_ORIGIN_INVALID: () => normalizeOrigin('origin', 'ftp://runtime.example'),
+  ERR_ORIGIN_UNTRUSTED: () => {
+    assertTrustedOrigin('https://other.example', 'MYCLI_RUNTIME_ORIGIN', {
+      MYCLI_TRUSTED_ORIGINS: 'https://runtime.example',
+    });
+  },
+  ERR_CREDENTIALS_MISSING: () => listBundles({...legacy, origin: 'https://runtime.example'}),
+  ERR_BACKEND_UNKNOWN: () => createBackendRegistry().get('legcy'),
+  ERR_BACKEND_FAILED: () =>
+    callBackend({name: 'acme'}, 'uploading the bundle', new AbortController().signal, () =>
+      Promise.reject(new Error('no bucket is set')),
+    ),
+  ERR_CAPABILITY_UNSUPPORTED: async () =>
+    downloadBundle({
+      ...legacy,
+      preference: 'api',
+      bundleId: 42,
+      apiConnection: {
+        origin: 'https://api.example',
+        organizationId: 'o_1',
+        auth: {getAuthorizationHeader: async () => 'Bearer x'},
+      },
+    }),
+  ERR_BUILD_DIRECTORY: async () => buildBundle(await project({'package.json': '{}'})),
+  ERR_FILE_UNSUPPORTED: async () => {
+    const options = await project();
+    await symlink('/etc/hosts', join(options.cwd, 'build/hosts'));
+    await buildBundle(options);
+  },
+  ERR_FILE_CHANGED: async () => {
+    const {cwd, buildDirectory} = await project();
+    const plan = await planBundle({format: 'v2', cwd, buildDirectory, env: {}, now: () => new Date(0)});
+    await rm(join(cwd, 'build/static/app.css'));
+    await packBundle(plan, new Writable({write: (_chunk, _encoding, done) => done()}), {});
+  },
+  ERR_PATTERN_INVALID: async () => buildBundle({...(await project()), ssrOnly: ['']}),
+  ERR_SSR_ENTRY_MISSING: async () => buildBundle(await project({'build/main.css': ''})),
+  ERR_IGNORED_ENTRY: async () => buildBundle({...(await project()), ignore: ['ssr.js']}),
+  ERR_SENSITIVE_FILES: async () => buildBundle(await project({...smallBuild, 'build/static/.env': 'KEY=1'})),
+  ERR_ARCHIVE_INVALID: async () => {
+    const {cwd} = await project();
+    await writeFile(join(cwd, 'bundle.tar.gz'), '<!doctype html>');
+    await inspectArchive(join(cwd, 'bundle.tar.gz'));
+  },
+  ERR_OUTPUT: async () => {
+    const options = await project();
+    await mkdir(join(options.cwd, 'bundle.tar.gz'));
+    await buildBundle(options);
+  },
+  ERR_ENDED_EARLY: () => {
+    throw endedEarly('mycli-plugin-acme');
+  },
+  ERR_UNAUTHORIZED: () => answered(401, '{"detail": "The API key is wrong."}'),
+  ERR_FORBIDDEN: () => answered(403),
+  ERR_OAUTH: async () => {
+    const {origin} = await startServer((request, response) => {
+      request.resume();
+      response.writeHead(401, {'content-type': 'application/json'}).end('{"error": "invalid_client"}');
+    });
+    const auth = new OAuthClientCredentialsStrategy({tokenUrl: `${origin}/token`, clientId: 'ci', clientSecret: 'shh'});
+    const {http} = await testClient(once);
+    await authorize(http, auth, origin).get(`${origin}/x`);
+  },
+  ERR_RATE_LIMITED: () => answered(429),
+  ERR_NETWORK: async () => {
+    const {http} = await testClient(once);
+    await http.get('http://127.0.0.1:1/api/projects/shop/bundles/');
+  },
+  ERR_TLS: async () => {
+    const {port} = await startServer((_request, response) => void response.end());
+    const {http} = await testClient(once);
+    await http.get(`https://127.0.0.1:${String(port)}/`);
+  },
+  ERR_REJECTED: () => answered(404),
+  ERR_SERVER: () => answered(500),
+  ERR_RESPONSE_INVALID: () => answered(302),
+  ERR_DEPLOYMENT_FAILED: () => {
+    throw deploymentFailed({deploymentId: 'd-7'}, {status: 'failed', description: 'The health check failed.'});
+  },
+  ERR_OUTCOME_UNKNOWN: async () => {
+    const {origin} = await startServer((request) => {
+      request.on('end', () => request.socket.destroy()).resume();
+    });
+    const {http} = await testClient(once);
+    await http.post(`${origin}/api/projects/shop/bundles/`, {json: {}});
+  },
+};
+
+const made = new Map<string, {readonly message: string; readonly suggestions: readonly string[]}>();
+
+test.each(Object.entries(makers))('%s says what happened in a sentence, and what to do', async (code, make) => {
+  const error: unknown = await Promise.resolve()
+    .then(make)
+    .then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+  if (!isRuntimeCliError(error)) throw error;
+  expect(error.code).toBe(code);
+  const plain = (text: string) =>
+    text.replaceAll(/\/tmp\/mycli-test-\w+\/project/g, '/app').replaceAll(/127\.0\.0\.1:\d+/g, 'runtime.example');
+  const example = {message: plain(error.message), suggestions: error.suggestions.map(plain)};
+  expect(example.message).toMatch(/^(?:[A-Z/"]|[\w.-]+ ).*(?:\.|: [^ ]+)$/s);
+  made.set(code, example);
+});
+
+test('the words of each are those of the reference', async () => {
+  const inOrder = Object.keys(catalogue).flatMap((code) => (made.has(code) ? [[code, made.get(code)]] : []));
+  await expect(`${JSON.stringify(Object.fromEntries(inOrder), undefined, 2)}\n`).toMatchFileSnapshot('messages.json');
+});
