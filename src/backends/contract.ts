@@ -2,7 +2,7 @@ import type {Writable} from 'node:stream';
 import type {StandardSchemaV1} from '@standard-schema/spec';
 import type {Got} from 'got';
 import type {Bundle, BundleFormat, StreamedBundle} from '../bundle/types.js';
-import type {Environment, FailedAttempt, Logger, RequestBodies} from '../http/types.js';
+import type {Environment, FailedAttempt, Logger, OpenedStream, RequestBodies} from '../http/types.js';
 
 export type {
   Bundle,
@@ -19,6 +19,7 @@ export type {
   Environment,
   FailedAttempt,
   Logger,
+  OpenedStream,
   RequestBodies,
   StreamSource,
 } from '../http/types.js';
@@ -67,6 +68,15 @@ export interface BackendContext<Options = unknown> extends BackendCheckContext<O
   readonly http: Got;
   /** Bodies for `http` that can be sent again and report their progress to `onProgress`. */
   readonly bodies: RequestBodies;
+  /**
+   * Asks for an answer that is read as a stream, such as a download. It is asked for again as every other GET of `http` is,
+   * until an answer begins; what fails after that is yours.
+   * @param options `http`: a client that `http` was extended to. @default `http`
+   */
+  openStream(
+    url: URL | string,
+    options?: {readonly http?: Got | undefined; readonly headers?: Readonly<Record<string, string>> | undefined},
+  ): Promise<OpenedStream>;
   /**
    * Waits before a request of another client than `http`, an SDK's for example, is sent again: as long as the rate-limit
    * rules say (Limits 1 to 3, 5), told as the waits of `http` are. The other client's own retries must be off.

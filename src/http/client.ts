@@ -37,7 +37,7 @@ export interface HttpClientOptions {
  *
  * Every call rejects with `signal.reason` when it is aborted, else with a RuntimeCliError: for each answer that is not
  * 2xx (`throwHttpErrors: false` lets it pass) and each failure of the connection. Redirects are never followed.
- * Answers are not decompressed. Streams (`client.stream`) are for downloads; nothing is retried for them.
+ * Answers are not decompressed. Streams (`client.stream`) are for downloads; nothing is retried for them: `openStream` does.
  * @throws TypeError naming the field of `rateLimit` that has a wrong value.
  */
 export async function createHttpClient(options: HttpClientOptions): Promise<Got> {

@@ -1,11 +1,15 @@
-export {ApiKeyStrategy} from './auth/strategies.js';
 export {authorize} from './auth/authorize.js';
-export {BearerTokenStrategy} from './auth/strategies.js';
-export {OAuthClientCredentialsStrategy, type OAuthClientCredentialsOptions} from './auth/strategies.js';
+export {
+  ApiKeyStrategy,
+  BearerTokenStrategy,
+  OAuthClientCredentialsStrategy,
+  type OAuthClientCredentialsOptions,
+} from './auth/strategies.js';
 export {createRequestBodies, type RequestBodiesOptions} from './request-bodies.js';
 export {createHttpClient, type HttpClientOptions} from './client.js';
 export {isInsecureOrigin, normalizeOrigin} from './origin.js';
 export {createRetryWait} from './rate-limit/wait.js';
+export {openStream} from './open-stream.js';
 export {readJson, wrongAnswer} from './errors/failure.js';
 export {createRedactor} from './redact.js';
 export type {AuthContext, AuthStrategy, BodyOptions, ByteSource, RetryEvent, UploadProgress} from './types.js';

@@ -1,3 +1,4 @@
+import type {IncomingHttpHeaders} from 'node:http';
 import type {Got, OptionsInit} from 'got';
 import type {Readable} from 'node:stream';
 
@@ -37,6 +38,13 @@ export interface RetryEvent {
   readonly status?: number | undefined;
   /** Why, for people: `429 Too Many Requests`, `connection refused`. */
   readonly reason: string;
+}
+
+/** An answer that has begun. */
+export interface OpenedStream {
+  readonly body: Readable;
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
 }
 
 /** An attempt to send a request that failed, in a client that asks whether to retry. */

@@ -1,3 +1,4 @@
+import {text} from 'node:stream/consumers';
 import {expect, test} from 'vitest';
 import {startRecordingServer} from '../recording-server.js';
 import {contextFor, silent} from './context-for.js';
@@ -50,5 +51,21 @@ test.each(['the client', 'a client of the backend'])(
     };
     expect(await waitIn({})).toEqual(['caller logs', 'caller']);
     expect(await waitIn(asked('rate limit'))).toEqual(['rate limit logs', 'rate limit']);
+  },
+);
+
+test.each(['the client', 'a client that it was extended to'])(
+  'a stream of %s is asked for again until an answer begins',
+  async (which) => {
+    const statuses = [429, 200];
+    await using server = await startRecordingServer(() => ({status: statuses.shift() ?? 500, body: 'the archive'}));
+    const context = await contextFor({});
+    const http = which === 'the client' ? undefined : context.http.extend({headers: {authorization: 'Bearer token'}});
+    const {body, status} = await context.openStream(server.origin, {http, headers: {range: 'bytes=0-'}});
+    expect([status, await text(body)]).toEqual([200, 'the archive']);
+    expect(server.requests.map(({headers}) => [headers.range, headers.authorization])).toEqual(
+      Array.from({length: 2}, () => ['bytes=0-', http && 'Bearer token']),
+    );
+    await expect(context.openStream(server.origin)).rejects.toMatchObject({status: 500});
   },
 );

@@ -1,0 +1,54 @@
+import {once} from 'node:events';
+import type {IncomingHttpHeaders} from 'node:http';
+import type {Got} from 'got';
+import {isRuntimeCliError} from '../errors/index.js';
+import type {FailedAttempt, OpenedStream} from './types.js';
+
+/** As for every GET: how often it is repeated when the answer was lost, or is a failure of the server. */
+const maxRepeats = 2;
+
+/**
+ * Asks for an answer that is read as a stream, and asks again as for every other GET until one begins: got itself retries
+ * nothing for streams. What fails later is up to the reader.
+ * @param waitToRetry the wait before a request is sent again
+ * @throws RuntimeCliError for an answer that is not 2xx and for every failure of the network.
+ */
+export async function openStream(
+  http: Got,
+  url: URL | string,
+  headers: Readonly<Record<string, string>>,
+  waitToRetry: (attempt: FailedAttempt) => Promise<boolean>,
+): Promise<OpenedStream> {
+  for (let retries = 0; ; retries += 1) {
+    const body = http.stream(url, {headers});
+    // An answer can fail as soon as it has begun, when nobody is there to be told yet.
+    const failures: unknown[] = [];
+    body.on('error', (error) => failures.push(error));
+    try {
+      await once(body, 'response');
+      if (failures.length > 0) throw failures[0];
+      return {body, status: body.response?.statusCode ?? 0, headers: body.response?.headers ?? {}};
+    } catch (error) {
+      body.destroy();
+      const attempt = failedAttempt(error, retries, body.response?.headers);
+      if (attempt === undefined || !(await waitToRetry(attempt))) throw error;
+    }
+  }
+}
+
+function failedAttempt(
+  error: unknown,
+  retries: number,
+  headers: IncomingHttpHeaders | undefined,
+): FailedAttempt | undefined {
+  if (!isRuntimeCliError(error)) return undefined;
+  const {code, message: reason, status, cause} = error;
+  const causeCode = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  const isUnsent = causeCode === 'ECONNREFUSED' || causeCode === 'EAI_AGAIN';
+  const isLost =
+    code === 'ERR_TIMEOUT' || code === 'ERR_SERVER' || (code === 'ERR_NETWORK' && causeCode !== 'ENOTFOUND');
+  return {
+    ...{retries, reason, status, retryAfter: headers?.['retry-after']},
+    limited: isUnsent || (isLost && retries < maxRepeats),
+  };
+}
