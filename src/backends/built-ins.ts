@@ -7,7 +7,7 @@ import {legacyOrigin} from './legacy/connection.js';
 
 /** How the backends are reached. */
 export interface BackendSettings {
-  /** Connection to the Api backend. When absent, `auto` uses legacy and `api` throws (Backend selection 1, 2). */
+  /** Connection to the Api backend. When absent, `auto` uses legacy and `api` throws. */
   readonly apiConnection?: ApiRuntimeConnection | undefined;
   /** What is missing for an `apiConnection`, for messages. */
   readonly apiMissing?: readonly string[] | undefined;

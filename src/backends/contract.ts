@@ -79,7 +79,7 @@ export interface BackendContext<Options = unknown> extends BackendCheckContext<O
   ): Promise<OpenedStream>;
   /**
    * Waits before a request of another client than `http`, an SDK's for example, is sent again: as long as the rate-limit
-   * rules say (Limits 1 to 3, 5), told as the waits of `http` are. The other client's own retries must be off.
+   * rules say, told as the waits of `http` are. The other client's own retries must be off.
    * @returns Whether to send it again. False: its status is not retried, no retries are left, or `signal` is aborted.
    */
   waitToRetry(attempt: FailedAttempt): Promise<boolean>;

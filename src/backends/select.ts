@@ -42,7 +42,7 @@ export interface BackendSelection {
 }
 
 /**
- * Chooses the backend. `auto` takes Api when it is configured, else legacy (Backend selection 1); another name is that
+ * Chooses the backend. `auto` takes Api when it is configured, else legacy; another name is that
  * backend and nothing else. Only `auto` falls back, and only to a legacy backend that is configured: at once when Api is
  * configured and cannot take the slugs of the call.
  */

@@ -79,9 +79,9 @@ export interface PushRuntimeBundleBackendOptions
   readonly preference: RuntimeBackendPreference;
   /** Project slug; equals the Api storefront id. */
   readonly projectSlug: string;
-  /** Target slug; equals the Api environment id. Omitted: the bundle is uploaded and not deployed (Backend selection 6). */
+  /** Target slug; equals the Api environment id. Omitted: the bundle is uploaded and not deployed. */
   readonly targetSlug?: string | undefined;
-  /** Use the v2 format with the legacy backend, which takes v1 by default. Api is always v2 (Backend selection 5). */
+  /** Use the v2 format with the legacy backend, which takes v1 by default. Api is always v2. */
   readonly v2?: boolean | undefined;
   /** A prebuilt archive to push instead of building one. */
   readonly archive?: string | undefined;
@@ -94,9 +94,9 @@ export interface PushRuntimeBundleBackendOptions
   readonly pushRecords?: PushRecords | undefined;
   /** Waits for the deployment to finish. @default false */
   readonly wait?: boolean | undefined;
-  /** Called when `auto` falls back from Api to legacy (Backend selection 3). */
+  /** Called when `auto` falls back from Api to legacy. */
   readonly onFallback?: ((reason: string) => void) | undefined;
-  /** Called with the backend about to serve the call, and again after a fallback (Backend selection 4). */
+  /** Called with the backend about to serve the call, and again after a fallback. */
   readonly onResolve?: ((backend: RuntimeBackend) => void) | undefined;
   /** Called with the selected backend's format before anything is built. If it throws, the push fails. */
   readonly onFormat?: ((format: BundleFormat) => void) | undefined;

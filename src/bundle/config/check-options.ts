@@ -61,7 +61,7 @@ export interface BundlePlanOptions extends BundleContentOptions {
 
 /** What is wrong with one option. */
 export interface OptionProblem {
-  /** Name of the option, as in `interface.md`. */
+  /** Name of the option. */
   readonly option: string;
   /** One sentence without the option's name: `must not be empty`. */
   readonly message: string;

@@ -7,7 +7,7 @@ import {definitions, settingKeys} from '../settings/definitions.js';
 import type {Settings} from '../settings/settings.js';
 import type {CommandContext} from './command-context.js';
 
-/** What the settings say about a bundle, in the names of `interface.md`. Unset: the library's defaults apply. */
+/** What the settings say about a bundle, in the names of the library's options. Unset: the library's defaults apply. */
 interface BundleOptions {
   /** Absolute. */
   readonly buildDirectory: string;

@@ -46,7 +46,7 @@ interface Redispatch {
 const redispatches = new AsyncLocalStorage<Redispatch>();
 
 /**
- * Retries requests that the server answers with a rate-limit status (`interface.md`, Limits 1 to 5). An aborted signal
+ * Retries requests that the server answers with a rate-limit status. An aborted signal
  * ends a wait at once, and the last answer is the result. Use it as the last middleware of a chain: one that replaces
  * the request after it hides the body that was kept.
  * @throws TypeError naming the field of `config` that has a wrong value.

@@ -11,29 +11,29 @@ export interface RateLimitLogger {
 /** How requests are retried when the server limits the rate. */
 export interface RateLimitMiddlewareConfig {
   /**
-   * Most retries after a rate-limit response; a whole number, so there is always a last one (Limits 1).
+   * Most retries after a rate-limit response; a whole number, so there is always a last one.
    * @default 3
    */
   readonly maxRetries?: number | undefined;
   /**
-   * First wait without a `Retry-After` header, milliseconds; doubled for every retry (Limits 2).
+   * First wait without a `Retry-After` header, milliseconds; doubled for every retry.
    * @default 1000
    */
   readonly baseDelayMs?: number | undefined;
   /**
-   * Longest wait, milliseconds, whatever the server asks for (Limits 3). At most 2147483647, the longest a timer takes.
+   * Longest wait, milliseconds, whatever the server asks for. At most 2147483647, the longest a timer takes.
    * @default 30000
    */
   readonly maxDelayMs?: number | undefined;
   /**
-   * Statuses that are retried (Limits 1). 503 is not among them, to avoid surprising retries during maintenance.
+   * Statuses that are retried. 503 is not among them, to avoid surprising retries during maintenance.
    * @default [429]
    */
   readonly statusCodes?: readonly number[] | undefined;
   /** Stands in front of `RATE` in log messages: `[prefix RATE]`. */
   readonly prefix?: string | undefined;
   /**
-   * Sends the retries of the middleware when its context has no re-dispatch helper (Limits 4).
+   * Sends the retries of the middleware when its context has no re-dispatch helper.
    * @default the global `fetch`, looked up when it is needed
    */
   readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
@@ -96,7 +96,7 @@ export interface RetryDelayInput {
 }
 
 /**
- * How long to wait before a retry (Limits 2, 3 and 5): what `Retry-After` says, else `baseDelayMs * 2^attempt` with up
+ * How long to wait before a retry: what `Retry-After` says, else `baseDelayMs * 2^attempt` with up
  * to 20 % added as jitter; never more than `maxDelayMs`.
  * @returns `requestedMs`: what the server asked for, when that was cut.
  */
@@ -147,7 +147,7 @@ const httpDate =
 const timeOfDay = / (?:[01]\d|2[0-3])(?::[0-5]\d){2} /;
 
 /**
- * How long a `Retry-After` header asks to wait (Limits 5).
+ * How long a `Retry-After` header asks to wait.
  * @param value - The header: seconds, or an HTTP date. Two digits of a year are one of 1950 to 2049.
  * @param now - The current time, milliseconds since the epoch.
  * @returns Milliseconds, 0 for a date gone by; undefined when the header is missing or neither of the two.

@@ -90,7 +90,7 @@ function recordProblems({ifChanged, pushRecords}: PushRuntimeBundleBackendOption
 }
 
 /**
- * The format that a backend gets: Api v2, legacy v1 unless `v2` (Backend selection 5), a plugin's preferred one.
+ * The format that a backend gets: Api v2, legacy v1 unless `v2`, a plugin's preferred one.
  * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` when `v2` is asked of a backend that does not take it.
  */
 export function formatFor(
@@ -122,7 +122,7 @@ export function contentOptions(
   };
 }
 
-/** Warnings of v2-only options that a v1 bundle leaves out (Backend selection 7). */
+/** Warnings of v2-only options that a v1 bundle leaves out. */
 export function unusedOptions(options: PushRuntimeBundleBackendOptions, format: BundleFormat): readonly string[] {
   if (format === 'v2') return [];
   const given = {
