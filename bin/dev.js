@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// mycli from its sources: bundles them, which takes less than a second, and runs what came of it. Types are not checked.
+// mycli from its sources: bundles them, which takes less than a second, and runs what came of it. Types are not
+// checked.
 import {execFileSync} from 'node:child_process';
 import {fileURLToPath} from 'node:url';
 

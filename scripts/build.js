@@ -1,5 +1,5 @@
-// `npm run build`: the types and the modules of dist, and the manifest of the commands. `npm run docs:generate` writes docs from
-// them.
+// `npm run build`: the types and the modules of dist, and the manifest of the commands. `npm run docs:generate` writes
+// docs from them.
 import {execFileSync} from 'node:child_process';
 import {readdirSync, readFileSync, rmSync} from 'node:fs';
 import {dirname, join} from 'node:path';
@@ -18,7 +18,9 @@ function run(command, ...args) {
   execFileSync(command, args, {stdio: 'inherit', shell: process.platform === 'win32'});
 }
 
-/** Keeps the declarations that an entry of the package leads to, and the types of `--json`, which `docs:generate` reads. */
+/**
+ * Keeps the declarations that an entry of the package leads to, and the types of `--json`, which `docs:generate` reads.
+ */
 function removeUnreachableTypes() {
   const reached = new Set();
   const follow = (file) => {

@@ -1,7 +1,7 @@
-// Makes few files of our modules and of the packages behind them, and writes the licences of these: node would spend more
-// time on finding hundreds of files than on running them. What several entries share is in chunks, so that each module is
-// there once, and what is imported when it is needed is loaded then. Nothing is minified: names in stack traces are those
-// of the sources.
+// Makes few files of our modules and of the packages behind them, and writes the licences of these: node would spend
+// more time on finding hundreds of files than on running them. What several entries share is in chunks, so that each
+// module is there once, and what is imported when it is needed is loaded then. Nothing is minified: names in stack
+// traces are those of the sources.
 import {readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {build, context} from 'esbuild';
@@ -87,7 +87,10 @@ const require = createRequireOfFile(import.meta.url);`,
   },
 };
 
-/** The name, the version and the licence of the package in `folder`. One without a file of its licence has its author named. */
+/**
+ * The name, the version and the licence of the package in `folder`. One without a file of its licence has its author
+ * named.
+ */
 function noticeOf(folder) {
   const manifest = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));
   const {name, version, author} = manifest;

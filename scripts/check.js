@@ -29,7 +29,8 @@ const differing = {
     ...['binary', 'signals', 'startup', 'user-code'].map((name) => `test/cli/${name}.test.ts`),
   ],
 };
-// Beside the tests, for the first two mostly wait. Not before lint and knip are over: the S3 server's adds packages to its example.
+// Beside the tests, for the first two mostly wait. Not before lint and knip are over: the S3 server's adds packages to
+// its example.
 const after = checks.filter(({name}) => name !== 'tests' && name !== 'drift').map(({name}) => name);
 const ciChecks = [
   {name: 'S3 server', command: 'npm run test:s3', after},

@@ -1,5 +1,5 @@
-// Writes the lists and tables of docs/reference/commands.md from the manifest of the commands and the names of the settings.
-// `npm run docs:generate` runs it.
+// Writes the lists and tables of docs/reference/commands.md from the manifest of the commands and the names of the
+// settings. `npm run docs:generate` runs it.
 import {readFileSync} from 'node:fs';
 import {isOclifCommand} from '../dist/cli/process/oclif-commands.js';
 import {definitions} from '../dist/cli/settings/definitions.js';

@@ -1,5 +1,5 @@
-// npm run demo: builds the example storefront, starts a local hosting service that refuses the first upload with a 429, pushes
-// the storefront over both backends with the real binary, waits, and fetches a page of what was deployed.
+// npm run demo: builds the example storefront, starts a local hosting service that refuses the first upload with a 429,
+// pushes the storefront over both backends with the real binary, waits, and fetches a page of what was deployed.
 import {execFile, spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {mkdtemp, readFile, rm} from 'node:fs/promises';

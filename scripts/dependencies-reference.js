@@ -26,7 +26,9 @@ if (undescribed.length + gone.length > 0) {
   process.exit(1);
 }
 
-/** Where the lock file has the package `name` that the one at `from` gets: beside it or further up, as Node resolves. */
+/**
+ * Where the lock file has the package `name` that the one at `from` gets: beside it or further up, as Node resolves.
+ */
 function resolve(name, from) {
   for (let place = from; ; place = place.slice(0, Math.max(0, place.lastIndexOf('/node_modules/')))) {
     const path = place === '' ? `node_modules/${name}` : `${place}/node_modules/${name}`;

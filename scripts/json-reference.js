@@ -1,5 +1,6 @@
-// Writes the table of docs/reference/json.md and a JSON Schema for the document of every command into docs/reference/json,
-// from the types in src/cli/output/documents.ts and their docstrings. `npm run docs:generate` runs it.
+// Writes the table of docs/reference/json.md and a JSON Schema for the document of every command into
+// docs/reference/json, from the types in src/cli/output/documents.ts and their docstrings. `npm run docs:generate` runs
+// it.
 import {mkdir, readFile, rm, writeFile} from 'node:fs/promises';
 import {createGenerator} from 'ts-json-schema-generator';
 import {isOclifCommand} from '../dist/cli/process/oclif-commands.js';

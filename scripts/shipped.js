@@ -1,7 +1,7 @@
-// What users get of the packages in the lock file: those that npm installs with mycli, and those that dist contains, which
-// npm audit and npm sbom take for tools of ours. The release workflow narrows their reports with it, after the build:
-//   npm audit --json | node scripts/shipped.js audit    prints each advisory about them, and fails when there is one
-//   npm sbom ... | node scripts/shipped.js sbom         prints the CycloneDX document without our tools
+// What users get of the packages in the lock file: those that npm installs with mycli, and those that dist contains,
+// which npm audit and npm sbom take for tools of ours. The release workflow narrows their reports with it, after the
+// build:   npm audit --json | node scripts/shipped.js audit    prints each advisory about them, and fails when there is
+// one   npm sbom ... | node scripts/shipped.js sbom         prints the CycloneDX document without our tools
 import {readFileSync} from 'node:fs';
 import {json} from 'node:stream/consumers';
 import {fileURLToPath} from 'node:url';

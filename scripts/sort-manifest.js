@@ -1,4 +1,5 @@
-// `oclif manifest` lists commands in the order of the file system, which differs between machines. The committed file must not.
+// `oclif manifest` lists commands in the order of the file system, which differs between machines. The committed file
+// must not.
 import {readFileSync, writeFileSync} from 'node:fs';
 
 const path = 'oclif.manifest.json';

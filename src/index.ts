@@ -73,8 +73,8 @@ export function pushRuntimeBundle(options: PushRuntimeBundleBackendOptions): Pro
 }
 
 /**
- * Does what a push does before its first request that writes: verifies it, and with `ifChanged` builds the bundle and compares
- * it with that of the last push.
+ * Does what a push does before its first request that writes: verifies it, and with `ifChanged` builds the bundle and
+ * compares it with that of the last push.
  * @throws RuntimeCliError for everything that would make the push fail before it sends anything.
  */
 export function previewPush(options: PushRuntimeBundleBackendOptions): Promise<PushPreview> {

@@ -6,8 +6,8 @@ import {onTestFinished} from 'vitest';
 const root = path.resolve(import.meta.dirname, '..');
 
 /**
- * Compiles a module of the sources into one file, for a process of its own: it starts at once, where a loader of TypeScript
- * takes seconds. Packages are those of the repository. The file is gone when the test has ended.
+ * Compiles a module of the sources into one file, for a process of its own: it starts at once, where a loader of
+ * TypeScript takes seconds. Packages are those of the repository. The file is gone when the test has ended.
  */
 export async function compiled(module: string): Promise<string> {
   await mkdir(path.join(root, 'coverage'), {recursive: true});

@@ -11,7 +11,9 @@ export interface BackendSettings {
   readonly apiConnection?: ApiRuntimeConnection | undefined;
   /** What is missing for an `apiConnection`, for messages. */
   readonly apiMissing?: readonly string[] | undefined;
-  /** Nothing at all is set for an `apiConnection`, for messages. @default whether there is neither it nor `apiMissing` */
+  /**
+   * Nothing at all is set for an `apiConnection`, for messages. @default whether there is neither it nor `apiMissing`
+   */
   readonly apiUnset?: boolean | undefined;
   /** API-key authentication. Needed only when the legacy backend actually runs. */
   readonly legacyAuth?: AuthStrategy | undefined;
@@ -35,7 +37,9 @@ export interface BackendLocation {
   readonly optionsSha256?: string | undefined;
 }
 
-/** A backend of this package: written as a plugin would write it, except that the host's own settings are its options. */
+/**
+ * A backend of this package: written as a plugin would write it, except that the host's own settings are its options.
+ */
 export interface BuiltIn {
   readonly backend: Backend;
   /** Its options, as the settings give them. */

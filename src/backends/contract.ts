@@ -69,8 +69,8 @@ export interface BackendContext<Options = unknown> extends BackendCheckContext<O
   /** Bodies for `http` that can be sent again and report their progress to `onProgress`. */
   readonly bodies: RequestBodies;
   /**
-   * Asks for an answer that is read as a stream, such as a download. It is asked for again as every other GET of `http` is,
-   * until an answer begins; what fails after that is yours.
+   * Asks for an answer that is read as a stream, such as a download. It is asked for again as every other GET of `http`
+   * is, until an answer begins; what fails after that is yours.
    * @param options `http`: a client that `http` was extended to. @default `http`
    */
   openStream(
@@ -78,8 +78,8 @@ export interface BackendContext<Options = unknown> extends BackendCheckContext<O
     options?: {readonly http?: Got | undefined; readonly headers?: Readonly<Record<string, string>> | undefined},
   ): Promise<OpenedStream>;
   /**
-   * Waits before a request of another client than `http`, an SDK's for example, is sent again: as long as the rate-limit
-   * rules say, told as the waits of `http` are. The other client's own retries must be off.
+   * Waits before a request of another client than `http`, an SDK's for example, is sent again: as long as the
+   * rate-limit rules say, told as the waits of `http` are. The other client's own retries must be off.
    * @returns Whether to send it again. False: its status is not retried, no retries are left, or `signal` is aborted.
    */
   waitToRetry(attempt: FailedAttempt): Promise<boolean>;
@@ -204,13 +204,13 @@ export interface Backend<Options = unknown> {
   readonly formats: readonly BundleFormat[];
   readonly capabilities: readonly BackendCapability[];
   /**
-   * `number`: its bundle ids are whole numbers. The host reads what a user typed as one, or refuses it before anything is
-   * sent. @default ids are passed on as they were typed
+   * `number`: its bundle ids are whole numbers. The host reads what a user typed as one, or refuses it before anything
+   * is sent. @default ids are passed on as they were typed
    */
   readonly bundleIds?: 'number' | undefined;
   /**
-   * Formats whose upload deploys in the same step when there is a target: the host waits for the target to be free before
-   * such an upload. @default none
+   * Formats whose upload deploys in the same step when there is a target: the host waits for the target to be free
+   * before such an upload. @default none
    */
   readonly deploysOnUpload?: readonly BundleFormat[] | undefined;
   /** Validates `backends.<name>` of the configuration, overlaid with `--backend-option`. */
@@ -227,8 +227,8 @@ export interface Backend<Options = unknown> {
   /** Sends a bundle. A `context.targetSlug` is for backends whose upload deploys in the same step; others ignore it. */
   upload(bundle: Bundle, context: BackendContext<Options>): Promise<UploadResult>;
   /**
-   * Sends a v1 bundle that is packed while it is sent: there is no file, and no digest before the end. A backend without it
-   * is given an archive file by `upload`, and so is this one for a prebuilt archive.
+   * Sends a v1 bundle that is packed while it is sent: there is no file, and no digest before the end. A backend
+   * without it is given an archive file by `upload`, and so is this one for a prebuilt archive.
    */
   uploadStream?(bundle: StreamedBundle, context: BackendContext<Options>): Promise<UploadResult>;
   /** `deploy`. Resolves when the server has accepted the request. */

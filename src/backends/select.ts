@@ -43,8 +43,8 @@ export interface BackendSelection {
 
 /**
  * Chooses the backend. `auto` takes Api when it is configured, else legacy; another name is that
- * backend and nothing else. Only `auto` falls back, and only to a legacy backend that is configured: at once when Api is
- * configured and cannot take the slugs of the call.
+ * backend and nothing else. Only `auto` falls back, and only to a legacy backend that is configured: at once when Api
+ * is configured and cannot take the slugs of the call.
  */
 export function selectBackend(candidates: BackendCandidates): BackendSelection {
   const {preference, apiMissing, apiUnset, apiUnfit = [], legacyMissing} = candidates;
@@ -85,7 +85,10 @@ export function uploadFallbackReason(error: unknown): string | undefined {
   return `the Api backend rejected the upload (${String(error.status)})${serverSentence(error)}`;
 }
 
-/** Why a failed Api deployment may go to legacy instead: 401, 403 and `invalid_scope` only, for ids never cross backends. */
+/**
+ * Why a failed Api deployment may go to legacy instead: 401, 403 and `invalid_scope` only, for ids never cross
+ * backends.
+ */
 export function deployFallbackReason(error: unknown): string | undefined {
   if (!isRuntimeCliError(error)) return undefined;
   if (isInvalidScope(error)) return 'the token endpoint refused the scopes (invalid_scope)';

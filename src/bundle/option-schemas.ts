@@ -2,8 +2,8 @@ import * as v from 'valibot';
 import {isRecord} from '../errors/json.js';
 import type {BundleV2MatchMode} from './types.js';
 
-// The values of options that other places take too: the settings of the command line, manifests, the local runtime. What
-// may be given is stated here, once.
+// The values of options that other places take too: the settings of the command line, manifests, the local runtime.
+// What may be given is stated here, once.
 
 /** An object with keys. valibot alone takes an array for one. */
 export const objectSchema = v.custom<Readonly<Record<string, unknown>>>(isRecord, 'must be an object');

@@ -90,8 +90,8 @@ export interface Bundle extends BundleContent, PackResult {
   /** Opens the archive, as often as needed. `start`: the first byte wanted, 0 by default. */
   createReadStream(options?: {readonly start?: number | undefined}): Readable;
   /**
-   * Reads the archive from its first byte on. The chunks are the reader's own: they can be kept, changed or transferred. A copy
-   * of the bundle does not have it, so that a `createReadStream` of its own counts.
+   * Reads the archive from its first byte on. The chunks are the reader's own: they can be kept, changed or
+   * transferred. A copy of the bundle does not have it, so that a `createReadStream` of its own counts.
    */
   read?(): AsyncIterable<Uint8Array>;
 }
@@ -101,8 +101,8 @@ export interface StreamedBundle extends BundleContent {
   /** Bytes that the archive will have. */
   readonly size: number;
   /**
-   * Packs the archive, from its first byte on, as often as needed: from the same files, which must not have changed. The chunks
-   * are the reader's own: they can be kept, changed or transferred.
+   * Packs the archive, from its first byte on, as often as needed: from the same files, which must not have changed.
+   * The chunks are the reader's own: they can be kept, changed or transferred.
    */
   read(): AsyncIterable<Uint8Array>;
 }

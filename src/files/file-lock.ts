@@ -20,8 +20,9 @@ export interface FileLock {
 }
 
 /**
- * Does something while no other process does it: the lock is the file `path`, whose folder is there. One that a killed process
- * has left is taken over: at once when its process can be looked for from here, else when nothing happens to it.
+ * Does something while no other process does it: the lock is the file `path`, whose folder is there. One that a killed
+ * process has left is taken over: at once when its process can be looked for from here, else when nothing happens to
+ * it.
  * @throws RuntimeCliError `ERR_OUTPUT` when it is not to be had.
  */
 export async function withFileLock<Result>(

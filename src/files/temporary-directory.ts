@@ -39,9 +39,9 @@ export async function createTemporaryDirectory(parent: string, pid: number): Pro
 }
 
 /**
- * Removes what killed runs of the same user left in `parent`: private folders of this name whose process is dead. That can
- * only be known of processes that count as ours do: those of other containers and machines that share the folder are left
- * for a day. Never follows a link, never fails: what cannot be removed stays for the next run.
+ * Removes what killed runs of the same user left in `parent`: private folders of this name whose process is dead. That
+ * can only be known of processes that count as ours do: those of other containers and machines that share the folder
+ * are left for a day. Never follows a link, never fails: what cannot be removed stays for the next run.
  */
 export async function sweepTemporaryDirectories(parent: string): Promise<void> {
   const names = await readdir(parent).catch(() => []);
@@ -67,8 +67,8 @@ export function isAlive(pid: number): boolean {
 }
 
 /**
- * What process ids count in: this boot of this machine, and on Linux the namespace. An id from elsewhere, such as another
- * container, says nothing about the processes here.
+ * What process ids count in: this boot of this machine, and on Linux the namespace. An id from elsewhere, such as
+ * another container, says nothing about the processes here.
  */
 export async function processSpace(): Promise<string> {
   const facts =

@@ -7,8 +7,9 @@ import {systemCode, outputError} from '../errors/system-failure.js';
 import {createSiblingDirectory} from './temporary-directory.js';
 
 /**
- * Makes a folder that only its owner can use, and those above it that are not there. Unlike Node's recursive `mkdir`, it
- * ends where a folder is there and nothing can be made in it for want of an entry (`ENOENT` under /proc): Node's asks for ever.
+ * Makes a folder that only its owner can use, and those above it that are not there. Unlike Node's recursive `mkdir`,
+ * it ends where a folder is there and nothing can be made in it for want of an entry (`ENOENT` under /proc): Node's
+ * asks for ever.
  * @throws Error of the system when it cannot be made.
  */
 export async function makePrivateDirectory(path: string): Promise<void> {
@@ -47,7 +48,8 @@ export interface StagedFile<Result> {
 const queuedBytes = 1024 * 1024;
 
 /**
- * Writes a file that takes the place of `path` later, in one step: `write` gets the stream. Whoever asks for it discards it.
+ * Writes a file that takes the place of `path` later, in one step: `write` gets the stream. Whoever asks for it
+ * discards it.
  * @param mode Permissions of the file, before the umask.
  * @throws RuntimeCliError `ERR_OUTPUT` naming `path`; whatever `write` fails with. Nothing is left then.
  */

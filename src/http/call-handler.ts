@@ -72,7 +72,9 @@ function followRequest(
   });
 }
 
-/** Tells of a request, its answer and how long that took. No query and no header but the length: those may be secret. */
+/**
+ * Tells of a request, its answer and how long that took. No query and no header but the length: those may be secret.
+ */
 function logAttempt(request: ClientRequest, options: Options, logger: CallHandlerContext['logger']): void {
   const {method, path, host} = describeRequest(options);
   const length = request.getHeader('content-length');

@@ -9,7 +9,9 @@ import type {Environment, Logger, RetryEvent} from './types.js';
 
 /** Options of `createHttpClient`. */
 export interface HttpClientOptions {
-  /** How requests are retried at a rate limit. Waits are told to its `logger` and `onRetry`, else to those given here. */
+  /**
+   * How requests are retried at a rate limit. Waits are told to its `logger` and `onRetry`, else to those given here.
+   */
   readonly rateLimit?: RateLimitMiddlewareConfig | undefined;
   /** Where the proxy variables are read: `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`, and lower case. */
   readonly env: Environment;
@@ -26,7 +28,10 @@ export interface HttpClientOptions {
   readonly connectTimeoutMs?: number | undefined;
   /** Longest time without progress while sending or receiving, milliseconds. @default 60000 */
   readonly idleTimeoutMs?: number | undefined;
-  /** Longest time from the last byte sent to the end of the answer, to its beginning for a stream, milliseconds. @default 300000 */
+  /**
+   * Longest time from the last byte sent to the end of the answer, to its beginning for a stream, milliseconds.
+   * @default 300000
+   */
   readonly responseTimeoutMs?: number | undefined;
   /** Longest answer that is read into memory, bytes; streams are not limited. @default 8 MiB */
   readonly maxResponseBytes?: number | undefined;
@@ -37,7 +42,8 @@ export interface HttpClientOptions {
  *
  * Every call rejects with `signal.reason` when it is aborted, else with a RuntimeCliError: for each answer that is not
  * 2xx (`throwHttpErrors: false` lets it pass) and each failure of the connection. Redirects are never followed.
- * Answers are not decompressed. Streams (`client.stream`) are for downloads; nothing is retried for them: `openStream` does.
+ * Answers are not decompressed. Streams (`client.stream`) are for downloads; nothing is retried for them: `openStream`
+ * does.
  * @throws TypeError naming the field of `rateLimit` that has a wrong value.
  */
 export async function createHttpClient(options: HttpClientOptions): Promise<Got> {

@@ -8,8 +8,8 @@ import type {FailedAttempt, OpenedStream} from './types.js';
 const maxRepeats = 2;
 
 /**
- * Asks for an answer that is read as a stream, and asks again as for every other GET until one begins: got itself retries
- * nothing for streams. What fails later is up to the reader.
+ * Asks for an answer that is read as a stream, and asks again as for every other GET until one begins: got itself
+ * retries nothing for streams. What fails later is up to the reader.
  * @param waitToRetry the wait before a request is sent again
  * @throws RuntimeCliError for an answer that is not 2xx and for every failure of the network.
  */

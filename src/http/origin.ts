@@ -38,8 +38,8 @@ export function isLoopback(hostname: string): boolean {
 }
 
 /**
- * An address as it may be shown: without credentials, and when it is no URL also without a query, which a text that does
- * not parse may have anywhere.
+ * An address as it may be shown: without credentials, and when it is no URL also without a query, which a text that
+ * does not parse may have anywhere.
  */
 export function shownAddress(address: string): string {
   const url = parseAddress(address);

@@ -32,7 +32,9 @@ function formsOf(secret: string): string[] {
   return [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret), ...base64FormsOf(secret)];
 }
 
-/** What stays the same of the base64 of any text that contains `secret`, at each of the three ways it can be aligned. */
+/**
+ * What stays the same of the base64 of any text that contains `secret`, at each of the three ways it can be aligned.
+ */
 function base64FormsOf(secret: string): string[] {
   const bytes = Buffer.from(secret);
   const aligned = [0, 1, 2].map((offset) => {

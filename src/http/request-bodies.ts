@@ -7,13 +7,13 @@ import type {BodyOptions, ByteSource, RequestBodies, StreamSource, UploadProgres
 /** How bodies are read, and who is told. */
 export interface RequestBodiesOptions {
   /**
-   * Called at the start of each attempt, after each piece that the connection took, and once more with everything when a server
-   * answered before it had read all. It must not throw.
+   * Called at the start of each attempt, after each piece that the connection took, and once more with everything when
+   * a server answered before it had read all. It must not throw.
    */
   readonly onProgress?: ((progress: UploadProgress) => void) | undefined;
   /**
-   * Reads a source in place of its own reader, when it can: from the first byte on, a chunk being good until the next is asked
-   * for, which is enough for the client.
+   * Reads a source in place of its own reader, when it can: from the first byte on, a chunk being good until the next
+   * is asked for, which is enough for the client.
    */
   readonly readLent?: ((source: ByteSource | StreamSource) => AsyncIterable<Uint8Array> | undefined) | undefined;
 }
@@ -130,12 +130,15 @@ function base64Segment(source: StreamSource): Segment {
 
 /** Bytes that are encoded at a time: texts of this size cost the garbage collector next to nothing. */
 const groupBytes = 48 * 1024;
-/** Bytes of the encoded chunks: those of 22 such texts, a block of 1 MiB, and of the group that began in the chunk before. */
+/**
+ * Bytes of the encoded chunks: those of 22 such texts, a block of 1 MiB, and of the group that began in the chunk
+ * before.
+ */
 const encodedBytes = 22 * (groupBytes / 3) * 4 + 4;
 
 /**
- * Encodes into two buffers in turns: fresh ones would keep the garbage collector busier than the encoder. A chunk is good
- * until the next but one is asked for.
+ * Encodes into two buffers in turns: fresh ones would keep the garbage collector busier than the encoder. A chunk is
+ * good until the next but one is asked for.
  */
 async function* encodeBase64(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let [encoded, other] = [Buffer.allocUnsafe(encodedBytes), Buffer.allocUnsafe(encodedBytes)];

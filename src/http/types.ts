@@ -80,8 +80,8 @@ export interface StreamSource {
 }
 
 /**
- * Options for a request of the client that make it send a body, again for every attempt. Spread them into the call. They are
- * for this client alone: the memory of a chunk is used again once the connection has taken it.
+ * Options for a request of the client that make it send a body, again for every attempt. Spread them into the call.
+ * They are for this client alone: the memory of a chunk is used again once the connection has taken it.
  */
 export type BodyOptions = Required<Pick<OptionsInit, 'context' | 'headers'>>;
 
@@ -123,13 +123,13 @@ export interface AuthStrategy {
    */
   getAuthorizationHeader(context?: AuthContext): Promise<string>;
   /**
-   * Forgets a cached token: the server refused it after it had accepted the strategy's credentials. Strategies without it
-   * are not asked again then. `header`: the one that was refused.
+   * Forgets a cached token: the server refused it after it had accepted the strategy's credentials. Strategies without
+   * it are not asked again then. `header`: the one that was refused.
    */
   invalidate?(header?: string): void;
   /**
-   * Whether a header that the strategy gave has expired since, by its own clock. A 401 is no refusal then: another header
-   * is asked for, and the request is sent once more. Strategies without it never say so.
+   * Whether a header that the strategy gave has expired since, by its own clock. A 401 is no refusal then: another
+   * header is asked for, and the request is sent once more. Strategies without it never say so.
    */
   hasExpired?(header: string): boolean;
 }

@@ -5,7 +5,8 @@ import {asSentence} from '../errors/sentence.js';
 
 /**
  * Executes a TypeScript or JavaScript module from source and returns its exports by name (`default` included). No cache
- * file is left behind, and a second call executes the file again (an `.mjs` file is Node's own to load, once a process).
+ * file is left behind, and a second call executes the file again (an `.mjs` file is Node's own to load, once a
+ * process).
  * @param path Absolute.
  * @throws RuntimeCliError `ERR_CONFIG_INVALID` that names the file when it cannot be loaded or throws.
  */
@@ -17,8 +18,8 @@ export async function loadModule(path: string): Promise<Record<string, unknown>>
   const jiti = createJiti(path, {fsCache: false, moduleCache: false, interopDefault: true});
   try {
     const exported = await jiti.import<Readonly<Record<string, unknown>>>(path);
-    // A plain copy: jiti's own object invents a default export where there is none, or where it is undefined. Since 23, Node
-    // adds to a CommonJS module the name `module.exports`, for what is its default export anyway.
+    // A plain copy: jiti's own object invents a default export where there is none, or where it is undefined. Since 23,
+    // Node adds to a CommonJS module the name `module.exports`, for what is its default export anyway.
     const names = Object.keys(exported).filter((name) => name !== 'module.exports');
     return Object.fromEntries(names.map((name) => [name, ownValue(exported, name)]));
   } catch (error) {
@@ -43,8 +44,8 @@ function describe(error: unknown, path: string): string {
 }
 
 /**
- * Reads a text file of the user's, without its byte order mark. Only a regular file: reading a named pipe would wait for
- * its writer, past every signal.
+ * Reads a text file of the user's, without its byte order mark. Only a regular file: reading a named pipe would wait
+ * for its writer, past every signal.
  * @throws Error of the system when it cannot be read; Error when it is no regular file.
  */
 export async function readTextFile(path: string): Promise<string> {

@@ -41,8 +41,8 @@ export async function previewBuild(options: PreviewBuildOptions, host: Host): Pr
 
 /**
  * Builds an archive file and its manifest. Either is complete or not there.
- * @throws RuntimeCliError for bad options, an unusable build directory or configuration, a file that changes while it is
- * read, or an output that cannot be written or is not ours to replace; `signal.reason` when aborted.
+ * @throws RuntimeCliError for bad options, an unusable build directory or configuration, a file that changes while it
+ * is read, or an output that cannot be written or is not ours to replace; `signal.reason` when aborted.
  */
 export async function buildBundle(options: BuildBundleOptions, host: Host): Promise<BuildBundleResult> {
   return host.runSteps([verifyStep, packStep], async (step) => {

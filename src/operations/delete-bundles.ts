@@ -32,11 +32,11 @@ export interface DeleteBundlesResult {
 }
 
 /**
- * Deletes bundles, one after the other. When the server refuses one, the others are deleted all the same; what would end
- * them in the same way (credentials, network, rate limit) ends the deletion.
- * @throws RuntimeCliError when any of them was not deleted: the first failure, whose `details` tell which were `deleted`,
- * which `failed` and which were `notTried`. An abort is such a failure when `signal.reason` is a RuntimeCliError, and is
- * thrown as it is otherwise.
+ * Deletes bundles, one after the other. When the server refuses one, the others are deleted all the same; what would
+ * end them in the same way (credentials, network, rate limit) ends the deletion.
+ * @throws RuntimeCliError when any of them was not deleted: the first failure, whose `details` tell which were
+ * `deleted`, which `failed` and which were `notTried`. An abort is such a failure when `signal.reason` is a
+ * RuntimeCliError, and is thrown as it is otherwise.
  */
 export async function deleteBundles(options: DeleteBundlesOptions, host: Host): Promise<DeleteBundlesResult> {
   const selection = await host.runSteps([resolveStep], (step) =>

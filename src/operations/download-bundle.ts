@@ -42,9 +42,9 @@ export interface DownloadBundleResult {
   /** Bytes kept from an earlier download. */
   readonly resumedFrom: number;
   /**
-   * Whether the digest is the one that the backend reports, or the one in the manifest beside the file (`FILE.json`). The
-   * built-in backends report none: without a manifest, or with that of another bundle, only the structure of the archive
-   * was checked.
+   * Whether the digest is the one that the backend reports, or the one in the manifest beside the file (`FILE.json`).
+   * The built-in backends report none: without a manifest, or with that of another bundle, only the structure of the
+   * archive was checked.
    */
   readonly verified: boolean;
 }
@@ -52,8 +52,8 @@ export interface DownloadBundleResult {
 /**
  * Downloads the archive of a bundle into a file that is complete and readable, or not there. What has arrived when it
  * breaks off stays beside it as `FILE.part`, and the next download goes on with it when the server can.
- * @throws RuntimeCliError `ERR_OUTPUT` when there is a file already or it cannot be written, `ERR_RESPONSE_INVALID` when
- * what arrived is no archive, and for everything else a user can cause; `signal.reason` when aborted.
+ * @throws RuntimeCliError `ERR_OUTPUT` when there is a file already or it cannot be written, `ERR_RESPONSE_INVALID`
+ * when what arrived is no archive, and for everything else a user can cause; `signal.reason` when aborted.
  */
 export async function downloadBundle(options: DownloadBundleOptions, host: Host): Promise<DownloadBundleResult> {
   const steps = [resolveStep, {name: 'download', title: `Download bundle ${String(options.bundleId)}`}] as const;
@@ -104,8 +104,8 @@ export async function downloadBundleFrom(
 }
 
 /**
- * Fetches the archive, as often as its stream breaks off and goes on. Resolves to how much of it was there already, and the
- * digest that the backend reports.
+ * Fetches the archive, as often as its stream breaks off and goes on. Resolves to how much of it was there already, and
+ * the digest that the backend reports.
  */
 async function fetchArchive(
   open: OpenBackend,

@@ -163,8 +163,8 @@ const maxPages = 1000;
 /**
  * The pages of a list from `offset` on, until there are `limit` items (`Infinity`: all) or no more. A server may give
  * fewer at a time than it is asked for, or all at once.
- * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when the server gives a part again, or nothing, and there should be more, and
- * when there is more after 1,000 pages.
+ * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when the server gives a part again, or nothing, and there should be
+ * more, and when there is more after 1,000 pages.
  */
 async function* listPages<Item>(
   {limit, offset}: ListRange,

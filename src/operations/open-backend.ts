@@ -176,8 +176,8 @@ const backendCalls: Readonly<Record<BackendCall, {readonly capability: BackendCa
 
 /**
  * Calls an optional member of a backend.
- * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` when the backend does not have it, and whatever it throws, as an error of
- * the catalogue; `signal.reason` when aborted.
+ * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` when the backend does not have it, and whatever it throws, as an
+ * error of the catalogue; `signal.reason` when aborted.
  */
 export function invoke<Call extends BackendCall>(
   {backend, context}: OpenBackend,
@@ -226,8 +226,8 @@ export interface BundleSelection extends Omit<BackendSelection, 'fallback'> {
 export type Command = readonly (string | number)[];
 
 /**
- * Verifies a call that names bundles by their ids and chooses its backend; nothing is sent. It has no fallback: ids never
- * cross backends.
+ * Verifies a call that names bundles by their ids and chooses its backend; nothing is sent. It has no fallback: ids
+ * never cross backends.
  * @param command does what the call does; an error of `auto` shows it for the other backend
  * @throws RuntimeCliError for wrong slugs, a backend that is not configured or cannot do it.
  */

@@ -11,8 +11,8 @@ import type {RetryEvent} from '../http/types.js';
 export type Phase = 'build' | 'upload' | 'slot' | 'deploy' | 'wait' | 'download';
 
 /**
- * How far a phase is: bytes of a build, an upload or a download, percent of a deployment (without `total` when the server
- * does not tell).
+ * How far a phase is: bytes of a build, an upload or a download, percent of a deployment (without `total` when the
+ * server does not tell).
  */
 export interface OperationProgress {
   readonly phase: Phase;
@@ -22,7 +22,9 @@ export interface OperationProgress {
   readonly attempt?: number | undefined;
   /** `wait` only: the state of the deployment. */
   readonly status?: DeploymentStatus | undefined;
-  /** `wait`: what the server says of the deployment. `slot`: which one is running, since when, and who has started it. */
+  /**
+   * `wait`: what the server says of the deployment. `slot`: which one is running, since when, and who has started it.
+   */
   readonly description?: string | undefined;
 }
 

@@ -27,8 +27,9 @@ const stateSchema = v.object({
 });
 
 /**
- * The part of a file that has arrived: `path`, and beside it, once it broke off, `path.json`, which tells what it belongs to and
- * its digest, so that a later run can go on with it. What somebody else put there, or changed, is not gone on with.
+ * The part of a file that has arrived: `path`, and beside it, once it broke off, `path.json`, which tells what it
+ * belongs to and its digest, so that a later run can go on with it. What somebody else put there, or changed, is not
+ * gone on with.
  */
 export class PartFile {
   readonly path: string;
@@ -98,8 +99,8 @@ export class PartFile {
 }
 
 /**
- * Opens a file that is nobody else's: no link, no other name (a run that was killed while it moved a file into its place has
- * left it both), ours, with none of the permissions in `forbidden`.
+ * Opens a file that is nobody else's: no link, no other name (a run that was killed while it moved a file into its
+ * place has left it both), ours, with none of the permissions in `forbidden`.
  */
 async function openOurs(path: string, forbidden: number): Promise<FileHandle> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);

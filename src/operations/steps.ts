@@ -6,7 +6,9 @@ import type {TemporaryDirectory} from '../files/temporary-directory.js';
 import type {Environment, Logger, RetryEvent} from '../http/types.js';
 import type {CommonOptions, OperationProgress} from './options.js';
 
-/** What operations know of the process that runs them. Library calls get the process's own; tests give what they like. */
+/**
+ * What operations know of the process that runs them. Library calls get the process's own; tests give what they like.
+ */
 export interface Host {
   /** Absolute path that relative ones start from. */
   readonly cwd: string;
@@ -51,8 +53,8 @@ export type RunStep<Name extends string> = <Result>(
 ) => Promise<Result>;
 
 /**
- * Runs an operation: `operation` runs the steps, in the order in which they are declared, each of them once at most. Whoever
- * watches sees all of them from the start.
+ * Runs an operation: `operation` runs the steps, in the order in which they are declared, each of them once at most.
+ * Whoever watches sees all of them from the start.
  */
 export type RunSteps = <Name extends string, Result>(
   steps: readonly Step<Name>[],
@@ -65,7 +67,9 @@ const silentView: StepView = {done: ignore, detail: ignore, warn: ignore, progre
 /** Runs an operation that nobody watches: the library's way. */
 export const runStepsSilently: RunSteps = (_, operation) => operation((_name, run) => run(silentView));
 
-/** The options of an operation, for one of its steps: the caller's callbacks are called, and the view is told the same. */
+/**
+ * The options of an operation, for one of its steps: the caller's callbacks are called, and the view is told the same.
+ */
 export function watched<Options extends Pick<CommonOptions, 'onProgress' | 'onRetry'>>(
   options: Options,
   view: StepView,

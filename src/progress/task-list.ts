@@ -16,8 +16,8 @@ interface TaskListOptions<Name extends string, Result> {
 }
 
 /**
- * Runs an operation whose steps are a list that is redrawn. listr2 runs tasks, and an operation runs steps: each task waits
- * until the operation comes to its step, or has ended without it.
+ * Runs an operation whose steps are a list that is redrawn. listr2 runs tasks, and an operation runs steps: each task
+ * waits until the operation comes to its step, or has ended without it.
  */
 export async function runTaskList<Name extends string, Result>(
   options: TaskListOptions<Name, Result>,

@@ -8,7 +8,9 @@ export interface AnswerUse {
   readonly shape: ShapeName;
   /** Of the whole answer. */
   readonly told: Told;
-  /** What is told in place of that when a member is missing or null; a member that is not named here changes nothing. */
+  /**
+   * What is told in place of that when a member is missing or null; a member that is not named here changes nothing.
+   */
   readonly without: Readonly<Record<string, Told>>;
   /** What is told in place of that when all are missing or null: several at once may tell something else. */
   readonly bare: Told;

@@ -129,7 +129,9 @@ const calls: Readonly<Record<UseName, () => Promise<object>>> = {
   'Api: a refusal': () => refusal(promised(apiBackend.listBundles)(range, api)),
 };
 
-/** A copy of `value` with another member at `path`; undefined takes it away. A path that leads nowhere changes nothing. */
+/**
+ * A copy of `value` with another member at `path`; undefined takes it away. A path that leads nowhere changes nothing.
+ */
 function withMember(value: Json | undefined, [key, ...rest]: readonly string[], member: Json | undefined): Json {
   if (typeof value !== 'object' || value === null || key === undefined) return value ?? null;
   const old = Reflect.get(value, key) as Json | undefined;

@@ -31,8 +31,8 @@ interface SpawnOptions {
 }
 
 /**
- * Starts a script with an environment of its own: what the tester has set must not reach it, and what it keeps in its data
- * folder must not reach the tester.
+ * Starts a script with an environment of its own: what the tester has set must not reach it, and what it keeps in its
+ * data folder must not reach the tester.
  */
 export function start(script: string, args: readonly string[], options: SpawnOptions = {}): Running {
   const {cwd, env = {}, stdin = ''} = options;

@@ -5,8 +5,8 @@ import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {foldersOf, pack, root, run} from '../package/install.js';
 
 /**
- * What a reader does who follows a guide from top to bottom, as a shell script: commands are typed, code that has a title
- * is written into the file of that name.
+ * What a reader does who follows a guide from top to bottom, as a shell script: commands are typed, code that has a
+ * title is written into the file of that name.
  */
 function scriptOf(guide: string): string {
   const blocks = guide.matchAll(/^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$/gms);

@@ -12,7 +12,10 @@ export type HeaderLine = readonly [name: string, value: string];
 
 /** What a server does with a request that it has read, or is reading. */
 export type Act =
-  /** Answers. `length`: what Content-Length claims, when it is not the truth; `none`: the end of the connection ends the body. */
+  /**
+   * Answers. `length`: what Content-Length claims, when it is not the truth; `none`: the end of the connection ends the
+   * body.
+   */
   | {
       readonly kind: 'answer';
       readonly status: number;

@@ -297,8 +297,8 @@ const odd: readonly FaultLine[] = [
 ];
 
 /**
- * What a server can repeat of what it was sent, and characters that a terminal obeys, wherever an answer has a place for
- * them: of neither anything is said.
+ * What a server can repeat of what it was sent, and characters that a terminal obeys, wherever an answer has a place
+ * for them: of neither anything is said.
  */
 const repeating =
   (status: number): Fault =>
@@ -366,7 +366,10 @@ const limits: readonly FaultLine[] = [
   retryAfter('twice: the first counts', ['0', '1'], asked.nothing),
 ];
 
-/** "An answer decides": 4, 5 or 7. What changes nothing is repeated after 5xx; what the token endpoint refuses is OAuth's. */
+/**
+ * "An answer decides": 4, 5 or 7. What changes nothing is repeated after 5xx; what the token endpoint refuses is
+ * OAuth's.
+ */
 function refusals(status: number): FaultLine['ends'] {
   if (status === 429) return all(limited(5, 'ERR_RATE_LIMITED'));
   if (status >= 500) return safe(repeated(7, 'ERR_SERVER'), once(7, 'ERR_SERVER'));
@@ -431,9 +434,9 @@ function sizeOf({body = ''}: Answer): number {
 /**
  * The matrix: every fault, and how each kind of request ends that meets it. What is no answer to one request is tested
  * elsewhere: proxies in test/http/proxy.test.ts, the clock in clock.test.ts, DEBUG and what is printed in
- * test/cli/output/masking.test.ts, files that change in test/bundle, disks and processes in disk/, archives and other input in
- * input/, and faults of several requests, such as a token that expires during an upload or an ignored offset, in
- * test/http/auth.test.ts and test/operations.
+ * test/cli/output/masking.test.ts, files that change in test/bundle, disks and processes in disk/, archives and other
+ * input in input/, and faults of several requests, such as a token that expires during an upload or an ignored offset,
+ * in test/http/auth.test.ts and test/operations.
  */
 export const faultLines: readonly FaultLine[] = [
   ...connection,

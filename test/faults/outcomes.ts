@@ -1,5 +1,5 @@
-// How a call ends, in the words of docs/reference/failures.md. Nothing here comes from src: that the two agree is what the
-// matrix tests.
+// How a call ends, in the words of docs/reference/failures.md. Nothing here comes from src: that the two agree is what
+// the matrix tests.
 
 /** The policy of every cell: small, and with another number of retries than a GET has repeats. */
 export const rateLimit = {maxRetries: 3, baseDelayMs: 4, maxDelayMs: 16};

@@ -31,8 +31,8 @@ export interface MatrixRequest {
   /** The call makes another request to the same address: there is no connection that fails for this one only. */
   readonly isNotAlone?: true;
   /**
-   * Another request of the same kind goes the same way, from the client to the error: what a status or a header means is
-   * tested there, and here what happens to the connection and the body.
+   * Another request of the same kind goes the same way, from the client to the error: what a status or a header means
+   * is tested there, and here what happens to the connection and the body.
    */
   readonly isLike?: string;
   /** Makes the call. */

@@ -40,8 +40,8 @@ export interface CellResult {
 const unknownHost = `http://${'a'.repeat(64)}.invalid`;
 
 /**
- * Time-outs that end a cell, in the order in which they are tried: a time-out is that of the whole call, and on a busy machine
- * a short one also ends a request that is answered.
+ * Time-outs that end a cell, in the order in which they are tried: a time-out is that of the whole call, and on a busy
+ * machine a short one also ends a request that is answered.
  */
 const timeouts = [0.3, 3, 30] as const;
 

@@ -4,7 +4,10 @@ import net, {type Socket} from 'node:net';
 import type {Duplex} from 'node:stream';
 import {startOn, type TestServer} from './with-server.js';
 
-/** A proxy of one test, with what it was asked for. Every name and every address leads to 127.0.0.1, at the port asked for. */
+/**
+ * A proxy of one test, with what it was asked for. Every name and every address leads to 127.0.0.1, at the port asked
+ * for.
+ */
 export interface TestProxy extends TestServer {
   readonly seen: readonly {readonly url: string; readonly credentials: string | undefined}[];
 }

@@ -247,7 +247,8 @@ test('a proxy that refuses a body while it is being sent is heard', async () => 
 });
 
 test('so is a server at the other end of a tunnel', async () => {
-  // A relay between the two would have to be as careful as the client: this proxy hands the tunnel to the server itself.
+  // A relay between the two would have to be as careful as the client: this proxy hands the tunnel to the server
+  // itself.
   const server = https.createServer(selfSigned, (request, response) => {
     request.once('data', () => response.writeHead(413).end('', () => request.destroy()));
   });

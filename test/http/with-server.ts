@@ -78,8 +78,8 @@ export function sendJson(response: ServerResponse, status: number, value: unknow
 }
 
 /**
- * A port of loopback where nobody listens, and nobody can while this process runs: a connection has it for its own end. A
- * port that was only closed may be given to the server of another test.
+ * A port of loopback where nobody listens, and nobody can while this process runs: a connection has it for its own end.
+ * A port that was only closed may be given to the server of another test.
  */
 export async function closedPort(): Promise<number> {
   const server = net.createServer((socket) => socket.unref().on('error', () => undefined));

@@ -20,8 +20,8 @@ class FastFirst extends BaseSequencer {
 }
 
 /**
- * The tests that are about the mutated code and call it themselves, and are fast: each mutant waits for those that reach it.
- * Those that reach it through operations or the conformance suite would make the run three times as long.
+ * The tests that are about the mutated code and call it themselves, and are fast: each mutant waits for those that
+ * reach it. Those that reach it through operations or the conformance suite would make the run three times as long.
  */
 export default defineConfig({
   ...config,

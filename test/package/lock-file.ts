@@ -20,7 +20,9 @@ const publicRegistry = 'https://registry.npmjs.org/';
 /** A range of versions, perhaps of a package under another name. No address, no path, no repository. */
 const fromRegistry = /^(?:npm:(?:@[^/@:]+\/)?[^/@:]+@)?[\d.x*<>=~^| -]+(?:-[\w.]+)?$/;
 
-/** A sentence for each package of which the lock file does not say that it is this very one, from the public registry. */
+/**
+ * A sentence for each package of which the lock file does not say that it is this very one, from the public registry.
+ */
 export function problemsOf({lockfileVersion, packages}: LockFile): readonly string[] {
   const problems = lockfileVersion === 3 ? [] : [`The lock file has version ${lockfileVersion}.`];
   for (const [place, entry] of Object.entries(packages)) {

@@ -43,8 +43,8 @@ export async function deployBundle(
 }
 
 /**
- * Lets `current` lead to the bundle of the newest deployment. Of deployments that are made side by side the one with the
- * highest number wins, whoever comes last: each looks again after its switch.
+ * Lets `current` lead to the bundle of the newest deployment. Of deployments that are made side by side the one with
+ * the highest number wins, whoever comes last: each looks again after its switch.
  */
 async function switchToNewest(project: ProjectLayout, target: TargetLayout): Promise<void> {
   for (;;) {

@@ -1,8 +1,8 @@
 import type {BackendError} from 'mycli/backend';
 
 /**
- * An error that mycli shows as one of its own. The same as `backendError` of mycli/backend, which is not imported: where
- * the plugin is installed there may be no mycli beside it.
+ * An error that mycli shows as one of its own. The same as `backendError` of mycli/backend, which is not imported:
+ * where the plugin is installed there may be no mycli beside it.
  */
 export function failure(code: string, message: string, suggestions: readonly string[] = []): BackendError {
   return Object.assign(new Error(message), {backendError: true as const, code, suggestions});

@@ -25,8 +25,8 @@ export async function namesIn(folder: string): Promise<readonly string[]> {
 }
 
 /**
- * Gives the folder `prepared` the next number in `parent`. One rename: whoever looks sees nothing of it or all, and of two
- * processes that want the same number one gets the next, since a folder that is not empty is never replaced.
+ * Gives the folder `prepared` the next number in `parent`. One rename: whoever looks sees nothing of it or all, and of
+ * two processes that want the same number one gets the next, since a folder that is not empty is never replaced.
  */
 export async function publish(prepared: string, parent: string): Promise<number> {
   await mkdir(parent, {recursive: true});

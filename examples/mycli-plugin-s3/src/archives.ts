@@ -40,7 +40,9 @@ export async function uploadArchive(bundle: Bundle, key: string, store: Store, c
   }
 }
 
-/** Leaves nothing of an upload that failed or was aborted: no objects, and no parts that would cost and are not seen. */
+/**
+ * Leaves nothing of an upload that failed or was aborted: no objects, and no parts that would cost and are not seen.
+ */
 export async function discardUpload(keys: readonly string[], context: S3Context): Promise<void> {
   // The host ends a command 0.8 s after a signal.
   const signal = AbortSignal.timeout(context.signal.aborted ? 300 : 10_000);

@@ -22,8 +22,8 @@ export function isConflict(error: unknown): error is BackendError {
 }
 
 /**
- * What the SDK failed with, in the host's terms. Errors that are neither answers nor failures of the network are bugs and
- * stay what they are.
+ * What the SDK failed with, in the host's terms. Errors that are neither answers nor failures of the network are bugs
+ * and stay what they are.
  * @param doing what failed: `writing shop/targets/staging.json`
  */
 export function toBackendError(error: unknown, doing: string): unknown {

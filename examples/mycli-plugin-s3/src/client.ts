@@ -4,8 +4,8 @@ import {backendError, failureCode, statusOf} from './backend-error.js';
 import type {S3Context} from './options.js';
 
 /**
- * Makes a client of the SDK: endpoint, region and credentials come from the options or from where the SDK looks for them
- * (environment, profile, instance), retries are the host's. Every request ends with `signal`.
+ * Makes a client of the SDK: endpoint, region and credentials come from the options or from where the SDK looks for
+ * them (environment, profile, instance), retries are the host's. Every request ends with `signal`.
  * @throws BackendError `ERR_OPTION_INVALID` when no region is known.
  */
 export async function createClient(context: S3Context, signal: AbortSignal): Promise<S3Client> {
@@ -36,9 +36,9 @@ export async function createClient(context: S3Context, signal: AbortSignal): Pro
 const graceMs = 250;
 
 /**
- * Ends the requests of a client with a signal, for those of lib-storage know none. Reads and parts end at once. Any other
- * write is given a moment to be answered: a store may carry it out after it was cut off, and after what it made has
- * been cleaned up.
+ * Ends the requests of a client with a signal, for those of lib-storage know none. Reads and parts end at once. Any
+ * other write is given a moment to be answered: a store may carry it out after it was cut off, and after what it made
+ * has been cleaned up.
  */
 function endRequestsWith(signal: AbortSignal, client: S3Client): void {
   const handler = client.config.requestHandler;
@@ -59,9 +59,9 @@ function endRequestsWith(signal: AbortSignal, client: S3Client): void {
 }
 
 /**
- * The SDK's retries by the host's rules: it says how long to wait, and the wait ends with the signal. A store limits the
- * rate with 503 SlowDown where others answer 429; failures of the connection and of the server are retried too, for every
- * request here may be sent twice.
+ * The SDK's retries by the host's rules: it says how long to wait, and the wait ends with the signal. A store limits
+ * the rate with 503 SlowDown where others answer 429; failures of the connection and of the server are retried too, for
+ * every request here may be sent twice.
  */
 function createRetryStrategy({waitToRetry}: S3Context): RetryStrategyV2 {
   return {

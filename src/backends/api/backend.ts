@@ -160,7 +160,9 @@ function isSegment(text: string): boolean {
   return text !== '' && text.length <= 256 && !/^\.{1,2}$|[\p{Cc}\p{Cs}]/u.test(text);
 }
 
-/** @throws RuntimeCliError `ERR_RESPONSE_INVALID` when the server says something else than where a deployment stands. */
+/**
+ * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when the server says something else than where a deployment stands.
+ */
 function statusOf(answer: Answer): DeploymentStatus {
   const status = listedStatus(answer);
   if (status !== 'unknown') return status;

@@ -195,7 +195,9 @@ const statusWords = new Map<unknown, DeploymentStatus>([
   ['Failed', 'failed'],
 ]);
 
-/** @throws RuntimeCliError `ERR_RESPONSE_INVALID` when the server says something else than where a deployment stands. */
+/**
+ * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when the server says something else than where a deployment stands.
+ */
 function statusOf(row: Answer): DeploymentStatus {
   const status = listedStatus(row);
   if (status !== 'unknown') return status;

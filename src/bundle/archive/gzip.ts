@@ -25,10 +25,10 @@ interface Job {
 }
 
 /**
- * Compresses blocks into one gzip member: cuts them into runs that compress and runs that do not, and compresses several
- * at a time on libuv's threads. Each has the end of what is before it as its dictionary and ends at a byte, so that the bytes
- * depend neither on the number of threads nor on their order. What does not compress is stored as it is: to try would take
- * most of the time of a build that is full of fonts and photographs.
+ * Compresses blocks into one gzip member: cuts them into runs that compress and runs that do not, and compresses
+ * several at a time on libuv's threads. Each has the end of what is before it as its dictionary and ends at a byte, so
+ * that the bytes depend neither on the number of threads nor on their order. What does not compress is stored as it is:
+ * to try would take most of the time of a build that is full of fonts and photographs.
  * @param blocks Of one size, best 1 MiB; only the last may be shorter.
  * @param level 0 (none) to 9 (most).
  * @param free Given each block when it is not needed here any more, but for the last.
@@ -92,7 +92,8 @@ function store(bytes: Buffer): readonly Buffer[] {
 }
 
 /**
- * Pieces that share their memory, one as a rule. With the most memory that zlib takes, 400 KiB a run: a tenth less CPU, for up to
+ * Pieces that share their memory, one as a rule. With the most memory that zlib takes, 400 KiB a run: a tenth less CPU,
+ * for up to
  * 0.1 % more bytes.
  */
 function deflate(bytes: Buffer, dictionary: Buffer | undefined, level: number): Promise<readonly Buffer[]> {
@@ -141,7 +142,10 @@ const samples = Math.ceil(pieceBytes / sampleStep);
 const leastNoiseBytes = 4 * pieceBytes;
 /** Two bytes of noise are equal once in 256 times. Where it is 9 % more often, the best code for bytes saves 0.8 %. */
 const mostEqualPairs = samples + (samples * (samples - 1) * 1.09) / 256;
-/** The 4 bytes after a byte that has these bits clear are remembered: one place in 32, wherever the same bytes stand again. */
+/**
+ * The 4 bytes after a byte that has these bits clear are remembered: one place in 32, wherever the same bytes stand
+ * again.
+ */
 const placeMask = 31;
 /** There is room for as many places as noise has in 32 KiB, which is how far a compressor looks back. */
 const placeBits = 10;
@@ -149,8 +153,8 @@ const placeBits = 10;
 const leastRepeats = 4;
 
 /**
- * Finds what hardly compresses, in a tenth of the time that a compressor takes: by how often two bytes are equal, and by whether
- * sequences come again. In doubt it is no noise. The answer depends on the bytes alone.
+ * Finds what hardly compresses, in a tenth of the time that a compressor takes: by how often two bytes are equal, and
+ * by whether sequences come again. In doubt it is no noise. The answer depends on the bytes alone.
  */
 export class IncompressibleDetector {
   readonly #counts = new Uint32Array(256);

@@ -13,8 +13,8 @@ export function lend<Bundle extends object>(bundle: Bundle, read: StreamedBundle
 }
 
 /**
- * Reads a bundle into the same memory again and again: a chunk is good until the next is asked for. Fresh memory would be
- * work for the garbage collector. Nothing for what is no bundle, or a copy of one.
+ * Reads a bundle into the same memory again and again: a chunk is good until the next is asked for. Fresh memory would
+ * be work for the garbage collector. Nothing for what is no bundle, or a copy of one.
  */
 export function readLent(source: Lender): AsyncIterable<Uint8Array> | undefined {
   return source[lender]?.();
@@ -23,7 +23,10 @@ export function readLent(source: Lender): AsyncIterable<Uint8Array> | undefined 
 /** Bytes that are read at once, at most. */
 export const slabBytes = 1024 * 1024;
 
-/** Memory that files are read into. It is used again when its bytes were copied: fresh buffers are work for the garbage collector. */
+/**
+ * Memory that files are read into. It is used again when its bytes were copied: fresh buffers are work for the garbage
+ * collector.
+ */
 export class ReadMemory {
   readonly #free: Buffer[] = [];
   /** Of each slab, the bytes that somebody may still look at. */
@@ -56,7 +59,8 @@ export class ReadMemory {
 }
 
 /**
- * Makes a function that takes memory whose last bytes were given to `destination`, and hands it on when they are written.
+ * Makes a function that takes memory whose last bytes were given to `destination`, and hands it on when they are
+ * written.
  * @param given Bytes that `destination` was given so far.
  */
 export function freeWhenWritten(
@@ -75,7 +79,10 @@ export function freeWhenWritten(
   };
 }
 
-/** Bytes that wait to be copied: of small files, more are thousands of objects, which the garbage collector takes for long-lived. */
+/**
+ * Bytes that wait to be copied: of small files, more are thousands of objects, which the garbage collector takes for
+ * long-lived.
+ */
 const queuedBytes = 16 * 1024;
 
 /** Cuts a stream of bytes into blocks of one size; only the last one may be shorter. */
@@ -98,7 +105,10 @@ export class BlockStream extends Transform {
     this.#block = Buffer.allocUnsafe(size);
   }
 
-  /** Takes back a block that nobody looks at any more, to be filled again: fresh ones are work for the garbage collector. */
+  /**
+   * Takes back a block that nobody looks at any more, to be filled again: fresh ones are work for the garbage
+   * collector.
+   */
   recycle(block: Buffer): void {
     if (block.length === this.#size) this.#free.push(block);
   }

@@ -73,8 +73,8 @@ async function* handOn(blocks: AsyncIterable<Buffer>, free?: (block: Buffer) => 
 }
 
 /**
- * Begins to write the tar of a bundle into `blocks`, which fails with the error of `packBundle`. `written` never rejects: it
- * resolves when no file is read any more.
+ * Begins to write the tar of a bundle into `blocks`, which fails with the error of `packBundle`. `written` never
+ * rejects: it resolves when no file is read any more.
  */
 export function startTar(
   plan: BundlePlan,

@@ -74,7 +74,8 @@ export async function openFile(file: PlannedFile): Promise<OpenFile> {
 }
 
 /**
- * Reads exactly as many bytes as were planned, then verifies that there are no more and that nobody has written to the file.
+ * Reads exactly as many bytes as were planned, then verifies that there are no more and that nobody has written to the
+ * file.
  * @throws RuntimeCliError `ERR_FILE_CHANGED` when there are fewer or more, or it was written to.
  */
 export async function* readChunks(
@@ -106,8 +107,8 @@ function verifyStats(file: PlannedFile, stats: Stats): void {
 }
 
 /**
- * Bytes that were read while somebody wrote are of no version of the file. A tool may set the time of modification back, but not
- * that of the change, which a file that takes its place by a rename changes too.
+ * Bytes that were read while somebody wrote are of no version of the file. A tool may set the time of modification
+ * back, but not that of the change, which a file that takes its place by a rename changes too.
  */
 function verifyUntouched(file: PlannedFile, before: Stats, after: Stats): void {
   verifySize(file, after.size);

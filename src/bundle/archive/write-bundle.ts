@@ -27,7 +27,8 @@ interface WriteBundleOptions extends PackOptions {
 }
 
 /**
- * Packs a bundle into a file, which is complete or not there, whatever happens. Its manifest is never that of another archive.
+ * Packs a bundle into a file, which is complete or not there, whatever happens. Its manifest is never that of another
+ * archive.
  * @throws RuntimeCliError as `packBundle`; `ERR_OUTPUT` when the file cannot be written; `signal.reason` when aborted.
  */
 export async function writeBundle(plan: BundlePlan, options: WriteBundleOptions): Promise<Bundle> {
@@ -52,8 +53,8 @@ export async function writeBundle(plan: BundlePlan, options: WriteBundleOptions)
 }
 
 /**
- * Places an archive and its manifest when both are complete. A process that is killed in between leaves an archive without
- * a manifest, the old one or the new one.
+ * Places an archive and its manifest when both are complete. A process that is killed in between leaves an archive
+ * without a manifest, the old one or the new one.
  */
 async function placeWithManifest(
   archive: StagedFile<unknown>,
@@ -106,8 +107,8 @@ export async function streamBundle(plan: BundlePlan): Promise<BundleStream> {
 
 /**
  * The tar of a bundle, piece by piece. `onEnd` is called when it was read to its end.
- * @param chunks `kept`: the reader may keep them, they are memory of its own. `lent`: they are good until the next is asked
- * for.
+ * @param chunks `kept`: the reader may keep them, they are memory of its own. `lent`: they are good until the next is
+ * asked for.
  */
 async function* readTar(
   plan: BundlePlan,
@@ -145,8 +146,8 @@ const entryStart = /^(?:[^/\0]+\/bld\/|PaxHeader\0)/;
 const headBytes = 512;
 
 /**
- * Verifies that an archive and its manifest replace nothing but an archive and a manifest of ours. What a file is, is told by how it
- * begins, not by its name; an empty one is nobody's.
+ * Verifies that an archive and its manifest replace nothing but an archive and a manifest of ours. What a file is, is
+ * told by how it begins, not by its name; an empty one is nobody's.
  * @throws RuntimeCliError `ERR_OUTPUT` naming the file.
  */
 export async function verifyReplaceable(path: string): Promise<void> {

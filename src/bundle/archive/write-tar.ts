@@ -23,8 +23,8 @@ const queuedBytes = 16 * 1024;
 const entriesAhead = 16;
 
 /**
- * Writes a tar of `entries` into `destination`, which ends with it. Never rejects: what fails destroys `destination` with
- * the error. Ends early when something else has destroyed it.
+ * Writes a tar of `entries` into `destination`, which ends with it. Never rejects: what fails destroys `destination`
+ * with the error. Ends early when something else has destroyed it.
  *
  * The archive library throws out of reach when an entry has not the size that it was promised, and when it is destroyed
  * with entries waiting. So it is handed what was read and counted before, and left to the garbage collector on failure.

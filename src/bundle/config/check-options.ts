@@ -19,8 +19,8 @@ export interface BundleContentOptions {
   /** Glob patterns of files shared between server and client, verbatim in v2 (V2-1). @default see V2-3 */
   readonly ssrShared?: readonly string[] | undefined;
   /**
-   * Bundles a static site: no file is server-only, every file is shared, whatever configuration files say, and `matchMode`
-   * defaults to `ignore_missing`. @default false
+   * Bundles a static site: no file is server-only, every file is shared, whatever configuration files say, and
+   * `matchMode` defaults to `ignore_missing`. @default false
    */
   readonly static?: boolean | undefined;
   /** Merged over the defaults and over what configuration files say (V2-2). */
@@ -36,7 +36,8 @@ export interface BundleContentOptions {
   /** Patterns, in the syntax of gitignore, of files to leave out, beside those of `.bundleignore`. */
   readonly ignore?: readonly string[] | undefined;
   /**
-   * Takes files whose names say that they hold secrets (`.env*`, `.npmrc`, private keys) although they are not server-only.
+   * Takes files whose names say that they hold secrets (`.env*`, `.npmrc`, private keys) although they are not
+   * server-only.
    * @default false: they are an error
    */
   readonly allowSensitiveFiles?: boolean | undefined;

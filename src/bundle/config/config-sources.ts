@@ -41,8 +41,8 @@ async function readDiskConfig(path: string, cwd: string): Promise<ConfigSource |
 }
 
 /**
- * Executes the project's `config.server.ts`, `.js` or `.mjs`, then the build's compiled `config.server.js`, as far as they
- * are there and `isComplete` says that something is still missing.
+ * Executes the project's `config.server.ts`, `.js` or `.mjs`, then the build's compiled `config.server.js`, as far as
+ * they are there and `isComplete` says that something is still missing.
  * @throws RuntimeCliError `ERR_CONFIG_INVALID` naming file and field.
  */
 async function readServerConfigs(

@@ -14,8 +14,9 @@ function sortedKeys(_key: string, value: unknown): unknown {
 }
 
 /**
- * Where a value holds something that JSON cannot carry (a function, a symbol, a bigint, NaN, a circle), as a path such as
- * `a.b[0]`; nothing when it holds only what JSON can. Keys that are undefined are left out of JSON and are no problem.
+ * Where a value holds something that JSON cannot carry (a function, a symbol, a bigint, NaN, a circle), as a path such
+ * as `a.b[0]`; nothing when it holds only what JSON can. Keys that are undefined are left out of JSON and are no
+ * problem.
  */
 function notJson(value: unknown, path: string, parents: readonly unknown[] = []): string | undefined {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined;

@@ -44,8 +44,9 @@ const gitVariables = new Set([
 ]);
 
 /**
- * The message of a bundle that was given none: `<branch>: <short commit>` of the git work tree at `directory`, the commit
- * alone when no branch is checked out, with ` (modified)` when tracked files have uncommitted changes, else `Bundle <ISO time>`.
+ * The message of a bundle that was given none: `<branch>: <short commit>` of the git work tree at `directory`, the
+ * commit alone when no branch is checked out, with ` (modified)` when tracked files have uncommitted changes, else
+ * `Bundle <ISO time>`.
  */
 export async function defaultMessage(
   directory: string,
@@ -68,7 +69,8 @@ async function git(
   // Windows writes some of the names with small letters.
   const needed = Object.fromEntries(Object.entries(env).filter(([name]) => gitVariables.has(name.toUpperCase())));
   try {
-    // `-C`, not `cwd`: Windows would look for a git.exe there. A look changes nothing, and starts no program of the repository.
+    // `-C`, not `cwd`: Windows would look for a git.exe there. A look changes nothing, and starts no program of the
+    // repository.
     const fixed = ['-C', directory, '--no-optional-locks', '-c', 'core.fsmonitor=false'];
     const {stdout} = await promisify(execFile)('git', [...fixed, ...args], {env: needed, timeout: gitTimeoutMs});
     return stdout.trim() || undefined;

@@ -4,7 +4,9 @@ import type {BundleConfig, BundleV2Metadata} from '../types.js';
 
 /** Source of a setting's value. */
 export interface SettingSource {
-  /** `ssrOnly`, `ssrShared`, `ssrParameters`, `bundleMetadata.dependencies`, `bundleMetadata.ccOverrides` or `message`. */
+  /**
+   * `ssrOnly`, `ssrShared`, `ssrParameters`, `bundleMetadata.dependencies`, `bundleMetadata.ccOverrides` or `message`.
+   */
   readonly setting: string;
   /** `option`, `default`, `static`, `git`, `time` or a file. Merged values have several, highest precedence first. */
   readonly from: string;

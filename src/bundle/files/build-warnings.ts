@@ -108,7 +108,8 @@ async function readMobifySettings(projectDirectory: string): Promise<readonly st
 
 /**
  * Verifies that the bundle has its server-only files. A rule that takes away all that an ssrOnly pattern matches (for a
- * pattern that is a plain path: the file) hits an entry point; files of a pattern that others of it survive do not count.
+ * pattern that is a plain path: the file) hits an entry point; files of a pattern that others of it survive do not
+ * count.
  * @throws RuntimeCliError `ERR_IGNORED_ENTRY`; `ERR_SSR_ENTRY_MISSING` when no default of ssrOnly matches.
  */
 export function verifyEntryPoints({config, sources}: ResolvedSettings, {files, ignored}: Scan): void {

@@ -12,7 +12,10 @@ interface View {
   readonly before: 'nothing' | 'slash' | 'word' | 'other';
 }
 
-/** A place in a pattern. It is reached at a position when what follows it in the pattern matches what follows the position. */
+/**
+ * A place in a pattern. It is reached at a position when what follows it in the pattern matches what follows the
+ * position.
+ */
 class State {
   /** States that need nothing but their condition to be where this one is. */
   readonly shortcuts: State[] = [];
@@ -54,9 +57,9 @@ const dot = 0x2e;
 const kinds = ['nothing', 'slash', 'word', 'other'] as const;
 
 /**
- * A glob pattern as an automaton. picomatch says what the pattern means, as a regular expression; that is never run, for it
- * can take exponential time, but followed in all its ways at once, from the end of a path to its beginning: a time linear in
- * both. From the end, because what is ahead is known then when a lookahead asks.
+ * A glob pattern as an automaton. picomatch says what the pattern means, as a regular expression; that is never run,
+ * for it can take exponential time, but followed in all its ways at once, from the end of a path to its beginning: a
+ * time linear in both. From the end, because what is ahead is known then when a lookahead asks.
  *
  * One thing is added: no wildcard matches the dot that a name begins with. In picomatch `!(a)`, `[^a]` and `{a,*}` do.
  */

@@ -24,8 +24,8 @@ const maxList = {patterns: 1000, characters: 32_768} as const;
 /** What a pattern that is only a name may be made of. */
 const plainName = /^[\w-][\w /-]*(?:\.[\w /-]+)*$/;
 /**
- * Steps that matching a list may take: one for each character of each path and each pattern, as far as it has to be looked
- * at, and some for what was not met before. 200,000 paths of 60 characters and 20 patterns stay below.
+ * Steps that matching a list may take: one for each character of each path and each pattern, as far as it has to be
+ * looked at, and some for what was not met before. 200,000 paths of 60 characters and 20 patterns stay below.
  */
 const maxSteps = 300_000_000;
 /** Steps that one path may take: nothing else runs meanwhile. */
@@ -38,12 +38,13 @@ export interface PatternLists {
 }
 
 /**
- * Compiles glob patterns: picomatch rules, no wildcard matches the dot of a dotfile, case counts, `/` on every platform. A
- * pattern that begins with `!` excludes what it matches, wherever it stands among the others; `!(a|b)` is an extglob.
+ * Compiles glob patterns: picomatch rules, no wildcard matches the dot of a dotfile, case counts, `/` on every
+ * platform. A pattern that begins with `!` excludes what it matches, wherever it stands among the others; `!(a|b)` is
+ * an extglob.
  *
  * The time it takes is linear in the patterns and in the paths, and limited, whoever wrote them.
- * @throws RuntimeCliError `ERR_PATTERN_INVALID`, here or when paths are matched, for patterns that cannot be used or take
- * too long.
+ * @throws RuntimeCliError `ERR_PATTERN_INVALID`, here or when paths are matched, for patterns that cannot be used or
+ * take too long.
  */
 export function compilePatterns(patterns: readonly string[]): CompiledPatterns {
   return compileWithin(new Budget(), patterns);
@@ -67,7 +68,9 @@ export function matchPatterns(patterns: readonly string[], paths: readonly strin
   return paths.filter((path) => compiled.matches(path));
 }
 
-/** The patterns that match none of `paths`, each looked at alone. An exclusion that excludes nothing is none of them. */
+/**
+ * The patterns that match none of `paths`, each looked at alone. An exclusion that excludes nothing is none of them.
+ */
 export function unmatchedPatterns(patterns: readonly string[], paths: readonly string[]): string[] {
   const given = patterns.filter((pattern) => !isExclusion(pattern));
   const budget = new Budget();
@@ -82,8 +85,8 @@ export function unmatchedPatterns(patterns: readonly string[], paths: readonly s
 }
 
 /**
- * How many of `paths` each pattern matches by itself; an exclusion, how many it excludes. Signals and requests get their
- * turn meanwhile.
+ * How many of `paths` each pattern matches by itself; an exclusion, how many it excludes. Signals and requests get
+ * their turn meanwhile.
  * @throws RuntimeCliError `ERR_PATTERN_INVALID` for patterns that take too long; `signal.reason` when aborted.
  */
 export function countMatches(
@@ -111,8 +114,8 @@ export function countMatches(
 }
 
 /**
- * Marks each file with whether the patterns of ssrOnly and ssrShared match it. They are not copied: a build may have 100,000,
- * and nothing else in memory is as large. Signals and requests get their turn meanwhile.
+ * Marks each file with whether the patterns of ssrOnly and ssrShared match it. They are not copied: a build may have
+ * 100,000, and nothing else in memory is as large. Signals and requests get their turn meanwhile.
  * @throws RuntimeCliError `ERR_PATTERN_INVALID` for patterns that take too long; `signal.reason` when aborted.
  */
 export function markFiles(
@@ -228,7 +231,8 @@ const turnMilliseconds = 20;
 export type Turnwise<Result> = Generator<undefined, Result, undefined>;
 
 /**
- * Does long work over what somebody else wrote a little at a time: all else that waits for the one thread is served between.
+ * Does long work over what somebody else wrote a little at a time: all else that waits for the one thread is served
+ * between.
  * @throws `signal.reason` when aborted, and what the work throws.
  */
 export async function inTurns<Result>(work: Turnwise<Result>, signal?: AbortSignal): Promise<Result> {

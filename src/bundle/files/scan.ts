@@ -34,7 +34,8 @@ interface Findings {
 const listed = 10;
 
 /**
- * Lists the build directory: dotfiles too, `.git` not, links as links. Directories without files are not part of a bundle.
+ * Lists the build directory: dotfiles too, `.git` not, links as links. Directories without files are not part of a
+ * bundle.
  * @throws RuntimeCliError `ERR_BUILD_DIRECTORY` when it is empty; `ERR_FILE_UNSUPPORTED` that
  * names everything an archive cannot hold; `signal.reason` when aborted.
  */
@@ -225,8 +226,9 @@ type LinkDestination = 'inside' | 'outside' | 'nowhere';
 const maxHops = 40;
 
 /**
- * Follows a link by name, step by step as the file system would, through the other links of the build. A way that leaves
- * the build directory in any of its steps leads outside, even when it comes back: unpacked elsewhere it would not.
+ * Follows a link by name, step by step as the file system would, through the other links of the build. A way that
+ * leaves the build directory in any of its steps leads outside, even when it comes back: unpacked elsewhere it would
+ * not.
  * @param path The link, relative to the build directory.
  * @param links Targets of all links of the build, by their paths.
  * @param exists Whether a file or a directory of the build is at a path; '' is the build directory.

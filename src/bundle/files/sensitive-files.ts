@@ -38,9 +38,10 @@ export function secretWarnings(paths: readonly string[]): string[] {
 }
 
 /**
- * Refuses a build, or a prebuilt archive, whose files would show secrets to the world, by links of harmless names too. What
- * only the server reads is a warning.
- * @param options.buildDirectory Where the files are; nothing for an archive, whose certificates cannot be told from keys.
+ * Refuses a build, or a prebuilt archive, whose files would show secrets to the world, by links of harmless names too.
+ * What only the server reads is a warning.
+ * @param options.buildDirectory Where the files are; nothing for an archive, whose certificates cannot be told from
+ * keys.
  * @param options.allowed Whether all of it is only a warning.
  * @throws RuntimeCliError `ERR_SENSITIVE_FILES` that names the files.
  */

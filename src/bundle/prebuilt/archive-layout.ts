@@ -28,7 +28,9 @@ interface LayoutRules {
 /** Bytes or characters of a path, or of what a link says, at most. */
 const maxPathLength = 4096;
 const maxLinkHops = 40;
-/** Characters of the paths that links lead through, at most: those of an archive, and one. What takes more is refused. */
+/**
+ * Characters of the paths that links lead through, at most: those of an archive, and one. What takes more is refused.
+ */
 const maxLinkWork = {all: 200_000_000, one: 10_000_000} as const;
 /** Absolute, or with a separator that is none everywhere. */
 const unsafeTarget = /^\/|^[A-Za-z]:|\\|\0/;
@@ -53,8 +55,8 @@ export function entryPath(name: string): string | undefined {
 
 /**
  * What is wrong with entries as they are to each other: unpacking them must write nothing through a link and nothing
- * outside. Links are followed, part by part and through other links, as a kernel does: a look at their text is not enough.
- * Signals and requests get their turn meanwhile.
+ * outside. Links are followed, part by part and through other links, as a kernel does: a look at their text is not
+ * enough. Signals and requests get their turn meanwhile.
  * @throws `signal.reason` when aborted.
  */
 export function layoutProblem(

@@ -15,8 +15,8 @@ import type {Bundle, BundleConfig} from '../types.js';
 import {asSentence} from '../../errors/sentence.js';
 
 /**
- * What is said about a prebuilt archive. `message` and `matchMode` travel beside it and can be chosen still; `rootDir` and
- * `configPath` say where to look without a manifest; all else is inside the archive and cannot be changed.
+ * What is said about a prebuilt archive. `message` and `matchMode` travel beside it and can be chosen still; `rootDir`
+ * and `configPath` say where to look without a manifest; all else is inside the archive and cannot be changed.
  */
 type OpenBundleOptions = Partial<
   Pick<
@@ -51,8 +51,8 @@ export const v1Prefix = /^[^/]+\/bld\//;
 const v2Only = ['rootDir', 'configPath', 'matchMode'] as const;
 
 /**
- * Opens a prebuilt archive. With a manifest beside it (`FILE.json`) it is verified against that; without one a v2 archive
- * is read from one end to the other.
+ * Opens a prebuilt archive. With a manifest beside it (`FILE.json`) it is verified against that; without one a v2
+ * archive is read from one end to the other.
  * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` when it cannot be read, is damaged, is no bundle or is not what its
  * manifest says; `ERR_OPTION_INVALID` for an option that does not apply to it; `signal.reason` when aborted.
  */

@@ -46,11 +46,11 @@ interface ReadArchiveOptions {
 }
 
 /**
- * Reads an archive from one end to the other: its digests, its entries, and the contents of those by the name of `wanted`.
- * Memory grows with the number of entries, not with their size. Nothing is unpacked; an archive that would be a danger to
- * whoever does it, or that programs read differently, is refused.
- * @throws Error when it cannot be read, is no tar, is damaged, cut off or followed by something, is a bomb, or has entries
- * that lead out of it; `signal.reason` when aborted.
+ * Reads an archive from one end to the other: its digests, its entries, and the contents of those by the name of
+ * `wanted`. Memory grows with the number of entries, not with their size. Nothing is unpacked; an archive that would be
+ * a danger to whoever does it, or that programs read differently, is refused.
+ * @throws Error when it cannot be read, is no tar, is damaged, cut off or followed by something, is a bomb, or has
+ * entries that lead out of it; `signal.reason` when aborted.
  */
 export async function readArchive(path: string, options: ReadArchiveOptions = {}): Promise<ArchiveContents> {
   const {wanted = '', root = '', signal} = options;

@@ -21,8 +21,8 @@ interface Extension {
 }
 
 /**
- * Looks at the bytes of a tar on their way to the library that reads it, and refuses those that programs read differently: what
- * we show of an archive is what it unpacks to elsewhere. It bounds what the library would hold.
+ * Looks at the bytes of a tar on their way to the library that reads it, and refuses those that programs read
+ * differently: what we show of an archive is what it unpacks to elsewhere. It bounds what the library would hold.
  */
 export class TarGuard {
   readonly #header = Buffer.alloc(blockBytes);

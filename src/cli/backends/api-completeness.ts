@@ -43,9 +43,9 @@ interface ApiState {
 }
 
 /**
- * The error of an Api connection of which some settings are given, or their variables are there but empty, and others are
- * missing; nothing when it is complete, unset or not wanted. A pipeline whose secrets are missing must not push to the other
- * service.
+ * The error of an Api connection of which some settings are given, or their variables are there but empty, and others
+ * are missing; nothing when it is complete, unset or not wanted. A pipeline whose secrets are missing must not push to
+ * the other service.
  */
 export function incompleteApi({preference, isSet, env}: ApiState): RuntimeCliError | undefined {
   const missing = missingApiSettings(isSet);
@@ -84,7 +84,9 @@ function label(key: SettingKey): string {
   return definitions[key].label;
 }
 
-/** Where a setting can come from: `--client-id, MYCLI_CLIENT_ID, api.clientId in the config file, or mycli auth:login`. */
+/**
+ * Where a setting can come from: `--client-id, MYCLI_CLIENT_ID, api.clientId in the config file, or mycli auth:login`.
+ */
 function sourcesOf(key: SettingKey): string {
   const {flag, config} = definitions[key];
   const sources = [

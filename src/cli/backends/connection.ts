@@ -130,7 +130,8 @@ const variable = 'MYCLI_TRUSTED_ORIGINS';
 
 /**
  * Refuses to send credentials to an origin that `MYCLI_TRUSTED_ORIGINS` (separated by commas or spaces) does not list:
- * a pull request's configuration file cannot send a CI system's keys away. Without the variable every origin is trusted.
+ * a pull request's configuration file cannot send a CI system's keys away. Without the variable every origin is
+ * trusted.
  * @param name what named the origin: a flag, a variable or a file.
  * @throws RuntimeCliError `ERR_ORIGIN_UNTRUSTED`; `ERR_ORIGIN_INVALID` for a list that cannot be read.
  */

@@ -29,9 +29,10 @@ interface ReachedBackends {
 }
 
 /**
- * Prepares what commands need to reach a backend: the connections that the settings allow, and the backends of plugins when
- * one of them is wanted. Nothing is sent.
- * @throws RuntimeCliError `ERR_CREDENTIALS_MISSING` for half an Api connection, `ERR_ORIGIN_INVALID`, `ERR_ORIGIN_UNTRUSTED`.
+ * Prepares what commands need to reach a backend: the connections that the settings allow, and the backends of plugins
+ * when one of them is wanted. Nothing is sent.
+ * @throws RuntimeCliError `ERR_CREDENTIALS_MISSING` for half an Api connection, `ERR_ORIGIN_INVALID`,
+ * `ERR_ORIGIN_UNTRUSTED`.
  */
 export async function reachBackends({context, settings, config, flags}: BackendReach): Promise<ReachedBackends> {
   const incomplete = incompleteApi({
@@ -59,9 +60,9 @@ interface BackendLoading {
 }
 
 /**
- * The backends to choose from when the one that is wanted comes from a plugin. Nothing when it is built in: then no code
- * of plugins is loaded. Failures of plugins are warnings, unless the wanted backend is missing: then they are part of
- * the error.
+ * The backends to choose from when the one that is wanted comes from a plugin. Nothing when it is built in: then no
+ * code of plugins is loaded. Failures of plugins are warnings, unless the wanted backend is missing: then they are part
+ * of the error.
  */
 export async function loadWantedBackends(loading: BackendLoading): Promise<BackendRegistry | undefined> {
   const wanted = loading.settings.runtimeBackend.value;

@@ -57,8 +57,8 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
 type AnyFlag = Interfaces.FlagInput[string];
 
 // oclif would fill in environment variables, which hides where a value comes from and leaves lists unsplit, and take
-// what waits on stdin, perhaps a secret, for a missing argument. The value of a setting is judged where it is resolved, by
-// one schema for all of its sources.
+// what waits on stdin, perhaps a secret, for a missing argument. The value of a setting is judged where it is resolved,
+// by one schema for all of its sources.
 function commandLineOnly({flags, baseFlags, args, strict}: typeof Command) {
   const given = Object.entries<AnyFlag>({...baseFlags, ...flags});
   return {

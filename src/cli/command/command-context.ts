@@ -35,8 +35,8 @@ export interface CommandContext {
   /** oclif's data folder; absolute. */
   readonly dataDirectory: string;
   /**
-   * Finds and reads the configuration file, which may be code, and resolves every setting. `stored: false` leaves stored
-   * credentials out, for the commands that manage them.
+   * Finds and reads the configuration file, which may be code, and resolves every setting. `stored: false` leaves
+   * stored credentials out, for the commands that manage them.
    * @throws RuntimeCliError of usage or input.
    */
   loadSettings(options?: {readonly stored?: boolean}): Promise<Settings>;

@@ -29,8 +29,8 @@ function optionProperties(key: SettingKey) {
   };
 }
 
-// Flags carry `env` so that help and the manifest name it. oclif never reads it (base-command.ts): it would hide where a
-// value comes from, and would not split lists.
+// Flags carry `env` so that help and the manifest name it. oclif never reads it (base-command.ts): it would hide where
+// a value comes from, and would not split lists.
 function properties(key: SettingKey) {
   const {flag, set} = definitions[key];
   const env = variableOf(key);

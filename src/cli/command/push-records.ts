@@ -16,8 +16,8 @@ const pushRecord = v.object({
 const parsePushRecord = v.safeParser(pushRecord);
 
 /**
- * Keeps what was pushed last in `pushes/` of a data folder: a file for each place, which its owner alone can read. A push
- * replaces the file of its place at once, so that others at the same time can do no harm.
+ * Keeps what was pushed last in `pushes/` of a data folder: a file for each place, which its owner alone can read. A
+ * push replaces the file of its place at once, so that others at the same time can do no harm.
  */
 export function pushRecordFiles(dataDirectory: string): PushRecords {
   const directory = join(dataDirectory, 'pushes');

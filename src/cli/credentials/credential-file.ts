@@ -77,8 +77,8 @@ export async function readCredentials(file: CredentialFile): Promise<StoredCrede
 }
 
 /**
- * Changes the stored credentials, at once or not at all, while no other process changes them; without any left the file goes.
- * The file is for its owner only, and so is its folder.
+ * Changes the stored credentials, at once or not at all, while no other process changes them; without any left the file
+ * goes. The file is for its owner only, and so is its folder.
  * @throws RuntimeCliError `ERR_OUTPUT`; `ERR_CONFIG_INVALID` as `readCredentials`.
  */
 export async function updateCredentials(

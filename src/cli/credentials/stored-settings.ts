@@ -9,8 +9,8 @@ import {
 } from './credential-file.js';
 
 /**
- * The settings, with stored credentials where nothing stronger names any. Those of an origin are taken as a whole or not
- * at all: a stored user never goes with a key from elsewhere, nor a stored secret to another token endpoint.
+ * The settings, with stored credentials where nothing stronger names any. Those of an origin are taken as a whole or
+ * not at all: a stored user never goes with a key from elsewhere, nor a stored secret to another token endpoint.
  * @throws RuntimeCliError `ERR_CONFIG_INVALID` when the file of credentials is damaged.
  */
 export async function withStoredCredentials(settings: Settings, file: CredentialFile): Promise<Settings> {

@@ -99,8 +99,8 @@ interface MissingCommand {
 }
 
 /**
- * The error for a command that there is not, with the nearest one. oclif passes it on from hooks, whatever hooks of plugins
- * come to: only errors that say how to exit are.
+ * The error for a command that there is not, with the nearest one. oclif passes it on from hooks, whatever hooks of
+ * plugins come to: only errors that say how to exit are.
  */
 export function noSuchCommand({typed, id = typed, known, see}: MissingCommand): RuntimeCliError {
   const meant = nearest(id, known);

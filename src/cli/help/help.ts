@@ -6,7 +6,10 @@ import {helpPages, type HelpPage} from './pages.js';
 
 type Render = (text: string) => string;
 
-/** oclif compiles every line of help as a template, a hundred of them for one command. Most are plain, or name two things. */
+/**
+ * oclif compiles every line of help as a template, a hundred of them for one command. Most are plain, or name two
+ * things.
+ */
 function renderTemplates(render: Render, known: readonly (readonly [name: string, value: string])[]): Render {
   const names = new Map(known);
   return (template) => {

@@ -190,7 +190,9 @@ export class Output implements Logger {
     if (!this.quiet) this.#write(this.stream, this.clean(line));
   }
 
-  /** A warning, in one line: a server's must not look like several. The same text is said once; the document has it too. */
+  /**
+   * A warning, in one line: a server's must not look like several. The same text is said once; the document has it too.
+   */
   warn(message: string): void {
     const text = oneLineOf(this.clean(message));
     if (this.#warnings.has(text)) return;

@@ -22,8 +22,8 @@ export function escapeControls(json: string): string {
 }
 
 /**
- * A line that the runner of GitHub Actions shows as an annotation. Whatever the message holds, it stays one command: line
- * breaks are escaped as the runner asks for.
+ * A line that the runner of GitHub Actions shows as an annotation. Whatever the message holds, it stays one command:
+ * line breaks are escaped as the runner asks for.
  */
 export function annotation(kind: 'error' | 'warning', message: string): string {
   const data = withoutOldCommands(message).replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
@@ -31,8 +31,8 @@ export function annotation(kind: 'error' | 'warning', message: string): string {
 }
 
 /**
- * Text that the runner takes for no command. It reads every line of both streams: `::name::` at the start of a line and,
- * of old, `##[name]` anywhere.
+ * Text that the runner takes for no command. It reads every line of both streams: `::name::` at the start of a line
+ * and, of old, `##[name]` anywhere.
  */
 export function withoutCommands(text: string): string {
   return withoutOldCommands(text).replaceAll(/^(\s*):(?=:)/gm, '$1: ');

@@ -24,10 +24,11 @@ interface StepOutputOptions {
 }
 
 /**
- * Runs a command and tells the CI system what it came to, failed or not: `$GITHUB_OUTPUT`, `$GITHUB_STEP_SUMMARY` and the
- * file of `--output-env`. That file is emptied first: what stands in it is of this run. One that
+ * Runs a command and tells the CI system what it came to, failed or not: `$GITHUB_OUTPUT`, `$GITHUB_STEP_SUMMARY` and
+ * the file of `--output-env`. That file is emptied first: what stands in it is of this run. One that
  * holds something else is left alone.
- * @throws RuntimeCliError `ERR_OUTPUT`, before anything is done, when that file cannot be written; else what `act` throws.
+ * @throws RuntimeCliError `ERR_OUTPUT`, before anything is done, when that file cannot be written; else what `act`
+ * throws.
  */
 export async function withStepOutputs<Document extends JsonDocument>(
   context: StepOutputContext,
@@ -214,8 +215,8 @@ function dotenvLines(entries: readonly (readonly [name: string, value: string])[
 }
 
 /**
- * A table for `$GITHUB_STEP_SUMMARY`, one row for each pair. It is HTML: no Markdown is read inside, and no text gets out
- * of its cell.
+ * A table for `$GITHUB_STEP_SUMMARY`, one row for each pair. It is HTML: no Markdown is read inside, and no text gets
+ * out of its cell.
  */
 function summaryTable(title: string, rows: readonly (readonly [name: string, value: string])[]): string {
   const cells = rows.map(

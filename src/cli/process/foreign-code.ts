@@ -9,8 +9,8 @@ import {isRecord} from '../../errors/json.js';
 const frame = /(?:\(|at (?:async )?)((?:file:\/\/|\/|[A-Za-z]:\\).+?):\d+(?::\d+)?\)?$/;
 
 /**
- * The plugin whose code is on a stack, the innermost: a package that says what it is to oclif. Nothing when all is ours, the
- * user's or unknown.
+ * The plugin whose code is on a stack, the innermost: a package that says what it is to oclif. Nothing when all is
+ * ours, the user's or unknown.
  * @param stack of an error
  */
 export function pluginOnStack(stack: string | undefined): string | undefined {
@@ -73,8 +73,8 @@ interface StdoutClaim {
 }
 
 /**
- * Sends what code writes to descriptor 1, or lets a child process write there, to stderr while stdout carries data. Writing
- * to `process.stdout` is the output's own matter. Code that means to get past it can: this is for the careless.
+ * Sends what code writes to descriptor 1, or lets a child process write there, to stderr while stdout carries data.
+ * Writing to `process.stdout` is the output's own matter. Code that means to get past it can: this is for the careless.
  */
 export function guardDescriptor(claim: StdoutClaim): void {
   const writers = ['write', 'writeSync', 'writev', 'writevSync'];

@@ -40,8 +40,8 @@ interface ForeignCommand {
 }
 
 /**
- * Leaves stdout to commands that are not ours, which print on it what they like. Brings their errors, which oclif's base
- * class would print as JSON of its own with exit code 1, to run.ts like all others. Ours do not get there.
+ * Leaves stdout to commands that are not ours, which print on it what they like. Brings their errors, which oclif's
+ * base class would print as JSON of its own with exit code 1, to run.ts like all others. Ours do not get there.
  */
 export const prerun: Hook.Prerun = ({Command}) => {
   const session = sessions.getStore();
@@ -77,9 +77,9 @@ type Hooks = Interfaces.Hooks;
 type Outcome<T extends keyof Hooks> = Interfaces.Hook.Result<Hooks[T]['return']>;
 
 /**
- * Keeps hooks of plugins from changing what becomes of our commands. What fails in one is a warning that names the plugin, after
- * our command as well as before; only an error that a hook asks to end the command with, before it, does. Which command
- * was not found is ours to say.
+ * Keeps hooks of plugins from changing what becomes of our commands. What fails in one is a warning that names the
+ * plugin, after our command as well as before; only an error that a hook asks to end the command with, before it, does.
+ * Which command was not found is ours to say.
  */
 export function guardHooks(session: Session): void {
   const {runHook} = Config.prototype;

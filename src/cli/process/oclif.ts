@@ -1,6 +1,6 @@
 /**
- * All that we run of oclif. `@oclif/core` itself also loads semver, for one check of the version of node that bin/run.js
- * has done.
+ * All that we run of oclif. `@oclif/core` itself also loads semver, for one check of the version of node that
+ * bin/run.js has done.
  */
 export * as Args from '@oclif/core/args';
 export {Command} from '@oclif/core/command';

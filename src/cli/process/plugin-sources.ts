@@ -16,9 +16,9 @@ interface PluginSources {
 const pluginNames = ['mycli-plugin-*', '@*/mycli-plugin-*'];
 
 /**
- * The plugins of a run: those of the user, and those that a package has among its dependencies together with mycli, so that
- * `npm install mycli mycli-plugin-acme` in a project is enough. None with `MYCLI_SKIP_PLUGINS=1`. Nothing is looked for, not
- * even oclif's own ones, to show the help of one of our commands: it is in our manifest.
+ * The plugins of a run: those of the user, and those that a package has among its dependencies together with mycli, so
+ * that `npm install mycli mycli-plugin-acme` in a project is enough. None with `MYCLI_SKIP_PLUGINS=1`. Nothing is
+ * looked for, not even oclif's own ones, to show the help of one of our commands: it is in our manifest.
  * @param root The folder of our package.
  * @param args What the user typed after `mycli`.
  */

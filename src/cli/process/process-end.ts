@@ -55,7 +55,8 @@ function isBrokenPipe(error: unknown): boolean {
 }
 
 /**
- * Has the last word on what the process exits with, past `process.exit` and `process.exitCode` of whatever code is loaded.
+ * Has the last word on what the process exits with, past `process.exit` and `process.exitCode` of whatever code is
+ * loaded.
  * @param onForeignExit called when something else ends the process: the exit code to end with, nothing to let it be
  * @returns what ends the process
  */

@@ -54,7 +54,8 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
 }
 
 async function runCommand({argv, env}: NodeJS.Process, root: string): Promise<void> {
-  // A linked plugin is what its package.json points to; oclif would look for its TypeScript, and warn about not taking it.
+  // A linked plugin is what its package.json points to; oclif would look for its TypeScript, and warn about not taking
+  // it.
   settings.enableAutoTranspile = false;
   const args = argv.slice(2);
   await runOclif(args, {root, logger: silentLogger, ...pluginSources(root, args, env)});
@@ -82,8 +83,8 @@ const silentLogger: SilentLogger = {
 };
 
 /**
- * Ends a run that something has gone wrong in, perhaps after our command had come to its end: then that is what is told.
- * Returns the exit code.
+ * Ends a run that something has gone wrong in, perhaps after our command had come to its end: then that is what is
+ * told. Returns the exit code.
  */
 function conclude(session: Session, error: unknown): number {
   const {ended, output, signal} = session;

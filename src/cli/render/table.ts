@@ -54,8 +54,8 @@ export function renderTable<Row>(
 }
 
 /**
- * Lines of a table: a row of headings, then the rows, their cells aligned to the left and two spaces apart. A cell is one
- * line of plain text, whatever it is made of.
+ * Lines of a table: a row of headings, then the rows, their cells aligned to the left and two spaces apart. A cell is
+ * one line of plain text, whatever it is made of.
  * @param display `width`: longest line, in columns of a terminal; longer ones are cut. @default no limit
  */
 export function tableLines(

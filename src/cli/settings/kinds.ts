@@ -11,8 +11,8 @@ export class InvalidValue extends Error {}
 export type FlagShape = 'one' | 'several' | 'switch';
 
 /**
- * A kind of values. Text is converted, "6" to 6, and then judged by the schema that judges what a configuration file says.
- * What cannot be converted is left as it is, for the schema to refuse.
+ * A kind of values. Text is converted, "6" to 6, and then judged by the schema that judges what a configuration file
+ * says. What cannot be converted is left as it is, for the schema to refuse.
  */
 export interface Kind<T = unknown, Shape extends FlagShape = FlagShape> {
   readonly shape: Shape;
@@ -196,8 +196,9 @@ function parseJson(value: string): unknown {
 const jsonArrayStart = /^\[\s*(?:"|\])/;
 
 /**
- * Reads a list: a JSON array of strings, or values separated by commas. Commas in braces (`{a,b}`) and after a backslash
- * belong to the value. `[]` is the empty list; a `[` that opens no JSON array begins a character class of a glob.
+ * Reads a list: a JSON array of strings, or values separated by commas. Commas in braces (`{a,b}`) and after a
+ * backslash belong to the value. `[]` is the empty list; a `[` that opens no JSON array begins a character class of a
+ * glob.
  */
 export function parseList(value: string): readonly string[] {
   const trimmed = value.trim();

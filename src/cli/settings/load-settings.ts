@@ -30,8 +30,8 @@ export interface SettingsOrigin {
 }
 
 /**
- * Finds and reads the configuration file, resolves every setting, and reads secrets and what else is in files. Credentials
- * that are stored for the resolved origins come after all of these.
+ * Finds and reads the configuration file, resolves every setting, and reads secrets and what else is in files.
+ * Credentials that are stored for the resolved origins come after all of these.
  * @throws RuntimeCliError of usage or input.
  */
 export async function loadSettings(origin: SettingsOrigin): Promise<Settings> {
@@ -98,7 +98,8 @@ type Secrets = Pick<Settings, SecretKey>;
  * Reads secrets: the literal text, `@FILE`, or `-` for stdin on the command line; the text itself in the environment.
  * Space around a secret is dropped.
  * @param unread as they are resolved.
- * @throws RuntimeCliError `ERR_USAGE` when two secrets want stdin, `ERR_OPTION_INVALID` when one is empty or unreadable.
+ * @throws RuntimeCliError `ERR_USAGE` when two secrets want stdin, `ERR_OPTION_INVALID` when one is empty or
+ * unreadable.
  */
 export async function readSecrets(unread: Secrets, options: SecretReaderOptions): Promise<Secrets> {
   const flags = secretKeys.filter((key) => unread[key]?.source.kind === 'flag');

@@ -79,7 +79,10 @@ export function isRepeatable({method, context}: Pick<RequestOptions, 'method' | 
   return method === 'GET' || method === 'HEAD' || context['repeatable'] === true;
 }
 
-/** A status in words: `429 Too Many Requests`. The standard ones: what a server says there may be anything, a secret too. */
+/**
+ * A status in words: `429 Too Many Requests`. The standard ones: what a server says there may be anything, a secret
+ * too.
+ */
 export function statusName(status: number): string {
   return `${status} ${STATUS_CODES[status] ?? ''}`.trim();
 }

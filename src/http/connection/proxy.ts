@@ -61,7 +61,9 @@ function matchesHost(pattern: string, host: string): boolean {
   return host === domain || host.endsWith(`.${domain}`);
 }
 
-/** One way to write a host: without brackets and a dot at the end, IPv6 as short as it gets, other alphabets in ASCII. */
+/**
+ * One way to write a host: without brackets and a dot at the end, IPv6 as short as it gets, other alphabets in ASCII.
+ */
 function canonicalHost(text: string): string {
   const host = text.replace(/^\[|\]$/g, '').replace(/\.$/, '');
   return isIPv6(host) ? new URL(`http://[${host}]`).hostname.slice(1, -1) : domainToASCII(host);

@@ -30,7 +30,8 @@ class SwitchedError extends Error {
 /**
  * Follows one attempt: notes how far it has come, and ends it when it stalls. There is no total time-out: an upload may
  * take as long as it moves. An answer has one, for it may drip for days.
- * @param isHeld - Whether an answer is read into memory; one that is handed on in a stream takes as long as it moves, too.
+ * @param isHeld - Whether an answer is read into memory; one that is handed on in a stream takes as long as it moves,
+ * too.
  * @param handedOn - Bytes of the answer that a stream has handed on.
  */
 export function watchRequest(
@@ -121,8 +122,8 @@ function watchBody(socket: Socket, attempt: Attempt, timeoutMs: number, stall: (
 }
 
 /**
- * A server that sends the frame of an answer and nothing in it (zeros of a chunk's size for example) keeps its connection
- * busy, too. A reader that is slow leaves bytes unread.
+ * A server that sends the frame of an answer and nothing in it (zeros of a chunk's size for example) keeps its
+ * connection busy, too. A reader that is slow leaves bytes unread.
  */
 function watchAnswer(
   response: IncomingMessage,

@@ -54,8 +54,8 @@ export function failureReason(error: Error): string {
 }
 
 /**
- * The error for a request that got no answer. Exit code 6 before its last byte was sent; 10 after it, unless the request
- * changes nothing.
+ * The error for a request that got no answer. Exit code 6 before its last byte was sent; 10 after it, unless the
+ * request changes nothing.
  */
 function failureError(
   error: Error,

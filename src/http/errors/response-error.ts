@@ -124,8 +124,8 @@ function clientError(status: number, request: string, name: string): Refusal {
 const longest = 300;
 
 /**
- * What a server says about its refusal, fit for one line: the words of a JSON answer, or a plain text; nothing for a web
- * page.
+ * What a server says about its refusal, fit for one line: the words of a JSON answer, or a plain text; nothing for a
+ * web page.
  * @param redact - Applied before the text is cut, so that no part of a secret is left over.
  */
 export function serverMessage(body: string, redact: (text: string) => string): string | undefined {

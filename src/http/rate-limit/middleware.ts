@@ -17,8 +17,8 @@ export interface RateLimitMiddleware {
    * Call it with each answer: it retries as configured, and resolves with the answer to hand on.
    * @param context - `fetch`: sends a request through the whole chain, this middleware included. One retry is made
    * with it; the retries of the chain's own pass go on counting. Without it, `config.fetch` or the global `fetch` is
-   * called until there is another answer or no retry left. Without any the answer is handed back. A request that is handed
-   * in again goes on counting.
+   * called until there is another answer or no retry left. Without any the answer is handed back. A request that is
+   * handed in again goes on counting.
    */
   onResponse(context: {
     readonly request: Request;

@@ -18,7 +18,9 @@ export interface RollbackBundleOptions extends Omit<
   DeployBundleOptions,
   'bundleId' | 'onFallback' | 'onResolve' | 'waitForSlot'
 > {
-  /** The bundle to go back to. @default that of the latest finished deployment with another bundle than the current one */
+  /**
+   * The bundle to go back to. @default that of the latest finished deployment with another bundle than the current one
+   */
   readonly to?: BundleId | undefined;
 }
 

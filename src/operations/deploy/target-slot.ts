@@ -15,10 +15,11 @@ const maxUnexplained = 5;
 type Occupant = DeploymentItem | 'none' | 'unknown';
 
 /**
- * Sends a request that starts a deployment. A target takes one at a time and answers 409 while another is running: it has
- * done nothing then, so that sending again is a new request. With `waitForSlot` that is done when the other has ended.
- * @throws RuntimeCliError the refusal, saying who is running since when; `ERR_WAIT_TIMEOUT` when waiting took too long; an
- * interruption of the wait, with `details.deploymentRequested` false.
+ * Sends a request that starts a deployment. A target takes one at a time and answers 409 while another is running: it
+ * has done nothing then, so that sending again is a new request. With `waitForSlot` that is done when the other has
+ * ended.
+ * @throws RuntimeCliError the refusal, saying who is running since when; `ERR_WAIT_TIMEOUT` when waiting took too long;
+ * an interruption of the wait, with `details.deploymentRequested` false.
  */
 export async function inTargetSlot<Result>(
   open: OpenBackend,
@@ -41,7 +42,9 @@ export async function inTargetSlot<Result>(
   }
 }
 
-/** Waits after the refusal `error` until sending again may succeed; returns how many refusals in a row nothing explains. */
+/**
+ * Waits after the refusal `error` until sending again may succeed; returns how many refusals in a row nothing explains.
+ */
 async function waitUntilFree(
   error: RuntimeCliError,
   open: OpenBackend,

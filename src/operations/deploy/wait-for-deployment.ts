@@ -82,7 +82,9 @@ async function look(
   }
 }
 
-/** A deployment that was accepted is there: an answer that does not know it, or is about something else, says nothing. */
+/**
+ * A deployment that was accepted is there: an answer that does not know it, or is about something else, says nothing.
+ */
 function isLost({code, status}: RuntimeCliError): boolean {
   const codes = ['ERR_NETWORK', 'ERR_TIMEOUT', 'ERR_SERVER', 'ERR_RATE_LIMITED', 'ERR_RESPONSE_INVALID'];
   return codes.includes(code) || status === 404 || status === 408;
@@ -154,7 +156,10 @@ export function pollTimes({pollInterval = 5, timeout = 600}: WaitOptions): PollT
 /** The first pause between two looks, milliseconds. */
 const firstPauseMs = 500;
 
-/** How long to pause after the `looks`-th look that told something, the first being 1: longer each time, up to the interval. */
+/**
+ * How long to pause after the `looks`-th look that told something, the first being 1: longer each time, up to the
+ * interval.
+ */
 export function pauseMs({intervalMs}: Pick<PollTimes, 'intervalMs'>, looks: number): number {
   return Math.min(intervalMs, firstPauseMs * 2 ** (looks - 1));
 }

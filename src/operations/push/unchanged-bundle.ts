@@ -29,9 +29,9 @@ export interface Comparison {
 type PushOptions = PushRuntimeBundleBackendOptions;
 
 /**
- * Compares a bundle with that of the last push to the same project of a backend, when `ifChanged` asks for it. The bundle
- * of that push counts only when the server still has it: what cannot be told for certain is a warning, and no reason to
- * skip the upload, or to fail.
+ * Compares a bundle with that of the last push to the same project of a backend, when `ifChanged` asks for it. The
+ * bundle of that push counts only when the server still has it: what cannot be told for certain is a warning, and no
+ * reason to skip the upload, or to fail.
  */
 export async function compareWithLastPush(
   backend: RuntimeBackend,
@@ -56,8 +56,8 @@ export async function compareWithLastPush(
 }
 
 /**
- * Keeps what was uploaded for the next push. That this fails is no failure of the push, and a warning only for those who
- * will ask.
+ * Keeps what was uploaded for the next push. That this fails is no failure of the push, and a warning only for those
+ * who will ask.
  */
 export async function recordPush(
   backend: RuntimeBackend,

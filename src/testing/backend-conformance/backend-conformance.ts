@@ -8,9 +8,10 @@ import {runInScope, type Check} from './check.js';
 import {createTestBundles, type ConformanceCase, type ConformanceFixtures} from './fixtures.js';
 
 /**
- * The cases that a backend has to pass, for any test runner: the built-in backends pass the same. There are cases for each
- * format and each capability that the backend declares; what it does not declare has none. A case opens what it needs,
- * with bundles built for it, and ends it; cases may run side by side. Failed assertions are those of `node:assert`.
+ * The cases that a backend has to pass, for any test runner: the built-in backends pass the same. There are cases for
+ * each format and each capability that the backend declares; what it does not declare has none. A case opens what it
+ * needs, with bundles built for it, and ends it; cases may run side by side. Failed assertions are those of
+ * `node:assert`.
  *
  * A backend that does not even have the shape of the contract gets one case only, which says so.
  * @param createBackend makes the backend: at once, to see what it declares, and again in every case

@@ -9,7 +9,9 @@ import {planBundle, withReaders, writeBundle} from '../../bundle/index.js';
 export interface ConformanceCase {
   /** Stable; what `ConformanceFixtures.skip` names. */
   readonly name: string;
-  /** Why the case does not apply, from `ConformanceFixtures.skip`. Hand it to the runner: `run` of such a case rejects. */
+  /**
+   * Why the case does not apply, from `ConformanceFixtures.skip`. Hand it to the runner: `run` of such a case rejects.
+   */
   readonly skip?: string | undefined;
   /**
    * Runs the case, by itself and as often as wanted.
@@ -23,7 +25,8 @@ export interface ConformanceFixtures {
   /** Opens what the backend talks to. Called once or more in every case, and closed at its end. */
   openService(): Promise<ConformanceService>;
   /**
-   * Settings with which the backend is not configured: its schema refuses the options, or `check` names what is missing.
+   * Settings with which the backend is not configured: its schema refuses the options, or `check` names what is
+   * missing.
    * @default no options, no environment
    */
   readonly unconfigured?: {readonly options?: unknown; readonly env?: Environment | undefined} | undefined;
@@ -45,8 +48,8 @@ export interface ConformanceFixtures {
 }
 
 /**
- * A service to test against. A case that needs a function which is not there fails, unless `ConformanceFixtures.skip` names
- * it.
+ * A service to test against. A case that needs a function which is not there fails, unless `ConformanceFixtures.skip`
+ * names it.
  */
 export interface ConformanceService {
   /** The options of the backend as a user writes them. They go through its schema, if it has one. */
@@ -89,8 +92,8 @@ interface TestBundle {
 export type MakeTestBundle = (directory: string, wanted: TestBundle) => Promise<Bundle>;
 
 /**
- * Makes real bundles for the cases of a suite. One that cases have in common is packed once, which is most of their time; each
- * case gets a file of its own.
+ * Makes real bundles for the cases of a suite. One that cases have in common is packed once, which is most of their
+ * time; each case gets a file of its own.
  */
 export function createTestBundles(): MakeTestBundle {
   const packed = new Map<string, Promise<{readonly bundle: Bundle; readonly archive: Buffer}>>();

@@ -53,7 +53,9 @@ const networkResources: ReadonlySet<string> = new Set([
   'HTTPCLIENTREQUEST',
 ]);
 
-/** The watch that a call belongs to. One for all: Node never lets go of a storage, and asks each about every promise. */
+/**
+ * The watch that a call belongs to. One for all: Node never lets go of a storage, and asks each about every promise.
+ */
 const watches = new AsyncLocalStorage<object>();
 
 /** Calls `call` and tells whether it, or anything that it set off, reached for the network. */

@@ -195,9 +195,9 @@ const overwriting = 0xee;
 const chunkBytes = 64 * 1024;
 
 /**
- * Bodies that overwrite each chunk as soon as the next is asked for. `context.http` has sent it then; whoever takes a body to
- * another client, which may keep the chunks, sends garbage, each time and not only when memory runs short. What a bundle's own
- * `read()` and `createReadStream()` yield is left alone: it belongs to the reader.
+ * Bodies that overwrite each chunk as soon as the next is asked for. `context.http` has sent it then; whoever takes a
+ * body to another client, which may keep the chunks, sends garbage, each time and not only when memory runs short. What
+ * a bundle's own `read()` and `createReadStream()` yield is left alone: it belongs to the reader.
  */
 function overwritten(bodies: RequestBodies): RequestBodies {
   return {

@@ -81,13 +81,14 @@ const parametersOf: Readonly<Record<FaultRule['action'], readonly string[]>> = {
  * - `429x2:retry-after=1`: two requests are answered 429 after their whole body. `STATUS` is 200 to 599.
  * - `429x1:route=upload,after=65536`: answered after 65,536 bytes of the body, then the connection is closed.
  * - `latency=200`: every request waits 200 ms first; goes together with another fault.
- * - `resetx1:route=upload,after=1000000`: the connection is reset after 1,000,000 bytes of the body (default: all of it).
+ * - `resetx1:route=upload,after=1000000`: the connection is reset after 1,000,000 bytes of the body (default: all of
+ * it).
  * - `hangx1`: no answer. `truncatex1`: half of the answer (`after=N`: N bytes), then the connection ends.
  * - `dropx1`: carried out, and then the connection is reset instead of an answer.
  * - `failx1:route=deploy`: the deployment is accepted and ends as failed.
  *
- * Without a count a fault stays until `clearFaults()`; without a route it meets every request (`fail`: every deployment,
- * that is the routes `deploy` and `upload`). Of several faults for a request the first that is left counts.
+ * Without a count a fault stays until `clearFaults()`; without a route it meets every request (`fail`: every
+ * deployment, that is the routes `deploy` and `upload`). Of several faults for a request the first that is left counts.
  * @throws RuntimeCliError `ERR_OPTION_INVALID` that names the text.
  */
 export function parseFault(spec: string): FaultRule {

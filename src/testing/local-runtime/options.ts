@@ -44,8 +44,8 @@ export interface LocalRuntimeOptions {
   /** Largest body of an upload, in bytes; a larger one is answered 413. @default no limit */
   readonly maxUploadBytes?: number | undefined;
   /**
-   * Seconds in which at least 1 KiB of a body, or its end, has to arrive; a client that stalls for longer is answered 408, and the
-   * target that it deploys to is free again.
+   * Seconds in which at least 1 KiB of a body, or its end, has to arrive; a client that stalls for longer is answered
+   * 408, and the target that it deploys to is free again.
    * @default 60
    */
   readonly stallSeconds?: number | undefined;

@@ -41,8 +41,8 @@ export class RequestBody {
 
   /**
    * Its bytes.
-   * @throws HttpFailure 413 for more than `limit` bytes, at once when the client says how many there are; 408 when they stop
-   * coming.
+   * @throws HttpFailure 413 for more than `limit` bytes, at once when the client says how many there are; 408 when they
+   * stop coming.
    */
   async *read(limit: number): AsyncGenerator<Buffer, void, undefined> {
     const failure = new HttpFailure(413, `The body is larger than the limit of ${String(limit)} bytes.`);
@@ -118,7 +118,9 @@ export class RequestBody {
     }
   }
 
-  /** Many clients name no type: the body is then taken for what belongs here. @throws HttpFailure 415 for another type. */
+  /**
+   * Many clients name no type: the body is then taken for what belongs here. @throws HttpFailure 415 for another type.
+   */
   refuseOtherTypes(type: string): void {
     const [given = ''] = (this.#request.headers['content-type'] ?? type).split(';');
     if (given.trim().toLowerCase() !== type) {

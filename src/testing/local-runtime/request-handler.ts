@@ -212,8 +212,8 @@ function decodePart(part: string): string {
 }
 
 /**
- * Sends an answer. While the request's body is still arriving, the connection ends with the answer: after the client has
- * had time to read it, or at once when `fault` is an early status.
+ * Sends an answer. While the request's body is still arriving, the connection ends with the answer: after the client
+ * has had time to read it, or at once when `fault` is an early status.
  */
 async function sendAnswer(
   {request, body: requestBody}: Pick<Call, 'request' | 'body'>,

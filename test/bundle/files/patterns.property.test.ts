@@ -54,9 +54,10 @@ const segment = fc.oneof(
 const globstar = fc.constantFrom<Piece>({glob: '**', text: 'a'}, {glob: '**', text: 'a/é'});
 
 /**
- * What picomatch and minimatch agree on. Elsewhere they differ, and picomatch's rules are this project's: `./a` matches `a`;
- * `a/**` a file `a`; `[!a]` is no negation; `*.*` does not match `a.`; `?` after `)` makes the group optional; other rules hold for `!(a)` before more of a name, for groups that name one
- * thing twice or a space, and for stars beside other wildcards. minimatch misses dotfiles behind a second `**`.
+ * What picomatch and minimatch agree on. Elsewhere they differ, and picomatch's rules are this project's: `./a` matches
+ * `a`; `a/**` a file `a`; `[!a]` is no negation; `*.*` does not match `a.`; `?` after `)` makes the group optional;
+ * other rules hold for `!(a)` before more of a name, for groups that name one thing twice or a space, and for stars
+ * beside other wildcards. minimatch misses dotfiles behind a second `**`.
  */
 const pattern = fc
   .tuple(

@@ -12,7 +12,9 @@ import {binary, runCli, type Ended} from '../spawn-cli.js';
 
 const canaries = {apiKey: 'canary-api-key-9a1b', clientSecret: 'canary-client-secret-4c3d'};
 const escape = '\u001B';
-/** What a server would say to run commands, make outputs, break out of a table, paint the terminal and tell a secret. */
+/**
+ * What a server would say to run commands, make outputs, break out of a table, paint the terminal and tell a secret.
+ */
 const evil =
   `x\n::error::owned\n  ::add-path::/tmp\r\n::stop-commands::t\r##[add-mask]e\nbundle-id=666\nEOF\n` +
   `${escape}[31m${escape}]0;owned\u0007</td></table>\n\n# owned <img src=x> | a | $(owned) 100% ${canaries.clientSecret}`;

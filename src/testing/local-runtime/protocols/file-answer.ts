@@ -11,8 +11,8 @@ interface FileToAnswer {
 }
 
 /**
- * Answers a GET with a file, or with the part of it that `Range` asks for, or with 304 when the client has it. None when
- * there is no such regular file; a link is none.
+ * Answers a GET with a file, or with the part of it that `Range` asks for, or with 304 when the client has it. None
+ * when there is no such regular file; a link is none.
  */
 export async function fileAnswer(
   request: IncomingMessage,
@@ -60,12 +60,14 @@ export const encodedFiles = [
   ['gzip', '.gz'],
 ] as const;
 
-/** Weight of what is sent as it is when the header does not speak of it: acceptable, and less welcome than all it names. */
+/**
+ * Weight of what is sent as it is when the header does not speak of it: acceptable, and less welcome than all it names.
+ */
 const unnamedIdentity = 0.0005;
 
 /**
- * The one of `available` that an `Accept-Encoding` header likes best, of equals the first; none when it likes none of them better
- * than what is sent as it is.
+ * The one of `available` that an `Accept-Encoding` header likes best, of equals the first; none when it likes none of
+ * them better than what is sent as it is.
  */
 export function chooseEncoding(header: string | undefined, available: readonly string[]): string | undefined {
   const weights = new Map<string, number>();

@@ -140,7 +140,9 @@ function target(call: AdmittedCall): Answer {
   throw new HttpFailure(404, `The target "${slug}" does not exist. It is created by the first deployment to it.`);
 }
 
-/** Of the protocol's numbers (0 pending, 1 completed, 2 failed) the one of every bundle that this server has accepted. */
+/**
+ * Of the protocol's numbers (0 pending, 1 completed, 2 failed) the one of every bundle that this server has accepted.
+ */
 const bundleCompleted = 1;
 
 const statusWords: Readonly<Record<DeploymentState['status'], string>> = {

@@ -7,7 +7,10 @@ import {chooseEncoding, encodedFiles, fileAnswer, mediaType} from './file-answer
 /** Where the page of a target may lie in its bundle, beside the top. */
 const pageFolders = ['static', 'client'];
 
-/** What people see in a browser: a line at the top, and the files of what is deployed, server-only ones aside. No credentials. */
+/**
+ * What people see in a browser: a line at the top, and the files of what is deployed, server-only ones aside. No
+ * credentials.
+ */
 export const siteProtocol: Protocol = {
   prefix: '/',
   anyFinalSlash: false,
@@ -28,7 +31,10 @@ function addSlash(call: AdmittedCall): Answer {
   return redirect(308, call, []);
 }
 
-/** Serves a file of the deployment that a target runs. The folder holds what may be served and nothing else, see `unpackSite()`. */
+/**
+ * Serves a file of the deployment that a target runs. The folder holds what may be served and nothing else, see
+ * `unpackSite()`.
+ */
 async function serveFile(call: AdmittedCall): Promise<Answer> {
   const [projectSlug, targetSlug] = [param(call, 'projectSlug'), param(call, 'targetSlug')];
   const {store, deployments} = call.context;
@@ -77,8 +83,8 @@ async function siteAnswer(
 }
 
 /**
- * Leads to a folder of the same target, or to a file in it. The address is made from checked names, for what was asked for may
- * be one that browsers take for another server's (`//evil`, `/\evil`).
+ * Leads to a folder of the same target, or to a file in it. The address is made from checked names, for what was asked
+ * for may be one that browsers take for another server's (`//evil`, `/\evil`).
  */
 function redirect(status: number, call: AdmittedCall, folders: readonly string[], file = ''): Answer {
   const names = [param(call, 'projectSlug'), param(call, 'targetSlug'), ...folders];
@@ -95,8 +101,8 @@ function isUnsafe(part: string): boolean {
 }
 
 /**
- * The file or folder that a name leads to, when that is in the folder: a second look, after the one at the upload. Files may be
- * links of the bundle; the folder itself is none, nor lies behind one.
+ * The file or folder that a name leads to, when that is in the folder: a second look, after the one at the upload.
+ * Files may be links of the bundle; the folder itself is none, nor lies behind one.
  */
 async function pathInside(folder: string, name: string, kind: 'file' | 'folder'): Promise<string | undefined> {
   const found = await realpath(path.join(folder, name)).catch(() => undefined);

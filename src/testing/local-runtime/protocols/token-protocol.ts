@@ -43,7 +43,10 @@ async function grant({context, request, body}: AdmittedCall): Promise<Answer> {
   );
 }
 
-/** Some clients encode the parts of HTTP Basic as in a form, as RFC 6749 asks them to, some percent-encode, some do neither. */
+/**
+ * Some clients encode the parts of HTTP Basic as in a form, as RFC 6749 asks them to, some percent-encode, some do
+ * neither.
+ */
 function isSecret(given: string, expected: string): boolean {
   const asInForm = new URLSearchParams([['', expected]]).toString().slice(1);
   return [expected, encodeURIComponent(expected), asInForm].some((form) => secretsEqual(given, form));

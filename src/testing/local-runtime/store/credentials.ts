@@ -18,8 +18,8 @@ type StoredCredentials = Omit<LocalRuntimeCredentials, 'tokenUrl'>;
 /**
  * The credentials of a data folder, made at its first start; only its owner can read them. Those that are given go
  * first and are not kept.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` when the file cannot be read, a given one is empty, or the organization id is
- * longer than 32 characters.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` when the file cannot be read, a given one is empty, or the organization
+ * id is longer than 32 characters.
  */
 export async function openCredentials(
   dataDirectory: string,

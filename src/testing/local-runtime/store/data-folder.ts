@@ -23,7 +23,10 @@ export interface DataFolder {
 /** `lock-<pid>-<when the process was started>-<where the id counts>`; an older version's names do not say where. */
 const lockName = /^lock-(\d+)-(\d*)(?:-([0-9a-f]{8}))?$/;
 
-/** How often a runtime touches its lock, milliseconds: that is all that others see of it from where its process id means nothing. */
+/**
+ * How often a runtime touches its lock, milliseconds: that is all that others see of it from where its process id means
+ * nothing.
+ */
 const touchEveryMs = 2000;
 /** After this long without it, the lock was left behind. */
 const abandonedMs = 30_000;
@@ -55,8 +58,8 @@ export async function openDataFolder(dataDirectory: string | undefined): Promise
 }
 
 /**
- * Puts a file into the folder whose name says which process has it: it means nothing once that process has ended, however
- * it did. Two that start at the same moment may refuse each other; never do both begin.
+ * Puts a file into the folder whose name says which process has it: it means nothing once that process has ended,
+ * however it did. Two that start at the same moment may refuse each other; never do both begin.
  */
 async function lockFolder(folder: string): Promise<string> {
   const here = await processSpace();
@@ -191,7 +194,9 @@ export async function readOwnJson(file: string): Promise<unknown> {
   }
 }
 
-/** Makes a folder if it is missing. @throws RuntimeCliError `ERR_OPTION_INVALID` when a link or a file is in its place. */
+/**
+ * Makes a folder if it is missing. @throws RuntimeCliError `ERR_OPTION_INVALID` when a link or a file is in its place.
+ */
 export async function makeOwnFolder(folder: string): Promise<void> {
   if (await isOwnFolder(folder)) return;
   await mkdir(folder, {mode: 0o700});

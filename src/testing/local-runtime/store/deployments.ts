@@ -80,7 +80,9 @@ export class Deployments {
     }
   }
 
-  /** The deployment that a target serves: the newest one that has finished. The switch to it is a matter of time alone. */
+  /**
+   * The deployment that a target serves: the newest one that has finished. The switch to it is a matter of time alone.
+   */
   current(projectSlug: string, targetSlug: string): DeploymentRecord | undefined {
     return this.#newest(projectSlug, targetSlug, ['finished']);
   }

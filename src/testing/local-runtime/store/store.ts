@@ -41,8 +41,8 @@ const temporaryName = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:\.json)?$/
  * lock-{pid}-{start}-{where} of the runtime that has the folder
  * ```
  *
- * Everything arrives in its place by a rename, whole and synced: what was accepted survives a kill -9. The folder may have
- * come with a checkout: no link in it is followed, and only what bears a name that this class gives is removed.
+ * Everything arrives in its place by a rename, whole and synced: what was accepted survives a kill -9. The folder may
+ * have come with a checkout: no link in it is followed, and only what bears a name that this class gives is removed.
  */
 export class Store {
   readonly #folder: string;
@@ -56,7 +56,8 @@ export class Store {
   }
 
   /**
-   * Opens the store in `folder`, which is made when it is missing, and sweeps what a run that was killed left half done.
+   * Opens the store in `folder`, which is made when it is missing, and sweeps what a run that was killed left half
+   * done.
    * @throws RuntimeCliError `ERR_OPTION_INVALID` when a record in it cannot be read.
    */
   static async open(folder: string): Promise<Store> {

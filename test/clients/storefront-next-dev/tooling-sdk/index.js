@@ -1,6 +1,6 @@
-// Stands in for the package of this name, which the client depends on and which the public registry does not have. It offers
-// what the client's command `push` imports, and sends the requests that the published sources of the package send: no
-// `bundle_metadata`, paths with their final slash, the target asked for its state until that is an end.
+// Stands in for the package of this name, which the client depends on and which the public registry does not have. It
+// offers what the client's command `push` imports, and sends the requests that the published sources of the package
+// send: no `bundle_metadata`, paths with their final slash, the target asked for its state until that is an end.
 import {setTimeout as delay} from 'node:timers/promises';
 import {Command, Flags} from '@oclif/core';
 
