@@ -333,7 +333,7 @@ describe('files that may hold secrets', () => {
     const options = {ssrOnly: ['ssr.js', '.env', 'alias', 'private/**'], ssrShared: ['static/**']};
     expect(await failure(cwd, options)).toMatchObject({
       code: 'ERR_SENSITIVE_FILES',
-      message: expect.stringMatching(RegExp(`server-only: ${link} -> ${target}$`)) as string,
+      message: expect.stringMatching(RegExp(`server-only: ${link} -> ${target}\\.$`)) as string,
       details: {files: [link], count: 1},
     });
     expect((await plan(cwd, {...options, ssrOnly: ['**', '.env']})).warnings).toHaveLength(1);
