@@ -34,7 +34,14 @@ async function runNode(...args: readonly string[]): Promise<string> {
 }
 
 test('the example of the guide passes with vitest', async () => {
-  const output = await runNode(path.join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--root', folder);
+  const output = await runNode(
+    path.join(root, 'node_modules/vitest/vitest.mjs'),
+    'run',
+    '--test-timeout',
+    '300000',
+    '--root',
+    folder,
+  );
   expect(output).toMatch(/Tests +11 passed \| 5 skipped/);
 });
 
