@@ -39,7 +39,7 @@ const reservedNames: ReadonlySet<string> = new Set(['auto', ...builtIns.keys()])
  * Registers the built-in backends and those of `plugins`, whose answers are checked from then on. A backend that is
  * malformed, has a reserved name or one that is taken is left out and reported in `failures`; the first of a name
  * stands.
- * @param plugins in the order in which names are given away
+ * @param plugins in order of precedence for names
  * @param failures what discovering the plugins reported already
  */
 export function createBackendRegistry(

@@ -54,7 +54,7 @@ export interface BundlePlan {
 const fixedDate = new Date('1985-10-26T08:15:00Z');
 
 /**
- * Verifies the options, scans the build directory and resolves the configuration (V2-1 to V2-4). Writes nothing.
+ * Verifies the options, scans the build directory and resolves the configuration. Writes nothing.
  * @throws RuntimeCliError for bad options, an unusable build directory or configuration; `signal.reason` when aborted.
  */
 export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan> {

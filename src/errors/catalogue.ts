@@ -116,18 +116,18 @@ export const catalogue = {
     kind: 'network',
     summary: "No TLS connection: the server's certificate was not accepted, or it speaks no TLS.",
   },
-  ERR_TIMEOUT: {kind: 'network', summary: 'The transfer stalled before the request was fully sent.'},
-  ERR_REJECTED: {kind: 'rejected', summary: 'The server refused the request (4xx).'},
+  ERR_TIMEOUT: {kind: 'network', summary: 'The transfer stalled.'},
+  ERR_REJECTED: {kind: 'rejected', summary: 'The server refused the request (4xx), or there is no such bundle.'},
   ERR_SERVER: {kind: 'rejected', summary: 'The server failed (5xx).'},
   ERR_RESPONSE_INVALID: {
     kind: 'rejected',
     summary: 'The server returned an invalid response.',
   },
   ERR_DEPLOYMENT_FAILED: {kind: 'deployment-failed', summary: 'The deployment was accepted and then failed.'},
-  ERR_WAIT_TIMEOUT: {kind: 'wait-timeout', summary: 'The deployment did not finish before the timeout.'},
+  ERR_WAIT_TIMEOUT: {kind: 'wait-timeout', summary: 'The deployment, or the target, was not ready before the timeout.'},
   ERR_OUTCOME_UNKNOWN: {
     kind: 'outcome-unknown',
-    summary: 'The request was fully sent, but no answer came: it may have been carried out.',
+    summary: 'The outcome of a request or deployment could not be determined.',
   },
   ERR_INTERRUPTED: {kind: 'interrupted', summary: 'A signal ended the command.'},
 } as const satisfies Readonly<Record<`ERR_${string}`, CatalogueEntry>>;

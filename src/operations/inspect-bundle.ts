@@ -147,14 +147,14 @@ async function describeBundle(bundle: Bundle, signal?: AbortSignal): Promise<Arc
       ...(await unmatchedWarnings(config, {counts, paths}, signal)),
       ...(config.ssrOnly.length === 0 || bundle.files.some(({ssrOnly}) => ssrOnly)
         ? []
-        : ['No file is server-only, so nothing can run.']),
+        : ['No file is server-only, so there is nothing to run on the server.']),
       ...duplicateProblems(paths),
       ...secretWarnings(paths),
     ],
   };
 }
 
-/** Which of several entries counts, every program decides for itself. */
+/** Programs disagree on which duplicate wins. */
 function duplicateProblems(paths: readonly string[]): readonly string[] {
   const seen = new Set<string>();
   const repeated = new Set<string>();

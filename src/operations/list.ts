@@ -198,17 +198,17 @@ async function* listPages<Item>(
 function missingRows(offset: number, total: number | undefined): Error {
   return createError(
     'ERR_RESPONSE_INVALID',
-    `The server reports ${String(total)} entries, but sends none from ${String(offset)} on.`,
+    `The server reports ${String(total)} entries but returned none from offset ${String(offset)}.`,
     {suggestions: ['Try again, or pass a bundle ID instead of "latest".'], details: {offset, total}},
   );
 }
 
-/** What is known would be told as if it were all. */
+/** A partial list must not look complete. */
 function repeatedPage(offset: number, total: number | undefined): Error {
   const all = total === undefined ? '' : ` of ${String(total)}`;
   return createError(
     'ERR_RESPONSE_INVALID',
-    `The server ignores the offset of the list, so only the first ${String(offset)}${all} items can be read.`,
+    `The server ignores the offset of the list, so only the first ${String(offset)}${all} entries can be read.`,
     {suggestions: ['Pass a smaller --limit, or a bundle ID instead of "latest".'], details: {offset, total}},
   );
 }
@@ -216,7 +216,7 @@ function repeatedPage(offset: number, total: number | undefined): Error {
 function endlessList(offset: number): Error {
   return createError(
     'ERR_RESPONSE_INVALID',
-    `The list does not end: ${String(maxPages)} pages up to item ${String(offset)} were read, and there are more.`,
+    `The list did not end after ${maxPages.toLocaleString('en')} pages (${String(offset)} entries).`,
     {
       suggestions: ['Pass --limit and --offset to list a part, or a bundle ID instead of "latest".'],
       details: {offset},

@@ -264,7 +264,7 @@ export function withOtherBackend(error: unknown, other: RuntimeBackend | undefin
 
 /**
  * The id of a bundle as its backend takes it, whatever was typed.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` when the backend's ids are numbers, and this is none.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` when the backend's ids are numbers, and this is not a number.
  */
 export function idFor(name: RuntimeBackend, bundleId: BundleId, options: ConnectionOptions): BundleId {
   return registryOf(options).get(name).bundleIds === 'number' ? requestedBundleId(bundleId, name) : bundleId;

@@ -40,7 +40,7 @@ export class PartFile {
     this.#identity = identity;
   }
 
-  /** What an earlier download has left; nothing when there is none, or none that can be gone on with. */
+  /** What an earlier download has left; nothing when there is none, or it cannot be resumed. */
   async resume(): Promise<DownloadResume | undefined> {
     try {
       const {validator, size, sha256, ...identity} = v.parse(stateSchema, JSON.parse(await this.#readState()));

@@ -1,4 +1,4 @@
-// The published answers of both services (wire.md), as data. What a client gets from them: answer-uses.ts.
+// The published answers of both services, as data. What a client gets from them: answer-uses.ts.
 
 /** A JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | {readonly [key: string]: Json};

@@ -76,7 +76,7 @@ describe('collecting pages', () => {
       };
       await expect(collectPages({limit: Infinity, offset: 0}, silent)).rejects.toMatchObject({
         code: 'ERR_RESPONSE_INVALID',
-        message: `The server reports 450 entries, but sends none from ${given} on.`,
+        message: `The server reports 450 entries but returned none from offset ${given}.`,
       });
     },
   );
@@ -108,7 +108,7 @@ describe('collecting pages', () => {
     await expect(collectPages({limit: Infinity, offset: 0}, endless)).rejects.toMatchObject({
       code: 'ERR_RESPONSE_INVALID',
       exitCode: 7,
-      message: expect.stringContaining('1000 pages') as string,
+      message: expect.stringContaining('1,000 pages') as string,
       suggestions: [expect.stringContaining('--limit')],
     });
     expect(asked).toBe(1000);

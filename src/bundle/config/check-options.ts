@@ -10,20 +10,26 @@ import {asSentence} from '../../errors/sentence.js';
 export interface BundleContentOptions {
   /** Path of the directory with the application's build output. @default 'build' */
   readonly buildDirectory?: string | undefined;
-  /** Directory from which `config.server.ts`, `.js` or `.mjs` is read (V2-4). @default the working directory */
+  /** Directory from which `config.server.ts`, `.js` or `.mjs` is read. @default the working directory */
   readonly projectDirectory?: string | undefined;
   /** Describes the bundle, at most 2,048 characters. @default `<branch>: <commit>` from git, else `Bundle <time>` */
   readonly message?: string | undefined;
-  /** Glob patterns of files that run only on the server, verbatim in v2 (V2-1). Not empty. @default see V2-3 */
+  /**
+   * Glob patterns of files that run only on the server, written to a v2 bundle as they are. Not empty.
+   * @default `ssr.js`, `ssr.mjs` and everything in `server`, as far as the build has them
+   */
   readonly ssrOnly?: readonly string[] | undefined;
-  /** Glob patterns of files shared between server and client, verbatim in v2 (V2-1). @default see V2-3 */
+  /**
+   * Glob patterns of files shared between server and client, written to a v2 bundle as they are.
+   * @default everything in `static` and `client`, as far as the build has them
+   */
   readonly ssrShared?: readonly string[] | undefined;
   /**
    * Bundles a static site: no file is server-only, every file is shared, whatever configuration files say, and
    * `matchMode` defaults to `ignore_missing`. @default false
    */
   readonly static?: boolean | undefined;
-  /** Merged over the defaults and over what configuration files say (V2-2). */
+  /** Merged over the defaults and over what configuration files say. */
   readonly ssrParameters?: Readonly<Record<string, unknown>> | undefined;
   /** Metadata for the bundle's configuration. v1 takes `dependencies` only. */
   readonly bundleMetadata?: BundleV2Metadata | undefined;
@@ -187,7 +193,7 @@ function staticProblems(options: BundlePlanOptions): readonly OptionProblem[] {
   const given = (['ssrOnly', 'ssrShared'] as const).filter((option) => options[option] !== undefined);
   return given.map((option) => ({
     option,
-    message: 'does not go with static, which shares every file',
+    message: 'cannot be combined with static, which shares every file',
     suggestion: `Remove ${option} or static.`,
   }));
 }

@@ -141,7 +141,7 @@ function showFile(path: string, cwd: string): string {
 
 /**
  * Reads what there is to say about a bundle's configuration, the strongest source first: options, the on-disk v2 file,
- * and without one (V2-4) the `config.server` files, as long as ssrOnly or ssrShared is not known.
+ * and without one the `config.server` files, as long as ssrOnly or ssrShared is not known.
  * @param configPath v2 only: of the on-disk file, below the build directory. v1 has none.
  * @throws RuntimeCliError `ERR_CONFIG_INVALID` naming file and field.
  */

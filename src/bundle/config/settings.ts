@@ -18,7 +18,7 @@ export interface ResolvedSettings {
   readonly sources: readonly SettingSource[];
 }
 
-/** Patterns that hold when nobody says otherwise, as far as they match a file of the build (V2-3). */
+/** The default patterns; those that match no file of the build are left out. */
 export const defaultPatterns = {
   ssrOnly: ['ssr.js', 'ssr.mjs', 'server/**/*'],
   ssrShared: ['static/**/*', 'client/**/*'],
@@ -33,8 +33,8 @@ const defaultParameters = {SSRFunctionNodeVersion: '24.x'};
 export const defaultSource = 'default';
 
 /**
- * Resolves the configuration of a bundle, per key: the first of `sources` that has it, else the default (V2-3).
- * `ssrParameters` are merged over each other and over the defaults (V2-2).
+ * Resolves the configuration of a bundle, per key: the first of `sources` that has it, else the default.
+ * `ssrParameters` are merged over each other and over the defaults.
  * @param sources The strongest first. Metadata comes from those that have some: options and the on-disk file.
  * @param paths The files of the build, for the defaults.
  * @param isStatic Shares every file, whatever the sources say.

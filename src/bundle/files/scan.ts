@@ -127,7 +127,7 @@ function unreadableError(directory: string, error: unknown): Error {
     'ERR_BUILD_DIRECTORY',
     asSentence(`The build directory ${directory} cannot be read: ${reasonOf(error)}`),
     {
-      suggestions: ['Make everything in it readable.'],
+      suggestions: ['Check its permissions.'],
       cause: error,
     },
   );

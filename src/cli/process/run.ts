@@ -92,7 +92,7 @@ function conclude(session: Session, error: unknown): number {
   if ('error' in ended) return fail(session, ended.error);
   if (isOutputError(error)) return fail(session, error);
   const {message} = reportError(error, pluginOf(session, error));
-  if (!signal.aborted) output.warn(`This happened after the command was done: ${message}`);
+  if (!signal.aborted) output.warn(`The command had already finished when this happened: ${message}`);
   printDocument(session);
   return signal.aborted ? fail(session, error) : 0;
 }

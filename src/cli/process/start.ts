@@ -12,7 +12,7 @@ export async function start(host: NodeJS.Process): Promise<void> {
   await run(host, dirname(dirname(dirname(import.meta.dirname))));
 }
 
-/** Prints what oclif prints for `--version`. Whether it has: all that is out of the ordinary is left to run.ts. */
+/** Prints what oclif prints for `--version`. Returns false in unusual environments, which run.ts handles. */
 function printVersion({platform, arch, version}: NodeJS.Process): boolean {
   try {
     if (platform === 'linux' && mayBeWsl()) return false;

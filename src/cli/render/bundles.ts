@@ -34,7 +34,7 @@ export function renderBundles(
 ): JsonDocument {
   const {bundles, total, projectSlug} = result;
   renderRows(bundles, columns, output);
-  if (bundles.length === 0) output.info(`No bundles of ${projectSlug} in this range.`);
+  if (bundles.length === 0) output.info(`No bundles found for ${projectSlug}.`);
   tellRest(bundles.length, total, output);
   return {...result} satisfies Body<BundleListDocument>;
 }
@@ -47,7 +47,7 @@ export function renderDeployments(
 ): JsonDocument {
   const {deployments, total, targetSlug} = result;
   renderRows(deployments, columns, output);
-  if (deployments.length === 0) output.info(`No deployments to ${targetSlug} in this range.`);
+  if (deployments.length === 0) output.info(`No deployments found for ${targetSlug}.`);
   tellRest(deployments.length, total, output);
   return {
     ...result,

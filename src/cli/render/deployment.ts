@@ -22,13 +22,13 @@ export function renderDeployment(outcome: DeployOutcome, output: Output): JsonDo
   return {...result} satisfies Body<BundleDeployDocument>;
 }
 
-/** `Bundle 42 runs on staging of shop (api) after 12.3 s.` */
+/** `Deployed bundle 42 to staging of shop (api) in 12.3 s.` */
 function describeOutcome({result, took}: DeployOutcome): string {
   const {bundleId, targetSlug, projectSlug, backend, status, deploymentId} = result;
   const where = `${targetSlug} of ${projectSlug} (${backend})`;
   if (status === 'finished') return `Deployed bundle ${String(bundleId)} to ${where} in ${took}.`;
   const id = deploymentId === undefined ? '' : ` ${String(deploymentId)}`;
-  return `The deployment${id} of bundle ${String(bundleId)} to ${where} is ${status}.`;
+  return `The deployment${id} of bundle ${String(bundleId)} to ${where} is ${status.replace('_', ' ')}.`;
 }
 
 /** Tells what a rollback has come to and how to undo it, and gives the document of `--json`. */

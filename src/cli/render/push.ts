@@ -27,7 +27,7 @@ export function renderPush({result, took}: PushOutcome, output: Output, now: Dat
     output.result(
       status === 'finished'
         ? `Deployed to ${targetSlug}.`
-        : `The deployment${id} to ${targetSlug} is ${String(status)}.`,
+        : `The deployment${id} to ${targetSlug} is ${String(status).replace('_', ' ')}.`,
     );
     for (const line of afterDeployment(status, {backend, projectSlug, targetSlug})) output.result(line);
   }

@@ -20,7 +20,7 @@ export interface Column<Row> {
 
 /**
  * The columns that `--columns` names, in its order; without it those that are not extra.
- * @throws RuntimeCliError `ERR_USAGE` for a name that is none.
+ * @throws RuntimeCliError `ERR_USAGE` for an unknown column.
  */
 export function chooseColumns<Row>(columns: readonly Column<Row>[], names?: string): readonly Column<Row>[] {
   if (names === undefined) return columns.filter(({extra}) => extra !== true);

@@ -8,7 +8,7 @@ import * as kinds from './kinds.js';
 interface SettingDefinition<T = unknown> {
   /** Completes "No ... specified". */
   readonly label: string;
-  /** Which commands have its flag (cli/flags.ts), and the heading it stands below in help. */
+  /** Which commands have its flag (cli/command/flags.ts), and the heading it stands below in help. */
   readonly set: FlagSet;
   /** None: it stands in the configuration file only. */
   readonly flag?: {

@@ -168,7 +168,7 @@ export const keyValuesByOwner: Kind<Readonly<Record<string, KeyValues>>, 'severa
   }),
 };
 
-/** Packages by name, with their version ranges. Text tells where they are (dependencies.ts). */
+/** Packages by name, with their version ranges. A text is `JSON`, `@FILE` or `auto`. */
 export const packages: Kind<string | Readonly<Record<string, string>>, 'one'> = {
   shape: 'one',
   schema: dependenciesSchema,

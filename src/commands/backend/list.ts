@@ -8,7 +8,7 @@ import {renderBackends} from '../../cli/render/settings.js';
 import type {SettingKey} from '../../cli/settings/definitions.js';
 
 export default class BackendList extends BaseCommand<typeof BackendList> {
-  static override readonly summary = 'List backends with their origin, capabilities and missing settings.';
+  static override readonly summary = 'List backends with their plugin, capabilities and missing settings.';
   static override readonly description =
     'Loads the backends of every plugin. Checks settings only: sends nothing and does not verify credentials.';
   static override readonly examples = [

@@ -37,7 +37,7 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
       helpGroup: 'BUNDLE',
     }),
     'dry-run': Flags.boolean({
-      summary: 'List the files and the patterns they match, without writing anything.',
+      summary: 'List the files with their category and size, without writing anything.',
       helpGroup: 'BUNDLE',
     }),
   };

@@ -76,7 +76,7 @@ function refusal(response: RefusingResponse, request: string, limited: boolean):
     return {
       code: 'ERR_SERVER',
       sentence: `The server failed to handle ${request} (${name})`,
-      suggestions: ['Try again later. If it keeps failing, give the request ID to the operators of the server.'],
+      suggestions: ["Try again later. If it persists, report it to the server's operators with the request ID."],
     };
   }
   if (status >= 400) return clientError(status, request, name);
@@ -101,7 +101,7 @@ function clientError(status: number, request: string, name: string): Refusal {
     case 413:
       return {
         code: 'ERR_REJECTED',
-        sentence: `${request} sent more than the server accepts (${name})`,
+        sentence: `${request}: request too large (${name})`,
         suggestions: ['Exclude what the bundle does not need with --ignore or a .bundleignore file.'],
       };
     case 404:

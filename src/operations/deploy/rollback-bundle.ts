@@ -109,7 +109,7 @@ async function planRollback(
   return plan;
 }
 
-/** `bundle 3 "main: 1a2b3c", deployed 2026-01-01T00:00:00Z; bundle 4 runs now` */
+/** `bundle 3 "main: 1a2b3c", deployed 2026-01-01T00:00:00Z; currently bundle 4` */
 function describePlan({bundleId, current, previous}: RollbackPlan): string {
   const message = previous?.message === undefined ? '' : ` "${previous.message}"`;
   const when = previous?.createdAt === undefined ? '' : `, deployed ${previous.createdAt}`;

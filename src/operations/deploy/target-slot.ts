@@ -79,14 +79,16 @@ async function findOccupant(open: OpenBackend, targetSlug: string): Promise<Occu
   }
 }
 
-/** `bundle 3 "main: 1a2b3c" is being deployed to staging since 2026-01-01T00:00:00Z, started by jane` */
+/** `bundle 3 "main: 1a2b3c" has been deploying to staging since 2026-01-01T00:00:00Z, started by jane` */
 function describeOccupant(occupant: Occupant, targetSlug: string): string {
   if (typeof occupant === 'string') return `another deployment to ${targetSlug} is running`;
   const {bundleId, message, createdAt, createdBy} = occupant;
   const bundle = bundleId === undefined ? 'another bundle' : `bundle ${String(bundleId)}`;
   return [
-    `${bundle}${message === undefined ? '' : ` "${message}"`} is being deployed to ${targetSlug}`,
-    createdAt === undefined ? '' : ` since ${createdAt}`,
+    `${bundle}${message === undefined ? '' : ` "${message}"`}`,
+    createdAt === undefined
+      ? ` is being deployed to ${targetSlug}`
+      : ` has been deploying to ${targetSlug} since ${createdAt}`,
     createdBy === undefined ? '' : `, started by ${createdBy}`,
   ]
     .join('')

@@ -143,7 +143,7 @@ interface PollTimes {
 
 /**
  * The times that the options of an operation ask for.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` for a pause that is none, and for a negative time-out.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` if pollInterval is not above 0, or timeout is negative.
  */
 export function pollTimes({pollInterval = 5, timeout = 600}: WaitOptions): PollTimes {
   if (!(pollInterval > 0)) {
@@ -157,8 +157,7 @@ export function pollTimes({pollInterval = 5, timeout = 600}: WaitOptions): PollT
 const firstPauseMs = 500;
 
 /**
- * How long to pause after the `looks`-th look that told something, the first being 1: longer each time, up to the
- * interval.
+ * How long to pause after the nth poll: doubles each time, up to the interval.
  */
 export function pauseMs({intervalMs}: Pick<PollTimes, 'intervalMs'>, looks: number): number {
   return Math.min(intervalMs, firstPauseMs * 2 ** (looks - 1));

@@ -140,7 +140,7 @@ export function unusedOptions(options: PushRuntimeBundleBackendOptions, format: 
 /** Warns of an archive that a server may refuse for its size. */
 export function sizeWarnings({format, size}: Pick<Bundle, 'format' | 'size'>): readonly string[] {
   if (format !== 'v2' || size <= largeArchiveBytes) return [];
-  return [`The archive has ${String(Math.round(size / 1e6))} MB. Some servers refuse more than 400 MB.`];
+  return [`The archive is ${String(Math.round(size / 1e6))} MB. Some servers refuse more than 400 MB.`];
 }
 
 /** What a strict server would refuse a prebuilt archive for, and server-only files that may hold secrets. */

@@ -199,7 +199,7 @@ async function afterUpload<Result>(
       throw amendError(error, {message: `Bundle ${id} was uploaded. ${error.message}`, details});
     }
     const requested = error.details?.['deploymentRequested'] !== false;
-    const deployment = requested ? `, and its deployment to ${targetSlug} may continue` : '';
+    const deployment = requested ? `, and its deployment to ${targetSlug} may still be running` : '';
     throw amendError(error, {
       message: interrupted
         ? `${error.message} Bundle ${id} was uploaded${deployment}.`

@@ -62,7 +62,7 @@ export class RequestBody {
       for (;;) {
         const began = performance.now();
         isWaiting = true;
-        const next = await withwithTimeout(chunks.next(), this.#stallMilliseconds - waited);
+        const next = await withTimeout(chunks.next(), this.#stallMilliseconds - waited);
         isWaiting = false;
         if (next.done === true) return;
         // Only what is waited for the client counts, not what its reader does meanwhile.
@@ -129,7 +129,7 @@ export class RequestBody {
   }
 }
 
-function withwithTimeout<T>(promise: Promise<T>, milliseconds: number): Promise<T> {
+function withTimeout<T>(promise: Promise<T>, milliseconds: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       reject(new HttpFailure(408, 'The upload stalled and was aborted.'));

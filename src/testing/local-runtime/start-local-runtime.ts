@@ -20,7 +20,7 @@ const maxRecords = 1000;
 const keepAliveMilliseconds = 65_000;
 
 /**
- * Starts a hosting service on this machine that speaks everything in wire.md: a real server that stores real files, for
+ * Starts a hosting service on this machine that speaks the protocols of both built-in backends: a real server that stores real files, for
  * a first try, for tests and for plugin authors. It is for development only.
  * @throws RuntimeCliError `ERR_OPTION_INVALID` for a bad fault, a port in use or an unusable data folder.
  */

@@ -73,7 +73,7 @@ describe('settings that are merged', () => {
   const resolved = (contents: readonly Said[]): BundleConfig => resolveSettings(from(contents), paths).config;
   const sources = fc.array(said, {maxLength: 4});
 
-  test('are those of the strongest source, per key; parameters are merged (V2-2, V2-3)', () => {
+  test('are those of the strongest source, per key; parameters are merged', () => {
     fc.assert(
       fc.property(sources, (contents) => {
         expect(canonical(resolved(contents))).toBe(canonical(expectedConfig(contents)));
@@ -113,7 +113,7 @@ describe('settings that are merged', () => {
   });
 });
 
-test('a bundle takes options, then the on-disk file, then what is executed, then defaults, and executes no more (V2-4)', async () => {
+test('a bundle takes options, then the on-disk file, then what is executed, then defaults, and executes no more', async () => {
   const parent = await makeFolder();
   const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, {nil: undefined, freq: 2});
   const project = fc.tuple(fc.constantFrom('config.server.ts', 'config.server.js', 'config.server.mjs'), server);

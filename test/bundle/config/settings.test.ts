@@ -85,7 +85,7 @@ describe('static', () => {
   test('does not go with patterns', async () => {
     await expect(plan({}, {static: true, ssrOnly: ['ssr.js']})).rejects.toMatchObject({
       code: 'ERR_PATTERN_INVALID',
-      message: expect.stringContaining('ssrOnly does not go with static'),
+      message: expect.stringContaining('ssrOnly cannot be combined with static'),
       suggestions: ['Remove ssrOnly or static.'],
     });
   });

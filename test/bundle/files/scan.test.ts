@@ -210,7 +210,7 @@ describe('the build directory', () => {
     await expect(plan(cwd)).rejects.toMatchObject({
       code: 'ERR_BUILD_DIRECTORY',
       message: `The build directory ${join(cwd, 'build')} cannot be read: name too long.`,
-      suggestions: ['Make everything in it readable.'],
+      suggestions: ['Check its permissions.'],
     });
   });
 

@@ -75,7 +75,7 @@ describe('a target that is busy (409)', () => {
       code: 'ERR_REJECTED',
       exitCode: 7,
       status: 409,
-      message: `The target is busy (409): bundle 3 "main: 1a2b3c" is being deployed to staging since ${since}, started by jane.`,
+      message: `The target is busy (409): bundle 3 "main: 1a2b3c" has been deploying to staging since ${since}, started by jane.`,
       suggestions: [expect.stringContaining('--wait-for-slot') as string],
       details: {running: {bundleId: 3, status: 'in_progress', createdAt: since, createdBy: 'jane'}},
     });
@@ -119,7 +119,7 @@ describe('waitForSlot', () => {
     expect(result).toMatchObject({bundleId: 5, status: 'queued'});
     expect(posts(server)).toBe(2);
     expect(seen.filter(({phase}) => phase === 'slot').map(({description}) => description)).toEqual(
-      Array(3).fill(expect.stringContaining(`bundle 3 "main: 1a2b3c" is being deployed to staging since ${since}`)),
+      Array(3).fill(expect.stringContaining(`bundle 3 "main: 1a2b3c" has been deploying to staging since ${since}`)),
     );
   });
 

@@ -60,7 +60,7 @@ describe('a deployment', () => {
     advance(2);
     const second = await client.deploy(1);
     expect(second.status).toBe(409);
-    expect(second.json.detail).toBe('Bundle 1 is being deployed to "production" since 2030-01-01T00:00:00.000Z.');
+    expect(second.json.detail).toBe('Bundle 1 has been deploying to "production" since 2030-01-01T00:00:00.000Z.');
     const push = await client.pushV1(
       v1Body(await gnuTar(build, {prefix: 'shop/bld', gzip: false})),
       'projects/shop/builds/production/',

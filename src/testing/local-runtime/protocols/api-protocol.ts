@@ -11,7 +11,7 @@ import {findBundle, readRange, slice} from './requested-records.js';
 const storefront = 'organizations/{organizationId}/storefronts/{storefrontId}';
 const deployments = `${storefront}/environments/{environmentId}/deployments`;
 
-/** The Api backend of wire.md. */
+/** The protocol of the Api backend. */
 export const apiProtocol: Protocol = {
   prefix: '/storefront/deployments/v1/',
   anyFinalSlash: true,

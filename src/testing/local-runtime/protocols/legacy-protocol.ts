@@ -8,7 +8,7 @@ import {admitLegacy} from './admission.js';
 import {presignedUrl} from './archive-protocol.js';
 import {deleteBundle, findBundle, readRange, slice} from './requested-records.js';
 
-/** The legacy backend of wire.md. */
+/** The protocol of the legacy backend. */
 export const legacyProtocol: Protocol = {
   prefix: '/api/',
   anyFinalSlash: true,

@@ -46,7 +46,7 @@ export class Deployments {
     const since = running?.createdAt ?? this.#busy.get(key)?.toISOString();
     if (since !== undefined) {
       const what = running ? `Bundle ${String(running.bundleId)}` : 'Another bundle';
-      throw new HttpFailure(409, `${what} is being deployed to "${targetSlug}" since ${since}.`);
+      throw new HttpFailure(409, `${what} has been deploying to "${targetSlug}" since ${since}.`);
     }
     this.#busy.set(key, this.#options.now());
     try {
