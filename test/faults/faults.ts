@@ -248,6 +248,16 @@ const odd: readonly FaultLine[] = [
     ends: notAnAnswer,
   },
   {
+    name: 'JSON that says something else',
+    fault: {kind: 'answer', status: 200, headers: [json], body: '{"message":"maintenance"}'},
+    ends: withoutArchive(notAnAnswer),
+  },
+  {
+    name: 'an empty JSON array',
+    fault: {kind: 'answer', status: 200, headers: [json], body: '[]'},
+    ends: withoutArchive(notAnAnswer),
+  },
+  {
     name: 'JSON in Latin-1',
     fault: {kind: 'answer', status: 200, headers: [json], body: Buffer.from('{"é', 'latin1')},
     ends: notAnAnswer,

@@ -51,11 +51,11 @@ describe('parseFault', () => {
     'status',
   ])('refuses "%s", naming it', (spec) => {
     expect(() => parseFault(spec)).toThrow(expect.objectContaining({code: 'ERR_OPTION_INVALID'}));
-    expect(() => parseFault(spec)).toThrow(`the fault "${spec}"`);
+    expect(() => parseFault(spec)).toThrow(`The fault "${spec}"`);
   });
 
   test('tells which fault was probably meant', () => {
-    expect(() => parseFault('restx1')).toThrow('did you mean "reset"');
+    expect(() => parseFault('restx1')).toThrow('Did you mean "reset"?');
   });
 });
 
@@ -168,7 +168,7 @@ describe('a fault', () => {
   });
 
   test('that is none ends the start', async () => {
-    await expect(startRuntime({faults: ['nonsense']})).rejects.toThrow('the fault "nonsense"');
+    await expect(startRuntime({faults: ['nonsense']})).rejects.toThrow('The fault "nonsense"');
   });
 });
 
