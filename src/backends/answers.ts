@@ -27,7 +27,7 @@ export function readAnswer(response: Response): ReadAnswer {
 
 /**
  * Reads the answer to a request that changes something. It may be empty where the status says all there is to say; what
- * reads like an error is no acceptance.
+ * looks like an error is not an acceptance.
  * @param known members of the right answer
  * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when it is another document.
  */
@@ -47,7 +47,7 @@ export function readAcceptance(response: Response, known: readonly string[]): Re
  * Reads one page of a list.
  * @param names the members that hold the rows and how many there are in all
  * @param toItem makes the item of a row; nothing when the row lacks what every row has
- * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when it is no list: that is never an empty one.
+ * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when it is not a list: it never counts as an empty one.
  */
 export function readPage<Item>(
   response: Response,
@@ -81,7 +81,7 @@ export function readWritten<Result>(look: readonly string[], read: () => Result)
   }
 }
 
-/** `value` as an object; an empty one when it is none. */
+/** `value` as an object; an empty one when it is something else. */
 export function asRecord(value: unknown): Answer {
   return isRecord(value) ? value : {};
 }
@@ -101,7 +101,7 @@ export function asWarnings(value: unknown): readonly string[] {
   return asTexts(value) ?? [];
 }
 
-/** Texts of a server; what is none as its JSON. */
+/** Texts of a server; anything else as its JSON. */
 export function asTexts(value: unknown): readonly string[] | undefined {
   if (!Array.isArray(value)) return undefined;
   return value.map((item) => (typeof item === 'string' ? item : JSON.stringify(item)));

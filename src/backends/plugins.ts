@@ -2,7 +2,7 @@ import {withTimeout, pluginTimeoutMs} from './call.js';
 import {createBackendRegistry, type BackendFailure, type BackendRegistry} from './registry.js';
 import {asSentence} from '../errors/sentence.js';
 
-/** What oclif tells of running a hook: a result or an error for each module of it. */
+/** What oclif returns for a hook: a result or an error for each module of it. */
 export interface HookOutcome {
   readonly successes: readonly {readonly result: unknown}[];
   readonly failures: readonly {readonly error: unknown}[];

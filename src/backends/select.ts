@@ -14,7 +14,7 @@ export function isBuiltIn(backend: RuntimeBackend): boolean {
   return builtInNames.has(backend);
 }
 
-/** Whether a preference can come to a built-in backend: `auto` can come to each of them. */
+/** Whether a preference can select a built-in backend: `auto` can select both. */
 export function mayUse(preference: RuntimeBackendPreference, backend: 'api' | 'legacy'): boolean {
   return preference === backend || preference === 'auto';
 }

@@ -37,7 +37,7 @@ export interface BundlePlan {
   readonly matchMode?: BundleV2MatchMode | undefined;
   readonly message: string;
   readonly config: BundleConfig;
-  /** The files of the build, sorted by path. The configuration that v2 puts into the archive is none of them. */
+  /** The files of the build, sorted by path. The configuration that v2 puts into the archive is not among them. */
   readonly files: readonly PlannedBundleFile[];
   /** Total size of `files`, in bytes. */
   readonly totalBytes: number;
@@ -117,7 +117,7 @@ function v2Fields({rootDir, configPath, matchMode, static: isStatic}: BundlePlan
   };
 }
 
-/** The archive's one configuration replaces the file that stands in its place. */
+/** The archive's one configuration replaces the file in its place. */
 function withoutConfig(scan: Scan, configPath: string | undefined): Scan {
   if (configPath === undefined) return scan;
   const inTheWay = scan.files.find(({path}) => configPath.startsWith(`${path}/`) || path.startsWith(`${configPath}/`));

@@ -37,7 +37,7 @@ export interface BundleFile {
   /** Bytes; 0 for a link. */
   readonly size: number;
   readonly executable: boolean;
-  /** Target of a symbolic link, as it stands in the link. */
+  /** Target of a symbolic link, as the link has it. */
   readonly linkTarget?: string | undefined;
   /** Whether an ssrOnly pattern matches. */
   readonly ssrOnly: boolean;

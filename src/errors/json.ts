@@ -8,7 +8,7 @@ const maxDepth = 200;
 
 /**
  * The value of a JSON text of somebody else.
- * @throws SyntaxError when it is no JSON, or nested so deeply that handling it would exhaust the stack.
+ * @throws SyntaxError when it is not JSON, or nested so deeply that handling it would exhaust the stack.
  */
 export function parseJson(text: string): unknown {
   if (isDeeperThan(maxDepth, text)) throw new SyntaxError(`nested more than ${maxDepth} levels deep`);

@@ -118,7 +118,7 @@ export async function replacePrivateFile(
 }
 
 /**
- * Reads such a file, which holds JSON; nothing when there is none. What is no JSON is `undefined`: JSON's own complaint
+ * Reads such a file, which holds JSON; nothing when there is none. Invalid JSON is `undefined`: JSON's own complaint
  * would repeat a part of it.
  * @throws Error of the system when it cannot be read.
  */

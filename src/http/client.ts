@@ -10,7 +10,7 @@ import type {Environment, Logger, RetryEvent} from './types.js';
 /** Options of `createHttpClient`. */
 export interface HttpClientOptions {
   /**
-   * How requests are retried at a rate limit. Waits are told to its `logger` and `onRetry`, else to those given here.
+   * How requests are retried at a rate limit. Waits go to its `logger` and `onRetry`, else to those given here.
    */
   readonly rateLimit?: RateLimitMiddlewareConfig | undefined;
   /** Where the proxy variables are read: `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`, and lower case. */

@@ -3,7 +3,7 @@ import {createError} from '../errors/index.js';
 /**
  * The address of a service as requests use it: `https://` when it has no scheme, no slash at the end, the path kept.
  * @param option - Names the setting in errors.
- * @throws RuntimeCliError `ERR_ORIGIN_INVALID` when it is no http(s) URL or holds credentials, a query or a fragment.
+ * @throws RuntimeCliError `ERR_ORIGIN_INVALID` unless it is an http(s) URL without credentials, query and fragment.
  */
 export function normalizeOrigin(option: string, value: string): string {
   const url = parseServiceUrl(option, value);
@@ -13,7 +13,7 @@ export function normalizeOrigin(option: string, value: string): string {
 
 /**
  * The URL of a service, which may have a query.
- * @throws RuntimeCliError `ERR_ORIGIN_INVALID` when it is no http(s) URL or holds credentials.
+ * @throws RuntimeCliError `ERR_ORIGIN_INVALID` when it is not an http(s) URL or holds credentials.
  */
 export function parseServiceUrl(option: string, value: string): URL {
   const url = parseAddress(value);
@@ -38,7 +38,7 @@ export function isLoopback(hostname: string): boolean {
 }
 
 /**
- * An address as it may be shown: without credentials, and when it is no URL also without a query, which a text that
+ * An address as it may be shown: without credentials, and when it is not a URL also without a query, which a text that
  * does not parse may have anywhere.
  */
 export function shownAddress(address: string): string {
@@ -51,7 +51,7 @@ function parseAddress(text: string): URL | undefined {
   const address = text.trim();
   const full = /^[a-z][a-z0-9+.-]*:\/\//i.test(address) ? address : `https://${address}`;
   const url = URL.canParse(full) ? new URL(full) : undefined;
-  // A scheme with mistyped slashes is no host, and what follows it no path.
+  // A scheme with mistyped slashes is not a host, and what follows it not a path.
   return url !== undefined && /^https?$/.test(url.hostname) ? undefined : url;
 }
 

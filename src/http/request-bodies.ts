@@ -4,7 +4,7 @@ import {createError, isRuntimeCliError} from '../errors/index.js';
 import type {CreateBody} from './rate-limit/index.js';
 import type {BodyOptions, ByteSource, RequestBodies, StreamSource, UploadProgress} from './types.js';
 
-/** How bodies are read, and who is told. */
+/** How bodies are read, and who is informed. */
 export interface RequestBodiesOptions {
   /**
    * Called at the start of each attempt, after each piece that the connection took, and once more with everything when

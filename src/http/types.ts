@@ -128,8 +128,8 @@ export interface AuthStrategy {
    */
   invalidate?(header?: string): void;
   /**
-   * Whether a header that the strategy gave has expired since, by its own clock. A 401 is no refusal then: another
-   * header is asked for, and the request is sent once more. Strategies without it never say so.
+   * Whether a header that the strategy gave has expired since, by its own clock. A 401 is not a
+   * refusal then: another header is asked for, and the request is sent once more. Strategies without it never say so.
    */
   hasExpired?(header: string): boolean;
 }

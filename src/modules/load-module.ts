@@ -46,14 +46,14 @@ function describe(error: unknown, path: string): string {
 /**
  * Reads a text file of the user's, without its byte order mark. Only a regular file: reading a named pipe would wait
  * for its writer, past every signal.
- * @throws Error of the system when it cannot be read; Error when it is no regular file.
+ * @throws Error of the system when it cannot be read; Error when it is not a regular file.
  */
 export async function readTextFile(path: string): Promise<string> {
   await verifyRegularFile(path);
   return (await readFile(path, 'utf8')).replace(/^\uFEFF/, '');
 }
 
-/** @throws Error of the system when there is nothing at `path`; Error when it is no regular file. */
+/** @throws Error of the system when there is nothing at `path`; Error when it is not a regular file. */
 export async function verifyRegularFile(path: string): Promise<void> {
   if (!(await stat(path)).isFile()) throw new Error('it is not a regular file');
 }

@@ -53,7 +53,7 @@ export interface DownloadBundleResult {
  * Downloads the archive of a bundle into a file that is complete and readable, or not there. What has arrived when it
  * breaks off stays beside it as `FILE.part`, and the next download goes on with it when the server can.
  * @throws RuntimeCliError `ERR_OUTPUT` when there is a file already or it cannot be written, `ERR_RESPONSE_INVALID`
- * when what arrived is no archive, and for everything else a user can cause; `signal.reason` when aborted.
+ * when what arrived is not an archive, and for everything else a user can cause; `signal.reason` when aborted.
  */
 export async function downloadBundle(options: DownloadBundleOptions, host: Host): Promise<DownloadBundleResult> {
   const steps = [resolveStep, {name: 'download', title: `Download bundle ${String(options.bundleId)}`}] as const;
@@ -195,7 +195,7 @@ async function hasManifestOf(path: string, sha256: string): Promise<boolean> {
   try {
     return (await readManifest(path))?.sha256 === sha256;
   } catch {
-    // A file that is no manifest says nothing about the archive.
+    // A file that is not a manifest says nothing about the archive.
     return false;
   }
 }

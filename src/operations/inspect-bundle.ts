@@ -168,7 +168,7 @@ function duplicateProblems(paths: readonly string[]): readonly string[] {
 /** A v1 archive without a manifest holds its files and nothing else. */
 async function describeBareV1(archive: string, signal?: AbortSignal): Promise<ArchiveInspection | undefined> {
   const isFile = (await stat(archive).catch(() => undefined))?.isFile() === true;
-  // Opening it tells what is wrong.
+  // Opening it reports what is wrong.
   if (!isFile || (await isGzip(archive).catch(() => true))) return undefined;
   const contents = await readArchive(archive, {signal}).catch(() => {
     signal?.throwIfAborted();

@@ -194,7 +194,7 @@ async function* listPages<Item>(
   }
 }
 
-/** An answer without rows is no empty list when it says that there are some. */
+/** A page without rows does not end a list whose total is larger. */
 function missingRows(offset: number, total: number | undefined): Error {
   return createError(
     'ERR_RESPONSE_INVALID',

@@ -28,8 +28,8 @@ const stateSchema = v.object({
 
 /**
  * The part of a file that has arrived: `path`, and beside it, once it broke off, `path.json`, which tells what it
- * belongs to and its digest, so that a later run can go on with it. What somebody else put there, or changed, is not
- * gone on with.
+ * belongs to and its digest, so that a later run can resume it. A part that somebody else put there, or changed, is not
+ * resumed.
  */
 export class PartFile {
   readonly path: string;
@@ -56,7 +56,7 @@ export class PartFile {
     }
   }
 
-  /** Opens a stream for what arrives. `onBytes` is told how much there is. */
+  /** Opens a stream for what arrives. `onBytes` gets how much there is. */
   write(onBytes: (transferred: number, total: number | undefined) => void): PartWriter {
     return new PartWriter(this, onBytes);
   }
@@ -139,7 +139,7 @@ class PartWriter extends Writable {
     super({highWaterMark: 1024 * 1024});
     this.#part = part;
     this.#onBytes = onBytes;
-    // Whoever writes is told of errors too.
+    // The writer gets errors too.
     this.on('error', () => undefined);
   }
 
@@ -155,7 +155,7 @@ class PartWriter extends Writable {
     await finished(this);
   }
 
-  /** Gives up; resolves when the file is closed, and what can be gone on with is known of. */
+  /** Gives up; resolves when the file is closed, and what can be resumed is recorded. */
   async abandon(): Promise<void> {
     this.destroy();
     await finished(this).catch(() => undefined);

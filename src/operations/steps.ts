@@ -68,7 +68,7 @@ const silentView: StepView = {done: ignore, detail: ignore, warn: ignore, progre
 export const runStepsSilently: RunSteps = (_, operation) => operation((_name, run) => run(silentView));
 
 /**
- * The options of an operation, for one of its steps: the caller's callbacks are called, and the view is told the same.
+ * The options of an operation, for one of its steps: the caller's callbacks are called, and so is the view.
  */
 export function watched<Options extends Pick<CommonOptions, 'onProgress' | 'onRetry'>>(
   options: Options,

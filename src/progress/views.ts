@@ -52,7 +52,7 @@ export function showIn(lines: StepLines, terminal: Pick<StepTerminal, 'warn'>): 
       terminal.warn(message);
     },
     progress: (progress) => {
-      // A retry sends everything again, after a wait that is no part of the rate.
+      // A retry sends everything again, after a wait that does not count toward the rate.
       if (progress.attempt !== attempt) startedAt = performance.now();
       attempt = progress.attempt;
       switch (progress.phase) {
@@ -83,7 +83,7 @@ function describeDeployment({status = 'queued', transferred, total, description}
   return `${status.replace('_', ' ')}${done}${said}`;
 }
 
-/** `12 MB of 40 MB (6 MB/s, 5 s left)`, without a rate as long as there is none. */
+/** `12 MB of 40 MB (6 MB/s, 5 s left)`, without a rate until it is known. */
 function describeBytes({transferred, total}: OperationProgress, elapsedMs: number): string {
   const done = `${prettyBytes(transferred)}${total === undefined ? '' : ` of ${prettyBytes(total)}`}`;
   if (transferred === 0 || elapsedMs === 0) return done;
@@ -125,7 +125,7 @@ export function createPlainView(terminal: Pick<StepTerminal, 'info'>): StepLines
   };
 }
 
-/** The line of a step in a list that is redrawn, and what stands below it. */
+/** The line of a step in a list that is redrawn, and what is shown below it. */
 export interface RedrawnTask {
   title: string | undefined;
   output: string | undefined;

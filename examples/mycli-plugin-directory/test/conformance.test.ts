@@ -35,8 +35,8 @@ describe('the contract of mycli', () => {
     skip: {
       'upload (v1): a rate limit is waited out and the whole body sent again': noServer,
       'upload (v2): a rate limit is waited out and the whole body sent again': noServer,
-      'upload: a rate limit that does not end is told as such': noServer,
-      'upload: refused credentials are told as such': noServer,
+      'upload: a rate limit that does not end is reported as such': noServer,
+      'upload: refused credentials are reported as such': noServer,
       'no secret is in any error or log': noServer,
     },
   });

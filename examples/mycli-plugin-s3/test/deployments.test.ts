@@ -84,7 +84,7 @@ test('a deployment whose answer was lost has succeeded, and is in the history on
   expect(items.map((item) => item.message)).toEqual(['a bundle', 'before']);
 });
 
-test('a bucket whose conditions are never met is told as such, not as a conflict', async () => {
+test('a bucket whose conditions are never met is reported as such, not as a conflict', async () => {
   const bundleId = await push();
   // Ceph 16 refuses every If-Match in buckets with versions.
   await bucket.s3.send(

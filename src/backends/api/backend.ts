@@ -149,7 +149,7 @@ function deployments(base: string, targetSlug: string, context: Context): string
   return `${storefront(base, context)}/environments/${encodeURIComponent(targetSlug)}/deployments`;
 }
 
-/** The id of a deployment, which becomes part of a path: one that would lead elsewhere is none. */
+/** The id of a deployment, which becomes part of a path: one that would lead elsewhere is ignored. */
 function deploymentIdOf({deploymentId}: Answer): string | undefined {
   const id = asText(deploymentId);
   return id !== undefined && isSegment(id) ? id : undefined;

@@ -149,12 +149,12 @@ const mostEqualPairs = samples + (samples * (samples - 1) * 1.09) / 256;
 const placeMask = 31;
 /** There is room for as many places as noise has in 32 KiB, which is how far a compressor looks back. */
 const placeBits = 10;
-/** So many sequences that were there before are no accident: what stands twice compresses, whatever its bytes are. */
+/** So many sequences that were there before are no accident: what occurs twice compresses, whatever its bytes are. */
 const leastRepeats = 4;
 
 /**
  * Finds what hardly compresses, in a tenth of the time that a compressor takes: by how often two bytes are equal, and
- * by whether sequences come again. In doubt it is no noise. The answer depends on the bytes alone.
+ * by whether sequences come again. In doubt it is not noise. The answer depends on the bytes alone.
  */
 export class IncompressibleDetector {
   readonly #counts = new Uint32Array(256);

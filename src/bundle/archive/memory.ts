@@ -14,7 +14,7 @@ export function lend<Bundle extends object>(bundle: Bundle, read: StreamedBundle
 
 /**
  * Reads a bundle into the same memory again and again: a chunk is good until the next is asked for. Fresh memory would
- * be work for the garbage collector. Nothing for what is no bundle, or a copy of one.
+ * be work for the garbage collector. Nothing for anything but a bundle, or a copy of one.
  */
 export function readLent(source: Lender): AsyncIterable<Uint8Array> | undefined {
   return source[lender]?.();

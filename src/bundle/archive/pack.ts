@@ -24,7 +24,7 @@ interface PackDestination {
 
 /** Bytes that are hashed, compressed and written at a time. */
 const blockBytes = 1024 * 1024;
-/** Progress is told every so many bytes: thousands of small files are not worth a line each. */
+/** Progress is reported every so many bytes: thousands of small files are not worth a line each. */
 const progressBytes = 256 * 1024;
 
 /**

@@ -158,7 +158,7 @@ export async function verifyReplaceable(path: string): Promise<void> {
     throw foreignError(manifestPathOf(path), 'the manifest');
 }
 
-/** How a file begins; nothing when there is none, or none that can be replaced anyway. */
+/** How a file begins; nothing when there is none, or it can be replaced anyway. */
 async function readHead(path: string): Promise<Buffer | undefined> {
   try {
     const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK || 0));
@@ -170,7 +170,7 @@ async function readHead(path: string): Promise<Buffer | undefined> {
       await handle.close();
     }
   } catch (error) {
-    // That a folder or a device is in the way is told when the file is written.
+    // A folder or a device in the way is reported when the file is written.
     if (['ENOENT', 'ENOTDIR', 'EISDIR', 'ENXIO', 'ESPIPE'].includes(systemCode(error) ?? '')) return undefined;
     throw outputError(path, error);
   }

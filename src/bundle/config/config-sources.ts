@@ -117,7 +117,7 @@ async function readText(path: string): Promise<string> {
   }
 }
 
-/** The first of `paths` where there is something. Reading it tells when that is no file. */
+/** The first of `paths` where there is something. Reading it fails when that is not a file. */
 async function firstFile(paths: readonly string[]): Promise<string | undefined> {
   for (const path of paths) {
     try {

@@ -87,7 +87,7 @@ const packageSchema = v.object({
 /**
  * The dependencies that a project's package.json declares, those of development too, name to version range: what
  * `--dependencies auto` takes. What is bundled into an application often is a dependency of development only.
- * @throws RuntimeCliError `ERR_CONFIG_INVALID` when there is no package.json, or none that can be read.
+ * @throws RuntimeCliError `ERR_CONFIG_INVALID` when package.json is missing or cannot be read.
  */
 export async function readDeclaredDependencies(projectDirectory: string): Promise<Record<string, string>> {
   const path = join(projectDirectory, 'package.json');

@@ -76,7 +76,7 @@ export class GlobAutomaton {
   #remembered = 0;
   #now = 0;
 
-  /** @throws Error for what is no pattern, or none that can be matched in linear time. */
+  /** @throws Error for an invalid pattern, or one that cannot be matched in linear time. */
   constructor(glob: string) {
     const {source} = picomatch.makeRe(glob, {nonegate: true, windows: false});
     const {alternatives} = new RegExpParser({ecmaVersion: 2024}).parsePattern(source);

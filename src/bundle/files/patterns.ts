@@ -69,7 +69,7 @@ export function matchPatterns(patterns: readonly string[], paths: readonly strin
 }
 
 /**
- * The patterns that match none of `paths`, each looked at alone. An exclusion that excludes nothing is none of them.
+ * The patterns that match none of `paths`, each looked at alone. Exclusions that exclude nothing are not among them.
  */
 export function unmatchedPatterns(patterns: readonly string[], paths: readonly string[]): string[] {
   const given = patterns.filter((pattern) => !isExclusion(pattern));

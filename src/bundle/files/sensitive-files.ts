@@ -117,7 +117,7 @@ async function holdsOnlyPublicKeys({path, size, linkTarget}: BundleFile, buildDi
       await handle.close();
     }
   } catch {
-    // Packing it tells what is wrong.
+    // Packing it reports what is wrong.
     return false;
   }
 }

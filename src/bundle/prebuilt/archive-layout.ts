@@ -32,7 +32,7 @@ const maxLinkHops = 40;
  * Characters of the paths that links lead through, at most: those of an archive, and one. What takes more is refused.
  */
 const maxLinkWork = {all: 200_000_000, one: 10_000_000} as const;
-/** Absolute, or with a separator that is none everywhere. */
+/** Absolute, or with a separator that only some systems know. */
 const unsafeTarget = /^\/|^[A-Za-z]:|\\|\0/;
 
 /**
@@ -97,7 +97,7 @@ export function isBelow(path: string, root: string): boolean {
   return root === '' || path.startsWith(`${root}/`);
 }
 
-/** An entry below one that is no folder. Paths may have thousands of parts: no list is made of what is above them. */
+/** An entry below one that is not a folder. Paths may have thousands of parts, so their parents are not listed. */
 function belowProblem(entries: ReadonlyMap<string, LayoutEntry>): LayoutProblem | undefined {
   // With the least of all characters for "/" what lies below an entry follows it at once.
   const sorted = [...entries.values()]

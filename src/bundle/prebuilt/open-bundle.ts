@@ -53,7 +53,7 @@ const v2Only = ['rootDir', 'configPath', 'matchMode'] as const;
 /**
  * Opens a prebuilt archive. With a manifest beside it (`FILE.json`) it is verified against that; without one a v2
  * archive is read from one end to the other.
- * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` when it cannot be read, is damaged, is no bundle or is not what its
+ * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` when it cannot be read, is damaged, is not a bundle or is not what its
  * manifest says; `ERR_OPTION_INVALID` for an option that does not apply to it; `signal.reason` when aborted.
  */
 export async function openBundle(path: string, options: OpenBundleOptions = {}): Promise<Bundle> {

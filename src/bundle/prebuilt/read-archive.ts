@@ -33,7 +33,7 @@ export interface ArchiveContents extends PackResult {
 const maxWanted = 1024 * 1024;
 /** Entries of an archive, at most: all of them are held. */
 const maxEntries = 200_000;
-/** What is no bomb yet: so many bytes uncompressed, or so many for each byte of the archive. */
+/** What is not yet a bomb: so many bytes uncompressed, or so many for each byte of the archive. */
 const unsuspicious = {bytes: 1.5 * 1024 ** 3, ratio: 200};
 
 /** How to read an archive. */
@@ -49,8 +49,8 @@ interface ReadArchiveOptions {
  * Reads an archive from one end to the other: its digests, its entries, and the contents of those by the name of
  * `wanted`. Memory grows with the number of entries, not with their size. Nothing is unpacked; an archive that would be
  * a danger to whoever does it, or that programs read differently, is refused.
- * @throws Error when it cannot be read, is no tar, is damaged, cut off or followed by something, is a bomb, or has
- * entries that lead out of it; `signal.reason` when aborted.
+ * @throws Error when it cannot be read, is not a tar archive, is damaged, cut off or followed by something, is a bomb,
+ * or has entries that lead out of it; `signal.reason` when aborted.
  */
 export async function readArchive(path: string, options: ReadArchiveOptions = {}): Promise<ArchiveContents> {
   const {wanted = '', root = '', signal} = options;
@@ -70,7 +70,7 @@ export async function readArchive(path: string, options: ReadArchiveOptions = {}
     if (compressed) {
       const gunzip = createGunzip();
       await pipeline(file, (bytes) => archive.of(bytes), gunzip, tar, parser, {signal});
-      // What is no other member is passed over.
+      // zlib ignores what follows, unless it is another member.
       if (gunzip.bytesWritten !== archiveSize) throw behindGzip();
     } else await pipeline(file, (bytes) => tar(archive.of(bytes)), parser, {signal});
   } catch (error) {
@@ -126,9 +126,9 @@ function collectEntries(parser: Extract, wanted: string): CollectedEntries {
     const executable = linkTarget === undefined && (mode & 0o100) !== 0;
     const isDirectory = type === 'directory';
     if (!isDirectory) entries.push({name, size, executable, ...(linkTarget !== undefined && {linkTarget})});
-    // The archive's own root is no entry of it.
+    // The archive's own root does not count as an entry.
     if (name !== '') layout.push({path: name, type: layoutType(type), linkTarget});
-    // The parser tells of it too.
+    // The parser reports it too.
     body.on('error', () => undefined);
     const refusal =
       layout.length > maxEntries ? `it has more than ${String(maxEntries)} entries` : entryProblem(header, name);

@@ -114,7 +114,7 @@ export function commandHost(context: CommandContext, {secrets = [], resolved = [
   const {cwd, env, output, userAgent, now, temporary, noteChange} = context;
   const logger: Logger = {
     debug: (message) => output.debug(message),
-    // A task list that is redrawn tells of waits by itself.
+    // A task list that is redrawn shows waits itself.
     info: (message) => (output.interactive ? output.debug(message) : output.info(message)),
     warn: (message) => output.warn(message),
   };

@@ -89,7 +89,7 @@ export async function updateCredentials(
   const {withFileLock} = await import('../../files/file-lock.js');
   try {
     await makePrivateDirectory(file.directory);
-    // What is loose is told before it is mended.
+    // Loose permissions are reported before they are tightened.
     await readCredentials(file);
     await chmod(file.directory, 0o700);
     await withFileLock(`${path}.lock`, file.pid, async (lock) => {

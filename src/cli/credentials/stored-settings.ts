@@ -26,7 +26,7 @@ export async function withStoredCredentials(settings: Settings, file: Credential
   };
 }
 
-/** The origin that credentials are stored for. One that is no URL has none; whoever connects to it says so. */
+/** The origin that credentials are stored for. An invalid URL has none; connecting to it reports that. */
 export function originOf(setting: Setting<string> | undefined): string | undefined {
   if (setting === undefined) return undefined;
   try {

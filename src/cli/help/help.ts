@@ -81,7 +81,7 @@ export class PagedHelp extends QuickHelp {
   }
 }
 
-/** The first word that is no part of asking for help; none when a flag comes before it, as oclif has it. */
+/** The first word that does not ask for help; none when a flag comes before it, as oclif has it. */
 function subjectOf(argv: readonly string[]): string | undefined {
   const first = argv.find((argument) => argument !== 'help' && argument !== '--help');
   return first?.startsWith('-') === true ? undefined : first;

@@ -25,7 +25,7 @@ async function listSettings(): Promise<NameList> {
   });
 }
 
-/** The pages, by what stands after `mycli help`. Some are named like a topic or a command, whose help comes first. */
+/** The pages, by what follows `mycli help`. Some are named like a topic or a command, whose help comes first. */
 export const helpPages: Readonly<Record<string, HelpPage>> = {
   config: {
     summary: 'Settings and their sources: flags, environment, configuration file, stored credentials.',

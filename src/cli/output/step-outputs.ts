@@ -39,7 +39,7 @@ export async function withStepOutputs<Document extends JsonDocument>(
   if (envFile !== undefined) await empty(envFile);
   try {
     const document = await act();
-    // A dry run has come to nothing.
+    // A dry run has no outcome.
     if (document['dryRun'] !== true) {
       const facts = factsOfDocument(document);
       await writeAll(

@@ -48,7 +48,7 @@ function matchesWildcards(pattern: string, text: string): boolean {
   return text.length - at >= last.length && text.endsWith(last);
 }
 
-/** How many characters fit into a line of a terminal; no limit for what is none. */
+/** How many characters fit into a line of a terminal; no limit for anything else. */
 export function terminalWidth(stream: object): number {
   if (!('isTTY' in stream) || stream.isTTY !== true || !('columns' in stream)) return Number.POSITIVE_INFINITY;
   return typeof stream.columns === 'number' && stream.columns > 0 ? stream.columns : Number.POSITIVE_INFINITY;

@@ -32,12 +32,12 @@ interface AbnormalEnd {
   isClosedPipe(error: unknown): boolean;
 }
 
-/** Watches for exceptions that nothing catches and for streams that cannot be written. A closed pipe is no failure. */
+/** Watches for uncaught exceptions and for streams that cannot be written. A closed pipe is not a failure. */
 export function watchProcess(host: NodeJS.Process): AbnormalEnd {
   let pipeClosed = false;
   const failed = new Promise<never>((_resolve, reject) => {
     host.on('uncaughtException', reject);
-    // Nothing is left to wait for, and the command has not come to its end.
+    // Nothing is left to wait for, and the command has not ended.
     host.once('beforeExit', () => reject(endedEarly()));
     // Before oclif's own listener, which throws.
     host.stdout.prependListener('error', (error: NodeJS.ErrnoException) => {

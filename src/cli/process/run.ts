@@ -146,7 +146,7 @@ function pluginOf({foreign}: Session, error: unknown): string | undefined {
   return pluginOnStack(error.stack);
 }
 
-// After a signal every error is a consequence of it, unless it tells what the interruption left behind.
+// After a signal every error is a consequence of it, unless it says what the interruption left behind.
 function interruptionOf(error: unknown, reason: unknown): unknown {
   return error instanceof Error && 'code' in error && error.code === 'ERR_INTERRUPTED' ? error : reason;
 }

@@ -14,7 +14,7 @@ interface DeployOutcome {
   readonly took: string;
 }
 
-/** Tells what a deployment has come to and what to do next, and gives the document of `--json`. */
+/** Shows the outcome of a deployment and what to do next, and gives the document of `--json`. */
 export function renderDeployment(outcome: DeployOutcome, output: Output): JsonDocument {
   const {result} = outcome;
   output.result(describeOutcome(outcome));
@@ -31,7 +31,7 @@ function describeOutcome({result, took}: DeployOutcome): string {
   return `The deployment${id} of bundle ${String(bundleId)} to ${where} is ${status.replace('_', ' ')}.`;
 }
 
-/** Tells what a rollback has come to and how to undo it, and gives the document of `--json`. */
+/** Shows the outcome of a rollback and how to undo it, and gives the document of `--json`. */
 export function renderRollback(
   outcome: DeployOutcome & {readonly result: RollbackBundleResult},
   output: Output,

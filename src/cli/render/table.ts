@@ -12,7 +12,7 @@ const unlimited: Display = {width: Number.POSITIVE_INFINITY, clean: sanitize};
 export interface Column<Row> {
   /** Names it in `--columns`; in capitals it is the heading. */
   readonly name: string;
-  /** What stands in a row; nothing when the row does not tell. */
+  /** The value of a row; nothing when the row has none. */
   readonly value: (row: Row) => string | number | undefined;
   /** Shown only when `--columns` asks for it. @default false */
   readonly extra?: boolean | undefined;

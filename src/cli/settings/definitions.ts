@@ -8,9 +8,9 @@ import * as kinds from './kinds.js';
 interface SettingDefinition<T = unknown> {
   /** Completes "No ... specified". */
   readonly label: string;
-  /** Which commands have its flag (cli/command/flags.ts), and the heading it stands below in help. */
+  /** Which commands have its flag (cli/command/flags.ts), and its heading in help. */
   readonly set: FlagSet;
-  /** None: it stands in the configuration file only. */
+  /** None: only the configuration file can set it. */
   readonly flag?: {
     /** Without dashes. */
     readonly name: string;

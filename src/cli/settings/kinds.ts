@@ -53,7 +53,7 @@ const textSchema = v.pipe(
 /** A text that is not empty. */
 export const text: Kind<string, 'one'> = {shape: 'one', schema: textSchema, convert: last};
 
-/** An address. What is no URL is not refused here, and may hold a password all the same. */
+/** An address. An invalid URL is not refused here, and may still contain a password. */
 export const address: Kind<string, 'one'> = {...text, shown: shownAddress};
 
 /** A path. Relative ones start from the working directory, or from the folder of the configuration file. */

@@ -93,7 +93,7 @@ export function watchRequest(
       expect('no progress while receiving the response', limits.idleTimeoutMs);
       if (!isHeld(response)) {
         clearTimeout(answering);
-        // A reader that is slow pauses the connection: that is no fault of the server.
+        // A reader that is slow pauses the connection: that is not the fault of the server.
         hasUnread = () => response.readableLength > 0;
         stopWatchingAnswer = watchAnswer(response, handedOn, limits.idleTimeoutMs, () => stall(waitingFor, ms));
       }

@@ -185,7 +185,7 @@ function sentCredentials({headers}: Options): string[] {
 
 /**
  * The JSON of an answer that was read as text.
- * @throws RuntimeCliError `ERR_RESPONSE_INVALID`, naming the request, when it is none.
+ * @throws RuntimeCliError `ERR_RESPONSE_INVALID`, naming the request, when it is not JSON.
  */
 export function readJson(response: Response<string>): unknown {
   try {

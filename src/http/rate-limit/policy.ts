@@ -1,6 +1,6 @@
 import type {RetryEvent} from '../types.js';
 
-/** Where the waits are told. */
+/** Where waits are reported. */
 export interface RateLimitLogger {
   /** A wait. */
   info(message: string): void;

@@ -73,7 +73,7 @@ async function chooseDeployBackend(options: DeployBundleOptions, host: Host): Pr
 
 /**
  * Asks for the deployment. Only that of `latest` falls back from `auto`'s Api to legacy, on 401, 403 and
- * `invalid_scope`: the backend that deploys resolves it, and it is told before the request. Ids never cross backends.
+ * `invalid_scope`: the backend that deploys resolves it, and says so before the request. Ids never cross backends.
  */
 export async function requestDeployment(
   options: DeployBundleOptions,

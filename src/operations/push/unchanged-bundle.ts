@@ -19,7 +19,7 @@ export interface UnchangedBundle {
   readonly message?: string | undefined;
 }
 
-/** What comparing with the last push has come to. */
+/** The outcome of comparing with the last push. */
 export interface Comparison {
   /** Nothing when the bundle is another one, or the last one cannot be relied on. */
   readonly unchanged?: UnchangedBundle | undefined;
@@ -56,7 +56,7 @@ export async function compareWithLastPush(
 }
 
 /**
- * Keeps what was uploaded for the next push. That this fails is no failure of the push, and a warning only for those
+ * Keeps what was uploaded for the next push. If this fails, the push still succeeds, with a warning only for those
  * who will ask.
  */
 export async function recordPush(

@@ -226,7 +226,7 @@ async function rebuildPush(
   return makeContent({...push, format, content: {kind: 'build', plan}}, fallback, workspace);
 }
 
-/** A plan whose progress and retries `view` is told. */
+/** A plan whose progress and retries `view` shows. */
 export function withView(plan: PushPlan, view: StepView): PushPlan {
   return {...plan, options: watched(plan.options, view)};
 }

@@ -64,7 +64,7 @@ export interface ConformanceService {
   readonly secrets?: readonly string[] | undefined;
   /**
    * The archive of an uploaded bundle as the service has it, got past the backend.
-   * @throws anything, when there is none.
+   * @throws anything, when there is no such bundle.
    */
   readUploaded(bundleId: BundleId): Promise<AsyncIterable<Uint8Array> | Uint8Array>;
   /** Lets the next `count` requests of uploads meet a rate limit; `Infinity`: all. */

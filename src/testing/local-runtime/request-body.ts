@@ -3,13 +3,13 @@ import {setTimeout as delay} from 'node:timers/promises';
 import {parseJson} from '../../errors/json.js';
 import {HttpFailure} from './answer.js';
 
-/** Largest body of a request that is no upload. */
+/** Largest body of a request that is not an upload. */
 const smallBodyBytes = 64 * 1024;
 
 /** How long a client that was refused may go on sending before its connection is cut. */
 const lingerMilliseconds = 2000;
 
-/** Bytes that have to arrive within the time that a client may take: fewer are no progress. */
+/** Bytes that have to arrive within the time that a client may take: fewer do not count as progress. */
 const progressBytes = 1024;
 
 /** The body of a request, read at most once. Whoever stops early leaves the connection fit for an answer. */
@@ -100,7 +100,7 @@ export class RequestBody {
     await delay(lingerMilliseconds, undefined, {signal: ended.signal}).catch(() => undefined);
   }
 
-  /** @throws HttpFailure 413 when it is too large for a request that is no upload. */
+  /** @throws HttpFailure 413 when it is too large for a request that is not an upload. */
   async text(): Promise<string> {
     const chunks: Buffer[] = [];
     for await (const chunk of this.read(smallBodyBytes)) chunks.push(chunk);

@@ -170,7 +170,7 @@ interface RouteMatch {
  * @throws HttpFailure 404 when nothing is served at the path, 405 when it is served for other methods.
  */
 function matchRoute(protocol: Protocol, method: string, path: string): RouteMatch {
-  // Decoded part by part: a "%2F" is no separator, and "%2E%2E" is a name like any other, for the handler to refuse.
+  // Decoded part by part: a "%2F" is not a separator, and "%2E%2E" is a name like any other, for the handler to refuse.
   const parts = path.slice(protocol.prefix.length).split('/').map(decodePart);
   const segments = (list: readonly string[]): readonly string[] =>
     protocol.anyFinalSlash && list.length > 1 && list.at(-1) === '' ? list.slice(0, -1) : list;

@@ -20,8 +20,8 @@ const maxRecords = 1000;
 const keepAliveMilliseconds = 65_000;
 
 /**
- * Starts a hosting service on this machine that speaks the protocols of both built-in backends: a real server that stores real files, for
- * a first try, for tests and for plugin authors. It is for development only.
+ * Starts a hosting service on this machine that speaks the protocols of both built-in backends: a real server that
+ * stores real files, for a first try, for tests and for plugin authors. It is for development only.
  * @throws RuntimeCliError `ERR_OPTION_INVALID` for a bad fault, a port in use or an unusable data folder.
  */
 export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Promise<LocalRuntime> {
@@ -110,7 +110,7 @@ async function listen(
   }
   const address = server.address();
   const actual = typeof address === 'object' ? address?.port : undefined;
-  // An address that stands for all of them is none to call.
+  // An address that stands for all of them cannot be called.
   const name = {'0.0.0.0': '127.0.0.1', '::': '::1'}[host] ?? host;
   return `http://${name.includes(':') ? `[${name}]` : name}:${String(actual)}`;
 }

@@ -62,7 +62,7 @@ test('there are cases for what a backend declares, and none for the rest', () =>
 });
 
 describe('a case that is skipped', () => {
-  const name = 'upload: refused credentials are told as such';
+  const name = 'upload: refused credentials are reported as such';
   const cases = backendConformance(createShelfBackend, {...fixtures, skip: {[name]: 'there are no credentials'}});
 
   test('carries the reason for the runner', () => {
@@ -93,9 +93,9 @@ test('a case fails that needs what the service of the fixtures does not have', a
   const failures = await failuresOf(backendConformance(createShelfBackend, lacking));
   expect(Object.keys(failures)).toEqual([
     'upload (v2): a rate limit is waited out and the whole body sent again',
-    'upload: a rate limit that does not end is told as such',
-    'upload: refused credentials are told as such',
-    'upload: a failure of the service is told with a code',
+    'upload: a rate limit that does not end is reported as such',
+    'upload: refused credentials are reported as such',
+    'upload: a failure of the service is reported with a code',
     'no secret is in any error or log',
   ]);
   expect(Object.values(failures)).toEqual(

@@ -27,9 +27,9 @@ export interface BrokenBackend {
 
 const bytes = 'upload (v2): every byte arrives';
 const again = 'upload (v2): a rate limit is waited out and the whole body sent again';
-const limited = 'upload: a rate limit that does not end is told as such';
-const refused = 'upload: refused credentials are told as such';
-const failed = 'upload: a failure of the service is told with a code';
+const limited = 'upload: a rate limit that does not end is reported as such';
+const refused = 'upload: refused credentials are reported as such';
+const failed = 'upload: a failure of the service is reported with a code';
 const secrets = 'no secret is in any error or log';
 const apart = 'two services are kept apart';
 const gone = 'delete: the bundle is gone, the others stay';

@@ -49,7 +49,7 @@ export const configurationChecks: readonly Check[] = [
 /** How the failures of a service come up. */
 export const failureChecks: readonly Check[] = [
   {
-    name: 'upload: a rate limit that does not end is told as such',
+    name: 'upload: a rate limit that does not end is reported as such',
     async run(scope) {
       const subject = await scope.open();
       const bundle = await subject.makeBundle();
@@ -59,7 +59,7 @@ export const failureChecks: readonly Check[] = [
     },
   },
   {
-    name: 'upload: refused credentials are told as such',
+    name: 'upload: refused credentials are reported as such',
     async run(scope) {
       const subject = await scope.open();
       const bundle = await subject.makeBundle();
@@ -69,7 +69,7 @@ export const failureChecks: readonly Check[] = [
     },
   },
   {
-    name: 'upload: a failure of the service is told with a code',
+    name: 'upload: a failure of the service is reported with a code',
     async run(scope) {
       const subject = await scope.open();
       const bundle = await subject.makeBundle();

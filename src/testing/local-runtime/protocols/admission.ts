@@ -14,7 +14,7 @@ const apiIdentifier = /^[a-z0-9]+(?:-+[a-z0-9]+)*$/;
  * @throws HttpFailure 403.
  */
 export function checkHost(request: IncomingMessage, context: Pick<RuntimeContext, 'host'>): void {
-  // The address of the connection is no name that DNS could have led here. A socket for both families writes IPv4 so.
+  // No DNS name is involved when the host is the address of the connection. A socket for both families writes IPv4 so.
   const localAddress = request.socket.localAddress?.replace(/^::ffff:/, '');
   const own = ['localhost', '127.0.0.1', '::1', context.host.toLowerCase(), localAddress];
   const {host = '', origin} = request.headers;
@@ -154,7 +154,7 @@ export function issueToken(
 function readToken(token: string, key: string, now: Date): TokenClaims | undefined {
   const signed = token.slice(0, token.lastIndexOf('.'));
   const [first, payload = ''] = signed.split('.');
-  // The presigned URLs of this key are no tokens: what is signed begins with the header.
+  // The presigned URLs of this key are not tokens: what is signed begins with the header.
   if (first !== header || !secretsEqual(token.slice(signed.length + 1), sign(signed, key))) return undefined;
   const claims = v.parse(claimsSchema, JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')));
   return claims.exp * 1000 > now.getTime() ? claims : undefined;

@@ -12,7 +12,7 @@ interface FileToAnswer {
 
 /**
  * Answers a GET with a file, or with the part of it that `Range` asks for, or with 304 when the client has it. None
- * when there is no such regular file; a link is none.
+ * when there is no such regular file; a link does not count.
  */
 export async function fileAnswer(
   request: IncomingMessage,

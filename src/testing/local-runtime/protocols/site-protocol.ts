@@ -102,7 +102,7 @@ function isUnsafe(part: string): boolean {
 
 /**
  * The file or folder that a name leads to, when that is in the folder: a second look, after the one at the upload.
- * Files may be links of the bundle; the folder itself is none, nor lies behind one.
+ * Files may be links of the bundle; the folder itself is not a link, nor behind one.
  */
 async function pathInside(folder: string, name: string, kind: 'file' | 'folder'): Promise<string | undefined> {
   const found = await realpath(path.join(folder, name)).catch(() => undefined);

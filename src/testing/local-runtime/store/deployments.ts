@@ -26,7 +26,7 @@ interface DeploymentRequest {
   readonly route: 'upload' | 'deploy';
 }
 
-/** Makes deployments, one at a time for each target, and tells what runs where. */
+/** Makes deployments, one at a time for each target, and knows what runs where. */
 export class Deployments {
   readonly #options: DeploymentsOptions;
   /** Targets that a request is being carried out for, with the time since when. */

@@ -30,7 +30,7 @@ const readSize = 256 * 1024;
 
 /**
  * Reads a tar, gzipped or not, entry by entry; nothing is held.
- * @throws HttpFailure 422 for what is no such archive, an unsafe path, an entry that is no file, folder or symbolic
+ * @throws HttpFailure 422 for another kind of archive, an unsafe path, an entry that is not a file, folder or symbolic
  * link, and a bomb.
  */
 export async function readArchive(file: string, {limits, visit}: ReadArchiveOptions): Promise<void> {

@@ -12,7 +12,7 @@ import type {BundleRecord} from '../store/records.js';
 import {checkV1Bundle, checkV2Bundle, type CheckedBundle} from './check-bundle.js';
 import {V1BodyReader} from './v1-body-reader.js';
 
-/** A bundle that was accepted, and what the client is told of it. */
+/** A bundle that was accepted, and what the client learns about it. */
 export interface AcceptedUpload extends Pick<CheckedBundle, 'matches' | 'warnings'> {
   readonly bundle: BundleRecord;
 }

@@ -26,7 +26,7 @@ export class V1BodyReader {
 
   /**
    * Takes the next piece of the document, and returns the bytes of the data in it.
-   * @throws HttpFailure 400 for data that is no base64, 413 when the rest of the document is too large.
+   * @throws HttpFailure 400 for data that is not base64, 413 when the rest of the document is too large.
    */
   push(piece: Buffer): Buffer {
     const decoded: Buffer[] = [];
@@ -140,7 +140,7 @@ class Base64Decoder {
     if (text === '') return Buffer.alloc(0);
     if (this.#padded) throw notBase64();
     const decoded = Buffer.from(text, 'base64');
-    // The decoder skips what is no base64, so that a full length says that all was, but for the URL alphabet, which it
+    // The decoder skips what is not base64, so that a full length says that all was, but for the URL alphabet, which it
     // takes too. Gigabytes come this way: only the end of the data is looked at letter by letter.
     if (decoded.length !== (text.length / 4) * 3 || text.includes('-') || text.includes('_')) this.#verifyEnd(text);
     return decoded;
