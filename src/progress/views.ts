@@ -41,10 +41,14 @@ export function declared<Name extends string>(steps: readonly Step<Name>[], name
   return step;
 }
 
+/** The progress that a rate is measured from. */
+interface FirstProgress extends Pick<OperationProgress, 'transferred' | 'attempt'> {
+  readonly at: number;
+}
+
 /** Puts what a step tells into words. */
 export function showIn(lines: StepLines, terminal: Pick<StepTerminal, 'warn'>): StepView {
-  let startedAt = performance.now();
-  let attempt: number | undefined;
+  let first: FirstProgress | undefined;
   return {
     done: lines.done,
     detail: lines.detail,
@@ -52,9 +56,6 @@ export function showIn(lines: StepLines, terminal: Pick<StepTerminal, 'warn'>): 
       terminal.warn(message);
     },
     progress: (progress) => {
-      // A retry sends everything again, after a wait that does not count toward the rate.
-      if (progress.attempt !== attempt) startedAt = performance.now();
-      attempt = progress.attempt;
       switch (progress.phase) {
         case 'deploy':
           return;
@@ -67,10 +68,14 @@ export function showIn(lines: StepLines, terminal: Pick<StepTerminal, 'warn'>): 
         case 'build':
         case 'upload':
         case 'download':
-          lines.progress(describeBytes(progress, performance.now() - startedAt), fractionOf(progress));
+          // What was there before, or is sent again, and the wait for a retry do not count toward the rate.
+          if (first === undefined || first.attempt !== progress.attempt || first.transferred > progress.transferred)
+            first = {at: performance.now(), transferred: progress.transferred, attempt: progress.attempt};
+          lines.progress(describeBytes(progress, first), fractionOf(progress));
       }
     },
     retry: (event) => {
+      first = undefined;
       lines.countdown((leftMs) => describeRetry(event, `${String(Math.ceil(leftMs / 1000))} s`), event.delayMs);
     },
   };
@@ -84,10 +89,11 @@ function describeDeployment({status = 'queued', transferred, total, description}
 }
 
 /** `12 MB of 40 MB (6 MB/s, 5 s left)`, without a rate until it is known. */
-function describeBytes({transferred, total}: OperationProgress, elapsedMs: number): string {
+function describeBytes({transferred, total}: OperationProgress, first: FirstProgress): string {
   const done = `${prettyBytes(transferred)}${total === undefined ? '' : ` of ${prettyBytes(total)}`}`;
-  if (transferred === 0 || elapsedMs === 0) return done;
-  const rate = (transferred / elapsedMs) * 1000;
+  const elapsedMs = performance.now() - first.at;
+  if (transferred === first.transferred || elapsedMs === 0) return done;
+  const rate = ((transferred - first.transferred) / elapsedMs) * 1000;
   const left = total === undefined ? '' : `, ${String(Math.ceil((total - transferred) / rate))} s left`;
   return `${done} (${prettyBytes(Math.round(rate))}/s${left})`;
 }

@@ -137,6 +137,35 @@ describe('progress in words', () => {
     expect(lines.at(-1)).toEqual(['4 MB of 10 MB (2 MB/s, 3 s left)', 0.4]);
   });
 
+  test('of a download that goes on has the rate of what arrives, not of what was there', () => {
+    const {lines, onProgress} = shown();
+    const total = 500_000_000;
+    onProgress({phase: 'download', transferred: 400_000_000, total});
+    expect(lines.at(-1)).toEqual(['400 MB of 500 MB', 0.8]);
+    vi.advanceTimersByTime(2000);
+    onProgress({phase: 'download', transferred: 420_000_000, total});
+    expect(lines.at(-1)).toEqual(['420 MB of 500 MB (10 MB/s, 8 s left)', 0.84]);
+    // The whole archive once more.
+    vi.advanceTimersByTime(60_000);
+    onProgress({phase: 'download', transferred: 1_000_000, total});
+    vi.advanceTimersByTime(1000);
+    onProgress({phase: 'download', transferred: 50_000_000, total});
+    expect(lines.at(-1)).toEqual(['50 MB of 500 MB (49 MB/s, 10 s left)', 0.1]);
+  });
+
+  test('of a transfer has no rate that counts the wait for a retry', () => {
+    const progress = vi.fn();
+    const ignore = () => undefined;
+    const view = showIn({done: ignore, detail: ignore, countdown: ignore, progress}, silent);
+    view.progress({phase: 'download', transferred: 10_000_000});
+    view.retry({attempt: 1, maxRetries: 3, delayMs: 60_000, reason: 'the connection ended'});
+    vi.advanceTimersByTime(60_000);
+    view.progress({phase: 'download', transferred: 10_000_000});
+    vi.advanceTimersByTime(1000);
+    view.progress({phase: 'download', transferred: 15_000_000});
+    expect(progress).toHaveBeenLastCalledWith('15 MB (5 MB/s)', 0);
+  });
+
   test('of waiting for the target is who has it', () => {
     const {lines, onProgress} = shown();
     onProgress({phase: 'slot', transferred: 0, description: 'bundle 3 is being deployed to staging'});
