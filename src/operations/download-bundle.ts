@@ -124,7 +124,8 @@ async function fetchArchive(
         writeTo: writer,
         resume,
         onStart: (start) => {
-          resumedFrom ??= start.offset;
+          // Nothing is kept of a part that is begun again.
+          resumedFrom = start.offset === 0 ? 0 : (resumedFrom ?? start.offset);
           reported = start.sha256;
           writer.begin(start);
         },

@@ -200,6 +200,33 @@ describe('a download that breaks off', () => {
     expect(await readFile(`${part}.other`, 'utf8').catch(() => undefined)).toBe(before);
   });
 
+  test('keeps nothing of its part when a later attempt gets the whole archive', async () => {
+    const service = await startService();
+    await service.push();
+    const {path} = await download(service, {output: 'whole'});
+    const whole = await readFile(path);
+    let cut: () => void = () => undefined;
+    let cuts = 0;
+    await using server = await startRecordingServer(({headers, path: asked}, response) => {
+      if (!asked.startsWith('/archive')) return {status: 200, body: {download_url: `${server.origin}/archive`}};
+      if (headers['if-range'] !== '"1"' || cuts > 0) return {status: 200, body: whole, headers: {etag: '"2"'}};
+      cuts += 1;
+      const range = `bytes 100-${String(whole.length - 1)}/${String(whole.length)}`;
+      response.writeHead(206, {'content-range': range, 'content-length': whole.length - 100, etag: '"1"'});
+      response.write(whole.subarray(100, 150));
+      return new Promise<undefined>((resolve) => (cut = () => resolve(undefined)));
+    });
+    const {directory, host} = service.project;
+    await leavePart(join(directory, 'bundle-1.tar.gz.part'), whole.subarray(0, 100), '"1"');
+    const options = {
+      ...optionsFor(server.origin),
+      rateLimit: {maxRetries: 1, baseDelayMs: 1},
+      onProgress: () => cut(),
+    };
+    expect(await downloadBundle(options, host)).toMatchObject({size: whole.length, resumedFrom: 0});
+    expect(cuts).toBe(1);
+  });
+
   test('is begun again when the part belongs to another bundle', async () => {
     const service = await startService({faults: ['truncate:route=archive,after=100']});
     await service.push();
