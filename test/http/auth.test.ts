@@ -61,6 +61,17 @@ describe('API keys and ready-made tokens', () => {
     expect(() => new ApiKeyStrategy({apiKey: 'key-1', user})).toThrow(message);
   });
 
+  test.each([
+    [{clientId: 'a:b'}, 'A client ID cannot contain a colon.'],
+    [{clientId: 'a\n'}, 'A client ID cannot contain control characters.'],
+    [{clientSecret: ''}, 'The client secret is empty.'],
+  ])('client credentials %j are refused by their own names', (wrong, message) => {
+    const right = {tokenUrl: 'https://tokens.example', clientId: 'id-1', clientSecret: 'canary'};
+    expect(() => new OAuthClientCredentialsStrategy({...right, ...wrong})).toThrow(
+      expect.objectContaining({code: 'ERR_OPTION_INVALID', message}),
+    );
+  });
+
   test('strategies show nothing when they are printed', async () => {
     const tokens = await startTokenServer();
     const oauth = strategy(tokens);

@@ -15,11 +15,12 @@ export class ApiKeyStrategy implements AuthStrategy {
 
   /**
    * @param credentials - `user`: when given, the key is sent as the password of this user.
-   * @throws RuntimeCliError `ERR_OPTION_INVALID` when no header can carry them.
+   * @throws RuntimeCliError `ERR_OPTION_INVALID` when no header can carry them: the key is empty or has other characters than
+   * printable ASCII (with a user: is empty), the user holds a colon or a control character.
    */
   constructor(credentials: {readonly apiKey: string; readonly user?: string | undefined}) {
     const {apiKey, user} = credentials;
-    this.#header = user === undefined ? bearer('API key', apiKey) : basic(user, apiKey);
+    this.#header = user === undefined ? bearer('API key', apiKey) : basic(['user name', user], ['API key', apiKey]);
   }
 
   async getAuthorizationHeader(): Promise<string> {
@@ -29,12 +30,16 @@ export class ApiKeyStrategy implements AuthStrategy {
 
 /**
  * The value of an `Authorization` header for HTTP Basic.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` when the name holds a colon or a control character.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID`, with what they are, when the name holds a colon or a control character,
+ * or the password is empty.
  */
-function basic(user: string, password: string): string {
-  if (user.includes(':')) throw createError('ERR_OPTION_INVALID', 'A user name cannot contain a colon.');
-  if (/\p{Cc}/u.test(user)) throw createError('ERR_OPTION_INVALID', 'A user name cannot contain control characters.');
-  if (password === '') throw createError('ERR_OPTION_INVALID', 'The API key or client secret is empty.');
+function basic(
+  [userTerm, user]: readonly [string, string],
+  [passwordTerm, password]: readonly [string, string],
+): string {
+  if (user.includes(':')) throw createError('ERR_OPTION_INVALID', `A ${userTerm} cannot contain a colon.`);
+  if (/\p{Cc}/u.test(user)) throw createError('ERR_OPTION_INVALID', `A ${userTerm} cannot contain control characters.`);
+  if (password === '') throw createError('ERR_OPTION_INVALID', `The ${passwordTerm} is empty.`);
   return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 }
 
@@ -120,11 +125,14 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
   #previous: Token | undefined;
   #pending: PendingToken | undefined;
 
-  /** @throws RuntimeCliError `ERR_ORIGIN_INVALID` or `ERR_OPTION_INVALID`. */
+  /**
+   * @throws RuntimeCliError `ERR_ORIGIN_INVALID` for a wrong `tokenUrl`; `ERR_OPTION_INVALID` when the client ID holds a
+   * colon or a control character, or the client secret is empty.
+   */
   constructor(options: OAuthClientCredentialsOptions) {
     const {tokenUrl, clientId, clientSecret, scopes = [], onToken = () => undefined, now = Date.now} = options;
     this.#tokenUrl = parseServiceUrl('tokenUrl', tokenUrl);
-    this.#credentials = basic(clientId, clientSecret);
+    this.#credentials = basic(['client ID', clientId], ['client secret', clientSecret]);
     this.#form = {grant_type: 'client_credentials', ...(scopes.length === 0 ? {} : {scope: scopes.join(' ')})};
     this.#redact = createRedactor([clientSecret, this.#credentials.replace('Basic ', '')]);
     this.#now = now;
