@@ -92,9 +92,9 @@ function slugMessage(value: unknown): string | undefined {
 }
 
 /** Characters of a message at most. */
-const maxMessage = 2048;
+export const maxMessage = 2048;
 /** Characters of rootDir and configPath at most. */
-const maxPath = 256;
+export const maxPath = 256;
 /** The last second that a tar header of the library holds. */
 const maxEpoch = 2 ** 31 - 1;
 

@@ -38,6 +38,13 @@ describe('a v2 form', () => {
     expect(json.results.map(({message}: {message: string}) => message)).toEqual(['', 'späte Nachricht']);
   });
 
+  test('is measured in characters, as the client measures it', async () => {
+    const {client} = await startRuntime();
+    const message = '😀'.repeat(2048);
+    const reply = await client.legacy(v2Path, handMade([bundlePart, await v2Archive()], ['name="message"', message]));
+    expect(reply.status).toBe(201);
+  });
+
   test.each<[string, ...(readonly [string, string])[]]>([
     ['no part "bundle"', ['name="message"', 'm']],
     ['the part "bundle" twice', [bundlePart, 'ARCHIVE'], [bundlePart, 'ARCHIVE']],

@@ -4,6 +4,8 @@ import type {Readable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
 import type busboy from 'busboy';
 import * as v from 'valibot';
+import {maxMessage, maxPath} from '../../../bundle/config/check-options.js';
+import {characterCount} from '../../../bundle/files/entry-names.js';
 import {matchModeSchema} from '../../../bundle/option-schemas.js';
 import {objectOf, validate, HttpFailure} from '../answer.js';
 import {param, type AdmittedCall, type Call} from '../context.js';
@@ -17,11 +19,15 @@ export interface AcceptedUpload extends Pick<CheckedBundle, 'matches' | 'warning
   readonly bundle: BundleRecord;
 }
 
-const message = v.pipe(v.string(), v.maxLength(2048));
+/** Characters, as the client counts them. */
+const atMost = (most: number) =>
+  v.check((text: string) => characterCount(text) <= most, `must have at most ${String(most)} characters`);
+
+const message = v.pipe(v.string(), atMost(maxMessage));
 
 const relativePath = v.pipe(
   v.string(),
-  v.maxLength(256),
+  atMost(maxPath),
   v.check((value) => /^[^/\\\0]+(?:\/[^/\\\0]+)*$/.test(value), 'must be a relative path'),
   v.check(
     (value) => !value.split('/').some((part) => part === '.' || part === '..'),
