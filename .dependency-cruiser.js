@@ -5,7 +5,7 @@
 const layers = {
   errors: {path: 'src/errors/'},
   version: {path: 'src/version[.]ts'},
-  modules: {path: 'src/modules/', may: ['errors']},
+  modules: {path: 'src/modules/', may: ['files', 'errors']},
   files: {path: 'src/files/', may: ['errors']},
   bundle: {path: 'src/bundle/', may: ['modules', 'files', 'errors']},
   http: {path: 'src/http/', may: ['errors']},

@@ -1,6 +1,6 @@
 import {tmpdir} from 'node:os';
 import type {Writable} from 'node:stream';
-import {createTemporaryDirectory, sweepTemporaryDirectories} from './files/temporary-directory.js';
+import {createSweptDirectory} from './files/temporary-directory.js';
 import type {AuthStrategy} from './http/index.js';
 import type {BundlePlan} from './bundle/index.js';
 import type {PackResult} from './bundle/types.js';
@@ -98,7 +98,7 @@ export function buildBundle(options: BuildBundleOptions): Promise<BuildBundleRes
 }
 
 /**
- * Builds an archive into a stream, without a manifest. The stream is not ended.
+ * Builds an archive into a stream, without a manifest, and ends it (stdout stays open).
  * @throws RuntimeCliError for everything a user can cause; what the stream fails with; `signal.reason` when aborted.
  */
 export function buildBundleInto(destination: Writable, options: PreviewBuildOptions): Promise<PackResult> {
@@ -202,10 +202,7 @@ function processHost(): Host {
     userAgent: `mycli/${packageVersion()} node-${process.version}`,
     now: () => new Date(),
     runSteps: runStepsSilently,
-    createTemporaryDirectory: async () => {
-      await sweepTemporaryDirectories(tmpdir());
-      return createTemporaryDirectory(tmpdir(), process.pid);
-    },
+    createTemporaryDirectory: () => createSweptDirectory(tmpdir()),
   };
 }
 

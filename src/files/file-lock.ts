@@ -3,7 +3,7 @@ import {open, readFile, rename, rm} from 'node:fs/promises';
 import {setTimeout as delay} from 'node:timers/promises';
 import * as v from 'valibot';
 import {createError} from '../errors/index.js';
-import {isAlive, processSpace} from './temporary-directory.js';
+import {isAlive, processSpace} from './ownership.js';
 
 /** After how long the same lock is taken for one that was left behind, milliseconds: it is held for a few. */
 const abandonedMs = 10_000;
@@ -50,15 +50,17 @@ async function acquire(path: string, owner: Owner): Promise<void> {
   let seen: {readonly token: string | undefined; readonly since: number} | undefined;
   while (!(await create(path, JSON.stringify(owner)))) {
     const now = performance.now();
+    if (now - start > longestWaitMs) {
+      throw createError('ERR_OUTPUT', `${path} is locked by another process.`, {
+        suggestions: [`If no other mycli is running, remove ${path}.`],
+      });
+    }
     const other = await readOwner(path);
     if (seen === undefined || seen.token !== other?.token) seen = {token: other?.token, since: now};
     const isDead = other?.where === owner.where && !isAlive(other.pid);
     if (isDead || now - seen.since > abandonedMs) await remove(path, seen.token);
-    else if (now - start > longestWaitMs) {
-      throw createError('ERR_OUTPUT', `${path} is locked by another process.`, {
-        suggestions: [`If no other mycli is running, remove ${path}.`],
-      });
-    } else await delay(5 + Math.random() * 20);
+    // Also after that: what cannot be removed is there again.
+    await delay(5 + Math.random() * 20);
   }
 }
 

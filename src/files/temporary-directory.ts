@@ -1,9 +1,8 @@
-/* eslint-disable no-restricted-globals -- who lives and who owns a file are facts of the system, not settings */
-import {createHash, randomUUID} from 'node:crypto';
-import {rmSync, type Stats} from 'node:fs';
-import {lstat, mkdtemp, readdir, readFile, readlink, rm} from 'node:fs/promises';
+import {rmSync} from 'node:fs';
+import {lstat, mkdtemp, readdir, rm} from 'node:fs/promises';
 import {join} from 'node:path';
-import {outputError, systemCode} from '../errors/system-failure.js';
+import {outputError} from '../errors/system-failure.js';
+import {isAlive, isOwn, ownPid, processSpace} from './ownership.js';
 
 /** A private folder, gone when the work is done. */
 export interface TemporaryDirectory {
@@ -55,46 +54,14 @@ export async function sweepTemporaryDirectories(parent: string): Promise<void> {
   }
 }
 
-/** Whether there is a process of this id. */
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // Someone else's process may not be signalled, but lives.
-    return systemCode(error) !== 'ESRCH';
-  }
-}
-
-/**
- * What process ids count in: this boot of this machine, and on Linux the namespace. An id from elsewhere, such as
- * another container, says nothing about the processes here.
- */
-export async function processSpace(): Promise<string> {
-  const facts =
-    process.platform === 'linux'
-      ? await Promise.all([readFile('/proc/sys/kernel/random/boot_id', 'utf8'), readlink('/proc/self/ns/pid')]).catch(
-          // Unknown: then it is nobody else's.
-          () => [randomUUID()],
-        )
-      : [process.platform];
-  return createHash('sha256').update(facts.join(' ')).digest('hex').slice(0, 8);
-}
-
 async function isOwnDirectory(path: string, minAge: number): Promise<boolean> {
   const stats = await lstat(path).catch(() => undefined);
   if (!stats?.isDirectory() || Date.now() - stats.mtimeMs < minAge) return false;
   return isOwn(stats, 0o077);
 }
 
-/** Whether something is this user's, with none of the permissions in `forbidden`. */
-export function isOwn({uid, mode}: Pick<Stats, 'uid' | 'mode'>, forbidden: number): boolean {
-  // Windows has neither owners nor modes; its temporary folder is the user's own.
-  return process.getuid === undefined || (uid === process.getuid() && (mode & forbidden) === 0);
-}
-
-/** Makes a folder for the file that will take the place of `path`, after removing what killed runs left beside it. */
-export async function createSiblingDirectory(parent: string): Promise<TemporaryDirectory> {
+/** Makes a private folder in `parent`, after removing what killed runs left there. */
+export async function createSweptDirectory(parent: string, pid: number = ownPid): Promise<TemporaryDirectory> {
   await sweepTemporaryDirectories(parent);
-  return createTemporaryDirectory(parent, process.pid);
+  return createTemporaryDirectory(parent, pid);
 }

@@ -4,7 +4,7 @@ import {dirname, basename, join} from 'node:path';
 import type {Writable} from 'node:stream';
 import {createError} from '../errors/index.js';
 import {systemCode, outputError} from '../errors/system-failure.js';
-import {createSiblingDirectory} from './temporary-directory.js';
+import {createSweptDirectory} from './temporary-directory.js';
 
 /**
  * Makes a folder that only its owner can use, and those above it that are not there. Unlike Node's recursive `mkdir`,
@@ -59,7 +59,7 @@ export async function stageFile<Result>(
   write: (stream: Writable) => Promise<Result>,
 ): Promise<StagedFile<Result>> {
   await verifyReplaceable(path);
-  const directory = await createSiblingDirectory(dirname(path));
+  const directory = await createSweptDirectory(dirname(path));
   const temporary = join(directory.path, basename(path));
   const stream = createWriteStream(temporary, {flags: 'wx', mode, highWaterMark: queuedBytes});
   // `write` may fail before it listens.
@@ -99,8 +99,7 @@ export async function replacePrivateFile(
   content: string,
   beforeReplacing: () => Promise<void> = () => Promise.resolve(),
 ): Promise<void> {
-  const {createSiblingDirectory} = await import('./temporary-directory.js');
-  const directory = await createSiblingDirectory(dirname(path));
+  const directory = await createSweptDirectory(dirname(path));
   const temporary = join(directory.path, basename(path));
   try {
     const handle = await open(temporary, 'wx', 0o600);

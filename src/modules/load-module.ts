@@ -1,7 +1,7 @@
-import {readFile, stat} from 'node:fs/promises';
 import {createError} from '../errors/index.js';
 import {reasonOf} from '../errors/system-failure.js';
 import {asSentence} from '../errors/sentence.js';
+import {verifyRegularFile} from '../files/read-file.js';
 
 /**
  * Executes a TypeScript or JavaScript module from source and returns its exports by name (`default` included). No cache
@@ -41,19 +41,4 @@ function ownValue(object: object, name: string): unknown {
 function describe(error: unknown, path: string): string {
   const message = error instanceof Error ? error.message : String(error);
   return message.replaceAll(path, 'line').replaceAll(/\s+/g, ' ').trim();
-}
-
-/**
- * Reads a text file of the user's, without its byte order mark. Only a regular file: reading a named pipe would wait
- * for its writer, past every signal.
- * @throws Error of the system when it cannot be read; Error when it is not a regular file.
- */
-export async function readTextFile(path: string): Promise<string> {
-  await verifyRegularFile(path);
-  return (await readFile(path, 'utf8')).replace(/^\uFEFF/, '');
-}
-
-/** @throws Error of the system when there is nothing at `path`; Error when it is not a regular file. */
-export async function verifyRegularFile(path: string): Promise<void> {
-  if (!(await stat(path)).isFile()) throw new Error('it is not a regular file');
 }

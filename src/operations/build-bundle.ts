@@ -60,7 +60,7 @@ export async function buildBundle(options: BuildBundleOptions, host: Host): Prom
 }
 
 /**
- * Builds an archive into a stream, without a manifest.
+ * Builds an archive into a stream, without a manifest, and ends it (stdout stays open).
  * @throws RuntimeCliError as `buildBundle`; what the stream fails with; `signal.reason` when aborted.
  */
 export async function buildBundleInto(

@@ -5,7 +5,7 @@ import {finished} from 'node:stream/promises';
 import * as v from 'valibot';
 import type {BundleId, DownloadResume, DownloadStart} from '../backends/contract.js';
 import {Digest} from '../bundle/archive/digest.js';
-import {isOwn} from '../files/temporary-directory.js';
+import {isOwn} from '../files/ownership.js';
 import {isRuntimeCliError} from '../errors/index.js';
 import {outputError} from '../errors/system-failure.js';
 

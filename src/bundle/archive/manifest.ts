@@ -5,7 +5,7 @@ import {createError} from '../../errors/index.js';
 import {parseJson} from '../../errors/json.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {stageFile, type StagedFile} from '../../files/write-files.js';
-import {readTextFile} from '../../modules/load-module.js';
+import {readTextFile} from '../../files/read-file.js';
 import {archivedConfigSchema, configJson} from '../config/content-schema.js';
 import {describeProblems, fieldProblems, matchModeSchema} from '../option-schemas.js';
 import type {Bundle, BundleFile, BundleFileCategory, BundleContent, PackResult} from '../types.js';

@@ -4,7 +4,7 @@ import {promisify} from 'node:util';
 import * as v from 'valibot';
 import {createError} from '../../errors/index.js';
 import {reasonOf} from '../../errors/system-failure.js';
-import {readTextFile} from '../../modules/load-module.js';
+import {readTextFile} from '../../files/read-file.js';
 import {dependenciesSchema} from '../option-schemas.js';
 import {asSentence} from '../../errors/sentence.js';
 

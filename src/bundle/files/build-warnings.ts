@@ -1,7 +1,7 @@
 import {join} from 'node:path';
 import * as v from 'valibot';
 import {createError, nearest} from '../../errors/index.js';
-import {readTextFile} from '../../modules/load-module.js';
+import {readTextFile} from '../../files/read-file.js';
 import {defaultSource, defaultPatterns, type ResolvedSettings} from '../config/settings.js';
 import type {BundleFile, BundleContent} from '../types.js';
 import {showPath} from './entry-names.js';

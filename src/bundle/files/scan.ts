@@ -4,7 +4,7 @@ import type {Entry} from 'fast-glob';
 import ignore from 'ignore';
 import {createError} from '../../errors/index.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
-import {readTextFile} from '../../modules/load-module.js';
+import {readTextFile} from '../../files/read-file.js';
 import type {PlannedBundleFile} from '../types.js';
 import {comparePaths, entryNameProblem, showPath} from './entry-names.js';
 import type {MatchableFile} from './patterns.js';

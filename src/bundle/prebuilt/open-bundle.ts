@@ -1,7 +1,7 @@
 import {resolve} from 'node:path';
 import * as v from 'valibot';
 import {createError, type RuntimeCliError} from '../../errors/index.js';
-import {verifyRegularFile} from '../../modules/load-module.js';
+import {verifyRegularFile} from '../../files/read-file.js';
 import {parseJson} from '../../errors/json.js';
 import {archivedConfigSchema} from '../config/content-schema.js';
 import {describeProblems, fieldProblems} from '../option-schemas.js';

@@ -30,10 +30,14 @@ export function requireConsent(
 
 /**
  * Asks a question in the terminal; anything but yes is no.
+ * @param refusal the message of the error when the answer is no
  * @throws RuntimeCliError `ERR_USAGE` when the answer is no; `signal.reason` when aborted.
  */
-export async function confirm(question: string, {output, stdin, signal}: QuestionContext): Promise<void> {
-  const {createInterface} = await import('node:readline');
+export async function confirm(
+  question: string,
+  refusal: string,
+  {output, stdin, signal}: QuestionContext,
+): Promise<void> {
   // The terminal edits the line, and Ctrl-C stays a signal.
   const lines = createInterface({input: stdin, terminal: false, signal});
   try {
@@ -45,7 +49,7 @@ export async function confirm(question: string, {output, stdin, signal}: Questio
   } finally {
     lines.close();
   }
-  throw createError('ERR_USAGE', 'Cancelled. Nothing was deleted.');
+  throw createError('ERR_USAGE', refusal);
 }
 
 /** Where a secret is asked for. */

@@ -1,6 +1,7 @@
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {endedEarly, ownExit, watchProcess, ownSignals} from './process-end.js';
 import {guardDescriptor, pluginOnStack, runningPlugin} from './foreign-code.js';
+import {asSentence} from '../../errors/sentence.js';
 import type {Body, ErrorDocument} from '../output/documents.js';
 import {reportError} from '../errors/error-report.js';
 import {isOclifError, requestedExitCode} from '../errors/oclif-errors.js';
@@ -104,7 +105,7 @@ function endedWhileChanging(session: Session, error: unknown): unknown {
   const {message, suggestions} = reportError(error, pluginOf(session, error));
   return createError(
     'ERR_OUTCOME_UNKNOWN',
-    `${message} This happened during "${changing}", which may have been carried out.`,
+    `${asSentence(message)} This happened during "${changing}", which may have been carried out.`,
     {
       suggestions: [
         'Check before retrying: run mycli bundle:list for bundles, or mycli bundle:history for deployments.',

@@ -90,9 +90,8 @@ export class TemporaryDirectories {
 
   /** Makes a private folder, after removing what killed runs left. Whoever asks for it removes it. */
   async create(): Promise<TemporaryDirectory> {
-    const {createTemporaryDirectory, sweepTemporaryDirectories} = await import('../../files/temporary-directory.js');
-    await sweepTemporaryDirectories(this.#parent);
-    const directory = await createTemporaryDirectory(this.#parent, this.#pid);
+    const {createSweptDirectory} = await import('../../files/temporary-directory.js');
+    const directory = await createSweptDirectory(this.#parent, this.#pid);
     this.#directories.add(directory);
     return directory;
   }

@@ -5,7 +5,8 @@ import {describeProblems, fieldProblems, objectSchema, type FieldProblem} from '
 import {createError, nearest} from '../../errors/index.js';
 import {isRecord} from '../../errors/json.js';
 import {reasonOf} from '../../errors/system-failure.js';
-import {loadModule, readTextFile} from '../../modules/load-module.js';
+import {loadModule} from '../../modules/load-module.js';
+import {readTextFile} from '../../files/read-file.js';
 import {definitions, secretKeys, settingKeys, variableOf, type SettingKey} from './definitions.js';
 import {text} from './kinds.js';
 import {isSecretName, plainName} from './secret.js';

@@ -1,10 +1,12 @@
-import {readFile} from 'node:fs/promises';
 import {resolve} from 'node:path';
 import type {Readable} from 'node:stream';
 import {text as streamText} from 'node:stream/consumers';
 import * as v from 'valibot';
 import {dependenciesSchema} from '../../bundle/option-schemas.js';
 import {createError} from '../../errors/index.js';
+import {asSentence} from '../../errors/sentence.js';
+import {reasonOf} from '../../errors/system-failure.js';
+import {readText} from '../../files/read-file.js';
 import type {Environment} from '../../http/types.js';
 import type {CredentialFile} from '../credentials/credential-file.js';
 import {withStoredCredentials} from '../credentials/stored-settings.js';
@@ -67,12 +69,13 @@ async function readDependencies(
 }
 
 async function readObject(value: string, name: string, cwd: string): Promise<Readonly<Record<string, string>>> {
+  const inFile = value.startsWith('@');
   let parsed: unknown;
   try {
-    parsed = JSON.parse(value.startsWith('@') ? await readFile(resolve(cwd, value.slice(1)), 'utf8') : value);
+    parsed = JSON.parse(inFile ? await readText(resolve(cwd, value.slice(1))) : value);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw createError('ERR_OPTION_INVALID', `${name} cannot be read: ${reason}.`, {
+    const what = inFile ? `${name} ${value}` : name;
+    throw createError('ERR_OPTION_INVALID', asSentence(`${what} cannot be read: ${reasonOf(error)}`), {
       suggestions: [`Set ${name} to a JSON object such as '{"name": "^1.2.3"}', @FILE, or auto.`],
       cause: error,
     });
@@ -145,10 +148,11 @@ async function read({value: unread, source}: Setting<Secret>, {cwd, stdin}: Secr
   if (!value.startsWith('@')) return value;
   const path = resolve(cwd, value.slice(1));
   try {
-    return await readFile(path, 'utf8');
+    return await readText(path);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw createError('ERR_OPTION_INVALID', `The ${source.name} file cannot be read: ${reason}.`, {cause: error});
+    // Without its path: who forgets what `@` is for has put the secret there.
+    const message = asSentence(`The ${source.name} file cannot be read: ${reasonOf(error)}`);
+    throw createError('ERR_OPTION_INVALID', message, {cause: error});
   }
 }
 

@@ -35,7 +35,8 @@ export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
     const {deleteBundles} = await import('../../operations/delete-bundles.js');
     const ask = async (backend: string) => {
       const what = `${bundleIds.length === 1 ? 'bundle' : 'bundles'} ${bundleIds.join(', ')}`;
-      if (!yes) await confirm(`Delete ${what} of ${projectSlug} (${backend})?`, context);
+      const question = `Delete ${what} of ${projectSlug} (${backend})?`;
+      if (!yes) await confirm(question, 'Cancelled. Nothing was deleted.', context);
     };
     const result = await deleteBundles({...connection, projectSlug, bundleIds, confirm: ask}, host);
     for (const id of result.deleted) context.output.result(`Deleted bundle ${String(id)} of ${projectSlug}.`);

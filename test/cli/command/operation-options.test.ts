@@ -37,7 +37,7 @@ describe('bundleOptions', () => {
 
   test('dependencies are given as JSON, as a file, or taken from package.json', async () => {
     await writeFile(join(cwd, 'package.json'), '{"dependencies": {"a": "^1"}, "devDependencies": {"b": "^2"}}');
-    await writeFile(join(cwd, 'dependencies.json'), '{"c": "^3"}');
+    await writeFile(join(cwd, 'dependencies.json'), '\uFEFF{"c": "^3"}');
     const metadata = async (dependencies: string) => (await bundleOptions(await load({dependencies}))).bundleMetadata;
     expect(await metadata('{"d": "^4"}')).toEqual({dependencies: {d: '^4'}});
     expect(await metadata('@dependencies.json')).toEqual({dependencies: {c: '^3'}});
@@ -46,6 +46,12 @@ describe('bundleOptions', () => {
 
   test.each(['{"a": 1}', '[]', 'automatic', '@absent.json'])('%s is no set of dependencies', async (dependencies) => {
     await expect(load({dependencies})).rejects.toMatchObject({code: 'ERR_OPTION_INVALID'});
+  });
+
+  test('a file of dependencies that is not there is named as it was given', async () => {
+    await expect(load({dependencies: '@absent.json'})).rejects.toMatchObject({
+      message: '--dependencies @absent.json cannot be read: no such file or directory.',
+    });
   });
 
   test('auto without a package.json is an error that names it', async () => {

@@ -12,7 +12,7 @@ function terminal({interactive = true, isTTY = true} = {}) {
 describe('a question', () => {
   test.each(['y\n', 'YES\n', ' yes \n'])('is answered yes by %j', async (answer) => {
     const context = terminal();
-    const asked = confirm('Delete \u001B[2Jit?', {...context, signal: new AbortController().signal});
+    const asked = confirm('Delete \u001B[2Jit?', 'Cancelled.', {...context, signal: new AbortController().signal});
     context.stdin.write(answer);
     await asked;
     expect(String(context.output.stream.read())).toBe('Delete it? [y/N] ');
@@ -20,9 +20,9 @@ describe('a question', () => {
 
   test.each(['n\n', '\n', 'yesterday\n', ''])('is answered no by %j', async (answer) => {
     const context = terminal();
-    const asked = confirm('Delete it?', {...context, signal: new AbortController().signal});
+    const asked = confirm('Delete it?', 'Cancelled.', {...context, signal: new AbortController().signal});
     context.stdin.end(answer);
-    await expect(asked).rejects.toMatchObject({code: 'ERR_USAGE', exitCode: 2});
+    await expect(asked).rejects.toMatchObject({code: 'ERR_USAGE', exitCode: 2, message: 'Cancelled.'});
   });
 
   test('ends with the reason of an abort', async () => {
@@ -30,7 +30,7 @@ describe('a question', () => {
     const reason = new Error('enough');
     const context = terminal();
     context.output.stream.once('data', () => setImmediate(() => controller.abort(reason)));
-    const asked = confirm('Delete it?', {...context, signal: controller.signal});
+    const asked = confirm('Delete it?', 'Cancelled.', {...context, signal: controller.signal});
     await expect(asked).rejects.toBe(reason);
   });
 });

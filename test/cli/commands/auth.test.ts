@@ -5,7 +5,7 @@ import {dirname, join} from 'node:path';
 import {PassThrough} from 'node:stream';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {readSecretInput} from '../../../src/cli/command/prompts.js';
-import {processSpace} from '../../../src/files/temporary-directory.js';
+import {processSpace} from '../../../src/files/ownership.js';
 import {startLocalRuntime, type LocalRuntime} from '../../../src/testing/index.js';
 import {binary, runCli, type Ended} from '../spawn-cli.js';
 

@@ -73,7 +73,7 @@ describe('readSecrets', () => {
     ['an empty literal', flag('api-key', '  '), 'The value of --api-key is empty.'],
     ['an empty stdin', flag('api-key', '-'), 'The value of --api-key is empty.'],
     ['several lines', variable('MYCLI_API_KEY', 'canary\ncanary'), 'The value of MYCLI_API_KEY contains a line break'],
-    ['a missing file', flag('api-key', '@absent'), 'The --api-key file cannot be read: ENOENT'],
+    ['a missing file', flag('api-key', '@absent'), 'The --api-key file cannot be read: no such file or directory.'],
   ])('%s is an error that does not repeat the secret', async (_what, setting, message) => {
     const error: unknown = await read({apiKey: setting}).catch((reason: unknown) => reason);
     expect(error).toMatchObject({code: 'ERR_OPTION_INVALID', message: expect.stringContaining(message) as string});

@@ -9,7 +9,8 @@ import path from 'node:path';
 import {pipeline} from 'node:stream/promises';
 import {createError, type RuntimeCliError} from '../../../errors/index.js';
 import {systemCode} from '../../../errors/system-failure.js';
-import {createSiblingDirectory, isAlive, processSpace} from '../../../files/temporary-directory.js';
+import {isAlive, processSpace} from '../../../files/ownership.js';
+import {createSweptDirectory} from '../../../files/temporary-directory.js';
 import {makePrivateDirectory} from '../../../files/write-files.js';
 
 /** A folder that this runtime alone works in. */
@@ -37,7 +38,7 @@ const abandonedMs = 30_000;
  */
 export async function openDataFolder(dataDirectory: string | undefined): Promise<DataFolder> {
   if (dataDirectory === undefined) {
-    const temporary = await createSiblingDirectory(tmpdir());
+    const temporary = await createSweptDirectory(tmpdir());
     return {path: temporary.path, close: () => temporary.remove()};
   }
   const folder = path.resolve(dataDirectory);
