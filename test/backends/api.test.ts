@@ -135,7 +135,7 @@ describe('a deployment on Api', () => {
 
   test.each([
     ['no id', {status: 'queued'}, 'has no deployment ID'],
-    ['an id that is no text', {deploymentId: 5, status: 'queued'}, 'has no deployment ID'],
+    ['an id that is not text', {deploymentId: 5, status: 'queued'}, 'has no deployment ID'],
     ['an unknown status', {deploymentId: 'd', status: 'Finished'}, 'unknown deployment status: "Finished"'],
     ['a web page', '<!doctype html>', 'is not JSON'],
     ['a string', '"maintenance"', 'is not a JSON object'],

@@ -59,7 +59,7 @@ test('what is thrown and is no error is told as it is', async () => {
 test.each([
   ['an error of the system, which has a code too', Object.assign(new Error('lost'), {code: 'ECONNRESET'})],
   ['without a code', Object.assign(new Error('lost'), {backendError: true})],
-  ['with a code that is no text', Object.assign(new Error('lost'), {backendError: true, code: 7})],
+  ['with a code that is not text', Object.assign(new Error('lost'), {backendError: true, code: 7})],
 ])('%s is no backend error', async (_, error) => {
   await expect(call(error)).rejects.toMatchObject({
     code: 'ERR_BACKEND_FAILED',

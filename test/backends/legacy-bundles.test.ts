@@ -122,7 +122,7 @@ describe('the bundles of legacy', () => {
 });
 
 describe('the legacy backend', () => {
-  test('names an address that is none', async () => {
+  test('names an invalid address', async () => {
     const context = await contextFor<LegacyBackendOptions>({origin: 'ftp://runtime.example', auth});
     await expect(listBundles({limit: 1, offset: 0}, context)).rejects.toMatchObject({
       code: 'ERR_ORIGIN_INVALID',

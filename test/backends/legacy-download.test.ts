@@ -77,7 +77,7 @@ describe('a download from legacy', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test('of an id that is no number is refused before anything is sent', async () => {
+  test('of an id that is not a number is refused before anything is sent', async () => {
     await using server = await startService(() => ({status: 200, body: 'abcdef'}));
     const {done} = await downloadFrom(server.origin, {bundleId: 'b7'});
     await expect(done).rejects.toMatchObject({

@@ -103,9 +103,9 @@ describe('discovering the backends of plugins', () => {
     ['no list', {backends: backend('acme')}, 'returned no {backends: [...]}'],
     ['what cannot be read', revoked.proxy, 'its mycli:backends hook failed'],
     ['a backend that cannot be read', {backends: [revoked.proxy]}, 'cannot be read'],
-    ['options that are no schema', {backends: [backend('acme', {options: {}})]}, 'must be a Standard Schema'],
+    ['options that are not a schema', {backends: [backend('acme', {options: {}})]}, 'must be a Standard Schema'],
     [
-      'secrets that are no names',
+      'secrets that are not names',
       {backends: [backend('acme', {secrets: 'token'})]},
       'must be an array of option names',
     ],

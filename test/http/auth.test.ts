@@ -422,7 +422,7 @@ describe('OAuth client credentials', () => {
     ['no token', '{}'],
     ['no JSON', '<html>'],
     ['null', 'null'],
-    ['a token that is no text', '{"access_token":["a"]}'],
+    ['a token that is not text', '{"access_token":["a"]}'],
     ['a token in a prototype', '{"__proto__":{"access_token":"a"}}'],
     ['a token that no header can carry', '{"access_token":"canary\\r\\nX-Evil: 1"}'],
     ['a token with a line end', '{"access_token":"canary\\n"}'],

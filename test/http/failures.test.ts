@@ -427,7 +427,7 @@ describe('a server that switches protocols', () => {
   });
 });
 
-describe('answers that are no answers', () => {
+describe('answers that are not answers', () => {
   test('one that is longer than the limit ends the connection', async () => {
     let closed: () => void = () => undefined;
     const end = new Promise<void>((resolve) => (closed = resolve));

@@ -98,7 +98,7 @@ describe('deleting bundles', () => {
 
   test.each([
     ['no id', {bundleIds: []}, 'ERR_OPTION_INVALID'],
-    ['an id that is none, even among others', {bundleIds: [1, 'latest']}, 'ERR_OPTION_INVALID'],
+    ['an invalid id, even among others', {bundleIds: [1, 'latest']}, 'ERR_OPTION_INVALID'],
     ['Api', {bundleIds: [1], preference: 'api'}, 'ERR_CAPABILITY_UNSUPPORTED'],
   ])('refuses %s before anything is sent', async (_, options, code) => {
     const service = await startService();

@@ -256,7 +256,7 @@ const optionsFor = (origin: string): DownloadBundleOptions => ({
 });
 
 describe('what a presigned URL answers', () => {
-  test('that is no archive is refused and removed; no credentials went there', async () => {
+  test('that is not an archive is refused and removed; no credentials went there', async () => {
     await using server = await presigned(() => ({status: 200, body: 'not a tar at all', headers: {etag: '"1"'}}));
     await using project = await createProject();
     const failed = downloadBundle(optionsFor(server.origin), project.host);

@@ -224,7 +224,7 @@ describe('slugs', () => {
   ])('%j is told as what it is', (slug, message) => {
     expect(checkSlug('targetSlug', slug)?.message).toBe(message);
   });
-  test('what is no text is refused', () => {
+  test('anything but text is refused', () => {
     expect(checkSlug('projectSlug', 7 as unknown as string)?.message).toBe('must be a string');
   });
   test.each(['shop', 'my-shop_2', '...', 'a.b', 'Größe', 'a b'])('%j is accepted', (slug) => {

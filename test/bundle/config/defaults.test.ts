@@ -56,7 +56,7 @@ test('a project that declares none has none', async () => {
 test.each([
   ['missing', {}],
   ['no JSON', {'package.json': '{'}],
-  ['with a version that is no text', {'package.json': '{"dependencies": {"react": 19}}'}],
+  ['with a version that is not text', {'package.json': '{"dependencies": {"react": 19}}'}],
   ['with such a version for development', {'package.json': '{"devDependencies": {"vite": 7}}'}],
 ])('a package.json that is %s is an error that names it', async (_what, tree) => {
   const folder = await makeFolder(tree);

@@ -320,7 +320,7 @@ describe('a configuration that cannot be used is an error that names file and fi
     ['exports null', 'export default null;', 'could not be loaded'],
     ['exports a function', 'export default () => ({});', 'does not export a configuration'],
     ['exports nothing as its config', 'export const config = undefined;', 'it must be an object'],
-    ['exports a config that is no object', 'export const config = 7;', 'must be an object'],
+    ['exports a config that is not an object', 'export const config = 7;', 'must be an object'],
     ['has wrong types', 'export default {ssrOnly: [/ssr/]};', 'ssrOnly.0 must be a string'],
     ['has a function among its parameters', 'export default {ssrParameters: {a: {b: () => 1}}};', 'ssrParameters.a.b'],
   ])('config.server that %s', async (_what, text, message) => {
@@ -352,7 +352,7 @@ test('a config.server without a configuration says how to export one', async () 
   });
 });
 
-test('a project directory that is none has no config.server', async () => {
+test('a project directory that is a file has no config.server', async () => {
   expect(sourceOf(await plan({}, {projectDirectory: 'build/ssr.js'}), 'ssrOnly')).toBe('default');
 });
 
@@ -365,7 +365,7 @@ test('a source outside the working directory is named in full', async () => {
   expect(sourceOf(outside, 'ssrOnly')).toBe(join(cwd, 'config.server.ts'));
 });
 
-describe('what is no regular file is refused by name', () => {
+describe('anything but a regular file is refused by name', () => {
   test.skipIf(process.platform === 'win32').each(['config.server.ts', 'config.server.mjs'])(
     'a pipe %s',
     async (name) => {

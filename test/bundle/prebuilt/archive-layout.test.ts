@@ -10,7 +10,7 @@ describe('the layout of an archive', async () => {
     ['a/b', file('a')],
     ['a/b/c', file('a/b')],
     ['a/b', link('a', 'x')],
-  ])('with %s below something that is no folder is refused', async (path, parent) => {
+  ])('with %s below something that is not a folder is refused', async (path, parent) => {
     const neighbours = [file('a-b'), file('a.b'), file('a b'), file('aa')];
     for (const entries of [
       [...neighbours, parent, file(path)],

@@ -123,7 +123,7 @@ describe('with its manifest', () => {
     });
   });
 
-  test('a manifest that is no file is refused', async () => {
+  test('a manifest that is not a file is refused', async () => {
     const {path} = await build({}, false);
     await mkdir(`${path}.json`);
     await expect(openBundle(path)).rejects.toMatchObject({
@@ -248,7 +248,7 @@ describe('without its manifest', () => {
   });
 });
 
-describe('what is no whole archive is refused', () => {
+describe('a damaged or incomplete archive is refused', () => {
   test.each([
     ['a gzip archive cut off', 'v2', (bytes: Buffer) => bytes.subarray(0, -5000)],
     [

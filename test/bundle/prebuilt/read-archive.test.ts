@@ -258,7 +258,7 @@ describe('what programs read differently is refused', () => {
       'a size that programs read in different ways',
     ],
     [
-      'a size that is no number',
+      'a size that is not a number',
       [rawHeader('bld/a', {size: '0000000000x\0'})],
       'a size that programs read in different ways',
     ],
@@ -269,7 +269,7 @@ describe('what programs read differently is refused', () => {
       'a size that programs read',
     ],
     [
-      'a size of pax that is no number',
+      'a size of pax that is not a number',
       [extension('x', pax('size', '1e3')), file],
       'a size that programs read in different ways',
     ],

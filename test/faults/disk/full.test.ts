@@ -129,7 +129,7 @@ test.skipIf(process.platform === 'win32')(
   },
 );
 
-test('a temporary folder that is none is an error that names it', async () => {
+test('an unusable temporary folder is an error that names it', async () => {
   const folder = await makeFolder({file: ''});
   const {mycli} = await service({TMPDIR: join(folder, 'file')});
   const {stdout, code} = await mycli('bundle:push', '-m', 'm', '--v2');

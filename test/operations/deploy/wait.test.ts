@@ -84,7 +84,7 @@ describe('waiting on the legacy backend, which has no deployment ids', () => {
     ['500, again and again', {status: 500, body: {}}],
     ['a cut connection, again and again', undefined],
     ['no rows', {status: 200, body: {count: 1}}],
-    ['rows that are none', {status: 200, body: {count: 1, results: [null]}}],
+    ['invalid rows', {status: 200, body: {count: 1, results: [null]}}],
     ['no rows of several', {status: 200, body: {count: 3, results: []}}],
     ['rows without created_at', {status: 200, body: {count: 1, results: [{...old, created_at: undefined}]}}],
     ['rows of no date', {status: 200, body: {count: 1, results: [{...old, created_at: 'yesterday'}]}}],
@@ -146,7 +146,7 @@ describe('waiting on the legacy backend, which has no deployment ids', () => {
     await expect(pending).rejects.toMatchObject({code: 'ERR_WAIT_TIMEOUT'});
   });
 
-  test('a time that is no whole number of milliseconds is waited for', async () => {
+  test('a time that is not a whole number of milliseconds is waited for', async () => {
     await using server = await startRecordingServer(legacyTarget([[], [row(5, 'Finished', 1)]]));
     await using project = await createProject();
     await expect(deployBundle({...legacyOptions(server), timeout: 64.1}, project.host)).resolves.toMatchObject({
@@ -228,7 +228,7 @@ describe('waiting on the Api backend', () => {
     ['a web page', {status: 200, body: '<!doctype html>'}],
     ['a string', {status: 200, body: '"maintenance"'}],
     ['an error', {status: 200, body: {error: 'maintenance'}}],
-    ['a status that is none', {status: 200, body: {deploymentId: id, status: 'odd'}}],
+    ['an unknown status', {status: 200, body: {deploymentId: id, status: 'odd'}}],
     ['a redirect', {status: 302, headers: {location: '/login'}}],
     ['nothing', {status: 204}],
   ])('a look that is answered with %s is lost; five in a row, and the outcome is unknown', async (_, lost) => {

@@ -235,7 +235,7 @@ describe('the legacy backend', () => {
     expect((await client.legacy(`projects/shop/bundles/?${query}`)).status).toBe(400);
   });
 
-  test('refuses to deploy what is no bundle id', async () => {
+  test('refuses to deploy anything but a bundle id', async () => {
     const {client} = await startRuntime();
     expect((await client.deploy('one')).status).toBe(400);
     expect((await client.legacy('projects/shop/target/production/deploy/', {method: 'POST', body: '{}'})).status).toBe(
