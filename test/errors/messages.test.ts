@@ -1,3 +1,4 @@
+import {EventEmitter} from 'node:events';
 import {mkdir, symlink, writeFile, rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import {Writable} from 'node:stream';
@@ -8,10 +9,13 @@ import {packBundle} from '../../src/bundle/archive/pack.js';
 import {planBundle} from '../../src/bundle/plan.js';
 import {assertTrustedOrigin} from '../../src/cli/backends/connection.js';
 import {noSuchCommand} from '../../src/cli/errors/oclif-errors.js';
-import {endedEarly} from '../../src/cli/process/process-end.js';
+import {findProgram} from '../../src/cli/process/find-program.js';
+import {endedEarly, ownSignals} from '../../src/cli/process/process-end.js';
+import {chooseColumns} from '../../src/cli/render/table.js';
+import {loadConfigFile} from '../../src/cli/settings/config-file.js';
 import {catalogue, isRuntimeCliError, type ErrorCode} from '../../src/errors/index.js';
 import {authorize, normalizeOrigin, OAuthClientCredentialsStrategy} from '../../src/http/index.js';
-import {buildBundle, downloadBundle, inspectArchive, listBundles} from '../../src/index.js';
+import {buildBundle, downloadBundle, inspectArchive, listBundles, waitForDeployment} from '../../src/index.js';
 import {deploymentFailed} from '../../src/operations/deploy/wait-for-deployment.js';
 import {createProject, smallBuild} from '../operations/test-host.js';
 import {testClient} from '../http/test-client.js';
@@ -38,13 +42,18 @@ async function project(files: Readonly<Record<string, string>> = smallBuild) {
 const legacy = {preference: 'legacy', projectSlug: 'shop', env: {}} as const;
 
 /** What makes each error as its user does, in this process. */
-const makers: Readonly<Partial<Record<ErrorCode, () => unknown>>> = {
+const makers: Readonly<Record<ErrorCode, () => unknown>> = {
+  ERR_USAGE: () => chooseColumns([{name: 'id', value: () => ''}], 'ids'),
   ERR_COMMAND_NOT_FOUND: () => {
     throw noSuchCommand({typed: 'bundle:psh', known: ['bundle:push'], see: 'Run mycli help to list all commands.'});
   },
   ERR_OPTION_INVALID: async () => buildBundle({...(await project()), rootDir: '../up'}),
   ERR_CONFIG_INVALID: async () =>
     buildBundle(await project({...smallBuild, 'build/.runtime/config.json': '{"ssrOnly": "ssr.js"}'})),
+  ERR_CONFIG_SECRET: async () => {
+    const {cwd} = await project({...smallBuild, 'mycli.config.json': '{"apiKey": "shh"}'});
+    await loadConfigFile({cwd, uid: undefined, warn: () => undefined}, 'mycli.config.json');
+  },
   ERR_ORIGIN_MISSING: () => listBundles({...legacy, legacyAuth: {getAuthorizationHeader: async () => 'Bearer x'}}),
   ERR_ORIGIN_INVALID: () => normalizeOrigin('origin', 'ftp://runtime.example'),
   ERR_ORIGIN_UNTRUSTED: () => {
@@ -95,11 +104,26 @@ const makers: Readonly<Partial<Record<ErrorCode, () => unknown>>> = {
     await mkdir(join(options.cwd, 'bundle.tar.gz'));
     await buildBundle(options);
   },
+  ERR_PROGRAM_MISSING: () => findProgram('npm', {...process, env: {}}),
   ERR_ENDED_EARLY: () => {
     throw endedEarly('mycli-plugin-acme');
   },
   ERR_UNAUTHORIZED: () => answered(401, '{"detail": "The API key is wrong."}'),
   ERR_FORBIDDEN: () => answered(403),
+  ERR_TOKEN_EXPIRED: async () => {
+    let now = 0;
+    const {origin} = await startServer((request, response) => {
+      const isToken = request.url === '/token';
+      if (!isToken) now += 3_600_000;
+      request.resume();
+      response.writeHead(isToken ? 200 : 401, {'content-type': 'application/json'});
+      response.end(JSON.stringify(isToken ? {access_token: 'a', expires_in: 3600, token_type: 'Bearer'} : {}));
+    });
+    const tokens = {tokenUrl: `${origin}/token`, clientId: 'ci', clientSecret: 'shh', now: () => now};
+    const auth = new OAuthClientCredentialsStrategy(tokens);
+    const {http} = await testClient(once);
+    await authorize(http, auth, origin).post(`${origin}/api/projects/shop/bundles/`, {json: {}});
+  },
   ERR_OAUTH: async () => {
     const {origin} = await startServer((request, response) => {
       request.resume();
@@ -119,11 +143,35 @@ const makers: Readonly<Partial<Record<ErrorCode, () => unknown>>> = {
     const {http} = await testClient(once);
     await http.get(`https://127.0.0.1:${String(port)}/`);
   },
+  ERR_TIMEOUT: async () => {
+    const {origin} = await startServer(() => undefined);
+    const {http} = await testClient({...once, responseTimeoutMs: 50});
+    await http.get(`${origin}/api/projects/shop/bundles/`, {retry: {limit: 0}});
+  },
   ERR_REJECTED: () => answered(404),
   ERR_SERVER: () => answered(500),
   ERR_RESPONSE_INVALID: () => answered(302),
   ERR_DEPLOYMENT_FAILED: () => {
     throw deploymentFailed({deploymentId: 'd-7'}, {status: 'failed', description: 'The health check failed.'});
+  },
+  ERR_WAIT_TIMEOUT: async () => {
+    const {origin} = await startServer((_request, response) => {
+      response.writeHead(200, {'content-type': 'application/json'});
+      response.end('{"deploymentId": "d-7", "status": "in_progress"}');
+    });
+    await waitForDeployment({
+      backend: 'api',
+      projectSlug: 'shop',
+      deployment: {deploymentId: 'd-7', targetSlug: 'staging'},
+      apiConnection: {origin, organizationId: 'o_1', auth: {getAuthorizationHeader: async () => 'Bearer x'}},
+      timeout: 1,
+    });
+  },
+  ERR_INTERRUPTED: () => {
+    const host = new EventEmitter();
+    const {signal} = ownSignals(host, () => undefined);
+    host.emit('SIGINT', 'SIGINT');
+    signal.throwIfAborted();
   },
   ERR_OUTCOME_UNKNOWN: async () => {
     const {origin} = await startServer((request) => {

@@ -95,6 +95,12 @@ const signals = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
 /** How long a command may take to clean up after a signal, in milliseconds. */
 const cleanupMs = 800;
 
+/** What signals arrive at: the process. */
+interface SignalSource {
+  on(name: (typeof signals)[number], listener: (name: (typeof signals)[number]) => void): unknown;
+  off(name: (typeof signals)[number], listener: (name: (typeof signals)[number]) => void): unknown;
+}
+
 /** Signals, owned from the start of the process to its end. */
 interface Interruption {
   /** Aborted by the first signal. */
@@ -109,7 +115,7 @@ interface Interruption {
  * Owns SIGINT, SIGTERM and SIGHUP: the first one aborts and grants a short time to clean up, a second one ends at once.
  * @param endNow ends the process with an exit code, whatever is going on.
  */
-export function ownSignals(host: NodeJS.Process, endNow: (exitCode: number) => void): Interruption {
+export function ownSignals(host: SignalSource, endNow: (exitCode: number) => void): Interruption {
   const controller = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const overdue = new Promise<never>((_resolve, reject) => {
