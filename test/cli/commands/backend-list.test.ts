@@ -32,7 +32,10 @@ describe('backend:list', () => {
     expect(document).toMatchObject({
       schemaVersion: 1,
       failures: [
-        {plugin: 'mycli-plugin-zebra', message: expect.stringContaining('"acme" already') as string},
+        {
+          plugin: 'mycli-plugin-zebra',
+          message: expect.stringContaining('"acme" is already taken by mycli-plugin-acme.') as string,
+        },
         {plugin: 'mycli-plugin-zebra', message: expect.stringContaining('"legacy" is reserved.') as string},
         {plugin: 'mycli-plugin-zebra', message: expect.stringContaining('version 2') as string},
         {plugin: 'mycli-plugin-zebra', message: expect.stringContaining('must be an object') as string},
