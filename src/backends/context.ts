@@ -27,7 +27,8 @@ export interface BackendContextOptions {
 
 /** Makes the context of one backend for one call: its client and its bodies. Loads the HTTP client. */
 export async function createBackendContext(options: BackendContextOptions): Promise<BackendContext> {
-  const {createHttpClient, createRequestBodies, createRetryWait, openStream} = await import('../http/index.js');
+  const {createHttpClient, createRequestBodies, createRetryWait, openStream, rateLimitRules} =
+    await import('../http/index.js');
   const {projectSlug, targetSlug, wait, env, logger, signal, onProgress = () => undefined} = options;
   const http = await createHttpClient({
     env,
@@ -39,14 +40,7 @@ export async function createBackendContext(options: BackendContextOptions): Prom
     secrets: options.secrets,
     onRetry: options.onRetry,
   });
-  const waitToRetry = createRetryWait(
-    {
-      ...options.rateLimit,
-      logger: options.rateLimit?.logger ?? logger,
-      onRetry: options.rateLimit?.onRetry ?? options.onRetry,
-    },
-    signal,
-  );
+  const waitToRetry = createRetryWait(rateLimitRules(options), signal);
   return {
     projectSlug,
     targetSlug,

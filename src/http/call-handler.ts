@@ -1,6 +1,6 @@
 import type {ClientRequest, IncomingMessage} from 'node:http';
 import type {CancelableRequest, GotReturn, HandlerFunction, Options, Request, RequestError, RetryFunction} from 'got';
-import {Call, describeRequest, statusName, isRepeatable} from './connection/call.js';
+import {Call, describeRequest, maxRepeats, statusName, isRepeatable} from './connection/call.js';
 import {limitAnswer, watchRequest, type ConnectionLimits} from './connection/watch.js';
 import {failureReason, redactorFor, toCliError, failureKind, knownError, type ErrorContext} from './errors/failure.js';
 import {responseError} from './errors/response-error.js';
@@ -119,9 +119,6 @@ async function settle<T>(
 function isCallback(value: unknown): value is () => void {
   return typeof value === 'function';
 }
-
-/** How often a request that changes nothing is repeated after a failure. */
-const maxRepeats = 2;
 
 /**
  * The failures that are not an answer to wait upon, as got's `retry.calculateDelay`: requests that were never sent are

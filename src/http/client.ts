@@ -48,17 +48,8 @@ export interface HttpClientOptions {
  */
 export async function createHttpClient(options: HttpClientOptions): Promise<Got> {
   const {env, userAgent, signal, secrets = []} = options;
-  const redact = createRedactor(secrets);
-  const logger: Logger = {
-    debug: (message) => options.logger.debug(redact(message)),
-    info: (message) => options.logger.info(redact(message)),
-    warn: (message) => options.logger.warn(redact(message)),
-  };
-  const rateLimit: RateLimitMiddlewareConfig = {
-    ...options.rateLimit,
-    logger: options.rateLimit?.logger ?? logger,
-    onRetry: options.rateLimit?.onRetry ?? options.onRetry,
-  };
+  const logger = redactedLogger(options);
+  const rateLimit = rateLimitRules(options);
   const policy = resolveRateLimitPolicy(rateLimit);
   const hooks = createRateLimitHooks(rateLimit);
   const limits = {
@@ -85,6 +76,28 @@ export async function createHttpClient(options: HttpClientOptions): Promise<Got>
     },
     handlers: [createCallHandler({limits, errors, logger})],
   });
+}
+
+/** The rules for retries, told to the client's own logger, with secrets masked, and `onRetry`, unless they name others. */
+export function rateLimitRules({
+  rateLimit,
+  onRetry,
+  ...options
+}: Pick<HttpClientOptions, 'rateLimit' | 'logger' | 'onRetry' | 'secrets'>): RateLimitMiddlewareConfig {
+  return {
+    ...rateLimit,
+    logger: rateLimit?.logger ?? redactedLogger(options),
+    onRetry: rateLimit?.onRetry ?? onRetry,
+  };
+}
+
+function redactedLogger({logger, secrets = []}: Pick<HttpClientOptions, 'logger' | 'secrets'>): Logger {
+  const redact = createRedactor(secrets);
+  return {
+    debug: (message) => logger.debug(redact(message)),
+    info: (message) => logger.info(redact(message)),
+    warn: (message) => logger.warn(redact(message)),
+  };
 }
 
 /** A signal of a single call is there beside the client's, not in its place. */

@@ -2,10 +2,8 @@ import {once} from 'node:events';
 import type {IncomingHttpHeaders} from 'node:http';
 import type {Got} from 'got';
 import {isRuntimeCliError} from '../errors/index.js';
+import {maxRepeats} from './connection/call.js';
 import type {FailedAttempt, OpenedStream} from './types.js';
-
-/** As for every GET: how often it is repeated when the answer was lost, or is a failure of the server. */
-const maxRepeats = 2;
 
 /**
  * Asks for an answer that is read as a stream, and asks again as for every other GET until one begins: got itself

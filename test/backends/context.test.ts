@@ -54,6 +54,19 @@ test.each(['the client', 'a client of the backend'])(
   },
 );
 
+test('what a backend says of a retry is logged with the secrets masked', async () => {
+  const log: string[] = [];
+  const logger = {
+    ...silent,
+    info: (message: string) => log.push(message),
+    warn: (message: string) => log.push(message),
+  };
+  const rateLimit = {maxRetries: 1, baseDelayMs: 1};
+  const {waitToRetry} = await contextFor({}, {logger, secrets: ['canary'], rateLimit});
+  expect(await waitToRetry({retries: 0, status: 429, reason: 'canary is limited'})).toBe(true);
+  expect(log).toEqual([expect.stringContaining('*** is limited')]);
+});
+
 test.each(['the client', 'a client that it was extended to'])(
   'a stream of %s is asked for again until an answer begins',
   async (which) => {

@@ -74,6 +74,9 @@ export function describeRequest(options: Pick<RequestOptions, 'method' | 'url'>)
   return {method: options.method, path: url.pathname, host: url.host};
 }
 
+/** How often a request that changes nothing is repeated when its answer was lost, or the server failed. */
+export const maxRepeats = 2;
+
 /** Whether a request may be sent twice: it changes nothing, or says so with `repeatable` in its context. */
 export function isRepeatable({method, context}: Pick<RequestOptions, 'method' | 'context'>): boolean {
   return method === 'GET' || method === 'HEAD' || context['repeatable'] === true;
