@@ -53,8 +53,8 @@ import {
   pushBundleV2 as pushV2,
   previewPush as previewOfPush,
   pushRuntimeBundle as push,
-  type PushPreview,
 } from './operations/push/push-runtime-bundle.js';
+import type {PushPreview} from './operations/push/plan-push.js';
 import {
   rollbackBundle as rollback,
   type RollbackBundleOptions,
@@ -241,7 +241,7 @@ export type {
   PatternMatches,
 } from './operations/inspect-bundle.js';
 export type {ListBundlesResult, ListDeploymentsOptions, ListDeploymentsResult} from './operations/list.js';
-export type {PushPreview} from './operations/push/push-runtime-bundle.js';
+export type {PushPreview} from './operations/push/plan-push.js';
 export type {UnchangedBundle} from './operations/push/unchanged-bundle.js';
 export type {RollbackBundleOptions, RollbackBundleResult} from './operations/deploy/rollback-bundle.js';
 export type {BackendSettings} from './backends/built-ins.js';

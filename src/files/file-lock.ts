@@ -3,6 +3,7 @@ import {open, readFile, rename, rm} from 'node:fs/promises';
 import {setTimeout as delay} from 'node:timers/promises';
 import * as v from 'valibot';
 import {createError} from '../errors/index.js';
+import {systemCode} from '../errors/system-failure.js';
 import {isAlive, processSpace} from './ownership.js';
 
 /** After how long the same lock is taken for one that was left behind, milliseconds: it is held for a few. */
@@ -70,7 +71,7 @@ async function create(path: string, content: string): Promise<boolean> {
     await handle.writeFile(content).finally(() => handle.close());
     return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    if (systemCode(error) === 'EEXIST') return false;
     throw error;
   }
 }

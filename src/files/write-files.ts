@@ -126,7 +126,7 @@ export async function readPrivateFile(path: string): Promise<{readonly value: un
   try {
     content = await readFile(path, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (systemCode(error) === 'ENOENT') return undefined;
     throw error;
   }
   try {

@@ -11,7 +11,16 @@ import {
 } from '../bundle/index.js';
 import type {Bundle, PackResult} from '../bundle/types.js';
 import {createError} from '../errors/index.js';
-import {callBackNow, describeArchive, describeFiles, warnAll, watched, type Host, type StepView} from './steps.js';
+import {
+  callBackNow,
+  describeArchive,
+  describeFiles,
+  verifyStep,
+  warnAll,
+  watched,
+  type Host,
+  type StepView,
+} from './steps.js';
 import type {BuildBundleOptions, CommonOptions} from './options.js';
 
 /** What `buildBundle` resolves to. */
@@ -28,7 +37,6 @@ export interface PreviewBuildOptions extends Omit<BuildBundleOptions, 'output'> 
   readonly output?: string | undefined;
 }
 
-const verifyStep = {name: 'verify', title: 'Verify the build and its configuration'} as const;
 const packStep = {name: 'build', title: 'Build the bundle'} as const;
 
 /**

@@ -91,6 +91,9 @@ export function watched<Options extends Pick<CommonOptions, 'onProgress' | 'onRe
 /** The step that chooses the backend. */
 export const resolveStep = {name: 'resolve', title: 'Resolve the backend'} as const;
 
+/** The step that looks at a build before anything is packed or sent. */
+export const verifyStep = {name: 'verify', title: 'Verify the build and its configuration'} as const;
+
 /** The step that waits until a deployment has ended. */
 export const waitStep = {name: 'wait', title: 'Wait for the deployment'} as const;
 

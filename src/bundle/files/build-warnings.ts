@@ -4,7 +4,7 @@ import {createError, nearest} from '../../errors/index.js';
 import {readTextFile} from '../../files/read-file.js';
 import {defaultSource, defaultPatterns, type ResolvedSettings} from '../config/settings.js';
 import type {BundleFile, BundleContent} from '../types.js';
-import {showPath} from './entry-names.js';
+import {listPaths, showPath} from './entry-names.js';
 import {
   compilePatterns,
   unmatchedPatterns,
@@ -88,9 +88,8 @@ function strayNames(stray: readonly BundleFile[]): string {
     if (/(?:^|\/)server\//.test(path)) return 0;
     return path.includes('/') ? 2 : 1;
   };
-  const names = stray.toSorted((a, b) => rank(a) - rank(b)).map(({path}) => showPath(path));
-  const more = names.length > listed ? ` and ${String(names.length - listed)} more` : '';
-  return `${names.slice(0, listed).join(', ')}${more}`;
+  const paths = stray.toSorted((a, b) => rank(a) - rank(b)).map(({path}) => path);
+  return listPaths(paths, listed);
 }
 
 const packageSchema = v.object({mobify: v.optional(v.record(v.string(), v.unknown()), {})});

@@ -23,6 +23,12 @@ export function showPath(path: string): string {
   return hasControlCharacter(path) ? JSON.stringify(path) : path;
 }
 
+/** The first paths of a list, as they are printed, and how many more there are. */
+export function listPaths(paths: readonly string[], most = 10): string {
+  const shown = paths.slice(0, most).map(showPath).join(', ');
+  return paths.length > most ? `${shown} and ${String(paths.length - most)} more` : shown;
+}
+
 /** Orders paths by their characters, the same on every platform and in every locale. */
 export function comparePaths(a: string, b: string): number {
   if (a === b) return 0;

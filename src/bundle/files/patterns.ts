@@ -62,12 +62,6 @@ function compileWithin(budget: Budget, patterns: readonly string[]): CompiledPat
   };
 }
 
-/** The paths that `patterns` match, in the order given. */
-export function matchPatterns(patterns: readonly string[], paths: readonly string[]): string[] {
-  const compiled = compilePatterns(patterns);
-  return paths.filter((path) => compiled.matches(path));
-}
-
 /**
  * The patterns that match none of `paths`, each looked at alone. Exclusions that exclude nothing are not among them.
  */

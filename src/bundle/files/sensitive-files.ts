@@ -2,7 +2,7 @@ import {constants} from 'node:fs';
 import {open} from 'node:fs/promises';
 import {join} from 'node:path';
 import {createError} from '../../errors/index.js';
-import {showPath} from './entry-names.js';
+import {listPaths} from './entry-names.js';
 import {followLink} from './scan.js';
 import type {BundleFile} from '../types.js';
 
@@ -33,7 +33,7 @@ export function secretWarnings(paths: readonly string[]): string[] {
   const sensitive = sensitiveFiles(paths);
   if (sensitive.length === 0) return [];
   return [
-    `The bundle contains files that may hold secrets: ${showPaths(sensitive)}. Exclude them with --ignore GLOB or in .bundleignore.`,
+    `The bundle contains files that may hold secrets: ${listPaths(sensitive)}. Exclude them with --ignore GLOB or in .bundleignore.`,
   ];
 }
 
@@ -87,7 +87,7 @@ function exposedError(files: readonly BundleFile[], isArchive: boolean): Error {
   const paths = files.map(({path, linkTarget}) => (linkTarget === undefined ? path : `${path} -> ${linkTarget}`));
   return createError(
     'ERR_SENSITIVE_FILES',
-    `The ${isArchive ? 'archive' : 'build'} contains files that may hold secrets and are not server-only: ${showPaths(paths)}.`,
+    `The ${isArchive ? 'archive' : 'build'} contains files that may hold secrets and are not server-only: ${listPaths(paths)}.`,
     {
       suggestions: [
         ...(isArchive
@@ -120,10 +120,4 @@ async function holdsOnlyPublicKeys({path, size, linkTarget}: BundleFile, buildDi
     // Packing it reports what is wrong.
     return false;
   }
-}
-
-function showPaths(paths: readonly string[]): string {
-  const names = paths.slice(0, listed).map((path) => showPath(path));
-  const more = paths.length > listed ? ` and ${String(paths.length - listed)} more` : '';
-  return `${names.join(', ')}${more}`;
 }

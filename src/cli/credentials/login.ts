@@ -5,6 +5,9 @@ import type {SettingKey} from '../settings/definitions.js';
 import {requireSetting, type Settings} from '../settings/settings.js';
 import type {OriginCredentials, StoredCredentials} from './credential-file.js';
 
+// A command may not look into http itself.
+export {shownAddress} from '../../http/origin.js';
+
 /** Kinds of credentials that can be stored. */
 export const credentialKinds = ['api-key', 'client-secret', 'api-token'] as const;
 /** A kind of credential. */
@@ -70,8 +73,6 @@ function checkTrust({env, output}: Pick<CommandContext, 'env' | 'output'>, url: 
 function sourceOf(settings: Settings, key: SettingKey): string {
   return settings[key]?.source.name ?? key;
 }
-
-export {shownAddress} from '../../http/origin.js';
 
 /** Stored credentials, without their secret. */
 export interface CredentialEntry {

@@ -3,6 +3,9 @@ import {withoutPlugin} from '../process/process-end.js';
 import {isOclifError, isUsageError, usageError, type OclifError} from './oclif-errors.js';
 import {asSentence} from '../../errors/sentence.js';
 
+/** Code of a bug. It is not in the catalogue, whose errors a user can cause. */
+const unexpected = 'ERR_UNEXPECTED';
+
 /** An error report. */
 export interface ErrorReport {
   /** Stable code to branch on, listed in the error reference. Commands of plugins can have their own. */
@@ -30,7 +33,7 @@ export function reportError(error: unknown, plugin?: string): ErrorReport {
   if (isUsageError(error)) return reportOwn(usageError(error));
   if (isOclifError(error)) return reportOclif(error);
   return {
-    code: 'ERR_UNEXPECTED',
+    code: unexpected,
     message: asSentence(`mycli failed unexpectedly: ${error instanceof Error ? error.message : String(error)}`),
     exitCode: 1,
     suggestions: ['This is a bug. Please report it with the output of the same command with --debug.'],
@@ -45,7 +48,7 @@ function reportPlugin(error: unknown, plugin: string): ErrorReport {
     return {...report, message: asSentence(`Plugin ${plugin} ended the command: ${message}`), suggestions};
   }
   return {
-    code: 'ERR_UNEXPECTED',
+    code: unexpected,
     message: asSentence(`Plugin ${plugin} failed unexpectedly: ${message}`),
     exitCode: 1,
     suggestions,
@@ -67,6 +70,6 @@ function reportOwn(error: RuntimeCliError): ErrorReport {
 }
 
 function reportOclif(error: OclifError): ErrorReport {
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : 'ERR_UNEXPECTED';
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : unexpected;
   return {code, message: error.message, exitCode: error.oclif.exit ?? 1, suggestions: []};
 }

@@ -15,17 +15,25 @@ import {createError} from '../../errors/index.js';
 import {pollTimes} from '../deploy/wait-for-deployment.js';
 import {chooseBackend, registryOf, rejectProblems, targetProblems} from '../open-backend.js';
 import type {PushRuntimeBundleBackendOptions} from '../options.js';
+import type {UnchangedBundle} from './unchanged-bundle.js';
 import {callBack, describeArchive, describeFiles, warnAll, type Host, type StepView} from '../steps.js';
 
-/** A push that was verified: nothing is built or sent yet. */
-export interface PushPlan {
-  readonly options: PushRuntimeBundleBackendOptions;
+/** What a push would do. */
+export interface PushPreview {
+  /** The backend that would serve, and why. */
   readonly selection: BackendSelection;
   readonly format: BundleFormat;
-  /** What will be packed, or the prebuilt archive. */
+  /** What would be packed, or the prebuilt archive. */
   readonly content:
     {readonly kind: 'build'; readonly plan: BundlePlan} | {readonly kind: 'archive'; readonly bundle: Bundle};
   readonly warnings: readonly string[];
+  /** The bundle of the last push, when `ifChanged` asks for it and this one is the same. */
+  readonly unchanged?: UnchangedBundle | undefined;
+}
+
+/** A push that was verified: nothing is built or sent yet. */
+export interface PushPlan extends Omit<PushPreview, 'unchanged'> {
+  readonly options: PushRuntimeBundleBackendOptions;
 }
 
 /** One known deployment of the service refuses larger archives; the server decides. */

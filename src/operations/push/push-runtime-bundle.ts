@@ -1,7 +1,5 @@
 import type {DeployResult, DeploymentState} from '../../backends/contract.js';
-import type {BackendSelection} from '../../backends/select.js';
-import type {BundlePlan} from '../../bundle/index.js';
-import type {Bundle, BundleContent, BundleFormat, PackResult} from '../../bundle/types.js';
+import type {BundleContent, PackResult} from '../../bundle/types.js';
 import {amendError, isRuntimeCliError} from '../../errors/index.js';
 import {commandLine} from '../../errors/suggest.js';
 import type {AuthStrategy} from '../../http/types.js';
@@ -15,28 +13,12 @@ import type {
   PushV2Options,
   PushV2Result,
 } from '../options.js';
-import {resolveStep, waitStep, warnAll, watched, type Host, type StepView} from '../steps.js';
-import {planPush, routePush, type PushPlan} from './plan-push.js';
-import type {UnchangedBundle} from './unchanged-bundle.js';
+import {resolveStep, verifyStep, waitStep, warnAll, watched, type Host, type StepView} from '../steps.js';
+import {planPush, routePush, type PushPlan, type PushPreview} from './plan-push.js';
 import {buildPush, comparePush, uploadPush, withView, type UploadedPush} from './upload-push.js';
 
 /** A deployment of a push that was accepted, and its end when it was waited for. */
 type DeployedPush = Pick<DeployResult, 'deployment' | 'status' | 'warnings' | 'raw'>;
-
-/** What a push would do. */
-export interface PushPreview {
-  /** The backend that would serve, and why. */
-  readonly selection: BackendSelection;
-  readonly format: BundleFormat;
-  /** What would be packed, or the prebuilt archive. */
-  readonly content:
-    {readonly kind: 'build'; readonly plan: BundlePlan} | {readonly kind: 'archive'; readonly bundle: Bundle};
-  readonly warnings: readonly string[];
-  /** The bundle of the last push, when `ifChanged` asks for it and this one is the same. */
-  readonly unchanged?: UnchangedBundle | undefined;
-}
-
-const verifyStep = {name: 'verify', title: 'Verify the build and its configuration'} as const;
 
 const buildStep = ({archive}: PushRuntimeBundleBackendOptions) =>
   ({name: 'build', title: archive === undefined ? 'Build the bundle' : 'Read the prebuilt bundle'}) as const;

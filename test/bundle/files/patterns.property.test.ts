@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import {minimatch} from 'minimatch';
 import picomatch from 'picomatch';
 import {expect, test} from 'vitest';
-import {matchPatterns} from '../../../src/bundle/index.js';
+import {matchPatterns} from './match-patterns.js';
 
 /** A piece of a pattern with a text that it matches: random paths alone would hardly ever match. */
 interface Piece {

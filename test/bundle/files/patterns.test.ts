@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
-import {compilePatterns, countMatches, markFiles, matchPatterns, unmatchedPatterns} from '../../../src/bundle/index.js';
+import {compilePatterns, countMatches, markFiles, unmatchedPatterns} from '../../../src/bundle/index.js';
+import {matchPatterns} from './match-patterns.js';
 import {patternProblem} from '../../../src/bundle/files/patterns.js';
 
 const paths = [

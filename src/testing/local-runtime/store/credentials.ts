@@ -2,6 +2,7 @@ import {randomBytes} from 'node:crypto';
 import path from 'node:path';
 import * as v from 'valibot';
 import {createError} from '../../../errors/index.js';
+import {systemCode} from '../../../errors/system-failure.js';
 import type {LocalRuntimeCredentials} from '../options.js';
 import {writeJsonFile, readOwnJson} from './data-folder.js';
 
@@ -46,7 +47,7 @@ async function readCredentials(dataDirectory: string): Promise<StoredCredentials
   try {
     return v.parse(schema, await readOwnJson(file));
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (systemCode(error) === 'ENOENT') return undefined;
     throw createError('ERR_OPTION_INVALID', `The credentials of the data folder cannot be read: ${file}.`, {
       cause: error,
       suggestions: ['Remove the file. New credentials are created at the next start.'],
