@@ -30,7 +30,7 @@ describe('reportError', () => {
       code: 'ERR_USAGE',
       message: 'Too many arguments.',
       exitCode: 2,
-      suggestions: ['See mycli --help.'],
+      suggestions: ['Run mycli --help for usage.'],
     });
   });
 
