@@ -172,7 +172,7 @@ describe('a server that answers while the body is still being sent, and closes',
     });
     const {http} = await testClient();
     const error = await rejection(http.post(`${server.origin}/upload`, largeUpload()));
-    expect(error.message).toContain('more than the server accepts');
+    expect(error.message).toContain('request too large');
     expect(error.suggestions.join()).toContain('.bundleignore');
   });
 
