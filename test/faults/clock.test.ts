@@ -130,6 +130,6 @@ test('a look that hangs ends with the time to wait', async () => {
   const waiting = waitForDeployment({...wait, origin: server.origin, deployment, timeout: 0.2}, project.host);
   await expect(waiting).rejects.toMatchObject({
     code: 'ERR_WAIT_TIMEOUT',
-    message: expect.stringContaining('it was unknown') as string,
+    message: expect.stringContaining('Its last known status is unknown.') as string,
   });
 });
