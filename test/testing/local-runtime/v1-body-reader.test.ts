@@ -61,6 +61,6 @@ describe('V1BodyReader', () => {
     const reader = new V1BodyReader();
     expect(() => {
       for (let count = 0; count < 20; count += 1) reader.push(Buffer.alloc(1024 * 1024, ' '));
-    }).toThrow('beside its data');
+    }).toThrow('bytes besides its data');
   });
 });
