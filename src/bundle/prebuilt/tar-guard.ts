@@ -7,6 +7,8 @@ const maxNameBytes = 32 * 1024 * 1024;
 
 /** What a number of a header looks like that every program reads alike. */
 const octal = /^ *[0-7]+[ \0]*$/;
+/** The types that every program reads alike. Some take others, such as `N`, for headers of the next entry. */
+const types = /^[0-7\0xgLK]$/;
 const extensions: ReadonlySet<string> = new Set(['x', 'g', 'L', 'K']);
 const files: ReadonlySet<string> = new Set(['0', '\0', '7']);
 /** Records of pax that say where the bytes of a file are not. */
@@ -85,6 +87,7 @@ export class TarGuard {
     const header = this.#header;
     verifyChecksum(header);
     const type = header.toString('latin1', 156, 157);
+    if (!types.test(type)) throw new Error(`it has an entry of the unknown type ${JSON.stringify(type)}`);
     const own = sizeOf(header);
     if (extensions.has(type)) {
       if (own > maxExtensionBytes)
@@ -169,7 +172,8 @@ function paxRecords(bytes: Buffer): ReadonlyMap<string, string> {
 function verifyChecksum(header: Buffer): void {
   // Its own field counts as spaces.
   const sum = header.reduce((total, byte, at) => total + (at >= 148 && at < 156 ? 0x20 : byte), 0);
-  if (Number.parseInt(header.toString('latin1', 148, 156), 8) !== sum) {
+  const field = header.toString('latin1', 148, 156);
+  if (!octal.test(field) || Number.parseInt(field, 8) !== sum) {
     throw new Error('it is damaged or not a tar file: a header has a wrong checksum');
   }
 }

@@ -136,8 +136,16 @@ const variable = 'MYCLI_TRUSTED_ORIGINS';
  * @throws RuntimeCliError `ERR_ORIGIN_UNTRUSTED`; `ERR_ORIGIN_INVALID` for a list that cannot be read.
  */
 export function assertTrustedOrigin(url: string, name: string, env: Environment): void {
-  const entries = (env[variable] ?? '').split(/[\s,]+/).filter((entry) => entry !== '');
-  if (entries.length === 0) return;
+  const list = env[variable]?.trim() ?? '';
+  if (list === '') return;
+  const entries = list.split(/[\s,]+/).filter((entry) => entry !== '');
+  if (entries.length === 0) {
+    throw createError('ERR_ORIGIN_INVALID', `${variable} lists no origin.`, {
+      suggestions: [
+        `List origins such as https://runtime.example.com in ${variable}, or unset it to trust every origin.`,
+      ],
+    });
+  }
   const {origin} = new URL(url);
   if (entries.some((entry) => originOf(entry) === origin)) return;
   throw createError(

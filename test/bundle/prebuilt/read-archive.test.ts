@@ -202,6 +202,13 @@ function rawHeader(name: string, fields: {readonly type?: string; readonly size?
   return header;
 }
 
+/** A checksum that is right for whoever stops reading it at the first character that is no digit. */
+function withCheckedJunk(header: Buffer): Buffer {
+  const copy = Buffer.from(header);
+  copy.write('z8', 154, 'latin1');
+  return copy;
+}
+
 const octal = (size: number): string => `${size.toString(8).padStart(11, '0')}\0`;
 
 function block(content: string | Buffer): Buffer {
@@ -276,7 +283,10 @@ describe('what programs read differently is refused', () => {
     ['a folder with content', [rawHeader('bld/a/', {type: '5', size: octal(512)}), block('x')], 'without content'],
     ['a link with content', [rawHeader('bld/l', {type: '2', size: octal(5)}), block('x')], 'without content'],
     ['a file named as a folder', [rawHeader('bld/a/', {size: octal(5)}), block('x')], 'without content'],
-    ['a sparse file', [rawHeader('bld/a', {type: 'S', size: octal(5)}), block('x')], 'without content'],
+    ['a sparse file', [rawHeader('bld/a', {type: 'S', size: octal(5)}), block('x')], 'unknown type "S"'],
+    // tar-stream takes it for a long name, and skips content of what follows.
+    ['a checksum followed by something else', [withCheckedJunk(file)], 'a wrong checksum'],
+    ['a header of an old kind of long name', [rawHeader('bld/a', {type: 'N'}), file], 'unknown type "N"'],
     ['a sparse file of pax', [extension('x', pax('GNU.sparse.major', '1')), file], 'a sparse file'],
     ['a path for all that follows', [extension('g', pax('path', 'evil')), file], 'one path for all'],
     ['a path that is said twice', [extension('x', pax('path', 'a') + pax('path', 'b')), file], 'pax record path'],

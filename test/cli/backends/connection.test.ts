@@ -119,6 +119,12 @@ describe('assertTrustedOrigin', () => {
     expect(() => check('https://anywhere.example', list)).not.toThrow();
   });
 
+  test.each([',', ' , '])('trusts no origin when the list is %j', (list) => {
+    expect(() => check('https://anywhere.example', list)).toThrow(
+      expect.objectContaining({code: 'ERR_ORIGIN_INVALID', message: 'MYCLI_TRUSTED_ORIGINS lists no origin.'}),
+    );
+  });
+
   test.each([
     ['https://a.example/base', 'https://a.example'],
     ['https://a.example', 'b.example, a.example'],
