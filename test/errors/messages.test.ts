@@ -169,9 +169,10 @@ const makers: Readonly<Record<ErrorCode, () => unknown>> = {
   },
   ERR_INTERRUPTED: () => {
     const host = new EventEmitter();
-    const {signal} = ownSignals(host, () => undefined);
+    const interruption = ownSignals(host, () => undefined);
     host.emit('SIGINT', 'SIGINT');
-    signal.throwIfAborted();
+    interruption.dispose();
+    interruption.signal.throwIfAborted();
   },
   ERR_OUTCOME_UNKNOWN: async () => {
     const {origin} = await startServer((request) => {
