@@ -22,11 +22,11 @@ const checks = [
 
 /** What can tell one Node from another: archives, HTTP, loading what users wrote, start and end of a process. */
 const differing = {
-  22: ['test/http', 'test/modules', 'test/cli/binary.test.ts', 'test/cli/startup.test.ts'],
+  22: ['test/http', 'test/modules', 'test/cli/process/binary.test.ts', 'test/cli/process/startup.test.ts'],
   24: [
     ...['test/http', 'test/modules'],
     ...['gzip', 'owned-chunks', 'write-bundle', 'write-tar'].map((name) => `test/bundle/archive/${name}.test.ts`),
-    ...['binary', 'signals', 'startup', 'user-code'].map((name) => `test/cli/${name}.test.ts`),
+    ...['binary', 'signals', 'startup', 'user-code'].map((name) => `test/cli/process/${name}.test.ts`),
   ],
 };
 // Beside the tests, for the first two mostly wait. Not before lint and knip are over: the S3 server's adds packages to

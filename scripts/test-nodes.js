@@ -2,7 +2,7 @@
 // support; and what a Node that is too old is told. The npm package `node` brings them. Built before, as for the tests.
 //   npm run test:nodes -- --node 24 test/cli     only on Node 24, only these tests
 import {spawnSync} from 'node:child_process';
-import {readFileSync} from 'node:fs';
+import {existsSync, readFileSync} from 'node:fs';
 import {parseArgs} from 'node:util';
 
 const {engines} = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
@@ -18,6 +18,9 @@ const {values, positionals: filters} = parseArgs({
   allowPositionals: true,
 });
 const root = new URL('..', import.meta.url);
+// vitest passes over a filter that matches nothing while another one matches.
+const moved = filters.filter((filter) => !existsSync(new URL(filter, root)));
+if (moved.length > 0) throw new Error(`There are no tests in ${moved.join(', ')}.`);
 
 /** Runs a script with the Node of a version; that is also the `node` in the PATH of what the script starts. */
 function runOn(version, script, options = {}) {

@@ -1,4 +1,4 @@
-import type {Dirent, Stats} from 'node:fs';
+import type {Stats} from 'node:fs';
 import {readdir, stat} from 'node:fs/promises';
 import {dirname, join, relative} from 'node:path';
 import {createError} from '../../errors/index.js';
@@ -8,13 +8,11 @@ import {reasonOf, systemCode} from '../../errors/system-failure.js';
 const outputFolders = ['.next/standalone', '.output', 'build', 'dist', 'out', '_site'];
 
 /** The folders below a project that look like a build: those that frameworks use and that are not empty. */
-export async function findBuildOutputs(projectDirectory: string): Promise<readonly string[]> {
+async function findBuildOutputs(projectDirectory: string): Promise<readonly string[]> {
   const entries = await Promise.all(
-    outputFolders.map((folder) =>
-      readdir(join(projectDirectory, folder), {withFileTypes: true}).catch((): Dirent[] => []),
-    ),
+    outputFolders.map((folder) => readdir(join(projectDirectory, folder)).catch((): string[] => [])),
   );
-  return outputFolders.filter((_, index) => entries[index]?.some((entry) => entry.name !== '.gitignore'));
+  return outputFolders.filter((_, index) => entries[index]?.some((name) => name !== '.gitignore'));
 }
 
 /**
@@ -42,7 +40,7 @@ function missingError(directory: string, found: readonly string[], cwd: string):
   const paths = found.map((folder) => relative(cwd, join(dirname(directory), folder)));
   return createError('ERR_BUILD_DIRECTORY', `The build directory ${directory} does not exist.`, {
     suggestions: [
-      ...paths.map((path) => `There is a build in ${path}: pass --build-directory ${path}.`),
+      ...paths.map((path) => `The folder ${path} looks like a build. To use it, pass --build-directory ${path}.`),
       paths.length > 0
         ? 'Or set buildDirectory in mycli.config.'
         : 'Build the application first, or pass the folder it builds into with --build-directory DIR.',

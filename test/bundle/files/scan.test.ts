@@ -168,12 +168,12 @@ describe('the build directory', () => {
     await expect(plan(join(cwd, 'app'))).rejects.toMatchObject({
       code: 'ERR_BUILD_DIRECTORY',
       suggestions: [
-        `There is a build in ${folder}: pass --build-directory ${folder}.`,
+        `The folder ${folder} looks like a build. To use it, pass --build-directory ${folder}.`,
         'Or set buildDirectory in mycli.config.',
       ],
     });
     await expect(plan(cwd, {buildDirectory: 'app/build'})).rejects.toMatchObject({
-      suggestions: [`There is a build in app/${folder}: pass --build-directory app/${folder}.`, expect.anything()],
+      suggestions: [`The folder app/${folder} looks like a build. To use it, pass --build-directory app/${folder}.`, expect.anything()],
     });
   });
 

@@ -1,5 +1,3 @@
-/* eslint-disable no-restricted-globals -- who lives is a fact of the system, not a setting */
-
 import {createHash, randomUUID} from 'node:crypto';
 import {createWriteStream, constants} from 'node:fs';
 import {lstat, readdir, readFile, rm, utimes, writeFile, open, rename, mkdir, type FileHandle} from 'node:fs/promises';
@@ -9,7 +7,7 @@ import path from 'node:path';
 import {pipeline} from 'node:stream/promises';
 import {createError, type RuntimeCliError} from '../../../errors/index.js';
 import {systemCode} from '../../../errors/system-failure.js';
-import {isAlive, processSpace} from '../../../files/ownership.js';
+import {isAlive, ownPid, processSpace} from '../../../files/ownership.js';
 import {createSweptDirectory} from '../../../files/temporary-directory.js';
 import {makePrivateDirectory} from '../../../files/write-files.js';
 
@@ -64,10 +62,10 @@ export async function openDataFolder(dataDirectory: string | undefined): Promise
  */
 async function lockFolder(folder: string): Promise<string> {
   const here = await processSpace();
-  const own = `lock-${String(process.pid)}-${(await startOf(process.pid)) ?? ''}-${here}`;
+  const own = `lock-${String(ownPid)}-${(await startOf(ownPid)) ?? ''}-${here}`;
   const lock = path.join(folder, own);
   await writeFile(lock, '', {flag: 'wx', mode: 0o600}).catch((error: unknown) => {
-    throw systemCode(error) === 'EEXIST' ? inUse(folder, byProcess(process.pid)) : error;
+    throw systemCode(error) === 'EEXIST' ? inUse(folder, byProcess(ownPid)) : error;
   });
   for (const name of await readdir(folder)) {
     const [, pid, start, where = here] = lockName.exec(name) ?? [];
