@@ -1,3 +1,4 @@
+import type {ErrorCode} from '../errors/index.js';
 import {normalizeOrigin} from '../http/origin.js';
 import type {AuthStrategy, Environment} from '../http/types.js';
 import {apiBackend, type ApiRuntimeConnection} from './api/backend.js';
@@ -49,6 +50,14 @@ export interface BuiltIn {
    * @throws RuntimeCliError `ERR_ORIGIN_INVALID`.
    */
   location(settings: BackendSettings, env: Environment): Omit<BackendLocation, 'backend'>;
+  /** The error when it is not configured. */
+  unconfigured(settings: BackendSettings, env: Environment): NotConfigured;
+}
+
+/** The code of the error of a backend that is not configured, and how to configure it. */
+export interface NotConfigured {
+  readonly code: ErrorCode;
+  readonly suggestions: readonly string[];
 }
 
 const api: BuiltIn = {
@@ -58,18 +67,40 @@ const api: BuiltIn = {
     origin: normalized(apiConnection?.origin),
     organizationId: apiConnection?.organizationId,
   }),
+  unconfigured: () => ({
+    code: 'ERR_CREDENTIALS_MISSING',
+    suggestions: [
+      'Pass --api-origin, --organization and either --api-token, or --token-url, --client-id and --client-secret.',
+    ],
+  }),
 };
 
 const legacy: BuiltIn = {
   backend: legacyBackend,
   options: ({origin, legacyAuth, legacyMissing}) => ({origin, auth: legacyAuth, missing: legacyMissing}),
   location: (settings, env) => ({origin: normalized(legacyOrigin(settings, env))}),
+  unconfigured(settings, env) {
+    const hasOrigin = legacyOrigin(settings, env) !== undefined;
+    const hasKey = settings.legacyAuth !== undefined;
+    return {
+      code: hasKey ? 'ERR_ORIGIN_MISSING' : 'ERR_CREDENTIALS_MISSING',
+      suggestions: [
+        ...(hasOrigin ? [] : ['Pass --origin URL, or set MYCLI_RUNTIME_ORIGIN or "origin" in the configuration file.']),
+        ...(hasKey ? [] : ['Set MYCLI_API_KEY, pass --api-key @FILE, or run mycli auth:login.']),
+      ],
+    };
+  },
 };
 
 /** By name, in the order in which they are listed. */
 export const builtIns: ReadonlyMap<string, BuiltIn> = new Map(
   [api, legacy].map((builtIn) => [builtIn.backend.name, builtIn]),
 );
+
+/** Whether a backend is part of this package: no plugin is loaded for it. */
+export function isBuiltIn(name: string): boolean {
+  return builtIns.has(name);
+}
 
 function normalized(origin: string | undefined): string | undefined {
   return origin && normalizeOrigin('origin', origin);

@@ -1,12 +1,34 @@
 import {setTimeout as delay} from 'node:timers/promises';
 import {catalogue, createError, isRuntimeCliError, type ErrorCode} from '../errors/index.js';
-import type {Backend} from './contract.js';
+import type {Backend, BackendCapability} from './contract.js';
 import {asSentence} from '../errors/sentence.js';
+
+interface CallKind {
+  /** The activity, for messages. */
+  readonly doing: string;
+  /** Promised by a backend that has the member. */
+  readonly capability?: BackendCapability;
+}
+
+/** What the host asks a backend for, by the member that answers. */
+export const backendCalls = {
+  check: {doing: 'checking its configuration'},
+  upload: {doing: 'uploading the bundle'},
+  deploy: {doing: 'deploying the bundle', capability: 'deploy'},
+  getDeployment: {doing: 'checking the deployment', capability: 'wait'},
+  listBundles: {doing: 'listing the bundles', capability: 'list'},
+  listDeployments: {doing: 'listing the deployments', capability: 'history'},
+  download: {doing: 'downloading the bundle', capability: 'download'},
+  deleteBundle: {doing: 'deleting the bundle', capability: 'delete'},
+} as const satisfies Partial<Record<keyof Backend, CallKind>>;
+
+/** A member that a backend has if it has the capability. */
+export type OptionalCall = Exclude<keyof typeof backendCalls, 'check' | 'upload'>;
 
 /**
  * Calls a backend and turns whatever it throws into an error of the catalogue that names it: its own errors pass, the
  * plain shape of `backendError` becomes one, an abort rejects with `signal.reason`.
- * @param doing what the backend was asked to do, for the message: `uploading the bundle`
+ * @param doing as in `backendCalls`
  */
 export async function callBackend<Result>(
   backend: Pick<Backend, 'name'>,

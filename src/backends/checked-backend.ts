@@ -2,8 +2,8 @@ import * as v from 'valibot';
 import {createError} from '../errors/index.js';
 import {isRecord} from '../errors/json.js';
 import {reasonOf} from '../errors/system-failure.js';
-import {callBackend, withTimeout, pluginTimeoutMs} from './call.js';
-import {BACKEND_API_VERSION, type Backend, type BackendCapability} from './contract.js';
+import {backendCalls, callBackend, withTimeout, pluginTimeoutMs} from './call.js';
+import {BACKEND_API_VERSION, type Backend} from './contract.js';
 import {asSentence} from '../errors/sentence.js';
 
 /**
@@ -12,14 +12,10 @@ import {asSentence} from '../errors/sentence.js';
  */
 export function checkedBackend(backend: Backend, plugin: string): Backend {
   const {uploadStream, deploy, getDeployment, listBundles, listDeployments, download, deleteBundle} = backend;
-  const answered = async <Answer>(
-    member: keyof typeof answerSchemas,
-    doing: string,
-    call: () => Promise<Answer>,
-  ): Promise<Answer> => {
+  const answered = async <Answer>(member: keyof typeof answerSchemas, call: () => Promise<Answer>): Promise<Answer> => {
     const answer = await call();
     const {issues} = v.safeParse(answerSchemas[member], answer);
-    if (issues) throw wrongAnswer(backend, plugin, doing, issues);
+    if (issues) throw wrongAnswer(backend, plugin, backendCalls[member].doing, issues);
     return answer;
   };
   return {
@@ -32,29 +28,24 @@ export function checkedBackend(backend: Backend, plugin: string): Backend {
     deploysOnUpload: backend.deploysOnUpload && [...backend.deploysOnUpload],
     secrets: backend.secrets && [...backend.secrets],
     options: checkedOptions(backend),
-    check: (context) => {
-      const doing = 'checking its configuration';
-      return answered('check', doing, () => withoutNetwork(backend, doing, async () => backend.check(context)));
-    },
-    upload: (bundle, context) => answered('upload', 'uploading', () => backend.upload(bundle, context)),
+    check: (context) =>
+      answered('check', () => withoutNetwork(backend, backendCalls.check.doing, async () => backend.check(context))),
+    upload: (bundle, context) => answered('upload', () => backend.upload(bundle, context)),
     ...(uploadStream && {
-      uploadStream: (bundle, context) =>
-        answered('upload', 'uploading', () => uploadStream.call(backend, bundle, context)),
+      uploadStream: (bundle, context) => answered('upload', () => uploadStream.call(backend, bundle, context)),
     }),
     ...(deploy && {
-      deploy: (request, context) => answered('deploy', 'deploying', () => deploy.call(backend, request, context)),
+      deploy: (request, context) => answered('deploy', () => deploy.call(backend, request, context)),
     }),
     ...(getDeployment && {
-      getDeployment: (ref, context) =>
-        answered('getDeployment', 'checking a deployment', () => getDeployment.call(backend, ref, context)),
+      getDeployment: (ref, context) => answered('getDeployment', () => getDeployment.call(backend, ref, context)),
     }),
     ...(listBundles && {
-      listBundles: (range, context) =>
-        answered('listBundles', 'listing bundles', () => listBundles.call(backend, range, context)),
+      listBundles: (range, context) => answered('listBundles', () => listBundles.call(backend, range, context)),
     }),
     ...(listDeployments && {
       listDeployments: (request, context) =>
-        answered('listDeployments', 'listing deployments', () => listDeployments.call(backend, request, context)),
+        answered('listDeployments', () => listDeployments.call(backend, request, context)),
     }),
     ...(download && {download: (request, context) => download.call(backend, request, context)}),
     ...(deleteBundle && {deleteBundle: (request, context) => deleteBundle.call(backend, request, context)}),
@@ -93,15 +84,10 @@ function wrongAnswer({name}: Backend, plugin: string, doing: string, issues: rea
 const namePattern = /^[a-z][a-z0-9-]{0,31}$/;
 const formats: ReadonlySet<unknown> = new Set(['v1', 'v2']);
 
-/** The members that a capability promises. */
-const membersOf: Readonly<Record<BackendCapability, keyof Backend>> = {
-  deploy: 'deploy',
-  wait: 'getDeployment',
-  list: 'listBundles',
-  history: 'listDeployments',
-  download: 'download',
-  delete: 'deleteBundle',
-};
+const optionalCalls = Object.entries(backendCalls).flatMap(([member, call]) =>
+  'capability' in call ? [{member, capability: call.capability}] : [],
+);
+const knownCapabilities: ReadonlySet<unknown> = new Set(optionalCalls.map(({capability}) => capability));
 
 /** Whether `value` has the shape of a backend of this version of the contract; never by `instanceof`. */
 export function checkBackendShape(
@@ -130,13 +116,8 @@ function problemOf(value: Readonly<Record<string, unknown>>): string | undefined
     return `backend "${name}": formats must contain v1, v2 or both`;
   }
   const capabilities = value['capabilities'];
-  if (
-    !isListOf(
-      capabilities,
-      (item): item is BackendCapability => typeof item === 'string' && Object.hasOwn(membersOf, item),
-    )
-  ) {
-    return `backend "${name}": capabilities must be an array of ${Object.keys(membersOf).join(', ')}`;
+  if (!isListOf(capabilities, (item) => knownCapabilities.has(item))) {
+    return `backend "${name}": capabilities must be an array of ${[...knownCapabilities].join(', ')}`;
   }
   if (value['bundleIds'] !== undefined && value['bundleIds'] !== 'number') {
     return `backend "${name}": bundleIds must be "number" or absent`;
@@ -153,7 +134,8 @@ function problemOf(value: Readonly<Record<string, unknown>>): string | undefined
   if (value['uploadStream'] !== undefined && typeof value['uploadStream'] !== 'function') {
     return `backend "${name}": uploadStream must be a function`;
   }
-  const missing = ['check', 'upload', ...capabilities.map((capability) => membersOf[capability])].find(
+  const promised = optionalCalls.filter(({capability}) => capabilities.includes(capability));
+  const missing = ['check', 'upload', ...promised.map(({member}) => member)].find(
     (member) => typeof value[member] !== 'function',
   );
   return missing === undefined ? undefined : `backend "${name}" has no function ${missing}`;

@@ -2,7 +2,7 @@ import {createHash} from 'node:crypto';
 import {createError} from '../errors/index.js';
 import {createRedactor} from '../http/redact.js';
 import type {Environment, Logger} from '../http/types.js';
-import {builtIns, type BackendLocation, type BackendSettings} from './built-ins.js';
+import {builtIns, type BackendLocation, type BackendSettings, type NotConfigured} from './built-ins.js';
 import type {Backend} from './contract.js';
 import {asSentence} from '../errors/sentence.js';
 
@@ -49,10 +49,29 @@ export async function optionsOf(backend: Backend, settings: BackendSettings): Pr
     'ERR_OPTION_INVALID',
     asSentence(`The options of the ${backend.name} backend are invalid: ${problems.join('; ')}`),
     {
-      suggestions: [`Pass --backend-option key=value, or set "backends.${backend.name}" in the configuration file.`],
+      suggestions: [optionsSuggestion(backend.name)],
       details: {backend: backend.name, problems},
     },
   );
+}
+
+/** The error of a backend that is not configured. */
+export function notConfigured(
+  backend: string,
+  missing: readonly string[],
+  settings: BackendSettings,
+  env: Environment,
+): Error {
+  const plugin: NotConfigured = {code: 'ERR_CREDENTIALS_MISSING', suggestions: [optionsSuggestion(backend)]};
+  const {code, suggestions} = builtIns.get(backend)?.unconfigured(settings, env) ?? plugin;
+  return createError(code, `The ${backend} backend is not configured: missing ${missing.join(', ')}.`, {
+    suggestions,
+    details: {backend, missing},
+  });
+}
+
+function optionsSuggestion(backend: string): string {
+  return `Pass --backend-option key=value, or set "backends.${backend}" in the configuration file.`;
 }
 
 /** The values of the options that a backend declares to be secrets, as they may turn up in a text. */

@@ -7,21 +7,13 @@ export type RuntimeBackend = 'api' | 'legacy' | (string & Record<never, never>);
 /** Which backend is wanted. `auto`: Api when there is a connection, else legacy. */
 export type RuntimeBackendPreference = 'auto' | RuntimeBackend;
 
-const builtInNames: ReadonlySet<string> = new Set(['api', 'legacy']);
-
-/** Whether a backend is part of this package: no plugin is loaded for it. */
-export function isBuiltIn(backend: RuntimeBackend): boolean {
-  return builtInNames.has(backend);
-}
-
 /** Whether a preference can select a built-in backend: `auto` can select both. */
 export function mayUse(preference: RuntimeBackendPreference, backend: 'api' | 'legacy'): boolean {
   return preference === backend || preference === 'auto';
 }
 
-/** What choosing looks at. `missing` of a backend is empty when it is configured. */
+/** What `auto` looks at. `missing` of a backend is empty when it is configured. */
 interface BackendCandidates {
-  readonly preference: RuntimeBackendPreference;
   readonly apiMissing: readonly string[];
   /** Nothing at all is set for Api: there is no list of what is missing. @default false */
   readonly apiUnset?: boolean | undefined;
@@ -42,13 +34,11 @@ export interface BackendSelection {
 }
 
 /**
- * Chooses the backend. `auto` takes Api when it is configured, else legacy; another name is that
- * backend and nothing else. Only `auto` falls back, and only to a legacy backend that is configured: at once when Api
- * is configured and cannot take the slugs of the call.
+ * What `auto` chooses: Api when it is configured, else legacy. It falls back only to a legacy backend that is
+ * configured: at once when Api is configured and cannot take the slugs of the call.
  */
 export function selectBackend(candidates: BackendCandidates): BackendSelection {
-  const {preference, apiMissing, apiUnset, apiUnfit = [], legacyMissing} = candidates;
-  if (preference !== 'auto') return {backend: preference, reason: 'set explicitly'};
+  const {apiMissing, apiUnset, apiUnfit = [], legacyMissing} = candidates;
   if (apiUnset) return {backend: 'legacy', reason: 'no Api connection is configured'};
   if (apiMissing.length > 0)
     return {backend: 'legacy', reason: `the Api connection is incomplete: missing ${apiMissing.join(', ')}`};
@@ -110,34 +100,6 @@ export function unfitForApi(unfit: readonly string[]): Error {
     ],
     details: {backend: 'api', problems: unfit},
   });
-}
-
-/** The error of a backend that cannot be used as it is configured. */
-export function notConfigured(backend: string, missing: readonly string[]): Error {
-  const isOrigin = (item: string) => /^(--)?origin\b/.test(item);
-  return createError(
-    backend === 'legacy' && missing.every(isOrigin) ? 'ERR_ORIGIN_MISSING' : 'ERR_CREDENTIALS_MISSING',
-    `The ${backend} backend is not configured: missing ${missing.join(', ')}.`,
-    {
-      suggestions: backend === 'legacy' ? legacySuggestions(missing, isOrigin) : [suggestionFor(backend)],
-      details: {backend, missing},
-    },
-  );
-}
-
-function legacySuggestions(missing: readonly string[], isOrigin: (item: string) => boolean): readonly string[] {
-  return [
-    ...(missing.some(isOrigin)
-      ? ['Pass --origin URL, or set MYCLI_RUNTIME_ORIGIN or "origin" in the configuration file.']
-      : []),
-    ...(missing.every(isOrigin) ? [] : ['Set MYCLI_API_KEY, pass --api-key @FILE, or run mycli auth:login.']),
-  ];
-}
-
-function suggestionFor(backend: string): string {
-  return backend === 'api'
-    ? 'Pass --api-origin, --organization and either --api-token, or --token-url, --client-id and --client-secret.'
-    : `Pass --backend-option key=value, or set "backends.${backend}" in the configuration file.`;
 }
 
 function isInvalidScope(error: {

@@ -1,12 +1,11 @@
 import {requestedBundleId} from '../backends/answers.js';
-import {callBackend} from '../backends/call.js';
-import {missingConfiguration, optionsOf, secretOptions} from '../backends/configuration.js';
+import {backendCalls, callBackend, type OptionalCall} from '../backends/call.js';
+import {missingConfiguration, notConfigured, optionsOf, secretOptions} from '../backends/configuration.js';
 import {createBackendContext} from '../backends/context.js';
 import type {Backend, BackendCapability, BackendContext, BundleId} from '../backends/contract.js';
 import {createBackendRegistry, type BackendRegistry} from '../backends/registry.js';
 import {
   fallbackWarning,
-  notConfigured,
   selectBackend,
   unfitForApi,
   uploadFallbackReason,
@@ -65,14 +64,8 @@ export async function chooseBackend(
   capabilities: readonly BackendCapability[],
   host: Host,
 ): Promise<BackendSelection> {
-  const selection =
-    preference === 'auto'
-      ? await chooseAutomatically(options, host)
-      : selectBackend({
-          preference,
-          apiMissing: [],
-          legacyMissing: [],
-        });
+  const selection: BackendSelection =
+    preference === 'auto' ? await chooseAutomatically(options, host) : {backend: preference, reason: 'set explicitly'};
   const backend = registryOf(options).get(selection.backend);
   for (const capability of capabilities) requireCapability(backend, capability);
   const missing = await missingFor(selection.backend, options, host);
@@ -82,7 +75,7 @@ export async function chooseBackend(
   }
   if (selection.backend === 'api' && (await missingFor('api', withoutSlugs(options), host)).length === 0)
     throw unfitForApi(missing);
-  throw notConfigured(selection.backend, missing);
+  throw notConfigured(selection.backend, missing, options, host.env);
 }
 
 /** What `auto` takes. An Api connection that is there and is wrong in itself is an error, never a reason for legacy. */
@@ -92,9 +85,11 @@ async function chooseAutomatically(options: BackendCallOptions, host: Host): Pro
     missingFor('legacy', options, host),
     missingFor('api', options, host),
   ]);
-  if (options.apiConnection !== undefined && apiMissing.length > 0) throw notConfigured('api', apiMissing);
+  if (options.apiConnection !== undefined && apiMissing.length > 0) {
+    throw notConfigured('api', apiMissing, options, host.env);
+  }
   const {apiUnset = options.apiConnection === undefined && options.apiMissing === undefined} = options;
-  return selectBackend({preference: 'auto', apiMissing, apiUnset, apiUnfit, legacyMissing});
+  return selectBackend({apiMissing, apiUnset, apiUnfit, legacyMissing});
 }
 
 type CallWithoutSlugs = Omit<BackendCallOptions, 'projectSlug'> & {readonly projectSlug?: string | undefined};
@@ -156,22 +151,10 @@ export function signalOf({signal}: Pick<CommonOptions, 'signal'>): AbortSignal {
   return signal ?? new AbortController().signal;
 }
 
-/** The optional members of a backend that ask something of its service. */
-type BackendCall = 'deploy' | 'getDeployment' | 'listBundles' | 'listDeployments' | 'download' | 'deleteBundle';
-type RequestOf<Call extends BackendCall> = Parameters<NonNullable<Backend[Call]>>[0];
-type AnswerTo<Call extends BackendCall> = Awaited<ReturnType<NonNullable<Backend[Call]>>>;
-type BackendCalls = {
-  readonly [Call in BackendCall]?: (request: RequestOf<Call>, context: BackendContext) => Promise<AnswerTo<Call>>;
-};
-
-/** The capability that each call belongs to, and what a backend that fails in it was doing. */
-const backendCalls: Readonly<Record<BackendCall, {readonly capability: BackendCapability; readonly doing: string}>> = {
-  deploy: {capability: 'deploy', doing: 'deploying the bundle'},
-  getDeployment: {capability: 'wait', doing: 'checking the deployment'},
-  listBundles: {capability: 'list', doing: 'listing the bundles'},
-  listDeployments: {capability: 'history', doing: 'listing the deployments'},
-  download: {capability: 'download', doing: 'downloading the bundle'},
-  deleteBundle: {capability: 'delete', doing: 'deleting the bundle'},
+type RequestOf<Call extends OptionalCall> = Parameters<NonNullable<Backend[Call]>>[0];
+type AnswerTo<Call extends OptionalCall> = Awaited<ReturnType<NonNullable<Backend[Call]>>>;
+type BackendMembers = {
+  readonly [Call in OptionalCall]?: (request: RequestOf<Call>, context: BackendContext) => Promise<AnswerTo<Call>>;
 };
 
 /**
@@ -179,14 +162,14 @@ const backendCalls: Readonly<Record<BackendCall, {readonly capability: BackendCa
  * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` when the backend does not have it, and whatever it throws, as an
  * error of the catalogue; `signal.reason` when aborted.
  */
-export function invoke<Call extends BackendCall>(
+export function invoke<Call extends OptionalCall>(
   {backend, context}: OpenBackend,
   call: Call,
   request: RequestOf<Call>,
 ): Promise<AnswerTo<Call>> {
   const {capability, doing} = backendCalls[call];
-  const calls: BackendCalls = backend;
-  const member: BackendCalls[Call] = calls[call];
+  const members: BackendMembers = backend;
+  const member: BackendMembers[Call] = members[call];
   if (member === undefined) throw unsupported(backend, capability);
   return callBackend(backend, doing, context.signal, () => member.call(backend, request, context));
 }

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {apiBackend} from '../../src/backends/api/backend.js';
-import {missingConfiguration, optionsOf, secretOptions} from '../../src/backends/configuration.js';
+import {missingConfiguration, notConfigured, optionsOf, secretOptions} from '../../src/backends/configuration.js';
 import {legacyBackend} from '../../src/backends/legacy/backend.js';
 import {BearerTokenStrategy} from '../../src/http/index.js';
 import {silent} from './context-for.js';
@@ -57,5 +57,33 @@ describe('what a backend misses', () => {
     expect(await missingConfiguration(legacyBackend, {legacyMissing: ['--api-key']}, {env, logger: silent})).toEqual([
       '--api-key',
     ]);
+  });
+});
+
+describe('the error of a backend that is not configured', () => {
+  const origin = 'https://runtime.example';
+  const address = expect.stringContaining('--origin') as string;
+  const key = expect.stringContaining('--api-key') as string;
+
+  test.each([
+    [{legacyAuth: auth}, {}, 'ERR_ORIGIN_MISSING', [address]],
+    [{origin}, {}, 'ERR_CREDENTIALS_MISSING', [key]],
+    [{}, {MYCLI_RUNTIME_ORIGIN: origin}, 'ERR_CREDENTIALS_MISSING', [key]],
+    [{}, {}, 'ERR_CREDENTIALS_MISSING', [address, key]],
+  ])('depends for legacy on what is set, whatever the caller calls it: %j, %j', (settings, env, code, suggestions) => {
+    const missing = ['the origin of a key'];
+    const error = notConfigured('legacy', missing, settings, env);
+    expect(error).toMatchObject({code, exitCode: 3, suggestions, details: {backend: 'legacy', missing}});
+    expect(error.message).toContain('missing the origin of a key.');
+  });
+
+  test.each([
+    ['api', '--api-origin'],
+    ['acme', '"backends.acme"'],
+  ])('says for %s where its settings go', (name, place) => {
+    expect(notConfigured(name, ['origin'], {}, {})).toMatchObject({
+      code: 'ERR_CREDENTIALS_MISSING',
+      suggestions: [expect.stringContaining(place)],
+    });
   });
 });

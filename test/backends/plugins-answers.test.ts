@@ -78,12 +78,12 @@ describe('the answers of a plugin', () => {
 
   test.each([
     ['check', 'checking its configuration'],
-    ['upload', 'uploading'],
-    ['uploadStream', 'uploading'],
-    ['deploy', 'deploying'],
-    ['getDeployment', 'checking a deployment'],
-    ['listBundles', 'listing bundles'],
-    ['listDeployments', 'listing deployments'],
+    ['upload', 'uploading the bundle'],
+    ['uploadStream', 'uploading the bundle'],
+    ['deploy', 'deploying the bundle'],
+    ['getDeployment', 'checking the deployment'],
+    ['listBundles', 'listing the bundles'],
+    ['listDeployments', 'listing the deployments'],
   ])('that are wrong are the fault of the plugin: of %s when %s', async (member, doing) => {
     const wrong = () => Promise.resolve({status: 5, items: 5});
     const failed = call(answering({}, {[member]: wrong}), member);

@@ -1,44 +1,37 @@
 import {describe, expect, test} from 'vitest';
-import {deployFallbackReason, notConfigured, selectBackend, uploadFallbackReason} from '../../src/backends/select.js';
+import {deployFallbackReason, selectBackend, uploadFallbackReason} from '../../src/backends/select.js';
 import {createError, type ErrorCode} from '../../src/errors/index.js';
 
 describe('choosing the backend', () => {
   test('auto takes Api when it is configured, and falls back to a configured legacy only', () => {
-    expect(selectBackend({preference: 'auto', apiMissing: [], legacyMissing: []})).toMatchObject({
+    expect(selectBackend({apiMissing: [], legacyMissing: []})).toMatchObject({
       backend: 'api',
       reason: expect.stringContaining('Api connection is configured') as string,
       fallback: 'legacy',
     });
-    expect(selectBackend({preference: 'auto', apiMissing: [], legacyMissing: ['an API key']})).toMatchObject({
+    expect(selectBackend({apiMissing: [], legacyMissing: ['an API key']})).toMatchObject({
       backend: 'api',
       fallback: undefined,
     });
   });
 
   test('auto without an Api connection takes legacy, says what is missing, and never falls back', () => {
-    const selection = selectBackend({preference: 'auto', apiMissing: ['--client-id'], legacyMissing: []});
+    const selection = selectBackend({apiMissing: ['--client-id'], legacyMissing: []});
     expect(selection).toEqual({backend: 'legacy', reason: 'the Api connection is incomplete: missing --client-id'});
   });
 
   test('auto with half an Api connection and nothing of legacy tells what Api misses, item by item', () => {
-    const selection = selectBackend({preference: 'auto', apiMissing: ['--a', '--b'], legacyMissing: ['--origin']});
+    const selection = selectBackend({apiMissing: ['--a', '--b'], legacyMissing: ['--origin']});
     expect(selection).toEqual({backend: 'legacy', reason: 'the Api connection is incomplete: missing --a, --b'});
   });
 
   test('auto says it simply when nothing at all is set for Api', () => {
     const selection = selectBackend({
-      preference: 'auto',
       apiMissing: ['--a', '--b'],
       apiUnset: true,
       legacyMissing: [],
     });
     expect(selection).toEqual({backend: 'legacy', reason: 'no Api connection is configured'});
-  });
-
-  test.each(['api', 'legacy', 'acme'])('an explicit %s is that backend and never falls back', (preference) => {
-    const selection = selectBackend({preference, apiMissing: [], legacyMissing: []});
-    expect(selection).toMatchObject({backend: preference, reason: expect.stringContaining('set explicitly') as string});
-    expect(selection.fallback).toBeUndefined();
   });
 });
 
@@ -119,33 +112,5 @@ describe('falling back after a request to deploy', () => {
     expect(uploadFallbackReason(odd)).toBeUndefined();
     expect(deployFallbackReason(new TypeError('bug'))).toBeUndefined();
     expect(deployFallbackReason(Object.assign(new Error('bug'), {code: 'ERR_FORBIDDEN', status: 403}))).toBeUndefined();
-  });
-});
-
-describe('a backend that is not configured', () => {
-  const address = expect.stringContaining('--origin') as string;
-  const key = expect.stringContaining('--api-key') as string;
-
-  test.each([
-    [['--origin'], 'ERR_ORIGIN_MISSING', [address]],
-    [['origin (MYCLI_RUNTIME_ORIGIN)'], 'ERR_ORIGIN_MISSING', [address]],
-    [['--api-key'], 'ERR_CREDENTIALS_MISSING', [key]],
-    [['--original-key'], 'ERR_CREDENTIALS_MISSING', [key]],
-    [['the key of the origin'], 'ERR_CREDENTIALS_MISSING', [key]],
-    [['--origin', '--api-key'], 'ERR_CREDENTIALS_MISSING', [address, key]],
-  ])('when legacy misses %j, the error is %s, with the way out of each', (missing, code, suggestions) => {
-    const error = notConfigured('legacy', missing);
-    expect(error).toMatchObject({code, exitCode: 3, suggestions, details: {backend: 'legacy', missing}});
-    expect(error.message).toContain(missing.join(', '));
-  });
-
-  test.each([
-    ['api', '--api-origin'],
-    ['acme', '"backends.acme"'],
-  ])('tells for %s where its settings go', (name, place) => {
-    expect(notConfigured(name, ['origin'])).toMatchObject({
-      code: 'ERR_CREDENTIALS_MISSING',
-      suggestions: [expect.stringContaining(place)],
-    });
   });
 });

@@ -1,8 +1,8 @@
 import type {Interfaces} from '@oclif/core';
+import {isBuiltIn} from '../../backends/built-ins.js';
 import type {Backend} from '../../backends/contract.js';
 import type {BackendPlugin} from '../../backends/plugins.js';
 import type {BackendRegistry} from '../../backends/registry.js';
-import {isBuiltIn} from '../../backends/select.js';
 import type {Host} from '../../operations/steps.js';
 import type {CommandContext} from '../command/command-context.js';
 import {commandHost} from '../command/operation-options.js';

@@ -1,4 +1,4 @@
-import {callBackend} from '../../backends/call.js';
+import {backendCalls, callBackend} from '../../backends/call.js';
 import type {Backend, BackendContext, BundleId, UploadResult} from '../../backends/contract.js';
 import {fallbackWarning, uploadFallbackReason, type RuntimeBackend} from '../../backends/select.js';
 import {planBundle, streamBundle, writeBundle, strictWarnings, type BundleStream} from '../../bundle/index.js';
@@ -166,7 +166,7 @@ async function uploadTo(name: RuntimeBackend, plan: PushPlan, content: PushConte
   const {signal} = context;
   const {targetSlug} = plan.options;
   const upload = () =>
-    callBackend(backend, 'uploading the bundle', signal, () => send(content, backend, context)).catch(
+    callBackend(backend, backendCalls.upload.doing, signal, () => send(content, backend, context)).catch(
       async (error: unknown) => {
         throw await withPatternAdvice(error, content.bundle, signal);
       },

@@ -97,7 +97,7 @@ describe('a push through a plugin', () => {
     const {code, stderr} = await bench.mycli(['bundle:push', '--runtime-backend', 'liar']);
     expect(code).toBe(7);
     expect(stderr).toContain(
-      'The liar backend of plugin mycli-plugin-liar returned an invalid result while uploading: bundleId',
+      'The liar backend of plugin mycli-plugin-liar returned an invalid result while uploading the bundle: bundleId',
     );
   });
 });
