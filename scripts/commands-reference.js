@@ -11,7 +11,11 @@ const configKeyOf = Object.fromEntries(Object.values(definitions).map(({flag, co
 const cell = (text = '') => text.replaceAll('|', '\\|');
 const code = (text) => (text === undefined ? '' : `\`${cell(text)}\``);
 
-function usage({id, args}) {
+function usages({id, aliases, args}) {
+  return [id, ...aliases].map((name) => usage(name, args)).join('\n');
+}
+
+function usage(id, args) {
   const names = Object.values(args).map(({name, required, multiple}) => {
     const shown = `${name.toUpperCase()}${multiple ? '...' : ''}`;
     return required ? shown : `[${shown}]`;
@@ -59,7 +63,7 @@ function section(command) {
 ${summary}
 
 \`\`\`sh
-${usage(command)}
+${usages(command)}
 \`\`\`
 
 ${description}
@@ -82,6 +86,8 @@ fillPage('commands.md', {
 | flag | variable | config key | |
 | --- | --- | --- | --- |
 ${global.map(flagRow).join('\n')}
-| \`--help\` | | | Show the help of the command. |`,
+| \`-h\` | | | Show the main flags of the command and two examples. |
+| \`--help\` | | | Show the complete help of the command. |
+| \`-v, --version\` | | | Show the version of mycli. |`,
   commands: all.map(section).join('\n'),
 });

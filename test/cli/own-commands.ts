@@ -3,6 +3,7 @@ import {isOclifCommand} from '../../src/cli/process/oclif-commands.js';
 
 interface Flag {
   readonly name: string;
+  readonly char?: string;
   readonly env?: string;
   readonly helpGroup?: string;
   readonly summary?: string;
@@ -10,6 +11,7 @@ interface Flag {
 }
 interface Command {
   readonly flags: Readonly<Record<string, Flag>>;
+  readonly aliases?: readonly string[];
   readonly examples?: readonly string[];
 }
 

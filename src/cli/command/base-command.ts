@@ -4,6 +4,7 @@ import {createContext, type CommandContext} from './command-context.js';
 import {isUsageError, usageError} from '../errors/oclif-errors.js';
 import {globalFlags} from './flags.js';
 import type {JsonDocument} from '../output/output.js';
+import {asksForVersion} from '../process/command-line.js';
 import {Command} from '../process/oclif.js';
 import {createSession, sessions, type Session} from '../process/session.js';
 
@@ -29,6 +30,12 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   /** Parses and executes. Commands override `execute` instead. */
   override async run(): Promise<void> {
     const session = sessions.getStore() ?? createSession(process, new AbortController().signal);
+    if (asksForVersion(this.argv, {...this.ctor.baseFlags, ...this.ctor.flags})) {
+      // It is for people, with --json too.
+      session.output.releaseStdout();
+      process.stdout.write(`${this.config.userAgent}\n`);
+      return;
+    }
     try {
       session.ended = {document: await this.#run(session)};
     } catch (error) {

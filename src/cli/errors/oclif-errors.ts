@@ -103,7 +103,9 @@ interface MissingCommand {
  * plugins come to: only errors that say how to exit are.
  */
 export function noSuchCommand({typed, id = typed, known, see}: MissingCommand): RuntimeCliError {
-  const meant = nearest(id, known);
+  const near = nearest(id, known);
+  // In the form that was typed.
+  const meant = typed.includes(' ') && !typed.includes(':') ? near?.replaceAll(':', ' ') : near;
   const error = createError('ERR_COMMAND_NOT_FOUND', `Unknown command: ${typed === '' ? '""' : typed}`, {
     suggestions: [...(meant === undefined ? [] : [`Did you mean mycli ${meant}?`]), see],
   });

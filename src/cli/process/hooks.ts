@@ -1,6 +1,7 @@
 import type {Hook, Interfaces} from '@oclif/core';
-import {createError, isRuntimeCliError} from '../../errors/index.js';
+import {createError, isRuntimeCliError, nearest} from '../../errors/index.js';
 import {isOclifError, noSuchCommand, requestedExitCode} from '../errors/oclif-errors.js';
+import {helpFlags, leadingWords} from './command-line.js';
 import {isOclifCommand} from './oclif-commands.js';
 import {Config} from './oclif.js';
 import {sessions, type Session} from './session.js';
@@ -13,7 +14,8 @@ import {asSentence} from '../../errors/sentence.js';
 export const init: Hook.Init = ({id, argv, config}) => {
   const isTopic = id !== undefined && config.findCommand(id) === undefined && config.findTopic(id) !== undefined;
   const [first] = argv;
-  if (!isTopic || first === undefined || argv.includes('--help')) return Promise.resolve();
+  if (!isTopic || first === undefined || argv.some((argument) => helpFlags.includes(argument)))
+    return Promise.resolve();
   const typed = `${id} ${argv.filter((argument) => !argument.startsWith('-')).join(' ')}`.trim();
   throw noSuchCommand({
     typed,
@@ -24,14 +26,22 @@ export const init: Hook.Init = ({id, argv, config}) => {
 };
 
 /** Says that there is no such command and names the nearest one. It never asks and never runs another one. */
-export const commandNotFound: Hook.CommandNotFound = ({id, config}) => {
+export const commandNotFound: Hook.CommandNotFound = ({id, argv = [], config}) => {
   if (id.startsWith('-')) {
     throw createError('ERR_USAGE', `Unknown flag: ${id}`, {
       suggestions: ['Run mycli help to list all commands.'],
     });
   }
   const known = config.commands.filter(({hidden}) => !hidden).map((command) => command.id);
-  throw noSuchCommand({typed: id, known, see: 'Run mycli help to list all commands.'});
+  const see = 'Run mycli help to list all commands.';
+  const [next] = leadingWords(argv);
+  const spaced = `${id}:${String(next)}`;
+  if (next !== undefined && nearest(spaced, known) !== undefined) {
+    throw noSuchCommand({typed: `${id} ${next}`, id: spaced, known, see});
+  }
+  // `inspect` for `bundle:inspect`.
+  const named = known.filter((command) => command.endsWith(`:${id}`));
+  throw noSuchCommand({typed: id, known: named.length > 0 ? named : known, see, ...(named[0] && {id: named[0]})});
 };
 
 interface ForeignCommand {

@@ -2,6 +2,7 @@ import {existsSync, readFileSync} from 'node:fs';
 import {basename, dirname, join} from 'node:path';
 import type {Interfaces} from '@oclif/core';
 import type {Environment} from '../../http/types.js';
+import {helpFlags, leadingWords} from './command-line.js';
 
 /** From where oclif takes plugins, beside its own. */
 interface PluginSources {
@@ -34,9 +35,12 @@ export function skipsPlugins(env: Environment): boolean {
   return !['', '0', 'false'].includes(env['MYCLI_SKIP_PLUGINS'] ?? '');
 }
 
-/** Whether the arguments are one of our commands and `--help`. */
-function isHelpOfOurs(root: string, [id = '', flag, ...rest]: readonly string[]): boolean {
-  const isId = /^[a-z]+:[a-z]+$/.test(id) && flag === '--help' && rest.length === 0;
+/** Whether the arguments are one of our commands, as one word or as two, and what asks for its help. */
+function isHelpOfOurs(root: string, args: readonly string[]): boolean {
+  const words = leadingWords(args);
+  const [flag = '', ...rest] = args.slice(words.length);
+  const id = words.join(':');
+  const isId = /^[a-z]+(?::[a-z]+)?$/.test(id) && helpFlags.includes(flag) && rest.length === 0;
   return isId && existsSync(join(root, 'dist/commands', `${id.replace(':', '/')}.js`));
 }
 

@@ -5,8 +5,9 @@ import {asSentence} from '../../errors/sentence.js';
 import type {Body, ErrorDocument} from '../output/documents.js';
 import {reportError} from '../errors/error-report.js';
 import {isOclifError, requestedExitCode} from '../errors/oclif-errors.js';
+import {isSpaced, joinWords, spellHelp, versionFlags} from './command-line.js';
 import {guardHooks} from './hooks.js';
-import {runOclif, settings} from './oclif.js';
+import {Config, runOclif, settings} from './oclif.js';
 import {pluginSources} from './plugin-sources.js';
 import {createSession, sessions, type Session} from './session.js';
 
@@ -36,7 +37,7 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
   guardHooks(session);
   guardDescriptor(session.output);
   // Hooks of plugins may print before it is known which command is run. What needs no command is not a document.
-  if (session.output.json && host.argv[2] !== '--version') session.output.claimStdout();
+  if (session.output.json && !versionFlags.includes(host.argv[2] ?? '')) session.output.claimStdout();
   const running = sessions.run(session, async () => {
     await runCommand(host, root);
     printDocument(session);
@@ -54,12 +55,16 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
   }
 }
 
-async function runCommand({argv, env}: NodeJS.Process, root: string): Promise<void> {
+async function runCommand({argv, env}: NodeJS.Process, root: string): Promise<unknown> {
   // A linked plugin is what its package.json points to; oclif would look for its TypeScript, and warn about not taking
   // it.
   settings.enableAutoTranspile = false;
-  const args = argv.slice(2);
-  await runOclif(args, {root, logger: silentLogger, ...pluginSources(root, args, env)});
+  const args = spellHelp(argv.slice(2));
+  const options = {root, logger: silentLogger, ...pluginSources(root, args, env)};
+  if (!isSpaced(args)) return runOclif([...args], options);
+  // oclif takes over what is loaded already.
+  const config = await Config.load(options);
+  return runOclif([...joinWords(args, config)], config);
 }
 
 interface SilentLogger {

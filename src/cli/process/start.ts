@@ -3,10 +3,11 @@ import {dirname} from 'node:path';
 import {packageVersion} from '../../version.js';
 
 /**
- * Runs the command that the arguments of `host` name. What `--version` prints needs nothing of it.
+ * Runs the command that the arguments of `host` name. What `--version` and `-v` print needs nothing of it.
  */
 export async function start(host: NodeJS.Process): Promise<void> {
-  if (host.argv[2] === '--version' && printVersion(host)) return;
+  const first = host.argv[2];
+  if ((first === '--version' || first === '-v') && printVersion(host)) return;
   const {run} = await import('./run.js');
   // This file is dist/cli/process/start.js: it is an entry of the package, for bin.
   await run(host, dirname(dirname(dirname(import.meta.dirname))));

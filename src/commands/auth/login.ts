@@ -18,6 +18,7 @@ const {
 } = connectionFlags;
 
 export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
+  static override readonly aliases = ['login'];
   static override readonly summary = 'Store credentials for an origin.';
   static override readonly description =
     'Prompts for the secret without echoing it, or reads it from stdin. Stored credentials are used for this origin only, and ' +

@@ -9,6 +9,7 @@ import type {Settings} from '../../cli/settings/settings.js';
 import {createError} from '../../errors/index.js';
 
 export default class AuthLogout extends BaseCommand<typeof AuthLogout> {
+  static override readonly aliases = ['logout'];
   static override readonly summary = 'Remove the stored credentials for one origin, or for all.';
   static override readonly description =
     'Without flags, removes the credentials for the origins set in the environment and the configuration file.';

@@ -7,6 +7,7 @@ import {createError} from '../../errors/index.js';
 import {requireSetting} from '../../cli/settings/settings.js';
 
 export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
+  static override readonly aliases = ['build'];
   static override readonly summary = 'Build a bundle into an archive file and a manifest.';
   static override readonly description =
     'Packs the build directory into an archive for bundle:push --archive. The same content always produces the same bytes, ' +

@@ -8,6 +8,7 @@ import {reachBackends} from '../../cli/backends/reach-backends.js';
 import {requireSetting} from '../../cli/settings/settings.js';
 
 export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
+  static override readonly aliases = ['deploy'];
   static override readonly summary = 'Deploy an uploaded bundle to a target.';
   static override readonly description =
     'Takes a bundle ID printed by bundle:push, or latest for the newest usable bundle of the project.';

@@ -5,6 +5,7 @@ import {reachBackends} from '../../cli/backends/reach-backends.js';
 import {requireSetting} from '../../cli/settings/settings.js';
 
 export default class BundleList extends BaseCommand<typeof BundleList> {
+  static override readonly aliases = ['list'];
   static override readonly summary = 'List the bundles of a project, newest first.';
   static override readonly description =
     'Columns: id, status, created, by, targets (the ones running it), message. IDs are only valid for the backend shown.';

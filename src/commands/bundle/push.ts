@@ -19,6 +19,7 @@ import type {BundleFormat} from '../../bundle/types.js';
 import {createError} from '../../errors/index.js';
 
 export default class BundlePush extends BaseCommand<typeof BundlePush> {
+  static override readonly aliases = ['push'];
   static override readonly summary = 'Build and upload a bundle, and deploy it if there is a target.';
   static override readonly description =
     'Uses the Api backend if its connection is configured, otherwise the legacy backend. Pass --runtime-backend to choose. ' +

@@ -7,6 +7,7 @@ import {reachBackends} from '../../cli/backends/reach-backends.js';
 import {requireSetting} from '../../cli/settings/settings.js';
 
 export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
+  static override readonly aliases = ['rollback'];
   static override readonly summary = 'Deploy the bundle that a target ran previously.';
   static override readonly description =
     'Rolls back to the latest finished deployment of a different bundle, or to the bundle given with --to.';

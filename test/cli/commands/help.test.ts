@@ -13,6 +13,21 @@ describe.each(Object.keys(ownCommands))('the help of %s', (id) => {
     expect(flags.filter(({helpGroup, summary}) => helpGroup === undefined || summary === undefined)).toEqual([]);
   });
 
+  test('fits one screen when short, with two examples and the way to the rest', async () => {
+    const {code, stdout} = await runCli(binary, [id, '-h'], {cwd: '/'});
+    const lines = stdout.trimEnd().split('\n');
+    expect(code).toBe(0);
+    // The last row is the prompt's.
+    expect(lines.length).toBeLessThan(24);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
+    expect(lines.filter((line) => line.startsWith(`  $ mycli ${id}`)).length).toBeGreaterThan(1);
+    expect(lines.at(-1)).toMatch(new RegExp(`^Run mycli ${id} --help for all \\d+ flags\\.$`));
+    for (const {name, char, helpGroup} of flags) {
+      if (helpGroup !== 'GLOBAL' && char !== undefined)
+        expect(stdout).toMatch(new RegExp(`--(?:\\[no-\\])?${name}\\b`));
+    }
+  });
+
   test('names the variable of every flag that is a setting', async () => {
     const {code, stdout} = await runCli(binary, [id, '--help']);
     expect(code).toBe(0);
@@ -46,10 +61,46 @@ describe('mycli help', () => {
     }
   });
 
-  test('lists its pages', async () => {
-    for (const args of [['help'], ['--help'], []]) {
-      expect((await runCli(binary, args)).stdout).toMatch(/MORE HELP\n {2}help config .*\n/);
+  test('lists every command with its aliases, and its pages', async () => {
+    for (const args of [['help'], ['--help']]) {
+      const {stdout} = await runCli(binary, args);
+      expect(stdout).toMatch(/MORE HELP\n {2}help config .*\n/);
+      for (const [id, {aliases = []}] of Object.entries(ownCommands)) {
+        expect(stdout).toContain(`\n  ${[id, ...aliases].join(', ')} `);
+      }
     }
+  });
+
+  test('fits one screen without a subject, and leads with what most people want', async () => {
+    const [alone, short] = await Promise.all([runCli(binary, []), runCli(binary, ['-h'])]);
+    expect(alone).toMatchObject({code: 0, stderr: '', stdout: short.stdout});
+    expect(alone.stdout.trimEnd().split('\n').length).toBeLessThan(24);
+    expect(alone.stdout).toMatch(/MAIN COMMANDS\n( {2}[a-z]+ .*\n){4}\nEXAMPLES\n( {2}\$ mycli [a-z]+ .*\n){2}/);
+    expect(alone.stdout).toContain('mycli --help');
+  });
+
+  test.each([
+    [['help', 'bundle', 'push']],
+    [['help', 'push']],
+    [['bundle', 'push', '--help']],
+    [['push', '--help']],
+    [['push', '--json', '--help']],
+  ])('%j shows all that is to say of bundle:push', async (args) => {
+    const {stdout} = await runCli(binary, args);
+    expect(stdout).toBe((await runCli(binary, ['bundle:push', '--help'])).stdout);
+  });
+
+  test.each([[['bundle', 'push', '-h']], [['push', '-h']], [['push', '--wait', '-h']]])(
+    '%j shows the short help of bundle:push',
+    async (args) => {
+      const {stdout} = await runCli(binary, args);
+      expect(stdout).toBe((await runCli(binary, ['bundle:push', '-h'])).stdout);
+      expect(stdout).toContain('$ mycli push');
+    },
+  );
+
+  test('has nothing short to say of what is not ours', async () => {
+    expect((await runCli(binary, ['autocomplete', '-h'])).stdout).toContain('--refresh-cache');
   });
 
   test('goes to stdout with --json too', async () => {
@@ -59,6 +110,8 @@ describe('mycli help', () => {
   test.each([
     [['bundel:push', '--help'], 'Did you mean mycli help bundle:push?'],
     [['help', 'bundel:push'], 'Did you mean mycli help bundle:push?'],
+    [['help', 'bundle', 'psuh'], 'Did you mean mycli help bundle push?'],
+    [['bundle', 'psuh', '-h'], 'Did you mean mycli help bundle push?'],
     [['help', 'exit-code'], 'Did you mean mycli help exit-codes?'],
     [['nope', '--help'], 'Run mycli help to list all commands.'],
   ])('answers %j as an unknown command', async (args, suggestion) => {

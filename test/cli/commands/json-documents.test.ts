@@ -119,7 +119,7 @@ const failures: readonly Case[] = [
   {what: 'a missing argument', args: ['bundle:deploy']},
   {what: 'an unknown command', args: ['bundel:push']},
   {what: 'an unknown command and its help', args: ['bundel:push', '--help']},
-  {what: 'a topic with an argument', args: ['bundle', 'push']},
+  {what: 'a topic with an argument', args: ['bundle', 'psuh']},
   {what: 'a flag alone', args: ['--nope']},
   {what: 'nothing to log in to', args: ['auth:login', '--api-origin', ':'], stdin: 'x'},
   {what: 'a wrong address', args: ['auth:logout', '--origin', 'ftp://runtime.example']},

@@ -1,0 +1,58 @@
+/** What asks for help: all of it, or a screen of it. oclif knows both from our package.json. */
+export const helpFlags: readonly string[] = ['--help', '-h'];
+/** What asks for the version. */
+export const versionFlags: readonly string[] = ['--version', '-v'];
+
+/** What there is to run: oclif's configuration. */
+interface Commands {
+  findCommand(id: string): object | undefined;
+  findTopic(name: string): object | undefined;
+}
+
+/** `help push` as `push --help`, which loads no plugin of oclif. With flags of its own `help` stays a command. */
+export function spellHelp(argv: readonly string[]): readonly string[] {
+  const [first, ...rest] = argv;
+  return first === 'help' && !rest.some(isFlag) ? [...rest, '--help'] : argv;
+}
+
+/** Whether only the known commands tell which one is meant: words follow a word, as in `bundle push`. */
+export function isSpaced([first, ...rest]: readonly string[]): boolean {
+  return first !== undefined && rest.length > 0 && !isFlag(first) && !first.includes(':');
+}
+
+/** `bundle push --wait` as `bundle:push --wait`: the most of the first words that name a command together. */
+export function joinWords(argv: readonly string[], commands: Commands): readonly string[] {
+  for (let count = leadingWords(argv).length; count > 1; count -= 1) {
+    const id = argv.slice(0, count).join(':');
+    if (commands.findCommand(id)) return [id, ...argv.slice(count)];
+  }
+  const [id = '', flag = ''] = argv;
+  const isTopicOnly = commands.findCommand(id) === undefined && commands.findTopic(id) !== undefined;
+  return isTopicOnly && versionFlags.includes(flag) ? [flag] : argv;
+}
+
+/** The arguments before the first flag. */
+export function leadingWords(argv: readonly string[]): readonly string[] {
+  const end = argv.findIndex(isFlag);
+  return end === -1 ? argv : argv.slice(0, end);
+}
+
+/** Whether a flag asks a command for the version, rather than being the value of the flag before it. */
+export function asksForVersion(argv: readonly string[], flags: Readonly<Record<string, FlagShape>>): boolean {
+  const end = argv.indexOf('--');
+  const at = argv.findIndex((argument) => versionFlags.includes(argument));
+  if (at === -1 || (end !== -1 && at > end)) return false;
+  const before = argv[at - 1];
+  return !Object.entries(flags).some(
+    ([name, {type, char}]) => type === 'option' && (before === `--${name}` || before === `-${String(char)}`),
+  );
+}
+
+interface FlagShape {
+  readonly type: string;
+  readonly char?: string | undefined;
+}
+
+function isFlag(argument: string): boolean {
+  return argument.startsWith('-');
+}

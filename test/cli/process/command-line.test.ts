@@ -1,0 +1,107 @@
+import {describe, expect, test} from 'vitest';
+import {asksForVersion, joinWords, spellHelp} from '../../../src/cli/process/command-line.js';
+import {binary, runCli} from '../spawn-cli.js';
+
+const ids = ['acme:hello', 'acme:hello:loud', 'bundle:push', 'push', 'plugins', 'plugins:install'];
+const known = {
+  findCommand: (id: string) => (ids.includes(id) ? {id} : undefined),
+  findTopic: (name: string) => (ids.some((id) => id.startsWith(`${name}:`)) ? {name} : undefined),
+};
+
+describe('the words of a command', () => {
+  test.each([
+    [
+      ['bundle', 'push', '--wait'],
+      ['bundle:push', '--wait'],
+    ],
+    [
+      ['acme', 'hello', 'loud', 'x'],
+      ['acme:hello:loud', 'x'],
+    ],
+    [
+      ['acme', 'hello', 'quiet'],
+      ['acme:hello', 'quiet'],
+    ],
+    [
+      ['plugins', 'install', 'acme'],
+      ['plugins:install', 'acme'],
+    ],
+    [
+      ['push', 'bundle'],
+      ['push', 'bundle'],
+    ],
+    [
+      ['bundle', '--wait', 'push'],
+      ['bundle', '--wait', 'push'],
+    ],
+    [['bundle', '-v'], ['-v']],
+    [
+      ['plugins', '-v'],
+      ['plugins', '-v'],
+    ],
+    [
+      ['nope', '-v'],
+      ['nope', '-v'],
+    ],
+  ])('%j are read as %j', (typed, read) => {
+    expect(joinWords(typed, known)).toEqual(read);
+  });
+
+  test('after help name what is explained, unless help has flags of its own', () => {
+    expect(spellHelp(['help', 'bundle', 'push'])).toEqual(['bundle', 'push', '--help']);
+    expect(spellHelp(['help'])).toEqual(['--help']);
+    expect(spellHelp(['help', '-n'])).toEqual(['help', '-n']);
+    expect(spellHelp(['push', 'help'])).toEqual(['push', 'help']);
+  });
+});
+
+test('the version is asked for by a flag, not by the value of one', () => {
+  const flags = {message: {type: 'option', char: 'm'}, wait: {type: 'boolean', char: 'w'}};
+  expect(asksForVersion(['-w', '-v'], flags)).toBe(true);
+  expect(asksForVersion(['42', '--version'], flags)).toBe(true);
+  expect(asksForVersion(['-m', '-v'], flags)).toBe(false);
+  expect(asksForVersion(['--message', '--version'], flags)).toBe(false);
+  expect(asksForVersion(['--', '-v'], flags)).toBe(false);
+  expect(asksForVersion([], flags)).toBe(false);
+});
+
+describe('mycli', () => {
+  test('says its version for -v wherever it stands', async () => {
+    const {stdout} = await runCli(binary, ['--version']);
+    expect(stdout).toMatch(/^mycli\/\S+ \S+ node-\S+\n$/);
+    for (const args of [
+      ['-v'],
+      ['deploy', '-v'],
+      ['bundle', 'push', '--json', '-v'],
+      ['bundle', '-v'],
+      ['-v', '--json'],
+    ]) {
+      expect(await runCli(binary, args)).toMatchObject({code: 0, stdout, stderr: ''});
+    }
+  });
+
+  test('knows its commands as words and by their aliases, under one name', async () => {
+    for (const args of [['bundle:push'], ['bundle', 'push'], ['push']]) {
+      const {code, stdout, stderr} = await runCli(binary, [...args, '--nope', '--json']);
+      expect({code, stderr}).toEqual({code: 2, stderr: expect.stringContaining('mycli bundle:push --help') as string});
+      expect(JSON.parse(stdout)).toMatchObject({error: {message: 'Unknown flag: --nope'}});
+    }
+  });
+
+  test('knows the commands of a plugin as words', async () => {
+    const ended = await runCli(binary, ['autocomplete', 'script', 'bash']);
+    expect(ended).toMatchObject({code: 0, stdout: (await runCli(binary, ['autocomplete:script', 'bash'])).stdout});
+  });
+
+  test.each([
+    [['psuh'], 'Did you mean mycli push?'],
+    [['bundle', 'psuh', '--wait'], 'Did you mean mycli bundle push?'],
+    [['bundl', 'push'], 'Did you mean mycli bundle push?'],
+    [['deplo', '42'], 'Did you mean mycli deploy?'],
+    [['inspect', 'bundle.tar.gz'], 'Did you mean mycli bundle:inspect?'],
+  ])('answers %j with what was meant', async (args, suggestion) => {
+    const {code, stdout, stderr} = await runCli(binary, args);
+    expect({code, stdout}).toEqual({code: 2, stdout: ''});
+    expect(stderr).toContain(suggestion);
+  });
+});
