@@ -55,12 +55,13 @@ describe.skipIf(!hasBash)('completion in bash', () => {
   });
 });
 
-// A shell at a terminal of its own, in which Control-X tells what stands in the line.
+// A shell at a terminal of its own, in which Control-X tells what stands in the line. The markers are written so that
+// the echo of the commands does not contain them.
 const zshScript = `
 zmodload zsh/zpty
 zpty inner zsh -f -i
 zpty -w inner "PS1=REA''DY; unsetopt prompt_cr; eval \\"\\$(mycli autocomplete:script zsh)\\""
-zpty -w inner 'tell() { print -r -- "LINE[$BUFFER]" }; zle -N tell; bindkey "^X" tell; print -r -- SET''UP'
+zpty -w inner 'tell() { print -r -- LI""NE"[$BUFFER]" }; zle -N tell; bindkey "^X" tell; print -r -- SET''UP'
 zpty -r inner output '*SETUP*READY*'
 zpty -n -w inner "$*"$'\\t\\x18'
 zpty -r inner output '*LINE\\[*\\]*'
