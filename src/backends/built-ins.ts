@@ -84,13 +84,16 @@ const legacy: BuiltIn = {
     const hasKey = settings.legacyAuth !== undefined;
     return {
       code: hasKey ? 'ERR_ORIGIN_MISSING' : 'ERR_CREDENTIALS_MISSING',
-      suggestions: [
-        ...(hasOrigin ? [] : ['Pass --origin URL, or set MYCLI_RUNTIME_ORIGIN or "origin" in the configuration file.']),
-        ...(hasKey ? [] : ['Set MYCLI_API_KEY, pass --api-key @FILE, or run mycli auth:login.']),
-      ],
+      suggestions: [legacySuggestion(hasOrigin, hasKey)],
     };
   },
 };
+
+function legacySuggestion(hasOrigin: boolean, hasKey: boolean): string {
+  if (hasKey) return 'Pass --origin URL, or set MYCLI_RUNTIME_ORIGIN or "origin" in the configuration file.';
+  if (hasOrigin) return 'Run mycli auth:login, set MYCLI_API_KEY, or pass --api-key @FILE.';
+  return 'Run mycli auth:login --origin URL, or set MYCLI_RUNTIME_ORIGIN and MYCLI_API_KEY.';
+}
 
 /** By name, in the order in which they are listed. */
 export const builtIns: ReadonlyMap<string, BuiltIn> = new Map(

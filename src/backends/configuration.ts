@@ -1,5 +1,5 @@
 import {createHash} from 'node:crypto';
-import {createError} from '../errors/index.js';
+import {createError, type RuntimeCliError} from '../errors/index.js';
 import {createRedactor} from '../http/redact.js';
 import type {Environment, Logger} from '../http/types.js';
 import {builtIns, type BackendLocation, type BackendSettings, type NotConfigured} from './built-ins.js';
@@ -61,7 +61,7 @@ export function notConfigured(
   missing: readonly string[],
   settings: BackendSettings,
   env: Environment,
-): Error {
+): RuntimeCliError {
   const plugin: NotConfigured = {code: 'ERR_CREDENTIALS_MISSING', suggestions: [optionsSuggestion(backend)]};
   const {code, suggestions} = builtIns.get(backend)?.unconfigured(settings, env) ?? plugin;
   return createError(code, `The ${backend} backend is not configured: missing ${missing.join(', ')}.`, {

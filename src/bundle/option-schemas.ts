@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import {isRecord} from '../errors/json.js';
+import {hasControlCharacter} from './files/entry-names.js';
 import type {BundleV2MatchMode} from './types.js';
 
 // The values of options that other places take too: the settings of the command line, manifests, the local runtime.
@@ -18,6 +19,16 @@ export function numberSchema(expected: string, accepts: (value: number) => boole
     v.number(message),
     v.check((value) => Number.isFinite(value) && accepts(value), message),
   );
+}
+
+/** What is wrong with a slug, which becomes part of URLs and a prefix in archives. */
+export function slugMessage(value: unknown): string | undefined {
+  if (typeof value !== 'string') return 'must be a string';
+  if (value === '') return 'must not be empty';
+  if (value === '.' || value === '..') return `must not be "${value}"`;
+  if (/[/\\]/.test(value)) return `must not contain / or \\, unlike "${value}"`;
+  if (hasControlCharacter(value)) return 'must not contain control characters';
+  return undefined;
 }
 
 /** How the server treats patterns that match no file. */

@@ -68,6 +68,10 @@ export const catalogue = {
     summary: 'Credentials would go to an origin that MYCLI_TRUSTED_ORIGINS does not list.',
   },
   ERR_CREDENTIALS_MISSING: {kind: 'input', summary: 'The selected backend has no credentials.'},
+  ERR_SETUP_INCOMPLETE: {
+    kind: 'input',
+    summary: 'Several things that the command needs are missing: project, target, build or credentials.',
+  },
   ERR_BACKEND_UNKNOWN: {kind: 'input', summary: 'No backend has this name.'},
   ERR_BACKEND_FAILED: {
     kind: 'rejected',

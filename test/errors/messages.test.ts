@@ -8,11 +8,13 @@ import {createBackendRegistry} from '../../src/backends/registry.js';
 import {packBundle} from '../../src/bundle/archive/pack.js';
 import {planBundle} from '../../src/bundle/plan.js';
 import {assertTrustedOrigin} from '../../src/cli/backends/connection.js';
+import {missingBuild, requireTogether} from '../../src/cli/command/requirements.js';
 import {noSuchCommand} from '../../src/cli/errors/oclif-errors.js';
 import {findProgram} from '../../src/cli/process/find-program.js';
 import {endedEarly, ownSignals} from '../../src/cli/process/process-end.js';
 import {chooseColumns} from '../../src/cli/render/table.js';
 import {loadConfigFile} from '../../src/cli/settings/config-file.js';
+import {missingSetting} from '../../src/cli/settings/settings.js';
 import {catalogue, isRuntimeCliError, type ErrorCode} from '../../src/errors/index.js';
 import {authorize, normalizeOrigin, OAuthClientCredentialsStrategy} from '../../src/http/index.js';
 import {buildBundle, downloadBundle, inspectArchive, listBundles, waitForDeployment} from '../../src/index.js';
@@ -62,6 +64,13 @@ const makers: Readonly<Record<ErrorCode, () => unknown>> = {
     });
   },
   ERR_CREDENTIALS_MISSING: () => listBundles({...legacy, origin: 'https://runtime.example'}),
+  ERR_SETUP_INCOMPLETE: async () => {
+    const {cwd} = await project({});
+    requireTogether([
+      {what: 'project', error: missingSetting('projectSlug')},
+      ...(await missingBuild(join(cwd, 'build'), cwd)),
+    ]);
+  },
   ERR_BACKEND_UNKNOWN: () => createBackendRegistry().get('legcy'),
   ERR_BACKEND_FAILED: () =>
     callBackend({name: 'acme'}, 'uploading the bundle', new AbortController().signal, () =>

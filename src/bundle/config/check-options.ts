@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import {createError, nearest, type RuntimeCliError} from '../../errors/index.js';
-import {hasControlCharacter, characterCount, entryNameProblem} from '../files/entry-names.js';
-import {compressionLevelSchema, fieldProblems, matchModes, matchModeSchema} from '../option-schemas.js';
+import {characterCount, entryNameProblem} from '../files/entry-names.js';
+import {compressionLevelSchema, fieldProblems, matchModes, matchModeSchema, slugMessage} from '../option-schemas.js';
 import type {BundleFormat, BundleV2MatchMode, BundleV2Metadata} from '../types.js';
 import {contentSchema} from './content-schema.js';
 import {asSentence} from '../../errors/sentence.js';
@@ -80,15 +80,6 @@ export interface OptionProblem {
 export function checkSlug(option: string, value: string): OptionProblem | undefined {
   const message = slugMessage(value);
   return message === undefined ? undefined : {option, message};
-}
-
-function slugMessage(value: unknown): string | undefined {
-  if (typeof value !== 'string') return 'must be a string';
-  if (value === '') return 'must not be empty';
-  if (value === '.' || value === '..') return `must not be "${value}"`;
-  if (/[/\\]/.test(value)) return `must not contain / or \\, unlike "${value}"`;
-  if (hasControlCharacter(value)) return 'must not contain control characters';
-  return undefined;
 }
 
 /** Characters of a message at most. */

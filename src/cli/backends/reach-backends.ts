@@ -1,25 +1,37 @@
 import type {Interfaces} from '@oclif/core';
 import {isBuiltIn} from '../../backends/built-ins.js';
+import {notConfigured} from '../../backends/configuration.js';
 import type {Backend} from '../../backends/contract.js';
 import type {BackendPlugin} from '../../backends/plugins.js';
 import type {BackendRegistry} from '../../backends/registry.js';
+import type {RuntimeCliError} from '../../errors/index.js';
+import type {Environment} from '../../http/types.js';
 import type {Host} from '../../operations/steps.js';
 import type {CommandContext} from '../command/command-context.js';
 import {commandHost} from '../command/operation-options.js';
 import {skipsPlugins} from '../process/plugin-sources.js';
-import {variableOf} from '../settings/definitions.js';
+import {missingBuild, missingSettings, requireTogether, type Missing} from '../command/requirements.js';
+import {variableOf, type SettingKey, type SettingValue} from '../settings/definitions.js';
 import {describeResolved, type Settings} from '../settings/settings.js';
 import {incompleteApi} from './api-completeness.js';
 import {resolveConnection, type Connection} from './connection.js';
 
 /** What a command that reaches a backend has to say of it. */
-interface BackendReach extends Pick<BackendLoading, 'config' | 'flags'> {
+interface BackendReach<Needed extends SettingKey> extends Pick<BackendLoading, 'config' | 'flags'> {
   readonly context: CommandContext;
   readonly settings: Settings;
+  /** Settings that the command cannot do without. */
+  readonly needs: readonly Needed[];
+  /** Whether it needs a build too. @default false */
+  readonly builds?: boolean | undefined;
+  /** What else it needs and does not have. @default nothing */
+  readonly lacks?: readonly Missing[] | undefined;
 }
 
 /** How the operations of a command reach a backend. */
-interface ReachedBackends {
+interface ReachedBackends<Needed extends SettingKey> {
+  /** The values of the settings that the command needs. */
+  readonly values: {readonly [K in Needed]: SettingValue<K>};
   /** What every operation of a backend takes; the operation's own options stand beside it. */
   readonly connection: Omit<Connection, 'secrets'> & {
     readonly backends: BackendRegistry | undefined;
@@ -29,24 +41,49 @@ interface ReachedBackends {
 }
 
 /**
- * Prepares what commands need to reach a backend: the connections that the settings allow, and the backends of plugins
- * when one of them is wanted. Nothing is sent.
- * @throws RuntimeCliError `ERR_CREDENTIALS_MISSING` for half an Api connection, `ERR_ORIGIN_INVALID`,
- * `ERR_ORIGIN_UNTRUSTED`.
+ * Prepares what commands need to reach a backend: the settings they cannot do without, the connections that the
+ * settings allow, and the backends of plugins when one of them is wanted. Nothing is sent.
+ * @throws RuntimeCliError `ERR_SETUP_INCOMPLETE` when several things are missing, `ERR_USAGE` for a missing setting,
+ * `ERR_CREDENTIALS_MISSING` for half an Api connection, `ERR_ORIGIN_INVALID`, `ERR_ORIGIN_UNTRUSTED`.
  */
-export async function reachBackends({context, settings, config, flags}: BackendReach): Promise<ReachedBackends> {
+export async function reachBackends<Needed extends SettingKey>(
+  reach: BackendReach<Needed>,
+): Promise<ReachedBackends<Needed>> {
+  const {context, settings, config, flags, needs, builds = false, lacks = []} = reach;
   const incomplete = incompleteApi({
     preference: settings.runtimeBackend.value,
     isSet: (key) => settings[key] !== undefined,
     env: context.env,
   });
-  if (incomplete !== undefined) throw incomplete;
   const {secrets, ...connection} = resolveConnection(context, settings);
+  const missing = [...missingSettings(settings, needs), ...lacks];
+  const noBackend = incomplete ?? unconfigured(connection, context.env);
+  requireTogether([
+    ...missing,
+    ...(builds ? await missingBuild(settings.buildDirectory.value, context.cwd) : []),
+    ...(noBackend === undefined ? [] : [{what: 'credentials', error: noBackend}]),
+  ]);
+  // One thing alone: the operation tells more of a build or a backend that it cannot use.
+  const [first] = missing;
+  if (first !== undefined) throw first.error;
+  if (incomplete !== undefined) throw incomplete;
   const backends = await loadWantedBackends({context, settings, config, flags});
+  const values = Object.fromEntries(needs.map((key) => [key, settings[key]?.value]));
   return {
+    // TypeScript cannot know that a loop met every key.
+    values: values as ReachedBackends<Needed>['values'],
     connection: {...connection, backends, signal: context.signal},
     host: commandHost(context, {secrets, resolved: describeResolved(settings)}),
   };
+}
+
+/** The error of the built-in backend that would serve, when it cannot be used as it is configured. */
+function unconfigured(connection: Omit<Connection, 'secrets'>, env: Environment): RuntimeCliError | undefined {
+  const {preference, apiUnset, apiMissing, legacyMissing} = connection;
+  if (preference === 'api' && apiMissing.length > 0) return notConfigured('api', apiMissing, connection, env);
+  const takesLegacy = preference === 'legacy' || (preference === 'auto' && apiUnset);
+  if (!takesLegacy || legacyMissing.length === 0) return undefined;
+  return notConfigured('legacy', legacyMissing, connection, env);
 }
 
 const hook = 'mycli:backends';

@@ -48,7 +48,12 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     const {flags, args} = await this.parse(commandLineOnly(this.ctor));
     this.flags = flags as CommandFlags<T>;
     this.args = args as CommandArgs<T>;
-    return this.execute(createContext(session, {flags, config: this.config}));
+    const context = createContext(session, {flags, config: this.config});
+    try {
+      return await this.execute(context);
+    } catch (error) {
+      throw await context.describeError(error);
+    }
   }
 
   // oclif's own logs all arguments, secrets among them.

@@ -45,6 +45,8 @@ export interface CommandContext {
    * @throws RuntimeCliError of usage or input.
    */
   explainSettings(): Promise<ExplainedSettings>;
+  /** An error as the user of a command knows its settings: by their flags and variables. */
+  describeError(error: unknown): Promise<unknown>;
 }
 
 /** What a context is made of, beside the session. */
@@ -62,6 +64,7 @@ export function createContext(session: Session, {flags, config}: CommandContextO
   const credentialFile = {directory: config.configDir, pid, hasModes: uid !== undefined, warn};
   const configFile = typeof flags['config'] === 'string' ? flags['config'] : undefined;
   const origin = {flags, env, cwd, configFile, uid, stdin, warn};
+  let loaded: Settings | undefined;
   return {
     cwd,
     env,
@@ -80,11 +83,17 @@ export function createContext(session: Session, {flags, config}: CommandContextO
       const {loadSettings, secretValues} = await import('../settings/load-settings.js');
       const settings = await loadSettings({...origin, credentialFile: stored ? credentialFile : undefined});
       output.addSecrets(secretValues(settings));
+      loaded = settings;
       return settings;
     },
     async explainSettings() {
       const {explainSettings} = await import('../settings/explain-settings.js');
       return explainSettings({...origin, credentialFile});
+    },
+    async describeError(error) {
+      if (loaded === undefined) return error;
+      const {namedBySource} = await import('../settings/settings.js');
+      return namedBySource(error, loaded);
     },
   };
 }

@@ -64,7 +64,7 @@ const rows = {
     set: 'connection',
     flag: {name: 'project', char: 'p', value: 'SLUG'},
     config: 'projectSlug',
-    kind: kinds.text,
+    kind: kinds.slug,
     summary: 'Project slug, or the storefront id for Api.',
   },
   targetSlug: {
@@ -72,7 +72,7 @@ const rows = {
     set: 'connection',
     flag: {name: 'target', char: 't', value: 'SLUG'},
     config: 'targetSlug',
-    kind: kinds.text,
+    kind: kinds.slug,
     summary: 'Target slug, or the environment id for Api.',
   },
   runtimeBackend: {

@@ -1,6 +1,6 @@
 import {resolve} from 'node:path';
 import * as v from 'valibot';
-import {dependenciesSchema, numberSchema, objectSchema} from '../../bundle/option-schemas.js';
+import {dependenciesSchema, numberSchema, objectSchema, slugMessage} from '../../bundle/option-schemas.js';
 import {shownAddress} from '../../http/origin.js';
 import {Secret} from './secret.js';
 
@@ -52,6 +52,18 @@ const textSchema = v.pipe(
 
 /** A text that is not empty. */
 export const text: Kind<string, 'one'> = {shape: 'one', schema: textSchema, convert: last};
+
+/** The name of a project or a target. */
+export const slug: Kind<string, 'one'> = {
+  ...text,
+  schema: v.pipe(
+    textSchema,
+    v.rawCheck(({dataset, addIssue}) => {
+      const message = dataset.typed ? slugMessage(dataset.value) : undefined;
+      if (message !== undefined) addIssue({message});
+    }),
+  ),
+};
 
 /** An address. An invalid URL is not refused here, and may still contain a password. */
 export const address: Kind<string, 'one'> = {...text, shown: shownAddress};

@@ -1,7 +1,15 @@
 import {inspect} from 'node:util';
 import {mayUse} from '../../backends/select.js';
-import {createError} from '../../errors/index.js';
-import {definitions, variableOf, type DefaultedKey, type SettingKey, type SettingValue} from './definitions.js';
+import {createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
+import {isRecord} from '../../errors/json.js';
+import {
+  definitions,
+  settingKeys,
+  variableOf,
+  type DefaultedKey,
+  type SettingKey,
+  type SettingValue,
+} from './definitions.js';
 
 /** Source of a value. */
 export interface SettingSource {
@@ -74,17 +82,39 @@ function describeSettings(settings: Settings, keys: readonly SettingKey[]): read
 export function requireSetting<K extends SettingKey>(settings: Settings, key: K): NonNullable<Settings[K]>['value'] {
   const setting = settings[key];
   if (setting !== undefined) return setting.value;
+  throw missingSetting(key);
+}
+
+/** The error of a setting that a command cannot do without. */
+export function missingSetting(key: SettingKey): RuntimeCliError {
   const {label, flag, config} = definitions[key];
-  throw createError('ERR_USAGE', `No ${label} specified.`, {
-    suggestions: [
-      ...(flag === undefined ? [] : [`Pass --${flag.name}, or set ${String(variableOf(key))}.`]),
-      ...(config === undefined ? [] : [`Or set ${config} in a mycli.config file.`]),
-    ],
-  });
+  const places = [
+    ...(flag === undefined ? [] : [String(variableOf(key))]),
+    ...(config === undefined ? [] : [`${config} in mycli.config`]),
+  ];
+  const pass = flag === undefined ? 'Set' : `Pass --${flag.name} ${flag.value ?? 'VALUE'}, or set`;
+  return createError('ERR_USAGE', `No ${label} specified.`, {suggestions: [`${pass} ${places.join(' or ')}.`]});
 }
 
 /** What to type for a setting, in words: `--target (MYCLI_TARGET)`. */
 export function flagAndVariable(key: SettingKey): string {
   const {flag, label} = definitions[key];
   return flag === undefined ? label : `--${flag.name} (${String(variableOf(key))})`;
+}
+
+/** An error about options of the library, with what set them in place of their names: `--project`, not `projectSlug`. */
+export function namedBySource(error: unknown, settings: Settings): unknown {
+  const problems = isRuntimeCliError(error) ? error.details?.['problems'] : undefined;
+  if (!isRuntimeCliError(error) || !Array.isArray(problems)) return error;
+  const names = problems.filter(isRecord).flatMap(({option}) => {
+    const key = settingKeys.find((candidate) => candidate === option);
+    const source = key && settings[key]?.source;
+    return source === undefined || source.kind === 'config' || source.kind === 'default' ? [] : [[key, source.name]];
+  });
+  if (names.length === 0) return error;
+  const bySource = new Map(names.map(([key, name]) => [String(key), String(name)]));
+  const word = new RegExp(`(?<![\\w-])(?:${[...bySource.keys()].join('|')})(?!\\w)`, 'g');
+  const rename = (text: string) => text.replace(word, (key) => bySource.get(key) ?? key);
+  const {code, message, suggestions, details, exitCode} = error;
+  return createError(code, rename(message), {suggestions: suggestions.map(rename), details, exitCode, cause: error});
 }

@@ -4,6 +4,7 @@ import type {CommandContext, JsonDocument} from '../../cli/command/command-conte
 import {bundleFlags, connectionFlags} from '../../cli/command/flags.js';
 import {Flags} from '../../cli/process/oclif.js';
 import {createError} from '../../errors/index.js';
+import {missingBuild, missingSettings, requireTogether} from '../../cli/command/requirements.js';
 import {requireSetting} from '../../cli/settings/settings.js';
 
 export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
@@ -52,6 +53,8 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
     const stdout = toStdout ? context.output.claimStdout() : undefined;
     const settings = await context.loadSettings();
     rejectV2OnlyFlags(format, settings, '--format v2');
+    const missing = missingSettings(settings, format === 'v1' ? ['projectSlug'] : []);
+    requireTogether([...missing, ...(await missingBuild(settings.buildDirectory.value, context.cwd))]);
     const projectSlug = format === 'v1' ? requireSetting(settings, 'projectSlug') : settings.projectSlug?.value;
     const {buildBundle, buildBundleInto, previewBuild} = await import('../../operations/build-bundle.js');
     const {renderBuild, renderBuildPreview} = await import('../../cli/render/push.js');

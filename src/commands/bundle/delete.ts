@@ -5,7 +5,6 @@ import type {Body, BundleDeleteDocument} from '../../cli/output/documents.js';
 import {connectionFlags, rateLimitFlags} from '../../cli/command/flags.js';
 import {Args, Flags} from '../../cli/process/oclif.js';
 import {reachBackends} from '../../cli/backends/reach-backends.js';
-import {requireSetting} from '../../cli/settings/settings.js';
 
 export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
   static override readonly summary = 'Delete bundles of a project.';
@@ -29,8 +28,14 @@ export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
     const {yes} = this.flags;
     requireConsent('Deleting bundles', yes, context);
     const settings = await context.loadSettings();
-    const projectSlug = requireSetting(settings, 'projectSlug');
-    const {connection, host} = await reachBackends({context, settings, config: this.config, flags: this.flags});
+    const {values, connection, host} = await reachBackends({
+      context,
+      settings,
+      config: this.config,
+      flags: this.flags,
+      needs: ['projectSlug'],
+    });
+    const {projectSlug} = values;
     const bundleIds = [...new Set(this.args.bundle)];
     const {deleteBundles} = await import('../../operations/delete-bundles.js');
     const ask = async (backend: string) => {

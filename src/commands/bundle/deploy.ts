@@ -5,7 +5,6 @@ import type {CommandContext, JsonDocument} from '../../cli/command/command-conte
 import {connectionFlags, outputEnvFlag, rateLimitFlags, waitFlags, waitForSlotFlag} from '../../cli/command/flags.js';
 import {Args} from '../../cli/process/oclif.js';
 import {reachBackends} from '../../cli/backends/reach-backends.js';
-import {requireSetting} from '../../cli/settings/settings.js';
 
 export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
   static override readonly aliases = ['deploy'];
@@ -35,9 +34,14 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
 
   async #deploy(context: CommandContext): Promise<JsonDocument> {
     const settings = await context.loadSettings();
-    const projectSlug = requireSetting(settings, 'projectSlug');
-    const targetSlug = requireSetting(settings, 'targetSlug');
-    const {connection, host} = await reachBackends({context, settings, config: this.config, flags: this.flags});
+    const {values, connection, host} = await reachBackends({
+      context,
+      settings,
+      config: this.config,
+      flags: this.flags,
+      needs: ['projectSlug', 'targetSlug'],
+    });
+    const {projectSlug, targetSlug} = values;
     const {deployBundle} = await import('../../operations/deploy/deploy-bundle.js');
     const {timed} = await import('../../progress/run-steps.js');
     const {renderDeployment} = await import('../../cli/render/deployment.js');

@@ -4,7 +4,6 @@ import type {Body, BundleDownloadDocument} from '../../cli/output/documents.js';
 import {connectionFlags, rateLimitFlags} from '../../cli/command/flags.js';
 import {Args, Flags} from '../../cli/process/oclif.js';
 import {reachBackends} from '../../cli/backends/reach-backends.js';
-import {requireSetting} from '../../cli/settings/settings.js';
 
 export default class BundleDownload extends BaseCommand<typeof BundleDownload> {
   static override readonly summary = 'Download the archive of a bundle.';
@@ -33,8 +32,14 @@ export default class BundleDownload extends BaseCommand<typeof BundleDownload> {
   protected async execute(context: CommandContext): Promise<JsonDocument> {
     const {output, force} = this.flags;
     const settings = await context.loadSettings();
-    const projectSlug = requireSetting(settings, 'projectSlug');
-    const {connection, host} = await reachBackends({context, settings, config: this.config, flags: this.flags});
+    const {values, connection, host} = await reachBackends({
+      context,
+      settings,
+      config: this.config,
+      flags: this.flags,
+      needs: ['projectSlug'],
+    });
+    const {projectSlug} = values;
     const {downloadBundle} = await import('../../operations/download-bundle.js');
     const {cwd} = context;
     const result = await downloadBundle(

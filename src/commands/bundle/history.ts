@@ -2,7 +2,6 @@ import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {connectionFlags, listFlags, rateLimitFlags} from '../../cli/command/flags.js';
 import {reachBackends} from '../../cli/backends/reach-backends.js';
-import {requireSetting} from '../../cli/settings/settings.js';
 
 export default class BundleHistory extends BaseCommand<typeof BundleHistory> {
   static override readonly summary = 'List the deployments to a target, newest first.';
@@ -20,9 +19,14 @@ export default class BundleHistory extends BaseCommand<typeof BundleHistory> {
     const {chooseColumns} = await import('../../cli/render/table.js');
     const columns = chooseColumns(deploymentColumns, this.flags.columns);
     const settings = await context.loadSettings();
-    const projectSlug = requireSetting(settings, 'projectSlug');
-    const targetSlug = requireSetting(settings, 'targetSlug');
-    const {connection, host} = await reachBackends({context, settings, config: this.config, flags: this.flags});
+    const {values, connection, host} = await reachBackends({
+      context,
+      settings,
+      config: this.config,
+      flags: this.flags,
+      needs: ['projectSlug', 'targetSlug'],
+    });
+    const {projectSlug, targetSlug} = values;
     const {listDeployments} = await import('../../operations/list.js');
     const {limit, offset, all} = this.flags;
     const range = {limit: all ? Infinity : limit, offset};

@@ -45,8 +45,14 @@ export default class BundleInspect extends BaseCommand<typeof BundleInspect> {
     if (/[/\\.]/.test(bundle) || existsSync(resolve(cwd, bundle))) {
       return inspectArchive(bundle, inspection, commandHost(context));
     }
-    const projectSlug = requireSetting(settings, 'projectSlug');
-    const {connection, host} = await reachBackends({context, settings, config: this.config, flags: this.flags});
+    const {values, connection, host} = await reachBackends({
+      context,
+      settings,
+      config: this.config,
+      flags: this.flags,
+      needs: ['projectSlug'],
+    });
+    const {projectSlug} = values;
     return inspectBundle({...connection, ...inspection, projectSlug, bundleId: bundle}, host);
   }
 }

@@ -2,7 +2,6 @@ import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {connectionFlags, listFlags, rateLimitFlags} from '../../cli/command/flags.js';
 import {reachBackends} from '../../cli/backends/reach-backends.js';
-import {requireSetting} from '../../cli/settings/settings.js';
 
 export default class BundleList extends BaseCommand<typeof BundleList> {
   static override readonly aliases = ['list'];
@@ -21,8 +20,14 @@ export default class BundleList extends BaseCommand<typeof BundleList> {
     const {chooseColumns} = await import('../../cli/render/table.js');
     const columns = chooseColumns(bundleColumns, this.flags.columns);
     const settings = await context.loadSettings();
-    const projectSlug = requireSetting(settings, 'projectSlug');
-    const {connection, host} = await reachBackends({context, settings, config: this.config, flags: this.flags});
+    const {values, connection, host} = await reachBackends({
+      context,
+      settings,
+      config: this.config,
+      flags: this.flags,
+      needs: ['projectSlug'],
+    });
+    const {projectSlug} = values;
     const {listBundles} = await import('../../operations/list.js');
     const {limit, offset, all} = this.flags;
     const result = await listBundles({...connection, projectSlug, limit: all ? Infinity : limit, offset}, host);

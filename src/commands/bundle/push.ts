@@ -14,7 +14,6 @@ import {
 import {Flags} from '../../cli/process/oclif.js';
 import {pushRecordFiles} from '../../cli/command/push-records.js';
 import {reachBackends} from '../../cli/backends/reach-backends.js';
-import {requireSetting} from '../../cli/settings/settings.js';
 import type {BundleFormat} from '../../bundle/types.js';
 import {createError} from '../../errors/index.js';
 
@@ -58,14 +57,20 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
   async #push(context: CommandContext): Promise<JsonDocument> {
     const {archive, force, 'dry-run': dryRun} = this.flags;
     const settings = await context.loadSettings();
-    const projectSlug = requireSetting(settings, 'projectSlug');
     const targetSlug = settings.targetSlug?.value;
-    if (this.flags.wait && targetSlug === undefined) {
-      throw createError('ERR_USAGE', '--wait requires a target.', {
-        suggestions: ['Pass --target <slug>, or remove --wait.'],
-      });
-    }
-    const {connection, host} = await reachBackends({context, settings, config: this.config, flags: this.flags});
+    const noTarget = createError('ERR_USAGE', '--wait requires a target.', {
+      suggestions: ['Pass --target <slug>, or remove --wait.'],
+    });
+    const {values, connection, host} = await reachBackends({
+      context,
+      settings,
+      config: this.config,
+      flags: this.flags,
+      needs: ['projectSlug'],
+      builds: archive === undefined,
+      lacks: this.flags.wait && targetSlug === undefined ? [{what: 'target', error: noTarget}] : [],
+    });
+    const {projectSlug} = values;
     const push = {
       ...connection,
       ...(await bundleOptions(archive === undefined ? settings : archiveSettings(settings))),

@@ -4,7 +4,6 @@ import type {CommandContext, JsonDocument} from '../../cli/command/command-conte
 import {connectionFlags, rateLimitFlags, waitFlags} from '../../cli/command/flags.js';
 import {Flags} from '../../cli/process/oclif.js';
 import {reachBackends} from '../../cli/backends/reach-backends.js';
-import {requireSetting} from '../../cli/settings/settings.js';
 
 export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
   static override readonly aliases = ['rollback'];
@@ -24,9 +23,14 @@ export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {
     const settings = await context.loadSettings();
-    const projectSlug = requireSetting(settings, 'projectSlug');
-    const targetSlug = requireSetting(settings, 'targetSlug');
-    const {connection, host} = await reachBackends({context, settings, config: this.config, flags: this.flags});
+    const {values, connection, host} = await reachBackends({
+      context,
+      settings,
+      config: this.config,
+      flags: this.flags,
+      needs: ['projectSlug', 'targetSlug'],
+    });
+    const {projectSlug, targetSlug} = values;
     const {rollbackBundle} = await import('../../operations/deploy/rollback-bundle.js');
     const {timed} = await import('../../progress/run-steps.js');
     const {renderRollback} = await import('../../cli/render/deployment.js');

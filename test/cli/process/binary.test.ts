@@ -39,14 +39,6 @@ describe('the binary', () => {
     });
   });
 
-  test('says what is missing, and how to set it', async () => {
-    const ended = await runCli(binary, ['bundle:push', '--json'], {cwd});
-    expect(ended.code).toBe(2);
-    expect(JSON.parse(ended.stdout)).toMatchObject({
-      error: {code: 'ERR_USAGE', suggestions: [expect.stringContaining('MYCLI_PROJECT'), expect.anything()]},
-    });
-  });
-
   test('refuses a configuration file with a secret', async () => {
     await writeFile(join(cwd, 'secret.json'), '{"apiKey": "canary-11"}');
     const ended = await runCli(binary, ['bundle:push', '--json', '--config', 'secret.json'], {cwd});

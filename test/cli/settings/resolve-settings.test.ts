@@ -257,7 +257,7 @@ describe('requireSetting', () => {
     expect(failure(() => requireSetting(settings, 'projectSlug'))).toMatchObject({
       code: 'ERR_USAGE',
       message: 'No project specified.',
-      suggestions: ['Pass --project, or set MYCLI_PROJECT.', 'Or set projectSlug in a mycli.config file.'],
+      suggestions: ['Pass --project SLUG, or set MYCLI_PROJECT or projectSlug in mycli.config.'],
     });
   });
 

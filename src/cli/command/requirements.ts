@@ -1,0 +1,45 @@
+import {createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
+import {definitions, type SettingKey} from '../settings/definitions.js';
+import {missingSetting, type Settings} from '../settings/settings.js';
+
+/** Something that a command needs and does not have. */
+export interface Missing {
+  /** A noun: `build`. */
+  readonly what: string;
+  /** The error if nothing else is missing. */
+  readonly error: RuntimeCliError;
+}
+
+/** Those of the settings that are not set. */
+export function missingSettings(settings: Settings, needs: readonly SettingKey[]): readonly Missing[] {
+  return needs
+    .filter((key) => settings[key] === undefined)
+    .map((key) => ({what: definitions[key].label, error: missingSetting(key)}));
+}
+
+/** The build, when there is none. */
+export async function missingBuild(directory: string, cwd: string): Promise<readonly Missing[]> {
+  const {verifyBuildDirectory} = await import('../../bundle/files/build-output.js');
+  try {
+    await verifyBuildDirectory(directory, cwd);
+    return [];
+  } catch (error) {
+    if (!isRuntimeCliError(error)) throw error;
+    return [{what: 'build', error}];
+  }
+}
+
+/**
+ * Tells everything that is missing at once. One thing alone is left to its own error.
+ * @throws RuntimeCliError `ERR_SETUP_INCOMPLETE`.
+ */
+export function requireTogether(missing: readonly Missing[]): void {
+  if (missing.length < 2) return;
+  const nouns = new Intl.ListFormat('en').format(missing.map(({what}) => what));
+  throw createError('ERR_SETUP_INCOMPLETE', `Missing ${nouns}.`, {
+    suggestions: missing.map(({error: {message, suggestions}}) => [message, ...suggestions].join(' ')),
+    details: {
+      missing: missing.map(({what, error: {code, message, suggestions}}) => ({what, code, message, suggestions})),
+    },
+  });
+}

@@ -1,0 +1,102 @@
+import {mkdir, mkdtemp, realpath, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {binary, runCli} from '../spawn-cli.js';
+
+let root: string;
+beforeEach(async () => {
+  root = await realpath(await mkdtemp(join(tmpdir(), 'mycli-missing-')));
+});
+afterEach(() => rm(root, {recursive: true}));
+
+const mycli = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+  runCli(binary, args, {cwd: root, env: {HOME: root, ...env}});
+
+async function errorOf(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<unknown> {
+  const {code, stdout} = await mycli([...args, '--json'], env);
+  const {error} = JSON.parse(stdout) as {error: {exitCode: number}};
+  expect(code).toBe(error.exitCode);
+  return error;
+}
+
+describe('what a command needs and does not have', () => {
+  test('is told all at once, each with the ways to give it', async () => {
+    const {code, stdout, stderr} = await mycli(['bundle:push']);
+    expect(code).toBe(3);
+    expect(stdout).toBe('');
+    expect(stderr.split('\n')).toEqual([
+      'Error: Missing project, build, and credentials.',
+      '  No project specified. Pass --project SLUG, or set MYCLI_PROJECT or projectSlug in mycli.config.',
+      expect.stringMatching(/^ {2}The build directory \S+build does not exist\. .*--build-directory/),
+      expect.stringMatching(/^ {2}The legacy backend .* Run mycli auth:login --origin URL, or set .*MYCLI_API_KEY/),
+      '',
+    ]);
+  });
+
+  test.each([
+    [['bundle:list'], ['project', 'credentials']],
+    [
+      ['bundle:deploy', '1'],
+      ['project', 'target', 'credentials'],
+    ],
+    [
+      ['bundle:history', '-p', 'shop'],
+      ['target', 'credentials'],
+    ],
+    [
+      ['bundle:push', '--wait'],
+      ['project', 'target', 'build', 'credentials'],
+    ],
+    [
+      ['bundle:push', '--archive', 'bundle.tar'],
+      ['project', 'credentials'],
+    ],
+    [
+      ['bundle:push', '--runtime-backend', 'api'],
+      ['project', 'build', 'credentials'],
+    ],
+    [
+      ['bundle:build', '--format', 'v1'],
+      ['project', 'build'],
+    ],
+  ])('is listed for programs: %j lacks %j', async (args, what) => {
+    expect(await errorOf(args)).toMatchObject({
+      code: 'ERR_SETUP_INCOMPLETE',
+      exitCode: 3,
+      details: {missing: what.map((item) => expect.objectContaining({what: item}) as unknown)},
+    });
+  });
+
+  test('keeps its own error when it is one thing', async () => {
+    expect(await errorOf(['bundle:list', '-p', 'shop'])).toMatchObject({code: 'ERR_CREDENTIALS_MISSING', exitCode: 3});
+    const env = {MYCLI_RUNTIME_ORIGIN: 'https://runtime.example', MYCLI_API_KEY: 'key'};
+    expect(await errorOf(['bundle:list'], env)).toMatchObject({code: 'ERR_USAGE', exitCode: 2});
+    expect(await errorOf(['bundle:push', '-p', 'shop'], env)).toMatchObject({code: 'ERR_BUILD_DIRECTORY'});
+  });
+});
+
+describe('an invalid value is told of by the name of', () => {
+  beforeEach(async () => {
+    await mkdir(join(root, 'build'));
+    await writeFile(join(root, 'build/ssr.js'), '');
+  });
+
+  const env = {MYCLI_RUNTIME_ORIGIN: 'https://runtime.example', MYCLI_API_KEY: 'key'};
+
+  test.each([
+    ['a flag', ['-p', 'a/b'], {}, '--project must not contain / or \\, unlike "a/b".'],
+    ['a variable', [], {MYCLI_PROJECT: 'a/b'}, 'MYCLI_PROJECT must not contain / or \\, unlike "a/b".'],
+    ['a flag that only the format can judge', ['-p', 'c:a'], {}, '--project must not start with a drive'],
+    [
+      'a flag that the library judges',
+      ['-p', 'shop', '--v2', '--root-dir', '../up'],
+      {},
+      '--root-dir must not contain',
+    ],
+  ])('%s', async (_what, args, variables, message) => {
+    expect(await errorOf(['bundle:push', ...args], {...env, ...variables})).toMatchObject({
+      message: expect.stringContaining(message) as unknown,
+    });
+  });
+});
