@@ -6,7 +6,7 @@ import {commandHost} from '../../cli/command/operation-options.js';
 import {bundleFlags, columnsFlag, connectionFlags, rateLimitFlags} from '../../cli/command/flags.js';
 import {Args} from '../../cli/process/oclif.js';
 import {reachBackends} from '../../cli/backends/reach-backends.js';
-import {requireSetting, type Settings} from '../../cli/settings/settings.js';
+import type {Settings} from '../../cli/settings/settings.js';
 
 export default class BundleInspect extends BaseCommand<typeof BundleInspect> {
   static override readonly summary = "Show a bundle's files, configuration, pattern matches and problems.";
