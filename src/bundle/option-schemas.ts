@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import {isRecord} from '../errors/json.js';
+import {isRecord, jsonProblem} from '../errors/json.js';
 import {hasControlCharacter} from './files/entry-names.js';
 import type {BundleV2MatchMode} from './types.js';
 
@@ -8,6 +8,15 @@ import type {BundleV2MatchMode} from './types.js';
 
 /** An object with keys. valibot alone takes an array for one. */
 export const objectSchema = v.custom<Readonly<Record<string, unknown>>>(isRecord, 'must be an object');
+
+/** An object that JSON can carry. */
+export const jsonObjectSchema = v.pipe(
+  objectSchema,
+  v.check(
+    (value) => jsonProblem(value) === undefined,
+    ({input}) => jsonProblem(input) ?? 'must be an object',
+  ),
+);
 
 /**
  * Numbers in a range.

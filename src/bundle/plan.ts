@@ -15,7 +15,8 @@ import {
 } from './config/check-options.js';
 import {verifyBuildDirectory} from './files/build-output.js';
 import {defaultMessage} from './config/defaults.js';
-import {readIgnoreRules, scanBuildDirectory, type Scan} from './files/scan.js';
+import {readIgnoreRules} from './files/ignore-rules.js';
+import {scanBuildDirectory, type Scan} from './files/scan.js';
 import {markFiles} from './files/patterns.js';
 import {checkSensitiveFiles} from './files/sensitive-files.js';
 import {readSettingSources} from './config/config-sources.js';

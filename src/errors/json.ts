@@ -15,6 +15,35 @@ export function parseJson(text: string): unknown {
   return JSON.parse(text);
 }
 
+/**
+ * Why JSON cannot carry a value: it holds a function, a symbol, a bigint, NaN or a circle, or is nested too deeply.
+ * Keys that are undefined are left out of JSON and are no problem.
+ */
+export function jsonProblem(value: unknown, path = '', parents: readonly unknown[] = []): string | undefined {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)) {
+    return undefined;
+  }
+  const isList = Array.isArray(value);
+  if ((!isList && !isPlainObject(value)) || parents.includes(value)) {
+    return `contains a value that JSON cannot represent${path && `, at ${path}`}`;
+  }
+  if (parents.length === maxDepth) return `is nested more than ${maxDepth} levels deep`;
+  for (const [key, item] of Object.entries<unknown>(value)) {
+    if (item === undefined && !isList) continue;
+    const name = path === '' ? key : `${path}.${key}`;
+    const problem = jsonProblem(item, isList ? `${path}[${key}]` : name, [...parents, value]);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (!isRecord(value)) return false;
+  // Configuration is executed by a loader that may have its own Object: a plain object has a prototype without one.
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
 /** Looks before anything is made of the text: a million nested arrays take a hundred times its memory. */
 function isDeeperThan(limit: number, text: string): boolean {
   let depth = 0;

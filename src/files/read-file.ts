@@ -1,12 +1,15 @@
+import type {Stats} from 'node:fs';
 import {readFile, stat} from 'node:fs/promises';
 
 /**
  * Reads a text file of the user's, without its byte order mark. Only a regular file: reading a named pipe would wait
  * for its writer, past every signal.
- * @throws Error of the system when it cannot be read; Error when it is not a regular file.
+ * @param maxBytes of the file.
+ * @throws Error of the system when it cannot be read; Error when it is not a regular file or too large.
  */
-export async function readTextFile(path: string): Promise<string> {
-  await verifyRegularFile(path);
+export async function readTextFile(path: string, maxBytes = Infinity): Promise<string> {
+  const {size} = await verifyRegularFile(path);
+  if (size > maxBytes) throw new Error(`it has ${size} bytes, more than ${maxBytes}`);
   return readText(path);
 }
 
@@ -20,6 +23,8 @@ export async function readText(path: string): Promise<string> {
 }
 
 /** @throws Error of the system when there is nothing at `path`; Error when it is not a regular file. */
-export async function verifyRegularFile(path: string): Promise<void> {
-  if (!(await stat(path)).isFile()) throw new Error('it is not a regular file');
+export async function verifyRegularFile(path: string): Promise<Stats> {
+  const stats = await stat(path);
+  if (stats.isFile()) return stats;
+  throw new Error('it is not a regular file');
 }

@@ -7,6 +7,7 @@ import type {BundleId, DownloadResume, DownloadStart} from '../backends/contract
 import {Digest} from '../bundle/archive/digest.js';
 import {isOwn} from '../files/ownership.js';
 import {isRuntimeCliError} from '../errors/index.js';
+import {parseJson} from '../errors/json.js';
 import {outputError} from '../errors/system-failure.js';
 
 /** What a part belongs to: bytes of anything else are not added to it. */
@@ -43,7 +44,7 @@ export class PartFile {
   /** What an earlier download has left; nothing when there is none, or it cannot be resumed. */
   async resume(): Promise<DownloadResume | undefined> {
     try {
-      const {validator, size, sha256, ...identity} = v.parse(stateSchema, JSON.parse(await this.#readState()));
+      const {validator, size, sha256, ...identity} = v.parse(stateSchema, parseJson(await this.#readState()));
       const isSame = Object.entries(this.#identity).every(
         ([key, value]) => identity[key as keyof PartIdentity] === value,
       );

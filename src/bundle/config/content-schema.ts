@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import {isExclusion, patternListProblem, patternProblem} from '../files/patterns.js';
-import {dependenciesSchema, objectSchema} from '../option-schemas.js';
+import {dependenciesSchema, jsonObjectSchema, objectSchema} from '../option-schemas.js';
 import type {BundleConfig} from '../types.js';
 
 /** The configuration as JSON. Keys are sorted, so that equal configurations have equal bytes. */
@@ -11,39 +11,6 @@ export function configJson(config: BundleConfig): string {
 function sortedKeys(_key: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-/**
- * Where a value holds something that JSON cannot carry (a function, a symbol, a bigint, NaN, a circle), as a path such
- * as `a.b[0]`; nothing when it holds only what JSON can. Keys that are undefined are left out of JSON and are no
- * problem.
- */
-function notJson(value: unknown, path: string, parents: readonly unknown[] = []): string | undefined {
-  if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined;
-  if (typeof value === 'number') return Number.isFinite(value) ? undefined : path;
-  if (typeof value !== 'object' || parents.includes(value)) return path;
-  const within = [...parents, value];
-  if (Array.isArray(value))
-    return firstOf(
-      value.map((item, index) => [`${path}[${String(index)}]`, item]),
-      within,
-    );
-  const prototype: unknown = Object.getPrototypeOf(value);
-  // Configuration is executed by a loader that may have its own Object: a plain object has a prototype without one.
-  if (prototype !== null && Object.getPrototypeOf(prototype) !== null) return path;
-  const entries = Object.entries(value).filter(([, item]) => item !== undefined);
-  return firstOf(
-    entries.map(([key, item]) => [`${path}.${key}`, item]),
-    within,
-  );
-}
-
-function firstOf(items: readonly (readonly [string, unknown])[], parents: readonly unknown[]): string | undefined {
-  for (const [path, item] of items) {
-    const found = notJson(item, path, parents);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }
 
 const usablePattern = v.pipe(
@@ -69,15 +36,6 @@ const ssrOnly = v.pipe(
   v.check((list) => list.some((pattern) => !isExclusion(pattern)), 'must have at least one pattern'),
 );
 
-const ssrParameters = v.pipe(
-  objectSchema,
-  v.check(
-    (parameters) => notJson(parameters, '') === undefined,
-    (issue) =>
-      `contains a value that JSON cannot represent, at ${notJson(issue.input, 'ssrParameters') ?? 'ssrParameters'}`,
-  ),
-);
-
 const bundleMetadata = v.pipe(
   objectSchema,
   v.object({
@@ -89,7 +47,7 @@ const bundleMetadata = v.pipe(
 const serverEntries = {
   ssrOnly: v.optional(ssrOnly),
   ssrShared: v.optional(patterns),
-  ssrParameters: v.optional(ssrParameters),
+  ssrParameters: v.optional(jsonObjectSchema),
 };
 
 /** What options may say about a bundle's configuration. */
@@ -114,7 +72,7 @@ export const archivedConfigSchema = v.pipe(
     // Empty in the bundle of a static site.
     ssrOnly: patterns,
     ssrShared: patterns,
-    ssrParameters: v.optional(ssrParameters, {}),
+    ssrParameters: v.optional(jsonObjectSchema, {}),
     bundleMetadata: v.optional(bundleMetadata),
   }),
 );

@@ -3,6 +3,7 @@ import {join} from 'node:path';
 import {promisify} from 'node:util';
 import * as v from 'valibot';
 import {createError} from '../../errors/index.js';
+import {parseJson} from '../../errors/json.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {readTextFile} from '../../files/read-file.js';
 import {dependenciesSchema} from '../option-schemas.js';
@@ -91,7 +92,7 @@ const packageSchema = v.object({
 export async function readDeclaredDependencies(projectDirectory: string): Promise<Record<string, string>> {
   const path = join(projectDirectory, 'package.json');
   try {
-    const {dependencies, devDependencies} = v.parse(packageSchema, JSON.parse(await readTextFile(path)));
+    const {dependencies, devDependencies} = v.parse(packageSchema, parseJson(await readTextFile(path)));
     // As npm has it: of a package that is in both, the one that the application runs with counts.
     return {...devDependencies, ...dependencies};
   } catch (error) {

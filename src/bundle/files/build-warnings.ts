@@ -1,6 +1,7 @@
 import {join} from 'node:path';
 import * as v from 'valibot';
 import {createError, nearest} from '../../errors/index.js';
+import {parseJson} from '../../errors/json.js';
 import {readTextFile} from '../../files/read-file.js';
 import {defaultSource, defaultPatterns, type ResolvedSettings} from '../config/settings.js';
 import type {BundleFile, BundleContent} from '../types.js';
@@ -98,7 +99,7 @@ const packageSchema = v.object({mobify: v.optional(v.record(v.string(), v.unknow
 async function readMobifySettings(projectDirectory: string): Promise<readonly string[]> {
   try {
     const text = await readTextFile(join(projectDirectory, 'package.json'));
-    return Object.keys(v.parse(packageSchema, JSON.parse(text)).mobify);
+    return Object.keys(v.parse(packageSchema, parseJson(text)).mobify);
   } catch {
     // Nothing else of it is needed here.
     return [];

@@ -1,12 +1,11 @@
 import {lstatSync, readlinkSync, type Stats} from 'node:fs';
 import {join, sep, isAbsolute} from 'node:path';
 import type {Entry} from 'fast-glob';
-import ignore from 'ignore';
 import {createError} from '../../errors/index.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
-import {readTextFile} from '../../files/read-file.js';
 import type {PlannedBundleFile} from '../types.js';
 import {comparePaths, entryNameProblem, showPath} from './entry-names.js';
+import type {IgnoreRules} from './ignore-rules.js';
 import type {MatchableFile} from './patterns.js';
 import {asSentence} from '../../errors/sentence.js';
 
@@ -181,42 +180,6 @@ function emptyError(directory: string, ignored: number): Error {
   return createError('ERR_BUILD_DIRECTORY', `The build directory ${directory} ${what}.`, {
     suggestions: ['Build the application first, or check the ignore rules.'],
   });
-}
-
-/** Name of the file with rules, in the syntax of gitignore. */
-const ignoreFile = '.bundleignore';
-
-/** Decides what is left out of a bundle. */
-interface IgnoreRules {
-  /** The rule that leaves out a path, relative to the build directory; a directory's ends with `/`. */
-  ruleFor(path: string): string | undefined;
-}
-
-/**
- * Reads the `.bundleignore` of each of `directories` (the project's, then the build's), and adds `patterns`. All rules
- * are in the syntax of gitignore, count case, and are about paths relative to the build directory; the last one wins.
- * @throws RuntimeCliError `ERR_CONFIG_INVALID` for a file that cannot be read.
- */
-export async function readIgnoreRules(
-  directories: readonly string[],
-  patterns: readonly string[],
-): Promise<IgnoreRules> {
-  const rules = ignore({ignorecase: false});
-  const texts = await Promise.all([...new Set(directories)].map((directory) => readRules(join(directory, ignoreFile))));
-  // The library remembers each path that it is asked about.
-  if ([...texts, ...patterns].every((text) => text === '')) return {ruleFor: () => undefined};
-  for (const text of texts) rules.add(text);
-  rules.add(patterns);
-  return {ruleFor: (path) => rules.test(path).rule?.pattern};
-}
-
-async function readRules(path: string): Promise<string> {
-  try {
-    return await readTextFile(path);
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR') return '';
-    throw createError('ERR_CONFIG_INVALID', asSentence(`${path} cannot be read: ${reasonOf(error)}`), {cause: error});
-  }
 }
 
 /** Where a symbolic link leads, seen from inside the build directory. */

@@ -11,7 +11,7 @@ export interface LayoutEntry {
 
 /** What is wrong with a path of an archive. */
 export interface LayoutProblem {
-  readonly kind: 'twice' | 'below' | 'leads-out';
+  readonly kind: 'twice' | 'below' | 'leads-out' | 'mistakable';
   readonly entry: LayoutEntry;
   /** The entry that it lies below, when it may not. */
   readonly parent?: string | undefined;
@@ -23,6 +23,8 @@ interface LayoutRules {
   readonly root: string;
   /** Whether a file may occur twice, when neither is a link. */
   readonly mayRepeat: boolean;
+  /** A path that no other may be taken for on any platform: that of the configuration. */
+  readonly unmistakable?: string | undefined;
 }
 
 /** Bytes or characters of a path, or of what a link says, at most. */
@@ -44,8 +46,9 @@ export function entryPath(name: string): string | undefined {
     name === '' ||
     name.length > maxPathLength ||
     name.includes('\0') ||
-    /^(?:[/\\]|[A-Za-z]:)/.test(name) ||
-    name.split(/[/\\]/).includes('..');
+    name.includes('\\') ||
+    /^(?:\/|[A-Za-z]:)/.test(name) ||
+    name.split('/').includes('..');
   if (isUnsafe) return undefined;
   return name
     .split('/')
@@ -69,10 +72,13 @@ export function layoutProblem(
 
 function* findProblem(
   entries: readonly LayoutEntry[],
-  {root, mayRepeat}: LayoutRules,
+  {root, mayRepeat, unmistakable}: LayoutRules,
 ): Turnwise<LayoutProblem | undefined> {
   const byPath = new Map<string, LayoutEntry>();
+  const unmistakableName = unmistakable === undefined ? undefined : looseName(unmistakable);
   for (const entry of entries) {
+    yield;
+    if (entry.path !== unmistakable && looseName(entry.path) === unmistakableName) return {kind: 'mistakable', entry};
     const twin = byPath.get(entry.path);
     const isRepeated = mayRepeat && twin?.type === 'file' && entry.type === 'file';
     if (twin && !isRepeated && (twin.type !== 'directory' || entry.type !== 'directory')) return {kind: 'twice', entry};
@@ -90,6 +96,12 @@ function* findProblem(
     left -= most - work.left;
   }
   return undefined;
+}
+
+/** What some systems make of a path: without case, streams, and the dots and spaces that names end in. */
+function looseName(path: string): string {
+  const parts = path.normalize('NFC').toLowerCase().split('/');
+  return parts.map((part) => part.replace(/:.*$/s, '').replace(/[. ]+$/, '')).join('/');
 }
 
 /** Whether `path` lies in the folder `root`; everything lies in ''. */

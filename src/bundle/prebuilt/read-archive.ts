@@ -1,5 +1,6 @@
 import {createReadStream, createReadStream as createFileStream} from 'node:fs';
 import {open, stat} from 'node:fs/promises';
+import {posix} from 'node:path';
 import {pipeline} from 'node:stream/promises';
 import {createGunzip} from 'node:zlib';
 import type {Extract, Header} from 'tar-stream';
@@ -16,7 +17,7 @@ interface ArchiveEntry {
   /** Bytes. */
   readonly size: number;
   readonly executable: boolean;
-  /** Target of a symbolic link. */
+  /** Target of a symbolic link; of a hard link, what a symbolic one in its place would say. */
   readonly linkTarget?: string | undefined;
 }
 
@@ -78,7 +79,7 @@ export async function readArchive(path: string, options: ReadArchiveOptions = {}
     // What zlib passes over, nobody reads: the file is closed on its way.
     throw error instanceof Error && error.name === 'AbortError' ? behindGzip() : error;
   }
-  const problem = await layoutProblem(layout, {root, mayRepeat: true}, signal);
+  const problem = await layoutProblem(layout, {root, mayRepeat: true, unmistakable: wanted || undefined}, signal);
   if (problem) throw new Error(describeLayout(problem));
   return {
     compressed,
@@ -125,7 +126,10 @@ function collectEntries(parser: Extract, wanted: string): CollectedEntries {
     const linkTarget = linkTargetOf(header);
     const executable = linkTarget === undefined && (mode & 0o100) !== 0;
     const isDirectory = type === 'directory';
-    if (!isDirectory) entries.push({name, size, executable, ...(linkTarget !== undefined && {linkTarget})});
+    if (!isDirectory) {
+      const shown = type === 'link' ? posix.relative(posix.dirname(`/${name}`), `/${linkTarget ?? ''}`) : linkTarget;
+      entries.push({name, size, executable, ...(shown !== undefined && {linkTarget: shown})});
+    }
     // The archive's own root does not count as an entry.
     if (name !== '') layout.push({path: name, type: layoutType(type), linkTarget});
     // The parser reports it too.
@@ -160,6 +164,8 @@ function describeLayout({kind, entry: {path, type}, parent = ''}: LayoutProblem)
       return `it contains ${shown} twice, and not as a file both times`;
     case 'below':
       return `${shown} in it is inside ${JSON.stringify(parent)}, which is not a folder`;
+    case 'mistakable':
+      return `some systems take ${shown} in it for its configuration`;
     case 'leads-out':
       return type === 'link'
         ? `${shown} in it is a hard link that does not resolve to a file inside the archive`

@@ -104,12 +104,12 @@ export class TarGuard {
     }
     const name = this.#said.get('L')?.get('path') ?? this.#said.get('x')?.get('path') ?? nameOf(header);
     const size = this.#sizeSaid() ?? own;
-    const isFile = files.has(type) && !name.endsWith('/');
-    if (!isFile && size !== 0) throw new Error(`it has an entry without content, ${shown(name)}, of ${size} bytes`);
-    // GNU tar makes a folder of it, tar-stream a file.
-    if (type !== '\0' && files.has(type) && name.endsWith('/')) {
+    const isFile = files.has(type);
+    // GNU tar makes a folder of it, tar-stream sometimes a file.
+    if (isFile && name.endsWith('/')) {
       throw new Error(`it has a file, ${shown(name)}, that some programs read as a folder`);
     }
+    if (!isFile && size !== 0) throw new Error(`it has an entry without content, ${shown(name)}, of ${size} bytes`);
     this.#countName(name.length);
     this.#said = new Map();
     this.#content = padded(size);

@@ -3,7 +3,7 @@ import {basename, dirname, extname, join, resolve} from 'node:path';
 import * as v from 'valibot';
 import {describeProblems, fieldProblems, objectSchema, type FieldProblem} from '../../bundle/option-schemas.js';
 import {createError, nearest} from '../../errors/index.js';
-import {isRecord} from '../../errors/json.js';
+import {isRecord, parseJson} from '../../errors/json.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {loadModule} from '../../modules/load-module.js';
 import {readTextFile} from '../../files/read-file.js';
@@ -76,7 +76,7 @@ async function readJsonObject(path: string): Promise<Readonly<Record<string, unk
 
 async function readJson(path: string): Promise<unknown> {
   try {
-    return JSON.parse(await readTextFile(path));
+    return parseJson(await readTextFile(path));
   } catch (error) {
     throw createError('ERR_CONFIG_INVALID', `${path} cannot be read: ${reasonOf(error)}.`, {cause: error});
   }

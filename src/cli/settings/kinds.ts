@@ -1,6 +1,13 @@
 import {resolve} from 'node:path';
 import * as v from 'valibot';
-import {dependenciesSchema, numberSchema, objectSchema, slugMessage} from '../../bundle/option-schemas.js';
+import {
+  dependenciesSchema,
+  jsonObjectSchema,
+  numberSchema,
+  objectSchema,
+  slugMessage,
+} from '../../bundle/option-schemas.js';
+import {parseJson} from '../../errors/json.js';
 import {shownAddress} from '../../http/origin.js';
 import {Secret} from './secret.js';
 
@@ -158,7 +165,7 @@ const pairs = {
   shape: 'several',
   convert: (texts: readonly string[]): KeyValues => Object.fromEntries(texts.map(keyValue)),
   convertVariable(value: string): KeyValues {
-    const object = parseJson(value);
+    const object = jsonOrNothing(value);
     return v.is(objectSchema, object) ? object : pairs.convert(parseList(value));
   },
 } as const;
@@ -166,14 +173,14 @@ const pairs = {
 /** `key=value` pairs: those of a stronger source lie over those of a weaker one. */
 export const keyValues: Kind<KeyValues, 'several'> = {
   ...pairs,
-  schema: objectSchema,
+  schema: jsonObjectSchema,
   overlay: (weaker, stronger) => ({...weaker, ...stronger}),
 };
 
 /** `key=value` pairs of several owners, by the owner. */
 export const keyValuesByOwner: Kind<Readonly<Record<string, KeyValues>>, 'several'> = {
   ...pairs,
-  schema: v.pipe(objectSchema, v.record(v.string(), objectSchema)),
+  schema: v.pipe(objectSchema, v.record(v.string(), jsonObjectSchema)),
   overlay: (weaker, stronger) => ({
     ...weaker,
     ...Object.fromEntries(Object.entries(stronger).map(([owner, own]) => [owner, {...weaker[owner], ...own}])),
@@ -193,13 +200,13 @@ function keyValue(item: string): readonly [string, unknown] {
   const separator = item.indexOf('=');
   if (separator < 1) throw new InvalidValue('must be key=value');
   const value = item.slice(separator + 1);
-  const parsed = parseJson(value);
+  const parsed = jsonOrNothing(value);
   return [item.slice(0, separator).trim(), parsed === undefined ? value : parsed];
 }
 
-function parseJson(value: string): unknown {
+function jsonOrNothing(value: string): unknown {
   try {
-    return JSON.parse(value) as unknown;
+    return parseJson(value);
   } catch {
     return undefined;
   }
@@ -223,7 +230,7 @@ export function parseList(value: string): readonly string[] {
 }
 
 function parseJsonList(value: string): readonly string[] {
-  const parsed = parseJson(value);
+  const parsed = jsonOrNothing(value);
   if (!Array.isArray(parsed)) throw new InvalidValue('starts like a JSON array but is not valid JSON');
   return parsed.map((item: unknown) => {
     if (typeof item !== 'string' || item === '') throw new InvalidValue('must be a JSON array of non-empty strings');

@@ -5,6 +5,7 @@ import * as v from 'valibot';
 import {dependenciesSchema} from '../../bundle/option-schemas.js';
 import {createError} from '../../errors/index.js';
 import {asSentence} from '../../errors/sentence.js';
+import {parseJson} from '../../errors/json.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {readText} from '../../files/read-file.js';
 import type {Environment} from '../../http/types.js';
@@ -72,7 +73,7 @@ async function readObject(value: string, name: string, cwd: string): Promise<Rea
   const inFile = value.startsWith('@');
   let parsed: unknown;
   try {
-    parsed = JSON.parse(inFile ? await readText(resolve(cwd, value.slice(1))) : value);
+    parsed = parseJson(inFile ? await readText(resolve(cwd, value.slice(1))) : value);
   } catch (error) {
     const what = inFile ? `${name} ${value}` : name;
     throw createError('ERR_OPTION_INVALID', asSentence(`${what} cannot be read: ${reasonOf(error)}`), {

@@ -95,7 +95,7 @@ test.each([
   [{env: {SOURCE_DATE_EPOCH: 's1'}}, 'SOURCE_DATE_EPOCH must be a number of seconds since 1970, not "s1"', /Correct/],
   [
     {ssrParameters: {fine: 1, a: ['fine', {b: Number.NaN}]}},
-    'ssrParameters contains a value that JSON cannot represent, at ssrParameters.a[1].b',
+    'ssrParameters contains a value that JSON cannot represent, at a[1].b',
     undefined,
   ],
 ] as const)('%j is told as what it is', (options, message, way) => {
@@ -138,6 +138,17 @@ test.each([
   ['ssrParameters', {infinite: Number.POSITIVE_INFINITY}],
 ])('%s cannot be %o', (option, value) => {
   expect(refused({[option]: value})).toEqual([option]);
+});
+
+test('ssrParameters may be nested 200 levels deep, and no deeper', () => {
+  const nested = (levels: number): Record<string, unknown> => {
+    let value: Record<string, unknown> = {};
+    for (let level = 1; level < levels; level += 1) value = {value};
+    return value;
+  };
+  expect(refused({ssrParameters: nested(200)})).toEqual([]);
+  const [problem] = checkBundleOptions({...planOptions('/'), ssrParameters: nested(20_000)});
+  expect(problem?.message).toBe('is nested more than 200 levels deep');
 });
 
 test('a value in a list or a record is named by its place', () => {

@@ -322,7 +322,11 @@ describe('a configuration that cannot be used is an error that names file and fi
     ['exports nothing as its config', 'export const config = undefined;', 'it must be an object'],
     ['exports a config that is not an object', 'export const config = 7;', 'must be an object'],
     ['has wrong types', 'export default {ssrOnly: [/ssr/]};', 'ssrOnly.0 must be a string'],
-    ['has a function among its parameters', 'export default {ssrParameters: {a: {b: () => 1}}};', 'ssrParameters.a.b'],
+    [
+      'has a function among its parameters',
+      'export default {ssrParameters: {a: {b: () => 1}}};',
+      'ssrParameters .*at a.b',
+    ],
   ])('config.server that %s', async (_what, text, message) => {
     await expect(plan({'config.server.ts': text})).rejects.toMatchObject({
       code: 'ERR_CONFIG_INVALID',

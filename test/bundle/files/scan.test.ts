@@ -173,7 +173,10 @@ describe('the build directory', () => {
       ],
     });
     await expect(plan(cwd, {buildDirectory: 'app/build'})).rejects.toMatchObject({
-      suggestions: [`The folder app/${folder} looks like a build. To use it, pass --build-directory app/${folder}.`, expect.anything()],
+      suggestions: [
+        `The folder app/${folder} looks like a build. To use it, pass --build-directory app/${folder}.`,
+        expect.anything(),
+      ],
     });
   });
 
@@ -264,6 +267,42 @@ describe('ignoring', () => {
       message: `${join(cwd, '.bundleignore')} cannot be read: it is not a regular file.`,
       cause: expect.any(Error),
     });
+  });
+
+  test.each([
+    [
+      'a rule that is too long',
+      'n'.repeat(1025),
+      /The ignore rule "n{100}\.\.\." of .*\.bundleignore has more than 1024/,
+    ],
+    ['a rule whose time explodes', `${'**/a/'.repeat(40)}b`, /has more than 4 times \*\*/],
+    ['too many rules', 'n\n'.repeat(1001), /There are 1001 ignore rules, more than 1000/],
+  ])('%s is an error', async (_what, rules, message) => {
+    const cwd = await makeFolder({...build, '.bundleignore': rules});
+    await expect(plan(cwd)).rejects.toMatchObject({
+      code: 'ERR_PATTERN_INVALID',
+      message: expect.stringMatching(message) as string,
+    });
+  });
+
+  test('a rule of --ignore has the same limits', async () => {
+    await expect(plan(await makeFolder(build), {ignore: ['**/a/'.repeat(5)]})).rejects.toMatchObject({
+      code: 'ERR_PATTERN_INVALID',
+      message: 'The ignore rule "**/a/**/a/**/a/**/a/**/a/" of --ignore has more than 4 times **.',
+    });
+  });
+
+  test('a .bundleignore of more than 1 MiB is an error, before it is read', async () => {
+    const cwd = await makeFolder({...build, '.bundleignore': '\0'.repeat(1024 * 1024 + 1)});
+    await expect(plan(cwd)).rejects.toMatchObject({
+      code: 'ERR_CONFIG_INVALID',
+      message: `${join(cwd, '.bundleignore')} cannot be read: it has 1048577 bytes, more than 1048576.`,
+    });
+  });
+
+  test('comments and empty lines are not counted', async () => {
+    const cwd = await makeFolder({...build, '.bundleignore': '# n\n\n \n'.repeat(1001)});
+    expect(pathsOf(await plan(cwd))).toContain('ssr.js');
   });
 
   test.each([

@@ -5,7 +5,14 @@ import {join} from 'node:path';
 import {buffer} from 'node:stream/consumers';
 import {gzipSync} from 'node:zlib';
 import {describe, expect, test} from 'vitest';
-import {openBundle, planBundle, writeBundle, type Bundle, type BundlePlanOptions} from '../../../src/bundle/index.js';
+import {
+  checkSensitiveFiles,
+  openBundle,
+  planBundle,
+  writeBundle,
+  type Bundle,
+  type BundlePlanOptions,
+} from '../../../src/bundle/index.js';
 import {rawTar, type HostileEntry} from '../../testing/local-runtime/archives.js';
 import {makeFolder, planOptions, smallBuild, type Tree} from '../project.js';
 
@@ -329,6 +336,29 @@ describe('an archive without a manifest means one thing', () => {
         message: expect.stringContaining('2 entries named bld/.runtime/config.json') as unknown,
       });
     }
+  });
+
+  test.each([
+    'bld/.Runtime/config.json',
+    'bld/.runtime/CONFIG.json',
+    'bld/.runtime /config.json.',
+    'bld/.runtime/config.json::$DATA',
+  ])('with a configuration that no system mixes up with %s', async (name) => {
+    await expect(openBundle(await archive(entry, {...entry, name}))).rejects.toMatchObject({
+      code: 'ERR_ARCHIVE_INVALID',
+      message: expect.stringContaining(`some systems take "${name}" in it for its configuration`) as unknown,
+    });
+  });
+
+  test('with hard links that are told as the symbolic ones in their place, also those to secrets', async () => {
+    const link = {name: 'bld/static/e', type: 'link', linkname: 'bld/.env'} as const;
+    const serverOnly = JSON.stringify({ssrOnly: ['ssr.js', '.env'], ssrShared: ['static/**']});
+    const {files} = await openBundle(await archive({...entry, content: serverOnly}, {name: 'bld/.env'}, link));
+    expect(files).toContainEqual(expect.objectContaining({path: 'static/e', linkTarget: '../.env'}));
+    await expect(checkSensitiveFiles(files, {allowed: false})).rejects.toMatchObject({
+      code: 'ERR_SENSITIVE_FILES',
+      details: {files: ['static/e']},
+    });
   });
 
   test('with links that stay in the folder of its files', async () => {

@@ -55,7 +55,7 @@ describe('an archive is read', () => {
         {name: 'bld/others.sh', size: 2, executable: false},
         {name: 'bld/contiguous', size: 1, executable: false},
         {name: 'bld/link', size: 0, executable: false, linkTarget: 'a.js'},
-        {name: 'bld/hard', size: 0, executable: false, linkTarget: 'bld/a.js'},
+        {name: 'bld/hard', size: 0, executable: false, linkTarget: 'a.js'},
       ],
       wanted: [],
     });
@@ -101,6 +101,7 @@ describe('an archive is refused', () => {
   test.each([
     ['a name that climbs', {name: '../evil'}],
     ['a name that climbs and comes back', {name: 'bld/../bld/evil'}],
+    ['a name with a backslash', {name: 'bld/a\\b'}],
     ['a name with backslashes that climbs', {name: 'bld\\..\\evil'}],
     ['an absolute name', {name: '/etc/evil'}],
     ['an absolute name with a backslash', {name: '\\evil'}],
@@ -282,7 +283,8 @@ describe('what programs read differently is refused', () => {
     ],
     ['a folder with content', [rawHeader('bld/a/', {type: '5', size: octal(512)}), block('x')], 'without content'],
     ['a link with content', [rawHeader('bld/l', {type: '2', size: octal(5)}), block('x')], 'without content'],
-    ['a file named as a folder', [rawHeader('bld/a/', {size: octal(5)}), block('x')], 'without content'],
+    ['a file named as a folder', [rawHeader('bld/a/', {size: octal(5)}), block('x')], 'some programs read as a folder'],
+    ['a file of an old kind named as a folder', [rawHeader('bld/a/', {type: '\0'})], 'some programs read as a folder'],
     ['a sparse file', [rawHeader('bld/a', {type: 'S', size: octal(5)}), block('x')], 'unknown type "S"'],
     // tar-stream takes it for a long name, and skips content of what follows.
     ['a checksum followed by something else', [withCheckedJunk(file)], 'a wrong checksum'],

@@ -203,6 +203,12 @@ describe('reading', () => {
 
   test.each([
     ['mycli.config.json', '{', 'cannot be read'],
+    ['mycli.config.json', `{"ssrParameters": {"a": ${'['.repeat(5000)}${']'.repeat(5000)}}}`, 'nested more than 200'],
+    [
+      'mycli.config.mjs',
+      'let a = []; for (let i = 0; i < 9999; i++) a = [a]; export default {ssrParameters: {a}}',
+      'nested more than 200',
+    ],
     ['mycli.config.json', '[]', 'does not contain a JSON object'],
     ['package.json', '{"mycli": 1}', 'is not an object'],
     ['package.json', '{', 'cannot be read'],

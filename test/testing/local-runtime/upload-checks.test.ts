@@ -206,6 +206,8 @@ describe('an archive', () => {
     ['character device', {name: 'bld/l', type: 'character-device'}],
     ['block device', {name: 'bld/l', type: 'block-device'}],
     ['fifo', {name: 'bld/l', type: 'fifo'}],
+    ['for its configuration', {name: 'bld/.runtime/Config.json', content: '{}'}],
+    ['unsafe path', {name: 'bld/a\\b', content: 'x'}],
     ['twice', {name: 'bld/ssr.js', content: 'y'}],
     ['twice', {name: 'bld/./ssr.js', content: 'y'}],
     ['inside "bld/ssr.js"', {name: 'bld/ssr.js/x', content: 'y'}],

@@ -68,7 +68,7 @@ export async function checkV2Bundle(archive: string, options: V2BundleOptions): 
     const found = config === undefined ? 'no' : 'more than one';
     throw new HttpFailure(422, `The archive contains ${found} configuration file "${configFile}".`);
   }
-  await checkLayout(entries, root);
+  await checkLayout(entries, root, configFile);
   const {ssrOnly, ssrShared, ssrParameters} = parseConfig(config, configFile);
   const files = entries
     .filter(({path, type}) => type !== 'directory' && isBelow(path, root) && path !== configFile)
@@ -156,8 +156,8 @@ function belongsTo(root: string, {path, type}: ArchiveEntry): boolean {
  * `root` is the folder of the archive that its links have to stay in; links outside it have to stay in the archive.
  * @throws HttpFailure 422 for a path that occurs twice, one below a file or a link, and a link that leads out.
  */
-async function checkLayout(entries: readonly ArchiveEntry[], root: string): Promise<void> {
-  const problem = await layoutProblem(entries, {root, mayRepeat: false});
+async function checkLayout(entries: readonly ArchiveEntry[], root: string, configFile?: string): Promise<void> {
+  const problem = await layoutProblem(entries, {root, mayRepeat: false, unmistakable: configFile});
   if (problem) throw new HttpFailure(422, describe(problem));
 }
 
@@ -167,6 +167,8 @@ function describe({kind, entry: {path}, parent = ''}: LayoutProblem): string {
       return `The archive contains "${path}" twice.`;
     case 'below':
       return `"${path}" in the archive is inside "${parent}", which is not a folder.`;
+    case 'mistakable':
+      return `Some systems take "${path}" in the archive for its configuration.`;
     case 'leads-out':
       return `The symbolic link "${path}" does not resolve inside the archive.`;
   }

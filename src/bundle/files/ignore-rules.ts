@@ -1,0 +1,77 @@
+import {join} from 'node:path';
+import ignore from 'ignore';
+import {createError} from '../../errors/index.js';
+import {asSentence} from '../../errors/sentence.js';
+import {reasonOf, systemCode} from '../../errors/system-failure.js';
+import {readTextFile} from '../../files/read-file.js';
+
+/** Decides what is left out of a bundle. */
+export interface IgnoreRules {
+  /** The rule that leaves out a path, relative to the build directory; a directory's ends with `/`. */
+  ruleFor(path: string): string | undefined;
+}
+
+/** Name of the file with rules, in the syntax of gitignore. */
+const ignoreFile = '.bundleignore';
+
+/**
+ * More than anyone writes by hand. Each path is held against each rule, and a rule takes time that grows with the depth
+ * of a path to the power of its `**`.
+ */
+const most = {bytes: 1024 * 1024, rules: 1000, characters: 1024, globstars: 4} as const;
+
+/**
+ * Reads the `.bundleignore` of each of `directories` (the project's, then the build's), and adds `patterns`. All rules
+ * are in the syntax of gitignore, count case, and are about paths relative to the build directory; the last one wins.
+ * @throws RuntimeCliError `ERR_CONFIG_INVALID` for a file that cannot be read, `ERR_PATTERN_INVALID` for rules that
+ * would take too long.
+ */
+export async function readIgnoreRules(
+  directories: readonly string[],
+  patterns: readonly string[],
+): Promise<IgnoreRules> {
+  const files = [...new Set(directories)].map((directory) => join(directory, ignoreFile));
+  const lists = [
+    ...(await Promise.all(files.map(async (file) => ({from: file, rules: rulesOf(await readRules(file))})))),
+    {from: '--ignore', rules: patterns},
+  ];
+  for (const {from, rules} of lists) for (const rule of rules) verifyRule(rule, from);
+  const rules = lists.flatMap((list) => list.rules);
+  if (rules.length > most.rules) {
+    throw createError('ERR_PATTERN_INVALID', `There are ${rules.length} ignore rules, more than ${most.rules}.`, {
+      suggestions: ['Ignore whole folders, or build into a folder of its own.'],
+    });
+  }
+  // The library remembers each path that it is asked about.
+  if (rules.length === 0) return {ruleFor: () => undefined};
+  const matcher = ignore({ignorecase: false}).add(rules);
+  return {ruleFor: (path) => matcher.test(path).rule?.pattern};
+}
+
+/** The lines that are neither empty nor a comment. */
+function rulesOf(text: string): readonly string[] {
+  return text.split(/\r?\n/).filter((line) => line.trim() !== '' && !line.startsWith('#'));
+}
+
+/** @throws RuntimeCliError `ERR_PATTERN_INVALID` */
+function verifyRule(rule: string, from: string): void {
+  const globstars = rule.match(/\*{2,}/g)?.length ?? 0;
+  const problem =
+    rule.length > most.characters
+      ? `has more than ${most.characters} characters`
+      : globstars > most.globstars && `has more than ${most.globstars} times **`;
+  if (problem === false) return;
+  const shown = JSON.stringify(rule.length > 100 ? `${rule.slice(0, 100)}...` : rule);
+  throw createError('ERR_PATTERN_INVALID', `The ignore rule ${shown} of ${from} ${problem}.`, {
+    suggestions: ['Use a simpler rule, such as server/**.'],
+  });
+}
+
+async function readRules(path: string): Promise<string> {
+  try {
+    return await readTextFile(path, most.bytes);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR') return '';
+    throw createError('ERR_CONFIG_INVALID', asSentence(`${path} cannot be read: ${reasonOf(error)}`), {cause: error});
+  }
+}
