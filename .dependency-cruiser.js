@@ -20,10 +20,21 @@ const layers = {
     types: ['bundle'],
   },
   operations: {path: 'src/operations/', may: ['bundle', 'files', 'anyBackend', 'errors'], types: ['http']},
-  progress: {path: 'src/progress/', may: ['retryWords'], types: ['operations']},
+  progress: {path: 'src/progress/', may: ['retryPolicy'], types: ['operations']},
   cli: {
     path: 'src/cli/',
-    may: ['modules', 'bundle', 'files', 'httpSettings', 'limits', 'anyBackend', 'progress', 'errors', 'version'],
+    may: [
+      'modules',
+      'bundle',
+      'files',
+      'httpSettings',
+      'retryPolicy',
+      'limits',
+      'anyBackend',
+      'progress',
+      'errors',
+      'version',
+    ],
     types: ['http', 'operations'],
   },
   commands: {
@@ -41,9 +52,9 @@ const groups = {
   anyBackend: 'src/backends/',
   // Credentials, addresses and the masking of secrets: what settings are made into. Not the client.
   httpSettings: 'src/http/(auth/|origin[.]ts|redact[.]ts)',
-  // The words for a retry, which a log and a terminal share.
-  retryWords: 'src/http/rate-limit/policy[.]ts',
-  // What an operation and its setting accept is stated once.
+  // The words for a retry, which a log and a terminal share, and the defaults, which settings share.
+  retryPolicy: 'src/http/rate-limit/policy[.]ts',
+  // What an operation and its setting accept, and their defaults, are stated once.
   limits: 'src/operations/options[.]ts',
 };
 

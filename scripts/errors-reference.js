@@ -24,6 +24,5 @@ ${exitCodeMeanings.map(([code, meaning]) => `| ${code} | ${meaning} |`).join('\n
   codes: `
 | code | exit code | when |
 | --- | --- | --- |
-${codes.join('\n')}
-| \`ERR_UNEXPECTED\` | 1 | A bug. |`,
+${codes.join('\n')}`,
 });

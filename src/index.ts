@@ -35,7 +35,6 @@ import {
   listBundles as list,
   listDeployments as history,
   type ListBundlesResult,
-  type ListDeploymentsOptions,
   type ListDeploymentsResult,
 } from './operations/list.js';
 import type {
@@ -43,6 +42,7 @@ import type {
   DeployBundleOptions,
   DeployBundleResult,
   ListBundlesOptions,
+  ListDeploymentsOptions,
   PushResult,
   PushRuntimeBundleBackendOptions,
   PushV2Options,
@@ -216,6 +216,7 @@ export type {
   DeployBundleOptions,
   DeployBundleResult,
   ListBundlesOptions,
+  ListDeploymentsOptions,
   OperationProgress,
   Phase,
   PushPlace,
@@ -240,7 +241,7 @@ export type {
   InspectedFile,
   PatternMatches,
 } from './operations/inspect-bundle.js';
-export type {ListBundlesResult, ListDeploymentsOptions, ListDeploymentsResult} from './operations/list.js';
+export type {ListBundlesResult, ListDeploymentsResult} from './operations/list.js';
 export type {PushPreview} from './operations/push/plan-push.js';
 export type {UnchangedBundle} from './operations/push/unchanged-bundle.js';
 export type {RollbackBundleOptions, RollbackBundleResult} from './operations/deploy/rollback-bundle.js';
@@ -265,7 +266,7 @@ export type {
   BundleV2Metadata,
   PlannedBundleFile,
 } from './bundle/types.js';
-export type {SettingSource} from './bundle/config/settings.js';
+export type {SettingSource} from './bundle/config/resolve-config.js';
 export type {BackendLocation} from './backends/built-ins.js';
 export type {ApiRuntimeConnection} from './backends/api/backend.js';
 export {

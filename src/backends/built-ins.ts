@@ -5,6 +5,7 @@ import {apiBackend, type ApiRuntimeConnection} from './api/backend.js';
 import type {Backend} from './contract.js';
 import {legacyBackend} from './legacy/backend.js';
 import {legacyOrigin} from './legacy/connection.js';
+import type {BuiltInName} from './select.js';
 
 /** How the backends are reached. */
 export interface BackendSettings {
@@ -97,13 +98,8 @@ function legacySuggestion(hasOrigin: boolean, hasKey: boolean): string {
 
 /** By name, in the order in which they are listed. */
 export const builtIns: ReadonlyMap<string, BuiltIn> = new Map(
-  [api, legacy].map((builtIn) => [builtIn.backend.name, builtIn]),
+  Object.entries({api, legacy} satisfies Record<BuiltInName, BuiltIn>),
 );
-
-/** Whether a backend is part of this package: no plugin is loaded for it. */
-export function isBuiltIn(name: string): boolean {
-  return builtIns.has(name);
-}
 
 function normalized(origin: string | undefined): string | undefined {
   return origin && normalizeOrigin('origin', origin);

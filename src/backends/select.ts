@@ -1,14 +1,24 @@
 import {createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
 import {asClause, asSentence} from '../errors/sentence.js';
 
+/** The backends of this package. Not in `built-ins.ts`, which loads them. */
+const builtInNames = ['api', 'legacy'] as const;
+/** The name of a built-in backend. */
+export type BuiltInName = (typeof builtInNames)[number];
+
 /** The name of a backend: a built-in one, or one that a plugin registered. */
 export type RuntimeBackend = 'api' | 'legacy' | (string & Record<never, never>);
 
 /** Which backend is wanted. `auto`: Api when there is a connection, else legacy. */
 export type RuntimeBackendPreference = 'auto' | RuntimeBackend;
 
+/** Whether a backend is part of this package: no plugin is loaded for it. */
+export function isBuiltIn(backend: RuntimeBackend): boolean {
+  return builtInNames.some((name) => name === backend);
+}
+
 /** Whether a preference can select a built-in backend: `auto` can select both. */
-export function mayUse(preference: RuntimeBackendPreference, backend: 'api' | 'legacy'): boolean {
+export function mayUse(preference: RuntimeBackendPreference, backend: BuiltInName): boolean {
   return preference === backend || preference === 'auto';
 }
 

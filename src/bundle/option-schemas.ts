@@ -46,6 +46,14 @@ export const matchModes = ['strict', 'ignore_missing'] as const satisfies readon
 /** One of the match modes. */
 export const matchModeSchema = v.picklist(matchModes, `must be ${matchModes.join(' or ')}`);
 
+/** What v2 options are if they are not given. */
+export const v2Defaults = {
+  rootDir: 'bld',
+  configPath: '.runtime/config.json',
+  matchMode: 'strict',
+  compressionLevel: 6,
+} as const;
+
 /** An effort of gzip. */
 export const compressionLevelSchema = numberSchema(
   'an integer from 0 to 9',

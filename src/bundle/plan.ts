@@ -17,10 +17,11 @@ import {verifyBuildDirectory} from './files/build-output.js';
 import {defaultMessage} from './config/defaults.js';
 import {readIgnoreRules} from './files/ignore-rules.js';
 import {scanBuildDirectory, type Scan} from './files/scan.js';
+import {v2Defaults} from './option-schemas.js';
 import {markFiles} from './files/patterns.js';
 import {checkSensitiveFiles} from './files/sensitive-files.js';
-import {readSettingSources} from './config/config-sources.js';
-import {resolveSettings, type SettingSource} from './config/settings.js';
+import {readConfigSources} from './config/config-sources.js';
+import {resolveConfig, type SettingSource} from './config/resolve-config.js';
 import type {BundleConfig, BundleFormat, BundleV2MatchMode, PlannedBundleFile} from './types.js';
 
 /** What will be packed: the result of verifying, scanning and resolving. Nothing is written yet. */
@@ -70,10 +71,10 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
   await verifyBuildDirectory(buildDirectory, options.cwd);
   const rules = await readIgnoreRules([projectDirectory, buildDirectory], options.ignore ?? []);
   const scan = withoutConfig(await scanBuildDirectory(buildDirectory, rules, signal), v2?.configPath);
-  const sources = await readSettingSources(options, {project: projectDirectory, build: buildDirectory}, v2?.configPath);
+  const sources = await readConfigSources(options, {project: projectDirectory, build: buildDirectory}, v2?.configPath);
   signal?.throwIfAborted();
   const paths = scan.files.map(({path}) => path);
-  const settings = resolveSettings(sources, paths, options.static);
+  const settings = resolveConfig(sources, paths, options.static);
   await markFiles(scan.files, settings.config, signal);
   verifyEntryPoints(settings, scan);
   const secretWarnings = await checkSensitiveFiles(scan.files, {
@@ -102,7 +103,7 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
     ],
     sources: [...settings.sources, {setting: 'message', from: message.from}],
     modifiedAt: modificationTime(options.env['SOURCE_DATE_EPOCH']),
-    compressionLevel: options.compressionLevel ?? 6,
+    compressionLevel: options.compressionLevel ?? v2Defaults.compressionLevel,
   };
 }
 
@@ -112,9 +113,9 @@ function v2Fields({rootDir, configPath, matchMode, static: isStatic}: BundlePlan
   readonly matchMode: BundleV2MatchMode;
 } {
   return {
-    rootDir: rootDir ?? 'bld',
-    configPath: configPath ?? '.runtime/config.json',
-    matchMode: matchMode ?? (isStatic ? 'ignore_missing' : 'strict'),
+    rootDir: rootDir ?? v2Defaults.rootDir,
+    configPath: configPath ?? v2Defaults.configPath,
+    matchMode: matchMode ?? (isStatic ? 'ignore_missing' : v2Defaults.matchMode),
   };
 }
 

@@ -2,6 +2,7 @@
  * What kind of failure an error is. The kind decides the class and the exit code.
  */
 export type ErrorKind =
+  | 'unexpected'
   | 'usage'
   | 'input'
   | 'credentials'
@@ -13,8 +14,12 @@ export type ErrorKind =
   | 'outcome-unknown'
   | 'interrupted';
 
-/** Exit code of every kind of failure. `interrupted` depends on the signal; 130 is SIGINT's. */
+/** Exit code of a command that a signal ended. */
+export const signalExitCodes = {SIGHUP: 129, SIGINT: 130, SIGTERM: 143} as const;
+
+/** Exit code of every kind of failure. That of `interrupted` depends on the signal. */
 export const exitCodes: Readonly<Record<ErrorKind, number>> = {
+  unexpected: 1,
   usage: 2,
   input: 3,
   credentials: 4,
@@ -24,13 +29,13 @@ export const exitCodes: Readonly<Record<ErrorKind, number>> = {
   'deployment-failed': 8,
   'wait-timeout': 9,
   'outcome-unknown': 10,
-  interrupted: 130,
+  interrupted: signalExitCodes.SIGINT,
 };
 
 /** What every exit code of the command line means, for people. */
 export const exitCodeMeanings: readonly (readonly [code: number, meaning: string])[] = [
   [0, 'done'],
-  [1, 'unexpected error: a bug, please report it'],
+  [exitCodes.unexpected, 'unexpected error: a bug, please report it'],
   [exitCodes.usage, 'invalid flag or argument'],
   [exitCodes.input, 'invalid configuration or input'],
   [exitCodes.credentials, 'credentials refused (401, 403)'],
@@ -40,9 +45,9 @@ export const exitCodeMeanings: readonly (readonly [code: number, meaning: string
   [exitCodes['deployment-failed'], 'deployment failed'],
   [exitCodes['wait-timeout'], 'deployment did not finish before the timeout'],
   [exitCodes['outcome-unknown'], 'outcome unknown: the request may have been carried out'],
-  [129, 'interrupted by SIGHUP'],
-  [exitCodes.interrupted, 'interrupted by SIGINT'],
-  [143, 'interrupted by SIGTERM'],
+  [signalExitCodes.SIGHUP, 'interrupted by SIGHUP'],
+  [signalExitCodes.SIGINT, 'interrupted by SIGINT'],
+  [signalExitCodes.SIGTERM, 'interrupted by SIGTERM'],
 ];
 
 interface CatalogueEntry {
@@ -134,6 +139,7 @@ export const catalogue = {
     summary: 'The outcome of a request or deployment could not be determined.',
   },
   ERR_INTERRUPTED: {kind: 'interrupted', summary: 'A signal ended the command.'},
+  ERR_UNEXPECTED: {kind: 'unexpected', summary: 'A bug, in mycli or in a plugin.'},
 } as const satisfies Readonly<Record<`ERR_${string}`, CatalogueEntry>>;
 
 /** The stable code of an error. */

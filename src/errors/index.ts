@@ -1,5 +1,5 @@
 export {nearest} from './suggest.js';
-export {catalogue, exitCodeMeanings, exitCodes, type ErrorCode} from './catalogue.js';
+export {catalogue, exitCodeMeanings, exitCodes, signalExitCodes, type ErrorCode} from './catalogue.js';
 export {
   amendError,
   createError,

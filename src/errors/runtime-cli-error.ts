@@ -74,6 +74,7 @@ export class OutcomeUnknownError extends RuntimeCliError {}
 export class InterruptedError extends RuntimeCliError {}
 
 const classes: Readonly<Record<ErrorKind, typeof RuntimeCliError>> = {
+  unexpected: RuntimeCliError,
   usage: UsageError,
   input: InputError,
   credentials: CredentialsError,

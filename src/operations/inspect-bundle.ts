@@ -3,7 +3,7 @@ import {posix, resolve} from 'node:path';
 import type {BundleId} from '../backends/contract.js';
 import {categoryOf, countMatches, openBundle, unmatchedWarnings} from '../bundle/index.js';
 import {readManifest} from '../bundle/archive/manifest.js';
-import {comparePaths, showPath} from '../bundle/files/entry-names.js';
+import {comparePaths, listPaths} from '../bundle/files/entry-names.js';
 import {looksLikeV1, v1Prefix} from '../bundle/prebuilt/open-bundle.js';
 import {isGzip, readArchive} from '../bundle/prebuilt/read-archive.js';
 import type {Bundle, BundleConfig, BundleFileCategory, BundleFormat} from '../bundle/types.js';
@@ -160,9 +160,7 @@ function duplicateProblems(paths: readonly string[]): readonly string[] {
   const repeated = new Set<string>();
   for (const path of paths.map((name) => posix.normalize(name))) (seen.has(path) ? repeated : seen).add(path);
   if (repeated.size === 0) return [];
-  const names = [...repeated].slice(0, 10).map((path) => showPath(path));
-  const more = repeated.size > names.length ? ` and ${String(repeated.size - names.length)} more` : '';
-  return [`More than one entry is named ${names.join(', ')}${more}.`];
+  return [`More than one entry is named ${listPaths([...repeated])}.`];
 }
 
 /** A v1 archive without a manifest holds its files and nothing else. */

@@ -6,17 +6,10 @@ import type {
   DeploymentItem,
   BackendCapability,
 } from '../backends/contract.js';
-import type {RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
+import type {RuntimeBackend} from '../backends/select.js';
 import {createError} from '../errors/index.js';
-import {
-  invoke,
-  chooseBackend,
-  openBackend,
-  type OpenBackend,
-  type BackendCallOptions,
-  verifySlugs,
-} from './open-backend.js';
-import type {ListBundlesOptions, CommonOptions, ConnectionOptions} from './options.js';
+import {invoke, chooseBackend, openBackend, type OpenBackend, verifySlugs} from './open-backend.js';
+import {defaultListLimit, type ListBundlesOptions, type ListDeploymentsOptions} from './options.js';
 import {count, resolveBackend, resolveStep, watched, type Host} from './steps.js';
 
 /** One page of a project's bundles. */
@@ -70,17 +63,6 @@ function listPage(open: OpenBackend, range: ListRange): Promise<ListResult<Bundl
   return invoke(open, 'listBundles', range);
 }
 
-/** Options of `listDeployments`. */
-export interface ListDeploymentsOptions extends CommonOptions, ConnectionOptions {
-  readonly preference: RuntimeBackendPreference;
-  readonly projectSlug: string;
-  readonly targetSlug: string;
-  /** Maximum number of entries; `Infinity` for all. @default 25 */
-  readonly limit?: number | undefined;
-  /** Number of newest entries to skip. @default 0 */
-  readonly offset?: number | undefined;
-}
-
 /** One page of a target's deployments. */
 export interface ListDeploymentsResult {
   readonly backend: RuntimeBackend;
@@ -117,13 +99,6 @@ export function historyPage(
   return invoke(open, 'listDeployments', {...range, targetSlug});
 }
 
-/** Options of every list. */
-type ListOptions = BackendCallOptions & {
-  readonly preference: RuntimeBackendPreference;
-  readonly limit?: number | undefined;
-  readonly offset?: number | undefined;
-};
-
 /** What is listed. */
 interface ListKind {
   readonly title: string;
@@ -133,7 +108,7 @@ interface ListKind {
 
 /** Chooses the backend of a list and collects its pages. */
 async function runList<Item extends {readonly createdAt?: string | undefined}>(
-  options: ListOptions,
+  options: ListBundlesOptions | ListDeploymentsOptions,
   {title, capability, noun}: ListKind,
   host: Host,
   page: (open: OpenBackend, range: ListRange) => Promise<ListResult<Item>>,
@@ -248,7 +223,7 @@ function createdTime({createdAt}: {readonly createdAt?: string | undefined}): nu
  * @throws RuntimeCliError `ERR_OPTION_INVALID` for a limit below 1, an offset below 0, or a fraction.
  */
 export function listRange({
-  limit = 25,
+  limit = defaultListLimit,
   offset = 0,
 }: {
   readonly limit?: number | undefined;

@@ -65,6 +65,9 @@ export interface WaitOptions {
   readonly timeout?: number | undefined;
 }
 
+/** How long to wait if the options do not say, in seconds. */
+export const defaultWait = {pollInterval: 5, timeout: 600} as const;
+
 /** What to do when another deployment to the target is running (409). */
 export interface SlotOptions {
   /**
@@ -136,6 +139,9 @@ export interface WaitForDeploymentOptions extends CommonOptions, ConnectionOptio
   readonly deployment: DeploymentRef;
 }
 
+/** How many entries a list shows if its options do not say. */
+export const defaultListLimit = 25;
+
 /** Options of `listBundles`. */
 export interface ListBundlesOptions extends CommonOptions, ConnectionOptions {
   readonly preference: RuntimeBackendPreference;
@@ -144,6 +150,11 @@ export interface ListBundlesOptions extends CommonOptions, ConnectionOptions {
   readonly limit?: number | undefined;
   /** Number of newest entries to skip. @default 0 */
   readonly offset?: number | undefined;
+}
+
+/** Options of `listDeployments`. */
+export interface ListDeploymentsOptions extends ListBundlesOptions {
+  readonly targetSlug: string;
 }
 
 /** Options of `buildBundle`. */

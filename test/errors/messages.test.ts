@@ -9,6 +9,7 @@ import {packBundle} from '../../src/bundle/archive/pack.js';
 import {planBundle} from '../../src/bundle/plan.js';
 import {assertTrustedOrigin} from '../../src/cli/backends/connection.js';
 import {missingBuild, requireTogether} from '../../src/cli/command/requirements.js';
+import {unexpectedError} from '../../src/cli/errors/error-report.js';
 import {noSuchCommand} from '../../src/cli/errors/oclif-errors.js';
 import {findProgram} from '../../src/cli/process/find-program.js';
 import {endedEarly, ownSignals} from '../../src/cli/process/process-end.js';
@@ -182,6 +183,9 @@ const makers: Readonly<Record<ErrorCode, () => unknown>> = {
     host.emit('SIGINT', 'SIGINT');
     interruption.dispose();
     interruption.signal.throwIfAborted();
+  },
+  ERR_UNEXPECTED: () => {
+    throw unexpectedError(new TypeError('x is not a function'));
   },
   ERR_OUTCOME_UNKNOWN: async () => {
     const {origin} = await startServer((request) => {

@@ -1,7 +1,14 @@
 import * as v from 'valibot';
 import {createError, nearest, type RuntimeCliError} from '../../errors/index.js';
 import {characterCount, entryNameProblem} from '../files/entry-names.js';
-import {compressionLevelSchema, fieldProblems, matchModes, matchModeSchema, slugMessage} from '../option-schemas.js';
+import {
+  compressionLevelSchema,
+  fieldProblems,
+  matchModes,
+  matchModeSchema,
+  slugMessage,
+  v2Defaults,
+} from '../option-schemas.js';
 import type {BundleFormat, BundleV2MatchMode, BundleV2Metadata} from '../types.js';
 import {contentSchema} from './content-schema.js';
 import {asSentence} from '../../errors/sentence.js';
@@ -99,8 +106,8 @@ export function checkBundleOptions(options: BundlePlanOptions): readonly OptionP
     ...messageProblems(options.message),
     ...contentProblems(options),
     ...staticProblems(options),
-    ...entryPathProblems('rootDir', options.rootDir, 'bld'),
-    ...entryPathProblems('configPath', options.configPath, '.runtime/config.json'),
+    ...entryPathProblems('rootDir', options.rootDir, v2Defaults.rootDir),
+    ...entryPathProblems('configPath', options.configPath, v2Defaults.configPath),
     ...matchModeProblems(options.matchMode),
     ...ignoreProblems(options.ignore),
     ...levelProblems(options.compressionLevel),

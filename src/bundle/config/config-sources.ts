@@ -146,7 +146,7 @@ function showFile(path: string, cwd: string): string {
  * @param configPath v2 only: of the on-disk file, below the build directory. v1 has none.
  * @throws RuntimeCliError `ERR_CONFIG_INVALID` naming file and field.
  */
-export async function readSettingSources(
+export async function readConfigSources(
   options: BundlePlanOptions,
   directories: {readonly project: string; readonly build: string},
   configPath: string | undefined,

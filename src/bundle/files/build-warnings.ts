@@ -3,18 +3,11 @@ import * as v from 'valibot';
 import {createError, nearest} from '../../errors/index.js';
 import {parseJson} from '../../errors/json.js';
 import {readTextFile} from '../../files/read-file.js';
-import {defaultSource, defaultPatterns, type ResolvedSettings} from '../config/settings.js';
+import {defaultSource, defaultPatterns, type ResolvedConfig} from '../config/resolve-config.js';
 import type {BundleFile, BundleContent} from '../types.js';
 import {listPaths, showPath} from './entry-names.js';
-import {
-  compilePatterns,
-  unmatchedPatterns,
-  countMatches,
-  isExclusion,
-  inTurns,
-  type PatternLists,
-  type Turnwise,
-} from './patterns.js';
+import {inTurns, type Turnwise} from './in-turns.js';
+import {compilePatterns, unmatchedPatterns, countMatches, isExclusion, type PatternLists} from './patterns.js';
 import type {Scan} from './scan.js';
 
 /** Folders that frameworks and build tools keep their caches in, up to the cache. */
@@ -56,7 +49,7 @@ function describeSize(bytes: number): string {
  */
 export async function layoutWarnings(
   files: readonly BundleFile[],
-  {sources}: ResolvedSettings,
+  {sources}: ResolvedConfig,
   projectDirectory: string,
 ): Promise<readonly string[]> {
   const byDefault = patternSettings.filter((key) =>
@@ -112,7 +105,7 @@ async function readMobifySettings(projectDirectory: string): Promise<readonly st
  * count.
  * @throws RuntimeCliError `ERR_IGNORED_ENTRY`; `ERR_SSR_ENTRY_MISSING` when no default of ssrOnly matches.
  */
-export function verifyEntryPoints({config, sources}: ResolvedSettings, {files, ignored}: Scan): void {
+export function verifyEntryPoints({config, sources}: ResolvedConfig, {files, ignored}: Scan): void {
   const isDefault = sources.some(({setting, from}) => setting === 'ssrOnly' && from === defaultSource);
   const expected = isDefault ? defaultPatterns.ssrOnly : config.ssrOnly;
   const missing = unmatchedPatterns(

@@ -25,8 +25,18 @@ export function showPath(path: string): string {
 
 /** The first paths of a list, as they are printed, and how many more there are. */
 export function listPaths(paths: readonly string[], most = 10): string {
-  const shown = paths.slice(0, most).map(showPath).join(', ');
-  return paths.length > most ? `${shown} and ${String(paths.length - most)} more` : shown;
+  return listFirst(paths, ', ', showPath, most);
+}
+
+/** The first items of a list, and how many more there are: `a, b, and 3 more`. */
+export function listFirst<Item>(
+  items: readonly Item[],
+  separator: string,
+  show: (item: Item) => string,
+  most = 10,
+): string {
+  const more = items.length > most ? [`and ${items.length - most} more`] : [];
+  return [...items.slice(0, most).map(show), ...more].join(separator);
 }
 
 /** Orders paths by their characters, the same on every platform and in every locale. */

@@ -1,7 +1,7 @@
-import {setImmediate as nextTurn} from 'node:timers/promises';
 import {createError} from '../../errors/index.js';
 import type {BundleFile} from '../types.js';
 import {GlobAutomaton, type Spend} from './glob-automaton.js';
+import {inTurns, type Turnwise} from './in-turns.js';
 
 /** Patterns made ready for matching. */
 interface CompiledPatterns {
@@ -216,26 +216,4 @@ function nestingOf(pattern: string): number {
 /** How many `!` stand in front, as far as they do not begin an extglob. */
 function countMarks(pattern: string): number {
   return pattern.search(/!\(|[^!]|$/);
-}
-
-/** How long signals, timers and requests may have to wait for their turn, milliseconds. */
-const turnMilliseconds = 20;
-
-/** Work that can pause wherever it yields. */
-export type Turnwise<Result> = Generator<undefined, Result, undefined>;
-
-/**
- * Does long work over what somebody else wrote a little at a time: all else that waits for the one thread is served
- * between.
- * @throws `signal.reason` when aborted, and what the work throws.
- */
-export async function inTurns<Result>(work: Turnwise<Result>, signal?: AbortSignal): Promise<Result> {
-  for (;;) {
-    signal?.throwIfAborted();
-    const ends = performance.now() + turnMilliseconds;
-    let step = work.next();
-    while (step.done !== true && performance.now() < ends) step = work.next();
-    if (step.done === true) return step.value;
-    await nextTurn();
-  }
 }

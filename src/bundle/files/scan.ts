@@ -4,7 +4,7 @@ import type {Entry} from 'fast-glob';
 import {createError} from '../../errors/index.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import type {PlannedBundleFile} from '../types.js';
-import {comparePaths, entryNameProblem, showPath} from './entry-names.js';
+import {comparePaths, entryNameProblem, listFirst, showPath} from './entry-names.js';
 import type {IgnoreRules} from './ignore-rules.js';
 import type {MatchableFile} from './patterns.js';
 import {asSentence} from '../../errors/sentence.js';
@@ -28,9 +28,6 @@ interface Findings {
   /** Paths that no archive can hold, and why. */
   readonly unsupported: {path: string; reason: string}[];
 }
-
-/** How many paths a message lists. */
-const listed = 10;
 
 /**
  * Lists the build directory: dotfiles too, `.git` not, links as links. Directories without files are not part of a
@@ -163,16 +160,11 @@ function followLinks({files, directories, unsupported}: Findings): string[] {
 
 function rejectUnsupported(unsupported: Findings['unsupported']): void {
   if (unsupported.length === 0) return;
-  const reasons = unsupported.slice(0, listed).map(({path, reason}) => `${showPath(path)} ${reason}`);
-  const more = unsupported.length > listed ? `; and ${String(unsupported.length - listed)} more` : '';
-  throw createError(
-    'ERR_FILE_UNSUPPORTED',
-    `The build contains files that cannot be archived: ${reasons.join('; ')}${more}.`,
-    {
-      suggestions: ['Remove them from the build, or exclude them with --ignore PATTERN or in .bundleignore.'],
-      details: {files: unsupported},
-    },
-  );
+  const reasons = listFirst(unsupported, '; ', ({path, reason}) => `${showPath(path)} ${reason}`);
+  throw createError('ERR_FILE_UNSUPPORTED', `The build contains files that cannot be archived: ${reasons}.`, {
+    suggestions: ['Remove them from the build, or exclude them with --ignore PATTERN or in .bundleignore.'],
+    details: {files: unsupported},
+  });
 }
 
 function emptyError(directory: string, ignored: number): Error {

@@ -1,4 +1,4 @@
-import {inTurns, type Turnwise} from '../files/patterns.js';
+import {inTurns, type Turnwise} from '../files/in-turns.js';
 
 /** An entry of an archive, as far as it matters to the others. */
 export interface LayoutEntry {

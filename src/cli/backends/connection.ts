@@ -114,16 +114,26 @@ function apiAuth(
 }
 
 function checked(context: ConnectionContext, url: string, {source}: Setting<string>, credentialsGo: boolean): string {
-  if (!credentialsGo) return url;
-  assertTrustedOrigin(url, source.name, context.env);
-  if (isInsecureOrigin(url)) {
-    context.output.warn(`Credentials are sent unencrypted to ${new URL(url).origin}. Use https.`);
-  }
+  if (credentialsGo) checkCredentialsUrl(context, url, source.name);
   return url;
 }
 
 function checkedOrigin(context: ConnectionContext, setting: Setting<string>, credentialsGo: boolean): string {
   return checked(context, normalizeOrigin(setting.source.name, setting.value), setting, credentialsGo);
+}
+
+/**
+ * Checks a URL that credentials will be sent to. Warns of `http:`, unless it is loopback.
+ * @param name as for `assertTrustedOrigin`
+ * @throws RuntimeCliError as `assertTrustedOrigin`.
+ */
+export function checkCredentialsUrl(
+  {env, output}: {readonly env: Environment; readonly output: Pick<Output, 'warn'>},
+  url: string,
+  name: string,
+): void {
+  assertTrustedOrigin(url, name, env);
+  if (isInsecureOrigin(url)) output.warn(`Credentials are sent unencrypted to ${new URL(url).origin}. Use https.`);
 }
 
 const variable = 'MYCLI_TRUSTED_ORIGINS';

@@ -1,9 +1,9 @@
 import type {Interfaces} from '@oclif/core';
-import {isBuiltIn} from '../../backends/built-ins.js';
 import {notConfigured} from '../../backends/configuration.js';
 import type {Backend} from '../../backends/contract.js';
 import type {BackendPlugin} from '../../backends/plugins.js';
 import type {BackendRegistry} from '../../backends/registry.js';
+import {isBuiltIn} from '../../backends/select.js';
 import type {RuntimeCliError} from '../../errors/index.js';
 import type {Environment} from '../../http/types.js';
 import type {Host} from '../../operations/steps.js';

@@ -1,3 +1,4 @@
+import {defaultListLimit} from '../../operations/options.js';
 import {Flags} from '../process/oclif.js';
 import {
   definitions,
@@ -95,7 +96,12 @@ export const columnsFlag = {
 
 /** Which part of a list to show. */
 export const listFlags = {
-  limit: Flags.integer({helpGroup: 'LIST', helpValue: 'N', min: 1, summary: 'Maximum number to show; default 25.'}),
+  limit: Flags.integer({
+    helpGroup: 'LIST',
+    helpValue: 'N',
+    min: 1,
+    summary: `Maximum number to show; default ${defaultListLimit}.`,
+  }),
   offset: Flags.integer({
     helpGroup: 'LIST',
     helpValue: 'N',

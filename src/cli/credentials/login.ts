@@ -1,7 +1,6 @@
-import {isInsecureOrigin, normalizeOrigin, parseServiceUrl} from '../../http/origin.js';
-import {assertTrustedOrigin} from '../backends/connection.js';
+import {normalizeOrigin, parseServiceUrl} from '../../http/origin.js';
+import {checkCredentialsUrl} from '../backends/connection.js';
 import type {CommandContext} from '../command/command-context.js';
-import type {SettingKey} from '../settings/definitions.js';
 import {requireSetting, type Settings} from '../settings/settings.js';
 import type {OriginCredentials, StoredCredentials} from './credential-file.js';
 
@@ -12,6 +11,8 @@ export {shownAddress} from '../../http/origin.js';
 export const credentialKinds = ['api-key', 'client-secret', 'api-token'] as const;
 /** A kind of credential. */
 export type CredentialKind = (typeof credentialKinds)[number];
+
+type LoginContext = Pick<CommandContext, 'env' | 'output'>;
 
 /** What a login is for. */
 interface LoginTarget {
@@ -28,11 +29,7 @@ interface LoginTarget {
  * What a login is for, as flags, environment and configuration file say.
  * @throws RuntimeCliError `ERR_USAGE` when something is not known, `ERR_ORIGIN_INVALID`, `ERR_ORIGIN_UNTRUSTED`.
  */
-export function loginTarget(
-  context: Pick<CommandContext, 'env' | 'output'>,
-  settings: Settings,
-  kind: CredentialKind,
-): LoginTarget {
+export function loginTarget(context: LoginContext, settings: Settings, kind: CredentialKind): LoginTarget {
   if (kind === 'api-key') {
     const origin = checkedOrigin(context, settings, 'origin');
     const user = settings.apiUser?.value;
@@ -43,35 +40,26 @@ export function loginTarget(
     return {kind, origin, prompt: `Access token for ${origin}`, complete: (token) => ({api: {kind, token}})};
   }
   const clientId = requireSetting(settings, 'clientId');
-  const tokenUrl = checkedUrl(context, settings, 'tokenUrl');
+  const tokenUrl = checkedUrl(context, settings, 'tokenUrl', (name, value) => parseServiceUrl(name, value).href);
   const prompt = `Client secret of ${clientId} for ${origin}, to be sent to ${tokenUrl}`;
   return {kind, origin, prompt, complete: (clientSecret) => ({api: {kind, clientId, clientSecret, tokenUrl}})};
 }
 
-function checkedOrigin(
-  context: Pick<CommandContext, 'env' | 'output'>,
+function checkedOrigin(context: LoginContext, settings: Settings, key: 'origin' | 'apiOrigin'): string {
+  return new URL(checkedUrl(context, settings, key, normalizeOrigin)).origin;
+}
+
+function checkedUrl(
+  context: LoginContext,
   settings: Settings,
-  key: 'origin' | 'apiOrigin',
+  key: 'origin' | 'apiOrigin' | 'tokenUrl',
+  parse: (name: string, value: string) => string,
 ): string {
   const value = requireSetting(settings, key);
-  const name = sourceOf(settings, key);
-  return checkTrust(context, new URL(normalizeOrigin(name, value)), name).origin;
-}
-
-function checkedUrl(context: Pick<CommandContext, 'env' | 'output'>, settings: Settings, key: 'tokenUrl'): string {
-  const value = requireSetting(settings, key);
-  const name = sourceOf(settings, key);
-  return checkTrust(context, parseServiceUrl(name, value), name).href;
-}
-
-function checkTrust({env, output}: Pick<CommandContext, 'env' | 'output'>, url: URL, name: string): URL {
-  assertTrustedOrigin(url.href, name, env);
-  if (isInsecureOrigin(url.href)) output.warn(`Credentials will be sent unencrypted to ${url.origin}. Use https.`);
+  const name = settings[key]?.source.name ?? key;
+  const url = parse(name, value);
+  checkCredentialsUrl(context, url, name);
   return url;
-}
-
-function sourceOf(settings: Settings, key: SettingKey): string {
-  return settings[key]?.source.name ?? key;
 }
 
 /** Stored credentials, without their secret. */

@@ -1,6 +1,6 @@
 import {normalizeOrigin, parseServiceUrl} from '../../http/origin.js';
 import {Secret} from '../settings/secret.js';
-import type {Setting, SettingSource, Settings} from '../settings/settings.js';
+import type {Setting, ValueSource, Settings} from '../settings/settings.js';
 import {
   readCredentials,
   type CredentialFile,
@@ -77,7 +77,7 @@ function apiSettings(
 function contradiction(
   {clientId, tokenUrl}: Settings,
   stored: Extract<NonNullable<OriginCredentials['api']>, {kind: 'client-secret'}>,
-): SettingSource | undefined {
+): ValueSource | undefined {
   if (clientId !== undefined && clientId.value !== stored.clientId) return clientId.source;
   if (tokenUrl === undefined || serviceUrl(tokenUrl) === stored.tokenUrl) return undefined;
   return tokenUrl.source;
@@ -91,6 +91,6 @@ function serviceUrl({value, source}: Setting<string>): string | undefined {
   }
 }
 
-function storedSource(origin: string): SettingSource {
+function storedSource(origin: string): ValueSource {
   return {kind: 'stored', name: `credentials stored for ${origin}`};
 }

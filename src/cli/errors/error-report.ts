@@ -1,10 +1,7 @@
-import {isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
+import {createError, exitCodes, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {withoutPlugin} from '../process/process-end.js';
 import {isOclifError, isUsageError, usageError, type OclifError} from './oclif-errors.js';
 import {asSentence} from '../../errors/sentence.js';
-
-/** Code of a bug. It is not in the catalogue, whose errors a user can cause. */
-const unexpected = 'ERR_UNEXPECTED';
 
 /** An error report. */
 export interface ErrorReport {
@@ -32,27 +29,25 @@ export function reportError(error: unknown, plugin?: string): ErrorReport {
   // Our own commands do it themselves: this one comes from before any command, or from a command of a plugin.
   if (isUsageError(error)) return reportOwn(usageError(error));
   if (isOclifError(error)) return reportOclif(error);
-  return {
-    code: unexpected,
-    message: asSentence(`mycli failed unexpectedly: ${error instanceof Error ? error.message : String(error)}`),
-    exitCode: 1,
+  return reportOwn(unexpectedError(error));
+}
+
+/** The error for a bug of ours. */
+export function unexpectedError(error: unknown): RuntimeCliError {
+  return createError('ERR_UNEXPECTED', asSentence(`mycli failed unexpectedly: ${messageOf(error)}`), {
     suggestions: ['This is a bug. Please report it with the output of the same command with --debug.'],
-  };
+    cause: error,
+  });
 }
 
 function reportPlugin(error: unknown, plugin: string): ErrorReport {
-  const message = error instanceof Error ? error.message : String(error);
   const suggestions = [withoutPlugin(plugin)];
   if (isOclifError(error)) {
-    const report = reportOclif(error);
-    return {...report, message: asSentence(`Plugin ${plugin} ended the command: ${message}`), suggestions};
+    const message = asSentence(`Plugin ${plugin} ended the command: ${error.message}`);
+    return {...reportOclif(error), message, suggestions};
   }
-  return {
-    code: unexpected,
-    message: asSentence(`Plugin ${plugin} failed unexpectedly: ${message}`),
-    exitCode: 1,
-    suggestions,
-  };
+  const message = asSentence(`Plugin ${plugin} failed unexpectedly: ${messageOf(error)}`);
+  return reportOwn(createError('ERR_UNEXPECTED', message, {suggestions}));
 }
 
 function reportOwn(error: RuntimeCliError): ErrorReport {
@@ -70,6 +65,10 @@ function reportOwn(error: RuntimeCliError): ErrorReport {
 }
 
 function reportOclif(error: OclifError): ErrorReport {
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : unexpected;
-  return {code, message: error.message, exitCode: error.oclif.exit ?? 1, suggestions: []};
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : 'ERR_UNEXPECTED';
+  return {code, message: error.message, exitCode: error.oclif.exit ?? exitCodes.unexpected, suggestions: []};
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -1,4 +1,4 @@
-import {createError} from '../../errors/index.js';
+import {createError, signalExitCodes} from '../../errors/index.js';
 import {asSentence} from '../../errors/sentence.js';
 
 /**
@@ -89,7 +89,6 @@ export function ownExit(host: NodeJS.Process, onForeignExit: () => number | unde
   };
 }
 
-const exitCodes = {SIGHUP: 129, SIGINT: 130, SIGTERM: 143} as const;
 const signals = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
 
 /** How long a command may take to clean up after a signal, in milliseconds. */
@@ -125,10 +124,10 @@ export function ownSignals(host: SignalSource, endNow: (exitCode: number) => voi
   });
   const onSignal = (name: (typeof signals)[number]) => {
     if (controller.signal.aborted) {
-      endNow(exitCodes[name]);
+      endNow(signalExitCodes[name]);
       return;
     }
-    controller.abort(createError('ERR_INTERRUPTED', `Interrupted by ${name}.`, {exitCode: exitCodes[name]}));
+    controller.abort(createError('ERR_INTERRUPTED', `Interrupted by ${name}.`, {exitCode: signalExitCodes[name]}));
   };
   for (const name of signals) host.on(name, onSignal);
   return {

@@ -1,6 +1,5 @@
 import type {BundleId, DeploymentStatus} from '../../backends/contract.js';
-import {isBuiltIn} from '../../backends/built-ins.js';
-import type {RuntimeBackend} from '../../backends/select.js';
+import {isBuiltIn, type RuntimeBackend} from '../../backends/select.js';
 import {commandLine} from '../../errors/suggest.js';
 import type {RollbackBundleResult} from '../../operations/deploy/rollback-bundle.js';
 import type {DeployBundleResult} from '../../operations/options.js';

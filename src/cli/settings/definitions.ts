@@ -1,6 +1,7 @@
 import type {Interfaces} from '@oclif/core';
-import {compressionLevelSchema, matchModeSchema} from '../../bundle/option-schemas.js';
-import {longestTimeoutSeconds} from '../../operations/options.js';
+import {compressionLevelSchema, matchModeSchema, v2Defaults} from '../../bundle/option-schemas.js';
+import {defaultRateLimit} from '../../http/rate-limit/policy.js';
+import {defaultWait, longestTimeoutSeconds} from '../../operations/options.js';
 import type {Secret} from './secret.js';
 import * as kinds from './kinds.js';
 
@@ -188,14 +189,13 @@ const rows = {
     default: 300,
     summary: 'Maximum wait for a response after the request is sent; default {default}.',
   },
-  // The defaults are those of `RateLimitMiddlewareConfig`.
   maxRetries: {
     label: 'number of retries',
     set: 'rateLimit',
     flag: {name: 'max-retries', value: 'N'},
     config: 'rateLimit.maxRetries',
     kind: kinds.count,
-    default: 3,
+    default: defaultRateLimit.maxRetries,
     summary: 'Maximum number of retries; default {default}.',
   },
   baseDelayMs: {
@@ -204,7 +204,7 @@ const rows = {
     flag: {name: 'retry-base-delay', value: 'MS'},
     config: 'rateLimit.baseDelayMs',
     kind: kinds.count,
-    default: 1000,
+    default: defaultRateLimit.baseDelayMs,
     summary: 'First delay if the server names none, doubled on each retry; default {default}.',
   },
   maxDelayMs: {
@@ -213,7 +213,7 @@ const rows = {
     flag: {name: 'retry-max-delay', value: 'MS'},
     config: 'rateLimit.maxDelayMs',
     kind: kinds.count,
-    default: 30_000,
+    default: defaultRateLimit.maxDelayMs,
     summary: 'Maximum delay; default {default}.',
   },
   statusCodes: {
@@ -222,7 +222,7 @@ const rows = {
     flag: {name: 'retry-status', value: 'CODE'},
     config: 'rateLimit.statusCodes',
     kind: kinds.statuses,
-    default: [429],
+    default: defaultRateLimit.statusCodes,
     summary: 'HTTP status to treat as a rate limit; repeatable; default {default}.',
   },
   rateLimitPrefix: {
@@ -326,7 +326,7 @@ const rows = {
     config: 'rootDir',
     kind: kinds.text,
     v2Only: true,
-    summary: 'Root folder of the archive (v2); default bld.',
+    summary: `Root folder of the archive (v2); default ${v2Defaults.rootDir}.`,
   },
   configPath: {
     label: 'configuration path',
@@ -335,7 +335,7 @@ const rows = {
     config: 'configPath',
     kind: kinds.text,
     v2Only: true,
-    summary: 'Path of the configuration, relative to the root folder (v2); default .runtime/config.json.',
+    summary: `Path of the configuration, relative to the root folder (v2); default ${v2Defaults.configPath}.`,
   },
   matchMode: {
     label: 'match mode',
@@ -344,7 +344,7 @@ const rows = {
     config: 'matchMode',
     kind: kinds.oneOf(matchModeSchema),
     v2Only: true,
-    summary: 'Refuse (strict) or ignore patterns that match no file (v2); default strict.',
+    summary: `Refuse (strict) or ignore patterns that match no file (v2); default ${v2Defaults.matchMode}.`,
   },
   dependencies: {
     label: 'dependencies',
@@ -392,7 +392,7 @@ const rows = {
     kind: kinds.number(compressionLevelSchema),
     v2Only: true,
     building: true,
-    summary: 'gzip level, from 0 (none) to 9 (smallest archive) (v2); default 6.',
+    summary: `gzip level, from 0 (none) to 9 (smallest archive) (v2); default ${v2Defaults.compressionLevel}.`,
   },
   wait: {
     label: 'waiting',
@@ -418,7 +418,7 @@ const rows = {
     flag: {name: 'poll-interval', value: 'SECONDS'},
     config: 'pollInterval',
     kind: kinds.seconds(' above 0', (value) => value > 0),
-    default: 5,
+    default: defaultWait.pollInterval,
     summary: 'Time between status checks; default {default}.',
   },
   timeout: {
@@ -427,7 +427,7 @@ const rows = {
     flag: {name: 'timeout', value: 'SECONDS'},
     config: 'timeout',
     kind: kinds.seconds(', 0 or more', (value) => value >= 0),
-    default: 600,
+    default: defaultWait.timeout,
     summary: 'Maximum time to wait, 0 for no limit; default {default}.',
   },
 } as const satisfies Readonly<Record<string, SettingDefinition>>;

@@ -11,11 +11,11 @@ import {
   type ResolvedSource,
   type SettingsInput,
 } from './resolve-settings.js';
-import type {Settings, SettingSource, UnreadSettings} from './settings.js';
+import type {Settings, ValueSource, UnreadSettings} from './settings.js';
 
 /** A value overridden by a source with higher precedence. */
 export interface OverriddenValue {
-  readonly source: SettingSource;
+  readonly source: ValueSource;
   /** Secrets are masked. */
   readonly value?: unknown;
   /** Why the value is invalid. */
@@ -25,7 +25,7 @@ export interface OverriddenValue {
 /** A setting with its value, its source and the values it overrode. */
 export interface ExplainedSetting {
   readonly name: SettingKey;
-  readonly source: SettingSource;
+  readonly source: ValueSource;
   /** Secrets are masked. */
   readonly value: unknown;
   /** Highest precedence first, the default last. Does not include stored credentials. */

@@ -2,7 +2,7 @@ import {createError} from '../../errors/index.js';
 import type {Environment} from '../../http/types.js';
 import {definitions, settingKeys, variableOf, type SettingKey, type SettingValue} from './definitions.js';
 import {InvalidValue, judged} from './kinds.js';
-import type {ConfigSettings, Setting, SettingSource, UnreadSettings} from './settings.js';
+import type {ConfigSettings, Setting, ValueSource, UnreadSettings} from './settings.js';
 
 /** Flags as the command line gave them; nothing that the environment or a default filled in. */
 export type FlagValues = Readonly<Record<string, unknown>>;
@@ -92,7 +92,7 @@ function isBlank(text: string): boolean {
 
 function fromText<K extends SettingKey>(
   key: K,
-  source: SettingSource,
+  source: ValueSource,
   input: SettingsInput,
   convert: () => unknown,
 ): Setting<SettingValue<K>> {

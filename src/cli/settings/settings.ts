@@ -12,7 +12,7 @@ import {
 } from './definitions.js';
 
 /** Source of a value. */
-export interface SettingSource {
+export interface ValueSource {
   readonly kind: 'flag' | 'environment' | 'config' | 'stored' | 'default';
   /** `--target`, `MYCLI_TARGET`, the path of the configuration file, the origin of stored credentials, or `default`. */
   readonly name: string;
@@ -21,7 +21,7 @@ export interface SettingSource {
 /** A resolved setting. */
 export interface Setting<T> {
   readonly value: T;
-  readonly source: SettingSource;
+  readonly source: ValueSource;
 }
 
 /** A type for each setting: of those that have a default, and of those that may be unset. */

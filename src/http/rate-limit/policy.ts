@@ -54,6 +54,14 @@ export interface RateLimitPolicy {
   readonly statusCodes: readonly number[];
 }
 
+/** The policy of a configuration that says nothing. */
+export const defaultRateLimit: RateLimitPolicy = {
+  maxRetries: 3,
+  baseDelayMs: 1000,
+  maxDelayMs: 30_000,
+  statusCodes: [429],
+};
+
 const longestTimerMs = 2_147_483_647;
 
 /**
@@ -63,7 +71,14 @@ const longestTimerMs = 2_147_483_647;
 export function resolveRateLimitPolicy(config: RateLimitMiddlewareConfig = {}): RateLimitPolicy {
   // Callers without types may give null.
   if (!isObject(config)) throw new TypeError('rateLimit must be an object.');
-  const {maxRetries = 3, baseDelayMs = 1000, maxDelayMs = 30_000, statusCodes = [429], prefix, fetch} = config;
+  const {
+    maxRetries = defaultRateLimit.maxRetries,
+    baseDelayMs = defaultRateLimit.baseDelayMs,
+    maxDelayMs = defaultRateLimit.maxDelayMs,
+    statusCodes = defaultRateLimit.statusCodes,
+    prefix,
+    fetch,
+  } = config;
   check(Number.isInteger(maxRetries) && maxRetries >= 0, 'maxRetries', 'a non-negative integer', maxRetries);
   check(
     Number.isFinite(baseDelayMs) && baseDelayMs >= 0,

@@ -4,6 +4,7 @@ import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '
 import {commandLine} from '../../errors/suggest.js';
 import {invoke, openBackend, signalOf, type OpenBackend} from '../open-backend.js';
 import {
+  defaultWait,
   longestTimeoutSeconds,
   type OperationProgress,
   type WaitForDeploymentOptions,
@@ -145,7 +146,8 @@ interface PollTimes {
  * The times that the options of an operation ask for.
  * @throws RuntimeCliError `ERR_OPTION_INVALID` if pollInterval is not above 0, or timeout is negative.
  */
-export function pollTimes({pollInterval = 5, timeout = 600}: WaitOptions): PollTimes {
+export function pollTimes(options: WaitOptions): PollTimes {
+  const {pollInterval = defaultWait.pollInterval, timeout = defaultWait.timeout} = options;
   if (!(pollInterval > 0)) {
     throw createError('ERR_OPTION_INVALID', `pollInterval must be above 0, not ${String(pollInterval)}.`);
   }

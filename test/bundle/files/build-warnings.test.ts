@@ -51,7 +51,7 @@ test('scripts that end up neither server-only nor shared by the defaults are nam
     expect(warning).toMatch(/set ssrOnly or ssrShared \(--ssr-only GLOB or --ssr-shared GLOB\)\.$/);
   }
   const many = Object.fromEntries(Array.from({length: 9}, (_, number) => [`build/${String(number)}.js`, '']));
-  expect((await warningsOf({...smallBuild, ...many}))[0]).toContain('0.js, 1.js, 2.js, 3.js, 4.js and 4 more');
+  expect((await warningsOf({...smallBuild, ...many}))[0]).toContain('0.js, 1.js, 2.js, 3.js, 4.js, and 4 more');
 });
 
 test("scripts that given patterns leave out are nobody else's business", async () => {

@@ -381,7 +381,7 @@ describe('files that may hold secrets', () => {
   test('are named up to a number', async () => {
     const many = Array.from({length: 200}, (_, number) => `${String(number).padStart(3, '0')}.p12`);
     const error = await failure(await makeFolder(treeOf(many)));
-    expect(error.message).toMatch(/000\.p12, .*009\.p12 and 190 more\.$/);
+    expect(error.message).toMatch(/000\.p12, .*009\.p12, and 190 more\.$/);
     expect(error.details).toEqual({files: many.slice(0, 100), count: 200});
   });
 

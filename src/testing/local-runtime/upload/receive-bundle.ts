@@ -6,7 +6,7 @@ import type busboy from 'busboy';
 import * as v from 'valibot';
 import {maxMessage, maxPath} from '../../../bundle/config/check-options.js';
 import {characterCount} from '../../../bundle/files/entry-names.js';
-import {matchModeSchema} from '../../../bundle/option-schemas.js';
+import {matchModeSchema, v2Defaults} from '../../../bundle/option-schemas.js';
 import {objectOf, validate, HttpFailure} from '../answer.js';
 import {param, type AdmittedCall, type Call} from '../context.js';
 import {storeStream, type StoredFile} from '../store/data-folder.js';
@@ -37,9 +37,9 @@ const relativePath = v.pipe(
 
 const v2FieldsSchema = v.strictObject({
   message: v.optional(message, ''),
-  rootDir: v.optional(relativePath, 'bld'),
-  configPath: v.optional(relativePath, '.runtime/config.json'),
-  matchMode: v.optional(matchModeSchema, 'strict'),
+  rootDir: v.optional(relativePath, v2Defaults.rootDir),
+  configPath: v.optional(relativePath, v2Defaults.configPath),
+  matchMode: v.optional(matchModeSchema, v2Defaults.matchMode),
 });
 
 const v1BodySchema = v.object({

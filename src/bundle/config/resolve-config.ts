@@ -13,7 +13,7 @@ export interface SettingSource {
 }
 
 /** Settings that were resolved. */
-export interface ResolvedSettings {
+export interface ResolvedConfig {
   readonly config: BundleConfig;
   readonly sources: readonly SettingSource[];
 }
@@ -39,11 +39,11 @@ export const defaultSource = 'default';
  * @param paths The files of the build, for the defaults.
  * @param isStatic Shares every file, whatever the sources say.
  */
-export function resolveSettings(
+export function resolveConfig(
   sources: readonly ConfigSource[],
   paths: readonly string[],
   isStatic = false,
-): ResolvedSettings {
+): ResolvedConfig {
   const patternSources = isStatic
     ? {sources: [], patterns: staticPatterns, from: 'static'}
     : {sources, patterns: defaultPatterns, from: defaultSource};
