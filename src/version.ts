@@ -1,9 +1,17 @@
 import {createRequire} from 'node:module';
+import {dirname} from 'node:path';
+
+// By its name, which every file of the package can ask for, wherever the build has put it.
+const require = createRequire(import.meta.url);
+
+/** The folder of this package. */
+export function packageRoot(): string {
+  return dirname(require.resolve('mycli/package.json'));
+}
 
 /** The version of this package. */
 export function packageVersion(): string {
-  // By its name, which every file of the package can ask for, wherever the build has put it.
-  const manifest: unknown = createRequire(import.meta.url)('mycli/package.json');
+  const manifest: unknown = require('mycli/package.json');
   return typeof manifest === 'object' && manifest !== null && 'version' in manifest
     ? String(manifest.version)
     : '0.0.0';

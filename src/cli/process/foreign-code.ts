@@ -4,6 +4,8 @@ import {syncBuiltinESMExports} from 'node:module';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {isRecord} from '../../errors/json.js';
+import {asSentence} from '../../errors/sentence.js';
+import {packageRoot} from '../../version.js';
 
 /** The path or URL of a line of a stack, with or without the function's name before it. */
 const frame = /(?:\(|at (?:async )?)((?:file:\/\/|\/|[A-Za-z]:\\).+?):\d+(?::\d+)?\)?$/;
@@ -45,10 +47,10 @@ function pathOf(line: string): string | undefined {
 
 function pluginAround(start: string): string | undefined {
   for (let directory = start; ; directory = dirname(directory)) {
-    const {name, oclif} = packageIn(directory);
     // What lies in a plugin's own node_modules is the plugin's; ours is at the end of every stack.
-    if (isRecord(oclif) && typeof name === 'string') return name === 'mycli' ? undefined : name;
-    if (dirname(directory) === directory) return undefined;
+    if (directory === packageRoot() || dirname(directory) === directory) return undefined;
+    const {name, oclif} = packageIn(directory);
+    if (isRecord(oclif) && typeof name === 'string') return name;
   }
 }
 
@@ -59,6 +61,27 @@ function packageIn(directory: string): Readonly<Record<string, unknown>> {
   } catch {
     return {};
   }
+}
+
+/** What warnings are told to. */
+interface WarningOutput {
+  warn(message: string): void;
+  debug(line: string): void;
+}
+
+/**
+ * Tells warnings of Node, of oclif and of what plugins load like our own, in the document too. `--no-warnings` still
+ * leaves them out.
+ */
+export function adoptWarnings(host: NodeJS.Process, output: WarningOutput): void {
+  if (host.listenerCount('warning') === 0) return;
+  host.removeAllListeners('warning');
+  host.on('warning', (warning) => {
+    // oclif's advice, in lines of their own: DEBUG has no such effect here.
+    const lines = warning.message.split('\n').filter((line) => !line.includes('DEBUG=*'));
+    output.warn(asSentence(lines.join(', ')));
+    output.debug(warning.stack ?? warning.message);
+  });
 }
 
 const stdout = 1;

@@ -106,10 +106,12 @@ export function guardHooks(session: Session): void {
       return runHook.call(this, event, options, timeout, captureErrors) as Promise<Outcome<T>>;
     }
     const isOver = event === 'postrun' || event === 'finally';
-    const isForeign = [...this.plugins.values()].some(
+    const plugins = [...this.plugins.values()].filter(
       ({isRoot, hooks}) => !isRoot && hooks[String(event)] !== undefined,
     );
-    const outcome = isOver && isForeign ? await finish(run(this), event, session) : await run(this);
+    const names = plugins.map((plugin) => plugin.name).join(', ');
+    const within = isOver ? finish : nameWhenSlow;
+    const outcome = names === '' ? await run(this) : await within(run(this), {event: String(event), names, session});
     // Ours first: it knows what the user typed.
     const failures = [...outcome.failures].sort((a, b) => Number(b.plugin.isRoot) - Number(a.plugin.isRoot));
     for (const {error, plugin} of failures) {
@@ -121,11 +123,27 @@ export function guardHooks(session: Session): void {
   };
 }
 
+/** Hooks of plugins that run. */
+interface ForeignHooks {
+  readonly event: string;
+  /** Of the plugins that have one. */
+  readonly names: string;
+  readonly session: Session;
+}
+
+/** Runs what comes before a command. It may ask the user something, so it may take any time. */
+async function nameWhenSlow<Result>(work: Promise<Result>, {event, names, session}: ForeignHooks): Promise<Result> {
+  const {pluginTimeoutMs} = await import('../../backends/call.js');
+  const slow = setTimeout(() => {
+    session.output.warn(`Still waiting for the ${event} hook of ${names}. Press Ctrl-C to stop.`);
+  }, pluginTimeoutMs).unref();
+  return work.finally(() => clearTimeout(slow));
+}
+
 /** Runs what comes after a command: nothing there may keep it from ending. */
 async function finish<T extends keyof Hooks>(
   work: Promise<Outcome<T>>,
-  event: string,
-  session: Session,
+  {event, session}: ForeignHooks,
 ): Promise<Outcome<T>> {
   const {withTimeout, pluginTimeoutMs} = await import('../../backends/call.js');
   try {

@@ -1,6 +1,6 @@
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {endedEarly, ownExit, watchProcess, ownSignals} from './process-end.js';
-import {guardDescriptor, pluginOnStack, runningPlugin} from './foreign-code.js';
+import {adoptWarnings, guardDescriptor, pluginOnStack, runningPlugin} from './foreign-code.js';
 import {asSentence} from '../../errors/sentence.js';
 import type {Body, ErrorDocument} from '../output/documents.js';
 import {reportError} from '../errors/error-report.js';
@@ -36,9 +36,11 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
   };
   guardHooks(session);
   guardDescriptor(session.output);
+  adoptWarnings(host, session.output);
   // Hooks of plugins may print before it is known which command is run. What needs no command is not a document.
   if (session.output.json && !versionFlags.includes(host.argv[2] ?? '')) session.output.claimStdout();
   const running = sessions.run(session, async () => {
+    if (session.cwd === '') throw removedDirectory();
     await runCommand(host, root);
     printDocument(session);
     await session.output.flush();
@@ -53,6 +55,12 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
     if (!interruption.signal.aborted) await session.output.flush().catch(() => undefined);
     end(exitCode);
   }
+}
+
+function removedDirectory(): Error {
+  return createError('ERR_OPTION_INVALID', 'The working directory no longer exists.', {
+    suggestions: ['Change to a folder that exists.'],
+  });
 }
 
 async function runCommand({argv, env}: NodeJS.Process, root: string): Promise<unknown> {

@@ -11,7 +11,7 @@ import {runningPlugin} from './foreign-code.js';
 
 /** What the part that runs commands and the command share: made before a command exists, used after it has failed. */
 export interface Session {
-  /** Working directory of the process; absolute. */
+  /** Working directory of the process; absolute. Empty when it has been removed: no command runs then. */
   readonly cwd: string;
   readonly env: Environment;
   readonly stdin: NodeJS.ReadStream;
@@ -55,7 +55,7 @@ export function createSession(host: NodeJS.Process, signal: AbortSignal): Sessio
   output.addSecrets(secrets.flatMap((name) => env[name]?.trim() || []));
   const temporary = new TemporaryDirectories(tmpdir(), host.pid);
   return {
-    cwd: host.cwd(),
+    cwd: workingDirectory(host),
     env,
     // node makes the stream when it is asked for.
     get stdin() {
@@ -68,6 +68,14 @@ export function createSession(host: NodeJS.Process, signal: AbortSignal): Sessio
     uid: host.getuid?.(),
     foreign: false,
   };
+}
+
+function workingDirectory(host: NodeJS.Process): string {
+  try {
+    return host.cwd();
+  } catch {
+    return '';
+  }
 }
 
 // Before oclif parses: errors of parsing have to be JSON too.

@@ -1,4 +1,5 @@
-import {mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {spawnSync} from 'node:child_process';
+import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
@@ -11,6 +12,17 @@ beforeAll(async () => {
 afterAll(() => rm(cwd, {recursive: true}));
 
 describe('the binary', () => {
+  test.skipIf(process.platform === 'win32')('a working directory that is gone is one clear error', async () => {
+    await mkdir(join(cwd, 'gone'));
+    const command = ['rmdir "$PWD"; exec "$@"', 'sh', process.execPath, binary, 'bundle:build', '--json'];
+    const ended = spawnSync('sh', ['-c', ...command], {cwd: join(cwd, 'gone'), encoding: 'utf8'});
+    expect([ended.status, ended.stderr]).toEqual([
+      3,
+      expect.stringContaining('The working directory no longer exists.'),
+    ]);
+    expect(JSON.parse(ended.stdout)).toMatchObject({error: {code: 'ERR_OPTION_INVALID'}});
+  });
+
   test('answers an unknown command by itself, with the nearest one, as text and as JSON', async () => {
     const json = await runCli(binary, ['bundel:push', '--json'], {cwd});
     expect(json.code).toBe(2);

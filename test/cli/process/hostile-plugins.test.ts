@@ -221,11 +221,32 @@ describe('what nobody catches', () => {
     });
   });
 
+  test.each(['init', 'prerun'])('a hook that waits for ever before the command, %s, is named', async (hook) => {
+    const code = `await new Promise((resolve) => {
+      const alive = setInterval(() => undefined, 1000);
+      const {write} = process.stderr;
+      process.stderr.write = (text, ...rest) => {
+        if (String(text).includes('Still waiting')) resolve(clearInterval(alive));
+        return write.call(process.stderr, text, ...rest);
+      };
+    });`;
+    const ended = await withPlugin({hooks: {[hook]: code}}, build);
+    expect(documentOf(ended)).toMatchObject({
+      warnings: [`Still waiting for the ${hook} hook of ${name}. Press Ctrl-C to stop.`],
+    });
+  });
+
   test('a hook that waits for nothing after the command does not keep it', async () => {
     const ended = await withPlugin({hooks: {finally: 'await new Promise(() => undefined);'}}, build);
     expect(ended.code).toBe(0);
     expect(documentOf(ended)).toMatchObject({archive: {files: 1}});
   });
+});
+
+test('what a plugin lets Node warn of is a warning in the document', async () => {
+  const ended = await withPlugin({hooks: {init: 'process.emitWarning("careful\\nnow");'}}, build);
+  expect(documentOf(ended)).toMatchObject({warnings: ['careful, now.']});
+  expect(ended.stderr).toContain('Warning: careful, now.');
 });
 
 describe('what a plugin writes to descriptor 1', () => {
