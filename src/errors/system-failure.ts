@@ -1,5 +1,5 @@
 import {createError, type RuntimeCliError} from './runtime-cli-error.js';
-import {asSentence} from './sentence.js';
+import {asClause, asSentence} from './sentence.js';
 
 /** The code of a failed system call, such as `ENOENT`; nothing for any other failure. */
 export function systemCode(error: unknown): string | undefined {
@@ -7,11 +7,11 @@ export function systemCode(error: unknown): string | undefined {
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** What went wrong, for a sentence that names the file already: `no such file or directory`. */
+/** What went wrong, to end a sentence that names the file already, without a full stop: `no such file or directory`. */
 export function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
+  if (!(error instanceof Error)) return asClause(String(error));
   const system = systemCode(error) === undefined ? undefined : /^[A-Z0-9]+: ([^,]+)/.exec(error.message);
-  return system?.[1] ?? error.message;
+  return system?.[1] ?? asClause(error.message);
 }
 
 /** The error of a file or folder that cannot be written. */

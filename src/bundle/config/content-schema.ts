@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import {isExclusion, patternListProblem, patternProblem} from '../files/patterns.js';
+import {isExclusion, patternListProblem, patternProblem, showPattern} from '../files/patterns.js';
 import {dependenciesSchema, jsonObjectSchema, objectSchema} from '../option-schemas.js';
 import type {BundleConfig} from '../types.js';
 
@@ -17,7 +17,7 @@ const usablePattern = v.pipe(
   v.string(),
   v.check(
     (pattern) => patternProblem(pattern) === undefined,
-    ({input}) => patternProblem(input) ?? 'is not a glob pattern',
+    ({input}) => `${patternProblem(input) ?? 'is not a glob pattern'}: ${showPattern(input)}`,
   ),
 );
 

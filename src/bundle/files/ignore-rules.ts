@@ -4,6 +4,7 @@ import {createError} from '../../errors/index.js';
 import {asSentence} from '../../errors/sentence.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {readTextFile} from '../../files/read-file.js';
+import {showPattern} from './patterns.js';
 
 /** Decides what is left out of a bundle. */
 export interface IgnoreRules {
@@ -61,8 +62,7 @@ function verifyRule(rule: string, from: string): void {
       ? `has more than ${most.characters} characters`
       : globstars > most.globstars && `has more than ${most.globstars} times **`;
   if (problem === false) return;
-  const shown = JSON.stringify(rule.length > 100 ? `${rule.slice(0, 100)}...` : rule);
-  throw createError('ERR_PATTERN_INVALID', `The ignore rule ${shown} of ${from} ${problem}.`, {
+  throw createError('ERR_PATTERN_INVALID', `The ignore rule ${showPattern(rule)} of ${from} ${problem}.`, {
     suggestions: ['Use a simpler rule, such as server/**.'],
   });
 }

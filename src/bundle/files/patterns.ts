@@ -142,6 +142,11 @@ export function patternProblem(pattern: string): string | undefined {
   return typeof matches === 'string' ? matches : undefined;
 }
 
+/** A pattern as messages show it: quoted, and cut if it is long. */
+export function showPattern(pattern: string): string {
+  return JSON.stringify(pattern.length > 100 ? `${pattern.slice(0, 100)}...` : pattern);
+}
+
 /** Why a list of patterns cannot be used, whatever each of them is. */
 export function patternListProblem(patterns: readonly string[]): string | undefined {
   if (patterns.length > maxList.patterns) return `must have at most ${maxList.patterns} patterns`;
@@ -162,8 +167,7 @@ function matchers(patterns: readonly string[], budget: Budget): readonly ((path:
   return patterns.map((pattern) => {
     const matches = matcher(pattern, budget);
     if (typeof matches !== 'string') return matches;
-    const shown = JSON.stringify(pattern.length > 100 ? `${pattern.slice(0, 100)}...` : pattern);
-    throw createError('ERR_PATTERN_INVALID', `The pattern ${shown} ${matches}.`);
+    throw createError('ERR_PATTERN_INVALID', `The pattern ${showPattern(pattern)} ${matches}.`);
   });
 }
 

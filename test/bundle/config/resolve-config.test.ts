@@ -266,7 +266,7 @@ describe('a configuration that cannot be used is an error that names file and fi
     ['a text for patterns', '{"ssrOnly": "ssr.js"}', 'ssrOnly must be an array of glob patterns'],
     ['an empty ssrOnly', '{"ssrOnly": []}', 'ssrOnly must have at least one pattern'],
     ['a number in a list', '{"ssrShared": ["a", 1]}', 'ssrShared.1 must be a string'],
-    ['an empty pattern', '{"ssrShared": [""]}', 'ssrShared.0 is not a glob pattern'],
+    ['an empty pattern', '{"ssrShared": [""]}', 'ssrShared.0 is not a glob pattern: "".'],
     ['null for patterns', '{"ssrOnly": null}', 'ssrOnly must be'],
     ['parameters that are a list', '{"ssrParameters": []}', 'ssrParameters must be an object'],
     [

@@ -199,8 +199,7 @@ async function matchFiles(
     });
     return {ssrOnly: matched('ssrOnly'), ssrShared: matched('ssrShared')};
   } catch (error) {
-    if (isRuntimeCliError(error) && error.code === 'ERR_PATTERN_INVALID')
-      throw new HttpFailure(422, `${error.message}.`);
+    if (isRuntimeCliError(error) && error.code === 'ERR_PATTERN_INVALID') throw new HttpFailure(422, error.message);
     throw error;
   }
 }
