@@ -78,7 +78,9 @@ export async function createHttpClient(options: HttpClientOptions): Promise<Got>
   });
 }
 
-/** The rules for retries, told to the client's own logger, with secrets masked, and `onRetry`, unless they name others. */
+/**
+ * The rules for retries, told to the client's own logger, with secrets masked, and `onRetry`, unless they name others.
+ */
 export function rateLimitRules({
   rateLimit,
   onRetry,

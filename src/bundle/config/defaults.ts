@@ -70,7 +70,8 @@ async function git(
   // Windows writes some of the names with small letters.
   const needed = Object.fromEntries(Object.entries(env).filter(([name]) => gitVariables.has(name.toUpperCase())));
   try {
-    // `-C`, not `cwd`: Windows would look for a git.exe there. A look changes nothing and starts no file system monitor.
+    // `-C`, not `cwd`: Windows would look for a git.exe there. A look changes nothing and starts no file system
+    // monitor.
     const fixed = ['-C', directory, '--no-optional-locks', '-c', 'core.fsmonitor=false'];
     const {stdout} = await promisify(execFile)('git', [...fixed, ...args], {env: needed, timeout: gitTimeoutMs});
     return stdout.trim() || undefined;

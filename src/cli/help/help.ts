@@ -30,7 +30,9 @@ class QuickCommandHelp extends CommandHelp {
   }
 }
 
-/** The help of a command on one screen: its own flags and those with a letter, two examples, and where there is more. */
+/**
+ * The help of a command on one screen: its own flags and those with a letter, two examples, and where there is more.
+ */
 class ShortCommandHelp extends QuickCommandHelp {
   override generate(): string {
     const {args, flags, examples, aliases, id} = this.command;

@@ -102,7 +102,9 @@ export function flagAndVariable(key: SettingKey): string {
   return flag === undefined ? label : `--${flag.name} (${String(variableOf(key))})`;
 }
 
-/** An error about options of the library, with what set them in place of their names: `--project`, not `projectSlug`. */
+/**
+ * An error about options of the library, with what set them in place of their names: `--project`, not `projectSlug`.
+ */
 export function namedBySource(error: unknown, settings: Settings): unknown {
   const problems = isRuntimeCliError(error) ? error.details?.['problems'] : undefined;
   if (!isRuntimeCliError(error) || !Array.isArray(problems)) return error;

@@ -15,8 +15,8 @@ export class ApiKeyStrategy implements AuthStrategy {
 
   /**
    * @param credentials - `user`: when given, the key is sent as the password of this user.
-   * @throws RuntimeCliError `ERR_OPTION_INVALID` when no header can carry them: the key is empty or has other characters than
-   * printable ASCII (with a user: is empty), the user holds a colon or a control character.
+   * @throws RuntimeCliError `ERR_OPTION_INVALID` when no header can carry them: the key is empty or has other
+   * characters than printable ASCII (with a user: is empty), the user holds a colon or a control character.
    */
   constructor(credentials: {readonly apiKey: string; readonly user?: string | undefined}) {
     const {apiKey, user} = credentials;
@@ -126,8 +126,8 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
   #pending: PendingToken | undefined;
 
   /**
-   * @throws RuntimeCliError `ERR_ORIGIN_INVALID` for a wrong `tokenUrl`; `ERR_OPTION_INVALID` when the client ID holds a
-   * colon or a control character, or the client secret is empty.
+   * @throws RuntimeCliError `ERR_ORIGIN_INVALID` for a wrong `tokenUrl`; `ERR_OPTION_INVALID` when the client ID holds
+   * a colon or a control character, or the client secret is empty.
    */
   constructor(options: OAuthClientCredentialsOptions) {
     const {tokenUrl, clientId, clientSecret, scopes = [], onToken = () => undefined, now = Date.now} = options;
