@@ -1,7 +1,7 @@
 import {createRequire} from 'node:module';
 import {dirname} from 'node:path';
 
-// By its name, which every file of the package can ask for, wherever the build has put it.
+// By name, which works from any file of the package, wherever the build puts it.
 const require = createRequire(import.meta.url);
 
 /** The folder of this package. */

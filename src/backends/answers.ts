@@ -9,15 +9,15 @@ export type Answer = Readonly<Record<string, unknown>>;
 
 type Response = Parameters<typeof readJson>[0];
 
-/** An answer, and the same as it came, for `raw`. */
+/** A parsed answer, plus the unmodified original for `raw`. */
 interface ReadAnswer {
   readonly answer: Answer;
   readonly raw: unknown;
 }
 
 /**
- * Reads the object that a server answers.
- * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when it answers something else.
+ * Reads a JSON object from a response.
+ * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when the body is anything else.
  */
 export function readAnswer(response: Response): ReadAnswer {
   const raw = readJson(response);
@@ -26,10 +26,10 @@ export function readAnswer(response: Response): ReadAnswer {
 }
 
 /**
- * Reads the answer to a request that changes something. It may be empty where the status says all there is to say; what
+ * Reads the answer to a request that changes something. An empty body is fine when the status says it all. A body that
  * looks like an error is not an acceptance.
- * @param known members of the right answer
- * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when it is another document.
+ * @param known members of a valid answer
+ * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when it is some other document.
  */
 export function readAcceptance(response: Response, known: readonly string[]): ReadAnswer {
   const {statusCode, body} = response;
@@ -45,9 +45,9 @@ export function readAcceptance(response: Response, known: readonly string[]): Re
 
 /**
  * Reads one page of a list.
- * @param names the members that hold the rows and how many there are in all
- * @param toItem makes the item of a row; nothing when the row lacks what every row has
- * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when it is not a list: it never counts as an empty one.
+ * @param names the members that hold the rows and their total
+ * @param toItem converts a row; undefined when the row lacks a required member
+ * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when it is not a list; it is never treated as an empty one.
  */
 export function readPage<Item>(
   response: Response,
@@ -67,7 +67,7 @@ export function readPage<Item>(
 }
 
 /**
- * Reads the answer to a request that changed something, or may have: an error about it says how to look.
+ * Reads the answer to a request that may have changed something. Errors suggest how to check.
  * @param look the command that shows whether it did
  */
 export function readWritten<Result>(look: readonly string[], read: () => Result): Result {
@@ -81,40 +81,40 @@ export function readWritten<Result>(look: readonly string[], read: () => Result)
   }
 }
 
-/** `value` as an object; an empty one when it is something else. */
+/** `value` if it is an object, else an empty one. */
 export function asRecord(value: unknown): Answer {
   return isRecord(value) ? value : {};
 }
 
-/** `value` when it is a string. */
+/** `value` if it is a string. */
 export function asText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** `value` when it is a number. */
+/** `value` if it is a number. */
 export function asNumber(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined;
 }
 
-/** Warnings of a server, one string each. */
+/** A server's warnings, as strings. */
 export function asWarnings(value: unknown): readonly string[] {
   return asTexts(value) ?? [];
 }
 
-/** Texts of a server; anything else as its JSON. */
+/** A server's strings; anything else is shown as JSON. */
 export function asTexts(value: unknown): readonly string[] | undefined {
   if (!Array.isArray(value)) return undefined;
   return value.map((item) => (typeof item === 'string' ? item : JSON.stringify(item)));
 }
 
-/** What a server says its patterns matched, `{}` when it says nothing. */
+/** The pattern matches that a server reports, or `{}`. */
 export function asMatches(value: unknown): BundleMatches {
   return asRecord(value);
 }
 
 /**
- * The id of an uploaded bundle; the built-in backends' are numbers.
- * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when the answer holds none.
+ * The ID of an uploaded bundle. Built-in backends use numbers.
+ * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when the answer has none.
  */
 export function bundleIdOf(value: unknown, backend: string): number {
   const id = numericId(value);
@@ -125,7 +125,7 @@ export function bundleIdOf(value: unknown, backend: string): number {
 }
 
 /**
- * A bundle id as the caller gave it, for a request to a built-in backend.
+ * Converts a caller's bundle ID for a request to a built-in backend.
  * @throws RuntimeCliError `ERR_OPTION_INVALID` when it is not a number.
  */
 export function requestedBundleId(value: BundleId, backend: string): number {
@@ -140,13 +140,13 @@ export function requestedBundleId(value: BundleId, backend: string): number {
   );
 }
 
-/** `value` when it is the id of a bundle of a built-in backend. */
+/** `value` if it is a bundle ID of a built-in backend. */
 export function numericId(value: unknown): number | undefined {
   const id = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
   return typeof id === 'number' && Number.isSafeInteger(id) && id >= 0 ? id : undefined;
 }
 
-/** The multipart body of a v2 upload: the same parts for both built-in backends. */
+/** The multipart body of a v2 upload, the same for both built-in backends. */
 export function multipartBody(bundle: Bundle, {bodies}: Pick<BackendContext, 'bodies'>): BodyOptions {
   const {message, rootDir, configPath, matchMode} = bundle;
   return bodies.multipart({

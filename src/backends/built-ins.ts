@@ -7,19 +7,20 @@ import {legacyBackend} from './legacy/backend.js';
 import {legacyOrigin} from './legacy/connection.js';
 import type {BuiltInName} from './select.js';
 
-/** How the backends are reached. */
+/** How to reach the backends. */
 export interface BackendSettings {
   /** Connection to the Api backend. When absent, `auto` uses legacy and `api` throws. */
   readonly apiConnection?: ApiRuntimeConnection | undefined;
-  /** What is missing for an `apiConnection`, for messages. */
+  /** What an `apiConnection` still needs, for messages. */
   readonly apiMissing?: readonly string[] | undefined;
   /**
-   * Nothing at all is set for an `apiConnection`, for messages. @default whether there is neither it nor `apiMissing`
+   * Whether nothing at all is set for an `apiConnection`, for messages. @default true if neither it nor `apiMissing` is
+   * given
    */
   readonly apiUnset?: boolean | undefined;
   /** API-key authentication. Needed only when the legacy backend actually runs. */
   readonly legacyAuth?: AuthStrategy | undefined;
-  /** What is missing for the legacy backend, for messages. */
+  /** What the legacy backend still needs, for messages. */
   readonly legacyMissing?: readonly string[] | undefined;
   /** Address of the legacy backend. @default the environment variable `MYCLI_RUNTIME_ORIGIN` */
   readonly origin?: string | undefined;
@@ -27,7 +28,7 @@ export interface BackendSettings {
   readonly backendOptions?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Where a backend keeps the bundles of a project, as far as settings tell. Plain JSON without secrets. */
+/** Where a backend keeps a project's bundles, as far as the settings show. Plain JSON without secrets. */
 export interface BackendLocation {
   /** Name of the backend. */
   readonly backend: string;
@@ -35,16 +36,16 @@ export interface BackendLocation {
   readonly origin?: string | undefined;
   /** Api only. */
   readonly organizationId?: string | undefined;
-  /** Digest of the options of a plugin's backend, without those that it declares to be secrets. */
+  /** Digest of the options of a plugin's backend, except declared secrets. */
   readonly optionsSha256?: string | undefined;
 }
 
 /**
- * A backend of this package: written as a plugin would write it, except that the host's own settings are its options.
+ * A backend of this package. It is written like a plugin's, except that its options come from the host's own settings.
  */
 export interface BuiltIn {
   readonly backend: Backend;
-  /** Its options, as the settings give them. */
+  /** Its options, taken from the settings. */
   options(settings: BackendSettings): unknown;
   /**
    * Where it keeps bundles.
@@ -96,7 +97,7 @@ function legacySuggestion(hasOrigin: boolean, hasKey: boolean): string {
   return 'Run mycli auth:login --origin URL, or set MYCLI_RUNTIME_ORIGIN and MYCLI_API_KEY.';
 }
 
-/** By name, in the order in which they are listed. */
+/** By name, in the order they are listed. */
 export const builtIns: ReadonlyMap<string, BuiltIn> = new Map(
   Object.entries({api, legacy} satisfies Record<BuiltInName, BuiltIn>),
 );

@@ -6,7 +6,7 @@ import {asSentence} from '../errors/sentence.js';
 interface CallKind {
   /** The activity, for messages. */
   readonly doing: string;
-  /** Promised by a backend that has the member. */
+  /** The capability that the member implements. */
   readonly capability?: BackendCapability;
 }
 
@@ -22,12 +22,12 @@ export const backendCalls = {
   deleteBundle: {doing: 'deleting the bundle', capability: 'delete'},
 } as const satisfies Partial<Record<keyof Backend, CallKind>>;
 
-/** A member that a backend has if it has the capability. */
+/** A member that a backend only has with the capability. */
 export type OptionalCall = Exclude<keyof typeof backendCalls, 'check' | 'upload'>;
 
 /**
- * Calls a backend and turns whatever it throws into an error of the catalogue that names it: its own errors pass, the
- * plain shape of `backendError` becomes one, an abort rejects with `signal.reason`.
+ * Calls a backend and turns whatever it throws into a catalogue error that names it. Catalogue errors pass through,
+ * plain `backendError` objects are converted, and an abort rejects with `signal.reason`.
  * @param doing as in `backendCalls`
  */
 export async function callBackend<Result>(
@@ -72,13 +72,13 @@ function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(catalogue, code);
 }
 
-/** How long a plugin may take for what needs no network, milliseconds. */
+/** Timeout for plugin calls that need no network, in milliseconds. */
 export const pluginTimeoutMs = 10_000;
 
 /**
- * The result of `work` when it comes in time. The timer keeps the process alive: one that only waits for a promise that
- * nothing will settle ends silently. A synchronous endless loop cannot be stopped.
- * @throws Error when it does not; `signal.reason` when aborted.
+ * Resolves with `work`, unless it takes too long. The timer keeps the process alive, which would otherwise exit
+ * silently if nothing else could settle the promise. A synchronous endless loop cannot be stopped.
+ * @throws Error on timeout; `signal.reason` when aborted.
  */
 export async function withTimeout<Result>(
   work: Promise<Result>,

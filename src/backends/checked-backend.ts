@@ -7,8 +7,9 @@ import {BACKEND_API_VERSION, type Backend} from './contract.js';
 import {asSentence} from '../errors/sentence.js';
 
 /**
- * The backend of a plugin, with its answers checked: what does not have the shape of the contract is an error that
- * names backend and plugin, not a failure somewhere in the host. What it says of itself is copied: it cannot change.
+ * Wraps a plugin's backend and checks its answers. One that violates the contract becomes an error that names the
+ * backend and the plugin, instead of a failure somewhere in the host. Its metadata is copied, so it cannot change
+ * later.
  */
 export function checkedBackend(backend: Backend, plugin: string): Backend {
   const {uploadStream, deploy, getDeployment, listBundles, listDeployments, download, deleteBundle} = backend;
@@ -52,7 +53,7 @@ export function checkedBackend(backend: Backend, plugin: string): Backend {
   };
 }
 
-/** The schema of a plugin, which may throw where it should tell of issues. */
+/** A plugin's schema. It may throw where it should report issues. */
 function checkedOptions(backend: Backend): Backend['options'] {
   const standard = backend.options?.['~standard'];
   if (!standard) return undefined;
@@ -61,7 +62,7 @@ function checkedOptions(backend: Backend): Backend['options'] {
   return {'~standard': {version: 1, vendor: standard.vendor, validate}};
 }
 
-/** Calls what has no network to wait for: it is not aborted, but must not keep the command waiting either. */
+/** Calls something that needs no network. It is never aborted, but must not keep the command waiting either. */
 function withoutNetwork<Result>(backend: Backend, doing: string, call: () => Promise<Result>): Promise<Result> {
   const {signal} = new AbortController();
   return callBackend(backend, doing, signal, () => withTimeout(call(), pluginTimeoutMs, signal));
@@ -98,7 +99,7 @@ export function checkBackendShape(
     const problem = problemOf(value);
     return problem === undefined ? {ok: true, backend: value as unknown as Backend} : {ok: false, problem};
   } catch (error) {
-    // A getter or a proxy of the plugin's own.
+    // A getter or proxy of the plugin threw.
     return {ok: false, problem: `a backend cannot be read: ${reasonOf(error)}`};
   }
 }
@@ -141,7 +142,7 @@ function problemOf(value: Readonly<Record<string, unknown>>): string | undefined
   return missing === undefined ? undefined : `backend "${name}" has no function ${missing}`;
 }
 
-/** The schemas of some libraries are functions. */
+/** Some libraries' schemas are functions. */
 function isStandardSchema(value: unknown): boolean {
   if (!isRecord(value) && typeof value !== 'function') return false;
   const standard: unknown = Reflect.get(value, '~standard');
@@ -155,7 +156,7 @@ function isListOf<Item>(
   return Array.isArray(value) && value.every((item) => is(item));
 }
 
-// What a backend answers, as far as the host relies on it. Members that the contract does not know are left alone.
+// What the host relies on in a backend's answers. Other members are left alone.
 
 const bundleId = v.union(
   [v.pipe(v.string(), v.nonEmpty()), v.pipe(v.number(), v.finite())],
@@ -173,7 +174,7 @@ function listOf<Item extends v.GenericSchema>(item: Item) {
   return v.looseObject({items: v.array(item), total: v.optional(v.number()), raw});
 }
 
-/** The answers of the members of a backend that answer something. */
+/** Schemas for the members that return something. */
 const answerSchemas = {
   check: v.union(
     [
@@ -214,7 +215,7 @@ const answerSchemas = {
   ),
 } as const;
 
-/** What is printed with `--json` must not fail when everything else has succeeded. */
+/** Printing with `--json` must not fail after everything else has succeeded. */
 function isJson(value: unknown): boolean {
   try {
     JSON.stringify(value);

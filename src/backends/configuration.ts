@@ -6,7 +6,7 @@ import {builtIns, type BackendLocation, type BackendSettings, type NotConfigured
 import type {Backend} from './contract.js';
 import {asSentence} from '../errors/sentence.js';
 
-/** What a backend may look at to tell whether it is configured. */
+/** What a backend can check its configuration against. */
 export interface BackendSurroundings {
   readonly env: Environment;
   readonly logger: Logger;
@@ -15,8 +15,8 @@ export interface BackendSurroundings {
 }
 
 /**
- * What a backend needs and does not have; nothing when it is configured.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` when its options are wrong.
+ * What a backend still needs; empty when it is configured.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` when its options are invalid.
  */
 export async function missingConfiguration(
   backend: Backend,
@@ -29,8 +29,8 @@ export async function missingConfiguration(
 }
 
 /**
- * The options of a backend, validated by its schema. The built-in ones are made of the settings themselves.
- * @throws RuntimeCliError `ERR_OPTION_INVALID`, naming each wrong option.
+ * The options of a backend, validated by its schema. Built-in backends take theirs from the settings.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID`, naming each invalid option.
  */
 export async function optionsOf(backend: Backend, settings: BackendSettings): Promise<unknown> {
   const builtIn = builtIns.get(backend.name);
@@ -39,7 +39,7 @@ export async function optionsOf(backend: Backend, settings: BackendSettings): Pr
   if (!backend.options) return given;
   const result = await backend.options['~standard'].validate(given);
   if (!result.issues) return result.value;
-  // Validators like to quote what they were given.
+  // Validators tend to quote their input.
   const redact = createRedactor(secretOptions(backend, settings));
   const problems = result.issues.map(({message, path}) => {
     const keys = (path ?? []).map((part) => String(typeof part === 'object' ? part.key : part));
@@ -74,7 +74,7 @@ function optionsSuggestion(backend: string): string {
   return `Pass --backend-option key=value, or set "backends.${backend}" in the configuration file.`;
 }
 
-/** The values of the options that a backend declares to be secrets, as they may turn up in a text. */
+/** The values of a backend's secret options, in every form in which they could appear in text. */
 export function secretOptions(
   {secrets = []}: Pick<Backend, 'secrets'>,
   {backendOptions = {}}: Pick<BackendSettings, 'backendOptions'>,
@@ -82,7 +82,7 @@ export function secretOptions(
   return secrets.flatMap((name) => textsOf(backendOptions[name]));
 }
 
-/** Every text in a value: secrets may be parsed as numbers, or come in lists and objects. */
+/** Every string in a value. Secrets may have been parsed as numbers, or be nested in arrays and objects. */
 function textsOf(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value, value.trim()];
   if (typeof value === 'number') return [String(value)];
@@ -90,7 +90,7 @@ function textsOf(value: unknown): readonly string[] {
 }
 
 /**
- * Tells where a backend keeps bundles.
+ * Where a backend keeps bundles.
  * @throws RuntimeCliError `ERR_ORIGIN_INVALID`.
  */
 export function backendLocation(

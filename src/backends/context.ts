@@ -3,7 +3,7 @@ import type {RateLimitMiddlewareConfig} from '../http/rate-limit/index.js';
 import type {Environment, Logger, RetryEvent} from '../http/types.js';
 import type {BackendContext} from './contract.js';
 
-/** What the context of a backend is made of. */
+/** What a backend's context is created from. */
 export interface BackendContextOptions {
   readonly projectSlug: string;
   readonly targetSlug?: string | undefined;
@@ -15,17 +15,17 @@ export interface BackendContextOptions {
   readonly signal: AbortSignal;
   readonly userAgent: string;
   readonly rateLimit?: RateLimitMiddlewareConfig | undefined;
-  /** Time-outs of the client, with its defaults. */
+  /** Timeouts of the client. @default the client's own */
   readonly timeouts?: Pick<HttpClientOptions, 'connectTimeoutMs' | 'idleTimeoutMs' | 'responseTimeoutMs'> | undefined;
-  /** Values that are masked in every message. */
+  /** Values to mask in every message. */
   readonly secrets?: readonly string[] | undefined;
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
   readonly onProgress?: ((progress: {transferred: number; total?: number | undefined}) => void) | undefined;
-  /** How bodies read a bundle. @default as anyone else would */
+  /** How bodies read a bundle. @default `bundle.read()` */
   readonly readLent?: RequestBodiesOptions['readLent'];
 }
 
-/** Makes the context of one backend for one call: its client and its bodies. Loads the HTTP client. */
+/** Creates a backend's context for one call, with its client and bodies. Loads the HTTP client. */
 export async function createBackendContext(options: BackendContextOptions): Promise<BackendContext> {
   const {createHttpClient, createRequestBodies, createRetryWait, openStream, rateLimitRules} =
     await import('../http/index.js');

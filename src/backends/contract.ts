@@ -24,29 +24,29 @@ export type {
   StreamSource,
 } from '../http/types.js';
 
-/** Version of this contract. A backend that states another one is refused. */
+/** Version of this contract. A backend with any other version is refused. */
 export const BACKEND_API_VERSION = 1;
 
 /** An ability of a backend, besides uploading. */
 export type BackendCapability = 'deploy' | 'wait' | 'list' | 'history' | 'download' | 'delete';
 
-/** Id of an uploaded bundle. Ids never cross backends. */
+/** ID of an uploaded bundle. IDs never cross backends. */
 export type BundleId = string | number;
 
 /** Status of a deployment. */
 export type DeploymentStatus = 'queued' | 'in_progress' | 'finished' | 'failed';
 
-/** Names a deployment to the backend that made it: plain JSON, opaque to the host. */
+/** Identifies a deployment to the backend that made it. Plain JSON, opaque to the host. */
 export interface DeploymentRef {
-  /** Id shown to people and programs, if the server has one. */
+  /** ID shown to users and programs, if the server has one. */
   readonly deploymentId?: string | number | undefined;
   readonly [key: string]: unknown;
 }
 
-/** Files that the server found for the patterns; whatever the server sent. */
+/** The server's report of which files the patterns matched, unmodified. */
 export type BundleMatches = Readonly<Record<string, unknown>>;
 
-/** What `check` is given: enough to look at settings, nothing to reach the network with. */
+/** What `check` gets: enough to examine settings, without network access. */
 export interface BackendCheckContext<Options = unknown> {
   /** The validated options of this backend. */
   readonly options: Options;
@@ -58,36 +58,36 @@ export interface BackendCheckContext<Options = unknown> {
   readonly targetSlug?: string | undefined;
 }
 
-/** What every operation of a backend is given. */
+/** What every operation of a backend gets. */
 export interface BackendContext<Options = unknown> extends BackendCheckContext<Options> {
   readonly projectSlug: string;
   /**
-   * A got instance with the rate-limit hooks, proxies, time-outs, user agent and redaction. It rejects with a
-   * RuntimeCliError for every answer that is not 2xx and for every failure of the network.
+   * A got instance with rate-limit retries, proxies, timeouts, the user agent and redaction. It rejects with a
+   * RuntimeCliError on every status other than 2xx and on every network failure.
    */
   readonly http: Got;
-  /** Bodies for `http` that can be sent again and report their progress to `onProgress`. */
+  /** Creates bodies for `http` that can be resent and that report to `onProgress`. */
   readonly bodies: RequestBodies;
   /**
-   * Asks for an answer that is read as a stream, such as a download. It is asked for again as every other GET of `http`
-   * is, until an answer begins; what fails after that is yours.
-   * @param options `http`: a client that `http` was extended to. @default `http`
+   * Requests something that is read as a stream, such as a download. Like any GET of `http`, it is retried until an
+   * answer begins. Failures after that are yours to handle.
+   * @param options `http`: a client extended from `http`. @default `http`
    */
   openStream(
     url: URL | string,
     options?: {readonly http?: Got | undefined; readonly headers?: Readonly<Record<string, string>> | undefined},
   ): Promise<OpenedStream>;
   /**
-   * Waits before a request of another client than `http`, an SDK's for example, is sent again: as long as the
-   * rate-limit rules say, told as the waits of `http` are. The other client's own retries must be off.
-   * @returns Whether to send it again. False: its status is not retried, no retries are left, or `signal` is aborted.
+   * Waits before you retry a request that was made with another client, such as an SDK. The wait follows the rate-limit
+   * rules and is reported like those of `http`. Turn off that client's own retries.
+   * @returns Whether to retry. False if the status is not retried, no retries are left or `signal` is aborted.
    */
   waitToRetry(attempt: FailedAttempt): Promise<boolean>;
-  /** Whether the deployment that an upload or `deploy` asks for is waited for afterwards. @default false */
+  /** Whether the host will wait for the deployment that an upload or `deploy` requests. @default false */
   readonly wait?: boolean | undefined;
-  /** Ends the operation: reject with `signal.reason`. */
+  /** Cancels the operation: reject with `signal.reason`. */
   readonly signal: AbortSignal;
-  /** Tells how much of an upload or download is done. Bodies of `bodies` do it by themselves. */
+  /** Reports the progress of an upload or download. Bodies from `bodies` do so themselves. */
   onProgress(progress: {readonly transferred: number; readonly total?: number | undefined}): void;
 }
 
@@ -98,7 +98,7 @@ export interface UploadResult {
   readonly matches?: BundleMatches | undefined;
   /** Set when the upload was deployed in the same step. */
   readonly deployment?: DeploymentRef | undefined;
-  /** The server's answer, untouched. */
+  /** The server's own response, unmodified. */
   readonly raw: unknown;
 }
 
@@ -147,43 +147,43 @@ export interface DeploymentItem {
   readonly createdBy?: string | undefined;
 }
 
-/** Which part of a list: `limit` items from `offset` on. */
+/** Part of a list: `limit` items, starting at `offset`. */
 export interface ListRange {
   readonly limit: number;
   readonly offset: number;
 }
 
-/** What an earlier download that broke off has left. */
+/** What an interrupted download left behind. */
 export interface DownloadResume {
-  /** How many bytes of the archive there are already, more than 0. */
+  /** How many bytes of the archive are already there; more than 0. */
   readonly offset: number;
-  /** The validator that `onStart` was told with them. */
+  /** The validator that `onStart` was called with. */
   readonly validator: string;
 }
 
-/** What is known of a download when its bytes begin. */
+/** What is known about a download when its first byte arrives. */
 export interface DownloadStart {
-  /** Where in the archive they begin: that of `resume`, or 0. */
+  /** Where in the archive the bytes start: at the offset of `resume`, or at 0. */
   readonly offset: number;
-  /** Bytes of the whole archive. */
+  /** Size of the whole archive, in bytes. */
   readonly total?: number | undefined;
-  /** Changes when the archive does: a strong ETag. Without one a download that breaks off is begun again. */
+  /** Changes when the archive does, like a strong ETag. Without one, an interrupted download starts over. */
   readonly validator?: string | undefined;
-  /** Digest of the whole archive as it was uploaded, hex: what arrives is compared with it. */
+  /** Digest of the whole archive as it was uploaded, hex. The host verifies the download against it. */
   readonly sha256?: string | undefined;
 }
 
-/** What `download` is asked for. */
+/** What to download. */
 export interface DownloadRequest {
   readonly bundleId: BundleId;
   readonly writeTo: Writable;
-  /** A backend that cannot go on with it streams the whole archive. */
+  /** What to resume. A backend that cannot streams the whole archive. */
   readonly resume?: DownloadResume | undefined;
-  /** Called before the first byte; without a call the bytes are those of the whole archive. */
+  /** Call it before the first byte. Without a call, the host expects the whole archive. */
   readonly onStart?: ((start: DownloadStart) => void) | undefined;
 }
 
-/** A part of a list, newest first, and how long the whole list is when the server tells. */
+/** Part of a list, newest first, and its total length if the server reports it. */
 export interface ListResult<Item> {
   readonly items: readonly Item[];
   readonly total?: number | undefined;
@@ -191,8 +191,8 @@ export interface ListResult<Item> {
 }
 
 /**
- * A service that takes bundles. A plain object, recognised by its shape: host and plugin may hold different copies of
- * everything. A member of a capability is present when `capabilities` names it.
+ * A service that accepts bundles. It is a plain object and recognized by its shape, because host and plugin may load
+ * different copies of any package. The member of each capability in `capabilities` must be present.
  */
 export interface Backend<Options = unknown> {
   readonly apiVersion: typeof BACKEND_API_VERSION;
@@ -204,31 +204,31 @@ export interface Backend<Options = unknown> {
   readonly formats: readonly BundleFormat[];
   readonly capabilities: readonly BackendCapability[];
   /**
-   * `number`: its bundle ids are whole numbers. The host reads what a user typed as one, or refuses it before anything
-   * is sent. @default ids are passed on as they were typed
+   * `number`: bundle IDs are integers. The host parses what the user typed, and refuses anything else before sending a
+   * request. @default IDs are passed on as typed
    */
   readonly bundleIds?: 'number' | undefined;
   /**
-   * Formats whose upload deploys in the same step when there is a target: the host waits for the target to be free
-   * before such an upload. @default none
+   * Formats whose upload also deploys when there is a target. The host waits for the target to be free before such an
+   * upload. @default none
    */
   readonly deploysOnUpload?: readonly BundleFormat[] | undefined;
-  /** Validates `backends.<name>` of the configuration, overlaid with `--backend-option`. */
+  /** Validates `backends.<name>` of the configuration file, merged with `--backend-option`. */
   readonly options?: StandardSchemaV1<unknown, Options> | undefined;
-  /** Names of options that are masked everywhere. */
+  /** Names of options to mask everywhere. */
   readonly secrets?: readonly string[] | undefined;
-  /** Whether it can be used as configured. No network. */
+  /** Checks the configuration, without using the network. */
   check(
     context: BackendCheckContext<Options>,
   ): Promise<
     | {readonly configured: true; readonly missing?: never}
     | {readonly configured: false; readonly missing: readonly string[]}
   >;
-  /** Sends a bundle. A `context.targetSlug` is for backends whose upload deploys in the same step; others ignore it. */
+  /** Uploads a bundle. `context.targetSlug` is for backends whose upload also deploys; others ignore it. */
   upload(bundle: Bundle, context: BackendContext<Options>): Promise<UploadResult>;
   /**
-   * Sends a v1 bundle that is packed while it is sent: there is no file, and no digest before the end. A backend
-   * without it is given an archive file by `upload`, and so is this one for a prebuilt archive.
+   * Uploads a v1 bundle that is packed while it is sent, so there is no file, and no digest until the end. Backends
+   * without this member, and prebuilt archives, use `upload` with an archive file.
    */
   uploadStream?(bundle: StreamedBundle, context: BackendContext<Options>): Promise<UploadResult>;
   /** `deploy`. Resolves when the server has accepted the request. */
@@ -236,7 +236,7 @@ export interface Backend<Options = unknown> {
     request: {readonly bundleId: BundleId; readonly targetSlug: string},
     context: BackendContext<Options>,
   ): Promise<DeployResult>;
-  /** `wait`. Looks once; the host does the waiting. */
+  /** `wait`. Checks once; the host does the polling. */
   getDeployment?(deployment: DeploymentRef, context: BackendContext<Options>): Promise<DeploymentState>;
   /** `list`. */
   listBundles?(range: ListRange, context: BackendContext<Options>): Promise<ListResult<BundleItem>>;
@@ -259,12 +259,12 @@ export interface BackendsHookResult {
 /** The type of a plugin's `mycli:backends` hook. */
 export type BackendsHook = () => Promise<BackendsHookResult>;
 
-/** Gives a backend its types; returns it as it is. */
+/** Types a backend; returns it unchanged. */
 export function defineBackend<Options>(backend: Backend<Options>): Backend<Options> {
   return backend;
 }
 
-/** What `backendError` makes: a plain shape that the host turns into an error of its own. */
+/** What `backendError` returns: a plain shape that the host converts to its own error class. */
 export interface BackendError extends Error {
   readonly backendError: true;
   readonly code: string;
@@ -273,7 +273,8 @@ export interface BackendError extends Error {
 }
 
 /**
- * An error with a code of the catalogue (`ERR_...`), for a backend to throw. Unknown codes become `ERR_BACKEND_FAILED`.
+ * Creates an error with a code from the catalogue (`ERR_...`) for a backend to throw. Unknown codes become
+ * `ERR_BACKEND_FAILED`.
  */
 export function backendError(fields: {
   readonly code: string;

@@ -2,32 +2,32 @@ import {withTimeout, pluginTimeoutMs} from './call.js';
 import {createBackendRegistry, type BackendFailure, type BackendRegistry} from './registry.js';
 import {asSentence} from '../errors/sentence.js';
 
-/** What oclif returns for a hook: a result or an error for each module of it. */
+/** What oclif returns for a hook: a result or an error per module. */
 export interface HookOutcome {
   readonly successes: readonly {readonly result: unknown}[];
   readonly failures: readonly {readonly error: unknown}[];
 }
 
-/** A plugin that declares the hook `mycli:backends`. */
+/** A plugin with a `mycli:backends` hook. */
 export interface BackendPlugin {
   readonly name: string;
   readonly version?: string | undefined;
   /**
-   * Imports and runs the plugin's own hooks, and no other's: one that hangs while it is imported would keep the results
-   * of all. Errors are captured, those of `this.error` too.
-   * @param timeoutMs how long calling a hook may take
+   * Imports and runs this plugin's hooks only: one that hangs on import would otherwise block the results of all.
+   * Errors are captured, including those of `this.error`.
+   * @param timeoutMs limit for calling a hook
    */
   runHook(timeoutMs: number): Promise<HookOutcome>;
 }
 
-/** How plugins are asked. */
+/** Options of `discoverBackends`. */
 interface DiscoveryOptions {
-  /** How long importing and calling the hook of a plugin may take, milliseconds. @default 10000 */
+  /** Limit for importing and calling a plugin's hook, in milliseconds. @default 10000 */
   readonly timeoutMs?: number | undefined;
   readonly signal: AbortSignal;
 }
 
-/** What one plugin has brought. */
+/** What one plugin returned. */
 interface PluginReport {
   readonly backends: readonly {
     readonly plugin: string;
@@ -38,8 +38,8 @@ interface PluginReport {
 }
 
 /**
- * Asks every plugin for its backends, all at once, and registers them in the order of the plugins' names, the order of
- * `mycli plugins`. Whatever a plugin does costs no more than an entry in `failures`.
+ * Asks all plugins for their backends at the same time, and registers them in the order of the plugins' names, as in
+ * `mycli plugins`. Whatever goes wrong in a plugin only adds an entry to `failures`.
  * @throws `signal.reason` when aborted.
  */
 export async function discoverBackends(
@@ -60,7 +60,7 @@ async function askPlugin(plugin: BackendPlugin, timeoutMs: number, signal: Abort
   try {
     const {successes, failures} = await withTimeout(plugin.runHook(timeoutMs), timeoutMs, signal);
     const answers = successes.map(({result}) => backendsOf(result));
-    // oclif skips a module without the function that was asked for, and says nothing.
+    // oclif silently skips a module that does not export a function.
     const silent = successes.length + failures.length === 0 ? ['its mycli:backends hook exports no function'] : [];
     return {
       backends: answers.flatMap((backends = []) =>

@@ -4,10 +4,10 @@ import {checkBackendShape, checkedBackend} from './checked-backend.js';
 import type {Backend} from './contract.js';
 import {asSentence} from '../errors/sentence.js';
 
-/** A backend and where it comes from. */
+/** A backend and its source. */
 export interface BackendRegistration {
   readonly backend: Backend;
-  /** Package that brought it. */
+  /** Package that provides it. */
   readonly plugin: string;
   readonly version?: string | undefined;
 }
@@ -19,16 +19,16 @@ export interface BackendFailure {
   readonly message: string;
 }
 
-/** The backends that can be chosen, by name. */
+/** The available backends, by name. */
 export interface BackendRegistry {
-  /** In the order of registration, the built-in ones first. */
+  /** In order of registration, built-in ones first. */
   readonly registrations: readonly BackendRegistration[];
   readonly failures: readonly BackendFailure[];
-  /** Whether there is a backend of this name. */
+  /** Whether there is a backend with this name. */
   has(name: string): boolean;
   /**
-   * The backend of this name.
-   * @throws RuntimeCliError `ERR_BACKEND_UNKNOWN`, listing the known ones and what plugins failed with.
+   * The backend with this name.
+   * @throws RuntimeCliError `ERR_BACKEND_UNKNOWN`, listing the known ones and the failures of plugins.
    */
   get(name: string): Backend;
 }
@@ -37,10 +37,9 @@ const reservedNames: ReadonlySet<string> = new Set(['auto', ...builtIns.keys()])
 
 /**
  * Registers the built-in backends and those of `plugins`, whose answers are checked from then on. A backend that is
- * malformed, has a reserved name or one that is taken is left out and reported in `failures`; the first of a name
- * stands.
+ * malformed, or whose name is reserved or taken, is left out and reported in `failures`.
  * @param plugins in order of precedence for names
- * @param failures what discovering the plugins reported already
+ * @param failures what went wrong while discovering the plugins
  */
 export function createBackendRegistry(
   plugins: readonly {readonly plugin: string; readonly version?: string | undefined; readonly backend: unknown}[] = [],

@@ -1,7 +1,7 @@
 import {createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
 import {asClause, asSentence} from '../errors/sentence.js';
 
-/** The backends of this package. Not in `built-ins.ts`, which loads them. */
+/** The backends of this package. Not derived from `built-ins.ts`, which would load them. */
 const builtInNames = ['api', 'legacy'] as const;
 /** The name of a built-in backend. */
 export type BuiltInName = (typeof builtInNames)[number];
@@ -9,7 +9,7 @@ export type BuiltInName = (typeof builtInNames)[number];
 /** The name of a backend: a built-in one, or one that a plugin registered. */
 export type RuntimeBackend = 'api' | 'legacy' | (string & Record<never, never>);
 
-/** Which backend is wanted. `auto`: Api when there is a connection, else legacy. */
+/** Which backend to use. `auto`: Api if there is a connection, else legacy. */
 export type RuntimeBackendPreference = 'auto' | RuntimeBackend;
 
 /** Whether a backend is part of this package: no plugin is loaded for it. */
@@ -22,30 +22,30 @@ export function mayUse(preference: RuntimeBackendPreference, backend: BuiltInNam
   return preference === backend || preference === 'auto';
 }
 
-/** What `auto` looks at. `missing` of a backend is empty when it is configured. */
+/** What `auto` decides by. A backend's `missing` is empty if it is configured. */
 interface BackendCandidates {
   readonly apiMissing: readonly string[];
-  /** Nothing at all is set for Api: there is no list of what is missing. @default false */
+  /** Whether nothing at all is set for Api, so that there is no point in listing what is missing. @default false */
   readonly apiUnset?: boolean | undefined;
-  /** What a configured Api backend lacks for this call: slugs that it can take. @default none */
+  /** Why a configured Api backend cannot serve this call: the slugs it would need. @default none */
   readonly apiUnfit?: readonly string[] | undefined;
   readonly legacyMissing: readonly string[];
 }
 
-/** The backend that serves, why, and who takes over when it definitely refuses. */
+/** The selected backend, why, and which one takes over if it definitely refuses. */
 export interface BackendSelection {
   readonly backend: RuntimeBackend;
   /** A short description. */
   readonly reason: string;
-  /** Why `auto` has passed over a configured Api backend already; a warning. */
+  /** Why `auto` already passed over a configured Api backend, for a warning. */
   readonly fellBack?: string | undefined;
   /** Set when `auto` chose Api and legacy credentials exist. */
   readonly fallback?: 'legacy' | undefined;
 }
 
 /**
- * What `auto` chooses: Api when it is configured, else legacy. It falls back only to a legacy backend that is
- * configured: at once when Api is configured and cannot take the slugs of the call.
+ * Selects the backend for `auto`: Api if it is configured, else legacy. Only a configured legacy backend serves as a
+ * fallback. It is used at once if Api is configured but cannot take the slugs of the call.
  */
 export function selectBackend(candidates: BackendCandidates): BackendSelection {
   const {apiMissing, apiUnset, apiUnfit = [], legacyMissing} = candidates;
@@ -63,30 +63,30 @@ export function selectBackend(candidates: BackendCandidates): BackendSelection {
   };
 }
 
-/** The warning of a fallback, whatever caused it. */
+/** The warning about a fallback. */
 export function fallbackWarning(reason: string): string {
   return asSentence(`Fell back to the legacy backend: ${reason}`);
 }
 
-/** Answers to an upload that say for certain that it was not carried out. */
+/** Statuses that prove that an upload was not carried out. */
 const definiteRejections: ReadonlySet<number> = new Set([400, 401, 403, 404, 405, 406, 415]);
 
 /**
- * Why a failed Api upload may go to legacy instead, for `onFallback`; nothing when it may not: the request may have
- * been carried out, or the failure would be the same there.
+ * Why a failed Api upload may fall back to legacy, for `onFallback`. Undefined when it must not, because the request
+ * may have been carried out or would fail there too.
  */
 export function uploadFallbackReason(error: unknown): string | undefined {
   if (!isRuntimeCliError(error)) return undefined;
   if (isInvalidScope(error)) return 'the token endpoint refused the scopes (invalid_scope)';
   if (error.code === 'ERR_CAPABILITY_UNSUPPORTED') return asClause(error.message);
-  // A token that ran out of time says nothing about what its client may do.
+  // An expired token says nothing about what its client is allowed to do.
   if (error.code === 'ERR_OAUTH' || error.code === 'ERR_TOKEN_EXPIRED') return undefined;
   if (error.status === undefined || !definiteRejections.has(error.status)) return undefined;
   return `the Api backend rejected the upload (${String(error.status)})${serverSentence(error)}`;
 }
 
 /**
- * Why a failed Api deployment may go to legacy instead: 401, 403 and `invalid_scope` only, for ids never cross
+ * Why a failed Api deployment may fall back to legacy: only on 401, 403 and `invalid_scope`, because IDs never cross
  * backends.
  */
 export function deployFallbackReason(error: unknown): string | undefined {
@@ -96,13 +96,13 @@ export function deployFallbackReason(error: unknown): string | undefined {
   return `the Api backend rejected the deployment (${String(error.status)})${serverSentence(error)}`;
 }
 
-/** What the server said itself, which often says what to correct. */
+/** The server's own message, which often says what to correct. */
 function serverSentence({details}: Pick<RuntimeCliError, 'details'>): string {
   const said = details?.['serverMessage'];
   return typeof said === 'string' && said !== '' ? `: ${said}` : '';
 }
 
-/** The error of an Api backend that is configured and cannot take the slugs of a call. */
+/** The error for a configured Api backend that cannot take the slugs of a call. */
 export function unfitForApi(unfit: readonly string[]): Error {
   return createError('ERR_OPTION_INVALID', `The Api backend requires ${unfit.join(', and ')}.`, {
     suggestions: [

@@ -1,6 +1,4 @@
-/**
- * What kind of failure an error is. The kind decides the class and the exit code.
- */
+/** The kind of a failure. It decides the class and the exit code. */
 export type ErrorKind =
   | 'unexpected'
   | 'usage'
@@ -14,10 +12,10 @@ export type ErrorKind =
   | 'outcome-unknown'
   | 'interrupted';
 
-/** Exit code of a command that a signal ended. */
+/** Exit codes of a command that a signal ended. */
 export const signalExitCodes = {SIGHUP: 129, SIGINT: 130, SIGTERM: 143} as const;
 
-/** Exit code of every kind of failure. That of `interrupted` depends on the signal. */
+/** Exit codes by kind of failure. For `interrupted` it depends on the signal. */
 export const exitCodes: Readonly<Record<ErrorKind, number>> = {
   unexpected: 1,
   usage: 2,
@@ -32,7 +30,7 @@ export const exitCodes: Readonly<Record<ErrorKind, number>> = {
   interrupted: signalExitCodes.SIGINT,
 };
 
-/** What every exit code of the command line means, for people. */
+/** The meaning of every exit code, for users. */
 export const exitCodeMeanings: readonly (readonly [code: number, meaning: string])[] = [
   [0, 'done'],
   [exitCodes.unexpected, 'unexpected error: a bug, please report it'],
@@ -52,11 +50,11 @@ export const exitCodeMeanings: readonly (readonly [code: number, meaning: string
 
 interface CatalogueEntry {
   readonly kind: ErrorKind;
-  /** One sentence for the reference: when this error is seen. */
+  /** One sentence for the reference: when this error occurs. */
   readonly summary: string;
 }
 
-/** Every error that a user can meet, by its stable code. The one place where codes are made. */
+/** Every error that users can see, by its stable code. All codes are defined here. */
 export const catalogue = {
   ERR_USAGE: {kind: 'usage', summary: 'A flag or argument is missing, unknown or conflicts with another.'},
   ERR_COMMAND_NOT_FOUND: {kind: 'usage', summary: 'The command does not exist.'},

@@ -3,12 +3,12 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** More levels than any answer has; far fewer than what walks through values, `JSON.stringify` for one, can descend. */
+/** More levels than any answer has, but far fewer than recursive code such as `JSON.stringify` can handle. */
 const maxDepth = 200;
 
 /**
- * The value of a JSON text of somebody else.
- * @throws SyntaxError when it is not JSON, or nested so deeply that handling it would exhaust the stack.
+ * Parses untrusted JSON.
+ * @throws SyntaxError when it is not JSON, or nested so deeply that it could exhaust the stack.
  */
 export function parseJson(text: string): unknown {
   if (isDeeperThan(maxDepth, text)) throw new SyntaxError(`nested more than ${maxDepth} levels deep`);
@@ -16,8 +16,8 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * Why JSON cannot carry a value: it holds a function, a symbol, a bigint, NaN or a circle, or is nested too deeply.
- * Keys that are undefined are left out of JSON and are no problem.
+ * Why JSON cannot represent a value: it contains a function, a symbol, a bigint, NaN or a cycle, or is nested too
+ * deeply. Undefined keys are fine, since JSON omits them.
  */
 export function jsonProblem(value: unknown, path = '', parents: readonly unknown[] = []): string | undefined {
   if (value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)) {
@@ -39,12 +39,12 @@ export function jsonProblem(value: unknown, path = '', parents: readonly unknown
 
 function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
   if (!isRecord(value)) return false;
-  // Configuration is executed by a loader that may have its own Object: a plain object has a prototype without one.
+  // The loader of configuration files may have its own Object, so look for a prototype that has none itself.
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** Looks before anything is made of the text: a million nested arrays take a hundred times its memory. */
+/** Checks before parsing: a million nested arrays take a hundred times the memory of their text. */
 function isDeeperThan(limit: number, text: string): boolean {
   let depth = 0;
   let isQuoted = false;

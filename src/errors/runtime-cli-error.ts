@@ -1,8 +1,8 @@
 import {catalogue, exitCodes, type ErrorCode, type ErrorKind} from './catalogue.js';
 
-/** What an error tells beside its code and its message. */
+/** What an error contains besides its code and message. */
 export interface RuntimeCliErrorOptions {
-  /** What the user can do about it, a sentence or a command each. */
+  /** What the user can do, each a sentence or a command. */
   readonly suggestions?: readonly string[] | undefined;
   /** HTTP status of the answer. */
   readonly status?: number | undefined;
@@ -10,9 +10,9 @@ export interface RuntimeCliErrorOptions {
   readonly method?: string | undefined;
   /** Path of the request, without origin and query. */
   readonly path?: string | undefined;
-  /** The server's own id of the request, when it sent one. */
+  /** The server's ID for the request, if it sent one. */
   readonly requestId?: string | undefined;
-  /** Facts for programs: plain JSON. */
+  /** Facts for programs, as plain JSON. */
   readonly details?: Readonly<Record<string, unknown>> | undefined;
   /** Overrides the exit code of the kind (interruptions: 129, 130, 143). */
   readonly exitCode?: number | undefined;
@@ -22,12 +22,12 @@ export interface RuntimeCliErrorOptions {
 const brand = Symbol.for('mycli.RuntimeCliError');
 
 /**
- * An error that a user can cause or meet. `message` says in one sentence what happened to what; branch on `code` or on
- * the class, never on the message.
+ * An error that users can cause or see. `message` says what happened in one sentence. Branch on `code` or on the class,
+ * never on the message.
  */
 export class RuntimeCliError extends Error {
   readonly [brand] = true;
-  /** Stable, one of the catalogue. */
+  /** Stable; listed in the catalogue. */
   readonly code: ErrorCode;
   /** Exit code of the command line. */
   readonly exitCode: number;
@@ -52,25 +52,25 @@ export class RuntimeCliError extends Error {
   }
 }
 
-/** A wrong call of the command line (exit code 2). */
+/** An invalid command line (exit code 2). */
 export class UsageError extends RuntimeCliError {}
-/** Wrong configuration or input (exit code 3). */
+/** Invalid configuration or input (exit code 3). */
 export class InputError extends RuntimeCliError {}
 /** The server refused the credentials: 401, 403 (exit code 4). */
 export class CredentialsError extends RuntimeCliError {}
-/** Out of retries at a rate limit (exit code 5). */
+/** Rate-limited, with no retries left (exit code 5). */
 export class RateLimitError extends RuntimeCliError {}
 /** No connection, or it ended before the request was fully sent (exit code 6). */
 export class NetworkError extends RuntimeCliError {}
 /** The server refused the request or failed (exit code 7). */
 export class RejectedError extends RuntimeCliError {}
-/** An accepted deployment ended as failed (exit code 8). */
+/** A deployment was accepted and then failed (exit code 8). */
 export class DeploymentFailedError extends RuntimeCliError {}
 /** Waiting took longer than allowed (exit code 9). */
 export class WaitTimeoutError extends RuntimeCliError {}
-/** The request may have been carried out, and nobody can tell (exit code 10). */
+/** The request may or may not have been carried out (exit code 10). */
 export class OutcomeUnknownError extends RuntimeCliError {}
-/** A signal ended the work (exit code 130, 143 or 129). */
+/** A signal interrupted the command (exit code 130, 143 or 129). */
 export class InterruptedError extends RuntimeCliError {}
 
 const classes: Readonly<Record<ErrorKind, typeof RuntimeCliError>> = {
@@ -87,15 +87,12 @@ const classes: Readonly<Record<ErrorKind, typeof RuntimeCliError>> = {
   interrupted: InterruptedError,
 };
 
-/** Makes the error of `code`, an instance of the class of its kind. */
+/** Creates an error with this code, as an instance of the class of its kind. */
 export function createError(code: ErrorCode, message: string, options?: RuntimeCliErrorOptions): RuntimeCliError {
   return new classes[catalogue[code].kind](code, message, options);
 }
 
-/**
- * The same error seen from further up: `message` in place of its own, more suggestions and details; the error itself is
- * the cause.
- */
+/** Adds context to an error: a new `message`, more suggestions and details. The original becomes the cause. */
 export function amendError(
   error: RuntimeCliError,
   changes: {
@@ -117,9 +114,7 @@ export function amendError(
   });
 }
 
-/**
- * Whether `value` is an error of this library, whichever copy of it made it: by shape, never by `instanceof`.
- */
+/** Whether `value` is an error of this library, even of another copy of it: by shape, never by `instanceof`. */
 export function isRuntimeCliError(value: unknown): value is RuntimeCliError {
   return value instanceof Error && brand in value;
 }

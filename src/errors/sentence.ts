@@ -1,10 +1,10 @@
-/** `text` with a full stop, unless it has an end already: for a message that ends in words of somebody else. */
+/** Ends `text` with a full stop unless it has one, for messages that end in someone else's words. */
 export function asSentence(text: string): string {
   const trimmed = text.trimEnd();
   return /[.!?…]$/.test(trimmed) ? trimmed : `${trimmed}.`;
 }
 
-/** A message as part of a longer sentence: without its full stop. */
+/** Removes the full stop, for a message that becomes part of a longer sentence. */
 export function asClause(message: string): string {
   return message.replace(/\.$/, '');
 }

@@ -1,6 +1,6 @@
 import {distance} from 'fastest-levenshtein';
 
-/** A command of mycli as people can paste it: what a shell would read in another way is quoted. */
+/** A mycli command line to paste, quoted for the shell where necessary. */
 export function commandLine(...args: readonly (string | number)[]): string {
   return ['mycli', ...args.map((arg) => quoted(String(arg)))].join(' ');
 }
@@ -9,7 +9,7 @@ function quoted(arg: string): string {
   return /^[\w@%+=:,./-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** The candidate that `name` was probably meant to be; none when nothing is near. */
+/** The candidate that `name` was probably meant to be, if any is close. */
 export function nearest(name: string, candidates: readonly string[]): string | undefined {
   const begun =
     name.length >= 3 && candidates.find((candidate) => candidate.toLowerCase().startsWith(name.toLowerCase()));
@@ -17,7 +17,7 @@ export function nearest(name: string, candidates: readonly string[]): string | u
   const limit = Math.max(2, Math.floor(name.length / 3));
   return (
     candidates
-      // As many edits it takes at least: most need no closer look.
+      // The difference in length is the minimum number of edits, which rules out most candidates.
       .filter((candidate) => Math.abs(candidate.length - name.length) <= limit)
       .map((candidate) => ({candidate, edits: distance(name.toLowerCase(), candidate.toLowerCase())}))
       .filter(({edits}) => edits <= limit)

@@ -1,20 +1,22 @@
 import {createError, type RuntimeCliError} from './runtime-cli-error.js';
 import {asClause, asSentence} from './sentence.js';
 
-/** The code of a failed system call, such as `ENOENT`; nothing for any other failure. */
+/** The code of a failed system call, such as `ENOENT`; undefined for other failures. */
 export function systemCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error) || !('syscall' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** What went wrong, to end a sentence that names the file already, without a full stop: `no such file or directory`. */
+/**
+ * What went wrong, to finish a sentence that already names the file: `no such file or directory`. Without a full stop.
+ */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return asClause(String(error));
   const system = systemCode(error) === undefined ? undefined : /^[A-Z0-9]+: ([^,]+)/.exec(error.message);
   return system?.[1] ?? asClause(error.message);
 }
 
-/** The error of a file or folder that cannot be written. */
+/** The error for a file or folder that cannot be written. */
 export function outputError(path: string, error: unknown): RuntimeCliError {
   return createError('ERR_OUTPUT', asSentence(`${path} cannot be written: ${reasonOf(error)}`), {
     suggestions: ['Check that its folder exists and is writable, and that the disk is not full.'],

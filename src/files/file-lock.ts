@@ -6,7 +6,7 @@ import {createError} from '../errors/index.js';
 import {systemCode} from '../errors/system-failure.js';
 import {isAlive, processSpace} from './ownership.js';
 
-/** After how long the same lock is taken for one that was left behind, milliseconds: it is held for a few. */
+/** Milliseconds after which an unchanged lock counts as left behind. Locks are normally held for a few. */
 const abandonedMs = 10_000;
 const longestWaitMs = 60_000;
 
@@ -16,15 +16,14 @@ type Owner = v.InferOutput<typeof ownerSchema>;
 
 /** A lock that is held. */
 export interface FileLock {
-  /** @throws RuntimeCliError `ERR_OUTPUT` when another process has taken it over meanwhile. */
+  /** @throws RuntimeCliError `ERR_OUTPUT` if another process has taken it over. */
   assertHeld(): Promise<void>;
 }
 
 /**
- * Does something while no other process does it: the lock is the file `path`, whose folder is there. One that a killed
- * process has left is taken over: at once when its process can be looked for from here, else when nothing happens to
- * it.
- * @throws RuntimeCliError `ERR_OUTPUT` when it is not to be had.
+ * Runs something while holding the lock file `path`, whose folder must exist. A lock that a killed process left behind
+ * is taken over: at once if we can see that the process is gone, else once it stays unchanged for too long.
+ * @throws RuntimeCliError `ERR_OUTPUT` when the lock cannot be acquired.
  */
 export async function withFileLock<Result>(
   path: string,
@@ -60,7 +59,7 @@ async function acquire(path: string, owner: Owner): Promise<void> {
     if (seen === undefined || seen.token !== other?.token) seen = {token: other?.token, since: now};
     const isDead = other?.where === owner.where && !isAlive(other.pid);
     if (isDead || now - seen.since > abandonedMs) await remove(path, seen.token);
-    // Also after that: what cannot be removed is there again.
+    // Wait after removing one, too: a lock that cannot be removed is still there.
     await delay(5 + Math.random() * 20);
   }
 }
@@ -76,7 +75,7 @@ async function create(path: string, content: string): Promise<boolean> {
   }
 }
 
-/** Nothing when there is no lock, or one that is just being written. */
+/** Undefined when there is no lock, or when it is still being written. */
 async function readOwner(path: string): Promise<Owner | undefined> {
   try {
     const result = v.safeParse(ownerSchema, JSON.parse(await readFile(path, 'utf8')));
@@ -86,7 +85,7 @@ async function readOwner(path: string): Promise<Owner | undefined> {
   }
 }
 
-/** Removes a lock that was left behind, and no other: whoever is quicker may have made one of his own already. */
+/** Removes an abandoned lock, but no other: a faster process may already have created its own. */
 async function remove(path: string, token: string | undefined): Promise<void> {
   const aside = `${path}.${randomUUID()}`;
   try {
@@ -96,6 +95,6 @@ async function remove(path: string, token: string | undefined): Promise<void> {
   }
   const taken = await readOwner(aside);
   if (taken?.token === token) await rm(aside, {force: true});
-  // Its owner looks before it writes, should a third one have come between.
+  // Owners check before they write, in case a third process got in between.
   else await rename(aside, path);
 }

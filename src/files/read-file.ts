@@ -2,10 +2,10 @@ import type {Stats} from 'node:fs';
 import {readFile, stat} from 'node:fs/promises';
 
 /**
- * Reads a text file of the user's, without its byte order mark. Only a regular file: reading a named pipe would wait
- * for its writer, past every signal.
- * @param maxBytes of the file.
- * @throws Error of the system when it cannot be read; Error when it is not a regular file or too large.
+ * Reads one of the user's text files, without its byte order mark. It must be a regular file: reading a named pipe
+ * would block until it has a writer, regardless of signals.
+ * @param maxBytes size limit
+ * @throws the system's Error when it cannot be read; Error when it is not a regular file or is too large.
  */
 export async function readTextFile(path: string, maxBytes = Infinity): Promise<string> {
   const {size} = await verifyRegularFile(path);
@@ -14,15 +14,14 @@ export async function readTextFile(path: string, maxBytes = Infinity): Promise<s
 }
 
 /**
- * Reads the text of a file that the user has asked for by `@FILE`, without its byte order mark. It may be a pipe, such
- * as the shell makes of `<(command)`.
- * @throws Error of the system when it cannot be read.
+ * Reads a file that the user named with `@FILE`, without its byte order mark. It may be a pipe, as in `<(command)`.
+ * @throws the system's Error when it cannot be read.
  */
 export async function readText(path: string): Promise<string> {
   return (await readFile(path, 'utf8')).replace(/^\uFEFF/, '');
 }
 
-/** @throws Error of the system when there is nothing at `path`; Error when it is not a regular file. */
+/** @throws the system's Error when `path` does not exist; Error when it is not a regular file. */
 export async function verifyRegularFile(path: string): Promise<Stats> {
   const stats = await stat(path);
   if (stats.isFile()) return stats;

@@ -4,25 +4,25 @@ import {join} from 'node:path';
 import {outputError} from '../errors/system-failure.js';
 import {isAlive, isOwn, ownPid, processSpace} from './ownership.js';
 
-/** A private folder, gone when the work is done. */
+/** A private temporary folder. */
 export interface TemporaryDirectory {
-  /** Absolute when the parent is. */
+  /** Absolute if the parent is. */
   readonly path: string;
-  /** Removes it with all that is in it. */
+  /** Removes it and everything in it. */
   remove(): Promise<void>;
-  /** Removes it at once, for a process that is ending. */
+  /** Removes it synchronously, for a process that is exiting. */
   removeSync(): void;
 }
 
-/** `mycli-<pid>-<where that counts>-<random>`; an older version's names do not say where. */
+/** `mycli-<pid>-<process space>-<random>`; older versions had no process space. */
 const leftoverName = /^mycli-(\d+)-(?:([0-9a-f]{8})-)?[A-Za-z0-9]{6}$/;
-/** After this long a folder is a leftover whose process cannot be looked for from here, milliseconds. */
+/** Milliseconds after which a folder counts as left behind if we cannot check its process. */
 const abandonedAfter = 24 * 60 * 60 * 1000;
 
 /**
- * Makes a folder that nobody else can look into, `mycli-<pid>-<where that counts>-<random>` in `parent`.
- * @param pid The process that removes it. Once that is dead, `sweepTemporaryDirectories` does.
- * @throws RuntimeCliError `ERR_OUTPUT` when it cannot be made.
+ * Creates the folder `mycli-<pid>-<process space>-<random>` in `parent`, accessible only to its owner.
+ * @param pid The process that will remove it. If it dies, `sweepTemporaryDirectories` does.
+ * @throws RuntimeCliError `ERR_OUTPUT` when it cannot be created.
  */
 export async function createTemporaryDirectory(parent: string, pid: number): Promise<TemporaryDirectory> {
   const path = await mkdtemp(join(parent, `mycli-${String(pid)}-${await processSpace()}-`)).catch((error: unknown) => {
@@ -38,9 +38,9 @@ export async function createTemporaryDirectory(parent: string, pid: number): Pro
 }
 
 /**
- * Removes what killed runs of the same user left in `parent`: private folders of this name whose process is dead. That
- * can only be known of processes that count as ours do: those of other containers and machines that share the folder
- * are left for a day. Never follows a link, never fails: what cannot be removed stays for the next run.
+ * Removes what killed runs of the same user left in `parent`: private folders with such a name whose process is dead.
+ * That can only be checked in our own process space, so folders of other containers and machines are kept for a day.
+ * Never follows a link and never fails: what cannot be removed is left for the next run.
  */
 export async function sweepTemporaryDirectories(parent: string): Promise<void> {
   const names = await readdir(parent).catch(() => []);
@@ -60,7 +60,7 @@ async function isOwnDirectory(path: string, minAge: number): Promise<boolean> {
   return isOwn(stats, 0o077);
 }
 
-/** Makes a private folder in `parent`, after removing what killed runs left there. */
+/** Creates a private folder in `parent` after removing what killed runs left there. */
 export async function createSweptDirectory(parent: string, pid: number = ownPid): Promise<TemporaryDirectory> {
   await sweepTemporaryDirectories(parent);
   return createTemporaryDirectory(parent, pid);

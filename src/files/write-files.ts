@@ -7,10 +7,9 @@ import {systemCode, outputError} from '../errors/system-failure.js';
 import {createSweptDirectory} from './temporary-directory.js';
 
 /**
- * Makes a folder that only its owner can use, and those above it that are not there. Unlike Node's recursive `mkdir`,
- * it ends where a folder is there and nothing can be made in it for want of an entry (`ENOENT` under /proc): Node's
- * asks for ever.
- * @throws Error of the system when it cannot be made.
+ * Creates a folder that only its owner can access, and its missing parents. Node's recursive `mkdir` never returns
+ * where an existing folder reports `ENOENT` for every new entry, as under /proc; this one fails.
+ * @throws the system's Error when it cannot be created.
  */
 export async function makePrivateDirectory(path: string): Promise<void> {
   try {
@@ -26,32 +25,31 @@ async function makeOne(path: string): Promise<void> {
   try {
     await mkdir(path, {mode: 0o700});
   } catch (error) {
-    // It is there, or somebody else was quicker; on a read-only volume the complaint is another one.
+    // It exists, or another process was faster; on a read-only volume the error is a different one.
     if ((await stat(path).catch(() => undefined))?.isDirectory() !== true) throw error;
   }
 }
 
-/** A file that is complete, in a private folder beside the place where it belongs. */
+/** A complete file in a private folder next to its destination. */
 export interface StagedFile<Result> {
-  /** What writing it resolved to. */
+  /** What `write` resolved to. */
   readonly result: Result;
   /**
-   * Moves it into its place, at once.
+   * Moves it to its destination, atomically.
    * @throws RuntimeCliError `ERR_OUTPUT` naming its path.
    */
   place(): Promise<void>;
-  /** Removes the private folder, and the file when it is still there. */
+  /** Removes the private folder, and the file if it is still there. */
   discard(): Promise<void>;
 }
 
-/** Bytes that wait to be written: small pieces go to the disk together. */
+/** Bytes to buffer, so that small chunks are written together. */
 const queuedBytes = 1024 * 1024;
 
 /**
- * Writes a file that takes the place of `path` later, in one step: `write` gets the stream. Whoever asks for it
- * discards it.
+ * Writes a file that will replace `path` atomically. `write` gets its stream. The caller must discard it.
  * @param mode Permissions of the file, before the umask.
- * @throws RuntimeCliError `ERR_OUTPUT` naming `path`; whatever `write` fails with. Nothing is left then.
+ * @throws RuntimeCliError `ERR_OUTPUT` naming `path`; whatever `write` rejects with. Nothing is left behind.
  */
 export async function stageFile<Result>(
   path: string,
@@ -62,7 +60,7 @@ export async function stageFile<Result>(
   const directory = await createSweptDirectory(dirname(path));
   const temporary = join(directory.path, basename(path));
   const stream = createWriteStream(temporary, {flags: 'wx', mode, highWaterMark: queuedBytes});
-  // `write` may fail before it listens.
+  // `write` may fail before it listens for errors.
   stream.on('error', () => undefined);
   try {
     return {
@@ -80,7 +78,7 @@ export async function stageFile<Result>(
   }
 }
 
-/** A rename would put a file in the place of a device or a link. */
+/** A rename would replace a device or a link with a file. */
 async function verifyReplaceable(path: string): Promise<void> {
   const stats = await lstat(path).catch(() => undefined);
   if (stats === undefined || stats.isFile()) return;
@@ -90,9 +88,9 @@ async function verifyReplaceable(path: string): Promise<void> {
 }
 
 /**
- * Replaces a file, at once or not at all, with one that only its owner can read. Its folder is there; what killed runs
- * left in that is removed.
- * @param beforeReplacing what may still stop it, with nothing changed
+ * Atomically replaces a file with one that only its owner can read. Its folder must exist; what killed runs left there
+ * is removed.
+ * @param beforeReplacing may still reject, with nothing changed
  */
 export async function replacePrivateFile(
   path: string,
@@ -117,8 +115,8 @@ export async function replacePrivateFile(
 }
 
 /**
- * Reads such a file, which holds JSON; nothing when there is none. Invalid JSON is `undefined`: JSON's own complaint
- * would repeat a part of it.
+ * Reads such a file, which contains JSON; undefined if it does not exist. The value of invalid JSON is `undefined`,
+ * because the parser's error would quote a part of it.
  * @throws Error of the system when it cannot be read.
  */
 export async function readPrivateFile(path: string): Promise<{readonly value: unknown} | undefined> {

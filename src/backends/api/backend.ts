@@ -29,7 +29,7 @@ import {
 /** Options of the Api backend. */
 export interface ApiBackendOptions {
   readonly connection?: ApiRuntimeConnection | undefined;
-  /** What is missing for a connection, in the caller's words; only looked at without one. */
+  /** What a connection still needs, in the caller's words. Only used when there is none. */
   readonly missing?: readonly string[] | undefined;
 }
 
@@ -37,7 +37,7 @@ type Context = BackendContext<ApiBackendOptions>;
 
 const identifier = /^[a-z0-9]+(?:-+[a-z0-9]+)*$/;
 
-/** The Api backend: OAuth, v2 bundles. It serves neither downloads nor deletions. */
+/** The Api backend: OAuth, v2 bundles. It supports neither downloads nor deletions. */
 export const apiBackend = defineBackend<ApiBackendOptions>({
   apiVersion: BACKEND_API_VERSION,
   name: 'api',
@@ -122,7 +122,7 @@ export const apiBackend = defineBackend<ApiBackendOptions>({
   },
 });
 
-/** Where a list has its rows, and how many there are in all. */
+/** The members of a list that hold its rows and their total. */
 const page = {rows: 'data', total: 'total'};
 
 function missingIdentifier(what: string, value: string | undefined): readonly string[] {
@@ -149,20 +149,18 @@ function deployments(base: string, targetSlug: string, context: Context): string
   return `${storefront(base, context)}/environments/${encodeURIComponent(targetSlug)}/deployments`;
 }
 
-/** The id of a deployment, which becomes part of a path: one that would lead elsewhere is ignored. */
+/** The ID of a deployment. It becomes part of a path, so one that would lead elsewhere is ignored. */
 function deploymentIdOf({deploymentId}: Answer): string | undefined {
   const id = asText(deploymentId);
   return id !== undefined && isSegment(id) ? id : undefined;
 }
 
-/** Whether a text can be a part of a path: no URL keeps dots alone, none carries half of a character. */
+/** Whether a string can be a path segment: URLs drop `.` and `..`, and cannot carry lone surrogates. */
 function isSegment(text: string): boolean {
   return text !== '' && text.length <= 256 && !/^\.{1,2}$|[\p{Cc}\p{Cs}]/u.test(text);
 }
 
-/**
- * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when the server says something else than where a deployment stands.
- */
+/** @throws RuntimeCliError `ERR_RESPONSE_INVALID` for an unknown status. */
 function statusOf(answer: Answer): DeploymentStatus {
   const status = listedStatus(answer);
   if (status !== 'unknown') return status;
@@ -172,7 +170,7 @@ function statusOf(answer: Answer): DeploymentStatus {
   );
 }
 
-/** The status of a deployment, which the server may leave out at first. */
+/** The status of a deployment. The server may omit it at first. */
 function listedStatus({status = null}: Answer): DeploymentItem['status'] {
   switch (status) {
     case null:
@@ -213,7 +211,7 @@ function bundleStatus(item: Answer): BundleItem['status'] {
   }
 }
 
-/** A row of the deployments: only its id is sure to be there. */
+/** A row of the deployment list. Only its ID is guaranteed. */
 function deploymentItem(item: Answer, targetSlug: string): DeploymentItem | undefined {
   const bundle = asRecord(item['bundle']);
   const deploymentId = deploymentIdOf(item);

@@ -77,7 +77,7 @@ export const legacyBackend = defineBackend<LegacyBackendOptions>({
   },
 });
 
-/** Uploads a v1 bundle, and deploys it in the same step when there is a target. */
+/** Uploads a v1 bundle, and deploys it in the same request if there is a target. */
 async function uploadV1(bundle: Bundle | StreamedBundle, context: LegacyContext): Promise<UploadResult> {
   const {http, url} = connect(context);
   const {projectSlug, targetSlug} = context;
@@ -128,7 +128,8 @@ function bundleStatus(item: Answer): BundleItem['status'] {
 }
 
 /**
- * The JSON body of a v1 upload. The server takes lists of files, not patterns; the archive is encoded while it is sent.
+ * The JSON body of a v1 upload. The server expects lists of files, not patterns. The archive is encoded while it is
+ * sent.
  */
 function v1Body(bundle: Bundle | StreamedBundle, {bodies}: Pick<BackendContext, 'bodies'>): BodyOptions {
   const {message, config, files} = bundle;

@@ -9,7 +9,7 @@ export interface LegacyBackendOptions {
   /** Address of the hosting service. @default the environment variable `MYCLI_RUNTIME_ORIGIN` */
   readonly origin?: string | undefined;
   readonly auth?: AuthStrategy | undefined;
-  /** What is missing for a connection, in the caller's words; only looked at when something is. */
+  /** What a connection still needs, in the caller's words. Only used when something is missing. */
   readonly missing?: readonly string[] | undefined;
 }
 
@@ -22,7 +22,7 @@ interface LegacyConnection {
   url(...segments: readonly string[]): string;
 }
 
-/** What the legacy backend needs and does not have. */
+/** What the legacy backend still needs. */
 export function missingOptions(options: LegacyBackendOptions, env: Environment): readonly string[] {
   const missing = [
     ...(legacyOrigin(options, env) === undefined ? ['origin (MYCLI_RUNTIME_ORIGIN)'] : []),
@@ -50,7 +50,7 @@ export function connect({options, env, http}: LegacyContext): LegacyConnection {
   };
 }
 
-/** The address of the hosting service, as it was given. */
+/** The address of the hosting service, as given. */
 export function legacyOrigin(options: Pick<LegacyBackendOptions, 'origin'>, env: Environment): string | undefined {
   return options.origin ?? (env['MYCLI_RUNTIME_ORIGIN'] || undefined);
 }

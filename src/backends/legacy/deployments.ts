@@ -26,20 +26,20 @@ import {connect, type LegacyContext} from './connection.js';
 import {asSentence} from '../../errors/sentence.js';
 
 /**
- * The newest deployment before ours, for this protocol has no deployment ids: ours is a later one with our bundle.
- * `none`: there was none. `unknown`: why that cannot be told; then no deployment is ever taken for ours.
+ * The newest deployment before ours. This protocol has no deployment IDs, so ours is a later one with our bundle.
+ * `none`: there was no earlier one. `unknown`: why that is not known; no deployment is taken for ours then.
  */
 type Before = {readonly createdAt: string; readonly count?: number | undefined} | 'none' | {readonly unknown: string};
 
-/** Where a list has its rows, and how many there are in all. */
+/** The members of a list that hold its rows and their total. */
 export const page = {rows: 'results', total: 'count'};
 
 const rowsPerPoll = 100;
 
-/** What a server may answer to a request to deploy, all of it optional. */
+/** Members of the answer to a deploy request, all optional. */
 const deployAnswer = ['bundle', 'bundle_id', 'status', 'deploy_type', 'external_publish_id', 'created_at', 'warnings'];
 
-/** Asks for a deployment. */
+/** Requests a deployment. */
 export async function deploy(
   {bundleId, targetSlug}: {readonly bundleId: BundleId; readonly targetSlug: string},
   context: LegacyContext,
@@ -62,7 +62,7 @@ export async function deploy(
   };
 }
 
-/** One page of the deployments of a target. */
+/** One page of a target's deployments. */
 export async function listDeployments(
   {targetSlug, limit, offset}: ListRange & {readonly targetSlug: string},
   context: LegacyContext,
@@ -72,8 +72,8 @@ export async function listDeployments(
 }
 
 /**
- * Notes the newest deployment of a target before ours is asked for, when ours will be waited for. That this fails costs
- * a warning and the certainty, never the deployment.
+ * Records a target's newest deployment before ours is requested, if we will wait for ours. Should that fail, the
+ * deployment goes ahead with a warning and cannot be tracked.
  */
 export async function noteBefore(
   targetSlug: string,
@@ -90,9 +90,9 @@ export async function noteBefore(
   }
 }
 
-/** @throws RuntimeCliError when the answer does not say for certain which deployment is the newest. */
+/** @throws RuntimeCliError when the answer leaves open which deployment is the newest. */
 async function newestDeployment(targetSlug: string, context: LegacyContext): Promise<Before> {
-  // The second one tells whether the first is the newest.
+  // The second one shows whether the list starts with the newest.
   const response = await fetchDeployments(targetSlug, {limit: 2, offset: 0}, context);
   const {items, total} = readPage(response, page, (row) => row);
   if (items.length === 0) {
@@ -110,7 +110,7 @@ async function newestDeployment(targetSlug: string, context: LegacyContext): Pro
   return {createdAt, count: total === undefined || total < items.length ? undefined : total};
 }
 
-/** Looks for the deployment that `deployment` names: the first one of its bundle after those that were there before. */
+/** Finds the deployment that `deployment` identifies: the first one of its bundle after the recorded one. */
 export async function findDeployment(deployment: DeploymentRef, context: LegacyContext): Promise<DeploymentState> {
   const {bundleId, targetSlug} = deployment;
   const before = parseBefore(deployment['before']);
@@ -128,7 +128,7 @@ export async function findDeployment(deployment: DeploymentRef, context: LegacyC
     .filter((row, index) => isAfter(row, index, count, before))
     .sort((a, b) => createdTime(b) - createdTime(a))
     .findLast((row) => numericId(asRecord(row['bundle'])['id']) === bundleId);
-  // Accepted, and not in the list yet.
+  // Accepted, but not listed yet.
   if (!ours) return {status: 'queued', raw};
   return {status: statusOf(ours), raw: ours};
 }
@@ -143,7 +143,7 @@ function isAfter(
   const created = createdTime(row);
   const limit = Date.parse(before.createdAt);
   if (created !== limit) return created > limit;
-  // Times may be no finer than a second: of those with the same one, the rows that came on top are later.
+  // Times may only be precise to the second. Among equal ones, rows that were added on top are later.
   return count !== undefined && before.count !== undefined && index < count - before.count;
 }
 
@@ -160,7 +160,7 @@ function isUnknown(before: Before): before is {readonly unknown: string} {
   return typeof before === 'object' && 'unknown' in before;
 }
 
-/** What the reference of a deployment says, which comes back from the caller as plain JSON. */
+/** Parses the reference of a deployment, which the caller returns as plain JSON. */
 function parseBefore(value: unknown): Before {
   if (value === 'none') return value;
   const {createdAt, count, unknown} = asRecord(value);
@@ -174,7 +174,7 @@ async function fetchDeployments(targetSlug: string, range: ListRange, context: L
   return http.get(address, {searchParams: {...range}});
 }
 
-/** A row of the deployments as an item of the history. It has no id: nothing in it is sure to be there. */
+/** A row of the deployment list as a history item. It has no ID, and no member is guaranteed. */
 function deploymentItem(row: Answer, targetSlug: string): DeploymentItem {
   const bundle = asRecord(row['bundle']);
   const bundleId = numericId(bundle['id']);
@@ -195,9 +195,7 @@ const statusWords = new Map<unknown, DeploymentStatus>([
   ['Failed', 'failed'],
 ]);
 
-/**
- * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when the server says something else than where a deployment stands.
- */
+/** @throws RuntimeCliError `ERR_RESPONSE_INVALID` for an unknown status. */
 function statusOf(row: Answer): DeploymentStatus {
   const status = listedStatus(row);
   if (status !== 'unknown') return status;
@@ -207,7 +205,7 @@ function statusOf(row: Answer): DeploymentStatus {
   );
 }
 
-/** The status of a deployment, which the server may leave out at first. */
+/** The status of a deployment. The server may omit it at first. */
 function listedStatus({status}: Answer): DeploymentItem['status'] {
   return statusWords.get(status ?? 'Queued') ?? 'unknown';
 }

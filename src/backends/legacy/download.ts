@@ -6,7 +6,7 @@ import {asRecord, asText, requestedBundleId} from '../answers.js';
 import type {DownloadRequest, DownloadResume, DownloadStart, OpenedStream} from '../contract.js';
 import {connect, type LegacyContext} from './connection.js';
 
-/** Streams the archive of a bundle from its presigned URL, the rest of it when the URL's server can. */
+/** Streams a bundle's archive from its presigned URL, or only the rest of it if the server supports that. */
 export async function downloadArchive(request: DownloadRequest, context: LegacyContext): Promise<void> {
   const {http, url} = connect(context);
   const id = requestedBundleId(request.bundleId, 'legacy');
@@ -19,18 +19,18 @@ export async function downloadArchive(request: DownloadRequest, context: LegacyC
 
 function httpUrl(text = ''): URL | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  // The host "unix" would be a socket of this machine.
+  // The host "unix" would mean a local socket.
   return url !== undefined && /^https?:$/.test(url.protocol) && url.hostname !== 'unix' ? url : undefined;
 }
 
-/** Asks for the archive, or the rest of it. */
+/** Requests the archive, or the rest of it. */
 async function openArchive(
   address: URL,
   {resume, onStart}: DownloadRequest,
   context: LegacyContext,
 ): Promise<Readable> {
   const headers = resume === undefined ? {} : {range: `bytes=${String(resume.offset)}-`, 'if-range': resume.validator};
-  // The presigned URL is another origin: the client without credentials.
+  // The presigned URL has another origin, so this client sends no credentials.
   const {body, ...answer} = await context.openStream(address, {headers});
   try {
     const start = startOf(answer, resume);
@@ -44,13 +44,13 @@ async function openArchive(
   }
 }
 
-/** Where the bytes of an answer begin; nothing when they are not those that were asked for. */
+/** The offset of an answer's first byte; undefined if that is not what was requested. */
 function startOf(
   {status, headers}: Pick<OpenedStream, 'status' | 'headers'>,
   resume: DownloadResume | undefined,
 ): DownloadStart | undefined {
   const {etag, 'content-range': contentRange = '', 'content-length': length} = headers;
-  // A weak one says nothing about bytes.
+  // A weak ETag does not guarantee equal bytes.
   const validator = etag?.startsWith('"') ? etag : undefined;
   if (status !== 206) return {offset: 0, total: length === undefined ? undefined : Number(length), validator};
   const [, first, last, whole] = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(contentRange) ?? [];
