@@ -1,3 +1,5 @@
+import {basename, dirname, isAbsolute, relative} from 'node:path';
+import {pathToFileURL} from 'node:url';
 import {createError} from '../errors/index.js';
 import {reasonOf} from '../errors/system-failure.js';
 import {asSentence} from '../errors/sentence.js';
@@ -37,8 +39,19 @@ function ownValue(object: object, name: string): unknown {
   return descriptor?.get === undefined ? descriptor?.value : descriptor.get.call(object);
 }
 
-/** Turns a loader's message of several lines, which includes the file's path, into one sentence. */
+/** Turns a loader's message of several lines into one sentence that ends with the place: `x is missing (other.ts:4:12)`. */
 function describe(error: unknown, path: string): string {
-  const message = error instanceof Error ? error.message : String(error);
-  return message.replaceAll(path, 'line').replaceAll(/\s+/g, ' ').trim();
+  if (!(error instanceof Error)) return String(error);
+  const [, parsed, place] = /^ParseError:\s*([^]*?)\s+(\S.*:\d+:\d+)\s*$/.exec(error.message) ?? [];
+  const reason = (parsed ?? error.message).replaceAll(path, basename(path)).replaceAll(/\s+/g, ' ').trim();
+  const shown = place ?? placeOf(error, path);
+  return shown === undefined ? reason : `${reason} (${relative(dirname(path), shown)})`;
+}
+
+/** Where the user's code threw: jiti names its files by plain paths, Node an `.mjs` file by its URL. */
+function placeOf({stack = ''}: Error, path: string): string | undefined {
+  const places = stack.split('\n').flatMap((line) => /^ +at (?:.*\()?(.+:\d+:\d+)\)?$/.exec(line)?.[1] ?? []);
+  const url = pathToFileURL(path).href;
+  const own = places.map((place) => (place.startsWith(url) ? path + place.slice(url.length) : place));
+  return own.find((place) => isAbsolute(place) && !/[/\\]node_modules[/\\]/.test(place));
 }

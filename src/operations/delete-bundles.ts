@@ -2,6 +2,7 @@ import type {BundleId} from '../backends/contract.js';
 import type {BackendSelection, RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
 import {callBackSafely, count, resolveBackend, resolveStep, watched, type Host, type StepView} from './steps.js';
+import {explainMissingBundle, namingCapabilities, resolveBundleId} from './list.js';
 import {chooseForBundle, idFor, invoke, openBackend} from './open-backend.js';
 import type {CommonOptions, ConnectionOptions} from './options.js';
 
@@ -16,10 +17,10 @@ export interface BundleDeletion {
 export interface DeleteBundlesOptions extends CommonOptions, ConnectionOptions {
   readonly preference: RuntimeBackendPreference;
   readonly projectSlug: string;
-  /** One at least. The same id twice counts once. */
+  /** One at least; `latest` is the newest usable one. The same id twice counts once. */
   readonly bundleIds: readonly BundleId[];
-  /** Asked when the backend is known and before anything is sent; when it rejects, nothing is deleted. */
-  readonly confirm?: ((backend: RuntimeBackend) => Promise<void>) | undefined;
+  /** Asked when backend and bundles are known and before anything is deleted; when it rejects, nothing is. */
+  readonly confirm?: ((backend: RuntimeBackend, bundleIds: readonly BundleId[]) => Promise<void>) | undefined;
   /** Told of each bundle as soon as it is known what became of it. */
   readonly onDeletion?: ((deletion: BundleDeletion) => void) | undefined;
 }
@@ -39,14 +40,17 @@ export interface DeleteBundlesResult {
  * RuntimeCliError, and is thrown as it is otherwise.
  */
 export async function deleteBundles(options: DeleteBundlesOptions, host: Host): Promise<DeleteBundlesResult> {
-  const selection = await host.runSteps([resolveStep], (step) =>
-    step('resolve', (view) => resolveBackend(view, () => chooseDeleteBackend(options, host))),
+  const {selection, ids} = await host.runSteps([resolveStep], (step) =>
+    step('resolve', async (view) => {
+      const chosen = await resolveBackend(view, () => chooseDeleteBackend(options, host));
+      return {selection: chosen, ids: await resolveIds(chosen, watched(options, view), host)};
+    }),
   );
-  await options.confirm?.(selection.backend);
-  const title = `Delete ${count(options.bundleIds.length, 'bundle')}`;
+  await options.confirm?.(selection.backend, ids);
+  const title = `Delete ${count(ids.length, 'bundle')}`;
   return host.runSteps([{name: 'delete', title}], (step) =>
     step('delete', async (view) => {
-      const result = await deleteBundlesFrom(selection, watched(options, view), host, view);
+      const result = await deleteBundlesFrom(selection, ids, watched(options, view), host, view);
       view.done(`Deleted ${count(result.deleted.length, 'bundle')}`);
       return result;
     }),
@@ -57,26 +61,43 @@ export async function deleteBundles(options: DeleteBundlesOptions, host: Host): 
 async function chooseDeleteBackend(options: DeleteBundlesOptions, host: Host): Promise<BackendSelection> {
   if (options.bundleIds.length === 0) throw createError('ERR_OPTION_INVALID', 'bundleIds must not be empty.');
   const command = ['bundle:delete', ...options.bundleIds, '--project', options.projectSlug];
-  const selection = await chooseForBundle(options, ['delete'], command, host);
-  for (const id of options.bundleIds) idFor(selection.backend, id, options);
+  const listing = options.bundleIds.flatMap(namingCapabilities);
+  const selection = await chooseForBundle(options, ['delete', ...listing], command, host);
+  for (const id of options.bundleIds) if (id !== 'latest') idFor(selection.backend, id, options);
   return selection;
+}
+
+async function resolveIds(
+  {backend}: BackendSelection,
+  options: DeleteBundlesOptions,
+  host: Host,
+): Promise<readonly BundleId[]> {
+  const open = await openBackend(backend, 'deploy', options, host);
+  const ids: BundleId[] = [];
+  for (const id of options.bundleIds) ids.push(await resolveBundleId(open, id, options));
+  return [...new Set(ids)];
 }
 
 /** Deletes bundles with the backend that was chosen. */
 async function deleteBundlesFrom(
   {backend: name}: BackendSelection,
+  ids: readonly BundleId[],
   options: DeleteBundlesOptions,
   host: Host,
   view: StepView,
 ): Promise<DeleteBundlesResult> {
   const open = await openBackend(name, 'deploy', options, host);
-  const ids = [...new Set(options.bundleIds.map((id) => idFor(name, id, options)))];
   const deletions: BundleDeletion[] = [];
   for (const bundleId of ids) {
-    const error = await failureOf(() => invoke(open, 'deleteBundle', {bundleId}));
+    const error = await failureOf(() =>
+      invoke(open, 'deleteBundle', {bundleId}).catch(async (reason: unknown) => {
+        throw await explainMissingBundle(reason, open, bundleId);
+      }),
+    );
     const deletion = {bundleId, error};
     deletions.push(deletion);
-    view.detail(error === undefined ? `Deleted bundle ${String(bundleId)}` : describeFailure(bundleId, error));
+    // The error at the end says what failed, and a single bundle is the outcome of the step.
+    if (error === undefined && ids.length > 1) view.detail(`Deleted bundle ${String(bundleId)}`);
     callBackSafely(() => options.onDeletion?.(deletion));
     if (error !== undefined && error.code !== 'ERR_REJECTED') break;
   }

@@ -8,6 +8,7 @@ import {readManifest} from '../bundle/archive/manifest.js';
 import {readArchive} from '../bundle/prebuilt/read-archive.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {callBackSafely, resolveBackend, resolveStep, watched, type Host} from './steps.js';
+import {explainMissingBundle, namingCapabilities, resolveBundleId} from './list.js';
 import {chooseForBundle, idFor, invoke, openBackend, type OpenBackend} from './open-backend.js';
 import type {CommonOptions, ConnectionOptions} from './options.js';
 import {PartFile} from './part-file.js';
@@ -17,8 +18,9 @@ import {asSentence} from '../errors/sentence.js';
 export interface DownloadBundleOptions extends CommonOptions, ConnectionOptions {
   readonly preference: RuntimeBackendPreference;
   readonly projectSlug: string;
+  /** Id of an uploaded bundle, or `latest`: the newest usable one by creation time. */
   readonly bundleId: BundleId;
-  /** File to write. @default `bundle-<id>.tar.gz` in the working directory */
+  /** File to write. @default `bundle-<id>.tar.gz` in the working directory, `bundle-<id>.tar` for a v1 bundle */
   readonly output?: string | undefined;
   /** Takes the place of a file that is there. @default false */
   readonly force?: boolean | undefined;
@@ -56,25 +58,37 @@ export interface DownloadBundleResult {
  * when what arrived is not an archive, and for everything else a user can cause; `signal.reason` when aborted.
  */
 export async function downloadBundle(options: DownloadBundleOptions, host: Host): Promise<DownloadBundleResult> {
-  const steps = [resolveStep, {name: 'download', title: `Download bundle ${String(options.bundleId)}`}] as const;
+  const steps = [resolveStep, {name: 'download', title: `Download ${describeBundle(options.bundleId)}`}] as const;
   return host.runSteps(steps, async (step) => {
     const selection = await step('resolve', (view) => resolveBackend(view, () => chooseDownloadBackend(options, host)));
     return step('download', async (view) => {
       const downloaded = await downloadBundleFrom(selection, watched(options, view), host);
-      const {size, resumedFrom, sha256} = downloaded;
+      const {bundleId, size, resumedFrom, sha256} = downloaded;
       const rest = resumedFrom === 0 ? '' : `, of which ${prettyBytes(resumedFrom)} earlier`;
-      view.done(`Downloaded ${prettyBytes(size)}${rest}, sha256 ${sha256.slice(0, 12)}`);
+      view.done(`Downloaded bundle ${String(bundleId)}: ${prettyBytes(size)}${rest}, sha256 ${sha256.slice(0, 12)}`);
       return downloaded;
     });
   });
 }
 
+/** `bundle 42`, `the latest bundle` */
+export function describeBundle(bundleId: BundleId): string {
+  return bundleId === 'latest' ? 'the latest bundle' : `bundle ${String(bundleId)}`;
+}
+
 /** Verifies a download and chooses its backend; nothing is sent. */
 async function chooseDownloadBackend(options: DownloadBundleOptions, host: Host): Promise<BackendSelection> {
   const command = ['bundle:download', options.bundleId, '--project', options.projectSlug];
-  const selection = await chooseForBundle(options, ['download'], command, host);
-  idFor(selection.backend, options.bundleId, options);
-  await verifyOutput(outputPath(options, host), options.force);
+  const selection = await chooseForBundle(
+    options,
+    ['download', ...namingCapabilities(options.bundleId)],
+    command,
+    host,
+  );
+  if (options.bundleId !== 'latest') {
+    idFor(selection.backend, options.bundleId, options);
+    await verifyOutputs(outputPaths(options, options.bundleId, host), options.force);
+  }
   return selection;
 }
 
@@ -85,15 +99,19 @@ export async function downloadBundleFrom(
   host: Host,
 ): Promise<DownloadBundleResult> {
   const {projectSlug, force = false, onProgress} = options;
-  const bundleId = idFor(selection.backend, options.bundleId, options);
-  const path = outputPath(options, host);
-  const part = new PartFile(`${path}.part`, {backend: selection.backend, projectSlug, bundleId});
   // Progress is what has arrived in the file.
   const open = await openBackend(selection.backend, 'download', {...options, onProgress: undefined}, host);
+  const bundleId = await resolveBundleId(open, options.bundleId, options);
+  const paths = outputPaths(options, bundleId, host);
+  if (options.bundleId === 'latest') await verifyOutputs(paths, force);
+  const part = new PartFile(`${paths.compressed}.part`, {backend: selection.backend, projectSlug, bundleId});
   const {resumedFrom, reported} = await fetchArchive(open, bundleId, part, (transferred, total) => {
     callBackSafely(() => onProgress?.({phase: 'download', transferred, total}));
+  }).catch(async (error: unknown) => {
+    throw await explainMissingBundle(error, open, bundleId);
   });
   const {size, sha256, contentSha256, entries, compressed} = await verifyArchive(part, bundleId, reported, open);
+  const path = compressed ? paths.compressed : paths.plain;
   const verified = reported !== undefined || (await hasManifestOf(path, sha256));
   await moveIntoPlace(part, path, force);
   if (!compressed && path.endsWith('.gz')) host.logger.warn(`${path} is not compressed, despite its name.`);
@@ -201,10 +219,21 @@ async function hasManifestOf(path: string, sha256: string): Promise<boolean> {
   }
 }
 
-function outputPath({bundleId, output, cwd}: DownloadBundleOptions, host: Host): string {
+/** Where an archive goes: what is not compressed is not named so. The same twice when the caller names the file. */
+interface OutputPaths {
+  readonly compressed: string;
+  readonly plain: string;
+}
+
+function outputPaths({output, cwd}: DownloadBundleOptions, bundleId: BundleId, host: Host): OutputPaths {
   // Ids of plugins' backends may be any text.
-  const name = `bundle-${String(bundleId).replaceAll(/[^\w.-]/g, '_')}.tar.gz`;
-  return resolve(cwd ?? host.cwd, output ?? name);
+  const name = `bundle-${String(bundleId).replaceAll(/[^\w.-]/g, '_')}.tar`;
+  const absolute = (path: string) => resolve(cwd ?? host.cwd, path);
+  return {compressed: absolute(output ?? `${name}.gz`), plain: absolute(output ?? name)};
+}
+
+async function verifyOutputs({compressed, plain}: OutputPaths, force: boolean | undefined): Promise<void> {
+  for (const path of new Set([compressed, plain])) await verifyOutput(path, force);
 }
 
 async function verifyOutput(path: string, force = false): Promise<void> {

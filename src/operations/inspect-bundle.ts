@@ -11,7 +11,8 @@ import {secretWarnings} from '../bundle/files/sensitive-files.js';
 import type {RuntimeBackend} from '../backends/select.js';
 import {chooseForBundle} from './open-backend.js';
 import {count, resolveBackend, resolveStep, watched, type Host} from './steps.js';
-import {downloadBundleFrom, type DownloadBundleOptions} from './download-bundle.js';
+import {describeBundle, downloadBundleFrom, type DownloadBundleOptions} from './download-bundle.js';
+import {namingCapabilities} from './list.js';
 
 /** How to look into an archive. */
 export interface InspectArchiveOptions {
@@ -95,9 +96,9 @@ export async function inspectArchive(
 async function readBundle(archive: string, options: InspectArchiveOptions): Promise<ArchiveInspection> {
   const {rootDir, configPath, signal} = options;
   // A manifest knows where things are, whatever a configuration file says of other bundles.
-  if (await readManifest(archive)) return describeBundle(await openBundle(archive, {signal}), signal);
+  if (await readManifest(archive)) return describeArchive(await openBundle(archive, {signal}), signal);
   const bare = await describeBareV1(archive, signal);
-  return bare ?? describeBundle(await openBundle(archive, {rootDir, configPath, signal}), signal);
+  return bare ?? describeArchive(await openBundle(archive, {rootDir, configPath, signal}), signal);
 }
 
 /**
@@ -105,12 +106,16 @@ async function readBundle(archive: string, options: InspectArchiveOptions): Prom
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export async function inspectBundle(options: InspectBundleOptions, host: Host): Promise<BundleInspection> {
-  const id = String(options.bundleId);
   const command = ['bundle:inspect', options.bundleId, '--project', options.projectSlug];
-  const steps = [resolveStep, {name: 'read', title: `Download bundle ${id} and read it`}] as const;
+  const steps = [
+    resolveStep,
+    {name: 'read', title: `Download ${describeBundle(options.bundleId)} and read it`},
+  ] as const;
   return host.runSteps(steps, async (step) => {
     const selection = await step('resolve', (view) =>
-      resolveBackend(view, () => chooseForBundle(options, ['download'], command, host)),
+      resolveBackend(view, () =>
+        chooseForBundle(options, ['download', ...namingCapabilities(options.bundleId)], command, host),
+      ),
     );
     return step('read', async (view) => {
       const workspace = await host.createTemporaryDirectory();
@@ -119,7 +124,7 @@ export async function inspectBundle(options: InspectBundleOptions, host: Host): 
         const download = {...watched(options, view), output};
         const {backend, projectSlug, bundleId} = await downloadBundleFrom(selection, download, host);
         const inspection = await readBundle(output, options);
-        view.done(`Read bundle ${id}: ${count(inspection.files.length, 'file')}`);
+        view.done(`Read bundle ${String(bundleId)}: ${count(inspection.files.length, 'file')}`);
         return {backend, projectSlug, bundleId, ...inspection};
       } finally {
         await workspace.remove();
@@ -128,7 +133,7 @@ export async function inspectBundle(options: InspectBundleOptions, host: Host): 
   });
 }
 
-async function describeBundle(bundle: Bundle, signal?: AbortSignal): Promise<ArchiveInspection> {
+async function describeArchive(bundle: Bundle, signal?: AbortSignal): Promise<ArchiveInspection> {
   const {format, size, sha256, contentSha256, rootDir, configPath, config} = bundle;
   const paths = bundle.files.map(({path}) => path);
   const counts = await countMatches(config, paths, signal);

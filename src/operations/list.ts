@@ -7,9 +7,15 @@ import type {
   BackendCapability,
 } from '../backends/contract.js';
 import type {RuntimeBackend} from '../backends/select.js';
-import {createError} from '../errors/index.js';
-import {invoke, chooseBackend, openBackend, type OpenBackend, verifySlugs} from './open-backend.js';
-import {defaultListLimit, type ListBundlesOptions, type ListDeploymentsOptions} from './options.js';
+import {createError, isRuntimeCliError} from '../errors/index.js';
+import {commandLine} from '../errors/suggest.js';
+import {invoke, chooseBackend, idFor, openBackend, type OpenBackend, verifySlugs} from './open-backend.js';
+import {
+  defaultListLimit,
+  type ConnectionOptions,
+  type ListBundlesOptions,
+  type ListDeploymentsOptions,
+} from './options.js';
 import {count, resolveBackend, resolveStep, watched, type Host} from './steps.js';
 
 /** One page of a project's bundles. */
@@ -28,7 +34,7 @@ export interface ListBundlesResult {
  */
 export async function listBundles(options: ListBundlesOptions, host: Host): Promise<ListBundlesResult> {
   const {projectSlug} = options;
-  const list = {title: 'List the bundles', capability: 'list', noun: 'bundle'} as const;
+  const list = {title: 'List the bundles', capability: 'list', noun: 'bundle', place: `in ${projectSlug}`} as const;
   const {backend, items, total} = await runList(options, list, host, listPage);
   return {backend, projectSlug, bundles: items, total};
 }
@@ -59,6 +65,44 @@ export async function findBundle(open: OpenBackend, bundleId: BundleId): Promise
   return undefined;
 }
 
+/** The capability that naming a bundle asks for: `latest` is looked up in the list. */
+export function namingCapabilities(bundleId: BundleId | undefined): readonly BackendCapability[] {
+  return bundleId === 'latest' ? ['list'] : [];
+}
+
+/**
+ * The id of a bundle that a caller names: `latest` is looked up, any other id is read as its backend takes it.
+ * @throws RuntimeCliError `ERR_REJECTED` when there is no latest bundle; `ERR_OPTION_INVALID` for what is no id.
+ */
+export async function resolveBundleId(
+  open: OpenBackend,
+  bundleId: BundleId,
+  options: ConnectionOptions,
+): Promise<BundleId> {
+  return bundleId === 'latest' ? (await findLatestBundle(open)).bundleId : idFor(open.backend.name, bundleId, options);
+}
+
+/**
+ * The error of a request about a bundle. A 404 may be about the project, the target or the bundle: when the list does not
+ * have the bundle, the error says so.
+ */
+export async function explainMissingBundle(error: unknown, open: OpenBackend, bundleId: BundleId): Promise<unknown> {
+  if (!isRuntimeCliError(error) || error.status !== 404 || !open.backend.listBundles) return error;
+  const {projectSlug, signal} = open.context;
+  try {
+    if ((await findBundle(open, bundleId)) !== undefined) return error;
+  } catch {
+    signal.throwIfAborted();
+    return error;
+  }
+  const {status, method, path, requestId} = error;
+  const flags = ['--project', projectSlug, '--runtime-backend', open.backend.name, ...(open.commandFlags ?? [])];
+  return createError('ERR_REJECTED', `The project "${projectSlug}" has no bundle ${String(bundleId)}.`, {
+    suggestions: [`Run: ${commandLine('bundle:list', ...flags)}`],
+    ...{status, method, path, requestId, details: {bundleId}, cause: error},
+  });
+}
+
 function listPage(open: OpenBackend, range: ListRange): Promise<ListResult<BundleItem>> {
   return invoke(open, 'listBundles', range);
 }
@@ -84,6 +128,7 @@ export async function listDeployments(options: ListDeploymentsOptions, host: Hos
     title: `List the deployments to ${targetSlug}`,
     capability: 'history',
     noun: 'deployment',
+    place: `to ${targetSlug}`,
   } as const;
   const page = (open: OpenBackend, range: ListRange) => historyPage(open, targetSlug, range);
   const {backend, items, total} = await runList(options, list, host, page);
@@ -104,12 +149,14 @@ interface ListKind {
   readonly title: string;
   readonly capability: BackendCapability;
   readonly noun: string;
+  /** Where it is looked for: `in my-shop`. */
+  readonly place: string;
 }
 
 /** Chooses the backend of a list and collects its pages. */
 async function runList<Item extends {readonly createdAt?: string | undefined}>(
   options: ListBundlesOptions | ListDeploymentsOptions,
-  {title, capability, noun}: ListKind,
+  {title, capability, noun, place}: ListKind,
   host: Host,
   page: (open: OpenBackend, range: ListRange) => Promise<ListResult<Item>>,
 ): Promise<{readonly backend: RuntimeBackend; readonly items: readonly Item[]; readonly total?: number | undefined}> {
@@ -123,7 +170,7 @@ async function runList<Item extends {readonly createdAt?: string | undefined}>(
     return step('list', async (view) => {
       const open = await openBackend(backend, 'deploy', watched(options, view), host);
       const {items, total} = await collectPages(range, (part) => page(open, part));
-      view.done(`Found ${count(items.length, noun)}`);
+      view.done(items.length === 0 ? `Found no ${noun}s ${place}` : `Found ${count(items.length, noun)}`);
       return {backend, items, total};
     });
   });

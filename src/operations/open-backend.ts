@@ -32,6 +32,8 @@ export type BackendCallOptions = CommonOptions &
 export interface OpenBackend {
   readonly backend: Backend;
   readonly context: BackendContext;
+  /** What commands shown to the user repeat. */
+  readonly commandFlags?: readonly string[] | undefined;
 }
 
 /**
@@ -127,7 +129,7 @@ export async function openBackend(
         : undefined,
     readLent,
   });
-  return {backend, context};
+  return {backend, context, commandFlags: host.commandFlags};
 }
 
 /** @throws RuntimeCliError `ERR_OPTION_INVALID` for a time-out that no timer can keep. */

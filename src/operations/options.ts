@@ -86,7 +86,10 @@ export interface PushRuntimeBundleBackendOptions
   readonly projectSlug: string;
   /** Target slug; equals the Api environment id. Omitted: the bundle is uploaded and not deployed. */
   readonly targetSlug?: string | undefined;
-  /** Use the v2 format with the legacy backend, which takes v1 by default. Api is always v2. */
+  /**
+   * Use the v2 format with the legacy backend, which takes v1 by default. Api is always v2.
+   * @default the format of `archive`, else false
+   */
   readonly v2?: boolean | undefined;
   /** A prebuilt archive to push instead of building one. */
   readonly archive?: string | undefined;
@@ -194,12 +197,15 @@ export interface PushResult {
   readonly unchanged: boolean;
   /** Time that bundle was uploaded, ISO 8601; only if `unchanged`. */
   readonly pushedAt?: string | undefined;
-  /** Whether a deployment was accepted. */
+  /** Whether a deployment was accepted. It may still fail: `status` tells. */
   readonly deployed: boolean;
   readonly deploymentId?: string | number | undefined;
   /** The deployment, for `waitForDeployment`. */
   readonly deployment?: DeploymentRef | undefined;
-  /** Status of the deployment at the last check. */
+  /**
+   * Status of the deployment at the last check: after waiting `finished`, otherwise usually `queued`, which is not yet a
+   * success.
+   */
   readonly status?: DeploymentStatus | undefined;
   readonly warnings: readonly string[];
   /** Matches reported by the server, `{}` if none. */
@@ -229,6 +235,10 @@ export interface DeployBundleResult {
   readonly deploymentId?: string | number | undefined;
   /** The deployment, for `waitForDeployment`. */
   readonly deployment: DeploymentRef;
+  /**
+   * Status of the deployment at the last check: after waiting `finished`, otherwise usually `queued`, which is not yet a
+   * success.
+   */
   readonly status: DeploymentStatus;
   readonly warnings: readonly string[];
   /** The backend's own answer, untouched. */

@@ -21,6 +21,8 @@ export interface Host {
   now(): Date;
   /** Runs the steps of an operation, and shows them to whoever watches. */
   readonly runSteps: RunSteps;
+  /** Flags that a command shown to the user repeats, to reach the same backend as this call. @default none */
+  readonly commandFlags?: readonly string[] | undefined;
   /** Makes a private folder for archives. Whoever asks for it removes it. */
   createTemporaryDirectory(): Promise<TemporaryDirectory>;
 }

@@ -88,9 +88,10 @@ function describeDeployment({status = 'queued', transferred, total, description}
   return `${status.replace('_', ' ')}${done}${said}`;
 }
 
-/** `12 MB of 40 MB (6 MB/s, 5 s left)`, without a rate until it is known. */
-function describeBytes({transferred, total}: OperationProgress, first: FirstProgress): string {
+/** `12 MB of 40 MB (6 MB/s, 5 s left)`, without a rate until it is known; at the end of an upload the server is awaited. */
+function describeBytes({phase, transferred, total}: OperationProgress, first: FirstProgress): string {
   const done = `${prettyBytes(transferred)}${total === undefined ? '' : ` of ${prettyBytes(total)}`}`;
+  if (transferred === total) return phase === 'upload' ? `${done}, waiting for the server` : done;
   const elapsedMs = performance.now() - first.at;
   if (transferred === first.transferred || elapsedMs === 0) return done;
   const rate = ((transferred - first.transferred) / elapsedMs) * 1000;

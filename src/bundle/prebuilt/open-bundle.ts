@@ -5,13 +5,13 @@ import {verifyRegularFile} from '../../files/read-file.js';
 import {parseJson} from '../../errors/json.js';
 import {archivedConfigSchema} from '../config/content-schema.js';
 import {describeProblems, fieldProblems} from '../option-schemas.js';
-import {reasonOf} from '../../errors/system-failure.js';
+import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {manifestPathOf, readManifest, type BundleManifest} from '../archive/manifest.js';
 import {comparePaths} from '../files/entry-names.js';
 import {markFiles, unmatched} from '../files/patterns.js';
 import type {BundlePlanOptions} from '../config/check-options.js';
-import {digestFile, readArchive, withReaders, type ArchiveContents} from './read-archive.js';
-import type {Bundle, BundleConfig} from '../types.js';
+import {digestFile, isGzip, readArchive, withReaders, type ArchiveContents} from './read-archive.js';
+import type {Bundle, BundleConfig, BundleFormat} from '../types.js';
 import {asSentence} from '../../errors/sentence.js';
 
 /**
@@ -46,6 +46,19 @@ const settled = [
   'ignore',
   'compressionLevel',
 ] as const;
+/**
+ * The format of a prebuilt archive as far as its manifest or its first bytes tell; nothing when only reading it would, or
+ * when it cannot be read.
+ */
+export async function archiveFormat(path: string): Promise<BundleFormat | undefined> {
+  try {
+    return (await readManifest(path))?.format ?? ((await isGzip(path)) ? 'v2' : undefined);
+  } catch {
+    // Opening it tells what is wrong.
+    return undefined;
+  }
+}
+
 /** What stands before the paths of a v1 archive: the project, and a fixed folder. */
 export const v1Prefix = /^[^/]+\/bld\//;
 const v2Only = ['rootDir', 'configPath', 'matchMode'] as const;
@@ -177,8 +190,16 @@ async function readable<Result>(
     return await read();
   } catch (error) {
     signal?.throwIfAborted();
+    if (systemCode(error) === 'ENOENT') throw missing(path, error);
     throw invalid(path, reasonOf(error), error);
   }
+}
+
+function missing(path: string, cause: unknown): RuntimeCliError {
+  return createError('ERR_ARCHIVE_INVALID', `The archive ${path} does not exist.`, {
+    suggestions: ['Check the path, or build it with mycli bundle:build --output FILE.'],
+    cause,
+  });
 }
 
 function invalid(path: string, reason: string, cause?: unknown): RuntimeCliError {

@@ -41,7 +41,7 @@ export interface Connection {
 /** What a connection is made with. */
 interface ConnectionContext {
   readonly env: Environment;
-  readonly output: Pick<Output, 'warn' | 'addSecrets'>;
+  readonly output: Pick<Output, 'info' | 'warn' | 'addSecrets'>;
 }
 
 /**
@@ -119,7 +119,10 @@ function checked(context: ConnectionContext, url: string, {source}: Setting<stri
 }
 
 function checkedOrigin(context: ConnectionContext, setting: Setting<string>, credentialsGo: boolean): string {
-  return checked(context, normalizeOrigin(setting.source.name, setting.value), setting, credentialsGo);
+  const {name} = setting.source;
+  const origin = normalizeOrigin(name, setting.value);
+  if (!setting.value.includes('://')) context.output.info(`${name} has no scheme: using ${origin}.`);
+  return checked(context, origin, setting, credentialsGo);
 }
 
 /**

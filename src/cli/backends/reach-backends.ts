@@ -4,14 +4,16 @@ import type {Backend} from '../../backends/contract.js';
 import type {BackendPlugin} from '../../backends/plugins.js';
 import type {BackendRegistry} from '../../backends/registry.js';
 import {isBuiltIn} from '../../backends/select.js';
-import type {RuntimeCliError} from '../../errors/index.js';
+import {createError, type RuntimeCliError} from '../../errors/index.js';
 import type {Environment} from '../../http/types.js';
 import type {Host} from '../../operations/steps.js';
 import type {CommandContext} from '../command/command-context.js';
+import {repeatedFlags} from '../command/flags.js';
 import {commandHost} from '../command/operation-options.js';
 import {skipsPlugins} from '../process/plugin-sources.js';
 import {missingBuild, missingSettings, requireTogether, type Missing} from '../command/requirements.js';
 import {variableOf, type SettingKey, type SettingValue} from '../settings/definitions.js';
+import type {FlagValues} from '../settings/resolve-settings.js';
 import {describeResolved, type Settings} from '../settings/settings.js';
 import {incompleteApi} from './api-completeness.js';
 import {resolveConnection, type Connection} from './connection.js';
@@ -55,6 +57,7 @@ export async function reachBackends<Needed extends SettingKey>(
     isSet: (key) => settings[key] !== undefined,
     env: context.env,
   });
+  refuseUnusedOptions(settings, flags);
   const {secrets, ...connection} = resolveConnection(context, settings);
   const missing = [...missingSettings(settings, needs), ...lacks];
   const noBackend = incomplete ?? unconfigured(connection, context.env);
@@ -73,7 +76,7 @@ export async function reachBackends<Needed extends SettingKey>(
     // TypeScript cannot know that a loop met every key.
     values: values as ReachedBackends<Needed>['values'],
     connection: {...connection, backends, signal: context.signal},
-    host: commandHost(context, {secrets, resolved: describeResolved(settings)}),
+    host: commandHost(context, {secrets, resolved: describeResolved(settings), commandFlags: repeatedFlags(flags)}),
   };
 }
 
@@ -86,6 +89,15 @@ function unconfigured(connection: Omit<Connection, 'secrets'>, env: Environment)
   return notConfigured('legacy', legacyMissing, connection, env);
 }
 
+/** Only backends of plugins have options of their own. */
+function refuseUnusedOptions({runtimeBackend: {value: wanted}}: Settings, flags: BackendLoading['flags']): void {
+  if ((flags['backend-option'] ?? []).length === 0 || !(wanted === 'auto' || isBuiltIn(wanted))) return;
+  const which = wanted === 'auto' ? 'no backend is named' : `the ${wanted} backend takes no options`;
+  throw createError('ERR_USAGE', `--backend-option cannot be used here: ${which}.`, {
+    suggestions: ["Pass --runtime-backend with the name of a plugin's backend. Run mycli backend:list to list them."],
+  });
+}
+
 const hook = 'mycli:backends';
 
 /** What loading backends needs to know of a command. */
@@ -93,7 +105,7 @@ interface BackendLoading {
   readonly context: Pick<CommandContext, 'env' | 'output' | 'signal'>;
   readonly settings: Pick<Settings, 'runtimeBackend' | 'backendOptions'>;
   readonly config: Interfaces.Config;
-  readonly flags: {readonly 'backend-option'?: readonly string[] | undefined};
+  readonly flags: FlagValues & {readonly 'backend-option'?: readonly string[] | undefined};
 }
 
 /**

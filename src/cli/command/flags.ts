@@ -1,8 +1,10 @@
 import {defaultListLimit} from '../../operations/options.js';
 import {Flags} from '../process/oclif.js';
+import type {FlagValues} from '../settings/resolve-settings.js';
 import {
   definitions,
   flagSets,
+  secretKeys,
   settingKeys,
   summaryOf,
   variableOf,
@@ -84,6 +86,25 @@ export const globalFlags = {
     summary: 'Show only results, warnings and errors.',
   }),
 };
+
+/** Flags that a suggested command names by itself. */
+const named: ReadonlySet<string> = new Set(['project', 'target', 'runtime-backend']);
+const secretFlags: ReadonlySet<string> = new Set(secretKeys.flatMap((key) => definitions[key].flag?.name ?? []));
+
+/**
+ * The flags that a suggested command has to repeat to reach the same backend, as they were given. Never a secret: only
+ * the name of its file.
+ */
+export function repeatedFlags(given: FlagValues): readonly string[] {
+  const names = [...Object.keys(connectionFlags), 'config', 'cwd'].filter((name) => !named.has(name));
+  return names.flatMap((name) =>
+    [given[name]]
+      .flat()
+      .filter((value) => typeof value === 'string')
+      .filter((value) => !secretFlags.has(name) || value.startsWith('@'))
+      .flatMap((value) => [`--${name}`, value]),
+  );
+}
 
 /** Which part of a table to show. */
 export const columnsFlag = {

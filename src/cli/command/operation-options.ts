@@ -104,13 +104,18 @@ interface CommandHostOptions {
   readonly secrets?: readonly string[];
   /** Lines that tell where each setting comes from, shown with the choice of the backend. */
   readonly resolved?: readonly string[];
+  /** What commands that are suggested repeat. */
+  readonly commandFlags?: readonly string[];
 }
 
 /** The steps that change something on a server: when something ends the process there, nobody knows what came of it. */
 const changingSteps: ReadonlySet<string> = new Set(['upload', 'deploy', 'delete']);
 
 /** What the operations of a command know of the process. Their steps are shown on its terminal. */
-export function commandHost(context: CommandContext, {secrets = [], resolved = []}: CommandHostOptions = {}): Host {
+export function commandHost(
+  context: CommandContext,
+  {secrets = [], resolved = [], commandFlags}: CommandHostOptions = {},
+): Host {
   const {cwd, env, output, userAgent, now, temporary, noteChange} = context;
   const logger: Logger = {
     debug: (message) => output.debug(message),
@@ -129,5 +134,6 @@ export function commandHost(context: CommandContext, {secrets = [], resolved = [
       ),
     );
   };
-  return {cwd, env, logger, userAgent, secrets, now, runSteps, createTemporaryDirectory: () => temporary.create()};
+  const createTemporaryDirectory = () => temporary.create();
+  return {cwd, env, logger, userAgent, secrets, now, runSteps, commandFlags, createTemporaryDirectory};
 }

@@ -7,7 +7,7 @@ import type {Output} from '../output/output.js';
 
 /** Where a question is asked. */
 interface QuestionContext {
-  readonly output: Pick<Output, 'interactive' | 'stream' | 'clean'>;
+  readonly output: Pick<Output, 'terminal' | 'stream' | 'clean'>;
   readonly stdin: Readable & {readonly isTTY?: boolean | undefined};
   readonly signal: AbortSignal;
 }
@@ -22,7 +22,7 @@ export function requireConsent(
   yes: boolean,
   {output, stdin}: Pick<QuestionContext, 'output' | 'stdin'>,
 ): void {
-  if (yes || (output.interactive && stdin.isTTY === true)) return;
+  if (yes || (output.terminal && stdin.isTTY === true)) return;
   throw createError('ERR_USAGE', `${what} requires confirmation, but there is no terminal to ask in.`, {
     suggestions: ['Pass --yes to skip the prompt.'],
   });

@@ -45,6 +45,8 @@ export class Output implements Logger {
   readonly json: boolean;
   readonly quiet: boolean;
   readonly debugging: boolean;
+  /** Whether somebody can be asked on `stream`, whatever else is shown there. */
+  readonly terminal: boolean;
   /** Whether task lists may redraw `stream`. */
   readonly interactive: boolean;
   /** Whether `stream` is coloured. */
@@ -73,6 +75,7 @@ export class Output implements Logger {
     this.json = options.json;
     this.quiet = options.quiet;
     this.debugging = options.debugging;
+    this.terminal = options.interactive;
     // While a list is redrawn nothing else can be said, and whoever looks for a fault wants to read it as it happens.
     this.interactive = options.interactive && !options.quiet && !options.json && !options.debugging;
     this.color = options.color;

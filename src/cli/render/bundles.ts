@@ -32,9 +32,8 @@ export function renderBundles(
   columns: readonly Column<BundleItem>[],
   output: Output,
 ): JsonDocument {
-  const {bundles, total, projectSlug} = result;
+  const {bundles, total} = result;
   renderRows(bundles, columns, output);
-  if (bundles.length === 0) output.info(`No bundles found for ${projectSlug}.`);
   tellRest(bundles.length, total, output);
   return {...result} satisfies Body<BundleListDocument>;
 }
@@ -45,9 +44,8 @@ export function renderDeployments(
   columns: readonly Column<DeploymentItem>[],
   output: Output,
 ): JsonDocument {
-  const {deployments, total, targetSlug} = result;
+  const {deployments, total} = result;
   renderRows(deployments, columns, output);
-  if (deployments.length === 0) output.info(`No deployments found for ${targetSlug}.`);
   tellRest(deployments.length, total, output);
   return {
     ...result,
@@ -61,8 +59,12 @@ function renderRows<Row>(rows: readonly Row[], columns: readonly Column<Row>[], 
   for (const line of renderTable(rows, columns, output)) output.result(line);
 }
 
-function tellRest(shown: number, total: number | undefined, output: Output): void {
-  if (total === undefined || shown >= total || shown === 0) return;
+function tellRest(shown: number, total = 0, output: Output): void {
+  if (shown >= total) return;
+  if (shown === 0) {
+    output.info(`Lower --offset: there are ${String(total)} in all.`);
+    return;
+  }
   output.info(`Showing ${String(shown)} of ${String(total)}. Pass --offset to skip the newest, or --all to show all.`);
 }
 

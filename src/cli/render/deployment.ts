@@ -1,8 +1,9 @@
 import type {BundleId, DeploymentStatus} from '../../backends/contract.js';
-import {isBuiltIn, type RuntimeBackend} from '../../backends/select.js';
+import type {RuntimeBackend} from '../../backends/select.js';
 import {commandLine} from '../../errors/suggest.js';
 import type {RollbackBundleResult} from '../../operations/deploy/rollback-bundle.js';
-import type {DeployBundleResult} from '../../operations/options.js';
+import type {ConnectionOptions, DeployBundleResult} from '../../operations/options.js';
+import type {Host} from '../../operations/steps.js';
 import type {JsonDocument} from '../command/command-context.js';
 import type {Body, BundleDeployDocument, BundleRollbackDocument} from '../output/documents.js';
 import type {Output} from '../output/output.js';
@@ -14,11 +15,21 @@ interface DeployOutcome {
   readonly took: string;
 }
 
+/** What a command can say after a deployment. */
+export interface NextSteps {
+  /** What suggested commands repeat. */
+  readonly commandFlags?: readonly string[] | undefined;
+  /** Whether there is a bundle to roll back to. */
+  readonly canRollBack: boolean;
+  /** Whether the backend has a history to look at. */
+  readonly hasHistory: boolean;
+}
+
 /** Shows the outcome of a deployment and what to do next, and gives the document of `--json`. */
-export function renderDeployment(outcome: DeployOutcome, output: Output): JsonDocument {
+export function renderDeployment(outcome: DeployOutcome, next: NextSteps, output: Output): JsonDocument {
   const {result} = outcome;
   output.result(describeOutcome(outcome));
-  for (const line of afterDeployment(result.status, result)) output.result(line);
+  for (const line of afterDeployment(result.status, result, next)) output.result(line);
   return {...result} satisfies Body<BundleDeployDocument>;
 }
 
@@ -34,15 +45,14 @@ function describeOutcome({result, took}: DeployOutcome): string {
 /** Shows the outcome of a rollback and how to undo it, and gives the document of `--json`. */
 export function renderRollback(
   outcome: DeployOutcome & {readonly result: RollbackBundleResult},
+  {commandFlags = []}: Pick<NextSteps, 'commandFlags'>,
   output: Output,
 ): JsonDocument {
   const {result} = outcome;
-  const {rolledBackFrom, projectSlug, targetSlug, backend} = result;
+  const {rolledBackFrom} = result;
   output.result(describeOutcome(outcome));
-  if (rolledBackFrom !== undefined) {
-    const where = ['--project', projectSlug, '--target', targetSlug, '--runtime-backend', backend];
-    output.result(`Undo: ${commandLine('bundle:deploy', rolledBackFrom, ...where)}`);
-  }
+  if (rolledBackFrom !== undefined)
+    output.result(`Undo: ${commandLine('bundle:deploy', rolledBackFrom, ...placeFlags(result), ...commandFlags)}`);
   return {...result} satisfies Body<BundleRollbackDocument>;
 }
 
@@ -53,20 +63,55 @@ interface DeployedTo {
   readonly targetSlug: string;
 }
 
-/** What to type to deploy an uploaded bundle; `TARGET` is for the user to fill in. */
-export function deployCommand(bundleId: BundleId, {backend, projectSlug}: Omit<DeployedTo, 'targetSlug'>): string {
-  return commandLine(
-    ...['bundle:deploy', bundleId, '--project', projectSlug, '--target', 'TARGET', '--runtime-backend', backend],
-  );
+function placeFlags({backend, projectSlug, targetSlug}: DeployedTo): readonly string[] {
+  return ['--project', projectSlug, '--target', targetSlug, '--runtime-backend', backend];
 }
 
-/** What to type after a deployment: how to go back when it has finished, how to look at it before. */
-export function afterDeployment(status: DeploymentStatus | undefined, where: DeployedTo): readonly string[] {
-  const {backend, projectSlug, targetSlug} = where;
-  // The backend of a plugin may have no history, which both commands need.
-  if (!isBuiltIn(backend)) return [];
-  const flags = ['--project', projectSlug, '--target', targetSlug, '--runtime-backend', backend];
-  return status === 'finished'
-    ? [`Roll back: ${commandLine('bundle:rollback', ...flags)}`]
-    : [`Check on it: ${commandLine('bundle:history', ...flags)}`];
+/** What to type to deploy an uploaded bundle; `TARGET` is for the user to fill in. */
+export function deployCommand(
+  bundleId: BundleId,
+  where: Omit<DeployedTo, 'targetSlug'>,
+  commandFlags: readonly string[] = [],
+): string {
+  const place = placeFlags({...where, targetSlug: 'TARGET'});
+  return commandLine('bundle:deploy', bundleId, ...place, ...commandFlags);
+}
+
+/**
+ * What to type after a deployment: how to go back when it has finished and there is something to go back to, how to look
+ * at it before.
+ */
+export function afterDeployment(
+  status: DeploymentStatus | undefined,
+  where: DeployedTo,
+  {commandFlags = [], canRollBack, hasHistory}: NextSteps,
+): readonly string[] {
+  const flags = [...placeFlags(where), ...commandFlags];
+  if (status === 'finished') return canRollBack ? [`Roll back: ${commandLine('bundle:rollback', ...flags)}`] : [];
+  return hasHistory ? [`Check on it: ${commandLine('bundle:history', ...flags)}`] : [];
+}
+
+/** Where a command has deployed to, and how it reached the backend. */
+interface Deployed extends ConnectionOptions {
+  readonly result: {readonly backend: RuntimeBackend; readonly status?: DeploymentStatus | undefined};
+  readonly projectSlug: string;
+  readonly targetSlug?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Looks what there is to say after a deployment. With `--json` nothing is said, and nothing is asked. */
+export async function nextSteps(
+  {result: {backend, status}, targetSlug, ...options}: Deployed,
+  host: Host,
+  {json}: Pick<Output, 'json'>,
+): Promise<NextSteps> {
+  const {canRollBack} = await import('../../operations/deploy/rollback-bundle.js');
+  const {registryOf} = await import('../../operations/open-backend.js');
+  const hasHistory = registryOf(options).get(backend).capabilities.includes('history');
+  const asks = !json && status === 'finished' && targetSlug !== undefined;
+  return {
+    commandFlags: host.commandFlags,
+    hasHistory,
+    canRollBack: asks && (await canRollBack({...options, backend, targetSlug}, host)),
+  };
 }

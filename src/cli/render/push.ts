@@ -7,21 +7,23 @@ import type {PushPreview} from '../../operations/push/plan-push.js';
 import type {JsonDocument} from '../command/command-context.js';
 import type {Body, BundlePushDocument, BundleBuildDocument} from '../output/documents.js';
 import type {Output} from '../output/output.js';
-import {afterDeployment, deployCommand} from './deployment.js';
+import {afterDeployment, deployCommand, type NextSteps} from './deployment.js';
+import {tableLines} from './table.js';
 
 /** A push that succeeded. */
 interface PushOutcome {
   readonly result: PushResult;
+  readonly next: NextSteps;
   /** How long it took, in words. */
   readonly took: string;
 }
 
 /** Tells what came of a push and what to do next, and gives the document of `--json`. */
-export function renderPush({result, took}: PushOutcome, output: Output, now: Date): JsonDocument {
+export function renderPush({result, next, took}: PushOutcome, output: Output, now: Date): JsonDocument {
   const {bundleId, backend, projectSlug, targetSlug, deployed, deploymentId, status} = result;
   output.result(describePush(result, took, now));
   if (targetSlug === undefined) {
-    output.result(`Deploy it: ${deployCommand(bundleId, result)}`);
+    output.result(`Deploy it: ${deployCommand(bundleId, result, next.commandFlags)}`);
   } else if (deployed) {
     const id = deploymentId === undefined ? '' : ` ${String(deploymentId)}`;
     output.result(
@@ -29,7 +31,7 @@ export function renderPush({result, took}: PushOutcome, output: Output, now: Dat
         ? `Deployed to ${targetSlug}.`
         : `The deployment${id} to ${targetSlug} is ${String(status).replace('_', ' ')}.`,
     );
-    for (const line of afterDeployment(status, {backend, projectSlug, targetSlug})) output.result(line);
+    for (const line of afterDeployment(status, {backend, projectSlug, targetSlug}, next)) output.result(line);
   }
   return {...result} satisfies Body<BundlePushDocument>;
 }
@@ -81,11 +83,15 @@ export function renderBuildPreview(plan: BundlePlan, output: Output): JsonDocume
 }
 
 /** Tells what a build has made, and gives the document of `--json`. */
-export function renderBuild({bundle, manifest, warnings}: BuildBundleResult, output: Output): JsonDocument {
+export function renderBuild(
+  {bundle, manifest, warnings}: BuildBundleResult,
+  commandFlags: readonly string[],
+  output: Output,
+): JsonDocument {
   const {format, path, size, sha256, contentSha256, message, rootDir, configPath, matchMode, config, files} = bundle;
   output.result(path);
   output.result(`sha256 ${sha256}`);
-  output.result(`Push it: ${commandLine('bundle:push', '--archive', path, ...(format === 'v1' ? [] : ['--v2']))}`);
+  output.result(`Push it: ${commandLine('bundle:push', '--archive', path, ...commandFlags)}`);
   return {
     archive: {format, path, manifest, size, sha256, contentSha256, files: files.length},
     message,
@@ -99,9 +105,10 @@ export function renderBuild({bundle, manifest, warnings}: BuildBundleResult, out
 
 /** What a dry run lists: each file with its size and what it is for. */
 function describePlannedFiles({files}: Pick<BundlePlan, 'files'>): readonly string[] {
-  // Not Math.max(...): there may be more files than a call takes arguments.
-  const width = files.reduce((widest, {size}) => Math.max(widest, String(size).length), 0);
-  return files.map((file) => `${categoryOf(file).padEnd(7)}  ${String(file.size).padStart(width)}  ${file.path}`);
+  return tableLines(
+    ['CATEGORY', 'SIZE', 'PATH'],
+    files.map((file) => [categoryOf(file), prettyBytes(file.size), file.path]),
+  );
 }
 
 /** The same for programs, with the configuration that would be written. */

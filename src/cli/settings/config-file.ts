@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import {describeProblems, fieldProblems, objectSchema, type FieldProblem} from '../../bundle/option-schemas.js';
 import {createError, nearest} from '../../errors/index.js';
 import {isRecord, parseJson} from '../../errors/json.js';
+import {asSentence} from '../../errors/sentence.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {loadModule} from '../../modules/load-module.js';
 import {readTextFile} from '../../files/read-file.js';
@@ -78,7 +79,12 @@ async function readJson(path: string): Promise<unknown> {
   try {
     return parseJson(await readTextFile(path));
   } catch (error) {
-    throw createError('ERR_CONFIG_INVALID', `${path} cannot be read: ${reasonOf(error)}.`, {cause: error});
+    const reason = reasonOf(error).replaceAll(/\s+/g, ' ');
+    throw createError('ERR_CONFIG_INVALID', asSentence(`${path} cannot be read: ${reason}`), {
+      suggestions:
+        error instanceof SyntaxError ? ['Correct the file: JSON has no comments and no trailing commas.'] : [],
+      cause: error,
+    });
   }
 }
 

@@ -25,6 +25,8 @@ export default class BackendList extends BaseCommand<typeof BackendList> {
     warnOfIncompleteApi(output, {preference: runtimeBackend.value, isSet, env});
     const connection = resolveConnection(context, settings);
     const registry = await loadAllBackends({context, settings, config: this.config, flags: this.flags});
+    // Throws for a name that no backend has.
+    if (runtimeBackend.value !== 'auto') registry.get(runtimeBackend.value);
     const {describeBackends} = await import('../../cli/backends/describe-backends.js');
     const surroundings = {env, logger, projectSlug: projectSlug?.value, targetSlug: targetSlug?.value};
     const backends = await describeBackends(registry, connection, backendOptions.value, surroundings);

@@ -1,7 +1,7 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
 import {bundleOptions, rejectV2OnlyFlags, commandHost} from '../../cli/command/operation-options.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
-import {bundleFlags, connectionFlags} from '../../cli/command/flags.js';
+import {bundleFlags, connectionFlags, repeatedFlags} from '../../cli/command/flags.js';
 import {Flags} from '../../cli/process/oclif.js';
 import {createError} from '../../errors/index.js';
 import {missingBuild, missingSettings, requireTogether} from '../../cli/command/requirements.js';
@@ -69,6 +69,8 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
       const preview = await previewBuild({...build, output: output === '-' ? undefined : output, force}, host);
       return renderBuildPreview(preview, context.output);
     }
-    return renderBuild(await buildBundle({...build, output, force}, host), context.output);
+    const {project} = this.flags;
+    const flags = [...(project === undefined ? [] : ['--project', project]), ...repeatedFlags(this.flags)];
+    return renderBuild(await buildBundle({...build, output, force}, host), flags, context.output);
   }
 }

@@ -16,7 +16,7 @@ export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
     '<%= config.bin %> <%= command.id %> 42 --project my-shop --yes',
   ];
   static override readonly args = {
-    bundle: Args.string({required: true, multiple: true, description: 'IDs of uploaded bundles.'}),
+    bundle: Args.string({required: true, multiple: true, description: 'IDs of uploaded bundles, or latest.'}),
   };
   static override readonly flags = {
     ...connectionFlags,
@@ -36,14 +36,13 @@ export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
       needs: ['projectSlug'],
     });
     const {projectSlug} = values;
-    const bundleIds = [...new Set(this.args.bundle)];
     const {deleteBundles} = await import('../../operations/delete-bundles.js');
-    const ask = async (backend: string) => {
+    const ask = async (backend: string, bundleIds: readonly (string | number)[]) => {
       const what = `${bundleIds.length === 1 ? 'bundle' : 'bundles'} ${bundleIds.join(', ')}`;
       const question = `Delete ${what} of ${projectSlug} (${backend})?`;
       if (!yes) await confirm(question, 'Cancelled. Nothing was deleted.', context);
     };
-    const result = await deleteBundles({...connection, projectSlug, bundleIds, confirm: ask}, host);
+    const result = await deleteBundles({...connection, projectSlug, bundleIds: this.args.bundle, confirm: ask}, host);
     for (const id of result.deleted) context.output.result(`Deleted bundle ${String(id)} of ${projectSlug}.`);
     return {...result} satisfies Body<BundleDeleteDocument>;
   }

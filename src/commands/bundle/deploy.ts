@@ -44,7 +44,7 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
     const {projectSlug, targetSlug} = values;
     const {deployBundle} = await import('../../operations/deploy/deploy-bundle.js');
     const {timed} = await import('../../progress/run-steps.js');
-    const {renderDeployment} = await import('../../cli/render/deployment.js');
+    const {nextSteps, renderDeployment} = await import('../../cli/render/deployment.js');
     const deploy = {
       ...connection,
       projectSlug,
@@ -53,6 +53,8 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
       ...waitOptions(settings),
       waitForSlot: settings.waitForSlot.value,
     };
-    return renderDeployment(await timed(() => deployBundle(deploy, host)), context.output);
+    const outcome = await timed(() => deployBundle(deploy, host));
+    const next = await nextSteps({...connection, ...outcome, projectSlug, targetSlug}, host, context.output);
+    return renderDeployment(outcome, next, context.output);
   }
 }

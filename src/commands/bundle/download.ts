@@ -15,7 +15,7 @@ export default class BundleDownload extends BaseCommand<typeof BundleDownload> {
     '<%= config.bin %> <%= command.id %> 42 --project my-shop --output before.tar.gz --force',
   ];
   static override readonly args = {
-    bundle: Args.string({required: true, description: 'ID of an uploaded bundle.'}),
+    bundle: Args.string({required: true, description: 'ID of an uploaded bundle, or latest.'}),
   };
   static override readonly flags = {
     ...connectionFlags,
@@ -23,7 +23,7 @@ export default class BundleDownload extends BaseCommand<typeof BundleDownload> {
     output: Flags.string({
       char: 'o',
       helpValue: 'FILE',
-      summary: 'File to write; default bundle-ID.tar.gz.',
+      summary: 'File to write; default bundle-ID.tar.gz, or bundle-ID.tar for v1.',
       helpGroup: 'DOWNLOAD',
     }),
     force: Flags.boolean({summary: 'Overwrite an existing file.', helpGroup: 'DOWNLOAD'}),

@@ -16,9 +16,10 @@ export default class BundleInspect extends BaseCommand<typeof BundleInspect> {
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> bundle.tar.gz',
     '<%= config.bin %> <%= command.id %> 42 --project my-shop',
+    '<%= config.bin %> <%= command.id %> latest --project my-shop',
   ];
   static override readonly args = {
-    bundle: Args.string({required: true, description: 'Archive file or ID of an uploaded bundle.'}),
+    bundle: Args.string({required: true, description: 'Archive file, ID of an uploaded bundle, or latest.'}),
   };
   static override readonly flags = {
     ...connectionFlags,

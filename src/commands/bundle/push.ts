@@ -27,7 +27,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
     '<%= config.bin %> <%= command.id %> --project my-shop',
     '<%= config.bin %> <%= command.id %> --project my-shop --target staging --wait',
     '<%= config.bin %> <%= command.id %> --project my-shop --runtime-backend legacy --v2',
-    '<%= config.bin %> <%= command.id %> --project my-shop --archive bundle.tar.gz --v2',
+    '<%= config.bin %> <%= command.id %> --project my-shop --archive bundle.tar.gz',
     '<%= config.bin %> <%= command.id %> --project my-shop --target staging --if-changed',
     '<%= config.bin %> <%= command.id %> --project my-shop --dry-run',
   ];
@@ -76,7 +76,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
       ...(await bundleOptions(archive === undefined ? settings : archiveSettings(settings))),
       projectSlug,
       targetSlug,
-      v2: settings.v2.value,
+      v2: settings.v2.source.kind === 'default' ? undefined : settings.v2.value,
       ifChanged: settings.ifChanged.value && !force,
       pushRecords: pushRecordFiles(context.dataDirectory),
       archive,
@@ -92,6 +92,9 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
     const {output, now} = context;
     if (dryRun) return renderPushPreview(await previewPush(push, host), push, output, now());
     const {timed} = await import('../../progress/run-steps.js');
-    return renderPush(await timed(() => pushRuntimeBundle(push, host)), output, now());
+    const outcome = await timed(() => pushRuntimeBundle(push, host));
+    const {nextSteps} = await import('../../cli/render/deployment.js');
+    const next = await nextSteps({...connection, ...outcome, projectSlug, targetSlug}, host, output);
+    return renderPush({...outcome, next}, output, now());
   }
 }

@@ -18,7 +18,7 @@ export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
     ...connectionFlags,
     ...waitFlags,
     ...rateLimitFlags,
-    to: Flags.string({helpValue: 'ID', summary: 'ID of the bundle to roll back to.', helpGroup: 'ROLLBACK'}),
+    to: Flags.string({helpValue: 'ID', summary: 'ID of the bundle to roll back to, or latest.', helpGroup: 'ROLLBACK'}),
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {
@@ -35,6 +35,6 @@ export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
     const {timed} = await import('../../progress/run-steps.js');
     const {renderRollback} = await import('../../cli/render/deployment.js');
     const rollback = {...connection, projectSlug, targetSlug, to: this.flags.to, ...waitOptions(settings)};
-    return renderRollback(await timed(() => rollbackBundle(rollback, host)), context.output);
+    return renderRollback(await timed(() => rollbackBundle(rollback, host)), host, context.output);
   }
 }

@@ -1,4 +1,4 @@
-import type {IncomingHttpHeaders} from 'node:http';
+import {STATUS_CODES, type IncomingHttpHeaders} from 'node:http';
 import {createError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
 import {parseJson} from '../../errors/json.js';
 import {describeRequest, statusName, type RequestOptions} from '../connection/call.js';
@@ -34,7 +34,7 @@ export function responseError(
   const {method, path} = describeRequest(response.request.options);
   const safePath = redact(path);
   const {code, sentence, suggestions} = refusal(response, `${method} ${safePath}`, limited);
-  const said = serverMessage(response.rawBody?.toString() ?? '', redact);
+  const said = serverMessage(response.rawBody?.toString() ?? '', redact, status);
   const requestId = requestIdHeaders.map((name) => headers[name]).find((value) => typeof value === 'string');
   return createError(code, asSentence(redact(said === undefined ? sentence : `${sentence}: ${said}`)), {
     status,
@@ -101,13 +101,13 @@ function clientError(status: number, request: string, name: string): Refusal {
     case 413:
       return {
         code: 'ERR_REJECTED',
-        sentence: `${request}: request too large (${name})`,
+        sentence: `${request}: request too large (${String(status)})`,
         suggestions: ['Exclude what the bundle does not need with --ignore or a .bundleignore file.'],
       };
     case 404:
       return {
         code: 'ERR_REJECTED',
-        sentence: `${request}: not found (${name})`,
+        sentence: `${request}: not found (${String(status)})`,
         suggestions: ['Check the URL of the server, the project and the target.'],
       };
     case 407:
@@ -127,9 +127,11 @@ const longest = 300;
  * What a server says about its refusal, fit for one line: the words of a JSON answer, or a plain text; nothing for a
  * web page.
  * @param redact - Applied before the text is cut, so that no part of a secret is left over.
+ * @param status - Its phrase is left out: the sentence around it names the status.
  */
-export function serverMessage(body: string, redact: (text: string) => string): string | undefined {
-  const text = fromJson(body) ?? (/^\s*</.test(body) ? '' : body);
+export function serverMessage(body: string, redact: (text: string) => string, status?: number): string | undefined {
+  const text =
+    fromJson(body, status === undefined ? undefined : STATUS_CODES[status]) ?? (/^\s*</.test(body) ? '' : body);
   const line = oneLine(redact(text));
   if (line === '') return undefined;
   const characters = Array.from(line);
@@ -142,7 +144,7 @@ function oneLine(text: string): string {
 }
 
 /** `detail` or `message` of an answer, with the `title` of problem+json; all of it when it has other keys. */
-function fromJson(body: string): string | undefined {
+function fromJson(body: string, phrase: string | undefined): string | undefined {
   const answer = parse(body);
   if (typeof answer === 'string') return answer;
   if (typeof answer !== 'object' || answer === null) return undefined;
@@ -152,7 +154,7 @@ function fromJson(body: string): string | undefined {
   );
   const main = detail ?? message ?? description ?? error;
   if (main === undefined) return title ?? body;
-  return title === undefined || title === main ? main : `${title}: ${main}`;
+  return title === undefined || title === main || title === phrase ? main : `${title}: ${main}`;
 }
 
 function parse(body: string): unknown {

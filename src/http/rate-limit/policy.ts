@@ -178,7 +178,10 @@ export function parseRetryAfter(value: string | null | undefined, now: number): 
 
 /** Tells a wait: to the log, then to `onRetry`. */
 export function announceRetry(event: RetryEvent, config: RateLimitMiddlewareConfig): void {
-  rateLimitLogger(config).info(`${tag(config)} ${describeRetry(event, `${event.delayMs} ms`)}`);
+  const {statusCodes} = resolveRateLimitPolicy(config);
+  const limited = event.status !== undefined && statusCodes.includes(event.status);
+  const what = limited ? 'RATE' : 'RETRY';
+  rateLimitLogger(config).info(`${tag(config, what)} ${describeRetry(event, `${event.delayMs} ms`)}`);
   config.onRetry?.(event);
 }
 
@@ -193,11 +196,12 @@ export function describeRetry({reason, attempt, maxRetries, requestedMs}: RetryE
 
 /** Warns that a request is not sent again. */
 export function warnNotRetried(why: string, config: RateLimitMiddlewareConfig): void {
-  rateLimitLogger(config).warn(`${tag(config)} Not retried: ${why}.`);
+  rateLimitLogger(config).warn(`${tag(config, 'RATE')} Not retried: ${why}.`);
 }
 
-function tag({prefix}: RateLimitMiddlewareConfig): string {
-  return prefix ? `[${prefix} RATE]` : '[RATE]';
+/** `[RATE]` for a rate limit, `[RETRY]` for any other failure. */
+function tag({prefix}: RateLimitMiddlewareConfig, what: 'RATE' | 'RETRY'): string {
+  return prefix ? `[${prefix} ${what}]` : `[${what}]`;
 }
 
 function rateLimitLogger({logger}: RateLimitMiddlewareConfig): RateLimitLogger {

@@ -6,16 +6,8 @@ import {
   type RuntimeBackend,
 } from '../../backends/select.js';
 import {amendError, isRuntimeCliError} from '../../errors/index.js';
-import {
-  idFor,
-  withOtherBackend,
-  chooseBackend,
-  openBackend,
-  invoke,
-  verifySlugs,
-  type OpenBackend,
-} from '../open-backend.js';
-import {findLatestBundle} from '../list.js';
+import {withOtherBackend, chooseBackend, openBackend, invoke, verifySlugs, type OpenBackend} from '../open-backend.js';
+import {explainMissingBundle, namingCapabilities, resolveBundleId} from '../list.js';
 import type {DeployBundleOptions, DeployBundleResult, CommonOptions, SlotOptions, WaitOptions} from '../options.js';
 import {
   callBack,
@@ -66,7 +58,7 @@ async function chooseDeployBackend(options: DeployBundleOptions, host: Host): Pr
   const capabilities = [
     'deploy',
     ...(options.wait ? ['wait' as const] : []),
-    ...(options.bundleId === 'latest' ? ['list' as const] : []),
+    ...namingCapabilities(options.bundleId),
   ] as const;
   return chooseBackend(options.preference, options, capabilities, host);
 }
@@ -161,9 +153,8 @@ async function deployWith(
 ): Promise<AcceptedDeployment> {
   const shown = watched(options, view);
   const open = await openBackend(name, 'deploy', shown, host);
-  const isLatest = options.bundleId === 'latest';
-  const bundleId = isLatest ? (await findLatestBundle(open)).bundleId : idFor(name, options.bundleId, options);
-  if (isLatest) view.detail(`Latest bundle: ${String(bundleId)}`);
+  const bundleId = await resolveBundleId(open, options.bundleId, options);
+  if (options.bundleId === 'latest') view.detail(`Latest bundle: ${String(bundleId)}`);
   const result = await requestDeploy(open, {bundleId, targetSlug: options.targetSlug}, shown);
   return {backend: name, bundleId, result, warnings: result.warnings ?? []};
 }
@@ -182,7 +173,10 @@ export async function requestDeploy(
     callBackSafely(() => options.onProgress?.({phase: 'deploy', transferred, total: 1}));
   };
   show(0);
-  const result = await inTargetSlot(open, request.targetSlug, options, () => invoke(open, 'deploy', request));
+  const send = () => invoke(open, 'deploy', request);
+  const result = await inTargetSlot(open, request.targetSlug, options, send).catch(async (error: unknown) => {
+    throw await explainMissingBundle(error, open, request.bundleId);
+  });
   show(1);
   if (result.status === 'failed') throw deploymentFailed(result.deployment, result);
   return result;

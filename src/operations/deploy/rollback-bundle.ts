@@ -1,4 +1,5 @@
 import type {BundleId, DeploymentItem} from '../../backends/contract.js';
+import type {RuntimeBackend} from '../../backends/select.js';
 import {createError} from '../../errors/index.js';
 import {
   chooseForBundle,
@@ -8,7 +9,7 @@ import {
   type BundleSelection,
   type Command,
 } from '../open-backend.js';
-import {historyPage, collectPages} from '../list.js';
+import {collectPages, historyPage, namingCapabilities, resolveBundleId} from '../list.js';
 import type {DeployBundleOptions, DeployBundleResult} from '../options.js';
 import {resolveBackend, resolveStep, waitStep, watched, type Host, type StepView} from '../steps.js';
 import {deployResult, requestDeployment, waitForAccepted} from './deploy-bundle.js';
@@ -19,7 +20,7 @@ export interface RollbackBundleOptions extends Omit<
   'bundleId' | 'onFallback' | 'onResolve' | 'waitForSlot'
 > {
   /**
-   * The bundle to go back to. @default that of the latest finished deployment with another bundle than the current one
+   * The bundle to go back to; `latest` is the newest usable one. @default that of the latest finished deployment with another bundle than the current one
    */
   readonly to?: BundleId | undefined;
 }
@@ -78,11 +79,12 @@ async function chooseRollbackBackend(options: RollbackBundleOptions, host: Host)
       'deploy',
       ...(options.wait ? (['wait'] as const) : []),
       ...(options.to === undefined ? (['history'] as const) : []),
+      ...namingCapabilities(options.to),
     ],
     rollbackCommand(options),
     host,
   );
-  if (options.to !== undefined) idFor(selection.backend, options.to, options);
+  if (options.to !== undefined && options.to !== 'latest') idFor(selection.backend, options.to, options);
   return selection;
 }
 
@@ -122,19 +124,54 @@ async function findPrevious(
   {backend}: BundleSelection,
   host: Host,
 ): Promise<RollbackPlan> {
-  if (options.to !== undefined) return {bundleId: idFor(backend, options.to, options)};
   const open = await openBackend(backend, 'deploy', options, host);
+  if (options.to !== undefined) return {bundleId: await resolveBundleId(open, options.to, options)};
   const all = {limit: Infinity, offset: 0};
   const {items} = await collectPages(all, (range) => historyPage(open, options.targetSlug, range));
-  // A deployment of which it is not told where it stands may be the one that runs.
-  const [current, ...earlier] = items.filter(({status}) => status === 'finished' || status === 'unknown');
-  if (current?.status !== 'finished' || current.bundleId === undefined) throw nothingToRollBackTo(options, current);
-  for (const item of earlier) {
-    const {bundleId, status} = item;
-    if (status === 'finished' && bundleId !== undefined && bundleId !== current.bundleId)
-      return {bundleId, current, previous: item};
+  const plan = previousDeployment(items);
+  if (plan === undefined) throw nothingToRollBackTo(options, endedDeployments(items)[0]);
+  return plan;
+}
+
+/** How many of the newest deployments are looked at to tell whether there is something to roll back to. */
+const recentDeployments = 50;
+
+/**
+ * Whether a rollback of a target finds a bundle to go back to. No when the backend shows no deployments, or nobody can
+ * tell: it is for a hint after a deployment, which has succeeded whatever comes of it.
+ */
+export async function canRollBack(
+  options: Omit<RollbackBundleOptions, 'preference' | 'to'> & {readonly backend: RuntimeBackend},
+  host: Host,
+): Promise<boolean> {
+  try {
+    const open = await openBackend(options.backend, 'deploy', options, host);
+    if (!open.backend.capabilities.includes('history')) return false;
+    const range = {limit: recentDeployments, offset: 0};
+    const {items} = await collectPages(range, (part) => historyPage(open, options.targetSlug, part));
+    return previousDeployment(items) !== undefined;
+  } catch {
+    return false;
   }
-  throw nothingToRollBackTo(options, current);
+}
+
+/** The deployment that runs on a target, and the one before it of another bundle, of the deployments newest first. */
+function previousDeployment(
+  items: readonly DeploymentItem[],
+): {readonly current: DeploymentItem; readonly previous: DeploymentItem; readonly bundleId: BundleId} | undefined {
+  const [current, ...earlier] = endedDeployments(items);
+  if (current?.status !== 'finished' || current.bundleId === undefined) return undefined;
+  for (const previous of earlier) {
+    const {bundleId, status} = previous;
+    if (status === 'finished' && bundleId !== undefined && bundleId !== current.bundleId)
+      return {current, previous, bundleId};
+  }
+  return undefined;
+}
+
+/** A deployment of which it is not told where it stands may be the one that runs. */
+function endedDeployments(items: readonly DeploymentItem[]): readonly DeploymentItem[] {
+  return items.filter(({status}) => status === 'finished' || status === 'unknown');
 }
 
 function nothingToRollBackTo(

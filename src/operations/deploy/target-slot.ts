@@ -117,24 +117,17 @@ function stoppedWaiting(reason: unknown): unknown {
 
 function slotTimedOut(
   error: RuntimeCliError,
-  {backend, context: {projectSlug}}: OpenBackend,
+  {backend, context: {projectSlug}, commandFlags = []}: OpenBackend,
   targetSlug: string,
   timeout: number,
   occupant: Occupant,
 ): Error {
+  const flags = ['--project', projectSlug, '--target', targetSlug, '--runtime-backend', backend.name, ...commandFlags];
   const why = typeof occupant === 'string' ? error.message : describeOccupant(occupant, targetSlug);
   return createError('ERR_WAIT_TIMEOUT', asSentence(`The target was still busy after ${String(timeout)} s: ${why}`), {
     suggestions: [
       'Nothing was deployed. Pass a longer --timeout, or check what is running:',
-      commandLine(
-        'bundle:history',
-        '--project',
-        projectSlug,
-        '--target',
-        targetSlug,
-        '--runtime-backend',
-        backend.name,
-      ),
+      commandLine('bundle:history', ...flags),
     ],
     status: error.status,
     details: typeof occupant === 'string' ? undefined : {running: occupant},

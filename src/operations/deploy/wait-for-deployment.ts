@@ -30,15 +30,16 @@ export async function waitForDeployment(options: WaitForDeploymentOptions, host:
   const given = signalOf(options);
   const signal = late ? AbortSignal.any([given, late]) : given;
   const open = await openBackend(options.backend, 'wait', {...options, signal}, host);
+  const history = historyCommand(options, host);
   let state: DeploymentState | undefined;
   const orLate = (error: unknown): never => {
-    given.throwIfAborted();
-    throw late?.aborted ? waitTimedOut(options, timeout, state) : error;
+    if (given.aborted) throw stoppedWaiting(given.reason, options, history);
+    throw late?.aborted ? waitTimedOut(options, timeout, state, history) : error;
   };
   let lost = 0;
   let looks = 0;
   for (;;) {
-    const seen = await look(open, options, lost).catch(orLate);
+    const seen = await look(open, options, {lost, history}).catch(orLate);
     lost = seen ? 0 : lost + 1;
     looks += 1;
     if (seen) {
@@ -56,7 +57,7 @@ export async function waitForDeployment(options: WaitForDeploymentOptions, host:
 async function look(
   open: OpenBackend,
   options: WaitForDeploymentOptions,
-  lost: number,
+  {lost, history}: {readonly lost: number; readonly history: string},
 ): Promise<DeploymentState | undefined> {
   const {deployment} = options;
   try {
@@ -66,7 +67,7 @@ async function look(
     if (!isLost(error)) {
       throw amendError(error, {
         message: `${describe(deployment)} was accepted, but its state cannot be read: ${error.message}`,
-        suggestions: ['The deployment continues. To check on it, run:', historyCommand(options)],
+        suggestions: ['The deployment continues. To check on it, run:', history],
         details: {deployment},
       });
     }
@@ -75,7 +76,7 @@ async function look(
       'ERR_OUTCOME_UNKNOWN',
       `${describe(deployment)} was accepted, but its state could not be read ${String(maxLostPolls)} times in a row.`,
       {
-        suggestions: ['Check its state before you deploy again:', historyCommand(options)],
+        suggestions: ['Check its state before you deploy again:', history],
         details: {deployment},
         cause: error,
       },
@@ -102,27 +103,39 @@ export function deploymentFailed(
   });
 }
 
-function waitTimedOut(options: WaitForDeploymentOptions, timeout: number, state: DeploymentState | undefined): Error {
-  const {deployment} = options;
+/** What ended the wait from outside: the deployment goes on. A caller's own reason is passed on as it is. */
+function stoppedWaiting(reason: unknown, {deployment}: WaitForDeploymentOptions, history: string): unknown {
+  if (!isRuntimeCliError(reason)) return reason;
+  return amendError(reason, {
+    message: `${reason.message} ${describe(deployment)} continues.`,
+    suggestions: ['To check on it, run:', history],
+    details: {deployment},
+  });
+}
+
+function waitTimedOut(
+  {deployment}: WaitForDeploymentOptions,
+  timeout: number,
+  state: DeploymentState | undefined,
+  history: string,
+): Error {
   const status = state?.status ?? 'unknown';
   return createError(
     'ERR_WAIT_TIMEOUT',
     `${describe(deployment)} did not finish within ${String(timeout)} s. Its last known status is ${status}.`,
     {
-      suggestions: [
-        'The deployment continues. Pass a longer --timeout next time, or check on it:',
-        historyCommand(options),
-      ],
+      suggestions: ['The deployment continues. Pass a longer --timeout next time, or check on it:', history],
       details: {deployment, status},
     },
   );
 }
 
 /** How to look at a deployment; the built-in backends keep its target in its reference. */
-function historyCommand({backend, projectSlug, deployment}: WaitForDeploymentOptions): string {
+function historyCommand({backend, projectSlug, deployment}: WaitForDeploymentOptions, host: Host): string {
   const {targetSlug} = deployment;
   const target = typeof targetSlug === 'string' ? ['--target', targetSlug] : [];
-  return commandLine('bundle:history', '--project', projectSlug, ...target, '--runtime-backend', backend);
+  const flags = ['--project', projectSlug, ...target, '--runtime-backend', backend];
+  return commandLine('bundle:history', ...flags, ...(host.commandFlags ?? []));
 }
 
 function describe({deploymentId}: DeploymentRef): string {

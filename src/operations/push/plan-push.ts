@@ -1,6 +1,7 @@
 import {resolve} from 'node:path';
 import {fallbackWarning, type BackendSelection, type RuntimeBackend} from '../../backends/select.js';
 import {
+  archiveFormat,
   checkBundleOptions,
   openBundle,
   checkSensitiveFiles,
@@ -59,7 +60,7 @@ export async function routePush(
   const deploys = options.targetSlug !== undefined;
   const capabilities = [...(deploys ? ['deploy' as const] : []), ...(deploys && options.wait ? ['wait' as const] : [])];
   const selection = await chooseBackend(options.preference, options, capabilities, host);
-  const format = formatFor(selection.backend, options);
+  const format = await formatOf(selection.backend, options, host);
   await callBack(() => options.onFormat?.(format));
   view.done(`Backend: ${selection.backend} (${selection.reason}), format ${format}`);
   // Choosing has told it already.
@@ -99,19 +100,32 @@ function recordProblems({ifChanged, pushRecords}: PushRuntimeBundleBackendOption
 
 /**
  * The format that a backend gets: Api v2, legacy v1 unless `v2`, a plugin's preferred one.
+ * @param archived that of a prebuilt archive, which decides when `v2` does not
  * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` when `v2` is asked of a backend that does not take it.
  */
 export function formatFor(
   backend: RuntimeBackend,
   options: Pick<PushRuntimeBundleBackendOptions, 'v2' | 'backends'>,
+  archived?: BundleFormat,
 ): BundleFormat {
   const {formats} = registryOf(options).get(backend);
+  if (options.v2 === undefined && archived !== undefined && formats.includes(archived)) return archived;
   if (!options.v2) return formats[0] ?? 'v2';
   if (formats.includes('v2')) return 'v2';
   throw createError('ERR_CAPABILITY_UNSUPPORTED', `The ${backend} backend does not accept v2 bundles.`, {
     suggestions: ['Remove --v2.'],
     details: {backend, formats},
   });
+}
+
+async function formatOf(
+  backend: RuntimeBackend,
+  options: PushRuntimeBundleBackendOptions,
+  host: Host,
+): Promise<BundleFormat> {
+  const {archive, cwd = host.cwd} = options;
+  const found = archive === undefined ? undefined : await archiveFormat(resolve(cwd, archive));
+  return formatFor(backend, options, found);
 }
 
 /** Options for planning the bundle of a push in `format`. */
@@ -174,7 +188,7 @@ async function openPrebuilt(
       {
         suggestions:
           bundle.format === 'v2'
-            ? ['Pass --v2, or push it to the Api backend.']
+            ? ['Remove --no-v2, or push it to a backend that takes v2.']
             : ['Push it to the legacy backend without --v2, or build it again with mycli bundle:build --format v2.'],
       },
     );

@@ -103,7 +103,7 @@ async function deployPush(
   };
   const deployed: DeployedPush = result.deployment
     ? {deployment: result.deployment, status: 'queued', raw: undefined}
-    : await afterUpload(plan, uploaded, request, {accepted: false});
+    : await afterUpload(plan, uploaded, request, {accepted: false, host});
   const {deploymentId: id} = deployed.deployment;
   view.done(`Deployment${id === undefined ? '' : ` ${String(id)}`} to ${targetSlug} accepted`);
   warnAll(view, deployed.warnings ?? []);
@@ -124,7 +124,7 @@ async function waitForPush(
 ): Promise<DeployedPush> {
   const options = {...watched(plan.options, view), backend: uploaded.backend, deployment: deployed.deployment};
   const wait = (): Promise<DeploymentState> => waitForDeployment(options, host);
-  const state = await afterUpload(plan, uploaded, wait, {accepted: true});
+  const state = await afterUpload(plan, uploaded, wait, {accepted: true, host});
   view.done(`Deployed to ${String(plan.options.targetSlug)}`);
   return {...deployed, status: state.status};
 }
@@ -166,7 +166,7 @@ async function afterUpload<Result>(
   plan: PushPlan,
   uploaded: UploadedPush,
   run: () => Promise<Result>,
-  {accepted}: {readonly accepted: boolean},
+  {accepted, host}: {readonly accepted: boolean; readonly host: Host},
 ): Promise<Result> {
   try {
     return await run();
@@ -176,22 +176,23 @@ async function afterUpload<Result>(
     if (!isRuntimeCliError(error) || (plan.options.signal?.aborted && !interrupted)) throw error;
     const {projectSlug, targetSlug = ''} = plan.options;
     const id = String(uploaded.result.bundleId);
+    const bundle = uploaded.unchanged ? `Bundle ${id} is unchanged` : `Bundle ${id} was uploaded`;
     const details = {bundleId: uploaded.result.bundleId};
-    if (accepted && !interrupted && error.code !== 'ERR_DEPLOYMENT_FAILED') {
-      throw amendError(error, {message: `Bundle ${id} was uploaded. ${error.message}`, details});
+    if (accepted && error.code !== 'ERR_DEPLOYMENT_FAILED') {
+      const message = interrupted ? `${error.message} ${bundle}.` : `${bundle}. ${error.message}`;
+      throw amendError(error, {message, details});
     }
+    const where = ['--project', projectSlug, '--target', targetSlug, '--runtime-backend', uploaded.backend];
+    const command = (...args: readonly string[]) => commandLine(...args, ...where, ...(host.commandFlags ?? []));
     const requested = error.details?.['deploymentRequested'] !== false;
-    const deployment = requested ? `, and its deployment to ${targetSlug} may still be running` : '';
+    const unclear = interrupted && requested;
     throw amendError(error, {
       message: interrupted
-        ? `${error.message} Bundle ${id} was uploaded${deployment}.`
-        : `Bundle ${id} was uploaded, but deploying it to ${targetSlug} failed: ${error.message}`,
-      suggestions: [
-        commandLine(
-          ...['bundle:deploy', id, '--project', projectSlug, '--target', targetSlug],
-          ...['--runtime-backend', uploaded.backend],
-        ),
-      ],
+        ? `${error.message} ${bundle}${requested ? `, and its deployment to ${targetSlug} may have started` : ''}.`
+        : `${bundle}, but deploying it to ${targetSlug} failed: ${error.message}`,
+      suggestions: unclear
+        ? ['Check before you deploy it again:', command('bundle:history')]
+        : ['To deploy it without another upload, run:', command('bundle:deploy', id)],
       details,
     });
   }

@@ -15,7 +15,7 @@ async function resolve(
   const warnings: string[] = [];
   const env = Object.fromEntries(Object.entries(variables).map(([name, value]) => [`MYCLI_${name}`, value]));
   const settings: Settings = {...resolveSettings({flags, env, cwd: '/'}), dependencies: undefined};
-  const output = {warn: (text: string) => warnings.push(text), addSecrets: () => undefined};
+  const output = {info: () => undefined, warn: (text: string) => warnings.push(text), addSecrets: () => undefined};
   return {connection: resolveConnection({env, output}, settings), warnings};
 }
 

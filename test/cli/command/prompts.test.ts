@@ -3,10 +3,10 @@ import {describe, expect, test} from 'vitest';
 import {confirm, requireConsent} from '../../../src/cli/command/prompts.js';
 import {sanitize} from '../../../src/cli/output/sanitize.js';
 
-function terminal({interactive = true, isTTY = true} = {}) {
+function terminal({terminal = true, isTTY = true} = {}) {
   const stream = new PassThrough();
   const stdin = Object.assign(new PassThrough(), {isTTY});
-  return {output: {interactive, stream, clean: sanitize}, stdin};
+  return {output: {terminal, stream, clean: sanitize}, stdin};
 }
 
 describe('a question', () => {
@@ -37,11 +37,11 @@ describe('a question', () => {
 
 describe('consent', () => {
   test('is there with --yes, and can be asked for in a terminal', () => {
-    requireConsent('Deleting', true, terminal({interactive: false, isTTY: false}));
+    requireConsent('Deleting', true, terminal({terminal: false, isTTY: false}));
     requireConsent('Deleting', false, terminal());
   });
 
-  test.each([{interactive: false}, {isTTY: false}])('is missing otherwise (%j)', (how) => {
+  test.each([{terminal: false}, {isTTY: false}])('is missing otherwise (%j)', (how) => {
     expect(() => {
       requireConsent('Deleting', false, terminal(how));
     }).toThrow(expect.objectContaining({code: 'ERR_USAGE', suggestions: [expect.stringContaining('--yes')]}));

@@ -103,10 +103,8 @@ describe('bundle:push', () => {
     expect(stderr).toMatch(/^ {2}Uploaded bundle 1 to shop \(api\) \[[\d.]+ m?s\]$/m);
     const [first, ...rest] = stdout.trimEnd().split('\n');
     expect(first).toMatch(/^Pushed bundle 1 to shop \(api\) in [\d.]+ m?s: v2 archive, \d+ B, sha256 [0-9a-f]{12}$/);
-    expect(rest).toEqual([
-      'Deployed to staging.',
-      'Roll back: mycli bundle:rollback --project shop --target staging --runtime-backend api',
-    ]);
+    // Nothing ran there before.
+    expect(rest).toEqual(['Deployed to staging.']);
     expect(stderr).not.toContain('\u001B');
   });
 
@@ -206,7 +204,10 @@ describe('bundle:push', () => {
       error: {
         code: 'ERR_DEPLOYMENT_FAILED',
         details: {bundleId: 1},
-        suggestions: ['mycli bundle:deploy 1 --project shop --target staging --runtime-backend api'],
+        suggestions: [
+          'To deploy it without another upload, run:',
+          'mycli bundle:deploy 1 --project shop --target staging --runtime-backend api',
+        ],
       },
     });
   });
@@ -305,7 +306,7 @@ describe.each([
   });
 });
 
-test('an interruption after the upload tells which bundle is there', async () => {
+test('an interruption after the upload tells which bundle is there, and how to look at its deployment', async () => {
   await startRuntime({deploymentSeconds: 600});
   const args = ['bundle:push', '-t', 'staging', '--wait', '--json'];
   const running = start(binary, args, {cwd: project, env: environment()});
@@ -320,7 +321,13 @@ test('an interruption after the upload tells which bundle is there', async () =>
     error: {
       code: 'ERR_INTERRUPTED',
       details: {bundleId: 1},
-      suggestions: ['mycli bundle:deploy 1 --project shop --target staging --runtime-backend api'],
+      message: expect.stringMatching(
+        /^Interrupted by SIGINT\. Deployment \S+ continues\. Bundle 1 was uploaded\.$/,
+      ) as string,
+      suggestions: [
+        'To check on it, run:',
+        'mycli bundle:history --project shop --target staging --runtime-backend api',
+      ],
     },
   });
 });

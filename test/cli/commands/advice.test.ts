@@ -1,0 +1,283 @@
+import {mkdir, mkdtemp, readdir, realpath, rm, writeFile} from 'node:fs/promises';
+import {once} from 'node:events';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {startLocalRuntime, type LocalRuntime, type LocalRuntimeOptions} from '../../../src/testing/index.js';
+import {closedOrigin} from '../../faults/fault-server.js';
+import {createPluginBench} from '../with-plugins.js';
+import {binary, runCli, start, type Ended} from '../spawn-cli.js';
+
+// What commands say when something is missing, and what they say to type next: true, complete, and once.
+
+let root: string;
+let project: string;
+let runtime: LocalRuntime;
+
+beforeEach(async () => {
+  root = await realpath(await mkdtemp(join(tmpdir(), 'mycli-advice-')));
+  project = join(root, 'project');
+  await mkdir(join(project, 'build'), {recursive: true});
+  await writeFile(join(project, 'build/ssr.js'), 'export default 1;\n');
+  await startRuntime();
+});
+
+afterEach(async () => {
+  await runtime.close();
+  await rm(root, {recursive: true});
+});
+
+async function startRuntime(options: LocalRuntimeOptions = {}): Promise<void> {
+  await (runtime as LocalRuntime | undefined)?.close();
+  runtime = await startLocalRuntime({deploymentSeconds: 0, ...options});
+}
+
+function environment(): Readonly<Record<string, string>> {
+  return {
+    HOME: root,
+    XDG_DATA_HOME: join(root, 'data'),
+    MYCLI_RUNTIME_ORIGIN: runtime.origin,
+    MYCLI_API_KEY: runtime.credentials.apiKey,
+    MYCLI_PROJECT: 'shop',
+    MYCLI_TARGET: 'staging',
+    MYCLI_POLL_INTERVAL: '0.05',
+  };
+}
+
+function mycli(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
+  return runCli(binary, args, {cwd: project, env: {...environment(), ...env}});
+}
+
+describe('a bundle that is not there', () => {
+  const bundleList = '  Run: mycli bundle:list --project shop --runtime-backend legacy';
+
+  test.each([
+    ['bundle:deploy', ['bundle:deploy', '99']],
+    ['bundle:download', ['bundle:download', '99']],
+    ['bundle:inspect', ['bundle:inspect', '99']],
+    ['bundle:rollback', ['bundle:rollback', '--to', '99']],
+  ])('is named once by %s, with the command that lists those that are', async (_, args) => {
+    const {code, stderr} = await mycli([...args, '--quiet']);
+    expect(code).toBe(7);
+    expect(stderr.split('\n')).toEqual(['Error: The project "shop" has no bundle 99.', bundleList, '']);
+  });
+
+  test('is told apart by bundle:delete from those that were deleted, once', async () => {
+    await mycli(['bundle:push', '--no-target', '--json'].filter((arg) => arg !== '--no-target'));
+    const {code, stderr} = await mycli(['bundle:delete', '99', '--yes']);
+    expect(code).toBe(7);
+    expect(stderr.match(/was not deleted/g)).toHaveLength(1);
+    expect(stderr).toContain('Error: Bundle 99 was not deleted: The project "shop" has no bundle 99.\n');
+  });
+
+  test('is no reason given for a project that the server does not show', async () => {
+    await startRuntime({faults: ['404:route=list', '404:route=deploy']});
+    const {stderr} = await mycli(['bundle:deploy', '1', '--quiet']);
+    expect(stderr).toContain('/target/staging/deploy/: not found (404)');
+    expect(stderr).not.toContain('404 Not Found');
+  });
+});
+
+describe('latest', () => {
+  test('is understood wherever a bundle is named', async () => {
+    await mycli(['bundle:push', '--v2', '--wait']);
+    await mycli(['bundle:push', '--wait']);
+    expect((await mycli(['bundle:download', 'latest'])).stdout).toContain(`${join(project, 'bundle-2.tar')}\n`);
+    expect(JSON.parse((await mycli(['bundle:inspect', 'latest', '--json'])).stdout)).toMatchObject({bundleId: 2});
+    expect(JSON.parse((await mycli(['bundle:rollback', '--json'])).stdout)).toMatchObject({bundleId: 1});
+    expect(JSON.parse((await mycli(['bundle:rollback', '--to', 'latest', '--json'])).stdout)).toMatchObject({
+      bundleId: 2,
+    });
+    await mycli(['bundle:push', '--target', 'other']);
+    await mycli(['bundle:rollback', '--to', '1', '--target', 'other']);
+    const deleted = await mycli(['bundle:delete', 'latest', '--yes', '--json']);
+    expect(JSON.parse(deleted.stdout)).toMatchObject({deleted: [3]});
+  });
+});
+
+describe('the file of a download', () => {
+  test('is named for what it is, and neither name is overwritten', async () => {
+    await mycli(['bundle:push', '--v2']);
+    await mycli(['bundle:push']);
+    await mycli(['bundle:download', '1']);
+    await mycli(['bundle:download', '2']);
+    expect((await readdir(project)).sort()).toEqual(['build', 'bundle-1.tar.gz', 'bundle-2.tar']);
+    const again = await mycli(['bundle:download', '2', '--quiet']);
+    expect(again.code).toBe(3);
+    expect(again.stderr).toContain('bundle-2.tar already exists.');
+  });
+});
+
+describe('what to type next', () => {
+  test('is a rollback only where there is something to roll back to', async () => {
+    const first = await mycli(['bundle:push', '--wait']);
+    expect(first.stdout).not.toContain('Roll back');
+    const second = await mycli(['bundle:push', '--wait']);
+    expect(second.stdout).toContain(
+      'Roll back: mycli bundle:rollback --project shop --target staging --runtime-backend legacy\n',
+    );
+    const back = await mycli(['bundle:rollback', '--wait']);
+    expect(back.stdout).toContain(
+      'Undo: mycli bundle:deploy 2 --project shop --target staging --runtime-backend legacy\n',
+    );
+  });
+
+  test('repeats the flags that lead to the backend, and no secret', async () => {
+    const {MYCLI_RUNTIME_ORIGIN: origin = '', MYCLI_API_KEY: key = '', ...env} = environment();
+    await writeFile(join(project, 'empty.json'), '{}');
+    const flags = ['--origin', origin, '--config', 'empty.json', '--runtime-backend', 'legacy'];
+    const push = ['bundle:push', '--api-key', key, '--target', 'my target'];
+    const {stdout} = await runCli(binary, [...push, ...flags, '--json'], {cwd: project, env});
+    expect(JSON.parse(stdout)).toMatchObject({deployed: true, status: 'queued'});
+    const told = await runCli(binary, [...push, ...flags, '--quiet'], {cwd: project, env});
+    expect(told.stdout).toContain(
+      `mycli bundle:history --project shop --target 'my target' --runtime-backend legacy --origin ${origin} --config empty.json\n`,
+    );
+    expect(told.stdout).not.toContain(key);
+  });
+
+  test('of a backend with options repeats them', async () => {
+    await using bench = await createPluginBench('acme');
+    const memory = join(bench.root, 'memory');
+    const options = ['--backend-option', `memory=${memory}`, '--backend-option', 'token=canary-6b'];
+    const {code, stdout} = await bench.mycli(['bundle:push', '--runtime-backend', 'acme', ...options]);
+    expect(code).toBe(0);
+    expect(stdout).toContain('--target TARGET --runtime-backend acme --backend-option memory=');
+    expect(stdout).not.toContain('canary-6b');
+  });
+
+  test('after a build is the whole command, which needs no --v2', async () => {
+    const {stdout} = await mycli(['bundle:build', '--project', 'other-shop']);
+    const path = join(project, 'bundle.tar.gz');
+    expect(stdout).toContain(`Push it: mycli bundle:push --archive ${path} --project other-shop\n`);
+    const pushed = await mycli(['bundle:push', '--archive', path, '--project', 'other-shop', '--json']);
+    expect(JSON.parse(pushed.stdout)).toMatchObject({archive: {format: 'v2'}, backend: 'legacy'});
+  });
+
+  test('after an interrupted wait is a look, not another deployment', async () => {
+    await startRuntime({deploymentSeconds: 600});
+    await mycli(['bundle:push', '--target', 'elsewhere']);
+    const running = start(binary, ['bundle:deploy', 'latest', '--wait'], {cwd: project, env: environment()});
+    const {stderr} = running.child;
+    if (!stderr) throw new Error('stderr is not a pipe');
+    let said = '';
+    while (!said.includes('Wait for the deployment')) said += String((await once(stderr, 'data'))[0]);
+    running.child.kill('SIGTERM');
+    const ended = await running.ended;
+    expect(ended.code).toBe(143);
+    expect(ended.stderr).toContain(
+      'Error: Interrupted by SIGTERM. The deployment continues.\n  To check on it, run:\n' +
+        '  mycli bundle:history --project shop --target staging --runtime-backend legacy\n',
+    );
+    expect(ended.stderr).not.toContain('bundle:deploy');
+  });
+
+  test('after a failed deployment of an unchanged bundle does not claim an upload', async () => {
+    await mycli(['bundle:push']);
+    await startRuntime({faults: ['500:route=deploy'], dataDirectory: join(root, 'runtime')});
+    const again = {...environment(), MYCLI_IF_CHANGED: '1'};
+    await runCli(binary, ['bundle:push', '--quiet'], {cwd: project, env: {...again, MYCLI_TARGET: ''}});
+    const {code, stderr} = await mycli(['bundle:push', '--quiet'], {MYCLI_IF_CHANGED: '1'});
+    expect(code).toBe(7);
+    expect(stderr).toContain('Bundle 1 is unchanged, but deploying it to staging failed:');
+    expect(stderr).toContain('  To deploy it without another upload, run:\n  mycli bundle:deploy 1 ');
+  });
+});
+
+describe('wrong input', () => {
+  test('an archive that is not there is not called invalid', async () => {
+    for (const args of [
+      ['bundle:push', '--archive', 'none.tar.gz'],
+      ['bundle:inspect', 'none.tar.gz'],
+    ]) {
+      const {code, stderr} = await mycli([...args, '--quiet']);
+      expect(code).toBe(3);
+      expect(stderr).toContain(`Error: The archive ${join(project, 'none.tar.gz')} does not exist.\n`);
+    }
+  });
+
+  test('an option for no backend is refused, and so is a backend that is not there', async () => {
+    const unused = await mycli(['bundle:list', '--backend-option', 'region=eu', '--quiet']);
+    expect(unused.code).toBe(2);
+    expect(unused.stderr).toContain('Error: --backend-option cannot be used here: no backend is named.\n');
+    const unknown = await mycli(['backend:list', '--runtime-backend', 'nope', '--quiet']);
+    expect(unknown.code).toBe(3);
+    expect(unknown.stderr).toContain('Error: Unknown backend: "nope".');
+  });
+
+  test('an origin without a scheme is used with https, and the command says so', async () => {
+    const {stderr} = await mycli(['bundle:list', '--origin', new URL(runtime.origin).host, '--max-retries', '0']);
+    expect(stderr).toContain(`--origin has no scheme: using https://${new URL(runtime.origin).host}.\n`);
+  });
+
+  test.each([
+    ['throws', 'mycli.config.ts', 'const a = {};\nexport default {projectSlug: a.b.c};\n', '(mycli.config.ts:2:'],
+    ['throws in what it imports', 'mycli.config.ts', 'import "./other.ts";\nexport default {};\n', '(other.ts:2:'],
+    [
+      'cannot be parsed',
+      'mycli.config.ts',
+      'export default {\n  target: ,\n};\n',
+      'Unexpected token (mycli.config.ts:2:10)',
+    ],
+    [
+      'is a module that throws',
+      'mycli.config.mjs',
+      'export default {};\nthrow new Error("no");\n',
+      'no (mycli.config.mjs:2:',
+    ],
+    ['is not JSON', 'mycli.config.json', '{\n  "target": ,\n}\n', 'is not valid JSON.'],
+  ])('a configuration file that %s is shown with the place', async (_, name, text, place) => {
+    await writeFile(join(project, 'other.ts'), '\nthrow new Error("other");\n');
+    await writeFile(join(project, name), text);
+    const {code, stderr} = await mycli(['bundle:list', '--quiet']);
+    expect(code).toBe(3);
+    expect(stderr.split('\n')[0]).toContain(place);
+  });
+
+  test('a plugin that is linked before it is built is told apart', async () => {
+    const plugin = join(root, 'mycli-plugin-unbuilt');
+    await mkdir(plugin);
+    const manifest = {
+      name: 'mycli-plugin-unbuilt',
+      version: '1.0.0',
+      oclif: {hooks: {'mycli:backends': './dist/hook.js'}},
+    };
+    await writeFile(join(plugin, 'package.json'), JSON.stringify(manifest));
+    const {code, stderr} = await mycli(['plugins:link', '--no-install', plugin]);
+    expect(code).toBe(0);
+    const words = stderr.replaceAll(/[\s›]+/g, ' ');
+    expect(words).toContain('mycli-plugin-unbuilt is linked but not built: ./dist/hook.js does not exist.');
+  });
+});
+
+describe('lists and retries', () => {
+  test('an empty list is said once, and an offset beyond the end is told apart', async () => {
+    const empty = await mycli(['bundle:list']);
+    expect(empty.stderr).toContain('Found no bundles in shop');
+    expect(empty.stderr).not.toContain('No bundles');
+    await mycli(['bundle:push']);
+    const beyond = await mycli(['bundle:list', '--offset', '9']);
+    expect(beyond.stderr).toContain('Lower --offset: there are 1 in all.');
+  });
+
+  test('a dry run lists the files with headings and units', async () => {
+    const {stdout} = await mycli(['bundle:push', '--dry-run']);
+    expect(stdout).toMatch(/^CATEGORY +SIZE +PATH\nssrOnly +18 B +ssr\.js\n/);
+  });
+
+  test('a refused connection is retried, and not called a rate limit', async () => {
+    const origin = await closedOrigin();
+    const {code, stderr} = await mycli([
+      'bundle:list',
+      '--origin',
+      origin,
+      '--max-retries',
+      '1',
+      '--retry-base-delay',
+      '1',
+    ]);
+    expect(code).toBe(6);
+    expect(stderr).toContain('[RETRY] connection refused: retry 1 of 1');
+    expect(stderr).not.toContain('[RATE]');
+  });
+});
