@@ -135,6 +135,8 @@ describe('progress in words', () => {
     vi.advanceTimersByTime(2000);
     onProgress({phase: 'upload', transferred: 4_000_000, total: 10_000_000, attempt: 2});
     expect(lines.at(-1)).toEqual(['4 MB of 10 MB (2 MB/s, 3 s left)', 0.4]);
+    onProgress({phase: 'upload', transferred: 10_000_000, total: 10_000_000, attempt: 2});
+    expect(lines.at(-1)).toEqual(['10 MB of 10 MB, waiting for the server', 1]);
   });
 
   test('of a download that goes on has the rate of what arrives, not of what was there', () => {

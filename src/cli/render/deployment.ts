@@ -2,8 +2,8 @@ import type {BundleId, DeploymentStatus} from '../../backends/contract.js';
 import type {RuntimeBackend} from '../../backends/select.js';
 import {commandLine} from '../../errors/suggest.js';
 import type {RollbackBundleResult} from '../../operations/deploy/rollback-bundle.js';
-import type {ConnectionOptions, DeployBundleResult} from '../../operations/options.js';
-import type {Host} from '../../operations/steps.js';
+import type {NextSteps} from '../../operations/deploy/rollback-bundle.js';
+import type {DeployBundleResult} from '../../operations/options.js';
 import type {JsonDocument} from '../command/command-context.js';
 import type {Body, BundleDeployDocument, BundleRollbackDocument} from '../output/documents.js';
 import type {Output} from '../output/output.js';
@@ -13,16 +13,6 @@ interface DeployOutcome {
   readonly result: DeployBundleResult;
   /** How long it took, in words. */
   readonly took: string;
-}
-
-/** What a command can say after a deployment. */
-export interface NextSteps {
-  /** What suggested commands repeat. */
-  readonly commandFlags?: readonly string[] | undefined;
-  /** Whether there is a bundle to roll back to. */
-  readonly canRollBack: boolean;
-  /** Whether the backend has a history to look at. */
-  readonly hasHistory: boolean;
 }
 
 /** Shows the outcome of a deployment and what to do next, and gives the document of `--json`. */
@@ -89,29 +79,4 @@ export function afterDeployment(
   const flags = [...placeFlags(where), ...commandFlags];
   if (status === 'finished') return canRollBack ? [`Roll back: ${commandLine('bundle:rollback', ...flags)}`] : [];
   return hasHistory ? [`Check on it: ${commandLine('bundle:history', ...flags)}`] : [];
-}
-
-/** Where a command has deployed to, and how it reached the backend. */
-interface Deployed extends ConnectionOptions {
-  readonly result: {readonly backend: RuntimeBackend; readonly status?: DeploymentStatus | undefined};
-  readonly projectSlug: string;
-  readonly targetSlug?: string | undefined;
-  readonly signal: AbortSignal;
-}
-
-/** Looks what there is to say after a deployment. With `--json` nothing is said, and nothing is asked. */
-export async function nextSteps(
-  {result: {backend, status}, targetSlug, ...options}: Deployed,
-  host: Host,
-  {json}: Pick<Output, 'json'>,
-): Promise<NextSteps> {
-  const {canRollBack} = await import('../../operations/deploy/rollback-bundle.js');
-  const {registryOf} = await import('../../operations/open-backend.js');
-  const hasHistory = registryOf(options).get(backend).capabilities.includes('history');
-  const asks = !json && status === 'finished' && targetSlug !== undefined;
-  return {
-    commandFlags: host.commandFlags,
-    hasHistory,
-    canRollBack: asks && (await canRollBack({...options, backend, targetSlug}, host)),
-  };
 }

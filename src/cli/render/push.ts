@@ -3,11 +3,12 @@ import {categoryOf, type BundlePlan} from '../../bundle/index.js';
 import {commandLine} from '../../errors/suggest.js';
 import type {BuildBundleResult} from '../../operations/build-bundle.js';
 import type {PushResult, PushRuntimeBundleBackendOptions} from '../../operations/options.js';
+import type {NextSteps} from '../../operations/deploy/rollback-bundle.js';
 import type {PushPreview} from '../../operations/push/plan-push.js';
 import type {JsonDocument} from '../command/command-context.js';
 import type {Body, BundlePushDocument, BundleBuildDocument} from '../output/documents.js';
 import type {Output} from '../output/output.js';
-import {afterDeployment, deployCommand, type NextSteps} from './deployment.js';
+import {afterDeployment, deployCommand} from './deployment.js';
 import {tableLines} from './table.js';
 
 /** A push that succeeded. */

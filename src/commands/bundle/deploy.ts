@@ -44,7 +44,8 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
     const {projectSlug, targetSlug} = values;
     const {deployBundle} = await import('../../operations/deploy/deploy-bundle.js');
     const {timed} = await import('../../progress/run-steps.js');
-    const {nextSteps, renderDeployment} = await import('../../cli/render/deployment.js');
+    const {renderDeployment} = await import('../../cli/render/deployment.js');
+    const {nextSteps} = await import('../../operations/deploy/rollback-bundle.js');
     const deploy = {
       ...connection,
       projectSlug,
@@ -54,7 +55,9 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
       waitForSlot: settings.waitForSlot.value,
     };
     const outcome = await timed(() => deployBundle(deploy, host));
-    const next = await nextSteps({...connection, ...outcome, projectSlug, targetSlug}, host, context.output);
+    const next = await nextSteps({...connection, ...outcome, projectSlug, targetSlug}, host, {
+      looks: !context.output.json,
+    });
     return renderDeployment(outcome, next, context.output);
   }
 }

@@ -93,8 +93,8 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
     if (dryRun) return renderPushPreview(await previewPush(push, host), push, output, now());
     const {timed} = await import('../../progress/run-steps.js');
     const outcome = await timed(() => pushRuntimeBundle(push, host));
-    const {nextSteps} = await import('../../cli/render/deployment.js');
-    const next = await nextSteps({...connection, ...outcome, projectSlug, targetSlug}, host, output);
+    const {nextSteps} = await import('../../operations/deploy/rollback-bundle.js');
+    const next = await nextSteps({...connection, ...outcome, projectSlug, targetSlug}, host, {looks: !output.json});
     return renderPush({...outcome, next}, output, now());
   }
 }

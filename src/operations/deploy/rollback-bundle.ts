@@ -1,4 +1,4 @@
-import type {BundleId, DeploymentItem} from '../../backends/contract.js';
+import type {BundleId, DeploymentItem, DeploymentStatus} from '../../backends/contract.js';
 import type {RuntimeBackend} from '../../backends/select.js';
 import {createError} from '../../errors/index.js';
 import {
@@ -6,11 +6,12 @@ import {
   idFor,
   withOtherBackend,
   openBackend,
+  registryOf,
   type BundleSelection,
   type Command,
 } from '../open-backend.js';
 import {collectPages, historyPage, namingCapabilities, resolveBundleId} from '../list.js';
-import type {DeployBundleOptions, DeployBundleResult} from '../options.js';
+import type {ConnectionOptions, DeployBundleOptions, DeployBundleResult} from '../options.js';
 import {resolveBackend, resolveStep, waitStep, watched, type Host, type StepView} from '../steps.js';
 import {deployResult, requestDeployment, waitForAccepted} from './deploy-bundle.js';
 
@@ -136,22 +137,45 @@ async function findPrevious(
 /** How many of the newest deployments are looked at to tell whether there is something to roll back to. */
 const recentDeployments = 50;
 
+/** What can be done after a deployment. */
+export interface NextSteps {
+  /** What suggested commands repeat. */
+  readonly commandFlags?: readonly string[] | undefined;
+  /** Whether there is a bundle to roll back to. */
+  readonly canRollBack: boolean;
+  /** Whether the backend has a history to look at. */
+  readonly hasHistory: boolean;
+}
+
+/** A deployment that has ended or goes on, and how its backend is reached. */
+interface Deployed extends ConnectionOptions {
+  readonly result: {readonly backend: RuntimeBackend; readonly status?: DeploymentStatus | undefined};
+  readonly projectSlug: string;
+  readonly targetSlug?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /**
- * Whether a rollback of a target finds a bundle to go back to. No when the backend shows no deployments, or nobody can
- * tell: it is for a hint after a deployment, which has succeeded whatever comes of it.
+ * Looks what can be done after a deployment. It has succeeded whatever comes of this: when nobody can tell whether there is
+ * something to roll back to, there is not.
+ * @param looks whether the server may be asked
  */
-export async function canRollBack(
-  options: Omit<RollbackBundleOptions, 'preference' | 'to'> & {readonly backend: RuntimeBackend},
+export async function nextSteps(
+  {result: {backend, status}, targetSlug, ...options}: Deployed,
   host: Host,
-): Promise<boolean> {
+  {looks}: {readonly looks: boolean},
+): Promise<NextSteps> {
+  const hasHistory = registryOf(options).get(backend).capabilities.includes('history');
+  const {commandFlags} = host;
+  if (!looks || !hasHistory || status !== 'finished' || targetSlug === undefined)
+    return {commandFlags, hasHistory, canRollBack: false};
   try {
-    const open = await openBackend(options.backend, 'deploy', options, host);
-    if (!open.backend.capabilities.includes('history')) return false;
+    const open = await openBackend(backend, 'deploy', options, host);
     const range = {limit: recentDeployments, offset: 0};
-    const {items} = await collectPages(range, (part) => historyPage(open, options.targetSlug, part));
-    return previousDeployment(items) !== undefined;
+    const {items} = await collectPages(range, (part) => historyPage(open, targetSlug, part));
+    return {commandFlags, hasHistory, canRollBack: previousDeployment(items) !== undefined};
   } catch {
-    return false;
+    return {commandFlags, hasHistory, canRollBack: false};
   }
 }
 

@@ -294,12 +294,12 @@ describe('a damaged or incomplete archive is refused', () => {
     await rm(path);
     await expect(openBundle(path)).rejects.toMatchObject({
       code: 'ERR_ARCHIVE_INVALID',
-      message: expect.stringContaining('no such file or directory'),
+      message: expect.stringContaining('does not exist'),
     });
     await rm(`${path}.json`);
     await expect(openBundle(path)).rejects.toMatchObject({
       code: 'ERR_ARCHIVE_INVALID',
-      message: expect.stringContaining('no such file or directory'),
+      message: expect.stringContaining('does not exist'),
     });
     await expect(openBundle(await makeFolder())).rejects.toMatchObject({
       code: 'ERR_ARCHIVE_INVALID',

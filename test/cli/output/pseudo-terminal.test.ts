@@ -97,7 +97,6 @@ describe.skipIf(!hasScript)('on a terminal', () => {
       expect.stringMatching(/^✔ Deployed to staging \[/),
       expect.stringMatching(/^Pushed bundle 1 to shop \(legacy\) in [\d.]+ m?s: v2 archive, .*, sha256 [0-9a-f]{12}$/),
       'Deployed to staging.',
-      'Roll back: mycli bundle:rollback --project shop --target staging --runtime-backend legacy',
     ]);
     const text = screen.text();
     expect(text).toContain(hideCursor);
@@ -215,6 +214,16 @@ describe.skipIf(!hasTmux)('while a task runs', () => {
     tmux('resize-window', '-x', '90');
     await shows(/Verified: 1 file[^]*Upload the bundle/);
   });
+});
+
+test.runIf(hasScript).each(['--quiet', '--json'])('a question is asked on a terminal with %s too', async (flag) => {
+  const env = await environment();
+  await runCli(binary, ['bundle:push'], {cwd: root, env});
+  const screen = onTerminal(['bundle:delete', 'latest', flag], env);
+  await screen.shows('Delete bundle 1 of shop (legacy)? [y/N] ');
+  screen.child.stdin?.write('y\n');
+  expect(await screen.ended).toBe(0);
+  expect(runtime.requests.filter(({route}) => route === 'delete')).toHaveLength(1);
 });
 
 test('--debug tells each request, its answer, its time and its retries, on lines of their own and without secrets', async () => {
