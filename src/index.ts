@@ -65,7 +65,7 @@ import type {DeploymentState} from './backends/contract.js';
 import {packageVersion} from './version.js';
 
 /**
- * Builds a bundle and uploads it to the backend that `preference` selects; deploys it when there is a target.
+ * Builds a bundle, uploads it to the backend that `preference` selects, and deploys it if there is a target.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export function pushRuntimeBundle(options: PushRuntimeBundleBackendOptions): Promise<PushResult> {
@@ -73,8 +73,8 @@ export function pushRuntimeBundle(options: PushRuntimeBundleBackendOptions): Pro
 }
 
 /**
- * Does what a push does before its first request that writes: verifies it, and with `ifChanged` builds the bundle and
- * compares it with that of the last push.
+ * Does everything a push does before it sends anything that writes: verifies the push, and with `ifChanged` builds the
+ * bundle and compares it with the last one pushed.
  * @throws RuntimeCliError for everything that would make the push fail before it sends anything.
  */
 export function previewPush(options: PushRuntimeBundleBackendOptions): Promise<PushPreview> {
@@ -82,7 +82,7 @@ export function previewPush(options: PushRuntimeBundleBackendOptions): Promise<P
 }
 
 /**
- * Builds a v2 bundle and uploads it to the legacy origin; nothing is deployed.
+ * Builds a v2 bundle and uploads it to the legacy origin, without deploying it.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export function pushBundleV2(options: PushV2Options, auth: AuthStrategy): Promise<PushV2Result> {
@@ -99,14 +99,14 @@ export function buildBundle(options: BuildBundleOptions): Promise<BuildBundleRes
 
 /**
  * Builds an archive into a stream, without a manifest, and ends it (stdout stays open).
- * @throws RuntimeCliError for everything a user can cause; what the stream fails with; `signal.reason` when aborted.
+ * @throws RuntimeCliError for everything a user can cause; the stream's own error; `signal.reason` when aborted.
  */
 export function buildBundleInto(destination: Writable, options: PreviewBuildOptions): Promise<PackResult> {
   return buildInto(destination, options, processHost());
 }
 
 /**
- * Verifies a build: its files, what they match, its configuration. Writes nothing.
+ * Verifies a build's files, configuration and pattern matches. Writes nothing.
  * @throws RuntimeCliError for everything that would make the build fail before it writes anything.
  */
 export function previewBuild(options: PreviewBuildOptions): Promise<BundlePlan> {
@@ -114,15 +114,15 @@ export function previewBuild(options: PreviewBuildOptions): Promise<BundlePlan> 
 }
 
 /**
- * Looks into an archive file: its files, configuration, matches and problems.
- * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` when it is damaged or no bundle; `signal.reason` when aborted.
+ * Inspects an archive file: its files, configuration, matches and problems.
+ * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` when it is damaged or not a bundle; `signal.reason` when aborted.
  */
 export function inspectArchive(path: string, options: InspectArchiveOptions = {}): Promise<ArchiveInspection> {
   return lookIntoArchive(path, options, processHost());
 }
 
 /**
- * Downloads a bundle to a temporary folder and looks into it.
+ * Downloads a bundle to a temporary folder and inspects it.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export function inspectBundle(options: InspectBundleOptions): Promise<BundleInspection> {
@@ -138,7 +138,7 @@ export function deployBundle(options: DeployBundleOptions): Promise<DeployBundle
 }
 
 /**
- * Waits until a deployment has ended.
+ * Waits for a deployment to end.
  * @throws RuntimeCliError `ERR_DEPLOYMENT_FAILED`, `ERR_WAIT_TIMEOUT` or `ERR_OUTCOME_UNKNOWN` when it did not finish.
  */
 export function waitForDeployment(options: WaitForDeploymentOptions): Promise<DeploymentState> {
@@ -162,8 +162,8 @@ export function listDeployments(options: ListDeploymentsOptions): Promise<ListDe
 }
 
 /**
- * Downloads the archive of a bundle into a file that is complete and readable, or not there. What has arrived when it
- * breaks off stays beside it as `FILE.part`, and the next download goes on with it when the server can.
+ * Downloads a bundle's archive to a file, which is created only once it is complete and valid. An interrupted download
+ * is kept next to it as `FILE.part`, and the next one resumes it if the server supports that.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export function downloadBundle(options: DownloadBundleOptions): Promise<DownloadBundleResult> {
@@ -171,23 +171,23 @@ export function downloadBundle(options: DownloadBundleOptions): Promise<Download
 }
 
 /**
- * Deletes bundles, one after the other; those that the server refuses do not keep the others.
- * @throws RuntimeCliError when any of them was not deleted; its `details` tell which were `deleted`, which `failed` and
- * which were `notTried`.
+ * Deletes bundles, one after the other. It goes on if the server refuses one.
+ * @throws RuntimeCliError when any was not deleted. Its `details` list which were `deleted`, which `failed` and which
+ * were `notTried`.
  */
 export function deleteBundles(options: DeleteBundlesOptions): Promise<DeleteBundlesResult> {
   return remove(options, processHost());
 }
 
 /**
- * Deploys the bundle that a target ran before the current one, or the one that `to` names.
+ * Deploys the bundle that a target ran before the current one, or the one given by `to`.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export function rollbackBundle(options: RollbackBundleOptions): Promise<RollbackBundleResult> {
   return rollback(options, processHost());
 }
 
-/** What library calls know of the process, looked up when they are made. */
+/** What library calls use of the process, looked up at each call. */
 function processHost(): Host {
   return {
     cwd: process.cwd(),

@@ -8,7 +8,7 @@ import {RequestCount} from './rate-limit/hooks.js';
 import {announceRetry, planRetry, type RateLimitMiddlewareConfig, type RateLimitPolicy} from './rate-limit/policy.js';
 import type {Logger, RetryEvent} from './types.js';
 
-/** What surrounds the calls of a client. */
+/** What the handler of a client's calls needs. */
 interface CallHandlerContext {
   readonly limits: ConnectionLimits;
   readonly errors: ErrorContext;
@@ -16,8 +16,8 @@ interface CallHandlerContext {
 }
 
 /**
- * What surrounds each call of the client: it follows the attempts, enforces the limits and turns every failure into an
- * error of the catalogue, for promises, their `.json()` and streams.
+ * Creates got's handler for each call: it tracks attempts, enforces limits and turns every failure into a catalogue
+ * error, for promises, their `.json()` and streams.
  */
 export function createCallHandler(context: CallHandlerContext): HandlerFunction {
   return <T extends GotReturn>(options: Options, next: (options: Options) => T): T | Promise<T> => {
@@ -38,10 +38,10 @@ export function createCallHandler(context: CallHandlerContext): HandlerFunction 
     };
     const json = result.json.bind(result);
     const settled = settle(result, call, options, mapped);
-    // got adds what a promise of its own has beside `then`, except members that are there already. Its `json` would
-    // reject with an error that holds the whole request, credentials included.
+    // got adds its own promise's members unless they exist already. Its `json` would reject with an error that holds
+    // the whole request, including credentials.
     const readable = Object.assign(settled, {json: async () => settled.then(json).catch(rethrow)});
-    // What got calls T here is the promise itself; its type cannot say that awaiting it gives the same.
+    // got's T is the promise itself; the type cannot express that awaiting it yields the same.
     return readable as Promise<T>;
   };
 }
@@ -57,13 +57,13 @@ function followRequest(
   context: CallHandlerContext & {readonly handedOn: () => number},
 ): void {
   const {limits, errors, logger, handedOn} = context;
-  // What a stream hands on is not held in memory.
+  // Streams pass the body on without holding it.
   const isHeld = ({statusCode = 0}: IncomingMessage) => !options.isStream || statusCode >= 300;
   watchRequest(request, call, limits, isHeld, handedOn);
   logAttempt(request, options, logger);
   request.once('response', (response) => {
     const {statusCode = 0, headers} = response;
-    // got takes a redirect that it does not follow for a success.
+    // got considers a redirect that it does not follow a success.
     if (statusCode >= 300 && statusCode < 400 && options.throwHttpErrors) {
       call.failure = responseError({statusCode, headers, request: {options}}, redactorFor(options, errors), false);
       request.destroy(call.failure);
@@ -72,9 +72,7 @@ function followRequest(
   });
 }
 
-/**
- * Tells of a request, its answer and how long that took. No query and no header but the length: those may be secret.
- */
+/** Logs a request, its response and the duration. Never the query or headers except the length: those may be secret. */
 function logAttempt(request: ClientRequest, options: Options, logger: CallHandlerContext['logger']): void {
   const {method, path, host} = describeRequest(options);
   const length = request.getHeader('content-length');
@@ -87,7 +85,7 @@ function logAttempt(request: ClientRequest, options: Options, logger: CallHandle
   request.once('error', (error) => tell(failureReason(error)));
 }
 
-/** Every error of a stream passes through its `_destroy`; got's own hook for errors does not see aborts. */
+/** All errors of a stream pass through its `_destroy`; got's error hook does not see aborts. */
 function mapStreamErrors(stream: Request, mapped: (error: unknown) => unknown): void {
   const destroy = stream._destroy.bind(stream);
   stream._destroy = (error, callback) =>
@@ -121,12 +119,12 @@ function isCallback(value: unknown): value is () => void {
 }
 
 /**
- * The failures that are not an answer to wait upon, as got's `retry.calculateDelay`: requests that were never sent are
- * retried like a rate limit, those that change nothing are repeated twice, no other is.
+ * got's `retry.calculateDelay` for everything but rate limits: requests that were never sent are retried like a rate
+ * limit, safe ones are repeated twice, others never.
  */
 export function createFailureRetry(policy: RateLimitPolicy, config: RateLimitMiddlewareConfig): RetryFunction {
   return ({error}) => {
-    // A hook asked for the retry, and has waited already; 0 would refuse it.
+    // A hook requested this retry and has already waited. 0 would refuse it.
     if (error.name === 'RetryError') return 1;
     const call = Call.of(error.options.context);
     if (call === undefined || call.failure !== undefined || knownError(error) !== undefined) return 0;

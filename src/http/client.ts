@@ -9,41 +9,38 @@ import type {Environment, Logger, RetryEvent} from './types.js';
 
 /** Options of `createHttpClient`. */
 export interface HttpClientOptions {
-  /**
-   * How requests are retried at a rate limit. Waits go to its `logger` and `onRetry`, else to those given here.
-   */
+  /** Rate-limit retries. Waits are reported to its `logger` and `onRetry`, else to those below. */
   readonly rateLimit?: RateLimitMiddlewareConfig | undefined;
-  /** Where the proxy variables are read: `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`, and lower case. */
+  /** Provides the proxy variables: `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, or lower case. */
   readonly env: Environment;
   /** The `User-Agent` header. */
   readonly userAgent: string;
   readonly logger: Logger;
-  /** Ends all requests: they reject with `signal.reason`. */
+  /** Cancels all requests, which reject with `signal.reason`. */
   readonly signal?: AbortSignal | undefined;
-  /** Values that are masked in all errors and messages. */
+  /** Values to mask in all errors and messages. */
   readonly secrets?: readonly string[] | undefined;
   /** Called before every wait. */
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
-  /** Longest time to connect, TLS included, milliseconds. @default 10000 */
+  /** Maximum time to connect, including TLS, in milliseconds. @default 10000 */
   readonly connectTimeoutMs?: number | undefined;
-  /** Longest time without progress while sending or receiving, milliseconds. @default 60000 */
+  /** Maximum time without progress while sending or receiving, in milliseconds. @default 60000 */
   readonly idleTimeoutMs?: number | undefined;
   /**
-   * Longest time from the last byte sent to the end of the answer, to its beginning for a stream, milliseconds.
+   * Maximum time from the last byte sent to the end of the response (for a stream, to its start), in milliseconds.
    * @default 300000
    */
   readonly responseTimeoutMs?: number | undefined;
-  /** Longest answer that is read into memory, bytes; streams are not limited. @default 8 MiB */
+  /** Maximum size of a response that is read into memory, in bytes. Streams are not limited. @default 8 MiB */
   readonly maxResponseBytes?: number | undefined;
 }
 
 /**
- * Makes a got instance with retries, proxies, time-outs, early answers, the user agent and redaction. Loads got.
+ * Creates a got instance with retries, proxies, timeouts, early responses, a user agent and redaction. Loads got.
  *
- * Every call rejects with `signal.reason` when it is aborted, else with a RuntimeCliError: for each answer that is not
- * 2xx (`throwHttpErrors: false` lets it pass) and each failure of the connection. Redirects are never followed.
- * Answers are not decompressed. Streams (`client.stream`) are for downloads; nothing is retried for them: `openStream`
- * does.
+ * A call rejects with `signal.reason` when aborted, else with a RuntimeCliError for every status other than 2xx (unless
+ * `throwHttpErrors` is false) and every connection failure. Redirects are never followed, and responses not
+ * decompressed. Streams (`client.stream`) are for downloads and never retried; `openStream` retries.
  * @throws TypeError naming the field of `rateLimit` that has a wrong value.
  */
 export async function createHttpClient(options: HttpClientOptions): Promise<Got> {
@@ -79,7 +76,8 @@ export async function createHttpClient(options: HttpClientOptions): Promise<Got>
 }
 
 /**
- * The rules for retries, told to the client's own logger, with secrets masked, and `onRetry`, unless they name others.
+ * The retry rules. Unless they name other listeners, they report to the client's own `onRetry` and logger, which masks
+ * secrets.
  */
 export function rateLimitRules({
   rateLimit,
@@ -102,7 +100,7 @@ function redactedLogger({logger, secrets = []}: Pick<HttpClientOptions, 'logger'
   };
 }
 
-/** A signal of a single call is there beside the client's, not in its place. */
+/** The signal of a single call adds to the client's instead of replacing it. */
 function keepSignal(signal: AbortSignal): InitHook {
   return (init) => {
     if (init.signal !== undefined && init.signal !== signal) init.signal = AbortSignal.any([signal, init.signal]);

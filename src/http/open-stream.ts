@@ -6,10 +6,10 @@ import {maxRepeats} from './connection/call.js';
 import type {FailedAttempt, OpenedStream} from './types.js';
 
 /**
- * Asks for an answer that is read as a stream, and asks again as for every other GET until one begins: got itself
- * retries nothing for streams. What fails later is up to the reader.
- * @param waitToRetry the wait before a request is sent again
- * @throws RuntimeCliError for an answer that is not 2xx and for every failure of the network.
+ * Requests something that is read as a stream. Like any GET, it is retried until a response begins, since got retries
+ * no streams. Later failures are up to the reader.
+ * @param waitToRetry waits before a retry
+ * @throws RuntimeCliError for every status other than 2xx and every network failure.
  */
 export async function openStream(
   http: Got,
@@ -19,7 +19,7 @@ export async function openStream(
 ): Promise<OpenedStream> {
   for (let retries = 0; ; retries += 1) {
     const body = http.stream(url, {headers});
-    // An answer can fail as soon as it has begun, when nobody is there to be told yet.
+    // A response can fail as soon as it has begun, before anyone listens for errors.
     const failures: unknown[] = [];
     body.on('error', (error) => failures.push(error));
     try {

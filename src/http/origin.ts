@@ -1,7 +1,7 @@
 import {createError} from '../errors/index.js';
 
 /**
- * The address of a service as requests use it: `https://` when it has no scheme, no slash at the end, the path kept.
+ * Normalizes the address of a service: `https://` unless it has a scheme, no trailing slash, path kept.
  * @param option - Names the setting in errors.
  * @throws RuntimeCliError `ERR_ORIGIN_INVALID` unless it is an http(s) URL without credentials, query and fragment.
  */
@@ -13,7 +13,7 @@ export function normalizeOrigin(option: string, value: string): string {
 
 /**
  * The URL of a service, which may have a query.
- * @throws RuntimeCliError `ERR_ORIGIN_INVALID` when it is not an http(s) URL or holds credentials.
+ * @throws RuntimeCliError `ERR_ORIGIN_INVALID` when it is not an http(s) URL or contains credentials.
  */
 export function parseServiceUrl(option: string, value: string): URL {
   const url = parseAddress(value);
@@ -24,13 +24,13 @@ export function parseServiceUrl(option: string, value: string): URL {
   return url;
 }
 
-/** Whether credentials would cross a network unencrypted: `http:`, and not this machine. */
+/** Whether credentials would cross a network unencrypted: `http:` and not loopback. */
 export function isInsecureOrigin(origin: string): boolean {
   const {protocol, hostname} = new URL(origin);
   return protocol === 'http:' && !isLoopback(hostname);
 }
 
-/** Whether the host of a URL is this machine. */
+/** Whether the host of a URL is loopback. */
 export function isLoopback(hostname: string): boolean {
   return /^(?:(?:.*\.)?localhost\.?|127(?:\.\d+){3}|0\.0\.0\.0|\[::1?\]|\[::ffff:7f[\da-f]{2}:[\da-f]{1,4}\])$/.test(
     hostname,
@@ -38,8 +38,8 @@ export function isLoopback(hostname: string): boolean {
 }
 
 /**
- * An address as it may be shown: without credentials, and when it is not a URL also without a query, which a text that
- * does not parse may have anywhere.
+ * An address to show in messages, without credentials. If it is not a valid URL, also without its query, which can be
+ * anywhere in such text.
  */
 export function shownAddress(address: string): string {
   const url = parseAddress(address);
@@ -51,7 +51,7 @@ function parseAddress(text: string): URL | undefined {
   const address = text.trim();
   const full = /^[a-z][a-z0-9+.-]*:\/\//i.test(address) ? address : `https://${address}`;
   const url = URL.canParse(full) ? new URL(full) : undefined;
-  // A scheme with mistyped slashes is not a host, and what follows it not a path.
+  // A scheme with mistyped slashes is not a host, and what follows is not a path.
   return url !== undefined && /^https?$/.test(url.hostname) ? undefined : url;
 }
 

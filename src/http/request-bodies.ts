@@ -4,21 +4,21 @@ import {createError, isRuntimeCliError} from '../errors/index.js';
 import type {CreateBody} from './rate-limit/index.js';
 import type {BodyOptions, ByteSource, RequestBodies, StreamSource, UploadProgress} from './types.js';
 
-/** How bodies are read, and who is informed. */
+/** How bodies are read, and who gets the progress. */
 export interface RequestBodiesOptions {
   /**
-   * Called at the start of each attempt, after each piece that the connection took, and once more with everything when
-   * a server answered before it had read all. It must not throw.
+   * Called at the start of each attempt, after each chunk that the connection accepted, and once more with the total if
+   * the server responded before reading everything. It must not throw.
    */
   readonly onProgress?: ((progress: UploadProgress) => void) | undefined;
   /**
-   * Reads a source in place of its own reader, when it can: from the first byte on, a chunk being good until the next
-   * is asked for, which is enough for the client.
+   * Reads a source from its first byte, instead of the source's own reader, if it can. A chunk is valid until the next
+   * one is requested, which is enough for the client.
    */
   readonly readLent?: ((source: ByteSource | StreamSource) => AsyncIterable<Uint8Array> | undefined) | undefined;
 }
 
-/** Makes bodies for the client. Each attempt of a request reads its body from the start. */
+/** Creates bodies for the client. Each attempt of a request reads its body from the start. */
 export function createRequestBodies(options: RequestBodiesOptions = {}): RequestBodies {
   const readable = (source: ByteSource | StreamSource): StreamSource => ({
     size: source.size,
@@ -67,7 +67,7 @@ function bodyOptions(
       }
     }
   };
-  // The client calls it when the request has succeeded.
+  // The client calls it once the request has succeeded.
   const confirmBody = () => {
     if (last !== undefined && last.transferred < total) report(total, last.attempt);
   };
@@ -79,7 +79,7 @@ function bodyOptions(
 
 type Parts = Parameters<RequestBodies['multipart']>[0];
 
-/** A `multipart/form-data` body: the file, whose bytes are those of `source`, first, then the fields. */
+/** A `multipart/form-data` body: the file with the bytes of `source` first, then the fields. */
 function multipartSegments(
   {file, fields}: Parts,
   source: StreamSource,
@@ -101,44 +101,41 @@ function multipartSegments(
   };
 }
 
-/** As the HTML standard has it: the three characters that would end a quoted name. */
+/** As in the HTML standard: escapes the three characters that would end a quoted name. */
 function quoted(name: string): string {
   return name.replaceAll('\r', '%0D').replaceAll('\n', '%0A').replaceAll('"', '%22');
 }
 
-/** A stretch of a body: how many bytes, and the bytes, from the start each time. */
+/** A segment of a body: its size, and its bytes, from the start each time. */
 interface Segment {
   readonly size: number;
   read(): Iterable<Buffer> | AsyncIterable<Buffer>;
 }
 
-/** A text. */
+/** A segment of text. */
 function textSegment(text: string): Segment {
   const bytes = Buffer.from(text);
   return {size: bytes.length, read: () => [bytes]};
 }
 
-/** The bytes of a source. */
+/** A segment with the bytes of a source. */
 function sourceSegment(source: StreamSource): Segment {
   return {size: source.size, read: () => readExactly(source)};
 }
 
-/** The bytes of a source as base64, encoded while they are read. */
+/** A segment with the bytes of a source in base64, encoded while they are read. */
 function base64Segment(source: StreamSource): Segment {
   return {size: 4 * Math.ceil(source.size / 3), read: () => readAhead(encodeBase64(readExactly(source)))};
 }
 
-/** Bytes that are encoded at a time: texts of this size cost the garbage collector next to nothing. */
+/** Bytes to encode at a time. Strings of this size cost the garbage collector next to nothing. */
 const groupBytes = 48 * 1024;
-/**
- * Bytes of the encoded chunks: those of 22 such texts, a block of 1 MiB, and of the group that began in the chunk
- * before.
- */
+/** Size of an encoded chunk: 22 such strings, for a block of 1 MiB, and the group that began in the previous chunk. */
 const encodedBytes = 22 * (groupBytes / 3) * 4 + 4;
 
 /**
- * Encodes into two buffers in turns: fresh ones would keep the garbage collector busier than the encoder. A chunk is
- * good until the next but one is asked for.
+ * Encodes into two alternating buffers: new ones would keep the garbage collector busier than the encoder. A chunk is
+ * valid until the next but one is requested.
  */
 async function* encodeBase64(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let [encoded, other] = [Buffer.allocUnsafe(encodedBytes), Buffer.allocUnsafe(encodedBytes)];
@@ -168,13 +165,13 @@ async function* encodeBase64(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buff
   if (rest.length > 0) yield Buffer.from(rest.toString('base64'), 'latin1');
 }
 
-/** Makes the next chunk while the connection takes the one before. */
+/** Creates the next chunk while the connection accepts the current one. */
 async function* readAhead(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   let next = chunks.next();
   try {
     for (let chunk = await next; !chunk.done; chunk = await next) {
       next = setImmediate().then(() => chunks.next());
-      // It is awaited in its turn; a failure before that must not count as unhandled.
+      // It is awaited later; a failure before that must not count as unhandled.
       next.catch(() => undefined);
       yield chunk.value;
     }
@@ -183,7 +180,7 @@ async function* readAhead(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer
   }
 }
 
-// Content-Length was announced: a source that holds less would stall the request, one that holds more would break it.
+// Content-Length has been sent: a shorter source would stall the request, a longer one would break it.
 async function* readExactly(source: StreamSource): AsyncGenerator<Buffer> {
   const {size} = source;
   let read = 0;
@@ -200,7 +197,7 @@ async function* readExactly(source: StreamSource): AsyncGenerator<Buffer> {
   if (read !== size) throw changed(`had ${size} bytes and now has ${read > size ? 'more' : `only ${read}`}`);
 }
 
-/** The same memory. */
+/** Shares the memory. */
 function asBuffer({buffer, byteOffset, byteLength}: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }

@@ -3,20 +3,20 @@ import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {describeRequest} from '../connection/call.js';
 import type {AuthContext, AuthStrategy} from '../types.js';
 
-/** What is known of the credentials that a call was sent with. */
+/** The credentials that a call was sent with. */
 class Authorization {
-  /** Why the call is sent a second time. */
+  /** Why the call is sent again. */
   renewed: 'refused' | 'expired' | undefined;
   header = '';
   #expiredBefore = false;
 
-  /** Notes what the next attempt is sent with. */
+  /** Records the header of the next attempt. */
   begin(header: string, auth: AuthStrategy): void {
     this.header = header;
     this.#expiredBefore = auth.hasExpired?.(header) ?? false;
   }
 
-  /** Whether they were good when the attempt began, and are not any more. */
+  /** Whether they expired during the attempt. */
   hasExpired(auth: AuthStrategy): boolean {
     return !this.#expiredBefore && (auth.hasExpired?.(this.header) ?? false);
   }
@@ -27,15 +27,15 @@ class Authorization {
 }
 
 /**
- * The origins that accepted credentials of a strategy. It outlives a client as the strategy does: what one operation
- * leaves in it, the next one uses.
+ * The origins that accepted a strategy's credentials. Kept per strategy, because strategies outlive clients: the next
+ * operation uses what the last one learned.
  */
 const acceptedBy = new WeakMap<AuthStrategy, Set<string>>();
 
 /**
- * A client that authorizes its requests to one origin, and to no other. A 401 is a refusal of the credentials, with two
- * exceptions, in which new ones are asked for and the request is sent once more, with its whole body: the server has
- * accepted the strategy's credentials before, or they expired while the request was on its way.
+ * Extends a client to authorize its requests to one origin, and to no other. A 401 means that the credentials are
+ * refused, unless the server accepted the strategy's credentials before or they expired during the request. Then the
+ * strategy is asked for new ones, and the request is sent once more, with its whole body.
  * @param http - The client to extend; strategies fetch their tokens with it.
  * @param origin - Its path does not matter.
  */
@@ -50,7 +50,7 @@ export function authorize(http: Got, auth: AuthStrategy, origin: string): Got {
       const expired = authorization.renewed === 'expired' && isRuntimeCliError(error) && error.code === 'ERR_OAUTH';
       throw expired ? tokenExpired(options, 'the token endpoint issued no new one', error) : error;
     });
-    // A strategy of somebody else may give anything; node would tell it as a mistake of ours.
+    // A custom strategy may return anything. Node would report it as a bug of ours.
     if (typeof header !== 'string' || !/^[\x20-\x7e]+$/.test(header)) {
       throw createError(
         'ERR_OPTION_INVALID',

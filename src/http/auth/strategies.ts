@@ -9,14 +9,14 @@ import {createRedactor} from '../redact.js';
 import type {AuthStrategy, AuthContext} from '../types.js';
 import {asSentence} from '../../errors/sentence.js';
 
-/** An API key: as bearer token, or with a user name as HTTP Basic. */
+/** An API key, sent as a bearer token, or with a user name as HTTP Basic. */
 export class ApiKeyStrategy implements AuthStrategy {
   readonly #header: string;
 
   /**
-   * @param credentials - `user`: when given, the key is sent as the password of this user.
-   * @throws RuntimeCliError `ERR_OPTION_INVALID` when no header can carry them: the key is empty or has other
-   * characters than printable ASCII (with a user: is empty), the user holds a colon or a control character.
+   * @param credentials - `user`: if given, the key is sent as this user's password.
+   * @throws RuntimeCliError `ERR_OPTION_INVALID` when they cannot be sent in a header: the key is empty or (without a
+   * user) not printable ASCII, or the user contains a colon or a control character.
    */
   constructor(credentials: {readonly apiKey: string; readonly user?: string | undefined}) {
     const {apiKey, user} = credentials;
@@ -30,8 +30,8 @@ export class ApiKeyStrategy implements AuthStrategy {
 
 /**
  * The value of an `Authorization` header for HTTP Basic.
- * @throws RuntimeCliError `ERR_OPTION_INVALID`, with what they are, when the name holds a colon or a control character,
- * or the password is empty.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID`, in the given terms, when the name contains a colon or a control
+ * character, or the password is empty.
  */
 function basic(
   [userTerm, user]: readonly [string, string],
@@ -47,7 +47,7 @@ function basic(
 export class BearerTokenStrategy implements AuthStrategy {
   readonly #header: string;
 
-  /** @throws RuntimeCliError `ERR_OPTION_INVALID` when no header can carry the token. */
+  /** @throws RuntimeCliError `ERR_OPTION_INVALID` when the token cannot be sent in a header. */
   constructor(token: string) {
     this.#header = bearer('token', token);
   }
@@ -59,7 +59,7 @@ export class BearerTokenStrategy implements AuthStrategy {
 
 /**
  * The value of an `Authorization` header for a bearer token.
- * @throws RuntimeCliError `ERR_OPTION_INVALID`, with `what` it is, never its value.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` naming `what`, never the value.
  */
 function bearer(what: string, token: string): string {
   if (!isHeaderToken(token)) {
@@ -74,22 +74,22 @@ function bearer(what: string, token: string): string {
   return `Bearer ${token}`;
 }
 
-/** Whether a header can carry a token. */
+/** Whether a token can be sent in a header. */
 function isHeaderToken(token: string): boolean {
   return /^[\x21-\x7e]+$/.test(token);
 }
 
 /** Options of `OAuthClientCredentialsStrategy`. */
 export interface OAuthClientCredentialsOptions {
-  /** Address of the token endpoint; may have a query. */
+  /** URL of the token endpoint. It may have a query. */
   readonly tokenUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** @default none are asked for */
+  /** @default none */
   readonly scopes?: readonly string[] | undefined;
-  /** Called with each token that was fetched, so that it can be masked wherever it turns up. */
+  /** Called with each fetched token, so that it can be masked. */
   readonly onToken?: ((token: string) => void) | undefined;
-  /** The clock, milliseconds since the epoch. @default Date.now */
+  /** Returns the current time in milliseconds since the epoch. @default Date.now */
   readonly now?: (() => number) | undefined;
 }
 
@@ -103,15 +103,15 @@ interface PendingToken {
   readonly signal: AbortSignal | undefined;
 }
 
-/** A token is renewed this long before it expires, or after half its life when that is shorter. Milliseconds. */
+/** Milliseconds before its expiry that a token is renewed, or half its lifetime if that is less. */
 const renewalMarginMs = 60_000;
 
-/** Characters: far more than a token has, and than most servers take in a header. */
+/** In characters. Far longer than any token, and than what most servers accept in a header. */
 const longestToken = 64 * 1024;
 
 /**
- * The client-credentials grant of OAuth 2. Tokens are kept until shortly before they expire; calls that need one at the
- * same time share one request for it.
+ * The OAuth 2 client credentials grant. Tokens are cached until shortly before they expire. Concurrent calls share one
+ * token request.
  */
 export class OAuthClientCredentialsStrategy implements AuthStrategy {
   readonly #tokenUrl: URL;
@@ -121,13 +121,13 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
   readonly #now: () => number;
   readonly #onToken: (token: string) => void;
   #token: Token | undefined;
-  /** The one before: a request may still be on its way with it. */
+  /** The previous token. A request may still be using it. */
   #previous: Token | undefined;
   #pending: PendingToken | undefined;
 
   /**
-   * @throws RuntimeCliError `ERR_ORIGIN_INVALID` for a wrong `tokenUrl`; `ERR_OPTION_INVALID` when the client ID holds
-   * a colon or a control character, or the client secret is empty.
+   * @throws RuntimeCliError `ERR_ORIGIN_INVALID` for an invalid `tokenUrl`; `ERR_OPTION_INVALID` when the client ID
+   * contains a colon or a control character, or the client secret is empty.
    */
   constructor(options: OAuthClientCredentialsOptions) {
     const {tokenUrl, clientId, clientSecret, scopes = [], onToken = () => undefined, now = Date.now} = options;
@@ -152,20 +152,20 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
         return (await untilAborted(pending.promise, context?.signal)).header;
       } catch (error) {
         context?.signal?.throwIfAborted();
-        // Another caller started the request and took it along when it was aborted.
+        // Another caller had started the request, and aborting that caller aborted it.
         if (shared === undefined || !shared.signal?.aborted) throw error;
       }
     }
   }
 
   invalidate(header?: string): void {
-    // Another call may have fetched a new one in the meantime.
+    // Another call may have fetched a new one already.
     if (header === undefined || header === this.#token?.header) this.#replace(undefined);
   }
 
   hasExpired(header: string): boolean {
     const known = [this.#token, this.#previous].find((token) => token?.header === header);
-    // One that was replaced more than once is long gone.
+    // A token that was replaced more than once has long expired.
     return known === undefined || this.#now() >= known.expiresAt;
   }
 
@@ -190,12 +190,12 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
       form: this.#form,
       headers: {authorization: this.#credentials},
       throwHttpErrors: false,
-      // A token that nobody received does no harm.
+      // A token that nobody received is harmless.
       context: {repeatable: true},
       ...(context?.signal === undefined ? {} : {signal: context.signal}),
     });
     const response = await asked.catch((error: unknown) => {
-      // An answer that broke off refuses the client all the same.
+      // The status alone is a refusal, even if the answer was cut off.
       if (isRuntimeCliError(error) && isRefusal(error.status)) throw this.#refused(error.status, '');
       throw error;
     });
@@ -251,7 +251,7 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
   }
 }
 
-/** How long a token lives, milliseconds; for ever when the server says nothing that can be understood. */
+/** A token's lifetime in milliseconds; infinite if the server's value is missing or invalid. */
 function lifeMsOf(expiresIn: unknown): number {
   const seconds = typeof expiresIn === 'string' ? Number.parseFloat(expiresIn) : expiresIn;
   return typeof seconds === 'number' && !Number.isNaN(seconds) ? Math.max(0, seconds) * 1000 : Infinity;
@@ -266,7 +266,7 @@ async function createOwnClient(): Promise<Got> {
   return createHttpClient({env: {}, userAgent: 'mycli', logger: {debug: silent, info: silent, warn: silent}});
 }
 
-/** Shared work goes on when one of those who wait for it is aborted. */
+/** Stops waiting for shared work, which goes on for the others. */
 async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise;
   signal.throwIfAborted();

@@ -12,24 +12,24 @@ import {ProxyError, StallError} from './watch.js';
 
 type RequestFunction = NonNullable<OptionsInit['request']>;
 
-/** How a request reaches its server, as got's options take it. */
+/** How a request reaches its server, as options for got. */
 interface Route {
   readonly agent: Agents;
   readonly request?: RequestFunction;
 }
 
-/** What opening a connection depends on. */
+/** What opening a connection needs. */
 interface ConnectContext {
   readonly connectTimeoutMs: number;
   readonly signal: AbortSignal | undefined;
   readonly attempt: Attempt;
 }
 
-// Every request has a connection of its own. A kept one could be closed by the server at the moment an upload is sent
-// through it, with an unknown outcome, or could still be busy with a body that was answered early.
+// Every request uses its own connection. The server could close a kept one just as an upload is sent, leaving the
+// outcome unknown, or it could still be busy with a body that was answered early.
 const agentOptions = {keepAlive: false};
 
-/** Makes the routes of a client: which one leads to a URL depends on the proxy variables. */
+/** Creates a function that finds the route to a URL, by the proxy variables. */
 export function createRoutes(env: Environment): (url: URL, context: ConnectContext) => Route {
   const direct = {
     http: withEarlyAnswers(new http.Agent(agentOptions)),
@@ -44,7 +44,7 @@ export function createRoutes(env: Environment): (url: URL, context: ConnectConte
   };
 }
 
-/** Asks the proxy for the URL itself, as is usual for `http:`. */
+/** Requests the full URL from the proxy, as usual for `http:`. */
 function throughProxy(proxy: URL, agents: {readonly http: http.Agent; readonly https: https.Agent}): RequestFunction {
   return ({href, host}, options) => {
     const request = clientFor(proxy).request({
@@ -59,7 +59,7 @@ function throughProxy(proxy: URL, agents: {readonly http: http.Agent; readonly h
 }
 
 /**
- * Reaches an `https:` server through a tunnel. Above the tunnel it is node's own agent, so names, addresses and SNI are
+ * Reaches an `https:` server through a tunnel. On top of it works Node's own agent, so names, addresses and SNI are
  * checked as without a proxy.
  */
 class TunnelAgent extends https.Agent {
@@ -85,13 +85,13 @@ class TunnelAgent extends https.Agent {
       })
       .then(
         (connection) => callback(null, connection),
-        // Node takes an error without a stream; its types do not.
+        // Node accepts an error without a stream; its types do not.
         (error: unknown) => void Reflect.apply(callback, undefined, [error]),
       );
   }
 }
 
-/** Nobody else can end a request that has no connection yet: the tunnel has a time limit of its own. */
+/** Nothing else can end a request that has no connection yet, so the tunnel has its own timeout. */
 async function openTunnel(
   proxy: URL,
   target: string,
@@ -134,7 +134,7 @@ function clientFor({protocol}: URL): typeof http | typeof https {
 
 function addressOf({protocol, hostname, port}: URL) {
   const host = hostname.replace(/^\[|\]$/g, '');
-  // Node would take the name for TLS from the Host header, which names the server and not the proxy.
+  // Node would take the TLS server name from the Host header, which names the server instead of the proxy.
   return {protocol, host, port: port || (protocol === 'https:' ? 443 : 80), servername: isIP(host) === 0 ? host : ''};
 }
 
@@ -148,13 +148,13 @@ function bracketed(host: string): string {
   return isIPv6(host) ? `[${host}]` : host;
 }
 
-/** How long an answer is waited for when the server no longer takes the body. */
+/** How long to wait for a response once the server no longer accepts the body. */
 const lingerMs = 1500;
 
 /**
- * A server that refuses an upload may answer and close while the body is still being sent. Node then reports the broken
- * pipe and throws the answer away. Sockets of this agent stop writing and go on reading for a while instead.
- * @param agent - One that nobody else uses: it is changed.
+ * A server that refuses an upload may respond and close while the body is still being sent. Node then reports a broken
+ * pipe and discards the response. This agent's sockets stop writing instead, and keep reading for a while.
+ * @param agent - Is modified, so nothing else may use it.
  */
 function withEarlyAnswers<T extends Agent>(agent: T): T {
   const create = agent.createConnection.bind(agent);
@@ -162,7 +162,7 @@ function withEarlyAnswers<T extends Agent>(agent: T): T {
   return agent;
 }
 
-/** Makes a socket go on reading after a broken pipe. */
+/** Makes a socket keep reading after a broken pipe. */
 function readAfterBrokenPipe<T extends Duplex | null | undefined>(socket: T): T {
   if (!(socket instanceof Socket)) return socket;
   const write = socket._write.bind(socket);
@@ -173,8 +173,9 @@ function readAfterBrokenPipe<T extends Duplex | null | undefined>(socket: T): T 
 }
 
 /**
- * A write that ends in a broken pipe stays pending: nothing more is written, and no error outruns the answer. So does
- * one that ends with the socket: its other events tell, and a second error in the middle of a retry would end the call.
+ * A write that fails with a broken pipe stays pending, so nothing more is written and no error overtakes the response.
+ * So does one that fails because the socket ended: other events report that, and a second error during a retry would
+ * end the call.
  */
 function unlessBroken(socket: Socket, callback: (error?: Error | null) => void) {
   return (error?: NodeJS.ErrnoException | null) => {

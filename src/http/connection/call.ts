@@ -1,27 +1,27 @@
 import {STATUS_CODES} from 'node:http';
 import type {RuntimeCliError} from '../../errors/index.js';
 
-/** How far one attempt of a call has come: it decides what a failure means. */
+/** The progress of one attempt of a call, which decides what a failure means. */
 export class Attempt {
-  /** The request was handed to Node. */
+  /** The request was passed to Node. */
   started = false;
-  /** The connection stands, TLS included. */
+  /** The connection is established, including TLS. */
   connected = false;
-  /** The last byte of the request was handed to the connection. */
+  /** The last byte of the request was passed to the connection. */
   sent = false;
-  /** Chunks of the body that the connection has taken. */
+  /** Number of body chunks that the connection accepted. */
   chunks = 0;
-  /** The proxy that is being connected to, in place of the server. */
+  /** The proxy being connected to instead of the server. */
   proxy: string | undefined;
   #body: AsyncGenerator | undefined;
 
-  /** Makes `body` what this attempt sends: the same, and its end is noted. */
+  /** Sends `body` with this attempt, recording when it ends. */
   send(body: AsyncGenerator): AsyncGenerator {
     this.#body = this.#follow(body);
     return this.#body;
   }
 
-  /** Closes the file behind a body that nobody reads to its end. */
+  /** Closes the file behind a body that is not read to its end. */
   end(): void {
     this.#body?.return(undefined).catch(() => undefined);
   }
@@ -31,20 +31,20 @@ export class Attempt {
       yield chunk;
       this.chunks += 1;
     }
-    // The connection has taken the last chunk by the time that another one is asked for.
+    // A request for the next chunk means that the connection accepted the last one.
     this.sent = this.connected;
   }
 }
 
-/** One call of the client, over all its attempts. */
+/** One call of the client, across all its attempts. */
 export class Call {
   attempt = new Attempt();
-  /** Times a safe request was repeated after a failure. */
+  /** How often a safe request was repeated after a failure. */
   repeats = 0;
   /** Why the client itself ended the call. */
   failure: RuntimeCliError | undefined;
 
-  /** Ends the attempt before, begins another. */
+  /** Ends the last attempt and starts another. */
   nextAttempt(): Attempt {
     this.attempt.end();
     this.attempt = new Attempt();
@@ -57,14 +57,14 @@ export class Call {
   }
 }
 
-/** What errors and rules look at in the options of a request. */
+/** The request options that errors and rules depend on. */
 export interface RequestOptions {
   readonly method: string;
   readonly url?: URL | string | undefined;
   readonly context: Record<string, unknown>;
 }
 
-/** What a message says about a request. Never the query: it may be a secret. */
+/** Describes a request for messages. Never includes the query, which may be secret. */
 export function describeRequest(options: Pick<RequestOptions, 'method' | 'url'>): {
   readonly method: string;
   readonly path: string;
@@ -74,17 +74,17 @@ export function describeRequest(options: Pick<RequestOptions, 'method' | 'url'>)
   return {method: options.method, path: url.pathname, host: url.host};
 }
 
-/** How often a request that changes nothing is repeated when its answer was lost, or the server failed. */
+/** How often a request that changes nothing is repeated if its response is lost or the server fails. */
 export const maxRepeats = 2;
 
-/** Whether a request may be sent twice: it changes nothing, or says so with `repeatable` in its context. */
+/** Whether a request may be sent twice: it changes nothing, or its context has `repeatable`. */
 export function isRepeatable({method, context}: Pick<RequestOptions, 'method' | 'context'>): boolean {
   return method === 'GET' || method === 'HEAD' || context['repeatable'] === true;
 }
 
 /**
- * A status in words: `429 Too Many Requests`. The standard ones: what a server says there may be anything, a secret
- * too.
+ * A status with its name: `429 Too Many Requests`. Only standard names, since a server's own text could be anything,
+ * even a secret.
  */
 export function statusName(status: number): string {
   return `${status} ${STATUS_CODES[status] ?? ''}`.trim();

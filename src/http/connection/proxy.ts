@@ -5,9 +5,9 @@ import {isLoopback} from '../origin.js';
 import type {Environment} from '../types.js';
 
 /**
- * The proxy for a URL: `HTTPS_PROXY` or `HTTP_PROXY` (lower case first) unless `NO_PROXY` names the host. None leads to
- * this machine: what is local, and its key, would go elsewhere.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` when the variable holds no http(s) URL.
+ * The proxy for a URL: `HTTPS_PROXY` or `HTTP_PROXY` (lower case first), unless `NO_PROXY` matches the host. Never for
+ * loopback addresses, since a local service's key would leave the machine.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` when the variable is not an http(s) URL.
  */
 export function proxyFor(url: URL, env: Environment): URL | undefined {
   const name = url.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
@@ -17,7 +17,7 @@ export function proxyFor(url: URL, env: Environment): URL | undefined {
   const full = value.includes('://') ? value : `http://${value}`;
   const proxy = URL.canParse(full) ? new URL(full) : undefined;
   if (proxy === undefined || !['http:', 'https:'].includes(proxy.protocol) || !isDecodable(proxy)) {
-    // The value may hold a password.
+    // The value may contain a password.
     throw createError('ERR_OPTION_INVALID', `${name} is not the URL of an HTTP proxy.`, {
       suggestions: [`Set ${name} to http://HOST:PORT, or unset it.`],
     });
@@ -38,7 +38,9 @@ function variable(env: Environment, name: string): string | undefined {
   return env[name.toLowerCase()]?.trim() || env[name]?.trim() || undefined;
 }
 
-/** `NO_PROXY`: `*`, or host names (their subdomains too), addresses and CIDR ranges, each with a port if wanted. */
+/**
+ * `NO_PROXY`: `*`, or host names (including their subdomains), addresses and CIDR ranges, each with an optional port.
+ */
 function isExcluded(url: URL, noProxy: string): boolean {
   const host = canonicalHost(url.hostname);
   const port = url.port || (url.protocol === 'https:' ? '443' : '80');
@@ -61,9 +63,7 @@ function matchesHost(pattern: string, host: string): boolean {
   return host === domain || host.endsWith(`.${domain}`);
 }
 
-/**
- * One way to write a host: without brackets and a dot at the end, IPv6 as short as it gets, other alphabets in ASCII.
- */
+/** Normalizes a host: no brackets or trailing dot, shortest IPv6 form, other alphabets in ASCII. */
 function canonicalHost(text: string): string {
   const host = text.replace(/^\[|\]$/g, '').replace(/\.$/, '');
   return isIPv6(host) ? new URL(`http://[${host}]`).hostname.slice(1, -1) : domainToASCII(host);

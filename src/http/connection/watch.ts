@@ -12,27 +12,27 @@ export interface ConnectionLimits {
   readonly maxResponseBytes: number;
 }
 
-/** Nothing moved for too long. */
+/** There was no progress for too long. */
 export class StallError extends Error {
   readonly code = 'ETIMEDOUT';
 }
 
-/** The proxy would not open a connection. */
+/** The proxy did not open a connection. */
 export class ProxyError extends Error {
   readonly code = 'ERR_PROXY';
 }
 
-/** The server left HTTP for another protocol, which nobody had asked for. */
+/** The server switched to another protocol without being asked to. */
 class SwitchedError extends Error {
   readonly code = 'HPE_UNEXPECTED_UPGRADE';
 }
 
 /**
- * Follows one attempt: notes how far it has come, and ends it when it stalls. There is no total time-out: an upload may
- * take as long as it moves. An answer has one, for it may drip for days.
- * @param isHeld - Whether an answer is read into memory; one that is handed on in a stream takes as long as it moves,
- * too.
- * @param handedOn - Bytes of the answer that a stream has handed on.
+ * Tracks the progress of one attempt, and ends it when it stalls. There is no overall timeout: an upload may take any
+ * time as long as it progresses. A response has one, because it could trickle in for days.
+ * @param isHeld - Whether the response is read into memory. A streamed one may also take any time as long as it
+ * progresses.
+ * @param handedOn - Number of bytes that a stream has passed on.
  */
 export function watchRequest(
   request: ClientRequest,
@@ -58,7 +58,7 @@ export function watchRequest(
     stopWatchingAnswer();
   };
   request.once('close', clear);
-  // Without a listener Node drops the connection and tells nobody.
+  // Without a listener, Node silently drops the connection.
   request.once('upgrade', (_, socket) => {
     clear();
     socket.destroy();
@@ -88,19 +88,19 @@ export function watchRequest(
       awaitAnswer();
     });
     request.once('response', (response) => {
-      // A server may answer before it has read everything.
+      // A server may respond before it has read everything.
       awaitAnswer();
       expect('no progress while receiving the response', limits.idleTimeoutMs);
       if (!isHeld(response)) {
         clearTimeout(answering);
-        // A reader that is slow pauses the connection: that is not the fault of the server.
+        // A slow reader pauses the connection, which is not the server's fault.
         hasUnread = () => response.readableLength > 0;
         stopWatchingAnswer = watchAnswer(response, handedOn, limits.idleTimeoutMs, () => stall(waitingFor, ms));
       }
       response.once('end', () => {
         clear();
         socket.setTimeout(0);
-        // What the server did not want to read must not keep the connection, and with it the process.
+        // A body that the server did not read must not keep the connection, and thus the process, alive.
         if (!request.writableFinished) socket.destroy();
       });
     });
@@ -108,9 +108,9 @@ export function watchRequest(
 }
 
 /**
- * A server that sends a byte now and then keeps its connection busy without taking any of the body: what it sends is no
- * progress. One that sends nothing is left to the socket's own time-out, which sees the progress within a chunk. Of TLS
- * only what it carries counts as read, so tickets of a session do not.
+ * A server can keep its connection busy with an occasional byte while accepting none of the body, so what it sends is
+ * not progress. A silent server is left to the socket's own timeout, which sees progress within a chunk. With TLS only
+ * the payload counts as read, so session tickets do not.
  */
 function watchBody(socket: Socket, attempt: Attempt, timeoutMs: number, stall: () => void): () => void {
   let seen = {bytesRead: socket.bytesRead, chunks: attempt.chunks};
@@ -122,8 +122,8 @@ function watchBody(socket: Socket, attempt: Attempt, timeoutMs: number, stall: (
 }
 
 /**
- * A server that sends the frame of an answer and nothing in it (zeros of a chunk's size for example) keeps its
- * connection busy, too. A reader that is slow leaves bytes unread.
+ * A server can also keep its connection busy with a response's framing and no content, such as zeros in a chunk size. A
+ * slow reader leaves bytes unread.
  */
 function watchAnswer(
   response: IncomingMessage,
@@ -139,7 +139,7 @@ function watchAnswer(
   return () => clearInterval(timer);
 }
 
-/** Ends a request whose answer is longer than anyone wants to hold in memory. Of a refusal the status is enough. */
+/** Ends a request whose response is too large to hold in memory. For a refusal, the status suffices. */
 export function limitAnswer(request: ClientRequest, response: IncomingMessage, call: Call, maxBytes: number): void {
   let received = 0;
   response.on('data', (chunk: Buffer) => {

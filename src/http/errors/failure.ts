@@ -6,11 +6,11 @@ import {createRedactor} from '../redact.js';
 import {responseError, type RefusingResponse} from './response-error.js';
 import {asSentence} from '../../errors/sentence.js';
 
-/** What kind of failure the connection had. */
+/** How the connection failed. */
 type FailureKind =
-  /** Nobody listens, or the name server is busy: the request was not sent. */
+  /** Nothing listens there, or the name server is busy. The request was not sent. */
   | 'unreachable'
-  /** It will fail the next time too. */
+  /** It will fail again. */
   | 'unknown-host'
   | 'certificate'
   | 'handshake'
@@ -24,7 +24,7 @@ const certificateCode =
   /^(?:CERT_|ERR_TLS_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_(?:CA|PURPOSE)|HOSTNAME_MISMATCH)/;
 const handshakeCode = /^(?:EPROTO$|ERR_SSL_)/;
 
-/** Tells what kind of failure an error of the connection is. */
+/** Classifies a connection error. */
 export function failureKind(error: Error): FailureKind {
   const code = codeOf(error) ?? '';
   if (code === 'ECONNREFUSED' || code === 'EAI_AGAIN') return 'unreachable';
@@ -36,7 +36,7 @@ export function failureKind(error: Error): FailureKind {
   return code === 'ETIMEDOUT' || code === 'ESOCKETTIMEDOUT' ? 'stalled' : 'lost';
 }
 
-/** A short phrase for people. */
+/** A short phrase for users. */
 export function failureReason(error: Error): string {
   switch (codeOf(error)) {
     case 'ECONNREFUSED':
@@ -54,7 +54,7 @@ export function failureReason(error: Error): string {
 }
 
 /**
- * The error for a request that got no answer. Exit code 6 before its last byte was sent; 10 after it, unless the
+ * The error for a request without a response. Exit code 6 before its last byte was sent; 10 after that, unless the
  * request changes nothing.
  */
 function failureError(
@@ -108,12 +108,12 @@ function failureError(
   ]);
 }
 
-/** What OpenSSL says of it, without the places in its sources: `wrong version number`. */
+/** OpenSSL's reason without its source locations: `wrong version number`. */
 function opensslReason({message}: Error): string {
   return /error:[0-9A-F]+:[^:]*:[^:]*:([^:]+)/.exec(message)?.[1] ?? message.trim();
 }
 
-/** An error of this library in the chain of causes. */
+/** The first error of this library in the chain of causes. */
 export function knownError(error: unknown): RuntimeCliError | undefined {
   for (let current = error; current instanceof Error; current = current.cause) {
     if (isRuntimeCliError(current)) return current;
@@ -121,7 +121,7 @@ export function knownError(error: unknown): RuntimeCliError | undefined {
   return undefined;
 }
 
-/** What is safe to keep of an error: got's own hold the whole request, its headers included. */
+/** What is safe to keep of an error. got's errors hold the whole request, including headers. */
 function causeOf(error: Error, redact: (text: string) => string): Error {
   const cause = new Error(redact(error.message));
   const code = codeOf(error);
@@ -132,21 +132,21 @@ function codeOf(error: Error): string | undefined {
   return 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** What the errors of a client depend on. */
+/** What errors of a client depend on. */
 export interface ErrorContext {
   readonly secrets: readonly string[];
   /** Statuses that are retried. */
   readonly limitedStatusCodes: readonly number[];
 }
 
-/** The shape of got's errors: the classes come only with the whole of got. */
+/** The shape of got's errors. Importing the classes would load all of got. */
 interface GotError extends Error {
   readonly response?: RefusingResponse;
 }
 
 /**
- * What a call rejects with: `signal.reason` when it was aborted, else an error of the catalogue. An error that has
- * nothing to do with the request, thrown by a hook of the caller, stays what it is, without got's objects on it.
+ * What a call rejects with: `signal.reason` when aborted, else a catalogue error. An unrelated error, thrown by a
+ * caller's hook, is kept, without got's objects on it.
  */
 export function toCliError(error: unknown, options: Options, call: Call, context: ErrorContext): unknown {
   if (options.signal?.aborted) return options.signal.reason;
@@ -163,13 +163,13 @@ export function toCliError(error: unknown, options: Options, call: Call, context
   return failureError(error, options, call.attempt, redact);
 }
 
-/** The error for an answer that should be JSON. */
+/** The error for a response that should be JSON. */
 export function notJson(options: Pick<RequestOptions, 'method' | 'url'>, status: number | undefined): Error {
   const {method, path} = describeRequest(options);
   return createError('ERR_RESPONSE_INVALID', `The response to ${method} ${path} is not JSON.`, {status, method, path});
 }
 
-/** Masks the secrets of the client and the credentials of this request, which a server could repeat. */
+/** Masks the client's secrets and this request's credentials, which a server could echo. */
 export function redactorFor(options: Options, {secrets}: ErrorContext): (text: string) => string {
   return createRedactor([...secrets, ...sentCredentials(options)]);
 }
@@ -184,7 +184,7 @@ function sentCredentials({headers}: Options): string[] {
 }
 
 /**
- * The JSON of an answer that was read as text.
+ * Parses a response that was read as text.
  * @throws RuntimeCliError `ERR_RESPONSE_INVALID`, naming the request, when it is not JSON.
  */
 export function readJson(response: Response<string>): unknown {
@@ -196,8 +196,8 @@ export function readJson(response: Response<string>): unknown {
 }
 
 /**
- * The error for an answer of success with another document than the one that was asked for.
- * @param problem goes on after "the answer to GET /path": `has no bundle id`
+ * The error for a successful response with an unexpected body.
+ * @param problem continues "The response to GET /path": `has no bundle ID`
  */
 export function wrongAnswer({request, statusCode: status}: Response<string>, problem: string): RuntimeCliError {
   const {method, path} = describeRequest(request.options);

@@ -4,10 +4,10 @@ import {parseJson} from '../../errors/json.js';
 import {describeRequest, statusName, type RequestOptions} from '../connection/call.js';
 import {asSentence} from '../../errors/sentence.js';
 
-/** Headers in which servers send their id of a request. */
+/** Headers in which servers send their request ID. */
 const requestIdHeaders = ['x-request-id', 'x-correlation-id', 'request-id', 'x-amzn-requestid', 'x-amz-request-id'];
 
-/** What is needed of an answer of got. */
+/** What is needed of got's response. */
 export interface RefusingResponse {
   readonly statusCode: number;
   readonly headers: IncomingHttpHeaders;
@@ -22,8 +22,8 @@ interface Refusal {
 }
 
 /**
- * The error for an answer that is not 2xx: the status decides.
- * @param limited - Whether the status is one that is retried: then the retries are used up.
+ * The error for a status other than 2xx.
+ * @param limited - Whether the status is retried, so the retries are used up.
  */
 export function responseError(
   response: RefusingResponse,
@@ -124,9 +124,8 @@ function clientError(status: number, request: string, name: string): Refusal {
 const longest = 300;
 
 /**
- * What a server says about its refusal, fit for one line: the words of a JSON answer, or a plain text; nothing for a
- * web page.
- * @param redact - Applied before the text is cut, so that no part of a secret is left over.
+ * The server's explanation in one line: the message of a JSON response or plain text; undefined for a web page.
+ * @param redact - Applied before the text is cut, so that no part of a secret remains.
  * @param status - Its phrase is left out: the sentence around it names the status.
  */
 export function serverMessage(body: string, redact: (text: string) => string, status?: number): string | undefined {
@@ -138,12 +137,12 @@ export function serverMessage(body: string, redact: (text: string) => string, st
   return characters.length > longest ? `${characters.slice(0, longest - 1).join('')}…` : line;
 }
 
-/** A text of a server in one line that reads as it stands: without control characters and changes of direction. */
+/** A server's text in one line, without control characters and bidirectional marks. */
 function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
 }
 
-/** `detail` or `message` of an answer, with the `title` of problem+json; all of it when it has other keys. */
+/** The `detail` or `message` of a response, plus the `title` of problem+json; all of it if it has other keys. */
 function fromJson(body: string, phrase: string | undefined): string | undefined {
   const answer = parse(body);
   if (typeof answer === 'string') return answer;

@@ -3,7 +3,7 @@ import {statusName} from '../connection/call.js';
 import {announceRetry, planRetry, resolveRateLimitPolicy, type RateLimitMiddlewareConfig} from './policy.js';
 import {wait} from './wait.js';
 
-/** Makes the body of one attempt, numbered from 1. */
+/** Creates the body of an attempt, numbered from 1. */
 export type CreateBody = (attempt: number) => AsyncGenerator<Uint8Array>;
 
 /** Hooks for got. */
@@ -12,14 +12,14 @@ export interface RateLimitHooks {
   readonly afterResponse: AfterResponseHook[];
 }
 
-/** What is counted for one call of got, over all its attempts. */
+/** Counters for one got call, across all its attempts. */
 export class RequestCount {
-  /** Times the request was begun. */
+  /** How often the request was started. */
   attempts = 0;
-  /** Retries made because of a rate limit. */
+  /** How often it was retried because of a rate limit. */
   retries = 0;
 
-  /** The count of the call that `context` belongs to: got copies contexts, but not what is in them. */
+  /** The counters of the call that `context` belongs to. got copies contexts, but not the objects in them. */
   static of(context: Record<string, unknown>): RequestCount {
     const existing = context['rateLimit'];
     if (existing instanceof RequestCount) return existing;
@@ -30,23 +30,23 @@ export class RequestCount {
 }
 
 /**
- * The policy of the middleware as hooks for got:
+ * The middleware's policy as hooks for got:
  *
  * ```ts
  * const client = got.extend({hooks: createRateLimitHooks({maxRetries: 5}), followRedirect: false});
  * await client.post(url, {json: {bundle_id: 1}});
  * ```
  *
- * Strings, buffers, `json` and `form` are sent again as they are. A body that streams has to be made anew for every
- * attempt, so give a function that makes it, and its length, in place of the body:
+ * Strings, buffers, `json` and `form` are resent as they are. A streamed body must be created for every attempt, so
+ * pass a function that does, and its length, instead of a body:
  *
  * ```ts
  * const createBody = async function* () { yield* createReadStream(file); };
  * await client.post(url, {headers: {'content-length': String(size)}, context: {createBody}});
  * ```
  *
- * The statuses are taken from got's own retries, so that nothing is retried twice. They work for promises, not for
- * `got.stream`, which has no such hook.
+ * The statuses are removed from got's own retries, so nothing is retried twice. The hooks work for promises, but not
+ * for `got.stream`, which has no such hooks.
  * @throws TypeError naming the field of `config` that has a wrong value.
  */
 export function createRateLimitHooks(config: RateLimitMiddlewareConfig = {}): RateLimitHooks {
@@ -79,7 +79,7 @@ export function createRateLimitHooks(config: RateLimitMiddlewareConfig = {}): Ra
     announceRetry(event, config);
     if (!(await wait(event.delayMs, signal))) return response;
     count.retries += 1;
-    // Without preserveHooks got would drop this hook from the next attempt.
+    // Without preserveHooks, got would drop this hook from the next attempt.
     return retryWithMergedOptions({preserveHooks: true});
   };
 

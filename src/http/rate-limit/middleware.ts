@@ -9,16 +9,16 @@ import {
 import {statusName} from '../connection/call.js';
 import {wait} from './wait.js';
 
-/** A middleware for clients that speak web `Request` and `Response`. */
+/** Middleware for clients that use the web's `Request` and `Response`. */
 export interface RateLimitMiddleware {
-  /** Call it with each request before it is sent: it keeps a copy of the body to send again. */
+  /** Call it with each request before sending it. It keeps a copy of the body for retries. */
   onRequest(context: {readonly request: Request}): void;
   /**
-   * Call it with each answer: it retries as configured, and resolves with the answer to hand on.
-   * @param context - `fetch`: sends a request through the whole chain, this middleware included. One retry is made
-   * with it; the retries of the chain's own pass go on counting. Without it, `config.fetch` or the global `fetch` is
-   * called until there is another answer or no retry left. Without any the answer is handed back. A request that is
-   * handed in again goes on counting.
+   * Call it with each response. It retries as configured, and resolves with the response to pass on.
+   * @param context - `fetch`: sends a request through the whole chain, including this middleware. It makes one retry,
+   * and the retries of that pass count on. Without it, `config.fetch` or the global `fetch` is called until there is
+   * another response or no retry is left. Without either, the response is returned as it is. A request that is passed
+   * in again counts on.
    */
   onResponse(context: {
     readonly request: Request;
@@ -27,14 +27,14 @@ export interface RateLimitMiddleware {
   }): Promise<Response>;
 }
 
-/** The retries of one request, over all the times that it is handed in. */
+/** The retries of one request, however often it is passed in. */
 interface Count {
   retries: number;
 }
 
-/** A retry under way through the re-dispatch helper. */
+/** A retry in progress through the re-dispatch helper. */
 interface Redispatch {
-  /** The counts of the middleware that makes it: a chain may have several. */
+  /** The counts of the middleware that makes it. A chain may have several. */
   readonly owner: object;
   readonly count: Count;
   readonly target: string;
@@ -42,13 +42,13 @@ interface Redispatch {
 }
 
 /** The chain may wrap a request on its way back to the middleware, so its identity cannot carry the count. */
-// One for all: Node never lets go of a storage that was used, and asks each of them about every promise.
+// One for all: Node never releases a storage that was used, and consults each of them for every promise.
 const redispatches = new AsyncLocalStorage<Redispatch>();
 
 /**
- * Retries requests that the server answers with a rate-limit status. An aborted signal
- * ends a wait at once, and the last answer is the result. Use it as the last middleware of a chain: one that replaces
- * the request after it hides the body that was kept.
+ * Retries requests that the server answers with a rate-limit status. An aborted signal ends a wait at once, and the
+ * last response is the result. Use it as the last middleware of a chain: a later one that replaces the request would
+ * hide the kept body.
  * @throws TypeError naming the field of `config` that has a wrong value.
  */
 export function createRateLimitMiddleware(config: RateLimitMiddlewareConfig = {}): RateLimitMiddleware {
@@ -84,7 +84,7 @@ export function createRateLimitMiddleware(config: RateLimitMiddlewareConfig = {}
     announceRetry(event, config);
     if (!(await wait(event.delayMs, request.signal))) return undefined;
     discard(response);
-    // Headers that others set after the copy was made belong to the request too.
+    // Headers that others set after copying belong to the request too.
     return new Request((kept ?? request).clone(), {headers: request.headers});
   };
 
@@ -110,7 +110,7 @@ export function createRateLimitMiddleware(config: RateLimitMiddlewareConfig = {}
         }
         last = await send(again);
       }
-      // It may be handed in again, with the answer that there is now.
+      // It may be passed in again with the current response.
       const over = !policy.statusCodes.includes(last.status) || count.retries >= policy.maxRetries;
       if (kept === undefined || over) discard(kept);
       else copies.set(request, kept);
@@ -119,7 +119,7 @@ export function createRateLimitMiddleware(config: RateLimitMiddlewareConfig = {}
   };
 }
 
-/** Some platforms have none; the types do not know them. */
+/** Some platforms have none, which the types do not know. */
 function globalFetch(): ((request: Request) => Promise<Response>) | undefined {
   const {fetch}: {readonly fetch?: typeof globalThis.fetch} = globalThis;
   return fetch;
@@ -129,7 +129,7 @@ function targetOf({method, url}: Request): string {
   return `${method} ${url}`;
 }
 
-/** Lets go of a body that nobody will read; one that somebody reads is left to them. */
+/** Releases a body that nobody will read. One that is being read is left to its reader. */
 function discard(message: Request | Response | undefined): void {
   if (message?.body && !message.body.locked) void message.body.cancel().catch(() => undefined);
 }

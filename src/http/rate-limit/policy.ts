@@ -8,37 +8,37 @@ export interface RateLimitLogger {
   warn(message: string): void;
 }
 
-/** How requests are retried when the server limits the rate. */
+/** How to retry requests that the server rate-limits. */
 export interface RateLimitMiddlewareConfig {
   /**
-   * Most retries after a rate-limit response; a whole number, so there is always a last one.
+   * Maximum number of retries after a rate-limit response. An integer, so there is always a last one.
    * @default 3
    */
   readonly maxRetries?: number | undefined;
   /**
-   * First wait without a `Retry-After` header, milliseconds; doubled for every retry.
+   * First delay without a `Retry-After` header, in milliseconds; doubled on each retry.
    * @default 1000
    */
   readonly baseDelayMs?: number | undefined;
   /**
-   * Longest wait, milliseconds, whatever the server asks for. At most 2147483647, the longest a timer takes.
+   * Maximum delay in milliseconds, whatever the server requests. At most 2147483647, the limit of timers.
    * @default 30000
    */
   readonly maxDelayMs?: number | undefined;
   /**
-   * Statuses that are retried. 503 is not among them, to avoid surprising retries during maintenance.
+   * Statuses to retry. 503 is not included, to avoid surprising retries during maintenance.
    * @default [429]
    */
   readonly statusCodes?: readonly number[] | undefined;
-  /** Stands in front of `RATE` in log messages: `[prefix RATE]`. */
+  /** Precedes `RATE` in log messages: `[prefix RATE]`. */
   readonly prefix?: string | undefined;
   /**
-   * Sends the retries of the middleware when its context has no re-dispatch helper.
-   * @default the global `fetch`, looked up when it is needed
+   * Sends retries if the middleware's context has no re-dispatch helper.
+   * @default the global `fetch`, looked up when needed
    */
   readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
   /**
-   * Where waits are logged.
+   * Logs waits.
    * @default `console.warn`, so that stdout stays clean
    */
   readonly logger?: RateLimitLogger | undefined;
@@ -46,7 +46,7 @@ export interface RateLimitMiddlewareConfig {
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
 }
 
-/** The numbers of a `RateLimitMiddlewareConfig`, checked and complete. */
+/** The validated values of a `RateLimitMiddlewareConfig`, with defaults. */
 export interface RateLimitPolicy {
   readonly maxRetries: number;
   readonly baseDelayMs: number;
@@ -54,7 +54,7 @@ export interface RateLimitPolicy {
   readonly statusCodes: readonly number[];
 }
 
-/** The policy of a configuration that says nothing. */
+/** The policy of an empty configuration. */
 export const defaultRateLimit: RateLimitPolicy = {
   maxRetries: 3,
   baseDelayMs: 1000,
@@ -65,11 +65,11 @@ export const defaultRateLimit: RateLimitPolicy = {
 const longestTimerMs = 2_147_483_647;
 
 /**
- * Checks a configuration and fills in the defaults.
+ * Validates a configuration and applies the defaults.
  * @throws TypeError naming the field that has a wrong value.
  */
 export function resolveRateLimitPolicy(config: RateLimitMiddlewareConfig = {}): RateLimitPolicy {
-  // Callers without types may give null.
+  // Callers without types may pass null.
   if (!isObject(config)) throw new TypeError('rateLimit must be an object.');
   const {
     maxRetries = defaultRateLimit.maxRetries,
@@ -98,7 +98,7 @@ export function resolveRateLimitPolicy(config: RateLimitMiddlewareConfig = {}): 
   return {maxRetries, baseDelayMs, maxDelayMs, statusCodes: [...statusCodes]};
 }
 
-/** What a wait depends on. */
+/** What a delay depends on. */
 export interface RetryDelayInput {
   /** Retries made so far: 0 before the first. */
   readonly attempt: number;
@@ -111,9 +111,9 @@ export interface RetryDelayInput {
 }
 
 /**
- * How long to wait before a retry: what `Retry-After` says, else `baseDelayMs * 2^attempt` with up
- * to 20 % added as jitter; never more than `maxDelayMs`.
- * @returns `requestedMs`: what the server asked for, when that was cut.
+ * How long to wait before a retry: as `Retry-After` says, else `baseDelayMs * 2^attempt` plus up to 20 % jitter; never
+ * more than `maxDelayMs`.
+ * @returns `requestedMs`: what the server requested, if that was cut.
  */
 export function calculateRetryDelay(
   {attempt, retryAfter, now, random}: RetryDelayInput,
@@ -122,12 +122,12 @@ export function calculateRetryDelay(
   const requestedMs = parseRetryAfter(retryAfter, now);
   if (requestedMs !== undefined)
     return requestedMs > maxDelayMs ? {delayMs: maxDelayMs, requestedMs} : {delayMs: requestedMs};
-  // Beyond 2^31 any base is over the longest timer; a power that overflows would turn a base of 0 into NaN.
+  // Beyond 2^31, any base exceeds the longest timer, and an overflowing power would turn a base of 0 into NaN.
   const backoffMs = baseDelayMs * 2 ** Math.min(attempt, 31) * (1 + 0.2 * random);
   return {delayMs: Math.min(Math.round(backoffMs), maxDelayMs)};
 }
 
-/** Plans the next retry; undefined when there are none left. */
+/** Plans the next retry; undefined when none are left. */
 export function planRetry(
   failure: Pick<RetryEvent, 'reason' | 'status'> & {
     /** Retries made so far. */
@@ -154,18 +154,18 @@ function check(valid: boolean, field: string, expected: string, actual: unknown)
   if (!valid) throw new TypeError(`rateLimit.${field} must be ${expected}, not ${String(actual)}.`);
 }
 
-/** The three forms of an HTTP date. All of them are UTC, and the third does not say so. */
+/** The three forms of an HTTP date. All are in UTC, although the third does not say so. */
 const httpDate =
   /^(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} \w{3} \d{4} [\d:]{8} GMT|\w{6,9}, \d{2}-\w{3}-\d{2} [\d:]{8} GMT|(\w{3} \w{3} [ \d]\d [\d:]{8} \d{4}))$/;
 
-/** The time of day in all of them. `Date.parse` takes much more for one, and 60 seconds for none. */
+/** The time of day in all of them. `Date.parse` accepts much more, but not 60 seconds. */
 const timeOfDay = / (?:[01]\d|2[0-3])(?::[0-5]\d){2} /;
 
 /**
- * How long a `Retry-After` header asks to wait.
- * @param value - The header: seconds, or an HTTP date. Two digits of a year are one of 1950 to 2049.
+ * How long a `Retry-After` header asks us to wait.
+ * @param value - The header: seconds or an HTTP date. Two-digit years are 1950 to 2049.
  * @param now - The current time, milliseconds since the epoch.
- * @returns Milliseconds, 0 for a date gone by; undefined when the header is missing or neither of the two.
+ * @returns Milliseconds, 0 for a past date; undefined when the header is missing or invalid.
  */
 export function parseRetryAfter(value: string | null | undefined, now: number): number | undefined {
   const text = value?.trim() ?? '';
@@ -176,7 +176,7 @@ export function parseRetryAfter(value: string | null | undefined, now: number): 
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
-/** Tells a wait: to the log, then to `onRetry`. */
+/** Reports a wait to the log, then to `onRetry`. */
 export function announceRetry(event: RetryEvent, config: RateLimitMiddlewareConfig): void {
   const {statusCodes} = resolveRateLimitPolicy(config);
   const limited = event.status !== undefined && statusCodes.includes(event.status);
@@ -186,15 +186,15 @@ export function announceRetry(event: RetryEvent, config: RateLimitMiddlewareConf
 }
 
 /**
- * A wait in words: `429 Too Many Requests: retry 1 of 3 in 1200 ms`.
- * @param left how long it takes from now on.
+ * Describes a wait: `429 Too Many Requests: retry 1 of 3 in 1200 ms`.
+ * @param left the remaining time.
  */
 export function describeRetry({reason, attempt, maxRetries, requestedMs}: RetryEvent, left: string): string {
   const cut = requestedMs === undefined ? '' : `; the server asked for ${requestedMs} ms`;
   return `${reason}: retry ${attempt} of ${maxRetries} in ${left}${cut}`;
 }
 
-/** Warns that a request is not sent again. */
+/** Warns that a request is not retried. */
 export function warnNotRetried(why: string, config: RateLimitMiddlewareConfig): void {
   rateLimitLogger(config).warn(`${tag(config, 'RATE')} Not retried: ${why}.`);
 }

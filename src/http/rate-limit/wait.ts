@@ -2,8 +2,8 @@ import type {FailedAttempt} from '../types.js';
 import {announceRetry, planRetry, resolveRateLimitPolicy, type RateLimitMiddlewareConfig} from './policy.js';
 
 /**
- * Waits, unless and until `signal` is aborted.
- * @returns Whether the time passed: false at once when the signal ends the wait.
+ * Waits until the time has passed or `signal` is aborted.
+ * @returns Whether the time passed; false immediately on abort.
  */
 export async function wait(delayMs: number, signal?: AbortSignal): Promise<boolean> {
   if (signal?.aborted) return false;
@@ -20,10 +20,10 @@ export async function wait(delayMs: number, signal?: AbortSignal): Promise<boole
 }
 
 /**
- * The policy of the middleware for clients that retry by themselves, those of an SDK for example: a function that waits
- * before each retry.
- * @returns Resolves with whether to send the request again: false when the status is not retried, no retries are left,
- * or `signal` is aborted.
+ * The middleware's policy for clients with their own retry loop, such as an SDK's: a function that waits before each
+ * retry.
+ * @returns Resolves with whether to retry: false when the status is not retried, no retries are left or `signal` is
+ * aborted.
  * @throws TypeError naming the field of `config` that has a wrong value.
  */
 export function createRetryWait(
