@@ -30,6 +30,7 @@ const layers = {
       'httpSettings',
       'retryPolicy',
       'limits',
+      'identity',
       'anyBackend',
       'progress',
       'errors',
@@ -56,6 +57,8 @@ const groups = {
   retryPolicy: 'src/http/rate-limit/policy[.]ts',
   // What an operation and its setting accept, and their defaults, are stated once.
   limits: 'src/operations/options[.]ts',
+  // Whether a service accepts credentials.
+  identity: 'src/operations/identify[.]ts',
 };
 
 /** npm packages that one place owns; everyone else asks that place. */

@@ -1,9 +1,9 @@
 import type {ErrorCode} from '../errors/index.js';
 import {normalizeOrigin} from '../http/origin.js';
 import type {AuthStrategy, Environment} from '../http/types.js';
-import {apiBackend, type ApiRuntimeConnection} from './api/backend.js';
-import type {Backend} from './contract.js';
-import {legacyBackend} from './legacy/backend.js';
+import {apiBackend, identifyClient, type ApiRuntimeConnection} from './api/backend.js';
+import type {Backend, BackendContext} from './contract.js';
+import {identifyKey, legacyBackend} from './legacy/backend.js';
 import {legacyOrigin} from './legacy/connection.js';
 import type {BuiltInName} from './select.js';
 
@@ -52,6 +52,12 @@ export interface BuiltIn {
    * @throws RuntimeCliError `ERR_ORIGIN_INVALID`.
    */
   location(settings: BackendSettings, env: Environment): Omit<BackendLocation, 'backend'>;
+  /**
+   * Asks the service, with a request that changes nothing, whether it accepts the credentials. An empty
+   * `context.projectSlug` is none.
+   * @throws RuntimeCliError when it refuses them or cannot be asked.
+   */
+  identify(settings: BackendSettings, context: BackendContext): Promise<Identity>;
   /** The error when it is not configured. */
   unconfigured(settings: BackendSettings, env: Environment): NotConfigured;
 }
@@ -62,6 +68,18 @@ export interface NotConfigured {
   readonly suggestions: readonly string[];
 }
 
+/** Whose credentials they are, as far as the service tells, and until when. */
+export interface Identity {
+  /** Whether the service was asked. A token can only be tried on a project. */
+  readonly asked: boolean;
+  /** OAuth client (Api backend). */
+  readonly clientId?: string | undefined;
+  /** When the access token expires, ISO 8601 (Api backend). */
+  readonly expiresAt?: string | undefined;
+  /** The server's `Date` header. */
+  readonly serverDate?: string | undefined;
+}
+
 const api: BuiltIn = {
   backend: apiBackend,
   options: ({apiConnection, apiMissing}) => ({connection: apiConnection, missing: apiMissing}),
@@ -69,6 +87,7 @@ const api: BuiltIn = {
     origin: normalized(apiConnection?.origin),
     organizationId: apiConnection?.organizationId,
   }),
+  identify: ({apiConnection}, context) => identifyClient({...context, options: {connection: apiConnection}}),
   unconfigured: () => ({
     code: 'ERR_CREDENTIALS_MISSING',
     suggestions: [
@@ -81,6 +100,7 @@ const legacy: BuiltIn = {
   backend: legacyBackend,
   options: ({origin, legacyAuth, legacyMissing}) => ({origin, auth: legacyAuth, missing: legacyMissing}),
   location: (settings, env) => ({origin: normalized(legacyOrigin(settings, env))}),
+  identify: ({origin, legacyAuth}, context) => identifyKey({...context, options: {origin, auth: legacyAuth}}),
   unconfigured(settings, env) {
     const hasOrigin = legacyOrigin(settings, env) !== undefined;
     const hasKey = settings.legacyAuth !== undefined;

@@ -1,5 +1,5 @@
-import {createError} from '../../errors/index.js';
-import {authorize, normalizeOrigin, wrongAnswer} from '../../http/index.js';
+import {createError, isRuntimeCliError} from '../../errors/index.js';
+import {authorize, BearerTokenStrategy, normalizeOrigin, wrongAnswer} from '../../http/index.js';
 import type {AuthStrategy} from '../../http/types.js';
 import {
   asMatches,
@@ -121,6 +121,44 @@ export const apiBackend = defineBackend<ApiBackendOptions>({
     return readPage(response, page, (row) => deploymentItem(row, targetSlug));
   },
 });
+
+/**
+ * Gets an access token, and tries it on the bundles of the project, when there is one. That the project does not exist
+ * says nothing against the client.
+ */
+export async function identifyClient(context: Context) {
+  const {http, base} = connect(context);
+  const auth = context.options.connection?.auth;
+  const header = await auth?.getAuthorizationHeader(context);
+  const claims = claimsOf(header ?? '');
+  const owner = {
+    clientId: asText(claims['client_id']) ?? asText(claims['sub']),
+    expiresAt: timeOf(asNumber(claims['exp'])),
+  };
+  // A client was asked for a token; one that was given has been nowhere yet.
+  if (context.projectSlug === '') return {...owner, asked: !(auth instanceof BearerTokenStrategy)};
+  const list = http.get(`${storefront(base, context)}/bundles`, {searchParams: {limit: 1, offset: 0}});
+  const response = await list.catch((error: unknown) => {
+    if (isRuntimeCliError(error) && error.status === 404) return undefined;
+    throw error;
+  });
+  return {...owner, asked: true, serverDate: response?.headers.date};
+}
+
+/** What a JWT in an `Authorization` header says; nothing when it is no JWT. */
+function claimsOf(header: string): Answer {
+  const payload = header.split('.')[1] ?? '';
+  try {
+    return asRecord(JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')));
+  } catch {
+    return {};
+  }
+}
+
+function timeOf(seconds: number | undefined): string | undefined {
+  const time = new Date((seconds ?? Number.NaN) * 1000);
+  return Number.isNaN(time.getTime()) ? undefined : time.toISOString();
+}
 
 /** The members of a list that hold its rows and their total. */
 const page = {rows: 'data', total: 'total'};

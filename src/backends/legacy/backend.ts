@@ -96,6 +96,14 @@ async function uploadV1(bundle: Bundle | StreamedBundle, context: LegacyContext)
   });
 }
 
+/** Tries the API key on the list of projects. */
+export async function identifyKey(context: LegacyContext) {
+  const {http, url} = connect(context);
+  const response = await http.get(url('projects'), {searchParams: {limit: 1}});
+  readAnswer(response);
+  return {asked: true, serverDate: response.headers.date};
+}
+
 function listCommand({projectSlug}: LegacyContext): readonly string[] {
   return ['bundle:list', '--project', projectSlug, '--runtime-backend', 'legacy'];
 }

@@ -23,11 +23,21 @@ const originCredentials = v.object({
   api: v.optional(v.variant('kind', [clientSecret, apiToken])),
 });
 
+/** What the last login to each backend was for, which need not be said again. */
+const lastLogins = v.object({
+  /** The backend of the last login of all. */
+  backend: v.picklist(['legacy', 'api']),
+  /** URLs, with the path that an origin may have. */
+  legacy: v.optional(v.pipe(text, v.url())),
+  api: v.optional(v.object({origin: v.pipe(text, v.url()), organizationId: v.optional(text)})),
+});
+
 /** Checks the file of stored credentials. */
 const parseCredentialFile = v.safeParser(
   v.object({
     version: v.literal(1),
     origins: v.record(v.string(), originCredentials),
+    last: v.optional(lastLogins),
   }),
 );
 
@@ -46,8 +56,12 @@ export interface CredentialFile {
   readonly warn: (message: string) => void;
 }
 
-/** Credentials by their origin: `https://runtime.example`. */
-export type StoredCredentials = Readonly<Record<string, OriginCredentials>>;
+/** What is stored. */
+export interface StoredCredentials {
+  /** Credentials by their origin: `https://runtime.example`. */
+  readonly origins: Readonly<Record<string, OriginCredentials>>;
+  readonly last?: v.InferOutput<typeof lastLogins> | undefined;
+}
 
 /** The path of the file. */
 export function credentialPath({directory}: Pick<CredentialFile, 'directory'>): string {
@@ -66,10 +80,10 @@ export async function readCredentials(file: CredentialFile): Promise<StoredCrede
       cause: error,
     });
   });
-  if (stored === undefined) return {};
+  if (stored === undefined) return {origins: {}};
   await warnOfLooseModes(file);
   const result = parseCredentialFile(stored.value);
-  if (result.success) return result.output.origins;
+  if (result.success) return result.output;
   // What was found is not repeated, nor JSON's own complaint: both may hold a secret.
   throw createError('ERR_CONFIG_INVALID', `${path} does not contain valid credentials.`, {
     suggestions: ['Remove the file and log in again with mycli auth:login.'],
@@ -93,12 +107,12 @@ export async function updateCredentials(
     await readCredentials(file);
     await chmod(file.directory, 0o700);
     await withFileLock(`${path}.lock`, file.pid, async (lock) => {
-      const credentials = change(await readCredentials(file));
-      if (Object.keys(credentials).length === 0) {
+      const {origins, last} = change(await readCredentials(file));
+      if (Object.keys(origins).length === 0) {
         await rm(path, {force: true});
         return;
       }
-      const content = `${JSON.stringify({version: 1, origins: credentials}, undefined, 2)}\n`;
+      const content = `${JSON.stringify({version: 1, origins, last}, undefined, 2)}\n`;
       await replacePrivateFile(path, content, () => lock.assertHeld());
     });
   } catch (error) {

@@ -15,10 +15,13 @@ export type CredentialKind = (typeof credentialKinds)[number];
 type LoginContext = Pick<CommandContext, 'env' | 'output'>;
 
 /** What a login is for. */
-interface LoginTarget {
+export interface LoginTarget {
   readonly kind: CredentialKind;
+  readonly backend: 'legacy' | 'api';
   /** Origin the credentials are for. */
   readonly origin: string;
+  /** The URL of the service, with its path. */
+  readonly url: string;
   /** What to ask for. */
   readonly prompt: string;
   /** The credentials with the secret that was given. */
@@ -31,22 +34,47 @@ interface LoginTarget {
  */
 export function loginTarget(context: LoginContext, settings: Settings, kind: CredentialKind): LoginTarget {
   if (kind === 'api-key') {
-    const origin = checkedOrigin(context, settings, 'origin');
+    const url = checkedUrl(context, settings, 'origin', normalizeOrigin);
+    const {origin} = new URL(url);
     const user = settings.apiUser?.value;
-    return {kind, origin, prompt: `API key for ${origin}`, complete: (key) => ({apiKey: {key, user}})};
+    const complete = (key: string) => ({apiKey: {key, user}});
+    return {kind, backend: 'legacy', origin, url, prompt: `API key for ${origin}`, complete};
   }
-  const origin = checkedOrigin(context, settings, 'apiOrigin');
+  const url = checkedUrl(context, settings, 'apiOrigin', normalizeOrigin);
+  const {origin} = new URL(url);
+  const api = {kind, backend: 'api', origin, url} as const;
   if (kind === 'api-token') {
-    return {kind, origin, prompt: `Access token for ${origin}`, complete: (token) => ({api: {kind, token}})};
+    return {...api, prompt: `Access token for ${origin}`, complete: (token) => ({api: {kind, token}})};
   }
   const clientId = requireSetting(settings, 'clientId');
   const tokenUrl = checkedUrl(context, settings, 'tokenUrl', (name, value) => parseServiceUrl(name, value).href);
   const prompt = `Client secret of ${clientId} for ${origin}, to be sent to ${tokenUrl}`;
-  return {kind, origin, prompt, complete: (clientSecret) => ({api: {kind, clientId, clientSecret, tokenUrl}})};
+  return {...api, prompt, complete: (clientSecret) => ({api: {kind, clientId, clientSecret, tokenUrl}})};
 }
 
-function checkedOrigin(context: LoginContext, settings: Settings, key: 'origin' | 'apiOrigin'): string {
-  return new URL(checkedUrl(context, settings, key, normalizeOrigin)).origin;
+/** What is stored after a login: its credentials, and that it was the last one. */
+export function afterLogin(
+  {origins, last}: StoredCredentials,
+  {backend, origin, url}: Pick<LoginTarget, 'backend' | 'origin' | 'url'>,
+  credentials: OriginCredentials,
+  organizationId: string | undefined,
+): StoredCredentials {
+  const service = backend === 'legacy' ? {legacy: url} : {api: {origin: url, organizationId}};
+  return {
+    origins: {...origins, [origin]: {...origins[origin], ...credentials}},
+    last: {...last, ...service, backend},
+  };
+}
+
+/** What is stored once the credentials for some origins are removed. */
+export function afterLogout({origins, last}: StoredCredentials, removed: readonly string[]): StoredCredentials {
+  const kept = Object.fromEntries(Object.entries(origins).filter(([origin]) => !removed.includes(origin)));
+  const isGone = (url: string | undefined) => url === undefined || removed.includes(new URL(url).origin);
+  const legacy = isGone(last?.legacy) ? undefined : last?.legacy;
+  const api = isGone(last?.api?.origin) ? undefined : last?.api;
+  const left = [...(legacy === undefined ? [] : ['legacy' as const]), ...(api === undefined ? [] : ['api' as const])];
+  const backend = left.find((name) => name === last?.backend) ?? left[0];
+  return {origins: kept, last: backend && {backend, legacy, api}};
 }
 
 function checkedUrl(
@@ -77,8 +105,8 @@ export interface CredentialEntry {
 }
 
 /** What is stored, without a secret. */
-export function credentialEntries(stored: StoredCredentials): readonly CredentialEntry[] {
-  return Object.entries(stored).flatMap(([origin, {apiKey, api}]) => {
+export function credentialEntries({origins}: StoredCredentials): readonly CredentialEntry[] {
+  return Object.entries(origins).flatMap(([origin, {apiKey, api}]) => {
     const entries: CredentialEntry[] = [];
     if (apiKey) entries.push({origin, kind: 'api-key', user: apiKey.user});
     if (api?.kind === 'client-secret') {
@@ -96,8 +124,8 @@ export function describeEntry({origin, kind, user, clientId, tokenUrl}: Credenti
 }
 
 /** Every stored secret, for masking. */
-export function storedSecrets(stored: StoredCredentials): readonly string[] {
-  return Object.values(stored).flatMap(({apiKey, api}) => [
+export function storedSecrets({origins}: StoredCredentials): readonly string[] {
+  return Object.values(origins).flatMap(({apiKey, api}) => [
     ...(apiKey ? [apiKey.key] : []),
     ...(api ? [api.kind === 'client-secret' ? api.clientSecret : api.token] : []),
   ]);

@@ -1,4 +1,5 @@
 import {normalizeOrigin, parseServiceUrl} from '../../http/origin.js';
+import {isApiUnset} from '../backends/api-completeness.js';
 import {Secret} from '../settings/secret.js';
 import type {Setting, ValueSource, Settings} from '../settings/settings.js';
 import {
@@ -10,20 +11,56 @@ import {
 
 /**
  * The settings, with stored credentials where nothing stronger names any. Those of an origin are taken as a whole or
- * not at all: a stored user never goes with a key from elsewhere, nor a stored secret to another token endpoint.
+ * not at all: a stored user never goes with a key from elsewhere, nor a stored secret to another token endpoint. Where
+ * nothing names a service, it is that of the last login, with its own credentials only.
  * @throws RuntimeCliError `ERR_CONFIG_INVALID` when the file of credentials is damaged.
  */
 export async function withStoredCredentials(settings: Settings, file: CredentialFile): Promise<Settings> {
-  const {apiKey, apiToken, clientSecret} = settings;
-  const legacyOrigin = apiKey === undefined ? originOf(settings.origin) : undefined;
-  const apiOrigin = apiToken === undefined && clientSecret === undefined ? originOf(settings.apiOrigin) : undefined;
-  if (legacyOrigin === undefined && apiOrigin === undefined) return settings;
+  const {apiKey, apiToken, clientSecret, origin, apiOrigin} = settings;
+  const takesLegacy = apiKey === undefined;
+  const takesApi = apiToken === undefined && clientSecret === undefined;
+  const open = unnamedServices(settings);
+  if (!(takesLegacy && origin !== undefined) && !(takesApi && apiOrigin !== undefined) && open.length === 0) {
+    return settings;
+  }
   const stored = await readCredentials(file);
+  const located = {...settings, ...lastService(settings, open, stored)};
   return {
-    ...settings,
-    ...legacySettings(settings, legacyOrigin, stored),
-    ...apiSettings(settings, apiOrigin, stored, file.warn),
+    ...located,
+    ...legacySettings(located, takesLegacy ? originOf(located.origin) : undefined, stored),
+    ...apiSettings(located, takesApi ? originOf(located.apiOrigin) : undefined, stored, file.warn),
   };
+}
+
+/**
+ * The backends that would serve and of which nothing is set, neither an address nor a credential; under `auto` nothing
+ * of the other either. A key from the environment must not reach a service that it was not meant for, and what is set
+ * for one backend must not get the other as a fallback.
+ */
+function unnamedServices(settings: Settings): readonly string[] {
+  const {value: preference} = settings.runtimeBackend;
+  const {origin, apiKey, apiUser, organizationId} = settings;
+  const isLegacySet = [origin, apiKey, apiUser].some((setting) => setting !== undefined);
+  const isApiSet = !isApiUnset((key) => key !== 'organizationId' && settings[key] !== undefined);
+  if (preference === 'legacy') return isLegacySet ? [] : ['legacy'];
+  if (preference === 'api') return isApiSet ? [] : ['api'];
+  if (preference !== 'auto' || isLegacySet || isApiSet) return [];
+  return organizationId === undefined ? ['legacy', 'api'] : ['api'];
+}
+
+/** The service of the last login to one of the backends. */
+function lastService(
+  {runtimeBackend, organizationId}: Settings,
+  open: readonly string[],
+  {last}: StoredCredentials,
+): Pick<Settings, 'origin' | 'apiOrigin' | 'organizationId'> {
+  const backend = runtimeBackend.value === 'auto' ? last?.backend : runtimeBackend.value;
+  if (last === undefined || backend === undefined || !open.includes(backend)) return {};
+  const source: ValueSource = {kind: 'stored', name: 'auth:login'};
+  if (backend === 'legacy') return last.legacy === undefined ? {} : {origin: {value: last.legacy, source}};
+  if (last.api === undefined) return {};
+  const stored = last.api.organizationId === undefined ? undefined : {value: last.api.organizationId, source};
+  return {apiOrigin: {value: last.api.origin, source}, organizationId: organizationId ?? stored};
 }
 
 /** The origin that credentials are stored for. An invalid URL has none; connecting to it reports that. */
@@ -41,7 +78,7 @@ function legacySettings(
   origin: string | undefined,
   stored: StoredCredentials,
 ): Pick<Settings, 'apiKey' | 'apiUser'> {
-  const credentials = origin === undefined ? undefined : stored[origin]?.apiKey;
+  const credentials = origin === undefined ? undefined : stored.origins[origin]?.apiKey;
   if (origin === undefined || credentials === undefined) return {};
   const source = storedSource(origin);
   const {key, user} = credentials;
@@ -57,7 +94,7 @@ function apiSettings(
   stored: StoredCredentials,
   warn: (message: string) => void,
 ): Pick<Settings, 'apiToken' | 'tokenUrl' | 'clientId' | 'clientSecret'> {
-  const credentials = origin === undefined ? undefined : stored[origin]?.api;
+  const credentials = origin === undefined ? undefined : stored.origins[origin]?.api;
   if (origin === undefined || credentials === undefined) return {};
   const source = storedSource(origin);
   if (credentials.kind === 'api-token') return {apiToken: {value: new Secret(credentials.token), source}};

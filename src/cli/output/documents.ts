@@ -9,6 +9,7 @@ import type {ArchiveInspection} from '../../operations/inspect-bundle.js';
 import type {ListBundlesResult, ListDeploymentsResult} from '../../operations/list.js';
 import type {ArchiveSummary, DeployBundleResult, PushResult} from '../../operations/options.js';
 import type {RollbackBundleResult} from '../../operations/deploy/rollback-bundle.js';
+import type {CredentialCheck} from '../credentials/check-credentials.js';
 import type {CredentialEntry, CredentialKind} from '../credentials/login.js';
 import type {BackendDescription} from '../backends/describe-backends.js';
 import type {ErrorReport} from '../errors/error-report.js';
@@ -40,6 +41,10 @@ export interface AuthLoginDocument extends Envelope {
   readonly kind: CredentialKind;
   /** File that contains the credentials. */
   readonly file: string;
+  /** Whether the service accepted them. False: it was not asked. */
+  readonly verified: boolean;
+  /** When the access token expires, ISO 8601. Later tokens are fetched when they are needed. */
+  readonly expiresAt?: string | undefined;
 }
 
 /** The removed credentials. */
@@ -61,6 +66,8 @@ export interface AuthStatusDocument extends Envelope {
     readonly origin: string;
     /** Source of the secret; null if there is none. */
     readonly source: string | null;
+    /** What the service says of the credentials. Absent if there are none, or with `--no-verify`. */
+    readonly check?: CredentialCheck | undefined;
   }[];
 }
 

@@ -1,6 +1,7 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {readCredentials, updateCredentials} from '../../cli/credentials/credential-file.js';
+import {afterLogout} from '../../cli/credentials/login.js';
 import {originOf} from '../../cli/credentials/stored-settings.js';
 import type {AuthLogoutDocument, Body} from '../../cli/output/documents.js';
 import {connectionFlags} from '../../cli/command/flags.js';
@@ -26,15 +27,13 @@ export default class AuthLogout extends BaseCommand<typeof AuthLogout> {
   protected async execute(context: CommandContext): Promise<JsonDocument> {
     const {output, credentialFile} = context;
     const stored = await readCredentials(credentialFile);
-    const origins = this.flags.all ? Object.keys(stored) : this.#origins(await context.loadSettings({stored: false}));
-    const removed = origins.filter((name) => stored[name] !== undefined);
-    if (removed.length > 0) {
-      await updateCredentials(credentialFile, (now) =>
-        Object.fromEntries(Object.entries(now).filter(([name]) => !removed.includes(name))),
-      );
-    }
+    const named = this.flags.all
+      ? Object.keys(stored.origins)
+      : this.#origins(await context.loadSettings({stored: false}));
+    const removed = named.filter((name) => stored.origins[name] !== undefined);
+    if (removed.length > 0) await updateCredentials(credentialFile, (now) => afterLogout(now, removed));
     for (const name of removed) output.result(`Removed the credentials for ${name}.`);
-    if (removed.length === 0) output.result(`No credentials are stored for ${origins.join(' or ') || 'any origin'}.`);
+    if (removed.length === 0) output.result(`No credentials are stored for ${named.join(' or ') || 'any origin'}.`);
     return {removed} satisfies Body<AuthLogoutDocument>;
   }
 

@@ -1,14 +1,17 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
+import {checkCredentials, type CredentialCheck} from '../../cli/credentials/check-credentials.js';
 import {credentialPath, readCredentials} from '../../cli/credentials/credential-file.js';
 import {credentialEntries, describeEntry, shownAddress, storedSecrets} from '../../cli/credentials/login.js';
 import type {AuthStatusDocument, Body} from '../../cli/output/documents.js';
 import {connectionFlags} from '../../cli/command/flags.js';
+import {Flags} from '../../cli/process/oclif.js';
 import type {Settings} from '../../cli/settings/settings.js';
 
 export default class AuthStatus extends BaseCommand<typeof AuthStatus> {
   static override readonly summary = 'List stored credentials and the ones a push from here would use.';
-  static override readonly description = 'Does not show secrets or contact any server.';
+  static override readonly description =
+    'Asks each service that a push from here would use whether it accepts the credentials, whose they are and until when. Never shows secrets.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --json',
@@ -16,32 +19,80 @@ export default class AuthStatus extends BaseCommand<typeof AuthStatus> {
   static override readonly flags = {
     origin: connectionFlags.origin,
     'api-origin': connectionFlags['api-origin'],
+    verify: Flags.boolean({
+      default: true,
+      allowNo: true,
+      summary: 'Ask the services whether they accept the credentials.',
+      helpGroup: 'CONNECTION',
+    }),
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {
     const {output, credentialFile} = context;
     const stored = await readCredentials(credentialFile);
     output.addSecrets(storedSecrets(stored));
-    const backends = credentialSources(await context.loadSettings());
+    const settings = await context.loadSettings();
+    const backends = await Promise.all(
+      credentialSources(settings).map(async ({isComplete, ...row}) => {
+        if (!this.flags.verify || !isComplete) return row;
+        const {check} = await checkCredentials(context, settings, row.backend);
+        return {...row, check};
+      }),
+    );
     const credentials = credentialEntries(stored);
     const file = credentialPath(credentialFile);
     if (credentials.length === 0) output.result(`No credentials are stored in ${file}.`);
     else output.result(`Stored in ${file}:`);
     for (const entry of credentials) output.result(`  ${describeEntry(entry)}`);
-    for (const {backend, origin, source} of backends) {
-      output.result(`${backend} at ${origin}: ${source === null ? 'no credentials' : `from ${source}`}`);
-    }
+    for (const row of backends) output.result(describeRow(row, context.now()));
     return {file, credentials, backends} satisfies Body<AuthStatusDocument>;
   }
 }
 
-/** For each backend with an address: where its secret comes from, null when there is none. */
-function credentialSources({origin, apiKey, apiOrigin, apiToken, clientSecret}: Settings) {
-  const backends = [
-    {backend: 'legacy', origin, secret: apiKey},
-    {backend: 'api', origin: apiOrigin, secret: apiToken ?? clientSecret},
+/** A line such as `legacy at https://runtime.example: accepted, user ann (from MYCLI_API_KEY)`. */
+function describeRow(
+  {
+    backend,
+    origin,
+    source,
+    check,
+  }: Omit<ReturnType<typeof credentialSources>[number], 'isComplete'> & {check?: CredentialCheck},
+  now: Date,
+): string {
+  if (source === null) return `${backend} at ${origin}: no credentials`;
+  const {status, user, clientId, expiresAt, reason} = check ?? {};
+  const facts = [
+    ...(status === undefined || status === 'unknown' ? [] : [status]),
+    ...(user === undefined ? [] : [`user ${user}`]),
+    ...(clientId === undefined ? [] : [`client ${clientId}`]),
+    ...(expiresAt === undefined ? [] : [`token expires ${describeTime(expiresAt, now)}`]),
   ];
-  return backends.flatMap(({backend, origin: address, secret}) =>
-    address === undefined ? [] : [{backend, origin: shownAddress(address.value), source: secret?.source.name ?? null}],
+  const from = `from ${source}`;
+  const line = `${backend} at ${origin}: ${facts.length === 0 ? from : `${facts.join(', ')} (${from})`}`;
+  return reason === undefined ? line : `${line}\n  ${reason}`;
+}
+
+function describeTime(time: string, now: Date): string {
+  const minutes = Math.round((Date.parse(time) - now.getTime()) / 60_000);
+  return `${new Intl.RelativeTimeFormat('en').format(minutes, 'minute')} (${time})`;
+}
+
+/** For each backend with an address: where its secret comes from, null when there is none. */
+function credentialSources(settings: Settings) {
+  const {origin, apiKey, apiOrigin, apiToken, clientId, tokenUrl, clientSecret} = settings;
+  const hasClient = clientId !== undefined && tokenUrl !== undefined && clientSecret !== undefined;
+  const rows = [
+    {backend: 'legacy', address: origin, secret: apiKey, isComplete: apiKey !== undefined},
+    {
+      backend: 'api',
+      address: apiOrigin,
+      secret: apiToken ?? clientSecret,
+      isComplete: apiToken !== undefined || hasClient,
+    },
+  ] as const;
+  return rows.flatMap(({backend, address, secret, isComplete}) =>
+    address === undefined
+      ? []
+      : [{backend, origin: shownAddress(address.value), source: secret?.source.name ?? null, isComplete}],
   );
 }

@@ -29,7 +29,9 @@ async function mycli(
   args: readonly string[],
   {stdin, env, cwd = root}: {stdin?: string; env?: Readonly<Record<string, string>>; cwd?: string} = {},
 ): Promise<Ended> {
-  const ended = await runCli(binary, args, {
+  // Most origins of these tests are nowhere.
+  const unasked = args[0] === 'auth:login' && !args.includes('--verify') ? ['--no-verify'] : [];
+  const ended = await runCli(binary, [...args, ...unasked], {
     cwd,
     env: {XDG_CONFIG_HOME: join(root, 'config'), ...env},
     ...(stdin === undefined ? {} : {stdin}),
@@ -120,10 +122,17 @@ describe('auth:login', () => {
     const args = ['auth:login', '--origin', 'runtime.example/base/', '--api-user', 'ann', '--json', '--debug'];
     const {code, stdout} = await mycli(args, {stdin: `${canaries.key}\n`});
     expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toEqual({schemaVersion: 1, origin: runtimeOrigin, kind: 'api-key', file});
+    expect(JSON.parse(stdout)).toEqual({
+      schemaVersion: 1,
+      origin: runtimeOrigin,
+      kind: 'api-key',
+      file,
+      verified: false,
+    });
     expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({
       version: 1,
       origins: {[runtimeOrigin]: {apiKey: {key: canaries.key, user: 'ann'}}},
+      last: {backend: 'legacy', legacy: `${runtimeOrigin}/base`},
     });
     expect([await modeOf(folder), await modeOf(file)]).toEqual(['700', '600']);
     expect(await readdir(folder)).toEqual(['credentials.json']);
@@ -234,7 +243,7 @@ describe('auth:status and auth:logout', () => {
     await mycli(['auth:login', '--origin', runtimeOrigin, '--api-user', 'ann'], {stdin: canaries.key});
     await mycli(['auth:login', ...client], {stdin: canaries.secret});
     const entry = {origin: apiOrigin, kind: 'client-secret', clientId: 'ci', tokenUrl: 'https://login.example/token'};
-    const status = await mycli(['auth:status', '--json', '--origin', runtimeOrigin], {
+    const status = await mycli(['auth:status', '--no-verify', '--json', '--origin', runtimeOrigin], {
       env: {MYCLI_API_ORIGIN: apiOrigin, MYCLI_API_TOKEN: canaries.token},
     });
     expect(JSON.parse(status.stdout)).toEqual({
@@ -246,13 +255,16 @@ describe('auth:status and auth:logout', () => {
         {backend: 'api', origin: apiOrigin, source: 'MYCLI_API_TOKEN'},
       ],
     });
-    const text = await mycli(['auth:status']);
+    const text = await mycli(['auth:status', '--no-verify']);
     expect(text.stdout).toContain(`${runtimeOrigin}: api-key of ann\n`);
 
     const out = await mycli(['auth:logout', '--origin', runtimeOrigin, '--json'], {env: {MYCLI_API_ORIGIN: apiOrigin}});
     expect(JSON.parse(out.stdout)).toEqual({schemaVersion: 1, removed: [runtimeOrigin]});
-    const left = await mycli(['auth:status', '--json']);
-    expect(JSON.parse(left.stdout)).toMatchObject({credentials: [entry], backends: []});
+    const left = await mycli(['auth:status', '--no-verify', '--json']);
+    expect(JSON.parse(left.stdout)).toMatchObject({
+      credentials: [entry],
+      backends: [{backend: 'api', origin: apiOrigin, source: `credentials stored for ${apiOrigin}`}],
+    });
     expect((await mycli(['auth:logout', '--origin', runtimeOrigin])).stdout).toContain('No credentials are stored');
 
     expect(JSON.parse((await mycli(['auth:logout', '--all', '--json'])).stdout)).toMatchObject({removed: [apiOrigin]});
@@ -323,7 +335,7 @@ describe('stored credentials', () => {
     const wrong = await push(['--origin', runtime.origin], {MYCLI_API_KEY: canaries.token});
     expect(JSON.parse(wrong.stdout)).toMatchObject({error: {code: 'ERR_UNAUTHORIZED'}});
     const status = async () =>
-      JSON.parse((await mycli(['auth:status', '--json'], {cwd: project})).stdout) as {backends: unknown};
+      JSON.parse((await mycli(['auth:status', '--no-verify', '--json'], {cwd: project})).stdout) as {backends: unknown};
     await writeFile(join(project, 'mycli.config.json'), JSON.stringify({origin: runtime.origin}));
     expect((await status()).backends).toEqual([
       {backend: 'legacy', origin: runtime.origin, source: `credentials stored for ${runtime.origin}`},
@@ -339,6 +351,85 @@ describe('stored credentials', () => {
     expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_CREDENTIALS_MISSING'}});
     expect(stderr).toContain('is not used, because --token-url does not match it');
     expect(runtime.requests).toEqual([]);
+  });
+
+  test('need no flag after a login, for the service of the last one', async () => {
+    await login(['--verify', '--origin', `${runtime.origin}/`], canaries.key);
+    const pushed = await push([]);
+    expect(JSON.parse(pushed.stdout)).toMatchObject({backend: 'legacy', bundleId: 1});
+    const {organizationId} = runtime.credentials;
+    await login(['--verify', ...clientFlags(), '--organization', organizationId], canaries.secret);
+    expect(JSON.parse((await push([])).stdout)).toMatchObject({backend: 'api'});
+    expect(JSON.parse((await push(['--runtime-backend', 'legacy'])).stdout)).toMatchObject({backend: 'legacy'});
+    await mycli(['auth:logout', '--all']);
+    expect(JSON.parse((await push([])).stdout)).toMatchObject({error: {code: 'ERR_CREDENTIALS_MISSING'}});
+  });
+
+  test.each([
+    ['a key from the environment', {}, {MYCLI_API_KEY: canaries.token}],
+    ['a user from a checkout', {apiUser: 'eve'}, {}],
+    ['half an Api connection', {api: {origin: 'https://evil.example'}}, {}],
+    ['another token endpoint', {api: {tokenUrl: 'https://evil.example/token'}}, {}],
+    ['another backend', {runtimeBackend: 'api'}, {}],
+    ['another origin', {origin: 'https://evil.example'}, {}],
+  ])('of the last login are not mixed with %s', async (_what, config, env) => {
+    await login(['--verify', '--origin', runtime.origin], canaries.key);
+    await writeFile(join(project, 'mycli.config.json'), JSON.stringify(config));
+    const asked = runtime.requests.length;
+    const {stdout} = await push([], env);
+    expect(JSON.parse(stdout)).toMatchObject({
+      error: {code: expect.stringMatching(/_MISSING$/) as string, exitCode: 3},
+    });
+    expect(runtime.requests.length).toBe(asked);
+  });
+
+  test('of the last login go to trusted origins only', async () => {
+    await login(['--origin', runtime.origin], canaries.key);
+    const {stdout} = await push([], {MYCLI_TRUSTED_ORIGINS: 'https://other.example'});
+    expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_ORIGIN_UNTRUSTED'}});
+    expect(runtime.requests).toEqual([]);
+  });
+
+  test('are stored only when the service accepts them', async () => {
+    const wrong = await login(['--verify', '--origin', runtime.origin, '--json'], canaries.token);
+    expect(wrong.code).toBe(4);
+    expect(JSON.parse(wrong.stdout)).toMatchObject({
+      error: {code: 'ERR_UNAUTHORIZED', suggestions: expect.arrayContaining([expect.stringMatching(/--no-verify/)])},
+    });
+    const client = await login(['--verify', ...clientFlags(), '--json'], canaries.token);
+    expect(JSON.parse(client.stdout)).toMatchObject({error: {code: 'ERR_OAUTH', exitCode: 4}});
+    const away = runtime.origin.replace(/:\d+$/, ':9');
+    expect(JSON.parse((await login(['--verify', '--origin', away, '--json'], canaries.key)).stdout)).toMatchObject({
+      error: {code: 'ERR_NETWORK', exitCode: 6},
+    });
+    expect(await readdir(root)).not.toContain('config');
+    const right = await login(['--verify', ...clientFlags(), '--json'], canaries.secret);
+    expect(JSON.parse(right.stdout)).toMatchObject({verified: true, expiresAt: expect.stringMatching(/Z$/) as string});
+  });
+
+  test('are asked about: whose they are, and until when', async () => {
+    await login(['--verify', '--origin', runtime.origin, '--api-user', 'ann'], canaries.key);
+    const {organizationId, clientId} = runtime.credentials;
+    const flags = ['--api-origin', runtime.origin, '--organization', organizationId];
+    await login(['--verify', ...clientFlags(), '--organization', organizationId], canaries.secret);
+    const status = await mycli(['auth:status', '--json', '--origin', runtime.origin, ...flags.slice(0, 2)]);
+    const {backends} = JSON.parse(status.stdout) as {backends: unknown};
+    expect(backends).toEqual([
+      expect.objectContaining({backend: 'legacy', check: {status: 'accepted', user: 'ann'}}),
+      expect.objectContaining({
+        backend: 'api',
+        check: {status: 'accepted', clientId, expiresAt: expect.stringMatching(/Z$/) as string},
+      }),
+    ]);
+    const text = await mycli(['auth:status', '--origin', runtime.origin]);
+    expect(text.stdout).toContain(`legacy at ${runtime.origin}: accepted, user ann (from credentials stored for `);
+    const wrong = await mycli(['auth:status', '--origin', runtime.origin], {env: {MYCLI_API_KEY: 'wrong'}});
+    expect(wrong).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/legacy at \S+: refused \(from MYCLI_API_KEY\)/),
+    });
+    const api = await mycli(['auth:status', ...flags.slice(0, 2)]);
+    expect(api.stdout).toMatch(/api at \S+: accepted, client \S+, token expires in \d+ minutes \(.*Z\) \(from /);
   });
 
   test('go to trusted origins only', async () => {

@@ -159,7 +159,7 @@ describe('auto with an Api connection of which something is missing', () => {
     const home = {XDG_CONFIG_HOME: join(directory, 'login'), MYCLI_CLIENT_SECRET: undefined};
     const secret = runtime.credentials.clientSecret;
     const env = {...runtimeEnvironment(runtime), ...home, MYCLI_CLIENT_SECRET: ''};
-    const args = ['auth:login', '--api-origin', runtime.origin];
+    const args = ['auth:login', '--no-verify', '--api-origin', runtime.origin];
     expect(await runCli(binary, args, {cwd: directory, env, stdin: secret})).toMatchObject({code: 0});
     const {code, stdout} = await mycli(['bundle:push', '--json'], home);
     expect(code).toBe(0);

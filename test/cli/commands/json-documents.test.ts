@@ -100,17 +100,21 @@ const successes: readonly Case[] = [
   {what: 'a deletion', args: ['bundle:delete', '1', ...shop, '--yes']},
   {what: 'the backends', args: ['backend:list', ...shop]},
   {what: 'the settings', args: ['config:show', ...shop], env: {MYCLI_PROJECT: 'other'}},
-  {what: 'an API key', args: ['auth:login', '--origin', 'https://runtime.example', '--api-user', 'ann'], stdin: 'k-1'},
+  {
+    what: 'an API key',
+    args: ['auth:login', '--no-verify', '--origin', 'https://runtime.example', '--api-user', 'ann'],
+    stdin: 'k-1',
+  },
   {
     what: 'a client secret',
     args: [
       'auth:login',
-      ...['--api-origin', 'https://api.example'],
+      ...['--no-verify', '--api-origin', 'https://api.example'],
       ...['--token-url', 'https://login.example/token', '--client-id', 'ci'],
     ],
     stdin: 's-1',
   },
-  {what: 'what is stored', args: ['auth:status', '--origin', 'https://runtime.example']},
+  {what: 'what is stored', args: ['auth:status', '--no-verify', '--origin', 'https://runtime.example']},
   {what: 'all of it', args: ['auth:logout', '--all']},
 ];
 

@@ -104,7 +104,7 @@ test.each([
 
 test.each([2, 4])('a login that is killed leaves the credentials as they were, or new (%i)', async (nth) => {
   const {cwd, env} = await service();
-  const args = ['auth:login', '--origin', 'https://runtime.example'];
+  const args = ['auth:login', '--no-verify', '--origin', 'https://runtime.example'];
   const folder = join(cwd, 'config/mycli');
   const login = (stdin: string) => runCli(binary, args, {cwd, env, stdin});
   expect((await login('old')).code).toBe(0);

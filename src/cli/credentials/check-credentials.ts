@@ -1,0 +1,86 @@
+import type {Identity} from '../../backends/built-ins.js';
+import {isRuntimeCliError} from '../../errors/index.js';
+import {resolveConnection} from '../backends/connection.js';
+import type {CommandContext} from '../command/command-context.js';
+import {commandHost} from '../command/operation-options.js';
+import {Secret} from '../settings/secret.js';
+import type {ValueSource, Settings} from '../settings/settings.js';
+import type {OriginCredentials} from './credential-file.js';
+
+/** A backend whose credentials can be checked. */
+export type CheckedBackend = 'api' | 'legacy';
+
+/** What came of asking a service whether it accepts credentials. */
+export interface CredentialCheck {
+  /** `unknown`: the service was not asked, or could not be. */
+  readonly status: 'accepted' | 'refused' | 'unknown';
+  /** User that the API key is sent for. */
+  readonly user?: string | undefined;
+  /** OAuth client (Api backend). */
+  readonly clientId?: string | undefined;
+  /** When the access token expires, ISO 8601 (Api backend). */
+  readonly expiresAt?: string | undefined;
+  /** Why the credentials were refused, or the service was not asked. */
+  readonly reason?: string | undefined;
+  /** What to do about it. */
+  readonly suggestions?: readonly string[] | undefined;
+}
+
+/**
+ * Asks the service of a backend whether it accepts the credentials of the settings, with a request that changes nothing.
+ * @throws RuntimeCliError when it refuses them or cannot be asked.
+ */
+export async function askService(
+  context: CommandContext,
+  settings: Settings,
+  backend: CheckedBackend,
+): Promise<Identity> {
+  const {identify} = await import('../../operations/identify.js');
+  const hasOrganization = settings.organizationId !== undefined;
+  const {secrets, ...connection} = resolveConnection(context, {
+    ...settings,
+    runtimeBackend: {value: backend, source: settings.runtimeBackend.source},
+    // A token endpoint does not ask for one.
+    organizationId: settings.organizationId ?? {value: '-', source: {kind: 'default', name: 'default'}},
+  });
+  const projectSlug = hasOrganization ? settings.projectSlug?.value : undefined;
+  const {signal} = context;
+  return identify({...connection, backend, projectSlug, signal}, commandHost(context, {secrets}));
+}
+
+/** The same, with refusals and failures as an outcome. */
+export async function checkCredentials(
+  context: CommandContext,
+  settings: Settings,
+  backend: CheckedBackend,
+): Promise<{readonly check: CredentialCheck; readonly serverDate?: string | undefined}> {
+  const owner = backend === 'legacy' ? {user: settings.apiUser?.value} : {clientId: settings.clientId?.value};
+  try {
+    const {asked, clientId, expiresAt, serverDate} = await askService(context, settings, backend);
+    const known = backend === 'legacy' ? owner : {clientId: owner.clientId ?? clientId, expiresAt};
+    if (asked) return {check: {status: 'accepted', ...known}, serverDate};
+    const reason = 'A token can only be checked with an organization and a project.';
+    return {check: {status: 'unknown', ...known, reason, suggestions: ['Pass --organization and --project.']}};
+  } catch (error) {
+    if (!isRuntimeCliError(error)) throw error;
+    const refused = error.status === 401 || error.status === 403 || error.code === 'ERR_OAUTH';
+    const {message: reason, suggestions} = error;
+    return {check: {status: refused ? 'refused' : 'unknown', ...owner, reason, suggestions}};
+  }
+}
+
+/** The settings with credentials that were just given, and with no other ones for the same backend. */
+export function withCredentials(settings: Settings, {apiKey, api}: OriginCredentials): Settings {
+  const source: ValueSource = {kind: 'stored', name: 'auth:login'};
+  const set = (value: string | undefined) => (value === undefined ? undefined : {value, source});
+  const secret = (value: string | undefined) => (value === undefined ? undefined : {value: new Secret(value), source});
+  if (apiKey) return {...settings, apiKey: secret(apiKey.key), apiUser: set(apiKey.user)};
+  if (api?.kind === 'api-token') return {...settings, apiToken: secret(api.token), clientSecret: undefined};
+  return {
+    ...settings,
+    apiToken: undefined,
+    clientId: set(api?.clientId),
+    tokenUrl: set(api?.tokenUrl),
+    clientSecret: secret(api?.clientSecret),
+  };
+}
