@@ -31,26 +31,27 @@ export interface BuildBundleResult {
   readonly warnings: readonly string[];
 }
 
-/** Options of a build whose archive goes elsewhere, or nowhere. */
+/** Options of a build whose archive goes to a stream, or nowhere. */
 export interface PreviewBuildOptions extends Omit<BuildBundleOptions, 'output'> {
-  /** Path of the archive; checked, not written. */
+  /** Path of the archive. It is checked, but not written. */
   readonly output?: string | undefined;
 }
 
 const packStep = {name: 'build', title: 'Build the bundle'} as const;
 
 /**
- * Verifies what would be built, and scans the build directory; writes nothing.
- * @throws RuntimeCliError for bad options, an unusable build directory or configuration, or an output inside the build.
+ * Verifies the build and scans its directory. Writes nothing.
+ * @throws RuntimeCliError for invalid options, an unusable build directory or configuration, or an output inside the
+ * build.
  */
 export async function previewBuild(options: PreviewBuildOptions, host: Host): Promise<BundlePlan> {
   return host.runSteps([verifyStep], (step) => step('verify', (view) => planBuild(options, host, view)));
 }
 
 /**
- * Builds an archive file and its manifest. Either is complete or not there.
- * @throws RuntimeCliError for bad options, an unusable build directory or configuration, a file that changes while it
- * is read, or an output that cannot be written or is not ours to replace; `signal.reason` when aborted.
+ * Builds an archive file and its manifest. Each is written completely or not at all.
+ * @throws RuntimeCliError for invalid options, an unusable build directory or configuration, a file that changes while
+ * it is read, or an output that cannot be written or must not be replaced; `signal.reason` when aborted.
  */
 export async function buildBundle(options: BuildBundleOptions, host: Host): Promise<BuildBundleResult> {
   return host.runSteps([verifyStep, packStep], async (step) => {
@@ -58,7 +59,7 @@ export async function buildBundle(options: BuildBundleOptions, host: Host): Prom
     return step('build', async (view) => {
       const path = resolve(options.cwd ?? host.cwd, options.output);
       const pack = packOptions(watched(options, view));
-      // Once more: a file may have come there since.
+      // Again, because a file may have appeared since.
       const verify = options.force ? undefined : () => verifyReplaceable(path);
       const bundle = await writeBundle(plan, {path, mode: 0o666, manifest: true, verify, ...pack});
       view.done(`Built ${describeArchive(bundle)}`);
@@ -69,7 +70,7 @@ export async function buildBundle(options: BuildBundleOptions, host: Host): Prom
 
 /**
  * Builds an archive into a stream, without a manifest, and ends it (stdout stays open).
- * @throws RuntimeCliError as `buildBundle`; what the stream fails with; `signal.reason` when aborted.
+ * @throws RuntimeCliError as `buildBundle`; the stream's own error; `signal.reason` when aborted.
  */
 export async function buildBundleInto(
   destination: Writable,
@@ -96,7 +97,7 @@ async function planBuild(options: PreviewBuildOptions, host: Host, view: StepVie
   return plan;
 }
 
-/** How an operation's options say to pack. */
+/** The packing options of an operation. */
 export function packOptions({signal, onProgress}: CommonOptions): PackOptions {
   return {
     signal,

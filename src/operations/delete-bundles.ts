@@ -6,7 +6,7 @@ import {explainMissingBundle, namingCapabilities, resolveBundleId} from './list.
 import {chooseForBundle, idFor, invoke, openBackend} from './open-backend.js';
 import type {CommonOptions, ConnectionOptions} from './options.js';
 
-/** What became of one bundle. */
+/** The outcome for one bundle. */
 export interface BundleDeletion {
   readonly bundleId: BundleId;
   /** Why it was not deleted. */
@@ -17,15 +17,15 @@ export interface BundleDeletion {
 export interface DeleteBundlesOptions extends CommonOptions, ConnectionOptions {
   readonly preference: RuntimeBackendPreference;
   readonly projectSlug: string;
-  /** One at least; `latest` is the newest usable one. The same id twice counts once. */
+  /** At least one; `latest` is the newest usable one. Duplicates count once. */
   readonly bundleIds: readonly BundleId[];
-  /** Asked when backend and bundles are known and before anything is deleted; when it rejects, nothing is. */
+  /** Called once the backend and the bundles are known. If it rejects, nothing is deleted. */
   readonly confirm?: ((backend: RuntimeBackend, bundleIds: readonly BundleId[]) => Promise<void>) | undefined;
-  /** Told of each bundle as soon as it is known what became of it. */
+  /** Called with the outcome for each bundle. */
   readonly onDeletion?: ((deletion: BundleDeletion) => void) | undefined;
 }
 
-/** What `deleteBundles` resolves to, when every bundle was deleted. */
+/** What `deleteBundles` resolves to if every bundle was deleted. */
 export interface DeleteBundlesResult {
   readonly backend: RuntimeBackend;
   readonly projectSlug: string;
@@ -33,11 +33,11 @@ export interface DeleteBundlesResult {
 }
 
 /**
- * Deletes bundles, one after the other. When the server refuses one, the others are deleted all the same; what would
- * end them in the same way (credentials, network, rate limit) ends the deletion.
- * @throws RuntimeCliError when any of them was not deleted: the first failure, whose `details` tell which were
- * `deleted`, which `failed` and which were `notTried`. An abort is such a failure when `signal.reason` is a
- * RuntimeCliError, and is thrown as it is otherwise.
+ * Deletes bundles, one after the other. It goes on if the server refuses one, but stops at a failure that the others
+ * would share (credentials, network, rate limit).
+ * @throws RuntimeCliError the first failure, if any bundle was not deleted. Its `details` list which were `deleted`,
+ * which `failed` and which were `notTried`. An abort counts as such a failure if `signal.reason` is a RuntimeCliError;
+ * any other reason is thrown unchanged.
  */
 export async function deleteBundles(options: DeleteBundlesOptions, host: Host): Promise<DeleteBundlesResult> {
   const {selection, ids} = await host.runSteps([resolveStep], (step) =>
@@ -57,7 +57,7 @@ export async function deleteBundles(options: DeleteBundlesOptions, host: Host): 
   );
 }
 
-/** Verifies a deletion and chooses its backend; nothing is sent. */
+/** Verifies a deletion and chooses its backend. Sends nothing. */
 async function chooseDeleteBackend(options: DeleteBundlesOptions, host: Host): Promise<BackendSelection> {
   if (options.bundleIds.length === 0) throw createError('ERR_OPTION_INVALID', 'bundleIds must not be empty.');
   const command = ['bundle:delete', ...options.bundleIds, '--project', options.projectSlug];
@@ -78,7 +78,7 @@ async function resolveIds(
   return [...new Set(ids)];
 }
 
-/** Deletes bundles with the backend that was chosen. */
+/** Deletes bundles with the chosen backend. */
 async function deleteBundlesFrom(
   {backend: name}: BackendSelection,
   ids: readonly BundleId[],
@@ -96,7 +96,7 @@ async function deleteBundlesFrom(
     );
     const deletion = {bundleId, error};
     deletions.push(deletion);
-    // The error at the end says what failed, and a single bundle is the outcome of the step.
+    // The final error says what failed, and for a single bundle the step's outcome says it all.
     if (error === undefined && ids.length > 1) view.detail(`Deleted bundle ${String(bundleId)}`);
     callBackSafely(() => options.onDeletion?.(deletion));
     if (error !== undefined && error.code !== 'ERR_REJECTED') break;
@@ -140,7 +140,7 @@ function incompleteError(
   });
 }
 
-/** A request that was given up under way, or was answered with something else, may have been carried out. */
+/** An aborted request, or one with an invalid response, may have been carried out. */
 function describeFailure(bundleId: BundleId, {code, message}: RuntimeCliError): string {
   const maybe = ['ERR_INTERRUPTED', 'ERR_OUTCOME_UNKNOWN', 'ERR_RESPONSE_INVALID'].includes(code);
   return `Bundle ${String(bundleId)} ${maybe ? 'may have been' : 'was not'} deleted: ${message}`;

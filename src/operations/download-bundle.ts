@@ -18,11 +18,11 @@ import {asSentence} from '../errors/sentence.js';
 export interface DownloadBundleOptions extends CommonOptions, ConnectionOptions {
   readonly preference: RuntimeBackendPreference;
   readonly projectSlug: string;
-  /** Id of an uploaded bundle, or `latest`: the newest usable one by creation time. */
+  /** ID of an uploaded bundle, or `latest`: the newest usable one by creation time. */
   readonly bundleId: BundleId;
-  /** File to write. @default `bundle-<id>.tar.gz` in the working directory, `bundle-<id>.tar` for a v1 bundle */
+  /** File to write. @default `bundle-<id>.tar.gz` (for a v1 bundle `bundle-<id>.tar`) in the working directory */
   readonly output?: string | undefined;
-  /** Takes the place of a file that is there. @default false */
+  /** Overwrites an existing file. @default false */
   readonly force?: boolean | undefined;
 }
 
@@ -44,18 +44,18 @@ export interface DownloadBundleResult {
   /** Bytes kept from an earlier download. */
   readonly resumedFrom: number;
   /**
-   * Whether the digest is the one that the backend reports, or the one in the manifest beside the file (`FILE.json`).
-   * The built-in backends report none: without a manifest, or with that of another bundle, only the structure of the
-   * archive was checked.
+   * Whether the digest matches the one that the backend reports, or the one in the manifest next to the file
+   * (`FILE.json`). The built-in backends report none, so without a manifest of this bundle only the archive's structure
+   * was checked.
    */
   readonly verified: boolean;
 }
 
 /**
- * Downloads the archive of a bundle into a file that is complete and readable, or not there. What has arrived when it
- * breaks off stays beside it as `FILE.part`, and the next download goes on with it when the server can.
- * @throws RuntimeCliError `ERR_OUTPUT` when there is a file already or it cannot be written, `ERR_RESPONSE_INVALID`
- * when what arrived is not an archive, and for everything else a user can cause; `signal.reason` when aborted.
+ * Downloads a bundle's archive to a file, which is created only once it is complete and valid. An interrupted download
+ * is kept next to it as `FILE.part`, and the next one resumes it if the server supports that.
+ * @throws RuntimeCliError `ERR_OUTPUT` when the file exists or cannot be written, `ERR_RESPONSE_INVALID` when the
+ * response is not an archive, and for everything else a user can cause; `signal.reason` when aborted.
  */
 export async function downloadBundle(options: DownloadBundleOptions, host: Host): Promise<DownloadBundleResult> {
   const steps = [resolveStep, {name: 'download', title: `Download ${describeBundle(options.bundleId)}`}] as const;
@@ -76,7 +76,7 @@ export function describeBundle(bundleId: BundleId): string {
   return bundleId === 'latest' ? 'the latest bundle' : `bundle ${String(bundleId)}`;
 }
 
-/** Verifies a download and chooses its backend; nothing is sent. */
+/** Verifies a download and chooses its backend. Sends nothing. */
 async function chooseDownloadBackend(options: DownloadBundleOptions, host: Host): Promise<BackendSelection> {
   const command = ['bundle:download', options.bundleId, '--project', options.projectSlug];
   const selection = await chooseForBundle(
@@ -92,14 +92,14 @@ async function chooseDownloadBackend(options: DownloadBundleOptions, host: Host)
   return selection;
 }
 
-/** Downloads the archive of a bundle from the backend that was chosen. */
+/** Downloads a bundle's archive from the chosen backend. */
 export async function downloadBundleFrom(
   selection: BackendSelection,
   options: DownloadBundleOptions,
   host: Host,
 ): Promise<DownloadBundleResult> {
   const {projectSlug, force = false, onProgress} = options;
-  // Progress is what has arrived in the file.
+  // Progress is measured by the bytes in the file.
   const open = await openBackend(selection.backend, 'download', {...options, onProgress: undefined}, host);
   const bundleId = await resolveBundleId(open, options.bundleId, options);
   const paths = outputPaths(options, bundleId, host);
@@ -122,8 +122,8 @@ export async function downloadBundleFrom(
 }
 
 /**
- * Fetches the archive, as often as its stream breaks off and goes on. Resolves to how much of it was there already, and
- * the digest that the backend reports.
+ * Fetches the archive, resuming when the stream breaks off. Resolves to how much was there already, and the digest that
+ * the backend reports.
  */
 async function fetchArchive(
   open: OpenBackend,
@@ -142,7 +142,7 @@ async function fetchArchive(
         writeTo: writer,
         resume,
         onStart: (start) => {
-          // Nothing is kept of a part that is begun again.
+          // A part that starts over keeps nothing.
           resumedFrom = start.offset === 0 ? 0 : (resumedFrom ?? start.offset);
           reported = start.sha256;
           writer.begin(start);
@@ -158,7 +158,7 @@ async function fetchArchive(
   }
 }
 
-/** Returns when the download is to go on; throws what ends it. */
+/** Returns if the download should continue; throws the error that ends it. */
 async function decideRetry(
   error: unknown,
   attempt: {readonly retries: number; readonly received: number; readonly resumed: boolean},
@@ -170,7 +170,7 @@ async function decideRetry(
   context.signal.throwIfAborted();
   if (!isRuntimeCliError(error)) throw error;
   if (error.status === 416 && attempt.resumed) {
-    // The part is as long as the archive, or longer: it is not worth finding out why.
+    // The part is as long as the archive, or longer. It is not worth finding out why.
     await part.discard();
     return;
   }
@@ -184,7 +184,7 @@ async function decideRetry(
   });
 }
 
-/** @throws RuntimeCliError `ERR_RESPONSE_INVALID` when what arrived is not the whole archive; it is removed. */
+/** @throws RuntimeCliError `ERR_RESPONSE_INVALID` when the archive is not complete and valid. It is removed then. */
 async function verifyArchive(
   part: PartFile,
   bundleId: BundleId,
@@ -209,7 +209,7 @@ async function verifyArchive(
   }
 }
 
-/** Whether the manifest beside `path` is that of the archive with this digest. */
+/** Whether the manifest next to `path` belongs to the archive with this digest. */
 async function hasManifestOf(path: string, sha256: string): Promise<boolean> {
   try {
     return (await readManifest(path))?.sha256 === sha256;
@@ -219,14 +219,17 @@ async function hasManifestOf(path: string, sha256: string): Promise<boolean> {
   }
 }
 
-/** Where an archive goes: what is not compressed is not named so. The same twice when the caller names the file. */
+/**
+ * Where to write an archive, whose name should tell whether it is compressed. Both are the same if the caller named the
+ * file.
+ */
 interface OutputPaths {
   readonly compressed: string;
   readonly plain: string;
 }
 
 function outputPaths({output, cwd}: DownloadBundleOptions, bundleId: BundleId, host: Host): OutputPaths {
-  // Ids of plugins' backends may be any text.
+  // Bundle IDs of plugins' backends can be any string.
   const name = `bundle-${String(bundleId).replaceAll(/[^\w.-]/g, '_')}.tar`;
   const absolute = (path: string) => resolve(cwd ?? host.cwd, path);
   return {compressed: absolute(output ?? `${name}.gz`), plain: absolute(output ?? name)};
@@ -264,12 +267,12 @@ async function moveIntoPlace(part: PartFile, path: string, force: boolean): Prom
   await part.forgetState();
 }
 
-/** A link fails when there is a file, a rename would replace it: it may have come into being meanwhile. */
+/** Links instead of renaming, which would replace a file that appeared in the meantime; linking fails. */
 async function moveIfAbsent(from: string, to: string): Promise<void> {
   try {
     await link(from, to);
   } catch (error) {
-    // A file system without links.
+    // The file system does not support links.
     if (systemCode(error) === 'EEXIST') throw error;
     await verifyOutput(to);
     await rename(from, to);

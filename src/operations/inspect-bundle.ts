@@ -14,11 +14,14 @@ import {count, resolveBackend, resolveStep, watched, type Host} from './steps.js
 import {describeBundle, downloadBundleFrom, type DownloadBundleOptions} from './download-bundle.js';
 import {namingCapabilities} from './list.js';
 
-/** How to look into an archive. */
+/** Options of `inspectArchive`. */
 export interface InspectArchiveOptions {
-  /** Where a v2 archive without a manifest has its files. @default 'bld' */
+  /** Root folder of a v2 archive without a manifest. @default 'bld' */
   readonly rootDir?: string | undefined;
-  /** Where a v2 archive without a manifest has its configuration, below `rootDir`. @default '.runtime/config.json' */
+  /**
+   * Path of the configuration in a v2 archive without a manifest, relative to `rootDir`. @default
+   * '.runtime/config.json'
+   */
   readonly configPath?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -26,7 +29,7 @@ export interface InspectArchiveOptions {
 /** Options of `inspectBundle`. */
 export type InspectBundleOptions = Omit<DownloadBundleOptions, 'output' | 'force'> & InspectArchiveOptions;
 
-/** A pattern of a configuration, and the number of files it matches on its own. */
+/** A pattern of the configuration, and how many files it matches on its own. */
 export interface PatternMatches {
   readonly pattern: string;
   /** Number of files this pattern alone matches. */
@@ -44,7 +47,7 @@ export interface InspectedFile {
   readonly linkTarget?: string | undefined;
 }
 
-/** What an archive holds. */
+/** The contents of an archive. */
 export interface ArchiveInspection {
   readonly format: BundleFormat;
   /** Bytes. */
@@ -67,7 +70,7 @@ export interface ArchiveInspection {
   readonly problems: readonly string[];
 }
 
-/** Which uploaded bundle was looked into. */
+/** The contents of an uploaded bundle. */
 export interface BundleInspection extends ArchiveInspection {
   readonly backend: RuntimeBackend;
   readonly projectSlug: string;
@@ -75,9 +78,9 @@ export interface BundleInspection extends ArchiveInspection {
 }
 
 /**
- * Looks into an archive.
+ * Inspects an archive.
  * @param path relative to the host's working directory.
- * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` when it is damaged or no bundle; `signal.reason` when aborted.
+ * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` when it is damaged or not a bundle; `signal.reason` when aborted.
  */
 export async function inspectArchive(
   path: string,
@@ -95,14 +98,14 @@ export async function inspectArchive(
 
 async function readBundle(archive: string, options: InspectArchiveOptions): Promise<ArchiveInspection> {
   const {rootDir, configPath, signal} = options;
-  // A manifest knows where things are, whatever a configuration file says of other bundles.
+  // A manifest knows the layout, whatever a configuration file says about other bundles.
   if (await readManifest(archive)) return describeArchive(await openBundle(archive, {signal}), signal);
   const bare = await describeBareV1(archive, signal);
   return bare ?? describeArchive(await openBundle(archive, {rootDir, configPath, signal}), signal);
 }
 
 /**
- * Downloads a bundle to a temporary folder and looks into it.
+ * Downloads a bundle to a temporary folder and inspects it.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export async function inspectBundle(options: InspectBundleOptions, host: Host): Promise<BundleInspection> {
@@ -168,10 +171,10 @@ function duplicateProblems(paths: readonly string[]): readonly string[] {
   return [`More than one entry is named ${listPaths([...repeated])}.`];
 }
 
-/** A v1 archive without a manifest holds its files and nothing else. */
+/** A v1 archive without a manifest contains only its files. */
 async function describeBareV1(archive: string, signal?: AbortSignal): Promise<ArchiveInspection | undefined> {
   const isFile = (await stat(archive).catch(() => undefined))?.isFile() === true;
-  // Opening it reports what is wrong.
+  // Opening it will report what is wrong.
   if (!isFile || (await isGzip(archive).catch(() => true))) return undefined;
   const contents = await readArchive(archive, {signal}).catch(() => {
     signal?.throwIfAborted();

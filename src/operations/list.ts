@@ -40,7 +40,7 @@ export async function listBundles(options: ListBundlesOptions, host: Host): Prom
 }
 
 /**
- * The newest bundle of the project that can be deployed, by creation time.
+ * The project's newest deployable bundle, by creation time.
  * @throws RuntimeCliError `ERR_REJECTED` when there is none.
  */
 export async function findLatestBundle(open: OpenBackend): Promise<BundleItem> {
@@ -56,7 +56,7 @@ export async function findLatestBundle(open: OpenBackend): Promise<BundleItem> {
   });
 }
 
-/** The bundle with this id, when the project has it. The newest are looked at first. */
+/** The bundle with this ID, if the project has it. Searches the newest first. */
 export async function findBundle(open: OpenBackend, bundleId: BundleId): Promise<BundleItem | undefined> {
   for await (const {items} of listPages({limit: Infinity, offset: 0}, (range) => listPage(open, range))) {
     const found = items.find((item) => item.bundleId === bundleId);
@@ -65,14 +65,14 @@ export async function findBundle(open: OpenBackend, bundleId: BundleId): Promise
   return undefined;
 }
 
-/** The capability that naming a bundle asks for: `latest` is looked up in the list. */
+/** The capability needed to resolve a bundle's name: `latest` is looked up in the list. */
 export function namingCapabilities(bundleId: BundleId | undefined): readonly BackendCapability[] {
   return bundleId === 'latest' ? ['list'] : [];
 }
 
 /**
- * The id of a bundle that a caller names: `latest` is looked up, any other id is read as its backend takes it.
- * @throws RuntimeCliError `ERR_REJECTED` when there is no latest bundle; `ERR_OPTION_INVALID` for what is no id.
+ * Resolves a caller's bundle ID: looks up `latest`, and converts any other ID to what the backend accepts.
+ * @throws RuntimeCliError `ERR_REJECTED` when there is no latest bundle; `ERR_OPTION_INVALID` for an invalid ID.
  */
 export async function resolveBundleId(
   open: OpenBackend,
@@ -83,8 +83,8 @@ export async function resolveBundleId(
 }
 
 /**
- * The error of a request about a bundle. A 404 may be about the project, the target or the bundle: when the list does not
- * have the bundle, the error says so.
+ * Improves the error of a request about a bundle. A 404 may mean the project, the target or the bundle; if the bundle
+ * is not in the list, the error says so.
  */
 export async function explainMissingBundle(error: unknown, open: OpenBackend, bundleId: BundleId): Promise<unknown> {
   if (!isRuntimeCliError(error) || error.status !== 404 || !open.backend.listBundles) return error;
@@ -144,12 +144,12 @@ export function historyPage(
   return invoke(open, 'listDeployments', {...range, targetSlug});
 }
 
-/** What is listed. */
+/** What to list. */
 interface ListKind {
   readonly title: string;
   readonly capability: BackendCapability;
   readonly noun: string;
-  /** Where it is looked for: `in my-shop`. */
+  /** Where to look for it: `in my-shop`. */
   readonly place: string;
 }
 
@@ -176,17 +176,17 @@ async function runList<Item extends {readonly createdAt?: string | undefined}>(
   });
 }
 
-/** What servers give at most at a time. */
+/** The largest page that servers return. */
 const pageSize = 200;
 
-/** How many pages of a list are read at most: a server can make up new ones for ever. */
+/** Maximum number of pages to read, since a server could invent new ones forever. */
 const maxPages = 1000;
 
 /**
- * The pages of a list from `offset` on, until there are `limit` items (`Infinity`: all) or no more. A server may give
- * fewer at a time than it is asked for, or all at once.
- * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when the server gives a part again, or nothing, and there should be
- * more, and when there is more after 1,000 pages.
+ * Yields the pages of a list from `offset`, until there are `limit` items (`Infinity`: all) or no more. A server may
+ * return fewer than requested at a time, or all at once.
+ * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when the server repeats a page or returns an empty one although there
+ * should be more, and when there is more after 1,000 pages.
  */
 async function* listPages<Item>(
   {limit, offset}: ListRange,
@@ -206,7 +206,7 @@ async function* listPages<Item>(
     if (begins.has(begin) && wasWhole) return;
     if (begins.has(begin)) throw repeatedPage(offset + count, page.total);
     begins.add(begin);
-    // Who gives more than was asked for knows no pages.
+    // A server that returns more than requested does not paginate.
     wasWhole = page.items.length > asked && page.total === undefined;
     const items = page.items.slice(0, limit - count);
     count += items.length;
@@ -216,7 +216,7 @@ async function* listPages<Item>(
   }
 }
 
-/** A page without rows does not end a list whose total is larger. */
+/** An empty page is not the end of a list with a larger total. */
 function missingRows(offset: number, total: number | undefined): Error {
   return createError(
     'ERR_RESPONSE_INVALID',
@@ -246,7 +246,7 @@ function endlessList(offset: number): Error {
   );
 }
 
-/** All items of `range`, the newest first, and how long the whole list is when the server tells. */
+/** All items of `range`, newest first, and the total length of the list if the server reports it. */
 export async function collectPages<Item extends {readonly createdAt?: string | undefined}>(
   range: ListRange,
   fetchPage: (range: ListRange) => Promise<ListResult<Item>>,
@@ -260,13 +260,13 @@ export async function collectPages<Item extends {readonly createdAt?: string | u
   return {items: items.sort((a, b) => createdTime(b) - createdTime(a)), total};
 }
 
-/** When an item came into being, as a number that can be compared; 0 when it does not tell. */
+/** An item's creation time as a comparable number; 0 if unknown. */
 function createdTime({createdAt}: {readonly createdAt?: string | undefined}): number {
   return Date.parse(createdAt ?? '') || 0;
 }
 
 /**
- * The range that a caller asks for.
+ * The range that a caller requests.
  * @throws RuntimeCliError `ERR_OPTION_INVALID` for a limit below 1, an offset below 0, or a fraction.
  */
 export function listRange({

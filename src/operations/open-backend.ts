@@ -20,7 +20,7 @@ import {commandLine} from '../errors/suggest.js';
 import {longestTimeoutSeconds, type CommonOptions, type ConnectionOptions, type Phase} from './options.js';
 import {callBackSafely, type Host} from './steps.js';
 
-/** What choosing and opening a backend takes. */
+/** What choosing and opening a backend needs. */
 export type BackendCallOptions = CommonOptions &
   ConnectionOptions & {
     readonly projectSlug: string;
@@ -28,17 +28,17 @@ export type BackendCallOptions = CommonOptions &
     readonly wait?: boolean | undefined;
   };
 
-/** A backend, with the context to call it. */
+/** A backend, and the context to call it with. */
 export interface OpenBackend {
   readonly backend: Backend;
   readonly context: BackendContext;
-  /** What commands shown to the user repeat. */
+  /** Flags that commands shown to the user repeat. */
   readonly commandFlags?: readonly string[] | undefined;
 }
 
 /**
  * Checks the slugs of a call.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` that lists every problem.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` listing every problem.
  */
 export function verifySlugs(options: {readonly projectSlug: string; readonly targetSlug?: string | undefined}): void {
   const problems = [checkSlug('projectSlug', options.projectSlug), ...targetProblems(options)];
@@ -51,7 +51,7 @@ export function targetProblems({targetSlug}: {readonly targetSlug?: string | und
   return problem ? [problem] : [];
 }
 
-/** @throws RuntimeCliError `ERR_OPTION_INVALID` that lists `problems`, if there are any. */
+/** @throws RuntimeCliError `ERR_OPTION_INVALID` listing `problems`, if there are any. */
 export function rejectProblems(problems: readonly OptionProblem[]): void {
   if (problems.length > 0) throw optionProblemsError(problems);
 }
@@ -80,7 +80,7 @@ export async function chooseBackend(
   throw notConfigured(selection.backend, missing, options, host.env);
 }
 
-/** What `auto` takes. An Api connection that is there and is wrong in itself is an error, never a reason for legacy. */
+/** Chooses for `auto`. An Api connection that is configured but invalid is an error, never a reason to use legacy. */
 async function chooseAutomatically(options: BackendCallOptions, host: Host): Promise<BackendSelection> {
   const [apiMissing, legacyMissing, apiUnfit] = await Promise.all([
     missingFor('api', withoutSlugs(options), host),
@@ -100,7 +100,7 @@ function withoutSlugs(options: BackendCallOptions): CallWithoutSlugs {
   return {...options, projectSlug: undefined, targetSlug: undefined};
 }
 
-/** Opens a backend for one call: validates its options and makes its client. */
+/** Opens a backend for one call: validates its options and creates its client. */
 export async function openBackend(
   name: string,
   phase: Phase,
@@ -132,7 +132,7 @@ export async function openBackend(
   return {backend, context, commandFlags: host.commandFlags};
 }
 
-/** @throws RuntimeCliError `ERR_OPTION_INVALID` for a time-out that no timer can keep. */
+/** @throws RuntimeCliError `ERR_OPTION_INVALID` for a timeout outside the range of timers. */
 function timeoutsOf({connectTimeout, idleTimeout, requestTimeout}: CommonOptions) {
   return {
     connectTimeoutMs: timeoutMs('connectTimeout', connectTimeout),
@@ -148,7 +148,7 @@ function timeoutMs(option: string, seconds: number | undefined): number | undefi
   throw createError('ERR_OPTION_INVALID', `${option} must be above 0 and at most ${most}, not ${String(seconds)}.`);
 }
 
-/** The signal of a call; one that is never aborted when the caller gave none. */
+/** The signal of a call; without one, a signal that is never aborted. */
 export function signalOf({signal}: Pick<CommonOptions, 'signal'>): AbortSignal {
   return signal ?? new AbortController().signal;
 }
@@ -161,8 +161,8 @@ type BackendMembers = {
 
 /**
  * Calls an optional member of a backend.
- * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` when the backend does not have it, and whatever it throws, as an
- * error of the catalogue; `signal.reason` when aborted.
+ * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` when the backend does not have it, or whatever it throws, as a
+ * catalogue error; `signal.reason` when aborted.
  */
 export function invoke<Call extends OptionalCall>(
   {backend, context}: OpenBackend,
@@ -190,7 +190,7 @@ function unsupported(backend: Backend, capability: BackendCapability): Error {
   });
 }
 
-/** The backends that a call chooses from. */
+/** The backends that a call can choose from. */
 export function registryOf({backends}: ConnectionOptions): BackendRegistry {
   return backends ?? createBackendRegistry();
 }
@@ -203,7 +203,7 @@ function missingFor(name: string, options: CallWithoutSlugs, host: Host): Promis
 
 /** A choice without a fallback. */
 export interface BundleSelection extends Omit<BackendSelection, 'fallback'> {
-  /** The backend that `auto` would have fallen back to, were there no ids. */
+  /** The backend that `auto` would have fallen back to without IDs. */
   readonly other?: RuntimeBackend | undefined;
 }
 
@@ -211,10 +211,10 @@ export interface BundleSelection extends Omit<BackendSelection, 'fallback'> {
 export type Command = readonly (string | number)[];
 
 /**
- * Verifies a call that names bundles by their ids and chooses its backend; nothing is sent. It has no fallback: ids
- * never cross backends.
- * @param command does what the call does; an error of `auto` shows it for the other backend
- * @throws RuntimeCliError for wrong slugs, a backend that is not configured or cannot do it.
+ * Verifies a call that identifies bundles by ID, and chooses its backend. Sends nothing. There is no fallback, because
+ * IDs never cross backends.
+ * @param command the equivalent command, which an error of `auto` shows for the other backend
+ * @throws RuntimeCliError for invalid slugs, or a backend that is not configured or lacks a capability.
  */
 export async function chooseForBundle(
   options: BackendCallOptions & {readonly preference: RuntimeBackendPreference},
@@ -234,8 +234,8 @@ export async function chooseForBundle(
 }
 
 /**
- * The error of a backend that definitely refused, with the command for the other one: the same id is another bundle
- * there, and who knows where it was pushed to says so.
+ * Adds the command for the other backend to the error of one that definitely refused. The same ID is another bundle
+ * there, so that is the user's choice.
  */
 export function withOtherBackend(error: unknown, other: RuntimeBackend | undefined, command: Command): unknown {
   if (other === undefined || !isRuntimeCliError(error) || uploadFallbackReason(error) === undefined) return error;
@@ -248,7 +248,7 @@ export function withOtherBackend(error: unknown, other: RuntimeBackend | undefin
 }
 
 /**
- * The id of a bundle as its backend takes it, whatever was typed.
+ * Converts a bundle ID to what its backend accepts.
  * @throws RuntimeCliError `ERR_OPTION_INVALID` when the backend's ids are numbers, and this is not a number.
  */
 export function idFor(name: RuntimeBackend, bundleId: BundleId, options: ConnectionOptions): BundleId {

@@ -11,8 +11,8 @@ import type {RetryEvent} from '../http/types.js';
 export type Phase = 'build' | 'upload' | 'slot' | 'deploy' | 'wait' | 'download';
 
 /**
- * How far a phase is: bytes of a build, an upload or a download, percent of a deployment (without `total` when the
- * server does not tell).
+ * Progress of a phase: bytes for a build, an upload or a download, percent for a deployment (without `total` if the
+ * server reports none).
  */
 export interface OperationProgress {
   readonly phase: Phase;
@@ -23,7 +23,7 @@ export interface OperationProgress {
   /** `wait` only: the state of the deployment. */
   readonly status?: DeploymentStatus | undefined;
   /**
-   * `wait`: what the server says of the deployment. `slot`: which one is running, since when, and who has started it.
+   * `wait`: the server's description of the deployment. `slot`: which one is running, since when, and who started it.
    */
   readonly description?: string | undefined;
 }
@@ -39,13 +39,14 @@ export interface CommonOptions {
   /** Called before each wait for a retry. */
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
   /**
-   * Seconds for the whole answer, from the last byte of a request on, above 0; a download's archive must begin in it.
+   * Maximum seconds from the last byte of a request to the end of the response, above 0. A download only has to start
+   * in that time.
    * @default 300
    */
   readonly requestTimeout?: number | undefined;
-  /** Seconds to connect, including TLS. @default 10 */
+  /** Maximum seconds to connect, including TLS. @default 10 */
   readonly connectTimeout?: number | undefined;
-  /** Seconds without progress while a request is sent or its answer arrives. @default 60 */
+  /** Maximum seconds without progress while sending a request or receiving its response. @default 60 */
   readonly idleTimeout?: number | undefined;
   /** Base directory for relative paths. @default the process's working directory */
   readonly cwd?: string | undefined;
@@ -65,13 +66,13 @@ export interface WaitOptions {
   readonly timeout?: number | undefined;
 }
 
-/** How long to wait if the options do not say, in seconds. */
+/** The defaults of `WaitOptions`, in seconds. */
 export const defaultWait = {pollInterval: 5, timeout: 600} as const;
 
 /** What to do when another deployment to the target is running (409). */
 export interface SlotOptions {
   /**
-   * Waits until it has ended, by the rules of `WaitOptions`, and deploys then. Otherwise the refusal is the error.
+   * Waits for it to end, as `WaitOptions` say, and then deploys. Otherwise the refusal is the error.
    * @default false
    */
   readonly waitForSlot?: boolean | undefined;
@@ -80,11 +81,11 @@ export interface SlotOptions {
 /** Options of `pushRuntimeBundle`. */
 export interface PushRuntimeBundleBackendOptions
   extends CommonOptions, ConnectionOptions, BundleContentOptions, WaitOptions, SlotOptions {
-  /** The resolved backend preference, of `--runtime-backend`. */
+  /** The resolved backend preference (`--runtime-backend`). */
   readonly preference: RuntimeBackendPreference;
-  /** Project slug; equals the Api storefront id. */
+  /** Project slug; equals the Api storefront ID. */
   readonly projectSlug: string;
-  /** Target slug; equals the Api environment id. Omitted: the bundle is uploaded and not deployed. */
+  /** Target slug; equals the Api environment ID. When omitted, the bundle is uploaded but not deployed. */
   readonly targetSlug?: string | undefined;
   /**
    * Use the v2 format with the legacy backend, which takes v1 by default. Api is always v2.
@@ -94,8 +95,8 @@ export interface PushRuntimeBundleBackendOptions
   /** A prebuilt archive to push instead of building one. */
   readonly archive?: string | undefined;
   /**
-   * Uploads nothing when the bundle is that of the last push to the same project of the backend, and the server still
-   * has it: with a target that one is deployed. Needs `pushRecords`. @default false
+   * Skips the upload if the bundle is unchanged since the last push to the same project and backend, and the server
+   * still has it. With a target, that bundle is deployed. Requires `pushRecords`. @default false
    */
   readonly ifChanged?: boolean | undefined;
   /** Stores the last push for `ifChanged`; every successful upload is recorded. @default nothing is stored */
@@ -123,7 +124,7 @@ export interface DeployBundleOptions extends CommonOptions, ConnectionOptions, W
   readonly preference: RuntimeBackendPreference;
   readonly projectSlug: string;
   readonly targetSlug: string;
-  /** Id of an uploaded bundle, or `latest`: the newest usable one by creation time. */
+  /** ID of an uploaded bundle, or `latest`: the newest usable one by creation time. */
   readonly bundleId: BundleId;
   /** Waits for the deployment to finish. @default false */
   readonly wait?: boolean | undefined;
@@ -142,7 +143,7 @@ export interface WaitForDeploymentOptions extends CommonOptions, ConnectionOptio
   readonly deployment: DeploymentRef;
 }
 
-/** How many entries a list shows if its options do not say. */
+/** The default number of entries in a list. */
 export const defaultListLimit = 25;
 
 /** Options of `listBundles`. */
@@ -228,7 +229,7 @@ export type PushV2Result = Pick<
 /** What `deployBundle` resolves to. */
 export interface DeployBundleResult {
   readonly backend: RuntimeBackend;
-  /** The deployed bundle, with `latest` resolved to its id. */
+  /** The deployed bundle, with `latest` resolved to its ID. */
   readonly bundleId: BundleId;
   readonly projectSlug: string;
   readonly targetSlug: string;
@@ -245,27 +246,30 @@ export interface DeployBundleResult {
   readonly raw: unknown;
 }
 
-/** The longest time that a timer takes, in whole seconds: 24 days. A longer one would end at once. */
+/** The limit of timers in whole seconds, 24 days. A longer one would fire at once. */
 export const longestTimeoutSeconds = 2_147_483;
 
-/** What bundles are pushed to: a project, where a backend keeps it. Plain JSON without secrets. */
+/** Where bundles are pushed to: a project on a backend. Plain JSON without secrets. */
 export interface PushPlace extends BackendLocation {
   readonly projectSlug: string;
 }
 
-/** What was pushed last to a place. */
+/** The last push to a place. */
 export interface PushRecord {
   readonly bundleId: BundleId;
-  /** Digest of what makes the bundle what it is, hex. */
+  /** Digest of everything that identifies the bundle's content, hex. */
   readonly fingerprint: string;
   /** When it was uploaded, ISO 8601. */
   readonly pushedAt: string;
 }
 
-/** Keeps what was pushed last to each place. When a member rejects, the push goes on as if nothing was known. */
+/** Stores the last push to each place. If a method rejects, the push continues as if there were no record. */
 export interface PushRecords {
-  /** Resolves to nothing when nothing was pushed there. */
+  /** Resolves to undefined if nothing was pushed there. */
   read(place: PushPlace): Promise<PushRecord | undefined>;
-  /** Replaces what is known of the place. Two pushes may write at the same time: either record may stay, whole. */
+  /**
+   * Replaces the record of the place. If two pushes write at the same time, either record may win, but it must be
+   * complete.
+   */
   write(place: PushPlace, record: PushRecord): Promise<void>;
 }

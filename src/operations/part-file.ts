@@ -10,14 +10,14 @@ import {isRuntimeCliError} from '../errors/index.js';
 import {parseJson} from '../errors/json.js';
 import {outputError} from '../errors/system-failure.js';
 
-/** What a part belongs to: bytes of anything else are not added to it. */
+/** What a part belongs to. Bytes of anything else are not appended to it. */
 interface PartIdentity {
   readonly backend: string;
   readonly projectSlug: string;
   readonly bundleId: BundleId;
 }
 
-/** What is kept of a part that broke off. */
+/** The recorded state of an interrupted part. */
 const stateSchema = v.object({
   backend: v.string(),
   projectSlug: v.string(),
@@ -28,9 +28,8 @@ const stateSchema = v.object({
 });
 
 /**
- * The part of a file that has arrived: `path`, and beside it, once it broke off, `path.json`, which tells what it
- * belongs to and its digest, so that a later run can resume it. A part that somebody else put there, or changed, is not
- * resumed.
+ * A partial download at `path`. When it is interrupted, `path.json` records what it belongs to and its digest, so a
+ * later run can resume it. A part that someone else created or changed is not resumed.
  */
 export class PartFile {
   readonly path: string;
@@ -41,7 +40,7 @@ export class PartFile {
     this.#identity = identity;
   }
 
-  /** What an earlier download has left; nothing when there is none, or it cannot be resumed. */
+  /** What an earlier download left; undefined if there is nothing to resume. */
   async resume(): Promise<DownloadResume | undefined> {
     try {
       const {validator, size, sha256, ...identity} = v.parse(stateSchema, parseJson(await this.#readState()));
@@ -52,12 +51,12 @@ export class PartFile {
       const found = await digestOf(this.path);
       return found.size === size && found.sha256 === sha256 ? {offset: size, validator} : undefined;
     } catch {
-      // Missing, damaged or not ours: the download begins at the beginning.
+      // Missing, damaged or not ours: start from the beginning.
       return undefined;
     }
   }
 
-  /** Opens a stream for what arrives. `onBytes` gets how much there is. */
+  /** Opens a stream for the download. `onBytes` receives the total so far. */
   write(onBytes: (transferred: number, total: number | undefined) => void): PartWriter {
     return new PartWriter(this, onBytes);
   }
@@ -68,12 +67,12 @@ export class PartFile {
     await this.forgetState();
   }
 
-  /** The part is whole: nothing is to be known of it any more. */
+  /** The part is complete, so its state is no longer needed. */
   async forgetState(): Promise<void> {
     await removeFile(this.#statePath);
   }
 
-  /** Keeps what is to be known of the part, which is closed, in a file that is ours alone. */
+  /** Records the state of the closed part in a private file. */
   async keepState(validator: string): Promise<void> {
     await this.forgetState();
     const {size, sha256} = await digestOf(this.path);
@@ -100,8 +99,8 @@ export class PartFile {
 }
 
 /**
- * Opens a file that is nobody else's: no link, no other name (a run that was killed while it moved a file into its
- * place has left it both), ours, with none of the permissions in `forbidden`.
+ * Opens a file only if it is ours alone: not a link, without other names (a run that was killed while moving a file
+ * leaves it two), with none of the permissions in `forbidden`.
  */
 async function openOurs(path: string, forbidden: number): Promise<FileHandle> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -111,7 +110,7 @@ async function openOurs(path: string, forbidden: number): Promise<FileHandle> {
   throw new Error(`${path} is not a partial download of mycli.`);
 }
 
-/** @throws RuntimeCliError `ERR_OUTPUT` when something is in its place that is not a file. */
+/** @throws RuntimeCliError `ERR_OUTPUT` when there is something other than a file. */
 async function removeFile(path: string): Promise<void> {
   await rm(path, {force: true}).catch((error: unknown) => {
     throw outputError(path, error);
@@ -125,11 +124,11 @@ async function digestOf(path: string): Promise<{readonly size: number; readonly 
   return {size: digest.size, sha256: digest.hex()};
 }
 
-/** Writes what arrives into a part: behind what is there, when the bytes begin there, else in its place. */
+/** Writes a download to a part: appends if the bytes continue it, otherwise replaces it. */
 class PartWriter extends Writable {
-  /** Bytes that have arrived through this writer. */
+  /** Bytes received by this writer. */
   received = 0;
-  /** Bytes of the whole file, when they are known. */
+  /** Size of the whole file in bytes, if known. */
   total: number | undefined;
   readonly #part: PartFile;
   readonly #onBytes: (transferred: number, total: number | undefined) => void;
@@ -140,23 +139,23 @@ class PartWriter extends Writable {
     super({highWaterMark: 1024 * 1024});
     this.#part = part;
     this.#onBytes = onBytes;
-    // The writer gets errors too.
+    // The writer receives errors too.
     this.on('error', () => undefined);
   }
 
-  /** Takes note of where the bytes begin, before the first one. */
+  /** Records where the bytes start, before the first one. */
   begin(start: DownloadStart): void {
     this.#start = start;
     this.total = start.total;
   }
 
-  /** Ends the writing, when the backend has not done it; resolves when everything is in the file. */
+  /** Ends the stream unless the backend has. Resolves once everything is in the file. */
   async complete(): Promise<void> {
     if (!this.writableEnded) this.end();
     await finished(this);
   }
 
-  /** Gives up; resolves when the file is closed, and what can be resumed is recorded. */
+  /** Gives up. Resolves once the file is closed and its state, if it can be resumed, is recorded. */
   async abandon(): Promise<void> {
     this.destroy();
     await finished(this).catch(() => undefined);
@@ -165,7 +164,7 @@ class PartWriter extends Writable {
       (handle) => handle.close().then(() => true),
       () => false,
     );
-    // A part of which nothing is known is begun again.
+    // A part without a recorded state starts over.
     if (isOpened === true && validator !== undefined) await this.#part.keepState(validator).catch(() => undefined);
   }
 
@@ -202,10 +201,10 @@ class PartWriter extends Writable {
   async #openAt(start: DownloadStart): Promise<FileHandle> {
     const {O_WRONLY, O_CREAT, O_EXCL, O_APPEND, O_NOFOLLOW} = constants;
     const {path} = this.#part;
-    // What is known of it holds no longer.
+    // Its recorded state is no longer valid.
     await this.#part.forgetState();
     if (start.offset > 0) {
-      // Neither through a link that someone else may have put there nor into a file that has another name.
+      // Never write through someone else's link, or to a file with another name.
       const handle = await open(path, O_WRONLY | O_NOFOLLOW | O_APPEND);
       const {size, nlink} = await handle.stat();
       if (size === start.offset && nlink === 1) return handle;

@@ -6,45 +6,43 @@ import type {TemporaryDirectory} from '../files/temporary-directory.js';
 import type {Environment, Logger, RetryEvent} from '../http/types.js';
 import type {CommonOptions, OperationProgress} from './options.js';
 
-/**
- * What operations know of the process that runs them. Library calls get the process's own; tests give what they like.
- */
+/** What operations use of the process that runs them. Library calls use the actual process; tests provide their own. */
 export interface Host {
-  /** Absolute path that relative ones start from. */
+  /** Absolute base directory for relative paths. */
   readonly cwd: string;
   readonly env: Environment;
   readonly logger: Logger;
-  /** `User-Agent` of every request; begins with `mycli/<semver>`. */
+  /** `User-Agent` of every request; starts with `mycli/<semver>`. */
   readonly userAgent: string;
-  /** Values that are masked in everything that is printed. */
+  /** Values to mask in all output. */
   readonly secrets?: readonly string[] | undefined;
   now(): Date;
-  /** Runs the steps of an operation, and shows them to whoever watches. */
+  /** Runs and shows the steps of an operation. */
   readonly runSteps: RunSteps;
-  /** Flags that a command shown to the user repeats, to reach the same backend as this call. @default none */
+  /** Flags that commands shown to the user repeat, to reach the same backend as this call. @default none */
   readonly commandFlags?: readonly string[] | undefined;
-  /** Makes a private folder for archives. Whoever asks for it removes it. */
+  /** Creates a private folder for archives. The caller must remove it. */
   createTemporaryDirectory(): Promise<TemporaryDirectory>;
 }
 
 /** A step of an operation, declared before the operation starts. */
 export interface Step<Name extends string = string> {
   readonly name: Name;
-  /** What the step does, for people: `Upload the bundle`. */
+  /** What the step does, for users: `Upload the bundle`. */
   readonly title: string;
 }
 
-/** What a running step tells whoever watches it. */
+/** How a running step reports to its viewer. */
 export interface StepView {
-  /** What came of the step, in place of its title. */
+  /** The outcome of the step, which replaces its title. */
   done(summary: string): void;
-  /** A line that stays. */
+  /** A permanent line. */
   detail(line: string): void;
-  /** Something to look at. It is part of the operation's result as well. */
+  /** Something that needs attention. It is also part of the operation's result. */
   warn(message: string): void;
-  /** How far the step is. */
+  /** The progress of the step. */
   progress(progress: OperationProgress): void;
-  /** A wait before a request is sent again. */
+  /** A wait before a retry. */
   retry(event: RetryEvent): void;
 }
 
@@ -55,8 +53,8 @@ export type RunStep<Name extends string> = <Result>(
 ) => Promise<Result>;
 
 /**
- * Runs an operation: `operation` runs the steps, in the order in which they are declared, each of them once at most.
- * Whoever watches sees all of them from the start.
+ * Runs an operation, which runs the steps in declared order, each at most once. The viewer sees all of them from the
+ * start.
  */
 export type RunSteps = <Name extends string, Result>(
   steps: readonly Step<Name>[],
@@ -66,12 +64,10 @@ export type RunSteps = <Name extends string, Result>(
 const ignore = () => undefined;
 const silentView: StepView = {done: ignore, detail: ignore, warn: ignore, progress: ignore, retry: ignore};
 
-/** Runs an operation that nobody watches: the library's way. */
+/** Runs an operation without showing its steps, as the library does. */
 export const runStepsSilently: RunSteps = (_, operation) => operation((_name, run) => run(silentView));
 
-/**
- * The options of an operation, for one of its steps: the caller's callbacks are called, and so is the view.
- */
+/** The options of an operation for one of its steps: callbacks go to both the caller and the view. */
 export function watched<Options extends Pick<CommonOptions, 'onProgress' | 'onRetry'>>(
   options: Options,
   view: StepView,
@@ -93,13 +89,13 @@ export function watched<Options extends Pick<CommonOptions, 'onProgress' | 'onRe
 /** The step that chooses the backend. */
 export const resolveStep = {name: 'resolve', title: 'Resolve the backend'} as const;
 
-/** The step that looks at a build before anything is packed or sent. */
+/** The step that verifies a build before anything is packed or sent. */
 export const verifyStep = {name: 'verify', title: 'Verify the build and its configuration'} as const;
 
-/** The step that waits until a deployment has ended. */
+/** The step that waits for a deployment to end. */
 export const waitStep = {name: 'wait', title: 'Wait for the deployment'} as const;
 
-/** Chooses the backend of an operation, and tells which and why. */
+/** Chooses the backend of an operation, and reports which one and why. */
 export async function resolveBackend<Selection extends BackendSelection>(
   view: StepView,
   choose: () => Promise<Selection>,
@@ -109,28 +105,28 @@ export async function resolveBackend<Selection extends BackendSelection>(
   return selection;
 }
 
-/** Tells the view of warnings that the result carries too. */
+/** Shows warnings that are also in the result. */
 export function warnAll(view: StepView, warnings: readonly string[]): void {
   for (const warning of warnings) view.warn(warning);
 }
 
 /**
- * Calls a callback of the caller before anything is sent, and waits for it: it may be async, whatever its type says.
+ * Calls a caller's callback before anything is sent, and awaits it: it may be async, whatever its type says.
  * @throws whatever it throws.
  */
 export async function callBack(callback: () => unknown): Promise<void> {
   await callback();
 }
 
-/** Calls a callback of the caller when it is too late to fail: what it throws, now or later, is ignored. */
+/** Calls a caller's callback when it is too late to fail: its errors, synchronous or not, are ignored. */
 export function callBackSafely(callback: () => unknown): void {
   callBack(callback).catch(() => undefined);
 }
 
 /**
- * Calls a callback of the caller in the midst of work that can still fail, and does not wait for it: a promise that it
- * returns may reject unseen.
- * @throws what it throws itself.
+ * Calls a caller's callback during work that can still fail, without awaiting it: a returned promise may reject
+ * unnoticed.
+ * @throws what it throws synchronously.
  */
 export function callBackNow(callback: () => unknown): void {
   const returned = callback();

@@ -3,8 +3,8 @@ import type {RunSteps, Step} from '../operations/steps.js';
 import {describeDuration, createPlainView, declared, showIn, type StepTerminal} from './views.js';
 
 /**
- * Shows the steps of operations: as a list that is redrawn on a terminal, as plain lines elsewhere.
- * @param resolved lines that tell where each setting comes from, shown below the step that chooses the backend.
+ * Creates a runner that shows the steps of operations: as a redrawn list on a terminal, as plain lines elsewhere.
+ * @param resolved lines with the source of each setting, shown below the step that chooses the backend.
  */
 export function createStepRunner(terminal: StepTerminal, resolved: readonly string[] = []): RunSteps {
   const detailsOf = ({name}: Step) => (name === 'resolve' ? resolved : []);
@@ -25,7 +25,7 @@ export function createStepRunner(terminal: StepTerminal, resolved: readonly stri
   };
 }
 
-/** Runs `operation` and tells how long it took, in words. */
+/** Runs `operation` and describes how long it took. */
 export async function timed<Result>(
   operation: () => Promise<Result>,
 ): Promise<{readonly result: Result; readonly took: string}> {

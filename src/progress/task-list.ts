@@ -5,19 +5,19 @@ import stringWidth from 'string-width';
 import type {RunStep, Step, StepView} from '../operations/steps.js';
 import {createRedrawnView, declared, showIn, type StepTerminal} from './views.js';
 
-/** An operation, and where its steps are shown. */
+/** An operation, and where to show its steps. */
 interface TaskListOptions<Name extends string, Result> {
   readonly steps: readonly Step<Name>[];
   operation(step: RunStep<Name>): Promise<Result>;
   readonly terminal: StepTerminal;
   readonly stream: WriteStream;
-  /** Lines shown below a step that has ended well. */
+  /** Lines to show below a step that succeeded. */
   detailsOf(step: Step): readonly string[];
 }
 
 /**
- * Runs an operation whose steps are a list that is redrawn. listr2 runs tasks, and an operation runs steps: each task
- * waits until the operation comes to its step, or has ended without it.
+ * Runs an operation and shows its steps as a redrawn list. listr2 runs tasks while the operation runs steps, so each
+ * task waits until the operation reaches its step or ends without it.
  */
 export async function runTaskList<Name extends string, Result>(
   options: TaskListOptions<Name, Result>,
@@ -53,12 +53,12 @@ export async function runTaskList<Name extends string, Result>(
       fallbackRenderer: 'silent',
       registerSignalListeners: false,
       concurrent: false,
-      // What fails ends the operation, which then leaves the steps to come.
+      // A failure ends the operation, which skips the remaining steps.
       exitOnError: false,
       rendererOptions: await rendererOptions(terminal, processOutput),
     },
   );
-  // The error of a step reaches the operation, which decides what it means.
+  // The operation gets the step's error and decides what it means.
   const shown = list.run().catch(() => undefined);
   try {
     return await operation(
@@ -82,7 +82,7 @@ export async function runTaskList<Name extends string, Result>(
 
 type StepWork = ((view: StepView) => Promise<void>) | undefined;
 
-/** What a task waits for: the work of its step, or nothing when the operation has ended without it. */
+/** What a task waits for: the work of its step, or undefined if the operation ended without it. */
 function createGate(): {readonly reached: Promise<StepWork>; open(work: StepWork): void} {
   let open: (work: StepWork) => void = () => undefined;
   const reached = new Promise<StepWork>((resolve) => {
@@ -91,11 +91,11 @@ function createGate(): {readonly reached: Promise<StepWork>; open(work: StepWork
   return {reached, open};
 }
 
-/** Both streams of listr2 are ours: what a command prints on stdout is not its business. */
+/** We provide both of listr2's streams, because a command's stdout is not its concern. */
 async function createProcessOutput(stream: WriteStream): Promise<ProcessOutput> {
   const listr2 = await import('listr2');
   class LiveProcessOutput extends listr2.ProcessOutput {
-    // listr2 gives the renderer a copy, with the size that the terminal has at the start.
+    // listr2 passes the renderer a copy with the terminal's initial size.
     override get stdout(): WriteStream {
       return Object.create(stream, {write: {value: super.stdout.write}}) as WriteStream;
     }
@@ -129,13 +129,13 @@ async function rendererOptions({color, unicode}: StepTerminal, processOutput: Pr
   };
 }
 
-/** Moves up a line and empties it. */
+/** Moves up a line and clears it. */
 const eraseLineAbove = '\u001B[1A\u001B[2K';
 
 /**
- * listr2's renderer, for a terminal that changes its width: one that becomes narrower breaks the lines that are drawn
- * already, and the next frame would leave the additional ones standing. Loads listr2.
- * @param write writes past everything that keeps others from writing while the list is drawn.
+ * listr2's renderer for a terminal that can be resized: a narrower one wraps the lines already drawn, and the next
+ * frame would leave the extra ones behind. Loads listr2.
+ * @param write bypasses what keeps others from writing while the list is drawn.
  */
 async function createTaskListRenderer(
   stream: WriteStream,
@@ -143,7 +143,7 @@ async function createTaskListRenderer(
 ): Promise<typeof DefaultRenderer> {
   const listr2 = await import('listr2');
   return class extends listr2.DefaultRenderer {
-    // The list goes to stderr, and does not depend on what stdout is.
+    // The list goes to stderr, whatever stdout is.
     static override readonly nonTTY = true;
 
     #frame = '';
@@ -172,7 +172,7 @@ async function createTaskListRenderer(
   };
 }
 
-/** How many rows a text takes on a terminal. One that tells no width, as when it goes away, breaks no line. */
+/** How many rows a text takes on a terminal. One without a width, such as one that just closed, wraps nothing. */
 function rowsOf(text: string, columns: number): number {
   const width = columns > 0 ? columns : Number.POSITIVE_INFINITY;
   const rows = text.split('\n').map((line) => Math.ceil(stringWidth(line) / width));

@@ -4,49 +4,49 @@ import {describeRetry} from '../http/rate-limit/policy.js';
 import type {OperationProgress} from '../operations/options.js';
 import type {Step, StepView} from '../operations/steps.js';
 
-/** Where steps are shown. */
+/** Where to show steps. */
 export interface StepTerminal {
-  /** A terminal that can be redrawn. Otherwise plain lines are written with `info`. */
+  /** Whether the terminal can be redrawn. Otherwise plain lines are written with `info`. */
   readonly interactive: boolean;
-  /** Whether `stream` is coloured. */
+  /** Whether `stream` supports color. */
   readonly color: boolean;
-  /** Whether `stream` shows more than ASCII. */
+  /** Whether `stream` can show more than ASCII. */
   readonly unicode: boolean;
   /** The stream of the terminal. */
   readonly stream: NodeJS.WritableStream;
-  /** Writes a line for people. */
+  /** Writes a line for users. */
   info(line: string): void;
   /** Writes a warning. */
   warn(message: string): void;
-  /** Text as it may be shown: without control characters and secrets. */
+  /** Removes control characters and masks secrets. */
   clean(text: string): string;
 }
 
-/** What shows a step: in lines that stay, or in a list that is redrawn. */
+/** Shows a step in permanent lines or in a redrawn list. */
 interface StepLines {
-  /** What came of the step, in place of its title. */
+  /** The outcome of the step, which replaces its title. */
   done(title: string): void;
-  /** A line that stays. */
+  /** A permanent line. */
   detail(line: string): void;
-  /** A wait, counted down on a terminal until the next progress. A plain log has the line of the client's own log. */
+  /** A wait, counted down on a terminal until the next progress. Plain logs contain the client's own line. */
   countdown(describe: (leftMs: number) => string, delayMs: number): void;
-  /** A state that the next one replaces. `fraction`: how much is done, 0 to 1. */
+  /** A temporary state. `fraction`: how much is done, 0 to 1. */
   progress(text: string, fraction?: number): void;
 }
 
-/** @throws Error when an operation runs a step that it has not declared: a bug. */
+/** @throws Error when an operation runs an undeclared step, which is a bug. */
 export function declared<Name extends string>(steps: readonly Step<Name>[], name: Name): Step<Name> {
   const step = steps.find((candidate) => candidate.name === name);
   if (step === undefined) throw new Error(`Bug: the step "${name}" was not declared.`);
   return step;
 }
 
-/** The progress that a rate is measured from. */
+/** The starting point for measuring a rate. */
 interface FirstProgress extends Pick<OperationProgress, 'transferred' | 'attempt'> {
   readonly at: number;
 }
 
-/** Puts what a step tells into words. */
+/** Describes what a step reports. */
 export function showIn(lines: StepLines, terminal: Pick<StepTerminal, 'warn'>): StepView {
   let first: FirstProgress | undefined;
   return {
@@ -68,7 +68,7 @@ export function showIn(lines: StepLines, terminal: Pick<StepTerminal, 'warn'>): 
         case 'build':
         case 'upload':
         case 'download':
-          // What was there before, or is sent again, and the wait for a retry do not count toward the rate.
+          // Bytes that were there before or are resent, and waits for a retry, do not count toward the rate.
           if (first === undefined || first.attempt !== progress.attempt || first.transferred > progress.transferred)
             first = {at: performance.now(), transferred: progress.transferred, attempt: progress.attempt};
           lines.progress(describeBytes(progress, first), fractionOf(progress));
@@ -88,7 +88,10 @@ function describeDeployment({status = 'queued', transferred, total, description}
   return `${status.replace('_', ' ')}${done}${said}`;
 }
 
-/** `12 MB of 40 MB (6 MB/s, 5 s left)`, without a rate until it is known; at the end of an upload the server is awaited. */
+/**
+ * `12 MB of 40 MB (6 MB/s, 5 s left)`; without a rate until it is known. After the last byte of an upload, we wait for
+ * the server.
+ */
 function describeBytes({phase, transferred, total}: OperationProgress, first: FirstProgress): string {
   const done = `${prettyBytes(transferred)}${total === undefined ? '' : ` of ${prettyBytes(total)}`}`;
   if (transferred === total) return phase === 'upload' ? `${done}, waiting for the server` : done;
@@ -103,10 +106,10 @@ function fractionOf({transferred, total}: OperationProgress): number {
   return total ? transferred / total : 0;
 }
 
-/** Progress comes every 5 s, or every tenth of the way when that takes a second at least. */
+/** Print progress every 5 s, or every 10 % if that takes at least a second. */
 const plainProgress = {afterMs: 5000, fraction: 0.1, fractionAfterMs: 1000};
 
-/** Shows a step in lines that are never redrawn, for logs. */
+/** Shows a step in lines for a log, which are never redrawn. */
 export function createPlainView(terminal: Pick<StepTerminal, 'info'>): StepLines {
   const startedAt = performance.now();
   let shownAt = startedAt;
@@ -132,22 +135,22 @@ export function createPlainView(terminal: Pick<StepTerminal, 'info'>): StepLines
   };
 }
 
-/** The line of a step in a list that is redrawn, and what is shown below it. */
+/** The line of a step in a redrawn list, and what is shown below it. */
 export interface RedrawnTask {
   title: string | undefined;
   output: string | undefined;
 }
 
-/** A view that has to be ended with its step. */
+/** A view that must be ended with its step. */
 interface RedrawnView extends StepLines {
-  /** Stops counting down, and tells how long the step took. */
+  /** Stops the countdown, and shows how long the step took. */
   end(): void;
 }
 
-/** Characters of the bar of a step. */
+/** Width of a step's progress bar, in characters. */
 const barWidth = 20;
 
-/** Shows a step in a list that is redrawn. */
+/** Shows a step in a redrawn list. */
 export function createRedrawnView(task: RedrawnTask, terminal: Pick<StepTerminal, 'clean' | 'color'>): RedrawnView {
   const clean = (text: string) => terminal.clean(text);
   const startedAt = performance.now();

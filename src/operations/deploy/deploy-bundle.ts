@@ -51,7 +51,7 @@ export async function deployBundle(options: DeployBundleOptions, host: Host): Pr
   });
 }
 
-/** Verifies a deployment and chooses its backend; nothing is sent. */
+/** Verifies a deployment and chooses its backend. Sends nothing. */
 async function chooseDeployBackend(options: DeployBundleOptions, host: Host): Promise<BackendSelection> {
   options.signal?.throwIfAborted();
   verifySlugs(options);
@@ -64,8 +64,8 @@ async function chooseDeployBackend(options: DeployBundleOptions, host: Host): Pr
 }
 
 /**
- * Asks for the deployment. Only that of `latest` falls back from `auto`'s Api to legacy, on 401, 403 and
- * `invalid_scope`: the backend that deploys resolves it, and says so before the request. Ids never cross backends.
+ * Requests the deployment. With `auto`, only `latest` falls back from Api to legacy (on 401, 403 and `invalid_scope`),
+ * because the backend that deploys resolves it, and reports it before the request. IDs never cross backends.
  */
 export async function requestDeployment(
   options: DeployBundleOptions,
@@ -109,7 +109,7 @@ async function deployOrFallBack(
   }
 }
 
-/** Waits until an accepted deployment has ended. */
+/** Waits for an accepted deployment to end. */
 export async function waitForAccepted(
   options: DeployBundleOptions,
   accepted: AcceptedDeployment,
@@ -125,7 +125,7 @@ export async function waitForAccepted(
   return {...deployResult(options, accepted), status};
 }
 
-/** What a deployment resolves to when it was accepted. */
+/** The result of an accepted deployment. */
 export function deployResult(
   {projectSlug, targetSlug}: DeployBundleOptions,
   accepted: AcceptedDeployment,
@@ -160,9 +160,8 @@ async function deployWith(
 }
 
 /**
- * Asks a backend to deploy a bundle, when the target is free. The progress of the phase is that of the request that is
- * accepted.
- * @throws RuntimeCliError when it is refused, or accepted and failed at once; `signal.reason` when aborted.
+ * Requests a deployment from a backend once the target is free. Progress is that of the request that is accepted.
+ * @throws RuntimeCliError when it is refused, or accepted but failed at once; `signal.reason` when aborted.
  */
 export async function requestDeploy(
   open: OpenBackend,

@@ -21,18 +21,19 @@ export interface RollbackBundleOptions extends Omit<
   'bundleId' | 'onFallback' | 'onResolve' | 'waitForSlot'
 > {
   /**
-   * The bundle to go back to; `latest` is the newest usable one. @default that of the latest finished deployment with another bundle than the current one
+   * The bundle to roll back to; `latest` is the newest usable one. @default the bundle of the latest finished
+   * deployment of another bundle than the current one
    */
   readonly to?: BundleId | undefined;
 }
 
-/** Where a rollback goes. */
+/** The plan of a rollback. */
 interface RollbackPlan {
-  /** The bundle that is deployed. */
+  /** The bundle to deploy. */
   readonly bundleId: BundleId;
-  /** The finished deployment that the target runs; none when the bundle was named. */
+  /** The finished deployment that the target runs; undefined if the bundle was given. */
   readonly current?: DeploymentItem | undefined;
-  /** The deployment that the rollback goes back to; none when the bundle was named. */
+  /** The deployment to roll back to; undefined if the bundle was given. */
   readonly previous?: DeploymentItem | undefined;
 }
 
@@ -43,9 +44,9 @@ export interface RollbackBundleResult extends DeployBundleResult {
 }
 
 /**
- * Deploys the bundle that a target ran before the current one, or the one that `to` names.
- * @throws RuntimeCliError `ERR_REJECTED` when there is no such bundle, and everything that a deployment is rejected
- * with; `signal.reason` when aborted.
+ * Deploys the bundle that a target ran before the current one, or the one given by `to`.
+ * @throws RuntimeCliError `ERR_REJECTED` when there is no such bundle, and as `deployBundle`; `signal.reason` when
+ * aborted.
  */
 export async function rollbackBundle(options: RollbackBundleOptions, host: Host): Promise<RollbackBundleResult> {
   const {to, ...rest} = options;
@@ -72,7 +73,7 @@ export async function rollbackBundle(options: RollbackBundleOptions, host: Host)
   });
 }
 
-/** Verifies a rollback and chooses its backend; nothing is sent. */
+/** Verifies a rollback and chooses its backend. Sends nothing. */
 async function chooseRollbackBackend(options: RollbackBundleOptions, host: Host): Promise<BundleSelection> {
   const selection = await chooseForBundle(
     options,
@@ -100,7 +101,7 @@ function rollbackCommand({projectSlug, targetSlug, to}: RollbackBundleOptions): 
   ];
 }
 
-/** Looks where a rollback goes; changes nothing. */
+/** Finds the bundle to roll back to. Changes nothing. */
 async function planRollback(
   options: RollbackBundleOptions,
   selection: BundleSelection,
@@ -134,20 +135,20 @@ async function findPrevious(
   return plan;
 }
 
-/** How many of the newest deployments are looked at to tell whether there is something to roll back to. */
+/** How many of the newest deployments to check for something to roll back to. */
 const recentDeployments = 50;
 
-/** What can be done after a deployment. */
+/** What users can do after a deployment. */
 export interface NextSteps {
-  /** What suggested commands repeat. */
+  /** Flags that suggested commands repeat. */
   readonly commandFlags?: readonly string[] | undefined;
   /** Whether there is a bundle to roll back to. */
   readonly canRollBack: boolean;
-  /** Whether the backend has a history to look at. */
+  /** Whether the backend has a history. */
   readonly hasHistory: boolean;
 }
 
-/** A deployment that has ended or goes on, and how its backend is reached. */
+/** A deployment, finished or not, and how to reach its backend. */
 interface Deployed extends ConnectionOptions {
   readonly result: {readonly backend: RuntimeBackend; readonly status?: DeploymentStatus | undefined};
   readonly projectSlug: string;
@@ -156,9 +157,9 @@ interface Deployed extends ConnectionOptions {
 }
 
 /**
- * Looks what can be done after a deployment. It has succeeded whatever comes of this: when nobody can tell whether there is
- * something to roll back to, there is not.
- * @param looks whether the server may be asked
+ * Finds what users can do after a deployment. It never fails, because the deployment has succeeded: if we cannot find a
+ * bundle to roll back to, there is none.
+ * @param looks whether to ask the server
  */
 export async function nextSteps(
   {result: {backend, status}, targetSlug, ...options}: Deployed,
@@ -179,7 +180,7 @@ export async function nextSteps(
   }
 }
 
-/** The deployment that runs on a target, and the one before it of another bundle, of the deployments newest first. */
+/** Of a target's deployments, newest first: the running one, and the latest before it of another bundle. */
 function previousDeployment(
   items: readonly DeploymentItem[],
 ): {readonly current: DeploymentItem; readonly previous: DeploymentItem; readonly bundleId: BundleId} | undefined {
@@ -193,7 +194,7 @@ function previousDeployment(
   return undefined;
 }
 
-/** A deployment of which it is not told where it stands may be the one that runs. */
+/** A deployment of unknown status may be the one that runs. */
 function endedDeployments(items: readonly DeploymentItem[]): readonly DeploymentItem[] {
   return items.filter(({status}) => status === 'finished' || status === 'unknown');
 }

@@ -8,18 +8,17 @@ import {callBackSafely} from '../steps.js';
 import {startPoll, type Poll} from './wait-for-deployment.js';
 import {asSentence} from '../../errors/sentence.js';
 
-/** Refusals in a row that no running deployment explains, before they are taken to mean something else. */
+/** Consecutive refusals without a running deployment before we assume that they mean something else. */
 const maxUnexplained = 5;
 
-/** What keeps a target busy; `none` as far as the server shows, `unknown` when it shows no deployments. */
+/** What occupies a target: `none` as far as the server shows, `unknown` if it does not list deployments. */
 type Occupant = DeploymentItem | 'none' | 'unknown';
 
 /**
- * Sends a request that starts a deployment. A target takes one at a time and answers 409 while another is running: it
- * has done nothing then, so that sending again is a new request. With `waitForSlot` that is done when the other has
- * ended.
- * @throws RuntimeCliError the refusal, saying who is running since when; `ERR_WAIT_TIMEOUT` when waiting took too long;
- * an interruption of the wait, with `details.deploymentRequested` false.
+ * Sends a request that starts a deployment. A target accepts one at a time and answers 409 while another is running. It
+ * has done nothing then, so the request can be sent again. With `waitForSlot`, that happens once the other has ended.
+ * @throws RuntimeCliError the refusal, saying which deployment has been running since when; `ERR_WAIT_TIMEOUT` when
+ * waiting took too long; an interruption of the wait, with `details.deploymentRequested` false.
  */
 export async function inTargetSlot<Result>(
   open: OpenBackend,
@@ -43,7 +42,8 @@ export async function inTargetSlot<Result>(
 }
 
 /**
- * Waits after the refusal `error` until sending again may succeed; returns how many refusals in a row nothing explains.
+ * Waits after the refusal `error` until another attempt may succeed. Returns the number of consecutive unexplained
+ * refusals.
  */
 async function waitUntilFree(
   error: RuntimeCliError,
@@ -65,7 +65,7 @@ async function waitUntilFree(
   return unexplained;
 }
 
-/** The newest deployment to the target, when it has not ended. */
+/** The newest deployment to the target, if it has not ended. */
 async function findOccupant(open: OpenBackend, targetSlug: string): Promise<Occupant> {
   if (!open.backend.listDeployments) return 'unknown';
   try {
@@ -106,7 +106,7 @@ function targetBusy(error: RuntimeCliError, targetSlug: string, occupant: Occupa
   });
 }
 
-/** What ended the wait from outside. A caller's own reason for an abort is passed on as it is. */
+/** The error for a wait that was aborted. A caller's own reason is passed on unchanged. */
 function stoppedWaiting(reason: unknown): unknown {
   if (!isRuntimeCliError(reason)) return reason;
   return amendError(reason, {

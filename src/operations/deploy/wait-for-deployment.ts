@@ -13,18 +13,18 @@ import {
 import {callBackSafely, type Host} from '../steps.js';
 import {asSentence} from '../../errors/sentence.js';
 
-/** Looks that may be lost one after the other before the state counts as unknown. */
+/** Consecutive failed polls before the state counts as unknown. */
 const maxLostPolls = 5;
 
 /**
- * Waits until a deployment has ended.
- * @throws RuntimeCliError `ERR_DEPLOYMENT_FAILED` when it ended failed, `ERR_WAIT_TIMEOUT` when it did not end in time,
- * `ERR_OUTCOME_UNKNOWN` when its state could not be read any more.
+ * Waits for a deployment to end.
+ * @throws RuntimeCliError `ERR_DEPLOYMENT_FAILED` when it failed, `ERR_WAIT_TIMEOUT` when it did not end in time,
+ * `ERR_OUTCOME_UNKNOWN` when its state could no longer be read.
  */
 export async function waitForDeployment(options: WaitForDeploymentOptions, host: Host): Promise<DeploymentState> {
   const {deployment, onProgress} = options;
   const {intervalMs, timeout} = pollTimes(options);
-  // A timer, not the time of day, which may jump; and it ends a look that hangs.
+  // A timer, because the system time may jump. It also ends a poll that hangs.
   const lateMs = Math.ceil(Math.min(timeout, longestTimeoutSeconds) * 1000);
   const late = lateMs > 0 ? AbortSignal.timeout(lateMs) : undefined;
   const given = signalOf(options);
@@ -48,12 +48,12 @@ export async function waitForDeployment(options: WaitForDeploymentOptions, host:
       if (seen.status === 'finished') return seen;
       if (seen.status === 'failed') throw deploymentFailed(deployment, seen);
     }
-    // What was lost needs time to come back.
+    // Give the service time to recover.
     await sleep(seen ? pauseMs({intervalMs}, looks) : intervalMs, undefined, {signal}).catch(orLate);
   }
 }
 
-/** Looks once. A look that was lost is nothing; any other refusal decides. */
+/** Polls once. Undefined if the poll failed temporarily; any other failure is final. */
 async function look(
   open: OpenBackend,
   options: WaitForDeploymentOptions,
@@ -84,15 +84,13 @@ async function look(
   }
 }
 
-/**
- * A deployment that was accepted is there: an answer that does not know it, or is about something else, says nothing.
- */
+/** An accepted deployment exists, so a response that does not know it, or is about something else, proves nothing. */
 function isLost({code, status}: RuntimeCliError): boolean {
   const codes = ['ERR_NETWORK', 'ERR_TIMEOUT', 'ERR_SERVER', 'ERR_RATE_LIMITED', 'ERR_RESPONSE_INVALID'];
   return codes.includes(code) || status === 404 || status === 408;
 }
 
-/** The error for a deployment that was accepted and ended failed. */
+/** The error for a deployment that was accepted and then failed. */
 export function deploymentFailed(
   deployment: DeploymentRef,
   state: Pick<DeploymentState, 'status' | 'description'>,
@@ -103,7 +101,10 @@ export function deploymentFailed(
   });
 }
 
-/** What ended the wait from outside: the deployment goes on. A caller's own reason is passed on as it is. */
+/**
+ * The error for a wait that was aborted, although the deployment continues. A caller's own reason is passed on
+ * unchanged.
+ */
 function stoppedWaiting(reason: unknown, {deployment}: WaitForDeploymentOptions, history: string): unknown {
   if (!isRuntimeCliError(reason)) return reason;
   return amendError(reason, {
@@ -130,7 +131,7 @@ function waitTimedOut(
   );
 }
 
-/** How to look at a deployment; the built-in backends keep its target in its reference. */
+/** How to check on a deployment. Built-in backends store the target in its reference. */
 function historyCommand({backend, projectSlug, deployment}: WaitForDeploymentOptions, host: Host): string {
   const {targetSlug} = deployment;
   const target = typeof targetSlug === 'string' ? ['--target', targetSlug] : [];
@@ -147,16 +148,16 @@ function progressOf({status, percentage, description}: DeploymentState): Operati
   return {phase: 'wait', transferred: known ?? 0, total: known === undefined ? undefined : 100, status, description};
 }
 
-/** How often to look at something that takes its time, and how long. */
+/** How often to poll, and for how long. */
 interface PollTimes {
-  /** Milliseconds between two looks, as far as a timer reaches. */
+  /** Milliseconds between polls, within the limit of timers. */
   readonly intervalMs: number;
-  /** Seconds to wait at most; 0: without end. */
+  /** Maximum seconds to wait; 0 for no limit. */
   readonly timeout: number;
 }
 
 /**
- * The times that the options of an operation ask for.
+ * The poll times of an operation's options.
  * @throws RuntimeCliError `ERR_OPTION_INVALID` if pollInterval is not above 0, or timeout is negative.
  */
 export function pollTimes(options: WaitOptions): PollTimes {
@@ -168,29 +169,27 @@ export function pollTimes(options: WaitOptions): PollTimes {
   return {intervalMs: Math.min(pollInterval, longestTimeoutSeconds) * 1000, timeout};
 }
 
-/** The first pause between two looks, milliseconds. */
+/** The first pause between polls, in milliseconds. */
 const firstPauseMs = 500;
 
-/**
- * How long to pause after the nth poll: doubles each time, up to the interval.
- */
+/** The pause after the nth poll: doubles each time, up to the interval. */
 export function pauseMs({intervalMs}: Pick<PollTimes, 'intervalMs'>, looks: number): number {
   return Math.min(intervalMs, firstPauseMs * 2 ** (looks - 1));
 }
 
-/** The pauses between looks. */
+/** The pauses between polls. */
 export interface Poll extends Pick<PollTimes, 'timeout'> {
   /**
-   * Pauses until the next look is due; false, at once, when the time is up.
+   * Pauses until the next poll is due; resolves to false at once when the time is up.
    * @throws `signal.reason` when aborted.
    */
   pause(): Promise<boolean>;
 }
 
-/** Begins to poll: the time runs from now on. */
+/** Starts polling: the timeout counts from now on. */
 export function startPoll(options: WaitOptions, signal: AbortSignal): Poll {
   const {intervalMs, timeout} = pollTimes(options);
-  // Not the time of day, which may jump.
+  // Not the system time, which may jump.
   const endsAt = timeout > 0 ? performance.now() + timeout * 1000 : Number.POSITIVE_INFINITY;
   let looks = 0;
   return {

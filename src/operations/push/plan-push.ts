@@ -21,31 +21,31 @@ import {callBack, describeArchive, describeFiles, warnAll, type Host, type StepV
 
 /** What a push would do. */
 export interface PushPreview {
-  /** The backend that would serve, and why. */
+  /** The selected backend, and why. */
   readonly selection: BackendSelection;
   readonly format: BundleFormat;
-  /** What would be packed, or the prebuilt archive. */
+  /** What to pack, or the prebuilt archive. */
   readonly content:
     {readonly kind: 'build'; readonly plan: BundlePlan} | {readonly kind: 'archive'; readonly bundle: Bundle};
   readonly warnings: readonly string[];
-  /** The bundle of the last push, when `ifChanged` asks for it and this one is the same. */
+  /** The bundle of the last push, if `ifChanged` is set and this one is the same. */
   readonly unchanged?: UnchangedBundle | undefined;
 }
 
-/** A push that was verified: nothing is built or sent yet. */
+/** A verified push. Nothing is built or sent yet. */
 export interface PushPlan extends Omit<PushPreview, 'unchanged'> {
   readonly options: PushRuntimeBundleBackendOptions;
 }
 
-/** One known deployment of the service refuses larger archives; the server decides. */
+/** One known deployment of the service refuses larger archives. The server decides. */
 const largeArchiveBytes = 400 * 1000 * 1000;
 
-/** Where a push goes, and in which format. */
+/** The destination and format of a push. */
 type PushRoute = Pick<PushPlan, 'selection' | 'format' | 'warnings'>;
 
 /**
- * Verifies the options of a push and chooses its backend. Reports every wrong option at once, and sends nothing.
- * @throws RuntimeCliError for wrong options and for a backend that is not configured or cannot do it.
+ * Verifies the options of a push and chooses its backend. Reports all invalid options at once, and sends nothing.
+ * @throws RuntimeCliError for invalid options, and for a backend that is not configured or lacks a capability.
  */
 export async function routePush(
   options: PushRuntimeBundleBackendOptions,
@@ -55,7 +55,7 @@ export async function routePush(
   options.signal?.throwIfAborted();
   const content = contentOptions(options, options.v2 ? 'v2' : 'v1', host);
   rejectProblems([...checkBundleOptions(content), ...targetProblems(options), ...recordProblems(options)]);
-  // Used after the upload only, when it would be late to refuse them.
+  // Only used after the upload, when it would be too late to reject them.
   pollTimes(options);
   const deploys = options.targetSlug !== undefined;
   const capabilities = [...(deploys ? ['deploy' as const] : []), ...(deploys && options.wait ? ['wait' as const] : [])];
@@ -63,7 +63,7 @@ export async function routePush(
   const format = await formatOf(selection.backend, options, host);
   await callBack(() => options.onFormat?.(format));
   view.done(`Backend: ${selection.backend} (${selection.reason}), format ${format}`);
-  // Choosing has told it already.
+  // `chooseBackend` has already reported it.
   const warnings = selection.fellBack === undefined ? [] : [fallbackWarning(selection.fellBack)];
   return {selection, format, warnings};
 }
@@ -100,8 +100,8 @@ function recordProblems({ifChanged, pushRecords}: PushRuntimeBundleBackendOption
 
 /**
  * The format that a backend gets: Api v2, legacy v1 unless `v2`, a plugin's preferred one.
- * @param archived that of a prebuilt archive, which decides when `v2` does not
- * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` when `v2` is asked of a backend that does not take it.
+ * @param archived the format of a prebuilt archive, which decides if `v2` is not given
+ * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` for `v2` with a backend that does not accept it.
  */
 export function formatFor(
   backend: RuntimeBackend,
@@ -144,7 +144,7 @@ export function contentOptions(
   };
 }
 
-/** Warnings of v2-only options that a v1 bundle leaves out. */
+/** Warnings about v2-only options, which a v1 bundle ignores. */
 export function unusedOptions(options: PushRuntimeBundleBackendOptions, format: BundleFormat): readonly string[] {
   if (format === 'v2') return [];
   const given = {
@@ -159,13 +159,16 @@ export function unusedOptions(options: PushRuntimeBundleBackendOptions, format: 
     .map(([option]) => `${option} has no effect on a v1 upload.`);
 }
 
-/** Warns of an archive that a server may refuse for its size. */
+/** Warnings about an archive that a server may refuse for its size. */
 export function sizeWarnings({format, size}: Pick<Bundle, 'format' | 'size'>): readonly string[] {
   if (format !== 'v2' || size <= largeArchiveBytes) return [];
   return [`The archive is ${String(Math.round(size / 1e6))} MB. Some servers refuse more than 400 MB.`];
 }
 
-/** What a strict server would refuse a prebuilt archive for, and server-only files that may hold secrets. */
+/**
+ * Warnings about what a strict server would refuse in a prebuilt archive, and about server-only files that may contain
+ * secrets.
+ */
 async function archiveWarnings(
   bundle: Bundle,
   {allowSensitiveFiles: allowed = false, signal}: PushRuntimeBundleBackendOptions,

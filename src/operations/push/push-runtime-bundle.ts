@@ -17,14 +17,14 @@ import {resolveStep, verifyStep, waitStep, warnAll, watched, type Host, type Ste
 import {planPush, routePush, type PushPlan, type PushPreview} from './plan-push.js';
 import {buildPush, comparePush, uploadPush, withView, type UploadedPush} from './upload-push.js';
 
-/** A deployment of a push that was accepted, and its end when it was waited for. */
+/** The accepted deployment of a push, and its outcome if we waited for it. */
 type DeployedPush = Pick<DeployResult, 'deployment' | 'status' | 'warnings' | 'raw'>;
 
 const buildStep = ({archive}: PushRuntimeBundleBackendOptions) =>
   ({name: 'build', title: archive === undefined ? 'Build the bundle' : 'Read the prebuilt bundle'}) as const;
 
 /**
- * Builds a bundle, uploads it to the backend that `preference` selects and deploys it when there is a target.
+ * Builds a bundle, uploads it to the backend that `preference` selects, and deploys it if there is a target.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export async function pushRuntimeBundle(options: PushRuntimeBundleBackendOptions, host: Host): Promise<PushResult> {
@@ -56,8 +56,8 @@ export async function pushRuntimeBundle(options: PushRuntimeBundleBackendOptions
 }
 
 /**
- * Does what a push does before its first request that writes: verifies it, and with `ifChanged` builds the bundle and
- * compares it with that of the last push.
+ * Does everything a push does before it sends anything that writes: verifies the push, and with `ifChanged` builds the
+ * bundle and compares it with the last one pushed.
  * @throws RuntimeCliError for everything that would make the push fail before it sends anything.
  */
 export async function previewPush(options: PushRuntimeBundleBackendOptions, host: Host): Promise<PushPreview> {
@@ -85,8 +85,8 @@ export async function previewPush(options: PushRuntimeBundleBackendOptions, host
 }
 
 /**
- * Deploys an uploaded bundle; a combined upload has done so already.
- * @throws RuntimeCliError that says which bundle was uploaded and how to deploy it, with `details.bundleId`.
+ * Deploys an uploaded bundle, unless the upload already did.
+ * @throws RuntimeCliError saying which bundle was uploaded and how to deploy it, with `details.bundleId`.
  */
 async function deployPush(
   plan: PushPlan,
@@ -111,9 +111,9 @@ async function deployPush(
 }
 
 /**
- * Waits until the deployment of a push has ended.
- * @throws RuntimeCliError that says which bundle was uploaded, with `details.bundleId`; how to deploy it only when the
- * deployment has failed, for one that goes on must not be repeated.
+ * Waits for the deployment of a push to end.
+ * @throws RuntimeCliError saying which bundle was uploaded, with `details.bundleId`. It only says how to deploy it if
+ * the deployment failed, since one that is still running must not be repeated.
  */
 async function waitForPush(
   plan: PushPlan,
@@ -129,7 +129,7 @@ async function waitForPush(
   return {...deployed, status: state.status};
 }
 
-/** What a push resolves to. */
+/** The result of a push. */
 function pushResult(plan: PushPlan, uploaded: UploadedPush, deployed?: DeployedPush): PushResult {
   const {projectSlug, targetSlug} = plan.options;
   const {backend, bundle, result, unchanged} = uploaded;
@@ -159,8 +159,8 @@ function summarizeArchive(bundle: BundleContent & PackResult): ArchiveSummary {
 }
 
 /**
- * Runs what follows an upload: its failure, or an interruption, must not hide that the bundle is there.
- * @param accepted Whether the deployment was accepted already.
+ * Runs what follows an upload. Its failure or interruption must not hide that the bundle was uploaded.
+ * @param accepted Whether the deployment has been accepted.
  */
 async function afterUpload<Result>(
   plan: PushPlan,
@@ -172,7 +172,7 @@ async function afterUpload<Result>(
     return await run();
   } catch (error) {
     const interrupted = isRuntimeCliError(error) && error.code === 'ERR_INTERRUPTED';
-    // A caller's own reason for an abort is passed on as it is.
+    // A caller's own reason for an abort is passed on unchanged.
     if (!isRuntimeCliError(error) || (plan.options.signal?.aborted && !interrupted)) throw error;
     const {projectSlug, targetSlug = ''} = plan.options;
     const id = String(uploaded.result.bundleId);
@@ -199,7 +199,7 @@ async function afterUpload<Result>(
 }
 
 /**
- * Builds a v2 bundle and uploads it to the legacy origin; nothing is deployed.
+ * Builds a v2 bundle and uploads it to the legacy origin, without deploying it.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export async function pushBundleV2(options: PushV2Options, auth: AuthStrategy, host: Host): Promise<PushV2Result> {

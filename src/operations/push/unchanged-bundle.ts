@@ -10,18 +10,18 @@ import type {PushPlace, PushRecord, PushRuntimeBundleBackendOptions} from '../op
 import type {Host} from '../steps.js';
 import {asSentence} from '../../errors/sentence.js';
 
-/** A bundle of the last push that a new one would only repeat. */
+/** The bundle of the last push, which a new one would only duplicate. */
 export interface UnchangedBundle {
   readonly bundleId: BundleId;
   /** When it was uploaded, ISO 8601. */
   readonly pushedAt: string;
-  /** That of the last push, when the server tells. */
+  /** The message of the last push, if the server reports it. */
   readonly message?: string | undefined;
 }
 
 /** The outcome of comparing with the last push. */
 export interface Comparison {
-  /** Nothing when the bundle is another one, or the last one cannot be relied on. */
+  /** Undefined if the bundle is different, or the last one is not usable. */
   readonly unchanged?: UnchangedBundle | undefined;
   readonly warnings: readonly string[];
 }
@@ -29,9 +29,8 @@ export interface Comparison {
 type PushOptions = PushRuntimeBundleBackendOptions;
 
 /**
- * Compares a bundle with that of the last push to the same project of a backend, when `ifChanged` asks for it. The
- * bundle of that push counts only when the server still has it: what cannot be told for certain is a warning, and no
- * reason to skip the upload, or to fail.
+ * With `ifChanged`, compares a bundle with that of the last push to the same project and backend, which only counts if
+ * the server still has it. Any doubt is a warning, and neither skips the upload nor fails the push.
  */
 export async function compareWithLastPush(
   backend: RuntimeBackend,
@@ -56,8 +55,8 @@ export async function compareWithLastPush(
 }
 
 /**
- * Keeps what was uploaded for the next push. If this fails, the push still succeeds, with a warning only for those
- * who will ask.
+ * Records an upload for the next push. If this fails, the push still succeeds, with a warning only if it used
+ * `ifChanged`.
  */
 export async function recordPush(
   backend: RuntimeBackend,
@@ -82,7 +81,7 @@ export async function recordPush(
 
 const unusableStates = {broken: 'broken', deleting: 'being deleted', unknown: 'in an unknown state'} as const;
 
-/** Looks for the bundle of a record at the server: it may have been deleted since. */
+/** Checks whether the server still has the recorded bundle. */
 async function confirmRecord(
   {bundleId, pushedAt}: PushRecord,
   backend: RuntimeBackend,

@@ -21,13 +21,13 @@ import {
 import {contentOptions, formatFor, sizeWarnings, unusedOptions, type PushPlan} from './plan-push.js';
 import {compareWithLastPush, recordPush, type Comparison, type UnchangedBundle} from './unchanged-bundle.js';
 
-/** An upload that succeeded, or was not needed. From here on nothing falls back. */
+/** An upload that succeeded or was not needed. From here on, nothing falls back. */
 export interface UploadedPush {
   readonly backend: RuntimeBackend;
   readonly bundle: BundleContent & PackResult;
-  /** Only the id when nothing was uploaded. */
+  /** Only the ID if nothing was uploaded. */
   readonly result: UploadResult;
-  /** Set when nothing was uploaded. */
+  /** Set if nothing was uploaded. */
   readonly unchanged?: UnchangedBundle | undefined;
   readonly warnings: readonly string[];
 }
@@ -44,8 +44,8 @@ type PushContent =
     };
 
 /**
- * Makes what a push sends to `backend`: a v1 bundle is packed while it is sent when the backend takes it so and its
- * digest need not be known before, any other into `workspace`; a prebuilt archive is taken as it is.
+ * Prepares what a push sends to `backend`. A v1 bundle is packed while it is sent if the backend supports that and its
+ * digest is not needed before. Any other is packed into `workspace`; a prebuilt archive is used as it is.
  */
 export async function buildPush(
   plan: PushPlan,
@@ -60,7 +60,7 @@ export async function buildPush(
       ? `${made} ${describeArchive(content.bundle)}`
       : `Prepared a ${describeSize(content.bundle)}, to be packed during the upload`,
   );
-  // Known before minutes are spent on sending it.
+  // Warn before spending minutes on the upload.
   warnAll(view, content.warnings);
   return content;
 }
@@ -84,8 +84,8 @@ function fileContent(bundle: Bundle): PushContent {
 }
 
 /**
- * Uploads the bundle to the backend that was chosen, and after a definite rejection of `auto`'s Api upload to legacy.
- * `onResolve` is called before each; what it throws fails the push only while nothing was sent.
+ * Uploads the bundle to the chosen backend. With `auto`, falls back from Api to legacy after a definite rejection.
+ * Calls `onResolve` before each attempt; if it throws, the push only fails while nothing has been sent.
  */
 export async function uploadPush(
   plan: PushPlan,
@@ -138,7 +138,7 @@ async function uploadOrFallBack(
   }
 }
 
-/** Compares what a push would send to `backend` with what was pushed last to it, when `ifChanged` asks for it. */
+/** With `ifChanged`, compares what a push would send to `backend` with the last push to it. */
 export async function comparePush(
   backend: RuntimeBackend,
   {options}: PushPlan,
@@ -148,7 +148,7 @@ export async function comparePush(
   return content.kind === 'file' ? compareWithLastPush(backend, content.bundle, options, host) : {warnings: []};
 }
 
-/** Uploads the bundle, unless it is that of the last push to this backend, and keeps what was uploaded. */
+/** Uploads the bundle unless it is unchanged since the last push to this backend, and records the upload. */
 async function pushTo(name: RuntimeBackend, plan: PushPlan, content: PushContent, host: Host): Promise<UploadedPush> {
   const {unchanged, warnings} = await comparePush(name, plan, content, host);
   if (unchanged && content.kind === 'file') {
@@ -182,13 +182,13 @@ async function uploadTo(name: RuntimeBackend, plan: PushPlan, content: PushConte
   return {backend: name, bundle, result, warnings: result.warnings ?? []};
 }
 
-/** A strict server refuses patterns without a match: it was warned of them, and here is why that mattered. */
+/** A strict server refuses patterns without a match. We warned about them, so the error explains the connection. */
 async function withPatternAdvice(error: unknown, bundle: BundleContent, signal: AbortSignal): Promise<unknown> {
   if (!isRuntimeCliError(error) || (error.status !== 400 && error.status !== 422)) return error;
   return amendError(error, {suggestions: await strictWarnings(bundle, signal)});
 }
 
-/** What was uploaded, with its digests. */
+/** The uploaded bundle, with its digests. */
 async function packedBundle(
   content: PushContent,
   bundleId: BundleId,
@@ -198,7 +198,7 @@ async function packedBundle(
   try {
     return {...content.bundle, ...(await content.packed(signal))};
   } catch (error) {
-    // Only a server that answers before it has read all comes here: the archive is packed again for its digest.
+    // Only reached if the server responded before reading everything. Pack the archive again for its digest.
     if (!isRuntimeCliError(error)) throw error;
     throw amendError(error, {
       message: `Bundle ${String(bundleId)} was uploaded, but its content is uncertain: ${error.message}`,
@@ -213,7 +213,7 @@ function send(content: PushContent, backend: Backend, context: BackendContext): 
     : content.upload.call(backend, content.bundle, context);
 }
 
-/** Plans and makes the bundle again, in the format that the fallback takes. */
+/** Plans and builds the bundle again, in the format that the fallback accepts. */
 async function rebuildPush(
   push: PushPlan,
   fallback: RuntimeBackend,
@@ -226,7 +226,7 @@ async function rebuildPush(
   return makeContent({...push, format, content: {kind: 'build', plan}}, fallback, workspace);
 }
 
-/** A plan whose progress and retries `view` shows. */
+/** The plan, with its progress and retries shown by `view`. */
 export function withView(plan: PushPlan, view: StepView): PushPlan {
   return {...plan, options: watched(plan.options, view)};
 }
