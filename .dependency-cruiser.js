@@ -5,6 +5,7 @@
 const layers = {
   errors: {path: 'src/errors/'},
   version: {path: 'src/version[.]ts'},
+  config: {path: 'src/config[.]ts'},
   modules: {path: 'src/modules/', may: ['files', 'errors']},
   files: {path: 'src/files/', may: ['errors']},
   bundle: {path: 'src/bundle/', may: ['modules', 'files', 'errors']},
@@ -35,6 +36,7 @@ const layers = {
       'progress',
       'errors',
       'version',
+      'config',
     ],
     types: ['http', 'operations'],
   },
@@ -45,7 +47,10 @@ const layers = {
   },
   runtimeCommands: {path: 'src/commands/runtime/', may: ['cli', 'testing', 'errors'], types: ['http']},
   testing: {path: 'src/testing/', may: ['anyBackend', 'bundle', 'files', 'http', 'errors']},
-  index: {path: 'src/index[.]ts', may: ['operations', 'bundle', 'files', 'anyBackend', 'http', 'errors', 'version']},
+  index: {
+    path: 'src/index[.]ts',
+    may: ['operations', 'bundle', 'files', 'anyBackend', 'http', 'errors', 'version', 'config'],
+  },
 };
 
 /** Names for a part of a layer, or for several. */

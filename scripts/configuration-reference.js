@@ -1,4 +1,8 @@
-// Writes the tables of docs/reference/configuration.md from the settings. `npm run docs:generate` runs it.
+// Writes the tables of docs/reference/configuration.md and the type of configuration files (src/config.ts) from the
+// settings. `npm run docs:generate` runs it.
+import {writeFileSync} from 'node:fs';
+import {fileURLToPath} from 'node:url';
+import {format, resolveConfig} from 'prettier';
 import {definitions, flagSets, settingKeys, summaryOf, variableOf} from '../dist/cli/settings/definitions.js';
 import {fillPage} from './fill-page.js';
 
@@ -26,3 +30,55 @@ ${keys.map(row).join('\n')}
 const tables = [...new Set(Object.values(flagSets))].map(table).join('\n');
 
 fillPage('configuration.md', {settings: tables});
+
+/** Values to try on a setting of the configuration file: the first that it takes tells its type. */
+const samples = [
+  ['shop', 'string'],
+  [true, 'boolean'],
+  [5, 'number'],
+  [['a'], 'readonly string[]'],
+  [[429], 'readonly number[]'],
+  [{a: 'x', b: {}}, 'Readonly<Record<string, unknown>>'],
+  [{a: 'x'}, 'Readonly<Record<string, string>>'],
+  [{a: {}}, 'Readonly<Record<string, Readonly<Record<string, unknown>>>>'],
+];
+
+function typeOf({kind: {options, schema}}) {
+  if (options !== undefined) return options.map((option) => `'${option}'`).join(' | ');
+  const found = samples.find(([sample]) => schema['~standard'].validate(sample).issues === undefined);
+  if (found === undefined) throw new Error('No sample is a value of this setting.');
+  return found[1];
+}
+
+function member(key, indent) {
+  const name = definitions[key].config.split('.').at(-1);
+  // How a flag is written is of no use here.
+  const summary = summaryOf(key)
+    .replace(/; (?:repeatable|the value can be JSON)[^;]*(?=\.$)/, '')
+    .replace(/; the value[^;]*$/, '.')
+    .replace(/; repeatable(?=;)/, '');
+  return `${indent}/** ${summary} */\n${indent}readonly ${name}?: ${typeOf(definitions[key])} | undefined;\n`;
+}
+
+const configured = settingKeys.filter((key) => definitions[key].config !== undefined);
+const objectOf = (key) => definitions[key].config.split('.').slice(0, -1).join('.');
+const members = [...new Set(configured.map(objectOf))].sort().map((object) => {
+  const keys = configured.filter((key) => objectOf(key) === object);
+  if (object === '') return keys.map((key) => member(key, '  ')).join('');
+  return `  readonly ${object}?: {\n${keys.map((key) => member(key, '    ')).join('')}  } | undefined;\n`;
+});
+
+const source = `// Generated from src/cli/settings/definitions.ts by \`npm run docs:generate\`.
+
+/** What a configuration file can set. Paths are relative to its folder. Secrets don't belong in it. */
+export interface MycliConfig {
+${members.join('')}}
+
+/** Gives a configuration its type, for \`mycli.config.ts\`. Returns it unchanged. */
+export function defineConfig(config: MycliConfig): MycliConfig {
+  return config;
+}
+`;
+const file = new URL('../src/config.ts', import.meta.url);
+const options = {...(await resolveConfig(file)), filepath: fileURLToPath(file)};
+writeFileSync(file, await format(source, options));

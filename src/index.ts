@@ -266,6 +266,7 @@ export type {
   BundleV2Metadata,
   PlannedBundleFile,
 } from './bundle/types.js';
+export {defineConfig, type MycliConfig} from './config.js';
 export type {SettingSource} from './bundle/config/resolve-config.js';
 export type {BackendLocation} from './backends/built-ins.js';
 export type {ApiRuntimeConnection} from './backends/api/backend.js';

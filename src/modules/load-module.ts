@@ -10,14 +10,18 @@ import {verifyRegularFile} from '../files/read-file.js';
  * leaves no cache files, and a second call executes the file again, except for `.mjs` files, which Node loads once per
  * process.
  * @param path Absolute.
+ * @param provided Packages that the file can import although they are not installed: their exports, by name.
  * @throws RuntimeCliError `ERR_CONFIG_INVALID` naming the file when it cannot be loaded or throws.
  */
-export async function loadModule(path: string): Promise<Record<string, unknown>> {
+export async function loadModule(
+  path: string,
+  provided: Readonly<Record<string, object>> = {},
+): Promise<Record<string, unknown>> {
   await verifyRegularFile(path).catch((error: unknown) => {
     throw createError('ERR_CONFIG_INVALID', asSentence(`${path} cannot be read: ${reasonOf(error)}`), {cause: error});
   });
   const {createJiti} = await import('jiti');
-  const jiti = createJiti(path, {fsCache: false, moduleCache: false, interopDefault: true});
+  const jiti = createJiti(path, {fsCache: false, moduleCache: false, interopDefault: true, virtualModules: {...provided}});
   try {
     const exported = await jiti.import<Readonly<Record<string, unknown>>>(path);
     // Copy to a plain object: jiti's own invents a default export if there is none or it is undefined. Since version

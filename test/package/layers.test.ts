@@ -32,6 +32,7 @@ async function cruise(folder: string): Promise<Cruise['summary']> {
 const planted: readonly (readonly [rule: string, file: string, content: string])[] = [
   ['layer-errors', 'src/errors/planted.ts', `import '../bundle/target.js';`],
   ['layer-version', 'src/version.ts', `import './errors/planted.js';`],
+  ['layer-config', 'src/config.ts', `import './errors/planted.js';`],
   ['layer-modules', 'src/modules/planted.ts', `import '../bundle/target.js';`],
   ['layer-files', 'src/files/planted.ts', `import '../bundle/target.js';`],
   ['layer-bundle', 'src/bundle/planted.ts', `import '../http/target.js';`],

@@ -2,6 +2,7 @@ import {lstat, realpath, stat} from 'node:fs/promises';
 import {basename, dirname, extname, join, resolve} from 'node:path';
 import * as v from 'valibot';
 import {describeProblems, fieldProblems, objectSchema, type FieldProblem} from '../../bundle/option-schemas.js';
+import {defineConfig} from '../../config.js';
 import {createError, nearest} from '../../errors/index.js';
 import {isRecord, parseJson} from '../../errors/json.js';
 import {asSentence} from '../../errors/sentence.js';
@@ -57,7 +58,8 @@ async function readConfig(path: string): Promise<Readonly<Record<string, unknown
     throw createError('ERR_CONFIG_INVALID', `The "mycli" key of ${path} is not an object.`);
   }
   if (extname(path) === '.json') return readJsonObject(path);
-  const exported = await loadModule(path);
+  // It may be run by a mycli that is installed elsewhere.
+  const exported = await loadModule(path, {mycli: {defineConfig}});
   const config = exported['config'] ?? exported['default'];
   if (isRecord(config)) return config;
   throw createError('ERR_CONFIG_INVALID', `${path} does not export a configuration.`, {

@@ -44,6 +44,17 @@ describe('finding', () => {
     expect(await load('.')).toMatchObject({path: join(root, name), settings: {projectSlug: 'shop'}});
   });
 
+  test.each(['ts', 'mts', 'js', 'mjs'])(
+    'takes defineConfig from a mycli that is not installed, in a .%s file',
+    async (ending) => {
+      const name = `mycli.config.${ending}`;
+      await write({
+        [name]: "import {defineConfig} from 'mycli';\nexport default defineConfig({projectSlug: 'shop'});\n",
+      });
+      expect(await load('.')).toMatchObject({path: join(root, name), settings: {projectSlug: 'shop'}});
+    },
+  );
+
   test('goes up to the root of the repository and takes the nearest file', async () => {
     await write({
       '.git/HEAD': '',

@@ -1,0 +1,98 @@
+// Generated from src/cli/settings/definitions.ts by `npm run docs:generate`.
+
+/** What a configuration file can set. Paths are relative to its folder. Secrets don't belong in it. */
+export interface MycliConfig {
+  /** Project slug, or the storefront id for Api. */
+  readonly projectSlug?: string | undefined;
+  /** Target slug, or the environment id for Api. */
+  readonly targetSlug?: string | undefined;
+  /** auto (default), api, legacy or the name of a plugin's backend. */
+  readonly runtimeBackend?: string | undefined;
+  /** URL of the hosting service (legacy backend). */
+  readonly origin?: string | undefined;
+  /** User for the API key; switches from bearer to basic authentication. */
+  readonly apiUser?: string | undefined;
+  /** Option for a plugin's backend. */
+  readonly backends?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
+  /** Maximum wait for a response after the request is sent; default 300. */
+  readonly requestTimeout?: number | undefined;
+  /** Build output folder; default build. */
+  readonly buildDirectory?: string | undefined;
+  /** Folder that contains config.server.ts or .js; default: the working directory. */
+  readonly projectDirectory?: string | undefined;
+  /** Bundle description; default: branch and commit, or the time. */
+  readonly message?: string | undefined;
+  /** Server-only files. */
+  readonly ssrOnly?: readonly string[] | undefined;
+  /** Files shared by server and client. */
+  readonly ssrShared?: readonly string[] | undefined;
+  /** Bundle a static site: no server-only files, every file shared, patterns not strict. */
+  readonly static?: boolean | undefined;
+  /** SSR parameter. */
+  readonly ssrParameters?: Readonly<Record<string, unknown>> | undefined;
+  /** Use the v2 format with the legacy backend; Api always uses v2. */
+  readonly v2?: boolean | undefined;
+  /** Skip the upload if the bundle is unchanged since the last push to the same project and backend. */
+  readonly ifChanged?: boolean | undefined;
+  /** Root folder of the archive (v2); default bld. */
+  readonly rootDir?: string | undefined;
+  /** Path of the configuration, relative to the root folder (v2); default .runtime/config.json. */
+  readonly configPath?: string | undefined;
+  /** Refuse (strict) or ignore patterns that match no file (v2); default strict. */
+  readonly matchMode?: 'strict' | 'ignore_missing' | undefined;
+  /** Files to exclude, as in .bundleignore. */
+  readonly ignore?: readonly string[] | undefined;
+  /** Include files whose names suggest secrets (.env*, .npmrc, private keys) even if they are not server-only. */
+  readonly allowSensitiveFiles?: boolean | undefined;
+  /** gzip level, from 0 (none) to 9 (smallest archive) (v2); default 6. */
+  readonly compressionLevel?: number | undefined;
+  /** Wait for the deployment to finish. */
+  readonly wait?: boolean | undefined;
+  /** Wait for a running deployment to the target to end before deploying; at most --timeout. */
+  readonly waitForSlot?: boolean | undefined;
+  /** Time between status checks; default 5. */
+  readonly pollInterval?: number | undefined;
+  /** Maximum time to wait, 0 for no limit; default 600. */
+  readonly timeout?: number | undefined;
+  readonly api?:
+    | {
+        /** URL of the Api backend. */
+        readonly origin?: string | undefined;
+        /** Organization id (Api backend). */
+        readonly organizationId?: string | undefined;
+        /** OAuth token endpoint (Api backend). */
+        readonly tokenUrl?: string | undefined;
+        /** OAuth client id (Api backend). */
+        readonly clientId?: string | undefined;
+        /** OAuth scope (Api backend). */
+        readonly scopes?: readonly string[] | undefined;
+      }
+    | undefined;
+  readonly bundleMetadata?:
+    | {
+        /** Dependencies for the bundle's metadata; auto uses those declared in package.json. */
+        readonly dependencies?: Readonly<Record<string, string>> | undefined;
+        /** Override ID for the bundle's metadata. */
+        readonly ccOverrides?: readonly string[] | undefined;
+      }
+    | undefined;
+  readonly rateLimit?:
+    | {
+        /** Maximum number of retries; default 3. */
+        readonly maxRetries?: number | undefined;
+        /** First delay if the server names none, doubled on each retry; default 1000. */
+        readonly baseDelayMs?: number | undefined;
+        /** Maximum delay; default 30000. */
+        readonly maxDelayMs?: number | undefined;
+        /** HTTP status to treat as a rate limit; default 429. */
+        readonly statusCodes?: readonly number[] | undefined;
+        /** Prefix for messages about rate limits. */
+        readonly prefix?: string | undefined;
+      }
+    | undefined;
+}
+
+/** Gives a configuration its type, for `mycli.config.ts`. Returns it unchanged. */
+export function defineConfig(config: MycliConfig): MycliConfig {
+  return config;
+}
