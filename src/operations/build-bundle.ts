@@ -11,16 +11,8 @@ import {
 } from '../bundle/index.js';
 import type {Bundle, PackResult} from '../bundle/types.js';
 import {createError} from '../errors/index.js';
-import {
-  callBackNow,
-  describeArchive,
-  describeFiles,
-  verifyStep,
-  warnAll,
-  watched,
-  type Host,
-  type StepView,
-} from './steps.js';
+import {describeArchive, describeFiles} from './describe-bundle.js';
+import {callBackNow, verifyStep, warnAll, watched, type Host, type StepView} from './steps.js';
 import type {BuildBundleOptions, CommonOptions} from './options.js';
 
 /** What `buildBundle` resolves to. */

@@ -1,7 +1,4 @@
-import prettyBytes from 'pretty-bytes';
 import type {BackendSelection} from '../backends/select.js';
-import type {BundlePlan} from '../bundle/index.js';
-import type {Bundle} from '../bundle/types.js';
 import type {TemporaryDirectory} from '../files/temporary-directory.js';
 import type {Environment, Logger, RetryEvent} from '../http/types.js';
 import type {CommonOptions, OperationProgress} from './options.js';
@@ -131,21 +128,6 @@ export function callBackSafely(callback: () => unknown): void {
 export function callBackNow(callback: () => unknown): void {
   const returned = callback();
   if (returned instanceof Promise) returned.catch(() => undefined);
-}
-
-/** `12 files, 3.2 MB` */
-export function describeFiles({files, totalBytes}: Pick<BundlePlan, 'files' | 'totalBytes'>): string {
-  return `${count(files.length, 'file')}, ${prettyBytes(totalBytes)}`;
-}
-
-/** `v2 archive, 12 files, 1.1 MB, sha256 0123456789ab` */
-export function describeArchive(bundle: Bundle): string {
-  return `${describeSize(bundle)}, sha256 ${bundle.sha256.slice(0, 12)}`;
-}
-
-/** `v2 archive, 12 files, 1.1 MB` */
-export function describeSize({format, files, size}: Pick<Bundle, 'format' | 'files' | 'size'>): string {
-  return `${format} archive, ${count(files.length, 'file')}, ${prettyBytes(size)}`;
 }
 
 /** `1 file`, `2 files` */

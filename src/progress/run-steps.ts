@@ -14,14 +14,24 @@ export function createStepRunner(terminal: StepTerminal, resolved: readonly stri
       const {runTaskList} = await import('./task-list.js');
       return runTaskList({steps, operation, terminal, stream, detailsOf});
     }
-    return operation(async (name, run) => {
-      const step = declared(steps, name);
-      terminal.info(step.title);
-      const view = showIn(createPlainView(terminal), terminal);
-      const result = await run(view);
-      for (const line of detailsOf(step)) view.detail(line);
-      return result;
-    });
+    const left = new Set(steps);
+    try {
+      return await operation(async (name, run) => {
+        const step = declared(steps, name);
+        left.delete(step);
+        const lines = createPlainView(step.title, terminal);
+        const result = await run(showIn(lines, terminal)).catch((error: unknown) => {
+          lines.end('failed');
+          throw error;
+        });
+        lines.end('done');
+        for (const line of detailsOf(step)) lines.detail(line);
+        return result;
+      });
+    } catch (error) {
+      if (left.size > 0) terminal.info(`Not run: ${[...left].map(({title}) => title).join(', ')}`);
+      throw error;
+    }
   };
 }
 

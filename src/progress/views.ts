@@ -32,6 +32,8 @@ interface StepLines {
   countdown(describe: (leftMs: number) => string, delayMs: number): void;
   /** A temporary state. `fraction`: how much is done, 0 to 1. */
   progress(text: string, fraction?: number): void;
+  /** A state of what is waited for, with the time that it has taken. */
+  waiting(text: string, fraction?: number): void;
 }
 
 /** @throws Error when an operation runs an undeclared step, which is a bug. */
@@ -60,10 +62,12 @@ export function showIn(lines: StepLines, terminal: Pick<StepTerminal, 'warn'>): 
         case 'deploy':
           return;
         case 'slot':
-          lines.progress(`Waiting: ${progress.description ?? ''}`);
+          lines.waiting(`waiting: ${progress.description ?? ''}`);
           return;
         case 'wait':
-          lines.progress(describeDeployment(progress), progress.total === undefined ? undefined : fractionOf(progress));
+          // What has finished is told by what comes of the step.
+          if (progress.status === 'finished') return;
+          lines.waiting(describeDeployment(progress), progress.total === undefined ? undefined : fractionOf(progress));
           return;
         case 'build':
         case 'upload':
@@ -106,31 +110,53 @@ function fractionOf({transferred, total}: OperationProgress): number {
   return total ? transferred / total : 0;
 }
 
+/** Print that a step is running after this time without progress. */
+const silenceMs = 5000;
+
 /** Print progress every 5 s, or every 10 % if that takes at least a second. */
 const plainProgress = {afterMs: 5000, fraction: 0.1, fractionAfterMs: 1000};
 
+/** A view in a log. */
+interface PlainView extends StepLines {
+  /** Prints the outcome: the one line that each step has. */
+  end(how: 'done' | 'failed'): void;
+}
+
 /** Shows a step in lines for a log, which are never redrawn. */
-export function createPlainView(terminal: Pick<StepTerminal, 'info'>): StepLines {
+export function createPlainView(title: string, terminal: Pick<StepTerminal, 'info'>): PlainView {
   const startedAt = performance.now();
+  const elapsed = () => describeDuration(performance.now() - startedAt);
+  let outcome = title;
   let shownAt = startedAt;
   let shownFraction = 0;
-  const line = (text: string) => {
-    terminal.info(`  ${text}`);
+  const silence = setTimeout(() => {
+    terminal.info(`${title}: running`);
+  }, silenceMs).unref();
+  const progress = (text: string, fraction = 0) => {
+    clearTimeout(silence);
+    const now = performance.now();
+    const since = now - shownAt;
+    const farther = fraction - shownFraction >= plainProgress.fraction && since >= plainProgress.fractionAfterMs;
+    if (!farther && since < plainProgress.afterMs) return;
+    shownAt = now;
+    shownFraction = fraction;
+    terminal.info(`${title}: ${text}`);
   };
   return {
-    done: (title) => {
-      line(`${title} [${describeDuration(performance.now() - startedAt)}]`);
+    done: (text) => {
+      outcome = text;
     },
-    detail: line,
+    detail: (text) => {
+      terminal.info(`  ${text}`);
+    },
     countdown: () => undefined,
-    progress: (text, fraction = 0) => {
-      const now = performance.now();
-      const elapsed = now - shownAt;
-      const farther = fraction - shownFraction >= plainProgress.fraction && elapsed >= plainProgress.fractionAfterMs;
-      if (!farther && elapsed < plainProgress.afterMs) return;
-      shownAt = now;
-      shownFraction = fraction;
-      line(text);
+    progress,
+    waiting: (text, fraction) => {
+      progress(`${text} (${elapsed()})`, fraction);
+    },
+    end: (how) => {
+      clearTimeout(silence);
+      terminal.info(how === 'done' ? `${outcome} [${elapsed()}]` : `${title}: failed [${elapsed()}]`);
     },
   };
 }
@@ -163,6 +189,12 @@ export function createRedrawnView(task: RedrawnTask, terminal: Pick<StepTerminal
     clearInterval(counting);
     draw(text);
   };
+  const count = (describe: () => string) => {
+    show(describe());
+    counting = setInterval(() => {
+      draw(describe());
+    }, 1000).unref();
+  };
   return {
     done: (title) => {
       task.title = clean(title);
@@ -174,13 +206,13 @@ export function createRedrawnView(task: RedrawnTask, terminal: Pick<StepTerminal
     },
     countdown: (describe, delayMs) => {
       const endsAt = performance.now() + delayMs;
-      show(describe(delayMs));
-      counting = setInterval(() => {
-        draw(describe(Math.max(0, endsAt - performance.now())));
-      }, 1000).unref();
+      count(() => describe(Math.max(0, endsAt - performance.now())));
     },
     progress: (text, fraction) => {
-      show(fraction === undefined ? text : `${bar(fraction)} ${text}`);
+      show(withBar(text, fraction));
+    },
+    waiting: (text, fraction) => {
+      count(() => `${withBar(text, fraction)} (${describeDuration(performance.now() - startedAt)})`);
     },
     end: () => {
       clearInterval(counting);
@@ -188,6 +220,10 @@ export function createRedrawnView(task: RedrawnTask, terminal: Pick<StepTerminal
       task.title = `${task.title ?? ''} ${terminal.color ? styleText('dim', took, {validateStream: false}) : took}`;
     },
   };
+}
+
+function withBar(text: string, fraction: number | undefined): string {
+  return fraction === undefined ? text : `${bar(fraction)} ${text}`;
 }
 
 function bar(fraction: number): string {

@@ -41,7 +41,7 @@ afterEach(() => {
 describe('a plain log', () => {
   function plain() {
     const lines: string[] = [];
-    return {lines, view: createPlainView({info: (line) => void lines.push(line)})};
+    return {lines, view: createPlainView('Upload', {info: (line) => void lines.push(line)})};
   }
 
   test('has progress every tenth of the way, at most once a second', () => {
@@ -50,7 +50,7 @@ describe('a plain log', () => {
       vi.advanceTimersByTime(600);
       view.progress(`${String(part)} of 16`, part / 16);
     }
-    expect(lines).toEqual([2, 4, 6, 8, 10, 12, 14, 16].map((part) => `  ${String(part)} of 16`));
+    expect(lines).toEqual([2, 4, 6, 8, 10, 12, 14, 16].map((part) => `Upload: ${String(part)} of 16`));
   });
 
   test('has progress that hardly moves every five seconds', () => {
@@ -59,14 +59,36 @@ describe('a plain log', () => {
       vi.advanceTimersByTime(1000);
       view.progress(`after ${String(second)} s`);
     }
-    expect(lines).toEqual(['  after 5 s', '  after 10 s']);
+    expect(lines).toEqual(['Upload: after 5 s', 'Upload: after 10 s']);
   });
 
-  test('says how long the step took', () => {
+  test('says what came of the step and how long it took, in one line', () => {
+    for (const [how, line] of [
+      ['done', 'Built [2.3 s]'],
+      ['failed', 'Upload: failed [2.3 s]'],
+    ] as const) {
+      const {lines, view} = plain();
+      vi.advanceTimersByTime(2300);
+      view.done('Built');
+      view.end(how);
+      expect(lines).toEqual([line]);
+    }
+  });
+
+  test('says that a step is running that says nothing for long', () => {
     const {lines, view} = plain();
-    vi.advanceTimersByTime(2300);
-    view.done('Built');
-    expect(lines).toEqual(['  Built [2.3 s]']);
+    vi.advanceTimersByTime(5000);
+    expect(lines).toEqual(['Upload: running']);
+    vi.advanceTimersByTime(60_000);
+    view.end('done');
+    expect(lines).toEqual(['Upload: running', 'Upload [1 min 5 s]']);
+  });
+
+  test('says how long it has waited', () => {
+    const {lines, view} = plain();
+    vi.advanceTimersByTime(65_000);
+    view.waiting('queued');
+    expect(lines.at(-1)).toBe('Upload: queued (1 min 5 s)');
   });
 });
 
@@ -86,6 +108,17 @@ describe('a list that is redrawn', () => {
     view.progress('5 MB', 0.5);
     vi.advanceTimersByTime(5000);
     expect(task.output).toBe('[##########..........] 5 MB');
+  });
+
+  test('counts the time of a wait up until something else is to be shown', () => {
+    const {task, view} = redrawn();
+    view.waiting('in progress', 0.5);
+    expect(task.output).toBe('[##########..........] in progress (0 ms)');
+    vi.advanceTimersByTime(12_000);
+    expect(task.output).toBe('[##########..........] in progress (12 s)');
+    view.done('Deployed');
+    vi.advanceTimersByTime(5000);
+    expect(task.output).toBe('');
   });
 
   test('keeps details above the progress, and stops counting when the step ends', () => {
@@ -112,14 +145,16 @@ describe('progress in words', () => {
     const lines: [string, number | undefined][] = [];
     const ignore = () => undefined;
     const progress = (text: string, fraction?: number) => void lines.push([text, fraction]);
-    return {lines, onProgress: showIn({done: ignore, detail: ignore, countdown: ignore, progress}, silent).progress};
+    const view = {done: ignore, detail: ignore, countdown: ignore, progress, waiting: progress};
+    return {lines, onProgress: showIn(view, silent).progress};
   }
 
-  test('of a deployment is its state, the percentage and the words of the server, in one line', () => {
+  test('of a deployment is its state, the percentage and the words of the server, in one line, until it has ended', () => {
     const {lines, onProgress} = shown();
     const description = 'copying\nfiles';
     onProgress({phase: 'wait', transferred: 40, total: 100, status: 'in_progress', description});
     onProgress({phase: 'wait', transferred: 0, status: 'queued'});
+    onProgress({phase: 'wait', transferred: 100, total: 100, status: 'finished'});
     expect(lines).toEqual([
       ['in progress, 40 %: copying files', 0.4],
       ['queued', undefined],
@@ -158,7 +193,7 @@ describe('progress in words', () => {
   test('of a transfer has no rate that counts the wait for a retry', () => {
     const progress = vi.fn();
     const ignore = () => undefined;
-    const view = showIn({done: ignore, detail: ignore, countdown: ignore, progress}, silent);
+    const view = showIn({done: ignore, detail: ignore, countdown: ignore, progress, waiting: ignore}, silent);
     view.progress({phase: 'download', transferred: 10_000_000});
     view.retry({attempt: 1, maxRetries: 3, delayMs: 60_000, reason: 'the connection ended'});
     vi.advanceTimersByTime(60_000);
@@ -171,6 +206,6 @@ describe('progress in words', () => {
   test('of waiting for the target is who has it', () => {
     const {lines, onProgress} = shown();
     onProgress({phase: 'slot', transferred: 0, description: 'bundle 3 is being deployed to staging'});
-    expect(lines).toEqual([['Waiting: bundle 3 is being deployed to staging', undefined]]);
+    expect(lines).toEqual([['waiting: bundle 3 is being deployed to staging', undefined]]);
   });
 });

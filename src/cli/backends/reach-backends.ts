@@ -28,6 +28,8 @@ interface BackendReach<Needed extends SettingKey> extends Pick<BackendLoading, '
   readonly builds?: boolean | undefined;
   /** What else it needs and does not have. @default nothing */
   readonly lacks?: readonly Missing[] | undefined;
+  /** Whether it changes something there: then it shows where, and who says so. @default false */
+  readonly writes?: boolean | undefined;
 }
 
 /** How the operations of a command reach a backend. */
@@ -51,7 +53,7 @@ interface ReachedBackends<Needed extends SettingKey> {
 export async function reachBackends<Needed extends SettingKey>(
   reach: BackendReach<Needed>,
 ): Promise<ReachedBackends<Needed>> {
-  const {context, settings, config, flags, needs, builds = false, lacks = []} = reach;
+  const {context, settings, config, flags, needs, builds = false, lacks = [], writes = false} = reach;
   const incomplete = incompleteApi({
     preference: settings.runtimeBackend.value,
     isSet: (key) => settings[key] !== undefined,
@@ -76,7 +78,7 @@ export async function reachBackends<Needed extends SettingKey>(
     // TypeScript cannot know that a loop met every key.
     values: values as ReachedBackends<Needed>['values'],
     connection: {...connection, backends, signal: context.signal},
-    host: commandHost(context, {secrets, resolved: describeResolved(settings), commandFlags: repeatedFlags(flags)}),
+    host: commandHost(context, {secrets, resolved: writes ? describeResolved(settings) : [], commandFlags: repeatedFlags(flags)}),
   };
 }
 

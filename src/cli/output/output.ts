@@ -4,6 +4,7 @@ import {createError} from '../../errors/index.js';
 import type {Logger} from '../../http/types.js';
 import {annotation, withoutCommands, withoutCommandsInJson, escapeControls, sanitize} from './sanitize.js';
 import {terminalWidth} from './terminal.js';
+import {wrapSentence} from './wrap.js';
 import {asSentence} from '../../errors/sentence.js';
 
 /** A result for programs: plain JSON, without `schemaVersion`. */
@@ -30,6 +31,12 @@ export interface OutputOptions {
   readonly createRedactor: (secrets: readonly string[]) => (text: string) => string;
   /** The plugin whose code is running, when that is known. */
   readonly runningPlugin: () => string | undefined;
+}
+
+/** What a line begins with, and how it is coloured. */
+interface Label {
+  readonly label?: string;
+  readonly style?: 'red' | 'yellow';
 }
 
 type Written = (error?: Error | null) => void;
@@ -188,6 +195,11 @@ export class Output implements Logger {
     else this.#writeStdout(text);
   }
 
+  /** A sentence of the outcome: on a terminal it is wrapped between words. */
+  outcome(sentence: string): void {
+    for (const line of wrapSentence(this.clean(sentence), this.width, '  ')) this.result(line);
+  }
+
   /** A remark: progress, what happens next. */
   info(line: string): void {
     if (!this.quiet) this.#write(this.stream, this.clean(line));
@@ -201,20 +213,20 @@ export class Output implements Logger {
     if (this.#warnings.has(text)) return;
     this.#warnings.add(text);
     if (this.#annotating) this.stream.write(`${annotation('warning', text)}\n`);
-    else this.#write(this.stream, `${this.#paint('yellow', 'Warning:')} ${text}`);
+    else this.#write(this.stream, text, {label: 'Warning:', style: 'yellow'});
   }
 
   /** A line for whoever looks for a fault. */
   debug(line: string): void {
-    if (this.debugging) this.#write(this.stream, this.#paint('dim', `debug: ${this.clean(line)}`));
+    if (this.debugging) this.stream.write(`${this.#plain(this.#paint('dim', `debug: ${this.clean(line)}`))}\n`);
   }
 
   /** An error, and below it what to do, a line each. */
   error(message: string, suggestions: readonly string[]): void {
     const text = this.clean(message);
     if (this.#annotating) this.stream.write(`${annotation('error', text)}\n`);
-    else this.#write(this.stream, `${this.#paint('red', 'Error:')} ${text}`);
-    for (const suggestion of suggestions) this.#write(this.stream, `  ${this.clean(suggestion)}`);
+    else this.#write(this.stream, text, {label: 'Error:', style: 'red'});
+    for (const suggestion of suggestions) this.#write(this.stream, this.clean(suggestion), {label: ' '});
   }
 
   /** Writes the JSON document with `--json`, once, and nothing without. `oneLine`: for those who read line by line. */
@@ -256,8 +268,12 @@ export class Output implements Logger {
     return this.#annotating ? withoutCommands(text) : text;
   }
 
-  #write(stream: Writable, line: string): void {
-    stream.write(`${this.#plain(line)}\n`);
+  /** Writes a sentence, wrapped between words on a terminal, behind its label. */
+  #write(stream: Writable, sentence: string, {label, style}: Label = {}): void {
+    const lead = label === undefined ? '' : `${label} `;
+    const [first = '', ...more] = wrapSentence(lead + sentence, terminalWidth(stream), ' '.repeat(lead.length || 2));
+    const shown = label && style ? this.#paint(style, label) + first.slice(label.length) : first;
+    for (const line of [shown, ...more]) stream.write(`${this.#plain(line)}\n`);
   }
 }
 

@@ -148,7 +148,11 @@ function fail(session: Session, error: unknown): number {
   // Whoever asks to exit in the midst of a command of ours ends it early.
   const cause = requested === undefined ? error : endedEarly(plugin);
   const report = reportError(signal.aborted ? interruptionOf(cause, signal.reason) : cause, plugin);
-  output.error(report.message, report.suggestions);
+  const {requestId} = report.details ?? {};
+  output.error(report.message, [
+    ...report.suggestions,
+    ...(typeof requestId === 'string' ? [`Request ID: ${requestId}`] : []),
+  ]);
   for (let next = error; next instanceof Error; next = next.cause) output.debug(next.stack ?? next.message);
   output.document({error: report} satisfies Body<ErrorDocument>);
   return report.exitCode;

@@ -10,20 +10,20 @@ import {renderTable, type Column} from './table.js';
 export const bundleColumns: readonly Column<BundleItem>[] = [
   {name: 'id', value: ({bundleId}) => bundleId},
   {name: 'status', value: ({status}) => status},
-  {name: 'created', value: ({createdAt}) => createdAt},
+  {name: 'created', value: ({createdAt}) => createdAt, time: true},
   {name: 'by', value: ({createdBy}) => createdBy},
   {name: 'targets', value: ({inUseBy}) => inUseBy?.join(', ')},
-  {name: 'message', value: ({message}) => message},
+  {name: 'message', value: ({message}) => message, flexible: 'cut'},
 ];
 
 /** The columns of `bundle:history`. */
 export const deploymentColumns: readonly Column<DeploymentItem>[] = [
   {name: 'bundle', value: ({bundleId}) => bundleId},
   {name: 'status', value: ({status}) => status},
-  {name: 'created', value: ({createdAt}) => createdAt},
+  {name: 'created', value: ({createdAt}) => createdAt, time: true},
   {name: 'by', value: ({createdBy}) => createdBy},
   {name: 'deployment', value: ({deployment}) => deployment.deploymentId, extra: true},
-  {name: 'message', value: ({message}) => message},
+  {name: 'message', value: ({message}) => message, flexible: 'cut'},
 ];
 
 /** Shows the bundles of a project, and gives the document of `--json`. */
@@ -31,9 +31,10 @@ export function renderBundles(
   result: ListBundlesResult,
   columns: readonly Column<BundleItem>[],
   output: Output,
+  now: Date,
 ): JsonDocument {
   const {bundles, total} = result;
-  renderRows(bundles, columns, output);
+  renderRows(bundles, columns, output, now);
   tellRest(bundles.length, total, output);
   return {...result} satisfies Body<BundleListDocument>;
 }
@@ -43,9 +44,10 @@ export function renderDeployments(
   result: ListDeploymentsResult,
   columns: readonly Column<DeploymentItem>[],
   output: Output,
+  now: Date,
 ): JsonDocument {
   const {deployments, total} = result;
-  renderRows(deployments, columns, output);
+  renderRows(deployments, columns, output, now);
   tellRest(deployments.length, total, output);
   return {
     ...result,
@@ -54,9 +56,10 @@ export function renderDeployments(
   } satisfies Body<BundleHistoryDocument>;
 }
 
-function renderRows<Row>(rows: readonly Row[], columns: readonly Column<Row>[], output: Output): void {
+function renderRows<Row>(rows: readonly Row[], columns: readonly Column<Row>[], output: Output, now: Date): void {
   if (rows.length === 0) return;
-  for (const line of renderTable(rows, columns, output)) output.result(line);
+  const {width} = output;
+  for (const line of renderTable(rows, columns, {width, clean: (text) => output.clean(text), now})) output.result(line);
 }
 
 function tellRest(shown: number, total = 0, output: Output): void {
@@ -72,7 +75,11 @@ function tellRest(shown: number, total = 0, output: Output): void {
 export const fileColumns: readonly Column<ArchiveInspection['files'][number]>[] = [
   {name: 'category', value: ({category}) => category},
   {name: 'size', value: ({size}) => size},
-  {name: 'path', value: ({path, linkTarget}) => (linkTarget === undefined ? path : `${path} -> ${linkTarget}`)},
+  {
+    name: 'path',
+    value: ({path, linkTarget}) => (linkTarget === undefined ? path : `${path} -> ${linkTarget}`),
+    flexible: 'wrap',
+  },
 ];
 
 /** Shows what an archive holds, and gives the document of `--json`. */
@@ -98,7 +105,7 @@ export function renderInspection(
   }
   output.result('');
   for (const line of renderTable(files, columns, output)) output.result(line);
-  for (const problem of problems) output.result(`Problem: ${problem}`);
+  for (const problem of problems) output.outcome(`Problem: ${problem}`);
   return {...inspection} satisfies Body<BundleInspectDocument>;
 }
 

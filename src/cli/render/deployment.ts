@@ -18,8 +18,8 @@ interface DeployOutcome {
 /** Shows the outcome of a deployment and what to do next, and gives the document of `--json`. */
 export function renderDeployment(outcome: DeployOutcome, next: NextSteps, output: Output): JsonDocument {
   const {result} = outcome;
-  output.result(describeOutcome(outcome));
-  for (const line of afterDeployment(result.status, result, next)) output.result(line);
+  output.outcome(describeOutcome(outcome));
+  for (const line of afterDeployment(result.status, result, next)) output.outcome(line);
   return {...result} satisfies Body<BundleDeployDocument>;
 }
 
@@ -40,9 +40,9 @@ export function renderRollback(
 ): JsonDocument {
   const {result} = outcome;
   const {rolledBackFrom} = result;
-  output.result(describeOutcome(outcome));
+  output.outcome(describeOutcome(outcome));
   if (rolledBackFrom !== undefined)
-    output.result(`Undo: ${commandLine('bundle:deploy', rolledBackFrom, ...placeFlags(result), ...commandFlags)}`);
+    output.outcome(`Undo: ${commandLine('bundle:deploy', rolledBackFrom, ...placeFlags(result), ...commandFlags)}`);
   return {...result} satisfies Body<BundleRollbackDocument>;
 }
 

@@ -8,8 +8,9 @@ import type {PushPreview} from '../../operations/push/plan-push.js';
 import type {JsonDocument} from '../command/command-context.js';
 import type {Body, BundlePushDocument, BundleBuildDocument} from '../output/documents.js';
 import type {Output} from '../output/output.js';
+import {describeAge} from './age.js';
 import {afterDeployment, deployCommand} from './deployment.js';
-import {tableLines} from './table.js';
+import {renderTable, type Column} from './table.js';
 
 /** A push that succeeded. */
 interface PushOutcome {
@@ -22,17 +23,17 @@ interface PushOutcome {
 /** Tells what came of a push and what to do next, and gives the document of `--json`. */
 export function renderPush({result, next, took}: PushOutcome, output: Output, now: Date): JsonDocument {
   const {bundleId, backend, projectSlug, targetSlug, deployed, deploymentId, status} = result;
-  output.result(describePush(result, took, now));
+  output.outcome(describePush(result, took, now));
   if (targetSlug === undefined) {
-    output.result(`Deploy it: ${deployCommand(bundleId, result, next.commandFlags)}`);
+    output.outcome(`Deploy it: ${deployCommand(bundleId, result, next.commandFlags)}`);
   } else if (deployed) {
     const id = deploymentId === undefined ? '' : ` ${String(deploymentId)}`;
-    output.result(
+    output.outcome(
       status === 'finished'
         ? `Deployed to ${targetSlug}.`
         : `The deployment${id} to ${targetSlug} is ${String(status).replace('_', ' ')}.`,
     );
-    for (const line of afterDeployment(status, {backend, projectSlug, targetSlug}, next)) output.result(line);
+    for (const line of afterDeployment(status, {backend, projectSlug, targetSlug}, next)) output.outcome(line);
   }
   return {...result} satisfies Body<BundlePushDocument>;
 }
@@ -59,12 +60,13 @@ export function renderPushPreview(
   now: Date,
 ): JsonDocument {
   const {backend} = selection;
-  if (content.kind === 'build') for (const line of describePlannedFiles(content.plan)) output.result(line);
+  if (content.kind === 'build')
+    for (const line of renderTable(content.plan.files, plannedColumns, output)) output.result(line);
   if (unchanged) {
     const next = targetSlug === undefined ? 'Nothing would be uploaded.' : `It would be deployed to ${targetSlug}.`;
     const age = describeAge(unchanged.pushedAt, now);
-    output.result(`Dry run: unchanged since bundle ${String(unchanged.bundleId)}, pushed ${age}. ${next}`);
-  } else output.result(`Dry run: this would be pushed to ${backend} as ${format}.`);
+    output.outcome(`Dry run: unchanged since bundle ${String(unchanged.bundleId)}, pushed ${age}. ${next}`);
+  } else output.outcome(`Dry run: this would be pushed to ${backend} as ${format}.`);
   return {
     dryRun: true,
     backend,
@@ -79,7 +81,7 @@ export function renderPushPreview(
 
 /** Tells what a build would contain, and gives the document of `--json`. */
 export function renderBuildPreview(plan: BundlePlan, output: Output): JsonDocument {
-  for (const line of describePlannedFiles(plan)) output.result(line);
+  for (const line of renderTable(plan.files, plannedColumns, output)) output.result(line);
   return {dryRun: true, ...plannedDocument(plan)} satisfies Body<BundleBuildDocument>;
 }
 
@@ -92,7 +94,7 @@ export function renderBuild(
   const {format, path, size, sha256, contentSha256, message, rootDir, configPath, matchMode, config, files} = bundle;
   output.result(path);
   output.result(`sha256 ${sha256}`);
-  output.result(`Push it: ${commandLine('bundle:push', '--archive', path, ...commandFlags)}`);
+  output.outcome(`Push it: ${commandLine('bundle:push', '--archive', path, ...commandFlags)}`);
   return {
     archive: {format, path, manifest, size, sha256, contentSha256, files: files.length},
     message,
@@ -105,30 +107,15 @@ export function renderBuild(
 }
 
 /** What a dry run lists: each file with its size and what it is for. */
-function describePlannedFiles({files}: Pick<BundlePlan, 'files'>): readonly string[] {
-  return tableLines(
-    ['CATEGORY', 'SIZE', 'PATH'],
-    files.map((file) => [categoryOf(file), prettyBytes(file.size), file.path]),
-  );
-}
+const plannedColumns: readonly Column<BundlePlan['files'][number]>[] = [
+  {name: 'category', value: (file) => categoryOf(file)},
+  {name: 'size', value: ({size}) => prettyBytes(size)},
+  {name: 'path', value: ({path}) => path, flexible: 'wrap'},
+];
 
 /** The same for programs, with the configuration that would be written. */
 function plannedDocument(plan: BundlePlan) {
   const {format, buildDirectory, rootDir, configPath, matchMode, message, config, totalBytes, sources} = plan;
   const files = plan.files.map((file) => ({path: file.path, size: file.size, category: categoryOf(file)}));
   return {format, buildDirectory, rootDir, configPath, matchMode, message, config, sources, totalBytes, files};
-}
-
-const units = [
-  ['day', 86_400],
-  ['hour', 3600],
-  ['minute', 60],
-  ['second', 1],
-] as const;
-
-/** How long ago something was, for people: `3 hours ago`. What lies ahead, as clocks differ, is `now`. */
-export function describeAge(time: string, now: Date): string {
-  const seconds = Math.max(0, Math.floor((now.getTime() - Date.parse(time)) / 1000));
-  const [unit, length] = units.find(([, size]) => seconds >= size) ?? (['second', 1] as const);
-  return new Intl.RelativeTimeFormat('en', {numeric: 'auto'}).format(-Math.floor(seconds / length), unit);
 }

@@ -5,14 +5,14 @@ import type {Body, ConfigShowDocument, BackendListDocument} from '../output/docu
 import type {Output} from '../output/output.js';
 import {definitions} from '../settings/definitions.js';
 import type {ExplainedSetting, ExplainedSettings, OverriddenValue} from '../settings/explain-settings.js';
-import {renderTable, tableLines, type Column} from './table.js';
+import {renderTable, type Column} from './table.js';
 
 /** The columns of `config:show`. */
 export const settingColumns: readonly Column<ExplainedSetting>[] = [
   {name: 'setting', value: ({name}) => definitions[name].config ?? name},
-  {name: 'value', value: ({value}) => showValue(value)},
+  {name: 'value', value: ({value}) => showValue(value), flexible: 'wrap'},
   {name: 'source', value: ({source}) => source.name},
-  {name: 'overrode', value: ({overrode}) => overrode.map(showOverridden).join('; ')},
+  {name: 'overrode', value: ({overrode}) => overrode.map(showOverridden).join('; '), flexible: 'wrap'},
   {name: 'flag', value: ({name}) => flagOf(name), extra: true},
 ];
 
@@ -40,22 +40,25 @@ function flagOf(name: ExplainedSetting['name']): string | undefined {
   return flag === undefined ? undefined : `--${flag.name}`;
 }
 
+const backendColumns: readonly Column<BackendDescription>[] = [
+  {name: 'name', value: ({name}) => name},
+  {name: 'plugin', value: ({plugin, version = ''}) => `${plugin} ${version}`},
+  {name: 'summary', value: ({summary}) => summary, flexible: 'wrap'},
+  {name: 'formats', value: ({formats}) => formats.join(', ')},
+  {name: 'capabilities', value: ({capabilities}) => capabilities.join(', '), flexible: 'wrap'},
+  {
+    name: 'state',
+    value: ({configured, missing}) => (configured ? 'configured' : `missing ${missing.join(', ')}`),
+    flexible: 'wrap',
+  },
+];
+
 /** Lists the backends, and gives the document of `--json`. */
 export function renderBackends(
   backends: readonly BackendDescription[],
   failures: readonly BackendFailure[],
   output: Output,
 ): JsonDocument {
-  const rows = backends.map(({name, plugin, version = '', summary, formats, capabilities, configured, missing}) => [
-    name,
-    `${plugin} ${version}`,
-    summary,
-    formats.join(', '),
-    capabilities.join(', '),
-    configured ? 'configured' : `missing ${missing.join(', ')}`,
-  ]);
-  for (const line of tableLines(['NAME', 'PLUGIN', 'SUMMARY', 'FORMATS', 'CAPABILITIES', 'STATE'], rows)) {
-    output.result(line);
-  }
+  for (const line of renderTable(backends, backendColumns, output)) output.result(line);
   return {backends, failures} satisfies Body<BackendListDocument>;
 }

@@ -2,9 +2,14 @@ import stringWidth from 'string-width';
 import {createError, nearest} from '../../errors/index.js';
 import type {Output} from '../output/output.js';
 import {sanitize} from '../output/sanitize.js';
+import {wrapWords} from '../output/wrap.js';
+import {describeAge} from './age.js';
 
-/** How lines are shown: what is in a cell is cleaned before it is cut, or half a secret would be left. */
-type Display = Pick<Output, 'width' | 'clean'>;
+/** Where a table is shown: what is in a cell is cleaned before it is cut, or half a secret would be left. */
+interface Display extends Pick<Output, 'width' | 'clean'> {
+  /** Times are shown as ages on a terminal. @default as they are */
+  readonly now?: Date | undefined;
+}
 
 const unlimited: Display = {width: Number.POSITIVE_INFINITY, clean: sanitize};
 
@@ -16,6 +21,10 @@ export interface Column<Row> {
   readonly value: (row: Row) => string | number | undefined;
   /** Shown only when `--columns` asks for it. @default false */
   readonly extra?: boolean | undefined;
+  /** Whether its values are times in ISO 8601. @default false */
+  readonly time?: boolean | undefined;
+  /** What becomes of it where a terminal is too narrow: it takes what is left, and is cut or wrapped. */
+  readonly flexible?: 'cut' | 'wrap' | undefined;
 }
 
 /**
@@ -39,47 +48,125 @@ export function chooseColumns<Row>(columns: readonly Column<Row>[], names?: stri
   });
 }
 
-/** Lines of a table of things: the names of the columns, then a row for each. A cell without a value is a dash. */
+/** A column with the text of its cells, one line each. */
+interface Cells {
+  readonly name: string;
+  readonly flexible: Column<unknown>['flexible'];
+  readonly texts: readonly string[];
+  readonly width: number;
+}
+
+const gap = '  ';
+const empty = '-';
+/** A flexible column needs this many columns of a terminal. */
+const flexibleWidth = 20;
+
+/**
+ * Lines of a table of things: the names of the columns, then a row for each, aligned to the left. A cell without a
+ * value is a dash. On a terminal that is too narrow, columns without any value are left out; then flexible ones take what
+ * is left; where that is too little, each thing is shown as a list of its values.
+ */
 export function renderTable<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
-  display?: Display,
+  display = unlimited,
 ): readonly string[] {
-  const cells = rows.map((row) => columns.map(({value}) => String(value(row) ?? '') || '-'));
-  return tableLines(
-    columns.map(({name}) => name.toUpperCase()),
-    cells,
-    display,
+  const all = columns.map((column) => cellsOf(column, rows, display));
+  if (totalWidth(all) <= display.width) return tableLines(all);
+  const filled = all.filter(({texts}, index) => index === 0 || texts.some((text) => text !== empty));
+  if (totalWidth(filled) <= display.width) return tableLines(filled);
+  const fitting = shrink(filled, display.width);
+  return fitting === undefined ? listLines(filled, display.width) : tableLines(fitting);
+}
+
+/** The columns with the widest flexible ones made narrower, until they fit; nothing when that is not enough. */
+function shrink(columns: readonly Cells[], width: number): readonly Cells[] | undefined {
+  const widths = new Map(columns.map((column) => [column, column.width]));
+  const flexible = columns.filter((column) => column.flexible !== undefined);
+  for (let excess = totalWidth(columns) - width; excess > 0; excess -= 1) {
+    const [widest] = flexible.toSorted((a, b) => (widths.get(b) ?? 0) - (widths.get(a) ?? 0));
+    const now = widest && widths.get(widest);
+    if (widest === undefined || now === undefined || now <= flexibleWidth) return undefined;
+    widths.set(widest, now - 1);
+  }
+  return columns.map((column) => ({...column, width: widths.get(column) ?? column.width}));
+}
+
+function cellsOf<Row>({name, value, time, flexible}: Column<Row>, rows: readonly Row[], display: Display): Cells {
+  const {now, width} = display;
+  const texts = rows.map((row) => {
+    const text = String(value(row) ?? '');
+    const shown = time && now && text !== '' && Number.isFinite(width) ? describeAge(text, now) : text;
+    return display.clean(shown).replaceAll(/\s+/g, ' ').trim() || empty;
+  });
+  // Not Math.max(...): there may be more rows than a call takes arguments.
+  const widest = texts.reduce((most, text) => Math.max(most, stringWidth(text)), stringWidth(name));
+  return {name: name.toUpperCase(), flexible, texts, width: widest};
+}
+
+function totalWidth(columns: readonly Cells[]): number {
+  return columns.reduce((sum, {width}) => sum + width, gap.length * (columns.length - 1));
+}
+
+function tableLines(columns: readonly Cells[]): readonly string[] {
+  const rows = columns[0]?.texts.map((_, row) => columns.map(({texts}) => texts[row] ?? empty)) ?? [];
+  return [columns.map(({name}) => name), ...rows].flatMap((cells) => rowLines(cells, columns));
+}
+
+/** The lines of a row: one, or as many as the cell that is wrapped takes. */
+function rowLines(cells: readonly string[], columns: readonly Cells[]): readonly string[] {
+  const wrapped = cells.map((cell, index) => {
+    const {width = 0, flexible} = columns[index] ?? {};
+    return flexible === 'wrap' ? wrapCell(cell, width) : [cut(cell, width)];
+  });
+  const height = Math.max(...wrapped.map((lines) => lines.length));
+  return Array.from({length: height}, (_, line) =>
+    wrapped
+      .map((lines, index) => pad(lines[line] ?? '', columns[index]?.width ?? 0))
+      .join(gap)
+      .trimEnd(),
   );
 }
 
-/**
- * Lines of a table: a row of headings, then the rows, their cells aligned to the left and two spaces apart. A cell is
- * one line of plain text, whatever it is made of.
- * @param display `width`: longest line, in columns of a terminal; longer ones are cut. @default no limit
- */
-export function tableLines(
-  headings: readonly string[],
-  rows: readonly (readonly string[])[],
-  display = unlimited,
-): readonly string[] {
-  const lines = [headings, ...rows].map((row) => row.map((cell) => display.clean(cell).replaceAll(/\s+/g, ' ').trim()));
-  // Not Math.max(...): there may be more rows than a call takes arguments.
-  const widths = headings.map((_, column) =>
-    lines.reduce((widest, line) => Math.max(widest, stringWidth(line[column] ?? '')), 0),
-  );
-  return lines.map((line) => {
-    const padded = line.map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - stringWidth(cell)));
-    return cut(padded.join('  ').trimEnd(), display.width);
+/** Each thing by its first value, and below it the others that it has. */
+function listLines(columns: readonly Cells[], width: number): readonly string[] {
+  const [first, ...others] = columns;
+  const names = others.reduce((most, {name}) => Math.max(most, name.length), 0);
+  const left = width - names - 2 * gap.length;
+  return (first?.texts ?? []).flatMap((text, row) => [
+    ...wrapCell(text, width),
+    ...others.flatMap(({name, texts}) => {
+      const value = texts[row] ?? empty;
+      if (value === empty) return [];
+      const label = pad(name.toLowerCase(), names);
+      return wrapCell(value, left).map((line, index) => gap + (index === 0 ? label : ' '.repeat(names)) + gap + line);
+    }),
+  ]);
+}
+
+/** Breaks a cell between words; a path, a list or an address that is too long, after what divides its parts. */
+function wrapCell(text: string, width: number): readonly string[] {
+  return wrapWords(text, width, stringWidth).flatMap((line) => {
+    const lines: string[] = [];
+    for (const part of line.split(/(?<=[/,=_:;&])/)) {
+      const last = lines.at(-1);
+      if (last === undefined || stringWidth(last + part) > width) lines.push(part);
+      else lines[lines.length - 1] = last + part;
+    }
+    return lines;
   });
 }
 
-function cut(line: string, width: number): string {
-  if (stringWidth(line) <= width) return line;
+function pad(text: string, width: number): string {
+  return text + ' '.repeat(Math.max(0, width - stringWidth(text)));
+}
+
+function cut(text: string, width: number): string {
+  if (stringWidth(text) <= width) return text;
   let kept = '';
   let left = Math.max(1, width - 3);
   // Between what people see as characters: letters with their accents, emoji with their parts.
-  for (const {segment} of new Intl.Segmenter(undefined, {granularity: 'grapheme'}).segment(line)) {
+  for (const {segment} of new Intl.Segmenter(undefined, {granularity: 'grapheme'}).segment(text)) {
     left -= stringWidth(segment);
     if (left < 0) break;
     kept += segment;

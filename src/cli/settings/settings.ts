@@ -43,7 +43,7 @@ export type Settings = Each<{[K in SettingKey]: K extends 'dependencies' ? Depen
 /** What a configuration file says about settings; its paths are absolute. */
 export type ConfigSettings = {readonly [K in SettingKey]?: SettingValue<K> | undefined};
 
-/** What a command prints before it sends anything: where to, and who says so. */
+/** What a command prints before it changes anything: where, and who says so. Defaults go without saying. */
 export function describeResolved(settings: Settings): readonly string[] {
   const {apiOrigin, runtimeBackend} = settings;
   const {value: preference} = runtimeBackend;
@@ -62,7 +62,7 @@ export function describeResolved(settings: Settings): readonly string[] {
 function describeSettings(settings: Settings, keys: readonly SettingKey[]): readonly string[] {
   const rows = keys.flatMap((key) => {
     const setting = settings[key];
-    return setting === undefined ? [] : [{...definitions[key], setting}];
+    return setting === undefined || setting.source.kind === 'default' ? [] : [{...definitions[key], setting}];
   });
   const width = Math.max(...rows.map(({label}) => label.length));
   return rows.map(({label, kind, setting}) => {

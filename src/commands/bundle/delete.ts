@@ -33,6 +33,7 @@ export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
       settings,
       config: this.config,
       flags: this.flags,
+      writes: true,
       needs: ['projectSlug'],
     });
     const {projectSlug} = values;

@@ -39,6 +39,7 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
       settings,
       config: this.config,
       flags: this.flags,
+      writes: true,
       needs: ['projectSlug', 'targetSlug'],
     });
     const {projectSlug, targetSlug} = values;

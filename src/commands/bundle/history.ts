@@ -31,6 +31,6 @@ export default class BundleHistory extends BaseCommand<typeof BundleHistory> {
     const {limit, offset, all} = this.flags;
     const range = {limit: all ? Infinity : limit, offset};
     const result = await listDeployments({...connection, projectSlug, targetSlug, ...range}, host);
-    return renderDeployments(result, columns, context.output);
+    return renderDeployments(result, columns, context.output, context.now());
   }
 }

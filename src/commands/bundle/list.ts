@@ -31,6 +31,6 @@ export default class BundleList extends BaseCommand<typeof BundleList> {
     const {listBundles} = await import('../../operations/list.js');
     const {limit, offset, all} = this.flags;
     const result = await listBundles({...connection, projectSlug, limit: all ? Infinity : limit, offset}, host);
-    return renderBundles(result, columns, context.output);
+    return renderBundles(result, columns, context.output, context.now());
   }
 }

@@ -66,6 +66,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
       settings,
       config: this.config,
       flags: this.flags,
+      writes: true,
       needs: ['projectSlug'],
       builds: archive === undefined,
       lacks: this.flags.wait && targetSlug === undefined ? [{what: 'target', error: noTarget}] : [],

@@ -28,6 +28,7 @@ export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
       settings,
       config: this.config,
       flags: this.flags,
+      writes: true,
       needs: ['projectSlug', 'targetSlug'],
     });
     const {projectSlug, targetSlug} = values;

@@ -17,7 +17,8 @@ import {pollTimes} from '../deploy/wait-for-deployment.js';
 import {chooseBackend, registryOf, rejectProblems, targetProblems} from '../open-backend.js';
 import type {PushRuntimeBundleBackendOptions} from '../options.js';
 import type {UnchangedBundle} from './unchanged-bundle.js';
-import {callBack, describeArchive, describeFiles, warnAll, type Host, type StepView} from '../steps.js';
+import {countFiles, describeArchive, describeFiles} from '../describe-bundle.js';
+import {callBack, warnAll, type Host, type StepView} from '../steps.js';
 
 /** What a push would do. */
 export interface PushPreview {
@@ -82,7 +83,7 @@ export async function planPush(
   if (options.archive !== undefined) {
     const bundle = await openPrebuilt(options.archive, format, options, host);
     const warnings = await archiveWarnings(bundle, options);
-    view.done(`Verified: ${describeArchive(bundle)}`);
+    view.done(`Verified: ${describeArchive(bundle, countFiles(bundle.files))}`);
     warnAll(view, warnings);
     return {options, ...route, content: {kind: 'archive', bundle}, warnings: [...route.warnings, ...warnings]};
   }

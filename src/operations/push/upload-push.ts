@@ -6,18 +6,10 @@ import type {Bundle, BundleContent, BundleFormat, PackResult} from '../../bundle
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import type {TemporaryDirectory} from '../../files/temporary-directory.js';
 import {packOptions} from '../build-bundle.js';
+import {describeArchive, describeSize} from '../describe-bundle.js';
 import {inTargetSlot} from '../deploy/target-slot.js';
 import {openBackend, registryOf, signalOf} from '../open-backend.js';
-import {
-  callBack,
-  callBackSafely,
-  describeArchive,
-  describeSize,
-  warnAll,
-  watched,
-  type Host,
-  type StepView,
-} from '../steps.js';
+import {callBack, callBackSafely, warnAll, watched, type Host, type StepView} from '../steps.js';
 import {contentOptions, formatFor, sizeWarnings, unusedOptions, type PushPlan} from './plan-push.js';
 import {compareWithLastPush, recordPush, type Comparison, type UnchangedBundle} from './unchanged-bundle.js';
 

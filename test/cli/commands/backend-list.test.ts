@@ -77,7 +77,7 @@ describe('backend:list', () => {
     expect(lines[0]).toMatch(/^NAME +PLUGIN +SUMMARY +FORMATS +CAPABILITIES +STATE$/);
     expect(lines).toHaveLength(5);
     const minimal = lines.find((line) => line.startsWith('minimal')) ?? '';
-    expect(minimal).toMatch(/mycli-plugin-minimal 1\.0\.0 +Uploads only +v1 +configured$/);
+    expect(minimal).toMatch(/mycli-plugin-minimal 1\.0\.0 +Uploads only +v1 +- +configured$/);
     expect(minimal.indexOf('configured')).toBe(lines[0]?.indexOf('STATE'));
     expect(stderr).toBe('Warning: Plugin mycli-plugin-throws: its mycli:backends hook failed: the hook broke.\n');
   });

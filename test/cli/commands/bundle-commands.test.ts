@@ -88,7 +88,8 @@ describe('bundle:list and bundle:history', () => {
     const history = await mycli('bundle:history', '--columns', 'bundle,status,message', '--limit', '1');
     expect(history.stdout).toBe('BUNDLE  STATUS    MESSAGE\n2       finished  second 9 ready\n');
     expect(history.stderr).toContain('Showing 1 of 2');
-    expect(history.stderr).toMatch(/project\s+shop\s+\(MYCLI_PROJECT\)/);
+    // Where something is changed is told before it is; a list has only its backend.
+    expect(history.stderr).not.toContain('(MYCLI_PROJECT)');
   });
 
   test('are documents with --json, for both backends', async () => {
@@ -195,7 +196,7 @@ test('bundle:rollback says what it goes back to, deploys it and says how to undo
   await push('second');
   const {code, stdout, stderr} = await mycli('bundle:rollback', '--wait');
   expect(code).toBe(0);
-  expect(stderr).toMatch(/Rolling back to bundle 1 "first", deployed .*; currently bundle 2[^]*Deploy to staging/);
+  expect(stderr).toMatch(/Rolling back to bundle 1 "first", deployed .*; currently bundle 2[^]*Deployed to staging/);
   expect(stdout).toMatch(/^Deployed bundle 1 to staging of shop \(legacy\) in [\d.]+ m?s\.$/m);
   expect(stdout).toContain('mycli bundle:deploy 2 --project shop --target staging --runtime-backend legacy');
   const named = await mycli('bundle:rollback', '--to', '2', '--json');

@@ -100,7 +100,8 @@ describe('bundle:push', () => {
     expect(stderr).toContain('Backend: api (auto; the Api connection is configured), format v2');
     expect(stderr).toMatch(/target\s+staging\s+\(--target\)/);
     expect(stderr).toMatch(/project\s+shop\s+\(MYCLI_PROJECT\)/);
-    expect(stderr).toMatch(/^ {2}Uploaded bundle 1 to shop \(api\) \[[\d.]+ m?s\]$/m);
+    expect(stderr).toMatch(/^Uploaded bundle 1 to shop \(api\) \[[\d.]+ m?s\]$/m);
+    expect(stderr).toMatch(/^Verified: 2 files \(1 server-only, 1 shared, 0 other\), /m);
     const [first, ...rest] = stdout.trimEnd().split('\n');
     expect(first).toMatch(/^Pushed bundle 1 to shop \(api\) in [\d.]+ m?s: v2 archive, \d+ B, sha256 [0-9a-f]{12}$/);
     // Nothing ran there before.
@@ -298,7 +299,7 @@ describe.each([
     const {stderr} = running.child;
     if (!stderr) throw new Error('stderr is not a pipe');
     let said = '';
-    while (!said.includes('Upload the bundle')) said += String((await once(stderr, 'data'))[0]);
+    while (!said.includes('Built ')) said += String((await once(stderr, 'data'))[0]);
     expect(await readdir(temporary)).not.toEqual([]);
     running.child.kill(signal);
     expect(await running.ended).toMatchObject({code});
@@ -313,7 +314,7 @@ test('an interruption after the upload tells which bundle is there, and how to l
   const {stderr} = running.child;
   if (!stderr) throw new Error('stderr is not a pipe');
   let said = '';
-  while (!said.includes('Wait for the deployment')) said += String((await once(stderr, 'data'))[0]);
+  while (!said.includes(' to staging accepted')) said += String((await once(stderr, 'data'))[0]);
   running.child.kill('SIGINT');
   const {code, stdout} = await running.ended;
   expect(code).toBe(130);

@@ -74,7 +74,7 @@ function onTerminal(args: readonly string[], env: Readonly<Record<string, string
 
 /** The lines that stay: those of the last frame of the list, and what came after it. */
 function remaining(text: string): readonly string[] {
-  const last = text.slice(text.lastIndexOf(`${escape}[G`));
+  const last = text.slice(Math.max(0, text.lastIndexOf(`${escape}[G`)));
   return stripVTControlCharacters(last)
     .split(/\r?\n/)
     .filter((line) => line.trim() !== '');
@@ -82,15 +82,14 @@ function remaining(text: string): readonly string[] {
 
 describe.skipIf(!hasScript)('on a terminal', () => {
   test('a push is a list with durations, and ends with what it came to and what to do next', async () => {
-    const screen = onTerminal(['bundle:push', '--v2', '-t', 'staging', '--wait'], await environment());
+    const screen = onTerminal(['bundle:push', '--v2', '-t', 'staging', '--wait'], await environment(), 100);
     expect(await screen.ended).toBe(0);
     expect(remaining(screen.text())).toEqual([
       expect.stringMatching(/^✔ Backend: legacy \(no Api connection is configured\), format v2 \[\d+ ms\]$/),
-      expect.stringMatching(/backend +auto +\(default\)/),
       expect.stringMatching(/origin +http.* +\(MYCLI_RUNTIME_ORIGIN\)/),
       expect.stringMatching(/project +shop +\(MYCLI_PROJECT\)/),
       expect.stringMatching(/target +staging +\(--target\)/),
-      expect.stringMatching(/^✔ Verified: 1 file, 18 B \[\d+ ms\]$/),
+      expect.stringMatching(/^✔ Verified: 1 file \(1 server-only, 0 shared, 0 other\), 18 B \[[\d.]+ m?s\]$/),
       expect.stringMatching(/^✔ Built v2 archive, 1 file, .* \[[\d.]+ m?s\]$/),
       expect.stringMatching(/^✔ Uploaded bundle 1 to shop \(legacy\) \[/),
       expect.stringMatching(/^✔ Deployment to staging accepted \[/),
@@ -108,12 +107,39 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     const screen = onTerminal(['bundle:push'], await environment(), 40);
     expect(await screen.ended).toBe(0);
     const lines = remaining(screen.text());
-    const list = lines.slice(
-      0,
-      lines.findIndex((line) => line.startsWith('Pushed bundle 1')),
-    );
-    expect(list.length).toBeGreaterThan(6);
-    for (const line of list) expect(line.length).toBeLessThanOrEqual(40);
+    expect(lines.length).toBeGreaterThan(8);
+    // A command is there to be copied, in one piece.
+    expect(lines.at(-1)).toBe('  mycli bundle:deploy 1 --project shop --target TARGET --runtime-backend legacy');
+    for (const line of lines.slice(0, -1)) expect(line.length).toBeLessThanOrEqual(40);
+  });
+
+  test.each([80, 40])('tables and errors fit a terminal of %i columns, and no word of them is cut', async (columns) => {
+    const env = await environment();
+    const message = 'Show a bundle that completed as completed everywhere';
+    expect((await runCli(binary, ['bundle:push', '-m', message], {cwd: root, env})).code).toBe(0);
+    for (const args of [
+      ['bundle:list'],
+      ['config:show', '--timeout', '5'],
+      ['backend:list'],
+      ['bundle:download', '7'],
+    ]) {
+      const screen = onTerminal(args, env, columns);
+      await screen.ended;
+      const lines = remaining(screen.text());
+      // Addresses and commands stay in one piece.
+      const breakable = lines.filter((line) => /\S \S/.test(line) && !line.includes('  mycli '));
+      for (const line of breakable) expect(line.length).toBeLessThanOrEqual(columns);
+      const shown = lines.flatMap((line) => line.trim().split(/ +/));
+      if (args[0] === 'bundle:list') {
+        expect(lines.some((line) => /\b(?:now|\d+ (?:s|min) ago)/.test(line))).toBe(true);
+        if (columns === 40) expect(shown).toEqual(expect.arrayContaining(message.split(' ')));
+      }
+      if (args[0] === 'config:show')
+        expect(shown).toEqual(expect.arrayContaining(['MYCLI_RUNTIME_ORIGIN', '--timeout']));
+      if (args[0] === 'backend:list')
+        expect(shown).toEqual(expect.arrayContaining(['(MYCLI_API_ORIGIN),', 'configured']));
+      if (args[0] === 'bundle:download') expect(lines.join(' ')).toMatch(/Request ID: +[\da-f-]{36}/);
+    }
   });
 
   test('a wait for a retry is told', async () => {
@@ -141,7 +167,7 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     const screen = onTerminal(['bundle:push', '-t', 'staging', '--wait'], {...(await environment()), ...more});
     expect(await screen.ended).toBe(0);
     expect(screen.text()).not.toContain(escape);
-    expect(screen.text()).toMatch(/^Upload the bundle\r\n {2}Uploaded bundle 1 to shop \(legacy\) \[/m);
+    expect(screen.text()).toMatch(/^Uploaded bundle 1 to shop \(legacy\) \[/m);
   });
 
   test.each([

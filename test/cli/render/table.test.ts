@@ -47,14 +47,91 @@ describe('a table', () => {
       '2   fix the login  4',
       '3   ログイン       6',
     ]);
-    const display = {width: 12, clean: (text: string) => text};
-    expect(renderTable(rows, columns, display)).toEqual(['ID  MESSA...', '1   修复...', '2   fix t...', '3   ログ...']);
+    const display = {width: 31, clean: (text: string) => text};
+    const more = [{id: 1, message: '修复登录错误，修复登录错误，修复登录'}, ...rows];
+    const cuttable = columns.map((column) => ({...column, flexible: 'cut'}) as const);
+    expect(renderTable(more, cuttable, display).map((line) => line.slice(4))).toEqual([
+      'MESSAGE               TWICE',
+      '修复登录错误，修...   2',
+      '修复登录错误          2',
+      'fix the login         4',
+      'ログイン              6',
+    ]);
+  });
+});
+
+describe('a table on a terminal', () => {
+  const now = new Date('2026-11-22T10:00:00Z');
+  const clean = (text: string) => text.replace('secret-1234', '***');
+  const bundles: readonly Column<{id: number; at: string; by?: string; message: string}>[] = [
+    {name: 'id', value: ({id}) => id},
+    {name: 'created', value: ({at}) => at, time: true},
+    {name: 'by', value: ({by}) => by},
+    {name: 'message', value: ({message}) => message, flexible: 'cut'},
+  ];
+  const rows = [
+    {id: 1, at: '2026-11-22T09:56:59.123Z', by: 'ada', message: 'Show a bundle that completed'},
+    {id: 22, at: '2026-11-20T09:56:59.123Z', message: 'secret-1234 is in the message of this one'},
+  ];
+
+  test('shows ages, and elsewhere times as they are', () => {
+    expect(renderTable(rows, bundles, {width: 80, clean, now})).toEqual([
+      'ID  CREATED     BY   MESSAGE',
+      '1   3 min ago   ada  Show a bundle that completed',
+      '22  2 days ago  -    *** is in the message of this one',
+    ]);
+    expect(renderTable(rows, bundles, {width: Infinity, clean, now})[1]).toContain('2026-11-22T09:56:59.123Z');
   });
 
-  test('is cut to the width of a terminal', () => {
-    const display = {width: 10, clean: (text: string) => text.replace('secret-1234', '***')};
-    expect(renderTable([{id: 1, message: 'a long message'}], columns, display)).toEqual(['ID  MES...', '1   a l...']);
-    expect(renderTable([{id: 1, message: 'secret-1234'}], columns, display)).toEqual(['ID  MES...', '1   ***...']);
+  test('gives the message what is left, and masks secrets before it cuts', () => {
+    const width = 41;
+    const lines = renderTable(rows, bundles, {width, clean, now});
+    expect(lines).toEqual([
+      'ID  CREATED     BY   MESSAGE',
+      '1   3 min ago   ada  Show a bundle tha...',
+      '22  2 days ago  -    *** is in the mes...',
+    ]);
+    expect(Math.max(...lines.map((line) => line.length))).toBe(width);
+  });
+
+  test('leaves out what no row has before it cuts', () => {
+    const nobody = rows.map(({by: _, ...row}) => row);
+    expect(renderTable(nobody, bundles, {width: 45, clean, now})[0]).toBe('ID  CREATED     MESSAGE');
+    expect(renderTable(nobody, bundles, {width: 80, clean, now})[0]).toBe('ID  CREATED     BY  MESSAGE');
+  });
+
+  test('that is too narrow lists the values of each thing, broken between words and after slashes', () => {
+    const long = [...rows, {id: 3, at: 'never', message: '/srv/projects/storefront/build/static/chunks'}];
+    expect(renderTable(long, bundles, {width: 30, clean, now})).toEqual([
+      '1',
+      '  created  3 min ago',
+      '  by       ada',
+      '  message  Show a bundle that',
+      '           completed',
+      '22',
+      '  created  2 days ago',
+      '  message  *** is in the',
+      '           message of this one',
+      '3',
+      '  created  never',
+      '  message  /srv/projects/',
+      '           storefront/build/',
+      '           static/chunks',
+    ]);
+  });
+
+  test('wraps a column whose values are needed whole', () => {
+    const settings: readonly Column<readonly [string, string]>[] = [
+      {name: 'setting', value: ([name]) => name},
+      {name: 'value', value: ([, value]) => value, flexible: 'wrap'},
+      {name: 'source', value: () => 'default'},
+    ];
+    const paths = [['buildDirectory', '/home/ada/projects/storefront/build']] as const;
+    expect(renderTable(paths, settings, {width: 50, clean})).toEqual([
+      'SETTING         VALUE                      SOURCE',
+      'buildDirectory  /home/ada/projects/        default',
+      '                storefront/build',
+    ]);
   });
 });
 

@@ -1,0 +1,42 @@
+import {describe, expect, test} from 'vitest';
+import {wrapSentence} from '../../../src/cli/output/wrap.js';
+
+describe('a sentence on a terminal', () => {
+  test('is broken between words, with what it begins with and an indent', () => {
+    expect(wrapSentence('  Check that the credentials are complete.', 20, '    ')).toEqual([
+      '  Check that the',
+      '    credentials are',
+      '    complete.',
+    ]);
+    expect(wrapSentence('short', 20)).toEqual(['short']);
+    expect(wrapSentence('no terminal, no width', Number.POSITIVE_INFINITY)).toEqual(['no terminal, no width']);
+  });
+
+  test.each([
+    'mycli bundle:rollback --project shop --target staging',
+    "mycli bundle:push --project 'my shop' --archive ./bundle.tar.gz --v2",
+    'mycli bundle:deploy latest --project shop --target TARGET',
+    'mycli bundle:deploy 42 -t staging',
+    'mycli config:show',
+  ])('keeps %s in one piece', (command) => {
+    const lines = wrapSentence(`To undo this, run ${command} and wait a while, until all is as it was.`, 30, '  ');
+    expect(lines.some((line) => line.includes(command))).toBe(true);
+    for (const line of lines) if (!line.includes(command)) expect(line.length).toBeLessThanOrEqual(30);
+    expect(lines.map((line) => line.trim()).join(' ')).toBe(
+      `To undo this, run ${command} and wait a while, until all is as it was.`,
+    );
+  });
+
+  test('leaves a word that is too wide whole', () => {
+    const url = 'https://runtime.example/projects/shop/targets/staging';
+    expect(wrapSentence(`See ${url} for more.`, 30)).toEqual(['See', url, 'for more.']);
+  });
+
+  test('counts wide characters as two columns', () => {
+    expect(wrapSentence('修复登录错误 修复登录错误', 20)).toEqual(['修复登录错误', '修复登录错误']);
+  });
+
+  test('keeps its own lines', () => {
+    expect(wrapSentence('one two\nthree', 5)).toEqual(['one', 'two', 'three']);
+  });
+});
