@@ -3,13 +3,13 @@ import {isRecord, jsonProblem} from '../errors/json.js';
 import {hasControlCharacter} from './files/entry-names.js';
 import type {BundleV2MatchMode} from './types.js';
 
-// The values of options that other places take too: the settings of the command line, manifests, the local runtime.
-// What may be given is stated here, once.
+// Option values that several places accept: the library, settings, manifests and the local runtime. Their schemas and
+// defaults are stated here once.
 
-/** An object with keys. valibot alone takes an array for one. */
+/** An object with keys. valibot's own schema accepts arrays. */
 export const objectSchema = v.custom<Readonly<Record<string, unknown>>>(isRecord, 'must be an object');
 
-/** An object that JSON can carry. */
+/** An object that JSON can represent. */
 export const jsonObjectSchema = v.pipe(
   objectSchema,
   v.check(
@@ -19,7 +19,7 @@ export const jsonObjectSchema = v.pipe(
 );
 
 /**
- * Numbers in a range.
+ * A number in a range.
  * @param expected Ends the sentence "timeout must be ...".
  */
 export function numberSchema(expected: string, accepts: (value: number) => boolean) {
@@ -30,7 +30,7 @@ export function numberSchema(expected: string, accepts: (value: number) => boole
   );
 }
 
-/** What is wrong with a slug, which becomes part of URLs and a prefix in archives. */
+/** The problem with a slug, which becomes part of URLs and a prefix in archives. */
 export function slugMessage(value: unknown): string | undefined {
   if (typeof value !== 'string') return 'must be a string';
   if (value === '') return 'must not be empty';
@@ -46,7 +46,7 @@ export const matchModes = ['strict', 'ignore_missing'] as const satisfies readon
 /** One of the match modes. */
 export const matchModeSchema = v.picklist(matchModes, `must be ${matchModes.join(' or ')}`);
 
-/** What v2 options are if they are not given. */
+/** The defaults of v2 options. */
 export const v2Defaults = {
   rootDir: 'bld',
   configPath: '.runtime/config.json',
@@ -54,13 +54,13 @@ export const v2Defaults = {
   compressionLevel: 6,
 } as const;
 
-/** An effort of gzip. */
+/** A gzip level. */
 export const compressionLevelSchema = numberSchema(
   'an integer from 0 to 9',
   (level) => Number.isInteger(level) && level >= 0 && level <= 9,
 );
 
-/** Packages by name. A map on the way: `v.record` silently leaves out some names, such as `constructor`. */
+/** Packages by name. Validated as a map, because `v.record` silently drops some names, such as `constructor`. */
 export const dependenciesSchema = v.pipe(
   objectSchema,
   v.transform((dependencies) => new Map(Object.entries(dependencies))),
@@ -68,14 +68,14 @@ export const dependenciesSchema = v.pipe(
   v.transform((dependencies): Record<string, string> => Object.fromEntries(dependencies)),
 );
 
-/** What is wrong with a value, one sentence without a subject for each field that is. */
+/** A problem with a field of a value: a sentence without its subject. */
 export interface FieldProblem {
-  /** Such as `ssrOnly`, or `bundleMetadata.dependencies.react`; '' is the value itself. */
+  /** `ssrOnly` or `bundleMetadata.dependencies.react`, for example; '' is the value itself. */
   readonly field: string;
   readonly message: string;
 }
 
-/** The fields of a failed validation. */
+/** The problems that a validation found. */
 export function fieldProblems(issues: readonly v.BaseIssue<unknown>[]): readonly FieldProblem[] {
   return issues.map((issue) => ({field: v.getDotPath(issue) ?? '', message: issue.message}));
 }

@@ -24,12 +24,12 @@ import {readConfigSources} from './config/config-sources.js';
 import {resolveConfig, type SettingSource} from './config/resolve-config.js';
 import type {BundleConfig, BundleFormat, BundleV2MatchMode, PlannedBundleFile} from './types.js';
 
-/** What will be packed: the result of verifying, scanning and resolving. Nothing is written yet. */
+/** What to pack: the result of verifying, scanning and resolving. Nothing is written yet. */
 export interface BundlePlan {
   readonly format: BundleFormat;
   /** Absolute. */
   readonly buildDirectory: string;
-  /** v1 only: the entries are named after it. */
+  /** v1 only. Names the entries. */
   readonly projectSlug?: string | undefined;
   /** v2 only. */
   readonly rootDir?: string | undefined;
@@ -39,7 +39,7 @@ export interface BundlePlan {
   readonly matchMode?: BundleV2MatchMode | undefined;
   readonly message: string;
   readonly config: BundleConfig;
-  /** The files of the build, sorted by path. The configuration that v2 puts into the archive is not among them. */
+  /** The files of the build, sorted by path, without the configuration that v2 adds to the archive. */
   readonly files: readonly PlannedBundleFile[];
   /** Total size of `files`, in bytes. */
   readonly totalBytes: number;
@@ -48,16 +48,17 @@ export interface BundlePlan {
   readonly sources: readonly SettingSource[];
   /** Modification time of every entry. */
   readonly modifiedAt: Date;
-  /** v2 only. Effort of gzip, 0 to 9. */
+  /** v2 only. gzip level, 0 to 9. */
   readonly compressionLevel: number;
 }
 
-/** GNU tar warns of older dates than its own epoch; npm packs with this one too. */
+/** GNU tar warns about dates that are very old. npm packs with this one, too. */
 const fixedDate = new Date('1985-10-26T08:15:00Z');
 
 /**
  * Verifies the options, scans the build directory and resolves the configuration. Writes nothing.
- * @throws RuntimeCliError for bad options, an unusable build directory or configuration; `signal.reason` when aborted.
+ * @throws RuntimeCliError for invalid options, or an unusable build directory or configuration; `signal.reason` when
+ * aborted.
  */
 export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan> {
   const {signal} = options;
@@ -119,7 +120,7 @@ function v2Fields({rootDir, configPath, matchMode, static: isStatic}: BundlePlan
   };
 }
 
-/** The archive's one configuration replaces the file in its place. */
+/** The archive has a single configuration, which replaces the file at its path. */
 function withoutConfig(scan: Scan, configPath: string | undefined): Scan {
   if (configPath === undefined) return scan;
   const inTheWay = scan.files.find(({path}) => configPath.startsWith(`${path}/`) || path.startsWith(`${configPath}/`));
@@ -139,7 +140,7 @@ async function messageOf(
 ): Promise<{readonly message: string; readonly from: string}> {
   if (message !== undefined) return {message, from: 'option'};
   const found = await defaultMessage(projectDirectory, env, now);
-  // The name of a branch can be as long as a path.
+  // The name of a branch can be very long.
   const problems = messageProblems(found.message);
   if (problems.length > 0) throw optionProblemsError(problems);
   return found;

@@ -3,14 +3,14 @@ import type {Readable} from 'node:stream';
 /** `v1`: a tar, sent as base64 in JSON. `v2`: a gzipped tar that includes its configuration, sent as multipart. */
 export type BundleFormat = 'v1' | 'v2';
 
-/** How the server treats ssrOnly and ssrShared patterns that match no file: refuse, or pass over them. */
+/** How the server treats ssrOnly and ssrShared patterns that match no file: refuses or ignores them. */
 export type BundleV2MatchMode = 'strict' | 'ignore_missing';
 
 /** Metadata of a bundle. Servers accept only these two keys. */
 export interface BundleV2Metadata {
-  /** The application's packages, by name, with their version ranges. */
+  /** The version ranges of the application's packages, by name. */
   readonly dependencies?: Readonly<Record<string, string>> | undefined;
-  /** Ids of the overrides in the bundle. */
+  /** IDs of the overrides in the bundle. */
   readonly ccOverrides?: readonly string[] | undefined;
 }
 
@@ -18,7 +18,7 @@ export interface BundleV2Metadata {
 export interface BundleConfig {
   /** Patterns of server-only files. */
   readonly ssrOnly: readonly string[];
-  /** Patterns of files shared by server and client. */
+  /** Patterns of files shared between server and client. */
   readonly ssrShared: readonly string[];
   /** Parameters for the server. */
   readonly ssrParameters: Readonly<Record<string, unknown>>;
@@ -37,7 +37,7 @@ export interface BundleFile {
   /** Bytes; 0 for a link. */
   readonly size: number;
   readonly executable: boolean;
-  /** Target of a symbolic link, as the link has it. */
+  /** Target of a symbolic link, verbatim. */
   readonly linkTarget?: string | undefined;
   /** Whether an ssrOnly pattern matches. */
   readonly ssrOnly: boolean;
@@ -45,27 +45,27 @@ export interface BundleFile {
   readonly ssrShared: boolean;
 }
 
-/** A file of a build directory, as it was when the bundle was planned. */
+/** A file of the build directory at the time of planning. */
 export interface PlannedBundleFile extends BundleFile {
-  /** When it was last written, milliseconds since 1970: what was written to since is not what was planned. */
+  /** Time of the last modification, in milliseconds since 1970. A later one means that the file has changed. */
   readonly modifiedMs: number;
 }
 
-/** Progress of building: bytes of the build's files that went into the archive. */
+/** Progress of building, in bytes of the build's files. */
 export interface ByteProgress {
   readonly transferred: number;
   readonly total?: number | undefined;
 }
 
-/** What is known of a bundle before it is packed. */
+/** What is known about a bundle before it is packed. */
 export interface BundleContent {
   readonly format: BundleFormat;
   readonly message: string;
-  /** v1 only: the project that the archive's entries are named after. */
+  /** v1 only: the project, which names the archive's entries. */
   readonly projectSlug?: string | undefined;
   /** v2 only: prefix of the archive's entries. */
   readonly rootDir?: string | undefined;
-  /** v2 only: path of the configuration below `rootDir`. */
+  /** v2 only: path of the configuration, relative to `rootDir`. */
   readonly configPath?: string | undefined;
   /** v2 only. */
   readonly matchMode?: BundleV2MatchMode | undefined;
@@ -73,9 +73,9 @@ export interface BundleContent {
   readonly files: readonly BundleFile[];
 }
 
-/** What an archive turned out to be. */
+/** The size and digests of an archive. */
 export interface PackResult {
-  /** Bytes of the archive. */
+  /** Size of the archive, in bytes. */
   readonly size: number;
   /** Digest of the archive, hex. */
   readonly sha256: string;
@@ -87,22 +87,22 @@ export interface PackResult {
 export interface Bundle extends BundleContent, PackResult {
   /** Absolute path of the archive. */
   readonly path: string;
-  /** Opens the archive, as often as needed. `start`: the first byte wanted, 0 by default. */
+  /** Opens the archive, any number of times. `start`: the first byte to read, 0 by default. */
   createReadStream(options?: {readonly start?: number | undefined}): Readable;
   /**
-   * Reads the archive from its first byte on. The chunks are the reader's own: they can be kept, changed or
-   * transferred. A copy of the bundle does not have it, so that a `createReadStream` of its own counts.
+   * Reads the archive from its first byte. Chunks belong to the reader, who can keep, change or transfer them. Copies
+   * of the bundle do not have this member, so that they can replace `createReadStream`.
    */
   read?(): AsyncIterable<Uint8Array>;
 }
 
-/** A bundle that is packed while it is sent. There is no archive on disk; its digests are known when it was sent. */
+/** A bundle that is packed while it is sent. There is no archive on disk, and its digests are only known afterwards. */
 export interface StreamedBundle extends BundleContent {
-  /** Bytes that the archive will have. */
+  /** Size that the archive will have, in bytes. */
   readonly size: number;
   /**
-   * Packs the archive, from its first byte on, as often as needed: from the same files, which must not have changed.
-   * The chunks are the reader's own: they can be kept, changed or transferred.
+   * Packs the archive from its first byte, any number of times. The files must not have changed. Chunks belong to the
+   * reader, who can keep, change or transfer them.
    */
   read(): AsyncIterable<Uint8Array>;
 }

@@ -13,7 +13,7 @@ import type {BundleFormat, BundleV2MatchMode, BundleV2Metadata} from '../types.j
 import {contentSchema} from './content-schema.js';
 import {asSentence} from '../../errors/sentence.js';
 
-/** What goes into a bundle, and how it is described. */
+/** What goes into a bundle, and its description. */
 export interface BundleContentOptions {
   /** Path of the directory with the application's build output. @default 'build' */
   readonly buildDirectory?: string | undefined;
@@ -22,58 +22,59 @@ export interface BundleContentOptions {
   /** Describes the bundle, at most 2,048 characters. @default `<branch>: <commit>` from git, else `Bundle <time>` */
   readonly message?: string | undefined;
   /**
-   * Glob patterns of files that run only on the server, written to a v2 bundle as they are. Not empty.
-   * @default `ssr.js`, `ssr.mjs` and everything in `server`, as far as the build has them
+   * Glob patterns of files that only run on the server, written to a v2 bundle verbatim. Must not be empty.
+   * @default `ssr.js`, `ssr.mjs` and everything in `server`, if the build has them
    */
   readonly ssrOnly?: readonly string[] | undefined;
   /**
-   * Glob patterns of files shared between server and client, written to a v2 bundle as they are.
-   * @default everything in `static` and `client`, as far as the build has them
+   * Glob patterns of files shared between server and client, written to a v2 bundle verbatim.
+   * @default everything in `static` and `client`, if the build has them
    */
   readonly ssrShared?: readonly string[] | undefined;
   /**
-   * Bundles a static site: no file is server-only, every file is shared, whatever configuration files say, and
+   * Bundles a static site: no file is server-only and every file is shared, whatever configuration files say.
    * `matchMode` defaults to `ignore_missing`. @default false
    */
   readonly static?: boolean | undefined;
-  /** Merged over the defaults and over what configuration files say. */
+  /** Merged over the defaults and over configuration files. */
   readonly ssrParameters?: Readonly<Record<string, unknown>> | undefined;
-  /** Metadata for the bundle's configuration. v1 takes `dependencies` only. */
+  /** Metadata for the bundle's configuration. v1 only supports `dependencies`. */
   readonly bundleMetadata?: BundleV2Metadata | undefined;
   /** v2 only. Path prefix of the archive's entries, at most 256 characters. @default 'bld' */
   readonly rootDir?: string | undefined;
-  /** v2 only. Path of the configuration below `rootDir`, at most 256 characters. @default '.runtime/config.json' */
+  /**
+   * v2 only. Path of the configuration, relative to `rootDir`, at most 256 characters. @default '.runtime/config.json'
+   */
   readonly configPath?: string | undefined;
   /** v2 only. How the server treats patterns that match no file. @default 'strict' */
   readonly matchMode?: BundleV2MatchMode | undefined;
-  /** Patterns, in the syntax of gitignore, of files to leave out, beside those of `.bundleignore`. */
+  /** Patterns of files to exclude, in gitignore syntax, in addition to `.bundleignore`. */
   readonly ignore?: readonly string[] | undefined;
   /**
-   * Takes files whose names say that they hold secrets (`.env*`, `.npmrc`, private keys) although they are not
-   * server-only.
-   * @default false: they are an error
+   * Includes files whose names suggest secrets (`.env*`, `.npmrc`, private keys) even if they are not server-only.
+   * @default false: such files are an error
    */
   readonly allowSensitiveFiles?: boolean | undefined;
-  /** v2 only. Effort of gzip, 0 to 9. @default 6 */
+  /** v2 only. gzip level, 0 to 9. @default 6 */
   readonly compressionLevel?: number | undefined;
 }
 
-/** What a bundle is made of, and where. */
+/** Everything that planning a bundle needs. */
 export interface BundlePlanOptions extends BundleContentOptions {
   readonly format: BundleFormat;
-  /** Absolute path of the directory that relative ones start from. */
+  /** Absolute base directory for relative paths. */
   readonly cwd: string;
-  /** `SOURCE_DATE_EPOCH` is read from it, and git runs with it. */
+  /** Provides `SOURCE_DATE_EPOCH`, and the environment of git. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The clock, for the default message. */
   readonly now: () => Date;
-  /** Names the entries of a v1 archive, which needs it. */
+  /** Names the entries of a v1 archive. Required for v1. */
   readonly projectSlug?: string | undefined;
-  /** Ends the work: it rejects with `signal.reason`. */
+  /** Cancels the work, which rejects with `signal.reason`. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What is wrong with one option. */
+/** A problem with an option. */
 export interface OptionProblem {
   /** Name of the option. */
   readonly option: string;
@@ -83,20 +84,20 @@ export interface OptionProblem {
   readonly suggestion?: string | undefined;
 }
 
-/** What is wrong with a slug, if anything. Slugs become parts of URLs and prefixes in archives. */
+/** The problem with a slug, if any. Slugs become parts of URLs and prefixes in archives. */
 export function checkSlug(option: string, value: string): OptionProblem | undefined {
   const message = slugMessage(value);
   return message === undefined ? undefined : {option, message};
 }
 
-/** Characters of a message at most. */
+/** Maximum length of a message, in characters. */
 export const maxMessage = 2048;
-/** Characters of rootDir and configPath at most. */
+/** Maximum length of rootDir and configPath, in characters. */
 export const maxPath = 256;
-/** The last second that a tar header of the library holds. */
+/** The latest time that the library can write to a tar header. */
 const maxEpoch = 2 ** 31 - 1;
 
-/** Everything that is wrong with the options for a bundle. Looks at nothing but the options. */
+/** All problems with the options for a bundle. Only checks the options themselves. */
 export function checkBundleOptions(options: BundlePlanOptions): readonly OptionProblem[] {
   return [
     ...formatProblems(options.format),
@@ -117,8 +118,8 @@ export function checkBundleOptions(options: BundlePlanOptions): readonly OptionP
 }
 
 /**
- * The error for options that cannot be used, all of them in one sentence: `ERR_PATTERN_INVALID` when only patterns are
- * wrong, else `ERR_OPTION_INVALID`.
+ * The error for invalid options, with all problems in one sentence: `ERR_PATTERN_INVALID` if only patterns are invalid,
+ * else `ERR_OPTION_INVALID`.
  */
 export function optionProblemsError(problems: readonly OptionProblem[]): RuntimeCliError {
   const onlyPatterns = problems.every(({option}) => /^ssr(?:Only|Shared)\b/.test(option));
@@ -151,7 +152,7 @@ function slugProblems({format, projectSlug}: BundlePlanOptions): readonly Option
   }
   const problem = checkSlug(option, projectSlug);
   if (problem) return [problem];
-  // The archive library takes such a beginning for a drive and cuts it off.
+  // The archive library strips such a prefix as a drive.
   if (format === 'v1' && /^\w+:/.test(projectSlug)) {
     return [{option, message: `must not start with a drive such as "c:" in a v1 bundle, unlike "${projectSlug}"`}];
   }
@@ -164,7 +165,7 @@ function pathProblems(option: string, value: unknown): readonly OptionProblem[] 
   return value === '' || value.includes('\0') ? [{option, message: 'must be the path of a directory'}] : [];
 }
 
-/** What is wrong with a message. */
+/** The problems with a message. */
 export function messageProblems(message: unknown): readonly OptionProblem[] {
   const option = 'message';
   if (message === undefined) return [];

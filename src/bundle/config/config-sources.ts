@@ -12,23 +12,23 @@ import {diskConfigSchema, serverConfigKeys, serverConfigSchema} from './content-
 import type {BundleConfig} from '../types.js';
 import {asSentence} from '../../errors/sentence.js';
 
-/** What one source says about a bundle's configuration. */
+/** A source of a bundle's configuration. */
 export interface ConfigSource {
-  /** `option`, or the file, relative to the working directory when it is below it. */
+  /** `option`, or the path of the file, relative to the working directory if it is inside it. */
   readonly from: string;
   readonly content: {
     readonly [Key in 'ssrOnly' | 'ssrShared' | 'ssrParameters' | 'bundleMetadata']?: BundleConfig[Key] | undefined;
   };
-  /** Top-level keys of an on-disk file that have no meaning here and are kept. */
+  /** Unknown top-level keys of an on-disk file, which are kept. */
   readonly otherKeys?: Readonly<Record<string, unknown>> | undefined;
 }
 
 const sourceNames = ['config.server.ts', 'config.server.js', 'config.server.mjs'];
-/** What older builds leave beside their output. */
+/** What older builds leave next to their output. */
 const compiledName = 'config.server.js';
 
 /**
- * Reads the on-disk v2 configuration, `{buildDirectory}/{configPath}`; nothing when there is none.
+ * Reads the on-disk v2 configuration, `{buildDirectory}/{configPath}`; undefined if there is none.
  * @throws RuntimeCliError `ERR_CONFIG_INVALID` naming file and field.
  */
 async function readDiskConfig(path: string, cwd: string): Promise<ConfigSource | undefined> {
@@ -42,8 +42,8 @@ async function readDiskConfig(path: string, cwd: string): Promise<ConfigSource |
 }
 
 /**
- * Executes the project's `config.server.ts`, `.js` or `.mjs`, then the build's compiled `config.server.js`, as far as
- * they are there and `isComplete` says that something is still missing.
+ * Executes the project's `config.server.ts`, `.js` or `.mjs`, then the build's compiled `config.server.js`, if they
+ * exist and `isComplete` is still false.
  * @throws RuntimeCliError `ERR_CONFIG_INVALID` naming file and field.
  */
 async function readServerConfigs(
@@ -64,7 +64,7 @@ async function readServerConfigs(
   return sources;
 }
 
-/** A named export `config`, a default export that holds one, or the default export itself. */
+/** The named export `config`, the `config` of the default export, or the default export itself. */
 function exportedConfig(exported: Readonly<Record<string, unknown>>, path: string): unknown {
   if ('config' in exported) return exported['config'];
   const value = exported['default'];
@@ -74,7 +74,7 @@ function exportedConfig(exported: Readonly<Record<string, unknown>>, path: strin
   });
 }
 
-/** Other keys are the project's own; one that is nearly ours would leave a default in force, unseen. */
+/** Other keys are the project's own, but a misspelled one of ours would silently leave a default in place. */
 function refuseMisspelledKeys(config: unknown, path: string): void {
   for (const key of Object.keys(config ?? {})) {
     const meant = serverConfigKeys.includes(key) ? undefined : nearest(key, serverConfigKeys);
@@ -118,7 +118,7 @@ async function readText(path: string): Promise<string> {
   }
 }
 
-/** The first of `paths` where there is something. Reading it fails when that is not a file. */
+/** The first of `paths` that exists. Reading it fails if it is not a file. */
 async function firstFile(paths: readonly string[]): Promise<string | undefined> {
   for (const path of paths) {
     try {
@@ -141,9 +141,9 @@ function showFile(path: string, cwd: string): string {
 }
 
 /**
- * Reads what there is to say about a bundle's configuration, the strongest source first: options, the on-disk v2 file,
- * and without one the `config.server` files, as long as ssrOnly or ssrShared is not known.
- * @param configPath v2 only: of the on-disk file, below the build directory. v1 has none.
+ * Reads the sources of a bundle's configuration, highest precedence first: options, then the on-disk v2 file or, if
+ * there is none and ssrOnly or ssrShared is still missing, the `config.server` files.
+ * @param configPath v2 only: path of the on-disk file, relative to the build directory.
  * @throws RuntimeCliError `ERR_CONFIG_INVALID` naming file and field.
  */
 export async function readConfigSources(

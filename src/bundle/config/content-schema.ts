@@ -3,7 +3,7 @@ import {isExclusion, patternListProblem, patternProblem, showPattern} from '../f
 import {dependenciesSchema, jsonObjectSchema, objectSchema} from '../option-schemas.js';
 import type {BundleConfig} from '../types.js';
 
-/** The configuration as JSON. Keys are sorted, so that equal configurations have equal bytes. */
+/** The configuration as JSON. Keys are sorted, so equal configurations have equal bytes. */
 export function configJson(config: BundleConfig): string {
   return `${JSON.stringify(config, sortedKeys, 2)}\n`;
 }
@@ -27,7 +27,7 @@ const patterns = v.pipe(
     (list) => patternListProblem(list) === undefined,
     ({input}) => patternListProblem(input) ?? 'is too long',
   ),
-  // It is not asked when the list is too long.
+  // Not checked if the list is too long.
   v.array(usablePattern),
 );
 
@@ -50,22 +50,22 @@ const serverEntries = {
   ssrParameters: v.optional(jsonObjectSchema),
 };
 
-/** What options may say about a bundle's configuration. */
+/** A bundle's configuration as options. */
 export const contentSchema = v.object({...serverEntries, bundleMetadata: v.optional(bundleMetadata)});
 
-/** What a `config.server.*` file says: metadata never comes from it. */
+/** A `config.server.*` file. Its metadata is never used. */
 export const serverConfigSchema = v.pipe(objectSchema, v.object(serverEntries));
 
 /** The keys of a `config.server.*` file. */
 export const serverConfigKeys: readonly string[] = Object.keys(serverEntries);
 
-/** An on-disk v2 configuration file. Its unknown top-level keys are kept, those of `bundleMetadata` are dropped. */
+/** An on-disk v2 configuration file. Unknown top-level keys are kept; unknown keys of `bundleMetadata` are dropped. */
 export const diskConfigSchema = v.pipe(
   objectSchema,
   v.looseObject({...serverEntries, bundleMetadata: v.optional(bundleMetadata)}),
 );
 
-/** The configuration inside an archive, where nothing can be filled in any more. */
+/** The configuration inside an archive, to which no defaults apply. */
 export const archivedConfigSchema = v.pipe(
   objectSchema,
   v.looseObject({

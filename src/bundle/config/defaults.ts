@@ -9,12 +9,12 @@ import {readTextFile} from '../../files/read-file.js';
 import {dependenciesSchema} from '../option-schemas.js';
 import {asSentence} from '../../errors/sentence.js';
 
-/** Git answers at once; a file system that hangs must not hold up a push. */
+/** Git answers at once, and a hanging file system must not hold up a push. */
 const gitTimeoutMs = 5000;
 
 /**
- * What git needs to run and to find its configuration. It gets nothing else: not our secrets, for a repository may have
- * it run programs of its own, and no `GIT_DIR` of a git hook, which names another repository.
+ * What git needs to run and to find its configuration. It gets nothing else: not our secrets, because a repository can
+ * make it run programs, and no `GIT_DIR` of a git hook, which would name another repository.
  */
 const gitVariables = new Set([
   'PATH',
@@ -45,9 +45,9 @@ const gitVariables = new Set([
 ]);
 
 /**
- * The message of a bundle that was given none: `<branch>: <short commit>` of the git work tree at `directory`, the
- * commit alone when no branch is checked out, with ` (modified)` when tracked files have uncommitted changes, else
- * `Bundle <ISO time>`.
+ * The default message of a bundle: `<branch>: <short commit>` of the git work tree at `directory`, or only the commit
+ * if no branch is checked out, plus ` (modified)` if tracked files have uncommitted changes. Without git, `Bundle <ISO
+ * time>`.
  */
 export async function defaultMessage(
   directory: string,
@@ -67,10 +67,10 @@ async function git(
   directory: string,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<string | undefined> {
-  // Windows writes some of the names with small letters.
+  // Windows spells some of the names in lower case.
   const needed = Object.fromEntries(Object.entries(env).filter(([name]) => gitVariables.has(name.toUpperCase())));
   try {
-    // `-C`, not `cwd`: Windows would look for a git.exe there. A look changes nothing and starts no file system
+    // `-C` instead of `cwd`, where Windows would look for a git.exe. Neither take locks nor start a file system
     // monitor.
     const fixed = ['-C', directory, '--no-optional-locks', '-c', 'core.fsmonitor=false'];
     const {stdout} = await promisify(execFile)('git', [...fixed, ...args], {env: needed, timeout: gitTimeoutMs});
@@ -86,15 +86,15 @@ const packageSchema = v.object({
 });
 
 /**
- * The dependencies that a project's package.json declares, those of development too, name to version range: what
- * `--dependencies auto` takes. What is bundled into an application often is a dependency of development only.
+ * The dependencies in a project's package.json, for `--dependencies auto`: version ranges by name. Includes development
+ * dependencies, because what is bundled into an application often is one.
  * @throws RuntimeCliError `ERR_CONFIG_INVALID` when package.json is missing or cannot be read.
  */
 export async function readDeclaredDependencies(projectDirectory: string): Promise<Record<string, string>> {
   const path = join(projectDirectory, 'package.json');
   try {
     const {dependencies, devDependencies} = v.parse(packageSchema, parseJson(await readTextFile(path)));
-    // As npm has it: of a package that is in both, the one that the application runs with counts.
+    // As in npm, dependencies win over development dependencies.
     return {...devDependencies, ...dependencies};
   } catch (error) {
     throw createError(

@@ -2,7 +2,7 @@ import type {ConfigSource} from './config-sources.js';
 import {unmatchedPatterns} from '../files/patterns.js';
 import type {BundleConfig, BundleV2Metadata} from '../types.js';
 
-/** Source of a setting's value. */
+/** The source of a setting's value. */
 export interface SettingSource {
   /**
    * `ssrOnly`, `ssrShared`, `ssrParameters`, `bundleMetadata.dependencies`, `bundleMetadata.ccOverrides` or `message`.
@@ -12,31 +12,31 @@ export interface SettingSource {
   readonly from: string;
 }
 
-/** Settings that were resolved. */
+/** A resolved configuration, and its sources. */
 export interface ResolvedConfig {
   readonly config: BundleConfig;
   readonly sources: readonly SettingSource[];
 }
 
-/** The default patterns; those that match no file of the build are left out. */
+/** The default patterns. Those that match no file are omitted. */
 export const defaultPatterns = {
   ssrOnly: ['ssr.js', 'ssr.mjs', 'server/**/*'],
   ssrShared: ['static/**/*', 'client/**/*'],
 } as const;
 
-/** Those of a static site. No wildcard matches a leading dot, and `.well-known` belongs to a site. */
+/** The patterns of a static site. Wildcards do not match a leading dot, but `.well-known` belongs to a site. */
 const staticPatterns = {ssrOnly: [], ssrShared: ['**/*', '**/.*', '**/.*/**/*']} as const;
 
 const defaultParameters = {SSRFunctionNodeVersion: '24.x'};
 
-/** Name of the source of what is set by default. */
+/** The source of defaults. */
 export const defaultSource = 'default';
 
 /**
- * Resolves the configuration of a bundle, per key: the first of `sources` that has it, else the default.
- * `ssrParameters` are merged over each other and over the defaults.
- * @param sources The strongest first. Metadata comes from those that have some: options and the on-disk file.
- * @param paths The files of the build, for the defaults.
+ * Resolves the configuration of a bundle. Each key comes from the first of `sources` that has it, else from the
+ * defaults. `ssrParameters` are merged over each other and over the defaults.
+ * @param sources Highest precedence first. Only options and the on-disk file have metadata.
+ * @param paths The paths of the build's files, for the defaults.
  * @param isStatic Shares every file, whatever the sources say.
  */
 export function resolveConfig(
@@ -71,7 +71,7 @@ export function resolveConfig(
   };
 }
 
-/** Where patterns come from: the first source that has some, else those of `patterns` that match a file. */
+/** The sources of patterns: the first of `sources` that has some, else those of `patterns` that match a file. */
 interface PatternSources {
   readonly sources: readonly ConfigSource[];
   readonly patterns: Readonly<Record<'ssrOnly' | 'ssrShared', readonly string[]>>;
@@ -106,7 +106,7 @@ function metadataOf(sources: readonly ConfigSource[]): {value: BundleV2Metadata;
   };
 }
 
-/** One record of all; later ones win. A key that is undefined says nothing. */
+/** Merges records; later ones win. Undefined values are ignored. */
 function merge(records: readonly Readonly<Record<string, unknown>>[]): Record<string, unknown> {
   return Object.fromEntries(
     records.flatMap((record) => Object.entries(record)).filter(([, value]) => value !== undefined),

@@ -10,19 +10,19 @@ import {inTurns, type Turnwise} from './in-turns.js';
 import {compilePatterns, unmatchedPatterns, countMatches, isExclusion, type PatternLists} from './patterns.js';
 import type {Scan} from './scan.js';
 
-/** Folders that frameworks and build tools keep their caches in, up to the cache. */
+/** The cache folders of frameworks and build tools. */
 const cacheFolder =
   /^(?:.*\/)?(?:(?:\.next|\.nuxt|\.angular|\.nx)\/cache|node_modules\/\.cache|\.parcel-cache|\.turbo)\//;
-/** What Next.js writes beside its cache: the build directory is `.next` itself. */
+/** Next.js writes this file next to its cache, so the build directory is `.next` itself. */
 const nextMark = 'BUILD_ID';
 const nextCache = 'cache/';
 
-/** How many paths a message lists. */
+/** Maximum number of paths in a message. */
 const listed = 5;
 const script = /\.[cm]?js$/;
 const patternSettings = ['ssrOnly', 'ssrShared'] as const;
 
-/** A warning for each cache of a framework in the build: it can be larger than all the rest, and nobody reads it. */
+/** Warnings about framework caches in the build. They can be larger than everything else, and are never read. */
 export function cacheWarnings(files: readonly BundleFile[]): string[] {
   const isNext = files.some(({path}) => path === nextMark);
   const caches = new Map<string, {bytes: number; files: number}>();
@@ -44,8 +44,8 @@ function describeSize(bytes: number): string {
 }
 
 /**
- * Warnings about a build that does not have the layout which the default patterns expect: scripts that end up neither
- * server-only nor shared, and patterns in package.json that are not read. None when all patterns were given.
+ * Warnings about a build whose layout does not fit the default patterns: scripts that are neither server-only nor
+ * shared, and patterns in package.json, which are not read. There are none if all patterns were given.
  */
 export async function layoutWarnings(
   files: readonly BundleFile[],
@@ -76,7 +76,7 @@ export async function layoutWarnings(
   ];
 }
 
-/** Those that look like the entry point of a server first. */
+/** Lists those that look like a server's entry point first. */
 function strayNames(stray: readonly BundleFile[]): string {
   const rank = ({path}: BundleFile): number => {
     if (/(?:^|\/)server\//.test(path)) return 0;
@@ -88,22 +88,21 @@ function strayNames(stray: readonly BundleFile[]): string {
 
 const packageSchema = v.object({mobify: v.optional(v.record(v.string(), v.unknown()), {})});
 
-/** The patterns that a project keeps where older tools look for them. */
+/** The patterns in a project's package.json, where older tools read them. */
 async function readMobifySettings(projectDirectory: string): Promise<readonly string[]> {
   try {
     const text = await readTextFile(join(projectDirectory, 'package.json'));
     return Object.keys(v.parse(packageSchema, parseJson(text)).mobify);
   } catch {
-    // Nothing else of it is needed here.
+    // Problems with package.json do not matter here.
     return [];
   }
 }
 
 /**
- * Verifies that the bundle has its server-only files. A rule that takes away all that an ssrOnly pattern matches (for a
- * pattern that is a plain path: the file) hits an entry point; files of a pattern that others of it survive do not
- * count.
- * @throws RuntimeCliError `ERR_IGNORED_ENTRY`; `ERR_SSR_ENTRY_MISSING` when no default of ssrOnly matches.
+ * Verifies that the bundle has its server-only files. An ignore rule that excludes everything an ssrOnly pattern
+ * matches has hit an entry point. If some files of the pattern remain, it has not.
+ * @throws RuntimeCliError `ERR_IGNORED_ENTRY`; `ERR_SSR_ENTRY_MISSING` when no default pattern of ssrOnly matches.
  */
 export function verifyEntryPoints({config, sources}: ResolvedConfig, {files, ignored}: Scan): void {
   const isDefault = sources.some(({setting, from}) => setting === 'ssrOnly' && from === defaultSource);
@@ -147,11 +146,11 @@ function missingError(looksStatic: boolean): Error {
   );
 }
 
-/** Characters of patterns times paths that are compared to find near files, at most. */
+/** Limit for finding the closest file: characters of patterns times number of paths. */
 const maxCompared = 20_000_000;
 
 /**
- * A warning for each pattern that matches no file.
+ * Warnings about patterns that match no file.
  * @throws RuntimeCliError `ERR_PATTERN_INVALID` for patterns that take too long; `signal.reason` when aborted.
  */
 export async function patternWarnings(
@@ -162,7 +161,7 @@ export async function patternWarnings(
   return unmatchedWarnings(patterns, {counts: await countMatches(patterns, paths, signal), paths}, signal);
 }
 
-/** The same, once it is known how many files each pattern matches. */
+/** The same, given how many files each pattern matches. */
 export function unmatchedWarnings(
   patterns: PatternLists,
   {
@@ -189,10 +188,10 @@ export function unmatchedWarnings(
   return inTurns(warning(), signal);
 }
 
-/** What to do about patterns that a server in strict mode refuses. */
+/** What to do about patterns that a strict server refuses. */
 const strictAdvice = 'A strict server refuses the bundle: correct the pattern, or pass --match-mode ignore_missing.';
 
-/** The warnings of a v2 bundle that a server in strict mode refuses; it is the server that matches. */
+/** Warnings about a v2 bundle that a strict server will refuse. It is the server that matches patterns. */
 export async function strictWarnings(
   {matchMode, config, files}: Pick<BundleContent, 'matchMode' | 'config' | 'files'>,
   signal?: AbortSignal,
@@ -203,7 +202,7 @@ export async function strictWarnings(
   return warnings.map((warning) => `${warning} ${strictAdvice}`);
 }
 
-/** The file that a pattern was probably meant to match: one of a similar name, or in a folder of a similar name. */
+/** The file that a pattern was probably meant to match: one with a similar name, or in a folder with a similar name. */
 function nearestFile(pattern: string, paths: readonly string[]): string | undefined {
   const file = nearest(pattern, paths);
   const [, folder] = /^([^*?[{(!]+)\//.exec(pattern) ?? [];

@@ -1,6 +1,6 @@
 /**
- * Why a path cannot name an entry of an archive, if so. What is refused is what the archive library would alter, or
- * what patterns, servers and other systems would read differently.
+ * Why a path cannot be the name of an archive entry, if so: the archive library would change it, or patterns, servers
+ * and other systems would read it differently.
  */
 export function entryNameProblem(path: string): string | undefined {
   if (hasControlCharacter(path)) return 'has a control character or line break in its name';
@@ -8,22 +8,22 @@ export function entryNameProblem(path: string): string | undefined {
   return undefined;
 }
 
-/** Whether a text has characters that are not to be seen: control characters, line and paragraph separators. */
+/** Whether a string contains invisible characters: control characters, or line and paragraph separators. */
 export function hasControlCharacter(text: string): boolean {
   return /[\p{Cc}\u2028\u2029]/u.test(text);
 }
 
-/** Length in characters, not in UTF-16 units. */
+/** Length in characters, not UTF-16 units. */
 export function characterCount(text: string): number {
   return Array.from(text).length;
 }
 
-/** A path as it is printed: quoted when it has characters that would not show. */
+/** A path for messages, quoted if it contains invisible characters. */
 export function showPath(path: string): string {
   return hasControlCharacter(path) ? JSON.stringify(path) : path;
 }
 
-/** The first paths of a list, as they are printed, and how many more there are. */
+/** The first paths of a list for messages, and how many more there are. */
 export function listPaths(paths: readonly string[], most = 10): string {
   return listFirst(paths, ', ', showPath, most);
 }
@@ -39,7 +39,7 @@ export function listFirst<Item>(
   return [...items.slice(0, most).map(show), ...more].join(separator);
 }
 
-/** Orders paths by their characters, the same on every platform and in every locale. */
+/** Orders paths by character codes, the same on every platform and in every locale. */
 export function comparePaths(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;

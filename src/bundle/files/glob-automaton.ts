@@ -1,30 +1,29 @@
 import {RegExpParser, type AST} from '@eslint-community/regexpp';
 import picomatch from 'picomatch';
 
-/** Is told of work before it is done; throws when there has been too much of it. */
+/** Called before each piece of work. Throws when there is too much of it. */
 export type Spend = (steps: number) => void;
 
-/** What is to be seen at a position of a path. */
+/** What is visible at a position of a path. */
 interface View {
-  /** The character behind it; -1 at the end. */
+  /** The next character; -1 at the end. */
   readonly code: number;
-  /** What stands before it. */
+  /** What precedes it. */
   readonly before: 'nothing' | 'slash' | 'word' | 'other';
 }
 
 /**
- * A place in a pattern. It is reached at a position when what follows it in the pattern matches what follows the
- * position.
+ * A place in a pattern. It is reached at a position of a path if the rest of the pattern matches the rest of the path.
  */
 class State {
-  /** States that need nothing but their condition to be where this one is. */
+  /** States that are reached wherever this one is, if their condition holds. */
   readonly shortcuts: State[] = [];
-  /** States that a character leads from to this one. */
+  /** States from which a character leads to this one. */
   readonly readers: {readonly state: State; readonly reads: (view: View) => boolean}[] = [];
-  /** When it was reached last. */
+  /** When it was last reached. */
   reachedAt = 0;
   readonly id: number;
-  /** How many lookaheads it is in. */
+  /** How many lookaheads contain it. */
   readonly depth: number;
   readonly condition: ((view: View) => boolean) | undefined;
 
@@ -35,36 +34,36 @@ class State {
   }
 }
 
-/** All that is reached at a position. */
+/** Everything that is reached at a position. */
 interface Situation {
-  /** Of it, what a character can lead to. */
+  /** The states that a character can lead to. */
   readonly states: readonly State[];
   readonly isMatch: boolean;
   /** Whether more characters could still make it a match. */
   readonly isAlive: boolean;
-  /** The situations one character earlier that were met so far. */
+  /** The known situations one character earlier. */
   readonly earlier: Map<number, Situation>;
 }
 
-/** States of a pattern at most: repetitions are written out. */
+/** Maximum number of states, since repetitions are expanded. */
 const maxStates = 20_000;
-/** States and transitions in situations that are remembered, at most. */
+/** Maximum number of states and transitions in cached situations. */
 const maxRemembered = 4000;
-/** What a step costs that is not remembered, compared with one that is. */
+/** The cost of an uncached step, relative to a cached one. */
 const newStep = 20;
 const slash = 0x2f;
 const dot = 0x2e;
 const kinds = ['nothing', 'slash', 'word', 'other'] as const;
 
 /**
- * A glob pattern as an automaton. picomatch says what the pattern means, as a regular expression; that is never run,
- * for it can take exponential time, but followed in all its ways at once, from the end of a path to its beginning: a
- * time linear in both. From the end, because what is ahead is known then when a lookahead asks.
+ * A glob pattern as an automaton. picomatch translates the pattern to a regular expression, which is never executed,
+ * because that can take exponential time. Instead all its paths are followed at once, from the end of a string to its
+ * start, in time linear in both. Starting at the end means that what lies ahead is known when a lookahead needs it.
  *
- * One thing is added: no wildcard matches the dot that a name begins with. In picomatch `!(a)`, `[^a]` and `{a,*}` do.
+ * One rule is added: no wildcard matches the leading dot of a name. In picomatch, `!(a)`, `[^a]` and `{a,*}` do.
  */
 export class GlobAutomaton {
-  /** What every match begins with. */
+  /** The prefix of every match. */
   readonly #prefix: string;
   readonly #start: State;
   /** The ends of the pattern and of its lookaheads, by their depth. */
@@ -120,7 +119,7 @@ export class GlobAutomaton {
     return found;
   }
 
-  /** Marks the states that are reached, those of lookaheads first; returns those that a character can lead to. */
+  /** Marks the reached states, those of lookaheads first. Returns those that a character can lead to. */
   #reach({states}: Situation, view: View, spend: Spend): readonly State[] {
     this.#now += 1;
     const waiting = this.#ends.map((ends) => [...ends]);
@@ -167,7 +166,7 @@ export class GlobAutomaton {
     return end;
   }
 
-  /** A state that is reached where one of `states` is. */
+  /** A state that is reached wherever one of `states` is. */
   #either(states: readonly State[], depth: number): State {
     const [only, second] = states;
     if (only && !second) return only;
@@ -206,7 +205,7 @@ export class GlobAutomaton {
   #addReader(element: Readable, next: State): State {
     const state = this.#state(next.depth);
     const test = characterTest(element);
-    // Lookaheads only look.
+    // Lookaheads consume nothing.
     const isWild = next.depth === 0 && isWildcard(element);
     const reads = ({code, before}: View): boolean =>
       code !== -1 && test(code) && !(isWild && code === dot && (before === 'slash' || before === 'nothing'));
@@ -289,7 +288,7 @@ function setTest(set: AST.AnyCharacterSet | AST.EscapeCharacterSet): (code: numb
   }
 }
 
-/** Whether it says what it does not match, if anything: `*` and `?` are `[^/]` to picomatch. */
+/** Whether it is defined by what it does not match: to picomatch, `*` and `?` are `[^/]`. */
 function isWildcard(element: Readable): boolean {
   switch (element.type) {
     case 'Character':
@@ -302,18 +301,18 @@ function isWildcard(element: Readable): boolean {
 }
 
 function isWord(code: number): boolean {
-  // As `\w`, which would have to be given a string.
+  // Like `\w`, which would need a string.
   const isLetter = (code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a;
   return isLetter || (code >= 0x30 && code <= 0x39) || code === 0x5f;
 }
 
-/** The index of the kind of a character. */
+/** The index of a character's class. */
 function kindOf(code: number): number {
   if (code === slash) return 1;
   return isWord(code) ? 2 : 3;
 }
 
-/** The characters that the text of every match begins with; whether it is all of it. */
+/** The characters that every match starts with, and whether they are the whole match. */
 function literalPrefix(alternatives: readonly AST.Alternative[]): {readonly text: string; readonly isWhole: boolean} {
   const [only, second] = alternatives;
   let text = '';

@@ -6,24 +6,24 @@ import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {readTextFile} from '../../files/read-file.js';
 import {showPattern} from './patterns.js';
 
-/** Decides what is left out of a bundle. */
+/** Decides what to exclude from a bundle. */
 export interface IgnoreRules {
-  /** The rule that leaves out a path, relative to the build directory; a directory's ends with `/`. */
+  /** The rule that excludes a path, relative to the build directory. Paths of directories end with `/`. */
   ruleFor(path: string): string | undefined;
 }
 
-/** Name of the file with rules, in the syntax of gitignore. */
+/** Name of the file with rules, in gitignore syntax. */
 const ignoreFile = '.bundleignore';
 
 /**
- * More than anyone writes by hand. Each path is held against each rule, and a rule takes time that grows with the depth
- * of a path to the power of its `**`.
+ * More than anyone writes by hand. Each path is checked against each rule, whose cost grows with the depth of the path
+ * to the power of its `**`.
  */
 const most = {bytes: 1024 * 1024, rules: 1000, characters: 1024, globstars: 4} as const;
 
 /**
  * Reads the `.bundleignore` of each of `directories` (the project's, then the build's), and adds `patterns`. All rules
- * are in the syntax of gitignore, count case, and are about paths relative to the build directory; the last one wins.
+ * use gitignore syntax, are case-sensitive and apply to paths relative to the build directory. The last one wins.
  * @throws RuntimeCliError `ERR_CONFIG_INVALID` for a file that cannot be read, `ERR_PATTERN_INVALID` for rules that
  * would take too long.
  */
@@ -43,13 +43,13 @@ export async function readIgnoreRules(
       suggestions: ['Ignore whole folders, or build into a folder of its own.'],
     });
   }
-  // The library remembers each path that it is asked about.
+  // The library caches every path that it checks.
   if (rules.length === 0) return {ruleFor: () => undefined};
   const matcher = ignore({ignorecase: false}).add(rules);
   return {ruleFor: (path) => matcher.test(path).rule?.pattern};
 }
 
-/** The lines that are neither empty nor a comment. */
+/** The lines that are neither empty nor comments. */
 function rulesOf(text: string): readonly string[] {
   return text.split(/\r?\n/).filter((line) => line.trim() !== '' && !line.startsWith('#'));
 }

@@ -1,15 +1,14 @@
 import {setImmediate as nextTurn} from 'node:timers/promises';
 
-/** How long signals, timers and requests may have to wait for their turn, milliseconds. */
+/** Maximum time that signals, timers and requests have to wait, in milliseconds. */
 const turnMilliseconds = 20;
 
-/** Work that can pause wherever it yields. */
+/** Work that can pause at each yield. */
 export type Turnwise<Result> = Generator<undefined, Result, undefined>;
 
 /**
- * Does long work over what somebody else wrote a little at a time: all else that waits for the one thread is served
- * between.
- * @throws `signal.reason` when aborted, and what the work throws.
+ * Does long work on untrusted input in short turns, so that the thread can serve everything else in between.
+ * @throws `signal.reason` when aborted, or whatever the work throws.
  */
 export async function inTurns<Result>(work: Turnwise<Result>, signal?: AbortSignal): Promise<Result> {
   for (;;) {

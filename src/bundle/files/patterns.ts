@@ -3,48 +3,48 @@ import type {BundleFile} from '../types.js';
 import {GlobAutomaton, type Spend} from './glob-automaton.js';
 import {inTurns, type Turnwise} from './in-turns.js';
 
-/** Patterns made ready for matching. */
+/** Compiled patterns. */
 interface CompiledPatterns {
-  /** Whether a pattern matches `path` and no exclusion does. */
+  /** Whether any pattern matches `path` and no exclusion does. */
   matches(path: string): boolean;
 }
 
 /** A file that `markFiles` marks. */
 export type MatchableFile = Pick<BundleFile, 'path'> & {-readonly [Key in 'ssrOnly' | 'ssrShared']: BundleFile[Key]};
 
-/** The marks of a file before it was matched. */
+/** The marks of a file that has not been matched yet. */
 export const unmatched = {ssrOnly: false, ssrShared: false} as const;
 
-/** Characters of a pattern at most. */
+/** Maximum length of a pattern, in characters. */
 const maxPatternLength = 1024;
-/** Groups and braces within each other at most. */
+/** Maximum nesting of groups and braces. */
 const maxNesting = 16;
-/** Patterns of a list at most, and characters of those that are more than a name. */
+/** Maximum number of patterns in a list, and of characters in those with wildcards. */
 const maxList = {patterns: 1000, characters: 32_768} as const;
-/** What a pattern that is only a name may be made of. */
+/** A pattern that is a plain name. */
 const plainName = /^[\w-][\w /-]*(?:\.[\w /-]+)*$/;
 /**
- * Steps that matching a list may take: one for each character of each path and each pattern, as far as it has to be
- * looked at, and some for what was not met before. 200,000 paths of 60 characters and 20 patterns stay below.
+ * Maximum number of steps for matching a list: one for each character of a path and each pattern, as far as needed, and
+ * extra for uncached ones. 200,000 paths of 60 characters and 20 patterns stay within it.
  */
 const maxSteps = 300_000_000;
-/** Steps that one path may take: nothing else runs meanwhile. */
+/** Maximum number of steps for one path, during which nothing else runs. */
 const maxStepsOfPath = 40_000_000;
 
-/** Both lists of a configuration. */
+/** The two lists of a configuration. */
 export interface PatternLists {
   readonly ssrOnly: readonly string[];
   readonly ssrShared: readonly string[];
 }
 
 /**
- * Compiles glob patterns: picomatch rules, no wildcard matches the dot of a dotfile, case counts, `/` on every
- * platform. A pattern that begins with `!` excludes what it matches, wherever it stands among the others; `!(a|b)` is
- * an extglob.
+ * Compiles glob patterns. They follow picomatch's rules, except that no wildcard matches the dot of a dotfile; they are
+ * case-sensitive and use `/` on every platform. A pattern that starts with `!` excludes what it matches, wherever it is
+ * in the list; `!(a|b)` is an extglob.
  *
- * The time it takes is linear in the patterns and in the paths, and limited, whoever wrote them.
- * @throws RuntimeCliError `ERR_PATTERN_INVALID`, here or when paths are matched, for patterns that cannot be used or
- * take too long.
+ * Matching takes time linear in the patterns and in the paths, up to a limit.
+ * @throws RuntimeCliError `ERR_PATTERN_INVALID`, here or during matching, for patterns that are invalid or take too
+ * long.
  */
 export function compilePatterns(patterns: readonly string[]): CompiledPatterns {
   return compileWithin(new Budget(), patterns);
@@ -62,9 +62,7 @@ function compileWithin(budget: Budget, patterns: readonly string[]): CompiledPat
   };
 }
 
-/**
- * The patterns that match none of `paths`, each looked at alone. Exclusions that exclude nothing are not among them.
- */
+/** The patterns that, on their own, match none of `paths`. Never includes exclusions. */
 export function unmatchedPatterns(patterns: readonly string[], paths: readonly string[]): string[] {
   const given = patterns.filter((pattern) => !isExclusion(pattern));
   const budget = new Budget();
@@ -79,8 +77,7 @@ export function unmatchedPatterns(patterns: readonly string[], paths: readonly s
 }
 
 /**
- * How many of `paths` each pattern matches by itself; an exclusion, how many it excludes. Signals and requests get
- * their turn meanwhile.
+ * How many of `paths` each pattern matches on its own, or excludes. Works in turns.
  * @throws RuntimeCliError `ERR_PATTERN_INVALID` for patterns that take too long; `signal.reason` when aborted.
  */
 export function countMatches(
@@ -108,8 +105,8 @@ export function countMatches(
 }
 
 /**
- * Marks each file with whether the patterns of ssrOnly and ssrShared match it. They are not copied: a build may have
- * 100,000, and nothing else in memory is as large. Signals and requests get their turn meanwhile.
+ * Marks each file with whether the patterns of ssrOnly and ssrShared match it. Files are not copied: a build may have
+ * 100,000 of them, and nothing else takes as much memory. Works in turns.
  * @throws RuntimeCliError `ERR_PATTERN_INVALID` for patterns that take too long; `signal.reason` when aborted.
  */
 export function markFiles(
@@ -131,23 +128,23 @@ export function markFiles(
   return inTurns(marking(), signal);
 }
 
-/** Whether a pattern excludes. Every further `!` turns it around, as in picomatch. */
+/** Whether a pattern excludes. Each further `!` negates it again, as in picomatch. */
 export function isExclusion(pattern: string): boolean {
   return countMarks(pattern) % 2 === 1;
 }
 
-/** Why a pattern cannot be used, if so. */
+/** Why a pattern is invalid, if so. */
 export function patternProblem(pattern: string): string | undefined {
   const matches = matcher(pattern, new Budget());
   return typeof matches === 'string' ? matches : undefined;
 }
 
-/** A pattern as messages show it: quoted, and cut if it is long. */
+/** A pattern for messages: quoted, and cut if it is long. */
 export function showPattern(pattern: string): string {
   return JSON.stringify(pattern.length > 100 ? `${pattern.slice(0, 100)}...` : pattern);
 }
 
-/** Why a list of patterns cannot be used, whatever each of them is. */
+/** Why a list of patterns is invalid as a whole, if so. */
 export function patternListProblem(patterns: readonly string[]): string | undefined {
   if (patterns.length > maxList.patterns) return `must have at most ${maxList.patterns} patterns`;
   const globs = patterns.filter((pattern) => !plainName.test(pattern));
@@ -171,7 +168,7 @@ function matchers(patterns: readonly string[], budget: Budget): readonly ((path:
   });
 }
 
-/** Keeps account of the steps that matching takes, in all and for one path. */
+/** Limits the steps of matching, in total and for each path. */
 class Budget {
   #left = maxSteps;
   #leftOfPath = maxStepsOfPath;
@@ -190,7 +187,7 @@ class Budget {
   }
 }
 
-/** A function that matches, or why there is none. */
+/** A function that matches, or why the pattern is invalid. */
 function matcher(pattern: string, {spend}: Budget): ((path: string) => boolean) | string {
   if (pattern.length > maxPatternLength) return `must have at most ${maxPatternLength} characters`;
   const glob = pattern.slice(countMarks(pattern));
@@ -198,14 +195,14 @@ function matcher(pattern: string, {spend}: Budget): ((path: string) => boolean) 
   if (nestingOf(glob) > maxNesting) return `must not nest groups more than ${maxNesting} levels deep`;
   try {
     const automaton = new GlobAutomaton(glob);
-    // To picomatch, a pattern always matches what is written like it.
+    // In picomatch, a pattern always matches itself.
     return (path) => path === glob || automaton.matches(path, spend);
   } catch {
     return 'is not a glob pattern';
   }
 }
 
-/** How deep groups and braces are within each other; those that are escaped or never closed count too. */
+/** The nesting depth of groups and braces, including those that are escaped or never closed. */
 function nestingOf(pattern: string): number {
   let depth = 0;
   let deepest = 0;
@@ -217,7 +214,7 @@ function nestingOf(pattern: string): number {
   return deepest;
 }
 
-/** How many `!` stand in front, as far as they do not begin an extglob. */
+/** The number of leading `!`, except one that starts an extglob. */
 function countMarks(pattern: string): number {
   return pattern.search(/!\(|[^!]|$/);
 }

@@ -9,14 +9,14 @@ import type {IgnoreRules} from './ignore-rules.js';
 import type {MatchableFile} from './patterns.js';
 import {asSentence} from '../../errors/sentence.js';
 
-/** A file that was found, not yet matched against patterns. */
+/** A file that has not been matched against patterns yet. */
 type ScannedFile = PlannedBundleFile & MatchableFile;
 
-/** What is in a build directory. */
+/** The contents of a build directory. */
 export interface Scan {
-  /** What goes into the bundle, sorted by path. */
+  /** The files of the bundle, sorted by path. */
   readonly files: readonly ScannedFile[];
-  /** What a rule leaves out. */
+  /** What rules exclude. */
   readonly ignored: readonly {readonly path: string; readonly rule: string}[];
   readonly warnings: readonly string[];
 }
@@ -25,15 +25,15 @@ interface Findings {
   readonly files: ScannedFile[];
   readonly ignored: {path: string; rule: string}[];
   readonly directories: Set<string>;
-  /** Paths that no archive can hold, and why. */
+  /** Paths that cannot be archived, and why. */
   readonly unsupported: {path: string; reason: string}[];
 }
 
 /**
- * Lists the build directory: dotfiles too, `.git` not, links as links. Directories without files are not part of a
- * bundle.
- * @throws RuntimeCliError `ERR_BUILD_DIRECTORY` when it is empty; `ERR_FILE_UNSUPPORTED` that
- * names everything an archive cannot hold; `signal.reason` when aborted.
+ * Lists the build directory, including dotfiles but not `.git`. Links are listed as links. Empty directories are not
+ * part of a bundle.
+ * @throws RuntimeCliError `ERR_BUILD_DIRECTORY` when it is empty; `ERR_FILE_UNSUPPORTED` naming everything that cannot
+ * be archived; `signal.reason` when aborted.
  */
 export async function scanBuildDirectory(directory: string, rules: IgnoreRules, signal?: AbortSignal): Promise<Scan> {
   const findings: Findings = {files: [], ignored: [], directories: new Set(['']), unsupported: []};
@@ -54,7 +54,7 @@ export async function scanBuildDirectory(directory: string, rules: IgnoreRules, 
   };
 }
 
-/** Everything below `directory`, one at a time: a list of it all would be the largest thing in memory. */
+/** Yields everything below `directory`, since nothing else would take as much memory as a full list. */
 async function* list(directory: string): AsyncGenerator<{readonly path: string; readonly isDirectory: boolean}> {
   const {default: fastGlob} = await import('fast-glob');
   const entries = fastGlob.globStream('**/*', {
@@ -63,12 +63,12 @@ async function* list(directory: string): AsyncGenerator<{readonly path: string; 
     onlyFiles: false,
     followSymbolicLinks: false,
     objectMode: true,
-    // One pattern finds nothing twice; to be sure of it would take a list of all paths.
+    // A single pattern finds no duplicates. Checking for them would take a list of all paths.
     unique: false,
     ignore: ['**/.git'],
   });
   try {
-    // What the stream gives in object mode, its type does not say.
+    // The type does not describe what the stream yields in object mode.
     for await (const {path, dirent} of entries as AsyncIterable<Entry>) yield {path, isDirectory: dirent.isDirectory()};
   } catch (error) {
     throw unreadableError(directory, error);
@@ -84,7 +84,7 @@ function examine(directory: string, path: string, {files, directories, unsupport
   const file = join(directory, path);
   const stats = lookAt(directory, file);
   if (stats === undefined) {
-    // Node reads what is not UTF-8 as U+FFFD, and then there is no such file.
+    // Node decodes invalid UTF-8 as U+FFFD, and finds no such file.
     if (!path.includes('\uFFFD'))
       throw createError('ERR_FILE_CHANGED', `${file} disappeared while the build was being scanned.`);
     unsupported.push({path, reason: 'has a name that is not UTF-8'});
@@ -93,7 +93,7 @@ function examine(directory: string, path: string, {files, directories, unsupport
   if (directories.has(path)) return;
   if (stats.isFile()) {
     const executable = (stats.mode & 0o100) !== 0;
-    // A spread would take half as much memory again.
+    // Spreading would take 50 % more memory.
     files.push({path, size: stats.size, modifiedMs: stats.mtimeMs, executable, ssrOnly: false, ssrShared: false});
   } else if (stats.isSymbolicLink()) {
     files.push({
@@ -135,7 +135,7 @@ function kindOf(stats: Stats): string {
   return stats.isDirectory() ? 'directory that replaced a file' : 'device';
 }
 
-/** Adds the links that leave the build directory to what is not supported; returns warnings of those to nothing. */
+/** Adds links that leave the build directory to `unsupported`. Returns warnings about dangling ones. */
 function followLinks({files, directories, unsupported}: Findings): string[] {
   const targets = new Map(
     files.flatMap(({path, linkTarget}) => (linkTarget === undefined ? [] : [[path, linkTarget]])),
@@ -174,16 +174,15 @@ function emptyError(directory: string, ignored: number): Error {
   });
 }
 
-/** Where a symbolic link leads, seen from inside the build directory. */
+/** Where a symbolic link leads, as seen from the build directory. */
 type LinkDestination = 'inside' | 'outside' | 'nowhere';
 
-/** More links than this on one way are a circle. */
+/** More links than this in a row count as a cycle. */
 const maxHops = 40;
 
 /**
- * Follows a link by name, step by step as the file system would, through the other links of the build. A way that
- * leaves the build directory in any of its steps leads outside, even when it comes back: unpacked elsewhere it would
- * not.
+ * Follows a link by name through the other links of the build, step by step as the file system would. If any step
+ * leaves the build directory, the link leads outside, even if a later one returns: unpacked elsewhere, it would not.
  * @param path The link, relative to the build directory.
  * @param links Targets of all links of the build, by their paths.
  * @param exists Whether a file or a directory of the build is at a path; '' is the build directory.

@@ -6,21 +6,21 @@ import {listPaths} from './entry-names.js';
 import {followLink} from './scan.js';
 import type {BundleFile} from '../types.js';
 
-/** Templates of `.env` files are made to be shared. */
+/** Templates of `.env` files are meant to be shared. */
 const sensitiveNames = [
   /^\.env(?!.*\.(?:example|sample|template|dist)$)/i,
   /^\.npmrc$/,
   /\.(?:pem|key|p12|pfx|jks|keystore|ppk)$/i,
   /^id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?$/,
 ];
-/** Names that certificates and public keys have, too. */
+/** Certificates and public keys can have such names, too. */
 const ambiguousName = /\.(?:pem|key)$/i;
-/** Bytes of a file that are looked at: no certificate chain has more. */
+/** Bytes of a file to read; no certificate chain has more. */
 const looked = 256 * 1024;
-/** How many paths a message lists. */
+/** Maximum number of paths in a message. */
 const listed = 10;
 
-/** The paths whose names say that they hold secrets: `.env*`, `.npmrc` and private keys. */
+/** The paths whose names suggest secrets: `.env*`, `.npmrc` and private keys. */
 export function sensitiveFiles(paths: readonly string[]): string[] {
   return paths.filter((path) => {
     const name = path.slice(path.lastIndexOf('/') + 1);
@@ -28,7 +28,7 @@ export function sensitiveFiles(paths: readonly string[]): string[] {
   });
 }
 
-/** A warning that names the files whose names say that they hold secrets. */
+/** A warning about files whose names suggest secrets. */
 export function secretWarnings(paths: readonly string[]): string[] {
   const sensitive = sensitiveFiles(paths);
   if (sensitive.length === 0) return [];
@@ -38,12 +38,12 @@ export function secretWarnings(paths: readonly string[]): string[] {
 }
 
 /**
- * Refuses a build, or a prebuilt archive, whose files would show secrets to the world, by links of harmless names too.
- * What only the server reads is a warning.
- * @param options.buildDirectory Where the files are; nothing for an archive, whose certificates cannot be told from
+ * Refuses a build or a prebuilt archive that would publish secrets, including through links with harmless names.
+ * Server-only secrets are just a warning.
+ * @param options.buildDirectory Where the files are. Undefined for an archive, whose certificates cannot be told from
  * keys.
- * @param options.allowed Whether all of it is only a warning.
- * @throws RuntimeCliError `ERR_SENSITIVE_FILES` that names the files.
+ * @param options.allowed Whether everything is just a warning.
+ * @throws RuntimeCliError `ERR_SENSITIVE_FILES` naming the files.
  */
 export async function checkSensitiveFiles(
   files: readonly BundleFile[],
@@ -63,7 +63,7 @@ export async function checkSensitiveFiles(
   return secretWarnings(sensitive.map(({path}) => path));
 }
 
-/** The links that lead to one of `targets`, or to a folder that holds one. */
+/** The links that lead to one of `targets`, or to a folder that contains one. */
 function linksTo(targets: readonly BundleFile[], files: readonly BundleFile[]): readonly BundleFile[] {
   const links = new Map(files.flatMap(({path, linkTarget}) => (linkTarget === undefined ? [] : [[path, linkTarget]])));
   if (links.size === 0) return [];
@@ -77,7 +77,7 @@ function linksTo(targets: readonly BundleFile[], files: readonly BundleFile[]): 
   );
 }
 
-/** The folders that a path lies in, up to the build directory, ''. */
+/** The folders that contain a path, up to the build directory (''). */
 function foldersOf(path: string): readonly string[] {
   const parts = path.split('/');
   return parts.map((_, index) => parts.slice(0, index).join('/'));
@@ -103,7 +103,7 @@ function exposedError(files: readonly BundleFile[], isArchive: boolean): Error {
   );
 }
 
-/** Whether a file with the name of a private key is a certificate or a public key. A link is not followed. */
+/** Whether a file named like a private key is a certificate or a public key. Links are not followed. */
 async function holdsOnlyPublicKeys({path, size, linkTarget}: BundleFile, buildDirectory: string): Promise<boolean> {
   if (!ambiguousName.test(path) || linkTarget !== undefined || size > looked) return false;
   try {
@@ -117,7 +117,7 @@ async function holdsOnlyPublicKeys({path, size, linkTarget}: BundleFile, buildDi
       await handle.close();
     }
   } catch {
-    // Packing it reports what is wrong.
+    // Packing it will report what is wrong.
     return false;
   }
 }
