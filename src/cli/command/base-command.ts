@@ -23,6 +23,8 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   /** What stood on the command line. Settings know the environment and the configuration file too. */
   declare protected flags: CommandFlags<T>;
   declare protected args: CommandArgs<T>;
+  /** All that is no flag, for commands that are not strict. */
+  protected words: readonly string[] = [];
 
   /** Does the work, and resolves to the document that `--json` prints. */
   protected abstract execute(context: CommandContext): Promise<JsonDocument | undefined>;
@@ -45,9 +47,10 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   }
 
   async #run(session: Session): Promise<JsonDocument | undefined> {
-    const {flags, args} = await this.parse(commandLineOnly(this.ctor));
+    const {flags, args, argv} = await this.parse(commandLineOnly(this.ctor));
     this.flags = flags as CommandFlags<T>;
     this.args = args as CommandArgs<T>;
+    this.words = argv.map(String);
     const context = createContext(session, {flags, config: this.config});
     try {
       return await this.execute(context);

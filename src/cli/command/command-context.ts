@@ -30,6 +30,8 @@ export interface CommandContext {
   readonly now: () => Date;
   /** Told what is being changed on a server, by the title of its step; nothing when that is over. */
   readonly noteChange: (title: string | undefined) => void;
+  /** Ends the process with the exit code of a program that was run, when the command has done its work. */
+  readonly endWith: (exitCode: number) => void;
   /** Where credentials are stored. */
   readonly credentialFile: CredentialFile;
   /** oclif's data folder; absolute. */
@@ -77,6 +79,7 @@ export function createContext(session: Session, {flags, config}: CommandContextO
     temporary,
     now: () => new Date(),
     noteChange: (title) => (session.changing = title),
+    endWith: (exitCode) => (session.exitCode = exitCode),
     credentialFile,
     dataDirectory: config.dataDir,
     async loadSettings({stored = true} = {}) {

@@ -1,14 +1,12 @@
 import {randomUUID} from 'node:crypto';
-import {appendFile, readFile, stat, writeFile} from 'node:fs/promises';
+import {appendFile} from 'node:fs/promises';
 import {resolve} from 'node:path';
-import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {isRecord} from '../../errors/json.js';
 import {reasonOf} from '../../errors/system-failure.js';
+import {isRuntimeCliError} from '../../errors/index.js';
 import type {CommandContext} from '../command/command-context.js';
+import {emptyEnvFile} from './env-file.js';
 import type {JsonDocument} from './output.js';
-
-/** What no outputs of a run come near, in bytes. */
-const largestOutputs = 64 * 1024;
 
 /** What step outputs are written with. */
 type StepOutputContext = Pick<CommandContext, 'cwd' | 'env'> & {
@@ -36,7 +34,7 @@ export async function withStepOutputs<Document extends JsonDocument>(
   act: () => Promise<Document>,
 ): Promise<Document> {
   const envFile = outputEnv === undefined ? undefined : resolve(context.cwd, outputEnv);
-  if (envFile !== undefined) await empty(envFile);
+  if (envFile !== undefined) await emptyEnvFile(envFile, factNames.map(dotenvName));
   try {
     const document = await act();
     // A dry run has no outcome.
@@ -55,40 +53,6 @@ export async function withStepOutputs<Document extends JsonDocument>(
     await writeAll(context, envFile, facts, summaryTable(`mycli ${command}`, rowsOfError(context, error, facts)));
     throw error;
   }
-}
-
-async function empty(path: string): Promise<void> {
-  try {
-    if (await isForeign(path)) throw foreignFile(path);
-    await writeFile(path, '');
-  } catch (error) {
-    if (isRuntimeCliError(error)) throw error;
-    throw createError('ERR_OUTPUT', `The --output-env file cannot be written: ${reasonOf(error)}.`, {
-      suggestions: ['Pass --output-env a path in an existing folder that you can write to.'],
-      cause: error,
-    });
-  }
-}
-
-/** Whether a file holds something else than outputs of a run before: a `.env` with secrets must not be emptied. */
-async function isForeign(path: string): Promise<boolean> {
-  const stats = await stat(path).catch(() => undefined);
-  // A pipe or a terminal has nothing to lose.
-  if (stats === undefined || !stats.isFile() || stats.size === 0) return false;
-  if (stats.size > largestOutputs) return true;
-  const names = factNames.map(dotenvName);
-  const lines = (await readFile(path, 'utf8')).split('\n').filter((line) => line !== '');
-  return !lines.every((line) => names.some((name) => line.startsWith(`${name}=`)));
-}
-
-function foreignFile(path: string): Error {
-  return createError(
-    'ERR_OUTPUT',
-    `${path} contains something other than mycli outputs, so --output-env does not overwrite it.`,
-    {
-      suggestions: ['Pass a different file to --output-env, or remove this one.'],
-    },
-  );
 }
 
 async function writeAll(

@@ -5,7 +5,6 @@ import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {isRecord} from '../../errors/json.js';
 import {asSentence} from '../../errors/sentence.js';
-import {packageRoot} from '../../version.js';
 
 /** The path or URL of a line of a stack, with or without the function's name before it. */
 const frame = /(?:\(|at (?:async )?)((?:file:\/\/|\/|[A-Za-z]:\\).+?):\d+(?::\d+)?\)?$/;
@@ -47,10 +46,10 @@ function pathOf(line: string): string | undefined {
 
 function pluginAround(start: string): string | undefined {
   for (let directory = start; ; directory = dirname(directory)) {
-    // What lies in a plugin's own node_modules is the plugin's; ours is at the end of every stack.
-    if (directory === packageRoot() || dirname(directory) === directory) return undefined;
     const {name, oclif} = packageIn(directory);
-    if (isRecord(oclif) && typeof name === 'string') return name;
+    // What lies in a plugin's own node_modules is the plugin's; ours is at the end of every stack.
+    if (isRecord(oclif) && typeof name === 'string') return name === 'mycli' ? undefined : name;
+    if (dirname(directory) === directory) return undefined;
   }
 }
 

@@ -48,7 +48,7 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
   try {
     await Promise.race([running, interruption.overdue, abnormal.failed]);
     // What a plugin sets is not the outcome of our command.
-    end(session.foreign ? Number(host.exitCode ?? 0) : 0);
+    end(session.foreign ? Number(host.exitCode ?? 0) : (session.exitCode ?? 0));
   } catch (error) {
     const exitCode = abnormal.isClosedPipe(error) ? 0 : conclude(session, error);
     // A reader that does not read must not keep an interrupted process alive.

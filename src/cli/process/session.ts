@@ -26,6 +26,8 @@ export interface Session {
   foreign: boolean;
   /** What is being changed on a server right now: the title of the step. */
   changing?: string | undefined;
+  /** What to exit with after success, when it is the outcome of another program. */
+  exitCode?: number | undefined;
   /** How a command of ours has ended, whatever hooks of plugins make of it. */
   ended?: {readonly document: JsonDocument | undefined} | {readonly error: unknown};
 }

@@ -1,8 +1,13 @@
+import {writeFile} from 'node:fs/promises';
+import {resolve} from 'node:path';
+import prettyBytes from 'pretty-bytes';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import type {Body, RuntimeStartDocument} from '../../cli/output/documents.js';
+import {emptyEnvFile} from '../../cli/output/env-file.js';
 import {Flags} from '../../cli/process/oclif.js';
-import type {LocalRuntimeCredentials} from '../../testing/index.js';
+import {createError} from '../../errors/index.js';
+import type {RequestRecord} from '../../testing/index.js';
 
 const helpGroup = 'RUNTIME';
 
@@ -10,19 +15,21 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
   static override readonly summary = 'Start a local hosting service for development.';
   static override readonly description =
     'Speaks the protocols of both built-in backends. Stores bundles and deployments in a data folder and serves deployed ' +
-    'bundles at /PROJECT/TARGET/. Prints one line when it is ready and runs until Ctrl-C. For development only.';
+    'bundles at /PROJECT/TARGET/. Prints one line when it is ready and runs until Ctrl-C. With a command after --, it ' +
+    'runs that command with the variables set and ends with its exit code. For development only.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --port 4000 --data .runtime-data',
     '<%= config.bin %> <%= command.id %> --fault 429x2:retry-after=1',
+    '<%= config.bin %> <%= command.id %> -- npm test',
   ];
+  static override readonly strict = false;
   static override readonly flags = {
     port: Flags.integer({
       min: 0,
       max: 65_535,
-      default: 0,
       helpValue: 'PORT',
-      summary: 'Port to listen on, or 0 for any free port.',
+      summary: 'Port to listen on, 0 for any free one; default: the last one used with the data folder.',
       helpGroup,
     }),
     host: Flags.string({default: '127.0.0.1', helpValue: 'ADDRESS', summary: 'Address to listen on.', helpGroup}),
@@ -39,14 +46,33 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
       summary: 'Fault to inject, such as 429x2:retry-after=1; repeatable.',
       helpGroup,
     }),
+    'log-requests': Flags.boolean({summary: 'Print each request with its answer.', helpGroup}),
+    'output-env': Flags.string({
+      helpValue: 'FILE',
+      summary: 'Write the variables that point mycli at the runtime to a dotenv file.',
+      helpGroup,
+    }),
     'deployment-seconds': Flags.integer({min: 0, helpValue: 'S', summary: 'Duration of a deployment.', helpGroup}),
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument | undefined> {
-    const {port, host, data, auth, fault, 'deployment-seconds': deploymentSeconds} = this.flags;
-    const {resolve} = await import('node:path');
+    const {
+      port,
+      host,
+      data,
+      auth,
+      fault,
+      'output-env': outputEnv,
+      'deployment-seconds': deploymentSeconds,
+    } = this.flags;
+    const {output, logger, cwd, env, signal} = context;
+    const command = this.#command(output.json);
+    const {dotenvLines, nextSteps, runtimeVariables, variableNames} =
+      await import('../../cli/local-runtime/environment.js');
+    const envFile = outputEnv === undefined ? undefined : resolve(cwd, outputEnv);
+    if (envFile !== undefined) await emptyEnvFile(envFile, variableNames, {isSecret: true});
+    const log = this.flags['log-requests'] ? output.info.bind(output) : logger.debug.bind(logger);
     const {startLocalRuntime} = await import('../../testing/index.js');
-    const {logger, output, cwd, signal} = context;
     const runtime = await startLocalRuntime({
       port,
       host,
@@ -54,38 +80,60 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
       auth,
       faults: fault,
       deploymentSeconds,
-      onRequest: ({method, path, status}) => {
-        logger.debug(`${method} ${path} ${String(status)}`);
-      },
+      onRequest: (record) => log(requestLine(record)),
+      onWarning: (message) => output.warn(message),
     });
     try {
       const {origin, dataDirectory, credentials} = runtime;
       // Made for development and printed for use, even when the environment has the same already.
       output.revealSecrets(Object.values(credentials));
-      const document = {origin, dataDirectory, credentials} satisfies Body<RuntimeStartDocument>;
-      output.document(document, {oneLine: true});
-      output.result(`Local runtime for development at ${origin}, data in ${dataDirectory}`);
-      if (!output.json) for (const line of credentialLines(origin, credentials)) output.info(line);
+      if (envFile !== undefined) await writeFile(envFile, `${dotenvLines(runtime).join('\n')}\n`);
+      const ready = `Local runtime for development at ${origin}, data in ${dataDirectory}`;
+      if (command !== undefined) {
+        output.info(ready);
+        const {runCommand} = await import('../../cli/local-runtime/run-command.js');
+        context.endWith(await runCommand(command, {cwd, env: {...env, ...runtimeVariables(runtime)}, signal}));
+        return undefined;
+      }
+      output.document({origin, dataDirectory, credentials} satisfies Body<RuntimeStartDocument>, {oneLine: true});
+      output.result(ready);
+      if (!output.json) for (const line of nextSteps(runtime)) output.info(line);
       await until(signal);
     } finally {
       await runtime.close();
     }
     return undefined;
   }
+
+  /** The command after `--`. @throws RuntimeCliError `ERR_USAGE` for arguments that are none. */
+  #command(json: boolean): readonly string[] | undefined {
+    const end = this.argv.indexOf('--');
+    const command = end === -1 ? [] : this.argv.slice(end + 1);
+    const [stray] = this.words.slice(0, this.words.length - command.length);
+    if (stray !== undefined) {
+      throw createError('ERR_USAGE', `Unexpected argument: ${stray}`, {
+        suggestions: ['To run a command against the runtime, put it after --: mycli runtime:start -- npm test'],
+      });
+    }
+    if (end === -1) return undefined;
+    if (command.length === 0 || json) {
+      throw createError(
+        'ERR_USAGE',
+        json ? 'A command cannot be run with --json, for stdout is its own.' : 'The command after -- is missing.',
+        {
+          suggestions: ['Run, for instance, mycli runtime:start -- npm test'],
+        },
+      );
+    }
+    return command;
+  }
 }
 
-function credentialLines(origin: string, credentials: LocalRuntimeCredentials): readonly string[] {
-  const {apiKey, organizationId, clientId, clientSecret, tokenUrl} = credentials;
-  const variables = {
-    MYCLI_RUNTIME_ORIGIN: origin,
-    MYCLI_API_KEY: apiKey,
-    MYCLI_API_ORIGIN: origin,
-    MYCLI_ORGANIZATION: organizationId,
-    MYCLI_TOKEN_URL: tokenUrl,
-    MYCLI_CLIENT_ID: clientId,
-    MYCLI_CLIENT_SECRET: clientSecret,
-  };
-  return Object.entries(variables).map(([name, value]) => `export ${name}=${value}`);
+/** `POST /api/projects/shop/builds/ 201 12 ms, 34.5 kB received` */
+function requestLine({method, path, status, durationMs, bytesReceived, fault}: RequestRecord): string {
+  const answer = status === 0 ? 'no answer' : String(status);
+  const received = bytesReceived > 0 ? `, ${prettyBytes(bytesReceived)} received` : '';
+  return `${method} ${path} ${answer} ${Math.round(durationMs)} ms${received}${fault === undefined ? '' : `, fault ${fault}`}`;
 }
 
 function until(signal: AbortSignal): Promise<void> {

@@ -23,7 +23,10 @@ export interface LocalRuntimeOptions {
   readonly dataDirectory?: string | undefined;
   /** Address to listen on. Anything but a loopback address opens the server to others. @default '127.0.0.1' */
   readonly host?: string | undefined;
-  /** Port to listen on; 0 takes any free one. @default 0 */
+  /**
+   * Port to listen on; 0 takes any free one.
+   * @default the port that the data folder was last served on, while it is free
+   */
   readonly port?: number | undefined;
   /** Whether requests need credentials. @default true */
   readonly auth?: boolean | undefined;
@@ -51,6 +54,8 @@ export interface LocalRuntimeOptions {
   readonly stallSeconds?: number | undefined;
   /** Limits on what an archive may unpack to. @default see `ArchiveLimits` */
   readonly archiveLimits?: Partial<ArchiveLimits> | undefined;
+  /** Told what a user should know, such as that the usual port is taken. */
+  readonly onWarning?: ((message: string) => void) | undefined;
   /** Called once for every request that has ended. */
   readonly onRequest?: ((record: RequestRecord) => void) | undefined;
   /** The clock of deployments and tokens. @default the system's */

@@ -1,12 +1,14 @@
 import {once} from 'node:events';
 import {realpath} from 'node:fs/promises';
 import {createServer, type Server} from 'node:http';
+import path from 'node:path';
+import * as v from 'valibot';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {createError} from '../../errors/index.js';
 import {defaultArchiveLimits, type LocalRuntime, type LocalRuntimeOptions, type RequestRecord} from './options.js';
 import type {RuntimeContext} from './context.js';
 import {openCredentials} from './store/credentials.js';
-import {openDataFolder, type DataFolder} from './store/data-folder.js';
+import {openDataFolder, readOwnJson, writeJsonFile, type DataFolder} from './store/data-folder.js';
 import {Deployments} from './store/deployments.js';
 import {FaultBook} from './faults.js';
 import {handleRequest} from './request-handler.js';
@@ -15,6 +17,7 @@ import {tokenPath} from './protocols/token-protocol.js';
 import {asSentence} from '../../errors/sentence.js';
 
 const maxRecords = 1000;
+const defaultHost = '127.0.0.1';
 
 /** How long a connection may rest between two requests. Longer than clients do: closing first would break theirs. */
 const keepAliveMilliseconds = 65_000;
@@ -25,18 +28,18 @@ const keepAliveMilliseconds = 65_000;
  * @throws RuntimeCliError `ERR_OPTION_INVALID` for a bad fault, a port in use or an unusable data folder.
  */
 export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Promise<LocalRuntime> {
-  const {host = '127.0.0.1', port = 0, signal, onRequest} = options;
+  const {host = defaultHost, signal, onRequest} = options;
   signal?.throwIfAborted();
   const faults = new FaultBook();
   for (const fault of options.faults ?? []) faults.add(fault);
   const server = createServer();
   let folder: DataFolder | undefined;
   try {
-    const {path, close: release} = (folder = await openDataFolder(options.dataDirectory));
+    const {path: directory, close: release} = (folder = await openDataFolder(options.dataDirectory));
     // Whoever gives a folder may give a link to it; from there on none is followed.
-    const store = await Store.open(await realpath(path));
-    const stored = await openCredentials(path, options.credentials ?? {});
-    const origin = await listen(server, {host, port, signal});
+    const store = await Store.open(await realpath(directory));
+    const stored = await openCredentials(directory, options.credentials ?? {});
+    const origin = await listenAgain(server, directory, options);
     const credentials = {...stored, tokenUrl: `${origin}${tokenPath}`};
     const context = createContext(options, {store, faults, host, credentials});
     const requests: RequestRecord[] = [];
@@ -51,7 +54,7 @@ export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Prom
     signal?.addEventListener('abort', abort, {once: true});
     return {
       origin,
-      dataDirectory: path,
+      dataDirectory: directory,
       credentials,
       requests,
       addFault: (rule) => {
@@ -87,6 +90,35 @@ function createContext(
   const {store, faults} = made;
   const deployments = new Deployments({store, faults, limits, now, seconds});
   return {...made, deployments, limits, auth, scopes, tokenSeconds, maxUploadBytes, stallSeconds, now};
+}
+
+/** Listens where the data folder was last served, unless another port is asked for. Returns the origin. */
+async function listenAgain(
+  server: Server,
+  folder: string,
+  {host = defaultHost, port, signal, onWarning}: LocalRuntimeOptions,
+): Promise<string> {
+  const file = path.join(folder, 'port.json');
+  const kept = port === undefined ? await readPort(file) : undefined;
+  const origin = await listen(server, {host, port: port ?? kept ?? 0, signal}).catch((error: unknown) => {
+    if (kept === undefined || signal?.aborted === true) throw error;
+    onWarning?.(`Port ${kept}, last used with this data folder, is not available. The runtime has a new address.`);
+    return listen(server, {host, port: 0, signal});
+  });
+  const actual = Number(new URL(origin).port);
+  if (actual !== kept) await writeJsonFile(file, {port: actual}, path.join(folder, 'temporary'));
+  return origin;
+}
+
+const portSchema = v.object({port: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535))});
+
+async function readPort(file: string): Promise<number | undefined> {
+  try {
+    return v.parse(portSchema, await readOwnJson(file)).port;
+  } catch {
+    // There is none yet, or nothing that could be one.
+    return undefined;
+  }
 }
 
 /** Listens, and returns the origin. */

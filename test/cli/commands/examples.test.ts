@@ -31,6 +31,7 @@ beforeAll(async () => {
   await writeFile(join(data, 'package.json'), JSON.stringify({private: true, oclif: {schema: 1, plugins: [linked]}}));
   // What the examples name.
   await cp(join(bench.project, 'build'), join(bench.project, 'dist'), {recursive: true});
+  await writeFile(join(bench.project, 'package.json'), '{"scripts": {"test": "echo tested"}}\n');
   await writeFile(join(bench.project, 'key.txt'), 'key-of-a-file\n');
   await writeFile(join(bench.project, 'stdin.txt'), 'what-a-user-types\n');
   expect(await run('mycli bundle:build --quiet')).toMatchObject({code: 0});
@@ -72,7 +73,7 @@ async function run(line: string): Promise<{code: number | null; stdout: string; 
   // What is asked for comes from a file, unless the line names one.
   const script = `exec ${line.includes('<') ? line : `${line} < stdin.txt`}`;
   const child = spawn('sh', ['-c', script], {cwd: bench.project, env, stdio: ['ignore', 'pipe', 'pipe']});
-  if (line.includes('runtime:start')) child.stdout.once('data', () => child.kill('SIGINT'));
+  if (line.includes('runtime:start') && !line.includes(' -- ')) child.stdout.once('data', () => child.kill('SIGINT'));
   const texts = Promise.all([text(child.stdout), text(child.stderr)]);
   const [code] = (await once(child, 'close')) as [number | null];
   const [stdout, stderr] = await texts;

@@ -1,0 +1,191 @@
+import {once} from 'node:events';
+import {mkdtemp, readFile, rm, stat, writeFile} from 'node:fs/promises';
+import {createServer} from 'node:http';
+import type {AddressInfo} from 'node:net';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {createInterface} from 'node:readline';
+import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {binary, runCli, start, type Ended} from '../spawn-cli.js';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mycli-runtime-start-'));
+});
+afterEach(() => rm(folder, {recursive: true, force: true}));
+
+/** Starts a runtime, lets `use` work with it, and interrupts it. */
+async function serving(
+  args: readonly string[],
+  use: (origin: string) => Promise<void> = () => Promise.resolve(),
+): Promise<Ended & {readonly origin: string}> {
+  const {child, ended} = start(binary, ['runtime:start', ...args], {cwd: folder});
+  if (child.stdout === null) throw new Error('no stdout');
+  const [line] = (await once(createInterface({input: child.stdout}), 'line')) as [string];
+  const origin = /http:\S+?(?=,)/.exec(line)?.[0] ?? '';
+  await use(origin);
+  child.kill('SIGINT');
+  return {...(await ended), origin};
+}
+
+test('it says what to type next and how to stop', async () => {
+  const {stderr, origin, code} = await serving([]);
+  expect(code).toBe(0);
+  expect(stderr).toContain(`export MYCLI_RUNTIME_ORIGIN=${origin}\nexport MYCLI_API_KEY=`);
+  expect(stderr).toContain(`export MYCLI_API_ORIGIN=${origin}\n`);
+  expect(stderr).toContain('mycli bundle:push --project my-shop --target staging --wait');
+  expect(stderr).toContain(`It is served at ${origin}/my-shop/staging/. Press Ctrl-C to stop the runtime.`);
+});
+
+describe('the port', () => {
+  test('stays with the data folder', async () => {
+    const {origin} = await serving(['--data', 'data']);
+    expect((await serving(['--data', 'data'])).origin).toBe(origin);
+    expect((await serving(['--data', 'other'])).origin).not.toBe(origin);
+  });
+
+  test('is another one, with a warning, when it is taken', async () => {
+    const {port} = new URL((await serving(['--data', 'data'])).origin);
+    const server = createServer().listen(Number(port), '127.0.0.1');
+    await once(server, 'listening');
+    try {
+      const {origin, stderr} = await serving(['--data', 'data']);
+      expect(new URL(origin).port).not.toBe(port);
+      expect(stderr).toContain(
+        `Warning: Port ${port}, last used with this data folder, is not available. The runtime has a new address.`,
+      );
+    } finally {
+      server.close();
+    }
+  });
+
+  test('that is asked for and taken is an error', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const {port} = server.address() as AddressInfo;
+    try {
+      expect(await runCli(binary, ['runtime:start', '--port', String(port)])).toMatchObject({
+        code: 3,
+        stderr: expect.stringContaining('it is in use') as string,
+      });
+    } finally {
+      server.close();
+    }
+  });
+
+  test('is a free one when what was kept makes no sense', async () => {
+    await serving(['--data', 'data']);
+    await writeFile(join(folder, 'data/port.json'), '{"port": 99999}');
+    expect((await serving(['--data', 'data'])).code).toBe(0);
+  });
+});
+
+test('--log-requests prints each request, which it does not do without', async () => {
+  const ask = async (origin: string) => {
+    await fetch(`${origin}/nowhere`, {method: 'POST'});
+  };
+  expect((await serving(['--log-requests'], ask)).stderr).toMatch(/^POST \/nowhere 404 \d+ ms$/m);
+  expect((await serving([], ask)).stderr).not.toContain('/nowhere');
+});
+
+describe('--output-env', () => {
+  test('has the variables, for its owner alone, and is replaced at the next start', async () => {
+    for (const data of ['first', 'second']) {
+      const {origin} = await serving(['--output-env', '.env.runtime', '--data', data]);
+      const lines = (await readFile(join(folder, '.env.runtime'), 'utf8')).trim().split('\n');
+      expect(lines).toContain(`MYCLI_RUNTIME_ORIGIN=${origin}`);
+      expect(lines.map((line) => line.split('=')[0])).toEqual([
+        ...['MYCLI_RUNTIME_ORIGIN', 'MYCLI_API_KEY', 'MYCLI_API_ORIGIN', 'MYCLI_ORGANIZATION', 'MYCLI_TOKEN_URL'],
+        ...['MYCLI_CLIENT_ID', 'MYCLI_CLIENT_SECRET'],
+      ]);
+      expect((await stat(join(folder, '.env.runtime'))).mode & 0o777).toBe(0o600);
+    }
+  });
+
+  test('never replaces a file of somebody else', async () => {
+    await writeFile(join(folder, '.env'), 'KEY=precious\n');
+    const {code, stderr} = await runCli(binary, ['runtime:start', '--output-env', '.env'], {cwd: folder});
+    expect([code, stderr]).toEqual([
+      3,
+      expect.stringContaining('contains something other than mycli outputs') as string,
+    ]);
+    expect(await readFile(join(folder, '.env'), 'utf8')).toBe('KEY=precious\n');
+  });
+});
+
+describe('with a command', () => {
+  const run = (...command: string[]) => runCli(binary, ['runtime:start', '--', ...command], {cwd: folder});
+
+  test('it runs that against the runtime and leaves stdout to it', async () => {
+    const script = 'fetch(process.env.MYCLI_RUNTIME_ORIGIN).then(({status}) => console.log(status))';
+    expect(await run(process.execPath, '-e', script)).toMatchObject({code: 0, stdout: '200\n'});
+  });
+
+  test.each([
+    ['process.exit(7)', 7],
+    ['process.kill(process.pid, "SIGTERM")', 143],
+  ])('it ends as %s does', async (script, code) => {
+    expect(await run(process.execPath, '-e', script)).toMatchObject({code, stdout: ''});
+  });
+
+  test('flags of the command are its own', async () => {
+    expect((await run(process.execPath, '--version')).stdout).toBe(`${process.version}\n`);
+  });
+
+  test('a push in it finds its credentials', async () => {
+    await runCli(
+      '-e',
+      ['require("node:fs").mkdirSync("build"); require("node:fs").writeFileSync("build/ssr.js", "")'],
+      {cwd: folder},
+    );
+    const push = [
+      process.execPath,
+      binary,
+      'bundle:push',
+      '--project',
+      'shop',
+      '--target',
+      'staging',
+      '--wait',
+      '--json',
+    ];
+    const {code, stdout} = await run(...push);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({backend: 'api', deployed: true});
+  });
+
+  test('a program that is missing is an error', async () => {
+    expect(await run('no-such-program')).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('no-such-program cannot be started: it was not found') as string,
+    });
+  });
+
+  test.each([
+    [['--'], 'The command after -- is missing'],
+    [['--json', '--', 'true'], 'A command cannot be run with --json'],
+    [['true'], 'Unexpected argument: true'],
+    [['true', '--', 'true'], 'Unexpected argument: true'],
+  ])('%j is refused', async (args, message) => {
+    const {code, stdout, stderr} = await runCli(binary, ['runtime:start', ...args], {cwd: folder});
+    expect([code, stdout + stderr]).toEqual([2, expect.stringContaining(message) as string]);
+  });
+
+  test.skipIf(process.platform === 'win32')('a signal ends both', async () => {
+    const script = 'console.log(process.pid); setInterval(() => undefined, 1000)';
+    const {child, ended} = start(binary, ['runtime:start', '--', process.execPath, '-e', script], {cwd: folder});
+    if (child.stdout === null) throw new Error('no stdout');
+    const [line] = (await once(createInterface({input: child.stdout}), 'line')) as [string];
+    child.kill('SIGTERM');
+    expect((await ended).code).toBe(143);
+    await expect.poll(() => isAlive(Number(line))).toBe(false);
+  });
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
