@@ -2,9 +2,9 @@
 
 /** What a configuration file can set. Paths are relative to its folder. Secrets don't belong in it. */
 export interface MycliConfig {
-  /** Project slug, or the storefront id for Api. */
+  /** Project slug, or the storefront ID for Api. */
   readonly projectSlug?: string | undefined;
-  /** Target slug, or the environment id for Api. */
+  /** Target slug, or the environment ID for Api. */
   readonly targetSlug?: string | undefined;
   /** auto (default), api, legacy or the name of a plugin's backend. */
   readonly runtimeBackend?: string | undefined;
@@ -24,7 +24,7 @@ export interface MycliConfig {
   readonly message?: string | undefined;
   /** Server-only files. */
   readonly ssrOnly?: readonly string[] | undefined;
-  /** Files shared by server and client. */
+  /** Files shared between server and client. */
   readonly ssrShared?: readonly string[] | undefined;
   /** Bundle a static site: no server-only files, every file shared, patterns not strict. */
   readonly static?: boolean | undefined;
@@ -58,11 +58,11 @@ export interface MycliConfig {
     | {
         /** URL of the Api backend. */
         readonly origin?: string | undefined;
-        /** Organization id (Api backend). */
+        /** Organization ID (Api backend). */
         readonly organizationId?: string | undefined;
         /** OAuth token endpoint (Api backend). */
         readonly tokenUrl?: string | undefined;
-        /** OAuth client id (Api backend). */
+        /** OAuth client ID (Api backend). */
         readonly clientId?: string | undefined;
         /** OAuth scope (Api backend). */
         readonly scopes?: readonly string[] | undefined;

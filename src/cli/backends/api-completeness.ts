@@ -6,7 +6,7 @@ import {definitions, variableOf, type SettingKey} from '../settings/definitions.
 import {flagAndVariable} from '../settings/settings.js';
 import {isVariableEmpty} from '../settings/resolve-settings.js';
 
-/** Which settings have a value, from whatever source. */
+/** Whether a setting has a value, from any source. */
 type IsSet = (key: SettingKey) => boolean;
 
 const apiSettings: readonly SettingKey[] = [
@@ -19,7 +19,7 @@ const apiSettings: readonly SettingKey[] = [
   'apiToken',
 ];
 
-/** What `auth:login` can store for an Api origin. */
+/** The settings that `auth:login` can store for an Api origin. */
 const storable: ReadonlySet<SettingKey> = new Set(['tokenUrl', 'clientId', 'clientSecret', 'apiToken']);
 
 /** Whether nothing at all is set for the Api backend. */
@@ -34,18 +34,18 @@ export function missingApiSettings(isSet: IsSet): readonly SettingKey[] {
   return (['apiOrigin', 'organizationId', ...credentials] as const).filter((key) => !isSet(key));
 }
 
-/** How far the Api connection is set. */
+/** The state of the Api connection. */
 interface ApiState {
-  /** The backend that is wanted. */
+  /** The requested backend. */
   readonly preference: string;
   readonly isSet: IsSet;
   readonly env: Environment;
 }
 
 /**
- * The error of an Api connection of which some settings are given, or their variables are there but empty, and others
- * are missing; nothing when it is complete, unset or not wanted. A pipeline whose secrets are missing must not push to
- * the other service.
+ * The error for a partial Api connection: some settings are given, or their variables are set but empty, while others
+ * are missing. Undefined if it is complete, unset or not requested. A pipeline whose secrets are missing must not push
+ * to the other service.
  */
 export function incompleteApi({preference, isSet, env}: ApiState): RuntimeCliError | undefined {
   const missing = missingApiSettings(isSet);
@@ -73,7 +73,7 @@ export function incompleteApi({preference, isSet, env}: ApiState): RuntimeCliErr
   );
 }
 
-/** Warns of what `incompleteApi` would refuse, for commands that only show how things are set. */
+/** Warns about what `incompleteApi` would refuse, for commands that only show settings. */
 export function warnOfIncompleteApi(output: Pick<Output, 'warn'>, state: ApiState): void {
   const error = incompleteApi(state);
   if (error !== undefined)
@@ -84,9 +84,7 @@ function label(key: SettingKey): string {
   return definitions[key].label;
 }
 
-/**
- * Where a setting can come from: `--client-id, MYCLI_CLIENT_ID, api.clientId in the config file, or mycli auth:login`.
- */
+/** The sources of a setting: `--client-id, MYCLI_CLIENT_ID, api.clientId in the config file, or mycli auth:login`. */
 function sourcesOf(key: SettingKey): string {
   const {flag, config} = definitions[key];
   const sources = [

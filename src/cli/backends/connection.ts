@@ -10,18 +10,18 @@ import {secretValues} from '../settings/load-settings.js';
 import {flagAndVariable, type Setting, type Settings} from '../settings/settings.js';
 import {isApiUnset, missingApiSettings} from './api-completeness.js';
 
-/** How the backends are reached, as operations take it. */
+/** How to reach the backends, as options for operations. */
 export interface Connection {
   readonly preference: string;
   /** Address of the legacy backend, normalized. */
   readonly origin?: string | undefined;
   readonly legacyAuth?: AuthStrategy | undefined;
-  /** What is missing for the legacy backend: `--api-key (MYCLI_API_KEY)`. */
+  /** What the legacy backend still needs: `--api-key (MYCLI_API_KEY)`. */
   readonly legacyMissing: readonly string[];
   readonly apiConnection?: ApiRuntimeConnection | undefined;
-  /** What is missing for the Api backend. */
+  /** What the Api backend still needs. */
   readonly apiMissing: readonly string[];
-  /** Nothing at all is set for the Api backend. */
+  /** Whether nothing at all is set for the Api backend. */
   readonly apiUnset: boolean;
   /** Options of the chosen backend. */
   readonly backendOptions: Readonly<Record<string, unknown>>;
@@ -38,14 +38,15 @@ export interface Connection {
   readonly secrets: readonly string[];
 }
 
-/** What a connection is made with. */
+/** What making a connection needs. */
 interface ConnectionContext {
   readonly env: Environment;
   readonly output: Pick<Output, 'info' | 'warn' | 'addSecrets'>;
 }
 
 /**
- * Makes the connections that the settings allow. Warns before credentials go to an `http:` origin that is not loopback.
+ * Creates the connections that the settings allow. Warns before credentials go to an `http:` origin that is not
+ * loopback.
  * @throws RuntimeCliError `ERR_ORIGIN_INVALID`, `ERR_ORIGIN_UNTRUSTED`.
  */
 export function resolveConnection(context: ConnectionContext, settings: Settings): Connection {
@@ -104,7 +105,7 @@ function apiAuth(
   if (apiToken !== undefined) return new BearerTokenStrategy(apiToken.value.reveal());
   if (tokenUrl === undefined || clientId === undefined || clientSecret === undefined) return undefined;
   return new OAuthClientCredentialsStrategy({
-    // Unlike an origin it may have a query.
+    // Unlike an origin, it may have a query.
     tokenUrl: checked(context, parseServiceUrl(tokenUrl.source.name, tokenUrl.value).href, tokenUrl, credentialsGo),
     clientId: clientId.value,
     clientSecret: clientSecret.value.reveal(),
@@ -142,11 +143,11 @@ export function checkCredentialsUrl(
 const variable = 'MYCLI_TRUSTED_ORIGINS';
 
 /**
- * Refuses to send credentials to an origin that `MYCLI_TRUSTED_ORIGINS` (separated by commas or spaces) does not list:
- * a pull request's configuration file cannot send a CI system's keys away. Without the variable every origin is
+ * Refuses to send credentials to an origin that `MYCLI_TRUSTED_ORIGINS` (separated by commas or spaces) does not list,
+ * so that a pull request's configuration file cannot leak a CI system's keys. Without the variable, every origin is
  * trusted.
- * @param name what named the origin: a flag, a variable or a file.
- * @throws RuntimeCliError `ERR_ORIGIN_UNTRUSTED`; `ERR_ORIGIN_INVALID` for a list that cannot be read.
+ * @param name the source of the origin: a flag, a variable or a file.
+ * @throws RuntimeCliError `ERR_ORIGIN_UNTRUSTED`; `ERR_ORIGIN_INVALID` for an invalid list.
  */
 export function assertTrustedOrigin(url: string, name: string, env: Environment): void {
   const list = env[variable]?.trim() ?? '';

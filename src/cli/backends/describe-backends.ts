@@ -43,7 +43,7 @@ export function describeBackends(
   );
 }
 
-/** What is wrong with one backend must not hide the others. */
+/** A problem with one backend must not hide the others. */
 function problemsOf(error: unknown): readonly string[] {
   if (!isRuntimeCliError(error)) throw error;
   const problems = error.code === 'ERR_OPTION_INVALID' ? error.details?.['problems'] : undefined;

@@ -18,25 +18,25 @@ import {describeResolved, type Settings} from '../settings/settings.js';
 import {incompleteApi} from './api-completeness.js';
 import {resolveConnection, type Connection} from './connection.js';
 
-/** What a command that reaches a backend has to say of it. */
+/** What a command needs from a backend. */
 interface BackendReach<Needed extends SettingKey> extends Pick<BackendLoading, 'config' | 'flags'> {
   readonly context: CommandContext;
   readonly settings: Settings;
-  /** Settings that the command cannot do without. */
+  /** Settings that the command requires. */
   readonly needs: readonly Needed[];
-  /** Whether it needs a build too. @default false */
+  /** Whether it also requires a build. @default false */
   readonly builds?: boolean | undefined;
-  /** What else it needs and does not have. @default nothing */
+  /** What else it lacks. @default nothing */
   readonly lacks?: readonly Missing[] | undefined;
-  /** Whether it changes something there: then it shows where, and who says so. @default false */
+  /** Whether it changes something there, so that it shows the destination and its source. @default false */
   readonly writes?: boolean | undefined;
 }
 
-/** How the operations of a command reach a backend. */
+/** How a command's operations reach a backend. */
 interface ReachedBackends<Needed extends SettingKey> {
-  /** The values of the settings that the command needs. */
+  /** The values of the required settings. */
   readonly values: {readonly [K in Needed]: SettingValue<K>};
-  /** What every operation of a backend takes; the operation's own options stand beside it. */
+  /** The options that every operation needs to reach a backend. */
   readonly connection: Omit<Connection, 'secrets'> & {
     readonly backends: BackendRegistry | undefined;
     readonly signal: AbortSignal;
@@ -45,8 +45,8 @@ interface ReachedBackends<Needed extends SettingKey> {
 }
 
 /**
- * Prepares what commands need to reach a backend: the settings they cannot do without, the connections that the
- * settings allow, and the backends of plugins when one of them is wanted. Nothing is sent.
+ * Prepares what commands need to reach a backend: the required settings, the connections that the settings allow, and
+ * plugins' backends if one of them is requested. Sends nothing.
  * @throws RuntimeCliError `ERR_SETUP_INCOMPLETE` when several things are missing, `ERR_USAGE` for a missing setting,
  * `ERR_CREDENTIALS_MISSING` for half an Api connection, `ERR_ORIGIN_INVALID`, `ERR_ORIGIN_UNTRUSTED`.
  */
@@ -68,21 +68,25 @@ export async function reachBackends<Needed extends SettingKey>(
     ...(builds ? await missingBuild(settings.buildDirectory.value, context.cwd) : []),
     ...(noBackend === undefined ? [] : [{what: 'credentials', error: noBackend}]),
   ]);
-  // One thing alone: the operation tells more of a build or a backend that it cannot use.
+  // For a single missing thing, the operation's own error about the build or backend says more.
   const [first] = missing;
   if (first !== undefined) throw first.error;
   if (incomplete !== undefined) throw incomplete;
   const backends = await loadWantedBackends({context, settings, config, flags});
   const values = Object.fromEntries(needs.map((key) => [key, settings[key]?.value]));
   return {
-    // TypeScript cannot know that a loop met every key.
+    // TypeScript cannot know that a loop covered every key.
     values: values as ReachedBackends<Needed>['values'],
     connection: {...connection, backends, signal: context.signal},
-    host: commandHost(context, {secrets, resolved: writes ? describeResolved(settings) : [], commandFlags: repeatedFlags(flags)}),
+    host: commandHost(context, {
+      secrets,
+      resolved: writes ? describeResolved(settings) : [],
+      commandFlags: repeatedFlags(flags),
+    }),
   };
 }
 
-/** The error of the built-in backend that would serve, when it cannot be used as it is configured. */
+/** The error of the built-in backend that would serve, if it is not configured. */
 function unconfigured(connection: Omit<Connection, 'secrets'>, env: Environment): RuntimeCliError | undefined {
   const {preference, apiUnset, apiMissing, legacyMissing} = connection;
   if (preference === 'api' && apiMissing.length > 0) return notConfigured('api', apiMissing, connection, env);
@@ -91,7 +95,7 @@ function unconfigured(connection: Omit<Connection, 'secrets'>, env: Environment)
   return notConfigured('legacy', legacyMissing, connection, env);
 }
 
-/** Only backends of plugins have options of their own. */
+/** Only plugins' backends have options. */
 function refuseUnusedOptions({runtimeBackend: {value: wanted}}: Settings, flags: BackendLoading['flags']): void {
   if ((flags['backend-option'] ?? []).length === 0 || !(wanted === 'auto' || isBuiltIn(wanted))) return;
   const which = wanted === 'auto' ? 'no backend is named' : `the ${wanted} backend takes no options`;
@@ -102,7 +106,7 @@ function refuseUnusedOptions({runtimeBackend: {value: wanted}}: Settings, flags:
 
 const hook = 'mycli:backends';
 
-/** What loading backends needs to know of a command. */
+/** What loading backends needs from a command. */
 interface BackendLoading {
   readonly context: Pick<CommandContext, 'env' | 'output' | 'signal'>;
   readonly settings: Pick<Settings, 'runtimeBackend' | 'backendOptions'>;
@@ -111,9 +115,8 @@ interface BackendLoading {
 }
 
 /**
- * The backends to choose from when the one that is wanted comes from a plugin. Nothing when it is built in: then no
- * code of plugins is loaded. Failures of plugins are warnings, unless the wanted backend is missing: then they are part
- * of the error.
+ * All backends, if the requested one comes from a plugin. Undefined if it is built in, so that no plugin code is
+ * loaded. Failures of plugins are warnings, or part of the error if the requested backend is missing.
  */
 export async function loadWantedBackends(loading: BackendLoading): Promise<BackendRegistry | undefined> {
   const wanted = loading.settings.runtimeBackend.value;
@@ -126,14 +129,14 @@ export async function loadWantedBackends(loading: BackendLoading): Promise<Backe
   return registry;
 }
 
-/** Every backend there is, those of plugins too, whose code runs. Failures of plugins are warnings. */
+/** All backends, including those of plugins, whose code is run. Failures of plugins are warnings. */
 export async function loadAllBackends(loading: BackendLoading): Promise<BackendRegistry> {
   const registry = await discover(loading);
   warnOfFailures(registry, loading);
   return registry;
 }
 
-/** Asks the plugins, and masks the values of secret options from here on. */
+/** Asks the plugins, and masks the values of secret options from now on. */
 async function discover({context, settings, config}: BackendLoading): Promise<BackendRegistry> {
   const {discoverBackends} = await import('../../backends/plugins.js');
   const {secretOptions} = await import('../../backends/configuration.js');
@@ -154,7 +157,7 @@ function pluginsOf(config: Interfaces.Config, {env, output}: BackendLoading['con
 }
 
 function backendPlugin(config: Interfaces.Config, plugin: Interfaces.Plugin): BackendPlugin {
-  // The same configuration, with this plugin alone: one that hangs must not keep the results of the others.
+  // The same configuration with this plugin only, so that one that hangs does not block the results of the others.
   const scoped = Object.assign(Object.create(config) as Interfaces.Config, {
     plugins: new Map([[plugin.name, plugin]]),
   });

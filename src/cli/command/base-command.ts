@@ -8,32 +8,32 @@ import {asksForVersion} from '../process/command-line.js';
 import {Command} from '../process/oclif.js';
 import {createSession, sessions, type Session} from '../process/session.js';
 
-/** The flags of a command, as the command line gave them. */
+/** The flags of a command, as given on the command line. */
 type CommandFlags<T extends typeof Command> = Interfaces.InferredFlags<typeof globalFlags & T['flags']>;
 /** The arguments of a command. */
 type CommandArgs<T extends typeof Command> = Interfaces.InferredArgs<T['args']>;
 
 /**
- * The base of every command: parses and runs `execute`. Its document and its errors are left to run.ts, the one place
- * that turns them into text, JSON and an exit code.
+ * The base of every command. It parses and runs `execute`; run.ts turns its document and its errors into text, JSON and
+ * an exit code.
  */
 export abstract class BaseCommand<T extends typeof Command> extends Command {
   static override readonly baseFlags = globalFlags;
 
-  /** What stood on the command line. Settings know the environment and the configuration file too. */
+  /** The flags on the command line. Settings also have the environment and the configuration file. */
   declare protected flags: CommandFlags<T>;
   declare protected args: CommandArgs<T>;
   /** All that is no flag, for commands that are not strict. */
   protected words: readonly string[] = [];
 
-  /** Does the work, and resolves to the document that `--json` prints. */
+  /** Does the work. Resolves to the document that `--json` prints. */
   protected abstract execute(context: CommandContext): Promise<JsonDocument | undefined>;
 
   /** Parses and executes. Commands override `execute` instead. */
   override async run(): Promise<void> {
     const session = sessions.getStore() ?? createSession(process, new AbortController().signal);
     if (asksForVersion(this.argv, {...this.ctor.baseFlags, ...this.ctor.flags})) {
-      // It is for people, with --json too.
+      // It is for users, even with --json.
       session.output.releaseStdout();
       process.stdout.write(`${this.config.userAgent}\n`);
       return;
@@ -59,7 +59,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     }
   }
 
-  // oclif's own logs all arguments, secrets among them.
+  // oclif's own logs all arguments, including secrets.
   protected override init(): Promise<void> {
     return Promise.resolve();
   }
@@ -71,9 +71,9 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
 
 type AnyFlag = Interfaces.FlagInput[string];
 
-// oclif would fill in environment variables, which hides where a value comes from and leaves lists unsplit, and take
-// what waits on stdin, perhaps a secret, for a missing argument. The value of a setting is judged where it is resolved,
-// by one schema for all of its sources.
+// oclif would apply environment variables, which would hide the source of a value and not split lists, and use stdin,
+// perhaps a secret, as a missing argument. Settings are validated where they are resolved, with one schema for all
+// sources.
 function commandLineOnly({flags, baseFlags, args, strict}: typeof Command) {
   const given = Object.entries<AnyFlag>({...baseFlags, ...flags});
   return {

@@ -12,7 +12,7 @@ import type {Settings} from '../settings/settings.js';
 
 export type {JsonDocument} from '../output/output.js';
 
-/** What a command works with. */
+/** The context of a command. */
 export interface CommandContext {
   /** Absolute; `--cwd` is applied. */
   readonly cwd: string;
@@ -28,7 +28,7 @@ export interface CommandContext {
   readonly userAgent: string;
   readonly temporary: TemporaryDirectories;
   readonly now: () => Date;
-  /** Told what is being changed on a server, by the title of its step; nothing when that is over. */
+  /** Called with the title of a step that is changing something on a server; undefined once it is done. */
   readonly noteChange: (title: string | undefined) => void;
   /** Ends the process with the exit code of a program that was run, when the command has done its work. */
   readonly endWith: (exitCode: number) => void;
@@ -37,28 +37,28 @@ export interface CommandContext {
   /** oclif's data folder; absolute. */
   readonly dataDirectory: string;
   /**
-   * Finds and reads the configuration file, which may be code, and resolves every setting. `stored: false` leaves
-   * stored credentials out, for the commands that manage them.
+   * Finds and reads the configuration file, which may be code, and resolves every setting. `stored: false` ignores
+   * stored credentials, for the commands that manage them.
    * @throws RuntimeCliError of usage or input.
    */
   loadSettings(options?: {readonly stored?: boolean}): Promise<Settings>;
   /**
-   * Resolves every setting as `loadSettings` does, and tells where each comes from. Reads neither secrets nor stdin.
+   * Resolves every setting like `loadSettings`, with its source. Reads neither secrets nor stdin.
    * @throws RuntimeCliError of usage or input.
    */
   explainSettings(): Promise<ExplainedSettings>;
-  /** An error as the user of a command knows its settings: by their flags and variables. */
+  /** Rewrites an error to name settings by their flags and variables. */
   describeError(error: unknown): Promise<unknown>;
 }
 
-/** What a context is made of, beside the session. */
+/** What a context needs besides the session. */
 interface CommandContextOptions {
-  /** Flags as the command line gave them. */
+  /** Flags as given on the command line. */
   readonly flags: FlagValues;
   readonly config: Pick<Interfaces.Config, 'version' | 'userAgent' | 'configDir' | 'dataDir'>;
 }
 
-/** Makes the context of a command. */
+/** Creates the context of a command. */
 export function createContext(session: Session, {flags, config}: CommandContextOptions): CommandContext {
   const {env, stdin, output, signal, temporary, pid, uid} = session;
   const cwd = workingDirectory(session.cwd, flags['cwd']);

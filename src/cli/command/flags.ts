@@ -12,11 +12,11 @@ import {
   type SettingKey,
 } from '../settings/definitions.js';
 
-/** What becomes of the flag of a setting, by its shape. */
+/** How to define the flag of a setting, by its shape. */
 const shapes = {
   one: (key: SettingKey) => Flags.string(optionProperties(key)),
   several: (key: SettingKey) => Flags.string({...optionProperties(key), multiple: true, multipleNonGreedy: true}),
-  // `--no-...` turns off what the environment or the configuration file turned on.
+  // `--no-...` overrides the environment and the configuration file.
   switch: (key: SettingKey) => Flags.boolean({...properties(key), allowNo: true}),
 };
 type Shapes = {[Shape in keyof typeof shapes]: ReturnType<(typeof shapes)[Shape]>};
@@ -24,7 +24,8 @@ type Shapes = {[Shape in keyof typeof shapes]: ReturnType<(typeof shapes)[Shape]
 function optionProperties(key: SettingKey) {
   const {flag, kind} = definitions[key];
   const {options} = kind;
-  // oclif offers the options to shells; base-command.ts keeps it from judging them, as it cannot judge variables.
+  // oclif completes these options in shells. base-command.ts keeps it from validating them, since it cannot validate
+  // variables.
   return {
     ...properties(key),
     helpValue: flag?.value ?? options?.join('|') ?? 'VALUE',
@@ -32,8 +33,8 @@ function optionProperties(key: SettingKey) {
   };
 }
 
-// Flags carry `env` so that help and the manifest name it. oclif never reads it (base-command.ts): it would hide where
-// a value comes from, and would not split lists.
+// Flags have `env` so that help and the manifest show it. oclif never reads it (see base-command.ts), which would hide
+// the source of a value and not split lists.
 function properties(key: SettingKey) {
   const {flag, set} = definitions[key];
   const env = variableOf(key);
@@ -53,7 +54,7 @@ const sets = Object.keys(flagSets).map((set) => {
   return [set, Object.fromEntries<unknown>(flags)] as const;
 });
 
-// TypeScript cannot know that a loop met every row.
+// TypeScript cannot know that a loop covered every row.
 export const {
   connection: connectionFlags,
   rateLimit: rateLimitFlags,
@@ -87,13 +88,13 @@ export const globalFlags = {
   }),
 };
 
-/** Flags that a suggested command names by itself. */
+/** Flags that suggested commands include anyway. */
 const named: ReadonlySet<string> = new Set(['project', 'target', 'runtime-backend']);
 const secretFlags: ReadonlySet<string> = new Set(secretKeys.flatMap((key) => definitions[key].flag?.name ?? []));
 
 /**
- * The flags that a suggested command has to repeat to reach the same backend, as they were given. Never a secret: only
- * the name of its file.
+ * The given flags that a suggested command must repeat to reach the same backend. Never a secret, only the name of its
+ * file.
  */
 export function repeatedFlags(given: FlagValues): readonly string[] {
   const names = [...Object.keys(connectionFlags), 'config', 'cwd'].filter((name) => !named.has(name));
@@ -133,7 +134,7 @@ export const listFlags = {
   ...columnsFlag,
 };
 
-/** Where the outputs for other CI systems go. */
+/** Where to write the outputs for other CI systems. */
 export const outputEnvFlag = {
   'output-env': Flags.string({
     helpValue: 'FILE',

@@ -7,7 +7,7 @@ import {definitions, settingKeys} from '../settings/definitions.js';
 import type {Settings} from '../settings/settings.js';
 import type {CommandContext} from './command-context.js';
 
-/** What the settings say about a bundle, in the names of the library's options. Unset: the library's defaults apply. */
+/** The settings of a bundle, named like the library's options. If unset, the library's defaults apply. */
 interface BundleOptions {
   /** Absolute. */
   readonly buildDirectory: string;
@@ -28,8 +28,8 @@ interface BundleOptions {
 }
 
 /**
- * The options of a bundle from the settings. `--node-version` is the SSR parameter `SSRFunctionNodeVersion`, and
- * `--dependencies auto` all that the project's package.json declares.
+ * Converts the settings of a bundle to options. `--node-version` sets the SSR parameter `SSRFunctionNodeVersion`, and
+ * `--dependencies auto` means all those in the project's package.json.
  * @throws RuntimeCliError `ERR_CONFIG_INVALID` when that package.json cannot be read.
  */
 export async function bundleOptions(settings: Settings): Promise<BundleOptions> {
@@ -67,8 +67,8 @@ async function bundleMetadata({
 }
 
 /**
- * The settings for a push of a prebuilt archive: what a configuration file says of building does not concern it. What
- * the command line or the environment says stays, to be refused.
+ * The settings for pushing a prebuilt archive. A configuration file's build settings do not apply; those of the command
+ * line or the environment stay, and are refused later.
  */
 export function archiveSettings(settings: Settings): Settings {
   const configured = settingKeys.filter(
@@ -78,8 +78,8 @@ export function archiveSettings(settings: Settings): Settings {
 }
 
 /**
- * Refuses flags that apply to v2 only when the bundle is known to be v1: silence would look like success.
- * @param v2Flag what chooses v2 on the command line.
+ * Refuses v2-only flags for a v1 bundle. Ignoring them would look like success.
+ * @param v2Flag the flag that selects v2.
  * @throws RuntimeCliError `ERR_USAGE`.
  */
 export function rejectV2OnlyFlags(format: BundleFormat, settings: Settings, v2Flag: '--v2' | '--format v2'): void {
@@ -93,25 +93,25 @@ export function rejectV2OnlyFlags(format: BundleFormat, settings: Settings, v2Fl
   });
 }
 
-/** What the settings say about waiting for a deployment, in the names of the operations. */
+/** The settings for waiting, named like the operations' options. */
 export function waitOptions({wait, pollInterval, timeout}: Settings): WaitOptions & {readonly wait: boolean} {
   return {wait: wait.value, pollInterval: pollInterval.value, timeout: timeout.value};
 }
 
-/** What a command tells its operations of itself. */
+/** What a command passes to its operations. */
 interface CommandHostOptions {
-  /** Masked in everything that they say. */
+  /** Values to mask in all their output. */
   readonly secrets?: readonly string[];
-  /** Lines that tell where each setting comes from, shown with the choice of the backend. */
+  /** Lines with the source of each setting, shown with the choice of the backend. */
   readonly resolved?: readonly string[];
-  /** What commands that are suggested repeat. */
+  /** Flags that suggested commands repeat. */
   readonly commandFlags?: readonly string[];
 }
 
-/** The steps that change something on a server: when something ends the process there, nobody knows what came of it. */
+/** The steps that change something on a server. If the process ends during one, its outcome is unknown. */
 const changingSteps: ReadonlySet<string> = new Set(['upload', 'deploy', 'delete']);
 
-/** What the operations of a command know of the process. Their steps are shown on its terminal. */
+/** The host of a command's operations, which shows their steps on the terminal. */
 export function commandHost(
   context: CommandContext,
   {secrets = [], resolved = [], commandFlags}: CommandHostOptions = {},
@@ -119,7 +119,7 @@ export function commandHost(
   const {cwd, env, output, userAgent, now, temporary, noteChange} = context;
   const logger: Logger = {
     debug: (message) => output.debug(message),
-    // A task list that is redrawn shows waits itself.
+    // A redrawn task list shows waits itself.
     info: (message) => (output.interactive ? output.debug(message) : output.info(message)),
     warn: (message) => output.warn(message),
   };

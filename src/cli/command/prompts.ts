@@ -5,7 +5,7 @@ import {text} from 'node:stream/consumers';
 import {createError} from '../../errors/index.js';
 import type {Output} from '../output/output.js';
 
-/** Where a question is asked. */
+/** Where to ask a question. */
 interface QuestionContext {
   readonly output: Pick<Output, 'terminal' | 'stream' | 'clean'>;
   readonly stdin: Readable & {readonly isTTY?: boolean | undefined};
@@ -13,8 +13,8 @@ interface QuestionContext {
 }
 
 /**
- * Refuses when nobody can be asked and nobody has said yes already.
- * @param what what would be done: `Deleting bundles`
+ * Refuses if there is no terminal to ask in and the user has not confirmed already.
+ * @param what the action: `Deleting bundles`
  * @throws RuntimeCliError `ERR_USAGE`.
  */
 export function requireConsent(
@@ -29,8 +29,8 @@ export function requireConsent(
 }
 
 /**
- * Asks a question in the terminal; anything but yes is no.
- * @param refusal the message of the error when the answer is no
+ * Asks a question in the terminal. Anything but yes means no.
+ * @param refusal the message of the error if the answer is no
  * @throws RuntimeCliError `ERR_USAGE` when the answer is no; `signal.reason` when aborted.
  */
 export async function confirm(
@@ -38,7 +38,7 @@ export async function confirm(
   refusal: string,
   {output, stdin, signal}: QuestionContext,
 ): Promise<void> {
-  // The terminal edits the line, and Ctrl-C stays a signal.
+  // The terminal edits the line, and Ctrl-C remains a signal.
   const lines = createInterface({input: stdin, terminal: false, signal});
   try {
     output.stream.write(`${output.clean(question)} [y/N] `);
@@ -52,18 +52,18 @@ export async function confirm(
   throw createError('ERR_USAGE', refusal);
 }
 
-/** Where a secret is asked for. */
+/** Where to ask for a secret. */
 interface SecretInput {
   readonly stdin: NodeJS.ReadableStream & {readonly isTTY?: boolean | undefined};
-  /** The terminal that the prompt is shown on. */
+  /** The terminal to show the prompt on. */
   readonly stream: Writable;
-  /** What is asked for, such as `API key for https://runtime.example`. */
+  /** What to ask for: `API key for https://runtime.example`. */
   readonly prompt: string;
   readonly signal: AbortSignal;
 }
 
 /**
- * Reads a secret: typed at a terminal without being shown, or else all of stdin.
+ * Reads a secret: typed in a terminal without echo, or all of stdin.
  * @throws RuntimeCliError `ERR_INTERRUPTED` for Ctrl-C, `ERR_USAGE` when the input ends; `signal.reason` when aborted.
  */
 export function readSecretInput(input: SecretInput): Promise<string> {
@@ -72,7 +72,7 @@ export function readSecretInput(input: SecretInput): Promise<string> {
 
 function typed({stdin, stream, prompt, signal}: SecretInput): Promise<string> {
   stream.write(`${prompt}: `);
-  // In raw mode nothing is echoed by the terminal, and what the line editor would show goes nowhere.
+  // In raw mode the terminal echoes nothing, and the line editor's output is discarded.
   const nowhere = new Writable({write: (_chunk, _encoding, done) => done()});
   const editor = createInterface({input: stdin, output: nowhere, terminal: true, historySize: 0});
   return new Promise<string>((resolve, reject) => {

@@ -12,12 +12,12 @@ const pushRecord = v.object({
   pushedAt: v.pipe(v.string(), v.isoTimestamp()),
 });
 
-/** Checks the file that keeps what was pushed last to a place, as far as it is read. */
+/** Validates the record of the last push to a place. */
 const parsePushRecord = v.safeParser(pushRecord);
 
 /**
- * Keeps what was pushed last in `pushes/` of a data folder: a file for each place, which its owner alone can read. A
- * push replaces the file of its place at once, so that others at the same time can do no harm.
+ * Stores the last push to each place in a file in `pushes/` of a data folder, readable only by its owner. Pushes
+ * replace the file atomically, so concurrent ones do no harm.
  */
 export function pushRecordFiles(dataDirectory: string): PushRecords {
   const directory = join(dataDirectory, 'pushes');

@@ -2,22 +2,22 @@ import {createError, isRuntimeCliError, type RuntimeCliError} from '../../errors
 import {definitions, type SettingKey} from '../settings/definitions.js';
 import {missingSetting, type Settings} from '../settings/settings.js';
 
-/** Something that a command needs and does not have. */
+/** Something that a command needs but lacks. */
 export interface Missing {
   /** A noun: `build`. */
   readonly what: string;
-  /** The error if nothing else is missing. */
+  /** The error to report if nothing else is missing. */
   readonly error: RuntimeCliError;
 }
 
-/** Those of the settings that are not set. */
+/** The settings that are not set. */
 export function missingSettings(settings: Settings, needs: readonly SettingKey[]): readonly Missing[] {
   return needs
     .filter((key) => settings[key] === undefined)
     .map((key) => ({what: definitions[key].label, error: missingSetting(key)}));
 }
 
-/** The build, when there is none. */
+/** The build, if there is none. */
 export async function missingBuild(directory: string, cwd: string): Promise<readonly Missing[]> {
   const {verifyBuildDirectory} = await import('../../bundle/files/build-output.js');
   try {
@@ -30,7 +30,7 @@ export async function missingBuild(directory: string, cwd: string): Promise<read
 }
 
 /**
- * Tells everything that is missing at once. One thing alone is left to its own error.
+ * Reports everything that is missing at once. A single missing thing has its own error.
  * @throws RuntimeCliError `ERR_SETUP_INCOMPLETE`.
  */
 export function requireTogether(missing: readonly Missing[]): void {

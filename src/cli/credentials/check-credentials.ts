@@ -10,7 +10,7 @@ import type {OriginCredentials} from './credential-file.js';
 /** A backend whose credentials can be checked. */
 export type CheckedBackend = 'api' | 'legacy';
 
-/** What came of asking a service whether it accepts credentials. */
+/** The outcome of asking a service whether it accepts credentials. */
 export interface CredentialCheck {
   /** `unknown`: the service was not asked, or could not be. */
   readonly status: 'accepted' | 'refused' | 'unknown';
@@ -27,8 +27,8 @@ export interface CredentialCheck {
 }
 
 /**
- * Asks the service of a backend whether it accepts the credentials of the settings, with a request that changes nothing.
- * @throws RuntimeCliError when it refuses them or cannot be asked.
+ * Asks a backend's service whether it accepts the credentials of the settings, with a request that changes nothing.
+ * @throws RuntimeCliError when it refuses them or cannot be reached.
  */
 export async function askService(
   context: CommandContext,
@@ -40,7 +40,7 @@ export async function askService(
   const {secrets, ...connection} = resolveConnection(context, {
     ...settings,
     runtimeBackend: {value: backend, source: settings.runtimeBackend.source},
-    // A token endpoint does not ask for one.
+    // A token endpoint needs none.
     organizationId: settings.organizationId ?? {value: '-', source: {kind: 'default', name: 'default'}},
   });
   const projectSlug = hasOrganization ? settings.projectSlug?.value : undefined;
@@ -69,7 +69,7 @@ export async function checkCredentials(
   }
 }
 
-/** The settings with credentials that were just given, and with no other ones for the same backend. */
+/** The settings with newly entered credentials, and no others for the same backend. */
 export function withCredentials(settings: Settings, {apiKey, api}: OriginCredentials): Settings {
   const source: ValueSource = {kind: 'stored', name: 'auth:login'};
   const set = (value: string | undefined) => (value === undefined ? undefined : {value, source});

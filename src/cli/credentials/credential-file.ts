@@ -11,7 +11,7 @@ const clientSecret = v.object({
   kind: v.literal('client-secret'),
   clientId: text,
   clientSecret: text,
-  /** The only token endpoint that the secret may go to. */
+  /** The only token endpoint that may receive the secret. */
   tokenUrl: v.pipe(text, v.url()),
 });
 const apiToken = v.object({kind: v.literal('api-token'), token: text});
@@ -23,16 +23,16 @@ const originCredentials = v.object({
   api: v.optional(v.variant('kind', [clientSecret, apiToken])),
 });
 
-/** What the last login to each backend was for, which need not be said again. */
+/** The last login to each backend, whose origin need not be specified again. */
 const lastLogins = v.object({
-  /** The backend of the last login of all. */
+  /** The backend of the most recent login. */
   backend: v.picklist(['legacy', 'api']),
-  /** URLs, with the path that an origin may have. */
+  /** URLs, including an origin's path. */
   legacy: v.optional(v.pipe(text, v.url())),
   api: v.optional(v.object({origin: v.pipe(text, v.url()), organizationId: v.optional(text)})),
 });
 
-/** Checks the file of stored credentials. */
+/** Validates the file of stored credentials. */
 const parseCredentialFile = v.safeParser(
   v.object({
     version: v.literal(1),
@@ -41,22 +41,22 @@ const parseCredentialFile = v.safeParser(
   }),
 );
 
-/** The credentials of one origin, with their secrets: never shown. */
+/** The credentials of one origin, including secrets. Never shown. */
 export type OriginCredentials = v.InferOutput<typeof originCredentials>;
 
 /** Where credentials are stored. */
 export interface CredentialFile {
   /** oclif's configuration folder; absolute. */
   readonly directory: string;
-  /** Id of the process, which a lock on the file names. */
+  /** ID of the process, for locking the file. */
   readonly pid: number;
-  /** Whether the platform has modes of files. */
+  /** Whether the platform has file modes. */
   readonly hasModes: boolean;
-  /** Told when others can read the file. */
+  /** Called when others can read the file. */
   readonly warn: (message: string) => void;
 }
 
-/** What is stored. */
+/** The stored credentials. */
 export interface StoredCredentials {
   /** Credentials by their origin: `https://runtime.example`. */
   readonly origins: Readonly<Record<string, OriginCredentials>>;
@@ -69,7 +69,7 @@ export function credentialPath({directory}: Pick<CredentialFile, 'directory'>): 
 }
 
 /**
- * Reads the stored credentials; none when there is no file. Warns when other users can read them.
+ * Reads the stored credentials, if any. Warns when other users can read them.
  * @throws RuntimeCliError `ERR_CONFIG_INVALID` when the file cannot be read or is damaged.
  */
 export async function readCredentials(file: CredentialFile): Promise<StoredCredentials> {
@@ -84,15 +84,15 @@ export async function readCredentials(file: CredentialFile): Promise<StoredCrede
   await warnOfLooseModes(file);
   const result = parseCredentialFile(stored.value);
   if (result.success) return result.output;
-  // What was found is not repeated, nor JSON's own complaint: both may hold a secret.
+  // Neither the content nor the JSON parser's error is repeated: both may contain a secret.
   throw createError('ERR_CONFIG_INVALID', `${path} does not contain valid credentials.`, {
     suggestions: ['Remove the file and log in again with mycli auth:login.'],
   });
 }
 
 /**
- * Changes the stored credentials, at once or not at all, while no other process changes them; without any left the file
- * goes. The file is for its owner only, and so is its folder.
+ * Changes the stored credentials atomically, while no other process changes them. Removes the file if none are left.
+ * The file and its folder are accessible only to their owner.
  * @throws RuntimeCliError `ERR_OUTPUT`; `ERR_CONFIG_INVALID` as `readCredentials`.
  */
 export async function updateCredentials(

@@ -4,7 +4,7 @@ import type {CommandContext} from '../command/command-context.js';
 import {requireSetting, type Settings} from '../settings/settings.js';
 import type {OriginCredentials, StoredCredentials} from './credential-file.js';
 
-// A command may not look into http itself.
+// Commands must not import http directly.
 export {shownAddress} from '../../http/origin.js';
 
 /** Kinds of credentials that can be stored. */
@@ -14,7 +14,7 @@ export type CredentialKind = (typeof credentialKinds)[number];
 
 type LoginContext = Pick<CommandContext, 'env' | 'output'>;
 
-/** What a login is for. */
+/** What a login stores credentials for. */
 export interface LoginTarget {
   readonly kind: CredentialKind;
   readonly backend: 'legacy' | 'api';
@@ -24,13 +24,13 @@ export interface LoginTarget {
   readonly url: string;
   /** What to ask for. */
   readonly prompt: string;
-  /** The credentials with the secret that was given. */
+  /** Completes the credentials with the secret. */
   complete(secret: string): OriginCredentials;
 }
 
 /**
- * What a login is for, as flags, environment and configuration file say.
- * @throws RuntimeCliError `ERR_USAGE` when something is not known, `ERR_ORIGIN_INVALID`, `ERR_ORIGIN_UNTRUSTED`.
+ * Determines what a login is for from flags, environment and configuration file.
+ * @throws RuntimeCliError `ERR_USAGE` when something is missing, `ERR_ORIGIN_INVALID`, `ERR_ORIGIN_UNTRUSTED`.
  */
 export function loginTarget(context: LoginContext, settings: Settings, kind: CredentialKind): LoginTarget {
   if (kind === 'api-key') {
@@ -52,7 +52,7 @@ export function loginTarget(context: LoginContext, settings: Settings, kind: Cre
   return {...api, prompt, complete: (clientSecret) => ({api: {kind, clientId, clientSecret, tokenUrl}})};
 }
 
-/** What is stored after a login: its credentials, and that it was the last one. */
+/** The stored credentials after a login, which becomes the last one. */
 export function afterLogin(
   {origins, last}: StoredCredentials,
   {backend, origin, url}: Pick<LoginTarget, 'backend' | 'origin' | 'url'>,
@@ -66,7 +66,7 @@ export function afterLogin(
   };
 }
 
-/** What is stored once the credentials for some origins are removed. */
+/** The stored credentials without those of some origins. */
 export function afterLogout({origins, last}: StoredCredentials, removed: readonly string[]): StoredCredentials {
   const kept = Object.fromEntries(Object.entries(origins).filter(([origin]) => !removed.includes(origin)));
   const isGone = (url: string | undefined) => url === undefined || removed.includes(new URL(url).origin);
@@ -104,7 +104,7 @@ export interface CredentialEntry {
   readonly tokenUrl?: string | undefined;
 }
 
-/** What is stored, without a secret. */
+/** The stored credentials, without secrets. */
 export function credentialEntries({origins}: StoredCredentials): readonly CredentialEntry[] {
   return Object.entries(origins).flatMap(([origin, {apiKey, api}]) => {
     const entries: CredentialEntry[] = [];

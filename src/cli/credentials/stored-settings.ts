@@ -10,10 +10,10 @@ import {
 } from './credential-file.js';
 
 /**
- * The settings, with stored credentials where nothing stronger names any. Those of an origin are taken as a whole or
- * not at all: a stored user never goes with a key from elsewhere, nor a stored secret to another token endpoint. Where
- * nothing names a service, it is that of the last login, with its own credentials only.
- * @throws RuntimeCliError `ERR_CONFIG_INVALID` when the file of credentials is damaged.
+ * Adds stored credentials to the settings, unless a source with higher precedence has any. Those of an origin are used
+ * as a whole or not at all: a stored user is never combined with a key from elsewhere, nor a stored secret sent to
+ * another token endpoint. If nothing specifies a service, it is that of the last login, with its own credentials only.
+ * @throws RuntimeCliError `ERR_CONFIG_INVALID` when the credentials file is damaged.
  */
 export async function withStoredCredentials(settings: Settings, file: CredentialFile): Promise<Settings> {
   const {apiKey, apiToken, clientSecret, origin, apiOrigin} = settings;
@@ -33,9 +33,9 @@ export async function withStoredCredentials(settings: Settings, file: Credential
 }
 
 /**
- * The backends that would serve and of which nothing is set, neither an address nor a credential; under `auto` nothing
- * of the other either. A key from the environment must not reach a service that it was not meant for, and what is set
- * for one backend must not get the other as a fallback.
+ * The backends that could serve and have neither an address nor credentials; under `auto`, only if the other one has
+ * none either. A key from the environment must not reach a service that it is not meant for, and settings for one
+ * backend must not add the other as a fallback.
  */
 function unnamedServices(settings: Settings): readonly string[] {
   const {value: preference} = settings.runtimeBackend;
@@ -48,7 +48,7 @@ function unnamedServices(settings: Settings): readonly string[] {
   return organizationId === undefined ? ['legacy', 'api'] : ['api'];
 }
 
-/** The service of the last login to one of the backends. */
+/** The services of the last login to each of the backends. */
 function lastService(
   {runtimeBackend, organizationId}: Settings,
   open: readonly string[],
@@ -63,7 +63,7 @@ function lastService(
   return {apiOrigin: {value: last.api.origin, source}, organizationId: organizationId ?? stored};
 }
 
-/** The origin that credentials are stored for. An invalid URL has none; connecting to it reports that. */
+/** The origin that credentials are stored for. Undefined for an invalid URL, which is reported when connecting. */
 export function originOf(setting: Setting<string> | undefined): string | undefined {
   if (setting === undefined) return undefined;
   try {
@@ -110,7 +110,7 @@ function apiSettings(
   };
 }
 
-/** What names another client or another token endpoint than the stored secret is for. */
+/** The source that specifies another client or token endpoint than that of the stored secret. */
 function contradiction(
   {clientId, tokenUrl}: Settings,
   stored: Extract<NonNullable<OriginCredentials['api']>, {kind: 'client-secret'}>,

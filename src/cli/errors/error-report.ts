@@ -7,7 +7,7 @@ import {asSentence} from '../../errors/sentence.js';
 export interface ErrorReport {
   /** Stable code to branch on, listed in the error reference. Commands of plugins can have their own. */
   readonly code: string;
-  /** One sentence that says what happened, for people. */
+  /** One sentence that says what happened, for users. */
   readonly message: string;
   /** Exit code of the process. */
   readonly exitCode: number;
@@ -20,19 +20,19 @@ export interface ErrorReport {
 }
 
 /**
- * What to tell of an error, whatever it is.
- * @param plugin whose code made it, when that is known and not the command that was called
+ * The report of any error.
+ * @param plugin the plugin that caused it, if known and if the command is not its own
  */
 export function reportError(error: unknown, plugin?: string): ErrorReport {
   if (isRuntimeCliError(error)) return reportOwn(error);
   if (plugin !== undefined) return reportPlugin(error, plugin);
-  // Our own commands do it themselves: this one comes from before any command, or from a command of a plugin.
+  // Our own commands convert these themselves; this one was thrown before any command, or by a plugin's.
   if (isUsageError(error)) return reportOwn(usageError(error));
   if (isOclifError(error)) return reportOclif(error);
   return reportOwn(unexpectedError(error));
 }
 
-/** The error for a bug of ours. */
+/** The error for a bug in mycli. */
 export function unexpectedError(error: unknown): RuntimeCliError {
   return createError('ERR_UNEXPECTED', asSentence(`mycli failed unexpectedly: ${messageOf(error)}`), {
     suggestions: ['This is a bug. Please report it with the output of the same command with --debug.'],

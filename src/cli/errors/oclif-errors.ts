@@ -4,22 +4,22 @@ import {isRecord} from '../../errors/json.js';
 
 const usageExitCode = 2;
 
-/** An error that oclif made: it says which exit code it wants. */
+/** An error of oclif, with an exit code. */
 export interface OclifError extends Error {
   readonly oclif: {readonly exit?: number | undefined};
 }
 
-/** The exit code of a request to exit (`this.exit()`, help); none for anything else. */
+/** The exit code of a request to exit (`this.exit()`, help); undefined for other errors. */
 export function requestedExitCode(error: unknown): number | undefined {
   return isOclifError(error) && 'code' in error && error.code === 'EEXIT' ? (error.oclif.exit ?? 0) : undefined;
 }
 
-/** Whether an error is oclif's, of whichever copy of it: by shape. */
+/** Whether an error is oclif's, or another copy's: by shape. */
 export function isOclifError(error: unknown): error is OclifError {
   return error instanceof Error && 'oclif' in error && isRecord(error.oclif);
 }
 
-/** Whether oclif complains about the command line. It gives the same exit code to everything that names none. */
+/** Whether oclif rejects the command line. It uses the same exit code for errors that specify none. */
 export function isUsageError(error: unknown): error is OclifError {
   return (
     isOclifError(error) &&
@@ -29,9 +29,9 @@ export function isUsageError(error: unknown): error is OclifError {
 }
 
 /**
- * Turns oclif's complaint about the command line into an error of ours: one sentence, and what to type. Its own carries
- * the whole configuration and all arguments.
- * @param command id of the command that was called, when there is one.
+ * Converts oclif's error about the command line to ours: one sentence, and what to type. Its own holds the whole
+ * configuration and all arguments.
+ * @param command ID of the command, if known.
  */
 export function usageError(error: OclifError, command?: string): RuntimeCliError {
   const help = command === undefined ? 'mycli --help' : `mycli ${command} --help`;
@@ -42,7 +42,7 @@ export function usageError(error: OclifError, command?: string): RuntimeCliError
 function describe(error: OclifError): {readonly message: string; readonly suggestions: readonly string[]} {
   const unknown = stringsOf(error, 'flags');
   if (unknown.length > 0) return describeUnknownFlags(unknown, knownFlags(error));
-  // What was typed is not repeated: it may be a secret.
+  // The input is not repeated, because it may be a secret.
   if (stringsOf(error, 'args').length > 0) return {message: 'Too many arguments.', suggestions: []};
   const missing = 'args' in error && Array.isArray(error.args) ? error.args.filter(isRecord) : [];
   if (missing.length > 0) {
@@ -53,7 +53,7 @@ function describe(error: OclifError): {readonly message: string; readonly sugges
 }
 
 function describeUnknownFlags(unknown: readonly string[], known: readonly string[]) {
-  // What stands after `=` may be a secret.
+  // What follows `=` may be a secret.
   const names = unknown.map((flag) => flag.replace(/=.*$/s, ''));
   const suggestions = names.flatMap((name) => {
     const meant = nearest(name.replace(/^-+/, ''), known);
@@ -86,25 +86,25 @@ function sentence(message: string): string {
   return /[.?!]$/.test(text) ? text : `${text}.`;
 }
 
-/** What was looked for in vain. */
+/** What was not found. */
 interface MissingCommand {
   /** As it was typed. */
   readonly typed: string;
-  /** What it may have been meant as, when that is not as it was typed. */
+  /** What to compare with the known commands, if not `typed`. */
   readonly id?: string | undefined;
-  /** Commands, and what else may have been meant. */
+  /** Commands, and other candidates. */
   readonly known: readonly string[];
-  /** The sentence that says where to find what there is. */
+  /** The sentence that says where to find what is available. */
   readonly see: string;
 }
 
 /**
- * The error for a command that there is not, with the nearest one. oclif passes it on from hooks, whatever hooks of
- * plugins come to: only errors that say how to exit are.
+ * The error for an unknown command, with the closest known one. It has an exit code for oclif, which only then passes
+ * it on from hooks, whatever plugins' hooks do.
  */
 export function noSuchCommand({typed, id = typed, known, see}: MissingCommand): RuntimeCliError {
   const near = nearest(id, known);
-  // In the form that was typed.
+  // In the form that the user typed.
   const meant = typed.includes(' ') && !typed.includes(':') ? near?.replaceAll(':', ' ') : near;
   const error = createError('ERR_COMMAND_NOT_FOUND', `Unknown command: ${typed === '' ? '""' : typed}`, {
     suggestions: [...(meant === undefined ? [] : [`Did you mean mycli ${meant}?`]), see],

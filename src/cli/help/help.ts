@@ -9,8 +9,8 @@ import {helpPages, type HelpPage} from './pages.js';
 type Render = (text: string) => string;
 
 /**
- * oclif compiles every line of help as a template, a hundred of them for one command. Most are plain, or name two
- * things.
+ * oclif compiles every line of help as a template, a hundred of them for one command. Most are plain, or only use two
+ * variables.
  */
 function renderTemplates(render: Render, known: readonly (readonly [name: string, value: string])[]): Render {
   const names = new Map(known);
@@ -30,9 +30,7 @@ class QuickCommandHelp extends CommandHelp {
   }
 }
 
-/**
- * The help of a command on one screen: its own flags and those with a letter, two examples, and where there is more.
- */
+/** A command's help on one screen: its own flags and those with a letter, two examples, and where to find more. */
 class ShortCommandHelp extends QuickCommandHelp {
   override generate(): string {
     const {args, flags, examples, aliases, id} = this.command;
@@ -45,7 +43,7 @@ class ShortCommandHelp extends QuickCommandHelp {
       ...(this.args(Object.values(args)) ?? []).map(([name, text = '']): [string, string] => [name, firstClause(text)]),
       ...mainFlags(flags).map((flag): [string, string] => [this.flagHelpLabel(flag, true), firstClause(flag.summary)]),
     ];
-    // Where no flag has a letter, none leaves room for one.
+    // If no flag has a letter, leave no room for one.
     const lettered = rows.some(([name]) => /^-\w/.test(name));
     const list = rows.map(([name, text]): [string, string] => [lettered ? name : name.trimStart(), text]);
     return [
@@ -57,7 +55,7 @@ class ShortCommandHelp extends QuickCommandHelp {
   }
 }
 
-/** What people type most: all flags of a command with few, or else those that are no settings or have a letter. */
+/** The most common flags: all of them if there are few, else those that are not settings or have a letter. */
 function mainFlags(flags: Command.Loadable['flags']): readonly Command.Flag.Any[] {
   const own = Object.entries(flags)
     .map(([name, flag]) => Object.assign(flag, {name}))
@@ -66,7 +64,7 @@ function mainFlags(flags: Command.Loadable['flags']): readonly Command.Flag.Any[
   return [...main.filter(({char}) => char !== undefined), ...main.filter(({char}) => char === undefined)];
 }
 
-/** What a summary says first: the rest is for those who want to know it all. */
+/** The first clause of a summary; the rest is for the full help. */
 function firstClause(summary = ''): string {
   return summary.replace(/(?:;|,|:? \(|: |\. ).*$/s, '').replace(/\.$/, '');
 }
@@ -75,7 +73,7 @@ function asList(examples: Command.Loadable['examples']): Command.Example[] {
   return typeof examples === 'string' ? [examples] : (examples ?? []);
 }
 
-/** oclif's help, to the byte, in less time. */
+/** oclif's help, byte for byte, but faster. */
 class QuickHelp extends Help {
   override CommandHelpClass = QuickCommandHelp;
 
@@ -85,18 +83,18 @@ class QuickHelp extends Help {
   }
 }
 
-/** The commands that the start page leads with, by the names that it gives them. */
+/** The commands at the top of the start page, by their short names. */
 const mainCommands = ['login', 'push', 'deploy', 'rollback'];
 const examples = ['push --project my-shop --target staging --wait', 'rollback --project my-shop --target staging'];
 
 /**
- * oclif's help with pages that are about no single command, with a short form of one screen for `-h` and for `mycli`
- * alone, and with our answer to a command that there is not.
+ * oclif's help, plus pages about topics, a short form for `-h` and for `mycli` alone, and our own error for unknown
+ * commands.
  */
 export class PagedHelp extends QuickHelp {
   #isShort = false;
 
-  /** Shows the help of what the arguments name: a command, a topic, a page, or all of mycli. */
+  /** Shows the help of a command, a topic or a page, or of mycli as a whole. */
   override async showHelp(given: string[]): Promise<void> {
     this.#isShort = given.length === 0 || (given.includes('-h') && !given.includes('--help'));
     const words = given.filter((argument) => argument !== 'help' && !helpFlags.includes(argument));
@@ -114,7 +112,7 @@ export class PagedHelp extends QuickHelp {
         see: 'Run mycli help to list all commands.',
       });
     }
-    // It is for people, with --json too.
+    // It is for users, even with --json.
     sessions.getStore()?.output.releaseStdout();
     if (isCommand) await super.showHelp(argv);
     if (page !== undefined) await this.#showPage(page);
@@ -147,7 +145,7 @@ export class PagedHelp extends QuickHelp {
   }
 
   #all(): readonly string[] {
-    // What has aliases is listed once, with them.
+    // List commands with aliases once.
     const commands = this.sortedCommands.filter(({id, aliases}) => !aliases.includes(id));
     const pages = Object.entries(helpPages).map(([name, {summary}]): [string, string] => [`help ${name}`, summary]);
     return [
@@ -169,7 +167,7 @@ export class PagedHelp extends QuickHelp {
   }
 
   override async showCommandHelp(given: Command.Loadable): Promise<void> {
-    // What is said of an alias is said of its command.
+    // Show the help of an alias as that of its command.
     const command =
       this.config.commands.find(({id, aliases}) => id !== given.id && aliases.includes(given.id)) ?? given;
     const help = new ShortCommandHelp(command, this.config, this.opts);
@@ -191,13 +189,13 @@ export class PagedHelp extends QuickHelp {
   }
 }
 
-/** The first word that does not ask for help; none when a flag comes before it, as oclif has it. */
+/** The first word that does not ask for help; undefined if a flag precedes it, as in oclif. */
 function subjectOf(argv: readonly string[]): string | undefined {
   const first = argv.find((argument) => argument !== 'help' && argument !== '--help');
   return first?.startsWith('-') === true ? undefined : first;
 }
 
-/** Whether a command has the first of some words, or a topic the only one. */
+/** Whether the first words name a command, or the only word a topic. */
 function isKnown(subject: string, words: number, config: Interfaces.Config): boolean {
   return config.findCommand(subject) !== undefined || (words === 1 && config.findTopic(subject) !== undefined);
 }

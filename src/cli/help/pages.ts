@@ -1,21 +1,21 @@
 import {exitCodeMeanings} from '../../errors/index.js';
 
-/** Names with what they are. */
+/** Names and their meanings. */
 type NameList = readonly (readonly [name: string, meaning: string])[];
 
-/** A part of a page: prose, or a list, which may have to be loaded. */
+/** A section of a page: prose or a list, which can be loaded on demand. */
 interface HelpSection {
   readonly title: string;
   readonly body: string | NameList | (() => Promise<NameList>);
 }
 
-/** A page of help that is about no single command. */
+/** A help page about a topic. */
 export interface HelpPage {
   readonly summary: string;
   readonly sections: readonly HelpSection[];
 }
 
-// Help of anything else needs no setting.
+// Loaded on demand, since other help needs no settings.
 async function listSettings(): Promise<NameList> {
   const {definitions, settingKeys, variableOf} = await import('../settings/definitions.js');
   return settingKeys.map((key) => {
@@ -25,7 +25,7 @@ async function listSettings(): Promise<NameList> {
   });
 }
 
-/** The pages, by what follows `mycli help`. Some are named like a topic or a command, whose help comes first. */
+/** The pages, by what follows `mycli help`. Commands and topics with the same name take precedence. */
 export const helpPages: Readonly<Record<string, HelpPage>> = {
   config: {
     summary: 'Settings and their sources: flags, environment, configuration file, stored credentials.',

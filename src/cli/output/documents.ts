@@ -41,9 +41,9 @@ export interface AuthLoginDocument extends Envelope {
   readonly kind: CredentialKind;
   /** File that contains the credentials. */
   readonly file: string;
-  /** Whether the service accepted them. False: it was not asked. */
+  /** Whether the service accepted them. False if it was not asked. */
   readonly verified: boolean;
-  /** When the access token expires, ISO 8601. Later tokens are fetched when they are needed. */
+  /** When the access token expires, ISO 8601. A new one is fetched when needed. */
   readonly expiresAt?: string | undefined;
 }
 
@@ -66,7 +66,7 @@ export interface AuthStatusDocument extends Envelope {
     readonly origin: string;
     /** Source of the secret; null if there is none. */
     readonly source: string | null;
-    /** What the service says of the credentials. Absent if there are none, or with `--no-verify`. */
+    /** Whether the service accepts the credentials. Absent if there are none, or with `--no-verify`. */
     readonly check?: CredentialCheck | undefined;
   }[];
 }
@@ -138,7 +138,7 @@ interface PushDryRun extends Envelope {
   readonly format: BundleFormat;
   /** With `--if-changed`: whether the bundle is the same as the last push. */
   readonly unchanged?: boolean | undefined;
-  /** Id of the last pushed bundle, if it is the same. */
+  /** ID of the last pushed bundle, if it is the same. */
   readonly bundleId?: BundleId | undefined;
   /** Time of the last push, ISO 8601. */
   readonly pushedAt?: string | undefined;
@@ -171,7 +171,7 @@ export interface BundleListDocument extends Envelope, ListBundlesResult {}
 
 /** A deployment in a list. */
 interface ListedDeployment extends Omit<DeploymentItem, 'deployment'> {
-  /** Its id, if the server has one. */
+  /** Its ID, if the server has one. */
   readonly deploymentId?: string | number | undefined;
 }
 

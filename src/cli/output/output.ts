@@ -10,30 +10,32 @@ import {asSentence} from '../../errors/sentence.js';
 /** A result for programs: plain JSON, without `schemaVersion`. */
 export type JsonDocument = Readonly<Record<string, unknown>>;
 
-/** What an output writes to, and how much. */
+/** Options of `Output`. */
 export interface OutputOptions {
   readonly stdout: Writable;
   readonly stderr: Writable;
-  /** One JSON document on stdout, and nothing else there. */
+  /** Whether to print one JSON document to stdout, and nothing else there. */
   readonly json: boolean;
-  /** No remarks: results, warnings and errors only. */
+  /** Whether to print only results, warnings and errors. */
   readonly quiet: boolean;
   readonly debugging: boolean;
   /** Whether stderr can be redrawn. */
   readonly interactive: boolean;
-  /** Whether stderr is coloured. */
+  /** Whether stderr supports color. */
   readonly color: boolean;
-  /** Whether stderr shows more than ASCII. */
+  /** Whether stderr can show more than ASCII. */
   readonly unicode: boolean;
-  /** Whether GitHub Actions reads along: warnings and errors become annotations, and no other line is a command. */
+  /**
+   * Whether GitHub Actions reads the output: warnings and errors become annotations, and no other line is a command.
+   */
   readonly annotating: boolean;
-  /** Makes what masks secrets. */
+  /** Creates a function that masks secrets. */
   readonly createRedactor: (secrets: readonly string[]) => (text: string) => string;
-  /** The plugin whose code is running, when that is known. */
+  /** The plugin whose code is running, if known. */
   readonly runningPlugin: () => string | undefined;
 }
 
-/** What a line begins with, and how it is coloured. */
+/** The start of a line, and its color. */
 interface Label {
   readonly label?: string;
   readonly style?: 'red' | 'yellow';
@@ -41,28 +43,28 @@ interface Label {
 
 type Written = (error?: Error | null) => void;
 
-/** How often it is looked who has written to a stdout that carries data. */
+/** How often to find out who wrote to a stdout that carries data. */
 const strayLimit = 50;
 
 /**
- * Everything that a command says. Results go to stdout, or to stderr where stdout carries data; remarks, warnings and
- * errors go to stderr. Every line is free of control characters, and secrets are masked in it.
+ * Everything that a command prints. Results go to stdout, or to stderr if stdout carries data. Everything else goes to
+ * stderr. Control characters are removed from every line, and secrets are masked.
  */
 export class Output implements Logger {
   readonly json: boolean;
   readonly quiet: boolean;
   readonly debugging: boolean;
-  /** Whether somebody can be asked on `stream`, whatever else is shown there. */
+  /** Whether `stream` is a terminal that can be used for prompts. */
   readonly terminal: boolean;
   /** Whether task lists may redraw `stream`. */
   readonly interactive: boolean;
-  /** Whether `stream` is coloured. */
+  /** Whether `stream` supports color. */
   readonly color: boolean;
-  /** Whether `stream` shows more than ASCII. */
+  /** Whether `stream` can show more than ASCII. */
   readonly unicode: boolean;
-  /** How many characters fit into a line of results; no limit when they go to no terminal. */
+  /** How many characters fit on a line of results; unlimited unless it is a terminal. */
   readonly width: number;
-  /** stderr, for task lists and prompts. What is written here is neither sanitized nor masked. */
+  /** stderr, for task lists and prompts. Neither sanitizes nor masks. */
   readonly stream: Writable;
   readonly #annotating: boolean;
   readonly #stdout: Writable;
@@ -83,7 +85,7 @@ export class Output implements Logger {
     this.quiet = options.quiet;
     this.debugging = options.debugging;
     this.terminal = options.interactive;
-    // While a list is redrawn nothing else can be said, and whoever looks for a fault wants to read it as it happens.
+    // Nothing else can be printed while a list is redrawn, but debugging needs lines as they happen.
     this.interactive = options.interactive && !options.quiet && !options.json && !options.debugging;
     this.color = options.color;
     this.unicode = options.unicode;
@@ -110,20 +112,20 @@ export class Output implements Logger {
     return this.#documentWritten;
   }
 
-  /** Masks more values in everything from now on. */
+  /** Masks more values from now on. */
   addSecrets(values: readonly string[]): void {
     for (const value of values) this.#secrets.add(value);
     this.#redact = this.#createRedactor(this.secrets);
   }
 
-  /** Shows these values from now on, for a command whose result they are. */
+  /** Shows these values from now on, for a command that returns them. */
   revealSecrets(values: readonly string[]): void {
     for (const value of values) this.#secrets.delete(value);
     this.#redact = this.#createRedactor(this.secrets);
   }
 
   /**
-   * stdout carries data from now on: results go to stderr, and so does what others print there, such as the code of a
+   * Reserves stdout for data. From now on, results go to stderr, and so does what others print, such as the code of a
    * configuration file or a plugin. Returns the stream for the data; ending it leaves stdout open.
    */
   claimStdout(): Writable {
@@ -145,12 +147,15 @@ export class Output implements Logger {
     });
   }
 
-  /** Whether stdout carries data: nobody else may write there. */
+  /** Whether stdout is reserved for data. */
   get stdoutClaimed(): boolean {
     return this.#stdoutClaimed;
   }
 
-  /** Something other than the data was meant for stdout and goes to `stream`: names the plugin that it comes from. */
+  /**
+   * Called when something other than the data is redirected from stdout to `stream`. Warns about the plugin that wrote
+   * it.
+   */
   stray(): void {
     if (this.#strays >= strayLimit) return;
     this.#strays += 1;
@@ -160,8 +165,8 @@ export class Output implements Logger {
   }
 
   /**
-   * Takes `stream` back from a task list, for a command that ends in the midst of one: the list hides the cursor and
-   * keeps what others write until it is done.
+   * Takes `stream` back from a task list, for a command that ends during one: the list hides the cursor and holds back
+   * other output until it is done.
    */
   releaseStream(): void {
     if (!this.interactive) return;
@@ -169,14 +174,14 @@ export class Output implements Logger {
     this.stream.write('\u001B[?25h');
   }
 
-  /** Leaves stdout to others again: to commands that are not ours, and to help. */
+  /** Gives stdout back, for foreign commands and help. */
   releaseStdout(): void {
     this.#stdoutClaimed = false;
     this.#stdout.write = this.#writeStdout;
     this.#stdout.end = this.#endStdout;
   }
 
-  /** Resolves when everything that was written to stdout is out. */
+  /** Resolves once everything written to stdout has been flushed. */
   async flush(): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       this.#writeStdout('', (error) => {
@@ -187,7 +192,7 @@ export class Output implements Logger {
     });
   }
 
-  /** A line of the outcome, for people. With `--json` the document says it. */
+  /** A line of the outcome, for users. With `--json`, the document has it. */
   result(line: string): void {
     if (this.json) return;
     const text = `${this.#plain(this.clean(line))}\n`;
@@ -195,18 +200,19 @@ export class Output implements Logger {
     else this.#writeStdout(text);
   }
 
-  /** A sentence of the outcome: on a terminal it is wrapped between words. */
+  /** A sentence of the outcome, wrapped between words on a terminal. */
   outcome(sentence: string): void {
     for (const line of wrapSentence(this.clean(sentence), this.width, '  ')) this.result(line);
   }
 
-  /** A remark: progress, what happens next. */
+  /** A message about progress or next steps. */
   info(line: string): void {
     if (!this.quiet) this.#write(this.stream, this.clean(line));
   }
 
   /**
-   * A warning, in one line: a server's must not look like several. The same text is said once; the document has it too.
+   * A warning, in one line, so that a server's cannot look like several. Repeated ones are printed once. The document
+   * has them, too.
    */
   warn(message: string): void {
     const text = oneLineOf(this.clean(message));
@@ -216,12 +222,12 @@ export class Output implements Logger {
     else this.#write(this.stream, text, {label: 'Warning:', style: 'yellow'});
   }
 
-  /** A line for whoever looks for a fault. */
+  /** A line for debugging. */
   debug(line: string): void {
     if (this.debugging) this.stream.write(`${this.#plain(this.#paint('dim', `debug: ${this.clean(line)}`))}\n`);
   }
 
-  /** An error, and below it what to do, a line each. */
+  /** An error, followed by its suggestions, one per line. */
   error(message: string, suggestions: readonly string[]): void {
     const text = this.clean(message);
     if (this.#annotating) this.stream.write(`${annotation('error', text)}\n`);
@@ -229,7 +235,7 @@ export class Output implements Logger {
     for (const suggestion of suggestions) this.#write(this.stream, this.clean(suggestion), {label: ' '});
   }
 
-  /** Writes the JSON document with `--json`, once, and nothing without. `oneLine`: for those who read line by line. */
+  /** Writes the JSON document once, with `--json` only. `oneLine`: for line-based readers. */
   document(document: JsonDocument, {oneLine = false}: {readonly oneLine?: boolean} = {}): void {
     if (!this.json || this.#documentWritten) return;
     this.#documentWritten = true;
@@ -238,7 +244,7 @@ export class Output implements Logger {
     this.#writeStdout(`${this.#annotating ? withoutCommandsInJson(json) : json}\n`);
   }
 
-  /** Text as it may be shown: sanitized, secrets masked. */
+  /** Sanitizes text and masks secrets. */
   clean(text: string): string {
     return this.#redact(sanitize(text));
   }
@@ -251,7 +257,7 @@ export class Output implements Logger {
     return more.length === 0 ? {} : {warnings: [...listed, ...more]};
   }
 
-  // Value by value: in the finished text a secret may be escaped, and would not be found.
+  // Masks value by value, because a secret in the finished text may be escaped.
   #masked(value: unknown): unknown {
     const plain: unknown = isSerializable(value) ? value.toJSON() : value;
     if (typeof plain === 'string') return this.#redact(plain);
@@ -268,7 +274,7 @@ export class Output implements Logger {
     return this.#annotating ? withoutCommands(text) : text;
   }
 
-  /** Writes a sentence, wrapped between words on a terminal, behind its label. */
+  /** Writes a sentence after its label, wrapped between words on a terminal. */
   #write(stream: Writable, sentence: string, {label, style}: Label = {}): void {
     const lead = label === undefined ? '' : `${label} `;
     const [first = '', ...more] = wrapSentence(lead + sentence, terminalWidth(stream), ' '.repeat(lead.length || 2));

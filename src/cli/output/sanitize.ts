@@ -1,8 +1,8 @@
 import {stripVTControlCharacters} from 'node:util';
 
 /**
- * Text from elsewhere, safe for a terminal: without escape sequences and control characters, other than tab and line
- * feed. Characters that change the direction of text go too: they make a line read differently from what it says.
+ * Makes foreign text safe for a terminal: removes escape sequences and control characters other than tab and line feed,
+ * and characters that change the direction of text, which make a line look different from what it says.
  */
 export function sanitize(text: string): string {
   return stripVTControlCharacters(text)
@@ -11,8 +11,8 @@ export function sanitize(text: string): string {
 }
 
 /**
- * JSON that a terminal shows as it is: JSON escapes only some of the control characters, and none that change the
- * direction of text. It stays the same document, for they stand in strings only.
+ * Makes JSON safe for a terminal: JSON escapes only some control characters, and none that change the direction of
+ * text. The document stays the same, because these only occur in strings.
  */
 export function escapeControls(json: string): string {
   return json.replaceAll(
@@ -22,8 +22,8 @@ export function escapeControls(json: string): string {
 }
 
 /**
- * A line that the runner of GitHub Actions shows as an annotation. Whatever the message holds, it stays one command:
- * line breaks are escaped as the runner asks for.
+ * A line that the runner of GitHub Actions shows as an annotation. It remains one command whatever the message, since
+ * line breaks are escaped as the runner expects.
  */
 export function annotation(kind: 'error' | 'warning', message: string): string {
   const data = withoutOldCommands(message).replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
@@ -31,14 +31,14 @@ export function annotation(kind: 'error' | 'warning', message: string): string {
 }
 
 /**
- * Text that the runner takes for no command. It reads every line of both streams: `::name::` at the start of a line
- * and, of old, `##[name]` anywhere.
+ * Text that the runner does not take for a command. It looks in every line of both streams: for `::name::` at the start
+ * of a line and, historically, `##[name]` anywhere.
  */
 export function withoutCommands(text: string): string {
   return withoutOldCommands(text).replaceAll(/^(\s*):(?=:)/gm, '$1: ');
 }
 
-/** The same for JSON, which stays what it is: none of its lines can start with a colon. */
+/** The same for JSON without changing its meaning: none of its lines can start with a colon. */
 export function withoutCommandsInJson(json: string): string {
   return json.replaceAll('##[', String.raw`##\u005b`);
 }

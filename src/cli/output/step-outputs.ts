@@ -8,24 +8,24 @@ import type {CommandContext} from '../command/command-context.js';
 import {emptyEnvFile} from './env-file.js';
 import type {JsonDocument} from './output.js';
 
-/** What step outputs are written with. */
+/** What writing step outputs needs. */
 type StepOutputContext = Pick<CommandContext, 'cwd' | 'env'> & {
   readonly output: Pick<CommandContext['output'], 'clean' | 'warn'>;
 };
 
-/** Which outputs a command writes. */
+/** Options of `withStepOutputs`. */
 interface StepOutputOptions {
-  /** Id of the command: the heading of the summary. */
+  /** ID of the command, for the heading of the summary. */
   readonly command: string;
   /** `--output-env`: a dotenv file for other CI systems, relative to the working directory. */
   readonly outputEnv: string | undefined;
 }
 
 /**
- * Runs a command and tells the CI system what it came to, failed or not: `$GITHUB_OUTPUT`, `$GITHUB_STEP_SUMMARY` and
- * the file of `--output-env`. That file is emptied first: what stands in it is of this run. One that
- * holds something else is left alone.
- * @throws RuntimeCliError `ERR_OUTPUT`, before anything is done, when that file cannot be written; else what `act`
+ * Runs a command and reports its outcome, even a failure, to the CI system: in `$GITHUB_OUTPUT`, `$GITHUB_STEP_SUMMARY`
+ * and the file of `--output-env`. That file is emptied first, so it only contains this run's outputs. A file with other
+ * content is left alone.
+ * @throws RuntimeCliError `ERR_OUTPUT`, before doing anything, when that file cannot be written; otherwise what `act`
  * throws.
  */
 export async function withStepOutputs<Document extends JsonDocument>(
@@ -85,7 +85,7 @@ async function append({output}: StepOutputContext, path: string | undefined, tex
   }
 }
 
-/** Those that are one line as they are. A changed id would name something else, so such a one is left out. */
+/** The facts that are plain single lines. Others are left out, since a modified ID would mean something else. */
 function plainEntries({output}: StepOutputContext, facts: StepFacts): readonly (readonly [string, string])[] {
   const entries = Object.entries(facts).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
   return entries.filter(([name, value]) => {
@@ -112,7 +112,7 @@ function rows({output}: StepOutputContext, values: Readonly<Record<string, strin
   );
 }
 
-/** What later steps of a pipeline want to know, by the name of the output. */
+/** What later steps of a pipeline need, by name of the output. */
 interface StepFacts {
   readonly 'bundle-id'?: string | undefined;
   readonly 'deployment-id'?: string | undefined;
@@ -134,7 +134,7 @@ function factsOfDocument(document: JsonDocument): StepFacts {
   };
 }
 
-/** The facts that are known although what followed has failed: they stand in the details of the error. */
+/** The facts that are known despite a failure, from the details of the error. */
 function factsOfError(error: unknown): StepFacts {
   const details = (isRuntimeCliError(error) ? error.details : undefined) ?? {};
   const {deployment} = details;
@@ -142,14 +142,14 @@ function factsOfError(error: unknown): StepFacts {
   return factsOfDocument({...details, deploymentId: details['deploymentId'] ?? fromDeployment});
 }
 
-/** An id or a name as text; nothing for anything else. */
+/** An ID or a name as text; undefined for anything else. */
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
 }
 
 /**
- * Outputs of a step as `$GITHUB_OUTPUT` takes them. The delimiter is made for each value: no text can end it and begin
- * another output.
+ * Outputs of a step in the format of `$GITHUB_OUTPUT`. Each value has its own delimiter, so no text can end it and
+ * start another output.
  */
 function githubOutputs(entries: readonly (readonly [name: string, value: string])[]): string {
   return entries
@@ -166,21 +166,21 @@ function dotenvName(name: string): string {
 }
 
 /**
- * Whether a value can stand in a dotenv file as it is. Readers disagree about quotes and escapes, and shells run what
- * they source, so only what means itself everywhere is written.
+ * Whether a value can be written to a dotenv file. Parsers disagree about quotes and escapes, and shells execute what
+ * they source, so only values that mean the same everywhere are allowed.
  */
 function fitsDotenv(value: string): boolean {
   return /^[\w.:@%+=,/-]+$/.test(value);
 }
 
-/** Lines of a dotenv file, for values that fit. */
+/** Lines of a dotenv file, for allowed values. */
 function dotenvLines(entries: readonly (readonly [name: string, value: string])[]): string {
   return entries.map(([name, value]) => `${dotenvName(name)}=${value}\n`).join('');
 }
 
 /**
- * A table for `$GITHUB_STEP_SUMMARY`, one row for each pair. It is HTML: no Markdown is read inside, and no text gets
- * out of its cell.
+ * A table for `$GITHUB_STEP_SUMMARY`, with a row for each pair. In HTML, no Markdown is interpreted, and no text can
+ * escape its cell.
  */
 function summaryTable(title: string, rows: readonly (readonly [name: string, value: string])[]): string {
   const cells = rows.map(
@@ -189,7 +189,7 @@ function summaryTable(title: string, rows: readonly (readonly [name: string, val
   return `### ${title}\n\n<table>\n${cells.join('\n')}\n</table>\n\n`;
 }
 
-// An empty line would end the block of HTML.
+// An empty line would end the HTML block.
 function escapeHtml(text: string): string {
   return text
     .replaceAll(/\s+/g, ' ')

@@ -1,15 +1,15 @@
-/** A command to copy, as it stands in a sentence: `mycli`, its name, its flags and their values. */
+/** A command to copy in a sentence: `mycli`, its name, its flags and their values. */
 const command =
   /\bmycli [\w:-]+(?: (?:--?[\w-]+(?:[= ](?:'[^']*'|[\w@%+:,./-]*[\w/]))?|[A-Z]{2,}|\d+|[\w.,@/-]+(?= --?\w)))*/g;
 
-/** Stands for a space that is not to be broken at. */
+/** Stands for a space that must not be broken at. */
 const glue = '\u00A0';
 
 /**
- * The lines of a sentence on a terminal: broken between words, and never within a command, which is there to be copied.
- * What is wider than a line alone stays whole: the terminal breaks it, and gives it back in one piece.
+ * Wraps a sentence for a terminal between words, but never within a command, which users copy. Anything wider than a
+ * line stays whole: the terminal wraps it, and copies it in one piece.
  * @param width columns of the terminal
- * @param indent what every line but the first begins with
+ * @param indent prefix of every line but the first
  */
 export function wrapSentence(text: string, width: number, indent = ''): readonly string[] {
   if (text.includes('\n')) return text.split('\n').flatMap((line) => wrapSentence(line, width, indent));
@@ -34,7 +34,10 @@ export function wrapWords(text: string, width: number, measure = atMostWidth): r
   return [...lines, line];
 }
 
-/** How many columns a text takes at most. Every command loads this file, and only tables what measures exactly. */
+/**
+ * The maximum number of columns that a text takes. Every command loads this file; only tables load what measures
+ * exactly.
+ */
 function atMostWidth(text: string): number {
   let width = text.length;
   for (const character of text) if (character >= '\u1100' && character.length === 1) width += 1;

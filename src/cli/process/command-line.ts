@@ -1,26 +1,26 @@
-/** What asks for help: all of it, or a screen of it. oclif knows both from our package.json. */
+/** The flags for help, full and short. oclif knows both from our package.json. */
 export const helpFlags: readonly string[] = ['--help', '-h'];
-/** What asks for the version. */
+/** The flags for the version. */
 export const versionFlags: readonly string[] = ['--version', '-v'];
 
-/** What there is to run: oclif's configuration. */
+/** The available commands: oclif's configuration. */
 interface Commands {
   findCommand(id: string): object | undefined;
   findTopic(name: string): object | undefined;
 }
 
-/** `help push` as `push --help`, which loads no plugin of oclif. With flags of its own `help` stays a command. */
+/** Turns `help push` into `push --help`, which loads no plugin of oclif. With flags, `help` stays a command. */
 export function spellHelp(argv: readonly string[]): readonly string[] {
   const [first, ...rest] = argv;
   return first === 'help' && !rest.some(isFlag) ? [...rest, '--help'] : argv;
 }
 
-/** Whether only the known commands tell which one is meant: words follow a word, as in `bundle push`. */
+/** Whether the command may consist of several words, as in `bundle push`, which only the known commands can tell. */
 export function isSpaced([first, ...rest]: readonly string[]): boolean {
   return first !== undefined && rest.length > 0 && !isFlag(first) && !first.includes(':');
 }
 
-/** `bundle push --wait` as `bundle:push --wait`: the most of the first words that name a command together. */
+/** Turns `bundle push --wait` into `bundle:push --wait`: joins as many leading words as name a command. */
 export function joinWords(argv: readonly string[], commands: Commands): readonly string[] {
   for (let count = leadingWords(argv).length; count > 1; count -= 1) {
     const id = argv.slice(0, count).join(':');
@@ -37,7 +37,7 @@ export function leadingWords(argv: readonly string[]): readonly string[] {
   return end === -1 ? argv : argv.slice(0, end);
 }
 
-/** Whether a flag asks a command for the version, rather than being the value of the flag before it. */
+/** Whether a flag asks for the version, instead of being the value of the previous flag. */
 export function asksForVersion(argv: readonly string[], flags: Readonly<Record<string, FlagShape>>): boolean {
   const end = argv.indexOf('--');
   const at = argv.findIndex((argument) => versionFlags.includes(argument));

@@ -5,7 +5,7 @@ import process from 'node:process';
 import {createError} from '../../errors/index.js';
 
 /**
- * The path of a program that `PATH` has. oclif's commands for plugins find npm with it (scripts/bundle.js).
+ * The path of a program in `PATH`. oclif's commands for plugins use it to find npm (see scripts/bundle.js).
  * @throws RuntimeCliError `ERR_PROGRAM_MISSING`.
  */
 export async function findProgram(name: string, {env, platform} = process): Promise<string> {

@@ -6,12 +6,12 @@ import {fileURLToPath} from 'node:url';
 import {isRecord} from '../../errors/json.js';
 import {asSentence} from '../../errors/sentence.js';
 
-/** The path or URL of a line of a stack, with or without the function's name before it. */
+/** The path or URL in a line of a stack, with or without a function name before it. */
 const frame = /(?:\(|at (?:async )?)((?:file:\/\/|\/|[A-Za-z]:\\).+?):\d+(?::\d+)?\)?$/;
 
 /**
- * The plugin whose code is on a stack, the innermost: a package that says what it is to oclif. Nothing when all is
- * ours, the user's or unknown.
+ * The innermost plugin on a stack: a package with an oclif configuration. Undefined if all code is ours, the user's or
+ * unknown.
  * @param stack of an error
  */
 export function pluginOnStack(stack: string | undefined): string | undefined {
@@ -23,7 +23,7 @@ export function pluginOnStack(stack: string | undefined): string | undefined {
   return undefined;
 }
 
-/** The plugin whose code is running, or has called what is. */
+/** The plugin whose code is running, or called what is running. */
 export function runningPlugin(): string | undefined {
   const {stackTraceLimit} = Error;
   Error.stackTraceLimit = 100;
@@ -47,7 +47,7 @@ function pathOf(line: string): string | undefined {
 function pluginAround(start: string): string | undefined {
   for (let directory = start; ; directory = dirname(directory)) {
     const {name, oclif} = packageIn(directory);
-    // What lies in a plugin's own node_modules is the plugin's; ours is at the end of every stack.
+    // A plugin's own node_modules belong to the plugin. We are at the end of every stack.
     if (isRecord(oclif) && typeof name === 'string') return name === 'mycli' ? undefined : name;
     if (dirname(directory) === directory) return undefined;
   }
@@ -62,21 +62,21 @@ function packageIn(directory: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** What warnings are told to. */
+/** Where to print warnings. */
 interface WarningOutput {
   warn(message: string): void;
   debug(line: string): void;
 }
 
 /**
- * Tells warnings of Node, of oclif and of what plugins load like our own, in the document too. `--no-warnings` still
- * leaves them out.
+ * Prints warnings of Node, oclif and plugins' packages like our own, in the document too. `--no-warnings` still
+ * suppresses them.
  */
 export function adoptWarnings(host: NodeJS.Process, output: WarningOutput): void {
   if (host.listenerCount('warning') === 0) return;
   host.removeAllListeners('warning');
   host.on('warning', (warning) => {
-    // oclif's advice, in lines of their own: DEBUG has no such effect here.
+    // oclif adds advice on separate lines, but DEBUG has no such effect here.
     const lines = warning.message.split('\n').filter((line) => !line.includes('DEBUG=*'));
     output.warn(asSentence(lines.join(', ')));
     output.debug(warning.stack ?? warning.message);
@@ -87,16 +87,16 @@ const stdout = 1;
 const stderr = 2;
 const stdoutPaths: ReadonlySet<unknown> = new Set(['/dev/stdout', '/dev/fd/1', '/proc/self/fd/1']);
 
-/** Whether a command's own data is what stdout carries, and who is to be told that something else was meant for it. */
+/** Whether stdout is reserved for a command's data, and what to call when something else is written to it. */
 interface StdoutClaim {
   readonly stdoutClaimed: boolean;
-  /** Called for what would have been written to stdout and goes to stderr. */
+  /** Called when something is redirected from stdout to stderr. */
   stray(): void;
 }
 
 /**
- * Sends what code writes to descriptor 1, or lets a child process write there, to stderr while stdout carries data.
- * Writing to `process.stdout` is the output's own matter. Code that means to get past it can: this is for the careless.
+ * While stdout is reserved for data, redirects to stderr what code writes to descriptor 1 or lets child processes write
+ * there. The output itself handles `process.stdout`. This protects from accidents, not from malicious code.
  */
 export function guardDescriptor(claim: StdoutClaim): void {
   const writers = ['write', 'writeSync', 'writev', 'writevSync'];
@@ -106,7 +106,7 @@ export function guardDescriptor(claim: StdoutClaim): void {
   for (const name of ['open', 'openSync']) {
     replaceArguments(fs, name, (args) => redirectTarget(args, '/dev/stderr', claim));
   }
-  // `spawn` and all that is made of it; the synchronous ones are made of something that is not to be reached.
+  // `spawn` and everything built on it; the synchronous ones use internals that we cannot reach.
   replaceArguments(childProcess.ChildProcess.prototype, 'spawn', (args) => redirectStdio(args, claim));
   for (const name of ['spawnSync', 'execSync', 'execFileSync'] as const) {
     replaceArguments(childProcess, name, (args) => redirectStdio(args, claim));
@@ -152,6 +152,6 @@ function replaceArguments(
   const replacement = function (this: unknown, ...args: readonly unknown[]): unknown {
     return Reflect.apply(original, this, replace(args));
   };
-  // `util.promisify` looks at what the function says of itself.
+  // `util.promisify` uses a property of the function.
   Reflect.set(target, name, Object.defineProperties(replacement, Object.getOwnPropertyDescriptors(original)));
 }

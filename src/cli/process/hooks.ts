@@ -8,8 +8,8 @@ import {sessions, type Session} from './session.js';
 import {asSentence} from '../../errors/sentence.js';
 
 /**
- * Refuses a topic with arguments, `mycli bundle push`: oclif would print the topic's help and succeed, having done
- * nothing.
+ * Refuses a topic with arguments, such as `mycli bundle psh`: oclif would print the topic's help and succeed without
+ * doing anything.
  */
 export const init: Hook.Init = ({id, argv, config}) => {
   const isTopic = id !== undefined && config.findCommand(id) === undefined && config.findTopic(id) !== undefined;
@@ -25,7 +25,7 @@ export const init: Hook.Init = ({id, argv, config}) => {
   });
 };
 
-/** Says that there is no such command and names the nearest one. It never asks and never runs another one. */
+/** Reports an unknown command and suggests the closest one. Never asks, and never runs another one. */
 export const commandNotFound: Hook.CommandNotFound = ({id, argv = [], config}) => {
   if (id.startsWith('-')) {
     throw createError('ERR_USAGE', `Unknown flag: ${id}`, {
@@ -50,8 +50,8 @@ interface ForeignCommand {
 }
 
 /**
- * Leaves stdout to commands that are not ours, which print on it what they like. Brings their errors, which oclif's
- * base class would print as JSON of its own with exit code 1, to run.ts like all others. Ours do not get there.
+ * Gives stdout to foreign commands, which can print what they like. Their errors, which oclif's base class would print
+ * as its own JSON with exit code 1, go to run.ts like all others. Our commands never reach that code.
  */
 export const prerun: Hook.Prerun = ({Command}) => {
   const session = sessions.getStore();
@@ -63,7 +63,7 @@ export const prerun: Hook.Prerun = ({Command}) => {
   if (base === undefined) return Promise.resolve();
   const original = base.catch;
   base.catch = function (this: ForeignCommand, error: unknown) {
-    // What a plugin throws is meant for people, and no fault of ours.
+    // What a plugin throws is meant for users, and not our bug.
     if (error instanceof Error && !isOclifError(error) && !isRuntimeCliError(error)) {
       Object.assign(error, {oclif: {exit: 1}});
     }
@@ -72,7 +72,7 @@ export const prerun: Hook.Prerun = ({Command}) => {
   return Promise.resolve();
 };
 
-/** The prototype of oclif's own `Command`, of whichever copy of oclif: the first in the chain of classes. */
+/** The prototype of oclif's `Command`, in any copy of oclif: the root of the class hierarchy. */
 function baseOf(prototype: unknown): ForeignCommand | undefined {
   let base: unknown = prototype;
   for (let next = base; next !== null && next !== Object.prototype; next = Object.getPrototypeOf(next)) base = next;
@@ -87,9 +87,9 @@ type Hooks = Interfaces.Hooks;
 type Outcome<T extends keyof Hooks> = Interfaces.Hook.Result<Hooks[T]['return']>;
 
 /**
- * Keeps hooks of plugins from changing what becomes of our commands. What fails in one is a warning that names the
- * plugin, after our command as well as before; only an error that a hook asks to end the command with, before it, does.
- * Which command was not found is ours to say.
+ * Keeps plugins' hooks from changing the outcome of our commands. A failure in one is a warning that names the plugin,
+ * before and after our command; only an error with which a hook explicitly exits before the command ends it. Unknown
+ * commands are reported by us.
  */
 export function guardHooks(session: Session): void {
   const {runHook} = Config.prototype;
@@ -112,7 +112,7 @@ export function guardHooks(session: Session): void {
     const names = plugins.map((plugin) => plugin.name).join(', ');
     const within = isOver ? finish : nameWhenSlow;
     const outcome = names === '' ? await run(this) : await within(run(this), {event: String(event), names, session});
-    // Ours first: it knows what the user typed.
+    // Ours first, since it knows what the user typed.
     const failures = [...outcome.failures].sort((a, b) => Number(b.plugin.isRoot) - Number(a.plugin.isRoot));
     for (const {error, plugin} of failures) {
       if (plugin.isRoot || (!isOver && endsCommand(error))) throw error;
@@ -123,15 +123,15 @@ export function guardHooks(session: Session): void {
   };
 }
 
-/** Hooks of plugins that run. */
+/** Running hooks of plugins. */
 interface ForeignHooks {
   readonly event: string;
-  /** Of the plugins that have one. */
+  /** Names of the plugins that have one. */
   readonly names: string;
   readonly session: Session;
 }
 
-/** Runs what comes before a command. It may ask the user something, so it may take any time. */
+/** Runs hooks before a command. They may ask the user something, so there is no timeout. */
 async function nameWhenSlow<Result>(work: Promise<Result>, {event, names, session}: ForeignHooks): Promise<Result> {
   const {pluginTimeoutMs} = await import('../../backends/call.js');
   const slow = setTimeout(() => {
@@ -140,14 +140,14 @@ async function nameWhenSlow<Result>(work: Promise<Result>, {event, names, sessio
   return work.finally(() => clearTimeout(slow));
 }
 
-/** Runs what comes after a command: nothing there may keep it from ending. */
+/** Runs hooks after a command, which must not keep it from ending. */
 async function finish<T extends keyof Hooks>(
   work: Promise<Outcome<T>>,
   {event, session}: ForeignHooks,
 ): Promise<Outcome<T>> {
   const {withTimeout, pluginTimeoutMs} = await import('../../backends/call.js');
   try {
-    // Not the session's signal: what comes after an interruption is bounded anyway.
+    // Not the session's signal: what follows an interruption is limited anyway.
     return await withTimeout(work, pluginTimeoutMs, new AbortController().signal);
   } catch (error) {
     warnOfHook(session, "plugins'", event, error);

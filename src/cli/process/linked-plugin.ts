@@ -4,8 +4,8 @@ import {isRecord, parseJson} from '../../errors/json.js';
 import {readTextFile} from '../../files/read-file.js';
 
 /**
- * What to say of a plugin in a folder whose files are not there yet: oclif links it all the same, and each command would
- * complain. Nothing when it is built, or is not readable as a plugin.
+ * The warning about a plugin in a folder that has not been built: oclif links it anyway, and then every command would
+ * warn. Undefined if it is built, or not readable as a plugin.
  */
 export async function describeUnbuiltPlugin(folder: string): Promise<string | undefined> {
   const root = resolve(folder);
@@ -20,13 +20,13 @@ export async function describeUnbuiltPlugin(folder: string): Promise<string | un
   return undefined;
 }
 
-/** The file or folder of a hook or of the commands: a path, or an object that names one. */
+/** The file or folder of a hook or of the commands: a path, or an object with one. */
 function targetOf(value: unknown): readonly string[] {
   const target = isRecord(value) ? value['target'] : value;
   return typeof target === 'string' ? [target] : [];
 }
 
-/** oclif takes names without their ending. */
+/** oclif accepts names without an extension. */
 async function exists(path: string): Promise<boolean> {
   for (const candidate of [path, `${path}.js`, `${path}.mjs`, `${path}.cjs`, `${path}.ts`]) {
     if (await stat(candidate).catch(() => undefined)) return true;

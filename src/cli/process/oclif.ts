@@ -1,6 +1,6 @@
 /**
- * All that we run of oclif. `@oclif/core` itself also loads semver, for one check of the version of node that
- * bin/run.js has done.
+ * The parts of oclif that we use. `@oclif/core` itself would also load semver to check Node's version, which bin/run.js
+ * has done.
  */
 export * as Args from '@oclif/core/args';
 export {Command} from '@oclif/core/command';

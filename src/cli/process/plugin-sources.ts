@@ -4,22 +4,22 @@ import type {Interfaces} from '@oclif/core';
 import type {Environment} from '../../http/types.js';
 import {helpFlags, leadingWords} from './command-line.js';
 
-/** From where oclif takes plugins, beside its own. */
+/** Where oclif finds plugins, besides its own. */
 interface PluginSources {
-  /** Whether those that `plugins:install` and `plugins:link` keep are loaded. */
+  /** Whether to load those of `plugins:install` and `plugins:link`. */
   readonly userPlugins: boolean;
-  /** Plugins among the dependencies of the package in `path`. */
+  /** Plugins that are dependencies of the package in `path`. */
   readonly pluginAdditions?: {readonly core: string[]; readonly path: string};
-  /** What oclif takes for our package.json, without plugins of its own. */
+  /** Our package.json as oclif sees it, without its own plugins. */
   readonly pjson?: Interfaces.PJSON;
 }
 
 const pluginNames = ['mycli-plugin-*', '@*/mycli-plugin-*'];
 
 /**
- * The plugins of a run: those of the user, and those that a package has among its dependencies together with mycli, so
- * that `npm install mycli mycli-plugin-acme` in a project is enough. None with `MYCLI_SKIP_PLUGINS=1`. Nothing is
- * looked for, not even oclif's own ones, to show the help of one of our commands: it is in our manifest.
+ * The plugins of a run: the user's, and those that a package has as dependencies next to mycli, so that `npm install
+ * mycli mycli-plugin-acme` in a project is enough. None with `MYCLI_SKIP_PLUGINS=1`. The help of our own commands is in
+ * our manifest and needs none, not even oclif's own.
  * @param root The folder of our package.
  * @param args What the user typed after `mycli`.
  */
@@ -30,12 +30,12 @@ export function pluginSources(root: string, args: readonly string[], env: Enviro
   return {userPlugins: true, ...(path === undefined ? {} : {pluginAdditions: {core: pluginNames, path}})};
 }
 
-/** Whether `MYCLI_SKIP_PLUGINS` turns plugins off. */
+/** Whether `MYCLI_SKIP_PLUGINS` disables plugins. */
 export function skipsPlugins(env: Environment): boolean {
   return !['', '0', 'false'].includes(env['MYCLI_SKIP_PLUGINS'] ?? '');
 }
 
-/** Whether the arguments are one of our commands, as one word or as two, and what asks for its help. */
+/** Whether the arguments are one of our commands, as one word or two, and a request for its help. */
 function isHelpOfOurs(root: string, args: readonly string[]): boolean {
   const words = leadingWords(args);
   const [flag = '', ...rest] = args.slice(words.length);
@@ -49,13 +49,13 @@ function packageWithoutPlugins(root: string): Interfaces.PJSON {
   return {...pjson, oclif: {...pjson.oclif, plugins: []}};
 }
 
-/** The folder of the package that has installed ours into its `node_modules`. */
+/** The folder of the package in whose `node_modules` we are installed. */
 function dependentPackage(root: string): string | undefined {
   const modules = dirname(root);
   if (basename(modules) !== 'node_modules') return undefined;
   const path = dirname(modules);
   try {
-    // What oclif cannot read would end every command.
+    // One that oclif cannot read would make every command fail.
     JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
     return path;
   } catch {

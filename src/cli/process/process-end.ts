@@ -2,8 +2,8 @@ import {createError, signalExitCodes} from '../../errors/index.js';
 import {asSentence} from '../../errors/sentence.js';
 
 /**
- * The error of a command that something else has ended.
- * @param plugin whose code has ended it, when that is known
+ * The error of a command that something else ended.
+ * @param plugin the plugin that ended it, if known
  */
 export function endedEarly(plugin?: string): Error {
   const message = 'The command ended before it was done';
@@ -19,16 +19,16 @@ export function endedEarly(plugin?: string): Error {
   });
 }
 
-/** What to do about a plugin that spoils a command. */
+/** What to do about a plugin that breaks a command. */
 export function withoutPlugin(plugin: string): string {
   return `Report this to the authors of ${plugin}. To go on without it, run mycli plugins:uninstall ${plugin}, or set MYCLI_SKIP_PLUGINS=1.`;
 }
 
-/** What can end a process beside the command itself. */
+/** What can end a process besides the command itself. */
 interface AbnormalEnd {
-  /** Rejects when an exception was caught nowhere, or stdout cannot be written. */
+  /** Rejects on an uncaught exception, or when stdout cannot be written. */
   readonly failed: Promise<never>;
-  /** Whether an error is that of a pipe that its reader has closed: `| head`. */
+  /** Whether an error means that a pipe's reader has closed it, as in `| head`. */
   isClosedPipe(error: unknown): boolean;
 }
 
@@ -37,14 +37,14 @@ export function watchProcess(host: NodeJS.Process): AbnormalEnd {
   let pipeClosed = false;
   const failed = new Promise<never>((_resolve, reject) => {
     host.on('uncaughtException', reject);
-    // Nothing is left to wait for, and the command has not ended.
+    // Nothing is pending, but the command has not ended.
     host.once('beforeExit', () => reject(endedEarly()));
     // Before oclif's own listener, which throws.
     host.stdout.prependListener('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EPIPE') pipeClosed = true;
       else reject(createError('ERR_OUTPUT', asSentence(`stdout cannot be written: ${error.message}`), {cause: error}));
     });
-    // Nobody is left to be told.
+    // Nobody is left to tell.
     host.stderr.on('error', () => undefined);
   });
   return {failed, isClosedPipe: (error) => pipeClosed && isBrokenPipe(error)};
@@ -55,10 +55,10 @@ function isBrokenPipe(error: unknown): boolean {
 }
 
 /**
- * Has the last word on what the process exits with, past `process.exit` and `process.exitCode` of whatever code is
- * loaded.
- * @param onForeignExit called when something else ends the process: the exit code to end with, nothing to let it be
- * @returns what ends the process
+ * Decides the exit code of the process, whatever loaded code does with `process.exit` and `process.exitCode`.
+ * @param onForeignExit called when something else ends the process; returns the exit code to use, or undefined to keep
+ * it
+ * @returns a function that ends the process
  */
 export function ownExit(host: NodeJS.Process, onForeignExit: () => number | undefined): (exitCode: number) => void {
   const {exit} = host;
@@ -68,7 +68,7 @@ export function ownExit(host: NodeJS.Process, onForeignExit: () => number | unde
     const exitCode = decided ?? asked;
     if (typeof reallyExit === 'function') Reflect.apply(reallyExit, host, [exitCode]);
   };
-  // The last thing that node calls, after listeners that may set another exit code, or exit again.
+  // The last function that Node calls, after listeners that may set another exit code or exit again.
   Reflect.set(host, 'reallyExit', (asked: unknown) => {
     decided ??= onForeignExit();
     endNow(asked);
@@ -83,7 +83,7 @@ export function ownExit(host: NodeJS.Process, onForeignExit: () => number | unde
     try {
       exit.call(host, exitCode);
     } finally {
-      // A listener of `exit` has thrown.
+      // In case a listener of `exit` threw.
       endNow(exitCode);
     }
   };
@@ -91,28 +91,29 @@ export function ownExit(host: NodeJS.Process, onForeignExit: () => number | unde
 
 const signals = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
 
-/** How long a command may take to clean up after a signal, in milliseconds. */
+/** How long a command may clean up after a signal, in milliseconds. */
 const cleanupMs = 800;
 
-/** What signals arrive at: the process. */
+/** Where signals arrive: the process. */
 interface SignalSource {
   on(name: (typeof signals)[number], listener: (name: (typeof signals)[number]) => void): unknown;
   off(name: (typeof signals)[number], listener: (name: (typeof signals)[number]) => void): unknown;
 }
 
-/** Signals, owned from the start of the process to its end. */
+/** Handles signals from the start of the process to its end. */
 interface Interruption {
   /** Aborted by the first signal. */
   readonly signal: AbortSignal;
-  /** Rejects when a command has had its time to clean up and has not ended. */
+  /** Rejects when a command has not ended after its time to clean up. */
   readonly overdue: Promise<never>;
-  /** Gives the signals back. */
+  /** Stops handling signals. */
   dispose(): void;
 }
 
 /**
- * Owns SIGINT, SIGTERM and SIGHUP: the first one aborts and grants a short time to clean up, a second one ends at once.
- * @param endNow ends the process with an exit code, whatever is going on.
+ * Handles SIGINT, SIGTERM and SIGHUP: the first one aborts and allows a short time to clean up, the second one exits at
+ * once.
+ * @param endNow exits immediately with an exit code.
  */
 export function ownSignals(host: SignalSource, endNow: (exitCode: number) => void): Interruption {
   const controller = new AbortController();

@@ -11,20 +11,20 @@ import {Config, runOclif, settings} from './oclif.js';
 import {pluginSources} from './plugin-sources.js';
 import {createSession, sessions, type Session} from './session.js';
 
-// What oclif loads of ours by its name, from this file, which it then finds loaded.
+// What oclif loads by name from this file, which is loaded already.
 export {PagedHelp} from '../help/help.js';
 export {commandNotFound, init, prerun} from './hooks.js';
 
 /**
- * Runs the command that the arguments of `host` name, and ends the process: the one place where errors become text,
- * JSON and exit codes, and where signals are owned.
- * @param root The folder of the package whose commands they are.
+ * Runs the command given by the arguments of `host`, and ends the process. Errors become text, JSON and exit codes only
+ * here, and signals are only handled here.
+ * @param root The folder of our package.
  */
 export async function run(host: NodeJS.Process, root: string): Promise<void> {
   const interruption = ownSignals(host, (exitCode) => end(exitCode));
   const session = createSession(host, interruption.signal);
   const abnormal = watchProcess(host);
-  // Armed before any code of a plugin is loaded: hooks run before a command exists.
+  // Set up before any plugin code is loaded: hooks run before a command exists.
   const exit = ownExit(host, () => {
     const exitCode = session.foreign ? undefined : conclude(session, endedEarly(runningPlugin()));
     leave(session);
@@ -37,7 +37,7 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
   guardHooks(session);
   guardDescriptor(session.output);
   adoptWarnings(host, session.output);
-  // Hooks of plugins may print before it is known which command is run. What needs no command is not a document.
+  // Plugins' hooks may print before the command is known. What runs without a command prints no document.
   if (session.output.json && !versionFlags.includes(host.argv[2] ?? '')) session.output.claimStdout();
   const running = sessions.run(session, async () => {
     if (session.cwd === '') throw removedDirectory();
@@ -47,11 +47,11 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
   });
   try {
     await Promise.race([running, interruption.overdue, abnormal.failed]);
-    // What a plugin sets is not the outcome of our command.
+    // A plugin's exit code is not the outcome of our command.
     end(session.foreign ? Number(host.exitCode ?? 0) : (session.exitCode ?? 0));
   } catch (error) {
     const exitCode = abnormal.isClosedPipe(error) ? 0 : conclude(session, error);
-    // A reader that does not read must not keep an interrupted process alive.
+    // A stalled reader must not keep an interrupted process alive.
     if (!interruption.signal.aborted) await session.output.flush().catch(() => undefined);
     end(exitCode);
   }
@@ -64,13 +64,13 @@ function removedDirectory(): Error {
 }
 
 async function runCommand({argv, env}: NodeJS.Process, root: string): Promise<unknown> {
-  // A linked plugin is what its package.json points to; oclif would look for its TypeScript, and warn about not taking
+  // A linked plugin is what its package.json points to. oclif would look for its TypeScript, and warn about not using
   // it.
   settings.enableAutoTranspile = false;
   const args = spellHelp(argv.slice(2));
   const options = {root, logger: silentLogger, ...pluginSources(root, args, env)};
   if (!isSpaced(args)) return runOclif([...args], options);
-  // oclif takes over what is loaded already.
+  // oclif reuses what is loaded already.
   const config = await Config.load(options);
   return runOclif([...joinWords(args, config)], config);
 }
@@ -85,7 +85,7 @@ interface SilentLogger {
   warn(): void;
 }
 
-// oclif's own logger prints all arguments, secrets among them, when DEBUG asks for it.
+// With DEBUG, oclif's own logger prints all arguments, including secrets.
 const silentLogger: SilentLogger = {
   namespace: 'mycli',
   child: () => silentLogger,
@@ -97,8 +97,7 @@ const silentLogger: SilentLogger = {
 };
 
 /**
- * Ends a run that something has gone wrong in, perhaps after our command had come to its end: then that is what is
- * told. Returns the exit code.
+ * Ends a run in which something failed. If our command had already ended, its outcome counts. Returns the exit code.
  */
 function conclude(session: Session, error: unknown): number {
   const {ended, output, signal} = session;
@@ -111,7 +110,7 @@ function conclude(session: Session, error: unknown): number {
   return signal.aborted ? fail(session, error) : 0;
 }
 
-/** The error of a command that something else ended; in the midst of a change nobody knows what came of it. */
+/** The error of a command that something else ended. During a change, the outcome is unknown. */
 function endedWhileChanging(session: Session, error: unknown): unknown {
   const {changing} = session;
   if (changing === undefined || (isRuntimeCliError(error) && error.code !== 'ERR_ENDED_EARLY')) return error;
@@ -129,7 +128,7 @@ function endedWhileChanging(session: Session, error: unknown): unknown {
   );
 }
 
-/** Whether the result itself could not be told. */
+/** Whether printing the result failed. */
 function isOutputError(error: unknown): boolean {
   return isRuntimeCliError(error) && error.code === 'ERR_OUTPUT';
 }
@@ -138,14 +137,14 @@ function printDocument({ended, output}: Session): void {
   if (ended !== undefined && 'document' in ended && ended.document !== undefined) output.document(ended.document);
 }
 
-/** Tells an error to people and, with `--json`, to programs. Returns the exit code. */
+/** Prints an error for users and, with `--json`, for programs. Returns the exit code. */
 function fail(session: Session, error: unknown): number {
   const {output, signal} = session;
   const requested = requestedExitCode(error);
   if (requested !== undefined && session.foreign) return requested;
   output.releaseStream();
   const plugin = pluginOf(session, error);
-  // Whoever asks to exit in the midst of a command of ours ends it early.
+  // A request to exit during one of our commands ends it early.
   const cause = requested === undefined ? error : endedEarly(plugin);
   const report = reportError(signal.aborted ? interruptionOf(cause, signal.reason) : cause, plugin);
   const {requestId} = report.details ?? {};
@@ -158,18 +157,18 @@ function fail(session: Session, error: unknown): number {
   return report.exitCode;
 }
 
-/** The plugin that an error comes from, unless it was called for and tells its errors itself. */
+/** The plugin that an error comes from, unless the command is its own. */
 function pluginOf({foreign}: Session, error: unknown): string | undefined {
   if (!(error instanceof Error) || (foreign && isOclifError(error))) return undefined;
   return pluginOnStack(error.stack);
 }
 
-// After a signal every error is a consequence of it, unless it says what the interruption left behind.
+// After a signal, every error is a consequence of it, unless it describes what the interruption left behind.
 function interruptionOf(error: unknown, reason: unknown): unknown {
   return error instanceof Error && 'code' in error && error.code === 'ERR_INTERRUPTED' ? error : reason;
 }
 
-/** Leaves nothing behind: no temporary file, no hidden cursor. */
+/** Cleans up: no temporary file, no hidden cursor. */
 function leave({temporary, output}: Session): void {
   temporary.removeAllSync();
   output.releaseStream();

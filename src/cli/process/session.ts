@@ -9,33 +9,33 @@ import {isDebugging, isInteractive, usesColor, usesUnicode} from '../output/term
 import {isSecretName} from '../settings/secret.js';
 import {runningPlugin} from './foreign-code.js';
 
-/** What the part that runs commands and the command share: made before a command exists, used after it has failed. */
+/** What a command shares with the code that runs it. Created before the command, and used after it has failed. */
 export interface Session {
-  /** Working directory of the process; absolute. Empty when it has been removed: no command runs then. */
+  /** Working directory of the process; absolute. Empty if it has been removed; no command runs then. */
   readonly cwd: string;
   readonly env: Environment;
   readonly stdin: NodeJS.ReadStream;
   readonly output: Output;
   readonly temporary: TemporaryDirectories;
   readonly signal: AbortSignal;
-  /** Id of the process. */
+  /** ID of the process. */
   readonly pid: number;
-  /** Id of the user, where the platform has one. */
+  /** ID of the user, if the platform has one. */
   readonly uid: number | undefined;
-  /** Whether a command of a plugin is run: it may end the process as it likes. */
+  /** Whether a plugin's command is running, which may end the process as it likes. */
   foreign: boolean;
-  /** What is being changed on a server right now: the title of the step. */
+  /** The title of the step that is changing something on a server. */
   changing?: string | undefined;
   /** What to exit with after success, when it is the outcome of another program. */
   exitCode?: number | undefined;
-  /** How a command of ours has ended, whatever hooks of plugins make of it. */
+  /** How our command ended, whatever plugins' hooks do. */
   ended?: {readonly document: JsonDocument | undefined} | {readonly error: unknown};
 }
 
-/** The session of the command that is running. */
+/** The session of the running command. */
 export const sessions = new AsyncLocalStorage<Session>();
 
-/** Makes a session for the arguments and streams of `host`, which is the process. */
+/** Creates a session for the arguments and streams of `host`, the process. */
 export function createSession(host: NodeJS.Process, signal: AbortSignal): Session {
   const {env, stdout, stderr} = host;
   const switches = givenSwitches(host.argv.slice(2));
@@ -52,14 +52,14 @@ export function createSession(host: NodeJS.Process, signal: AbortSignal): Sessio
     createRedactor,
     runningPlugin,
   });
-  // Known before anything can fail and print one.
+  // Set before anything can fail and print one.
   const secrets = Object.keys(env).filter((name) => name.startsWith('MYCLI_') && isSecretName(name));
   output.addSecrets(secrets.flatMap((name) => env[name]?.trim() || []));
   const temporary = new TemporaryDirectories(tmpdir(), host.pid);
   return {
     cwd: workingDirectory(host),
     env,
-    // node makes the stream when it is asked for.
+    // Node creates the stream on first access.
     get stdin() {
       return host.stdin;
     },
@@ -80,25 +80,25 @@ function workingDirectory(host: NodeJS.Process): string {
   }
 }
 
-// Before oclif parses: errors of parsing have to be JSON too.
+// Before oclif parses, because parsing errors must be JSON, too.
 function givenSwitches(argv: readonly string[]): ReadonlySet<string> {
   const end = argv.indexOf('--');
   return new Set(end === -1 ? argv : argv.slice(0, end));
 }
 
-/** The temporary folders of this process, so that none is left behind however it ends. */
+/** The temporary folders of this process, so that none is left behind, however it ends. */
 export class TemporaryDirectories {
   readonly #directories = new Set<TemporaryDirectory>();
   readonly #parent: string;
   readonly #pid: number;
 
-  /** @param parent folder that they are made in. */
+  /** @param parent folder to create them in. */
   constructor(parent: string, pid: number) {
     this.#parent = parent;
     this.#pid = pid;
   }
 
-  /** Makes a private folder, after removing what killed runs left. Whoever asks for it removes it. */
+  /** Creates a private folder after removing what killed runs left. The caller must remove it. */
   async create(): Promise<TemporaryDirectory> {
     const {createSweptDirectory} = await import('../../files/temporary-directory.js');
     const directory = await createSweptDirectory(this.#parent, this.#pid);
@@ -106,13 +106,13 @@ export class TemporaryDirectories {
     return directory;
   }
 
-  /** Removes those that are left, at once: the process is about to end. */
+  /** Removes the remaining ones synchronously, because the process is about to end. */
   removeAllSync(): void {
     for (const directory of this.#directories) {
       try {
         directory.removeSync();
       } catch {
-        // The process has to end, and the next one sweeps.
+        // The process must end; the next one will sweep.
       }
     }
     this.#directories.clear();

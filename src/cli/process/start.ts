@@ -2,14 +2,12 @@ import {existsSync, readFileSync, writeSync} from 'node:fs';
 import {dirname} from 'node:path';
 import {packageVersion} from '../../version.js';
 
-/**
- * Runs the command that the arguments of `host` name. What `--version` and `-v` print needs nothing of it.
- */
+/** Runs the command given by the arguments of `host`. `--version` and `-v` load none of that. */
 export async function start(host: NodeJS.Process): Promise<void> {
   const first = host.argv[2];
   if ((first === '--version' || first === '-v') && printVersion(host)) return;
   const {run} = await import('./run.js');
-  // This file is dist/cli/process/start.js: it is an entry of the package, for bin.
+  // This file is dist/cli/process/start.js, which bin imports.
   await run(host, dirname(dirname(dirname(import.meta.dirname))));
 }
 
@@ -25,7 +23,7 @@ function printVersion({platform, arch, version}: NodeJS.Process): boolean {
   }
 }
 
-/** Whether oclif has to look closer: it calls the Windows Subsystem for Linux `wsl`, containers on it `linux`. */
+/** Whether oclif must check: it calls the Windows Subsystem for Linux `wsl`, but containers on it `linux`. */
 function mayBeWsl(): boolean {
   if (/microsoft/i.test(readFileSync('/proc/version', 'utf8'))) return true;
   return ['/proc/sys/fs/binfmt_misc/WSLInterop', '/run/WSL'].some((path) => existsSync(path));

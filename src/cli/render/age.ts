@@ -7,7 +7,7 @@ const units = [
   ['s', 1],
 ] as const;
 
-/** How long ago something was: `3 min ago`. What lies ahead, as clocks differ, is `now`. */
+/** How long ago something was: `3 min ago`. The future, since clocks differ, is `now`. */
 export function describeAge(time: string, now: Date): string {
   const seconds = Math.floor((now.getTime() - Date.parse(time)) / 1000);
   if (Number.isNaN(seconds)) return time;

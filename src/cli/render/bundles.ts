@@ -26,7 +26,7 @@ export const deploymentColumns: readonly Column<DeploymentItem>[] = [
   {name: 'message', value: ({message}) => message, flexible: 'cut'},
 ];
 
-/** Shows the bundles of a project, and gives the document of `--json`. */
+/** Shows the bundles of a project. Returns the document of `--json`. */
 export function renderBundles(
   result: ListBundlesResult,
   columns: readonly Column<BundleItem>[],
@@ -39,7 +39,7 @@ export function renderBundles(
   return {...result} satisfies Body<BundleListDocument>;
 }
 
-/** Shows the deployments to a target, and gives the document of `--json`. */
+/** Shows the deployments to a target. Returns the document of `--json`. */
 export function renderDeployments(
   result: ListDeploymentsResult,
   columns: readonly Column<DeploymentItem>[],
@@ -51,7 +51,7 @@ export function renderDeployments(
   tellRest(deployments.length, total, output);
   return {
     ...result,
-    // What names a deployment to its backend is of no use to others; its id is.
+    // The reference of a deployment is only useful to its backend; its ID is useful to everyone.
     deployments: deployments.map(({deployment, ...item}) => ({deploymentId: deployment.deploymentId, ...item})),
   } satisfies Body<BundleHistoryDocument>;
 }
@@ -82,7 +82,7 @@ export const fileColumns: readonly Column<ArchiveInspection['files'][number]>[] 
   },
 ];
 
-/** Shows what an archive holds, and gives the document of `--json`. */
+/** Shows the contents of an archive. Returns the document of `--json`. */
 export function renderInspection(
   inspection: ArchiveInspection,
   columns: typeof fileColumns,

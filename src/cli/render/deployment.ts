@@ -8,14 +8,14 @@ import type {JsonDocument} from '../command/command-context.js';
 import type {Body, BundleDeployDocument, BundleRollbackDocument} from '../output/documents.js';
 import type {Output} from '../output/output.js';
 
-/** A deployment that was accepted, or has ended. */
+/** A deployment that was accepted or has ended. */
 interface DeployOutcome {
   readonly result: DeployBundleResult;
   /** How long it took, in words. */
   readonly took: string;
 }
 
-/** Shows the outcome of a deployment and what to do next, and gives the document of `--json`. */
+/** Shows the outcome of a deployment and what to do next. Returns the document of `--json`. */
 export function renderDeployment(outcome: DeployOutcome, next: NextSteps, output: Output): JsonDocument {
   const {result} = outcome;
   output.outcome(describeOutcome(outcome));
@@ -32,7 +32,7 @@ function describeOutcome({result, took}: DeployOutcome): string {
   return `The deployment${id} of bundle ${String(bundleId)} to ${where} is ${status.replace('_', ' ')}.`;
 }
 
-/** Shows the outcome of a rollback and how to undo it, and gives the document of `--json`. */
+/** Shows the outcome of a rollback and how to undo it. Returns the document of `--json`. */
 export function renderRollback(
   outcome: DeployOutcome & {readonly result: RollbackBundleResult},
   {commandFlags = []}: Pick<NextSteps, 'commandFlags'>,
@@ -46,7 +46,7 @@ export function renderRollback(
   return {...result} satisfies Body<BundleRollbackDocument>;
 }
 
-/** Where a bundle is, or is to be deployed. */
+/** Where a bundle is or can be deployed. */
 interface DeployedTo {
   readonly backend: RuntimeBackend;
   readonly projectSlug: string;
@@ -57,7 +57,7 @@ function placeFlags({backend, projectSlug, targetSlug}: DeployedTo): readonly st
   return ['--project', projectSlug, '--target', targetSlug, '--runtime-backend', backend];
 }
 
-/** What to type to deploy an uploaded bundle; `TARGET` is for the user to fill in. */
+/** The command to deploy an uploaded bundle. The user must replace `TARGET`. */
 export function deployCommand(
   bundleId: BundleId,
   where: Omit<DeployedTo, 'targetSlug'>,
@@ -67,10 +67,7 @@ export function deployCommand(
   return commandLine('bundle:deploy', bundleId, ...place, ...commandFlags);
 }
 
-/**
- * What to type after a deployment: how to go back when it has finished and there is something to go back to, how to look
- * at it before.
- */
+/** What to do after a deployment: roll back once it has finished, if possible, or check on it before. */
 export function afterDeployment(
   status: DeploymentStatus | undefined,
   where: DeployedTo,

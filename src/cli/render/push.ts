@@ -20,7 +20,7 @@ interface PushOutcome {
   readonly took: string;
 }
 
-/** Tells what came of a push and what to do next, and gives the document of `--json`. */
+/** Shows the outcome of a push and what to do next. Returns the document of `--json`. */
 export function renderPush({result, next, took}: PushOutcome, output: Output, now: Date): JsonDocument {
   const {bundleId, backend, projectSlug, targetSlug, deployed, deploymentId, status} = result;
   output.outcome(describePush(result, took, now));
@@ -48,7 +48,7 @@ function describePush(result: PushResult, took: string, now: Date): string {
   return `Pushed bundle ${id} to ${place} in ${took}: ${format} archive, ${prettyBytes(size)}, sha256 ${sha256.slice(0, 12)}`;
 }
 
-/** Tells what a push would do, and gives the document of `--json`. */
+/** Shows what a push would do. Returns the document of `--json`. */
 export function renderPushPreview(
   {content, selection, format, unchanged}: PushPreview,
   {
@@ -79,13 +79,13 @@ export function renderPushPreview(
   } satisfies Body<BundlePushDocument>;
 }
 
-/** Tells what a build would contain, and gives the document of `--json`. */
+/** Shows what a build would contain. Returns the document of `--json`. */
 export function renderBuildPreview(plan: BundlePlan, output: Output): JsonDocument {
   for (const line of renderTable(plan.files, plannedColumns, output)) output.result(line);
   return {dryRun: true, ...plannedDocument(plan)} satisfies Body<BundleBuildDocument>;
 }
 
-/** Tells what a build has made, and gives the document of `--json`. */
+/** Shows the outcome of a build. Returns the document of `--json`. */
 export function renderBuild(
   {bundle, manifest, warnings}: BuildBundleResult,
   commandFlags: readonly string[],
@@ -106,14 +106,14 @@ export function renderBuild(
   } satisfies Body<BundleBuildDocument>;
 }
 
-/** What a dry run lists: each file with its size and what it is for. */
+/** What a dry run lists: each file with its size and category. */
 const plannedColumns: readonly Column<BundlePlan['files'][number]>[] = [
   {name: 'category', value: (file) => categoryOf(file)},
   {name: 'size', value: ({size}) => prettyBytes(size)},
   {name: 'path', value: ({path}) => path, flexible: 'wrap'},
 ];
 
-/** The same for programs, with the configuration that would be written. */
+/** The same for programs, plus the configuration that would be written. */
 function plannedDocument(plan: BundlePlan) {
   const {format, buildDirectory, rootDir, configPath, matchMode, message, config, totalBytes, sources} = plan;
   const files = plan.files.map((file) => ({path: file.path, size: file.size, category: categoryOf(file)}));

@@ -16,7 +16,7 @@ export const settingColumns: readonly Column<ExplainedSetting>[] = [
   {name: 'flag', value: ({name}) => flagOf(name), extra: true},
 ];
 
-/** Shows every setting that has a value, and gives the document of `--json`. */
+/** Shows every setting that has a value. Returns the document of `--json`. */
 export function renderSettings(
   {configFile, settings}: ExplainedSettings,
   columns: readonly Column<ExplainedSetting>[],
@@ -53,7 +53,7 @@ const backendColumns: readonly Column<BackendDescription>[] = [
   },
 ];
 
-/** Lists the backends, and gives the document of `--json`. */
+/** Lists the backends. Returns the document of `--json`. */
 export function renderBackends(
   backends: readonly BackendDescription[],
   failures: readonly BackendFailure[],

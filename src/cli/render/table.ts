@@ -5,30 +5,30 @@ import {sanitize} from '../output/sanitize.js';
 import {wrapWords} from '../output/wrap.js';
 import {describeAge} from './age.js';
 
-/** Where a table is shown: what is in a cell is cleaned before it is cut, or half a secret would be left. */
+/** Where to show a table. Cells are cleaned before they are cut, or half a secret could remain. */
 interface Display extends Pick<Output, 'width' | 'clean'> {
-  /** Times are shown as ages on a terminal. @default as they are */
+  /** The current time, to show times as ages. @default times are shown unchanged */
   readonly now?: Date | undefined;
 }
 
 const unlimited: Display = {width: Number.POSITIVE_INFINITY, clean: sanitize};
 
-/** A column of a table of things. */
+/** A column of a table. */
 export interface Column<Row> {
-  /** Names it in `--columns`; in capitals it is the heading. */
+  /** Its name for `--columns`; in capitals, its heading. */
   readonly name: string;
-  /** The value of a row; nothing when the row has none. */
+  /** The value of a row; undefined if there is none. */
   readonly value: (row: Row) => string | number | undefined;
-  /** Shown only when `--columns` asks for it. @default false */
+  /** Whether it is only shown with `--columns`. @default false */
   readonly extra?: boolean | undefined;
   /** Whether its values are times in ISO 8601. @default false */
   readonly time?: boolean | undefined;
-  /** What becomes of it where a terminal is too narrow: it takes what is left, and is cut or wrapped. */
+  /** On a narrow terminal, it takes the remaining width and is cut or wrapped. */
   readonly flexible?: 'cut' | 'wrap' | undefined;
 }
 
 /**
- * The columns that `--columns` names, in its order; without it those that are not extra.
+ * The columns in `--columns`, in that order; without it, those that are not extra.
  * @throws RuntimeCliError `ERR_USAGE` for an unknown column.
  */
 export function chooseColumns<Row>(columns: readonly Column<Row>[], names?: string): readonly Column<Row>[] {
@@ -48,7 +48,7 @@ export function chooseColumns<Row>(columns: readonly Column<Row>[], names?: stri
   });
 }
 
-/** A column with the text of its cells, one line each. */
+/** A column and the text of its cells, one line each. */
 interface Cells {
   readonly name: string;
   readonly flexible: Column<unknown>['flexible'];
@@ -58,13 +58,13 @@ interface Cells {
 
 const gap = '  ';
 const empty = '-';
-/** A flexible column needs this many columns of a terminal. */
+/** The minimum width of a flexible column. */
 const flexibleWidth = 20;
 
 /**
- * Lines of a table of things: the names of the columns, then a row for each, aligned to the left. A cell without a
- * value is a dash. On a terminal that is too narrow, columns without any value are left out; then flexible ones take what
- * is left; where that is too little, each thing is shown as a list of its values.
+ * The lines of a table: a heading and the rows, aligned to the left, with a dash for cells without a value. If a
+ * terminal is too narrow, columns without any value are left out, then flexible ones shrink. If that does not suffice,
+ * each row is shown as a list of its values.
  */
 export function renderTable<Row>(
   rows: readonly Row[],
@@ -79,7 +79,7 @@ export function renderTable<Row>(
   return fitting === undefined ? listLines(filled, display.width) : tableLines(fitting);
 }
 
-/** The columns with the widest flexible ones made narrower, until they fit; nothing when that is not enough. */
+/** Shrinks flexible columns, widest first, until the table fits; undefined if that does not suffice. */
 function shrink(columns: readonly Cells[], width: number): readonly Cells[] | undefined {
   const widths = new Map(columns.map((column) => [column, column.width]));
   const flexible = columns.filter((column) => column.flexible !== undefined);
@@ -99,7 +99,7 @@ function cellsOf<Row>({name, value, time, flexible}: Column<Row>, rows: readonly
     const shown = time && now && text !== '' && Number.isFinite(width) ? describeAge(text, now) : text;
     return display.clean(shown).replaceAll(/\s+/g, ' ').trim() || empty;
   });
-  // Not Math.max(...): there may be more rows than a call takes arguments.
+  // Not Math.max(...): there may be more rows than a call can have arguments.
   const widest = texts.reduce((most, text) => Math.max(most, stringWidth(text)), stringWidth(name));
   return {name: name.toUpperCase(), flexible, texts, width: widest};
 }
@@ -113,7 +113,7 @@ function tableLines(columns: readonly Cells[]): readonly string[] {
   return [columns.map(({name}) => name), ...rows].flatMap((cells) => rowLines(cells, columns));
 }
 
-/** The lines of a row: one, or as many as the cell that is wrapped takes. */
+/** The lines of a row: one, or as many as a wrapped cell needs. */
 function rowLines(cells: readonly string[], columns: readonly Cells[]): readonly string[] {
   const wrapped = cells.map((cell, index) => {
     const {width = 0, flexible} = columns[index] ?? {};
@@ -128,7 +128,7 @@ function rowLines(cells: readonly string[], columns: readonly Cells[]): readonly
   );
 }
 
-/** Each thing by its first value, and below it the others that it has. */
+/** Lists each row by its first value, with its other values below. */
 function listLines(columns: readonly Cells[], width: number): readonly string[] {
   const [first, ...others] = columns;
   const names = others.reduce((most, {name}) => Math.max(most, name.length), 0);
@@ -144,7 +144,7 @@ function listLines(columns: readonly Cells[], width: number): readonly string[] 
   ]);
 }
 
-/** Breaks a cell between words; a path, a list or an address that is too long, after what divides its parts. */
+/** Wraps a cell between words. A long path, list or address is broken after its separators. */
 function wrapCell(text: string, width: number): readonly string[] {
   return wrapWords(text, width, stringWidth).flatMap((line) => {
     const lines: string[] = [];
@@ -165,7 +165,7 @@ function cut(text: string, width: number): string {
   if (stringWidth(text) <= width) return text;
   let kept = '';
   let left = Math.max(1, width - 3);
-  // Between what people see as characters: letters with their accents, emoji with their parts.
+  // Between graphemes: letters with their accents, emoji with their parts.
   for (const {segment} of new Intl.Segmenter(undefined, {granularity: 'grapheme'}).segment(text)) {
     left -= stringWidth(segment);
     if (left < 0) break;

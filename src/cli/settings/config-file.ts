@@ -14,7 +14,7 @@ import {text} from './kinds.js';
 import {isSecretName, plainName} from './secret.js';
 import type {ConfigSettings} from './settings.js';
 
-/** Names of configuration files, the strongest first. */
+/** Names of configuration files, highest precedence first. */
 const configFileNames: readonly string[] = [
   'mycli.config.ts',
   'mycli.config.mts',
@@ -27,13 +27,13 @@ const configFileNames: readonly string[] = [
 interface ConfigSearch {
   /** Absolute. */
   readonly cwd: string;
-  /** Id of the user; files of others are passed over. None on platforms without user ids. */
+  /** ID of the user; files of others are ignored. Undefined on platforms without user IDs. */
   readonly uid: number | undefined;
-  /** Told of a file that was passed over. */
+  /** Called for an ignored file. */
   readonly warn: (message: string) => void;
 }
 
-/** A configuration file that was read. */
+/** A loaded configuration file. */
 interface LoadedConfig {
   /** Absolute. */
   readonly path: string;
@@ -41,8 +41,8 @@ interface LoadedConfig {
 }
 
 /**
- * Reads the configuration file that `explicit` names (relative to the working directory), or the one that is found.
- * TypeScript and JavaScript files are run.
+ * Reads the configuration file at `explicit` (relative to the working directory), or searches for one. TypeScript and
+ * JavaScript files are executed.
  * @throws RuntimeCliError `ERR_CONFIG_INVALID`, `ERR_CONFIG_SECRET`.
  */
 export async function loadConfigFile(search: ConfigSearch, explicit?: string): Promise<LoadedConfig | undefined> {
@@ -58,7 +58,7 @@ async function readConfig(path: string): Promise<Readonly<Record<string, unknown
     throw createError('ERR_CONFIG_INVALID', `The "mycli" key of ${path} is not an object.`);
   }
   if (extname(path) === '.json') return readJsonObject(path);
-  // It may be run by a mycli that is installed elsewhere.
+  // It may be executed by a mycli that is installed elsewhere.
   const exported = await loadModule(path, {mycli: {defineConfig}});
   const config = exported['config'] ?? exported['default'];
   if (isRecord(config)) return config;
@@ -68,8 +68,8 @@ async function readConfig(path: string): Promise<Readonly<Record<string, unknown
 }
 
 /**
- * Reads a JSON file that holds an object.
- * @throws RuntimeCliError `ERR_CONFIG_INVALID` when it cannot be read or holds something else.
+ * Reads a JSON object from a file.
+ * @throws RuntimeCliError `ERR_CONFIG_INVALID` when it cannot be read or is something else.
  */
 async function readJsonObject(path: string): Promise<Readonly<Record<string, unknown>>> {
   const value = await readJson(path);
@@ -91,8 +91,8 @@ async function readJson(path: string): Promise<unknown> {
 }
 
 /**
- * The configuration file: the nearest from the working directory up to the repository's root, without a repository only
- * in the working directory. It is code: one that another user owns is never taken.
+ * Finds the nearest configuration file from the working directory up to the repository's root. Outside a repository,
+ * only the working directory is searched. Since it is code, one that another user owns is never used.
  * @throws RuntimeCliError `ERR_CONFIG_INVALID` when a package.json on the way cannot be read.
  */
 async function findConfigFile(search: ConfigSearch): Promise<string | undefined> {
@@ -108,12 +108,12 @@ async function findConfigFile(search: ConfigSearch): Promise<string | undefined>
 }
 
 async function directoriesToSearch(cwd: string): Promise<readonly string[]> {
-  // The folder itself, not a link to it: what lies above the link is somebody else's.
+  // The folder itself, not a link to it: the link's parents may belong to someone else.
   const start = await realpath(cwd);
   const directories = [start];
   for (let directory = start; ; directory = dirname(directory)) {
     if (directory !== start) directories.push(directory);
-    // A folder, or a file in work trees and submodules.
+    // A folder, or in work trees and submodules a file.
     if (await exists(join(directory, '.git'))) return directories;
     if (dirname(directory) === directory) return [start];
   }
@@ -121,7 +121,7 @@ async function directoriesToSearch(cwd: string): Promise<readonly string[]> {
 
 async function isUsable(path: string, {uid, warn}: ConfigSearch): Promise<boolean> {
   if (!(await exists(path))) return false;
-  // Both the link and what it leads to: either lets its owner choose the code.
+  // Check both the link and its target: the owner of either controls the code.
   const owners = [(await lstat(path)).uid, (await stat(path)).uid];
   if (uid === undefined || owners.every((owner) => owner === uid)) return true;
   warn(`Ignored ${path}, because it belongs to another user. Pass --config ${path} to use it anyway.`);
@@ -144,7 +144,7 @@ async function exists(path: string): Promise<boolean> {
 
 type Config = Readonly<Record<string, unknown>>;
 
-/** Where a configuration file has a setting: `api.origin` is in the object `api`, others are in the file itself. */
+/** The place of a setting in a configuration file: `api.origin` is in the object `api`, others are at the top level. */
 interface Place<K extends SettingKey = SettingKey> {
   readonly key: K;
   readonly path: string;
@@ -159,11 +159,11 @@ const places: readonly Place[] = settingKeys.flatMap((key) => {
   return [{key, path, object: dot === -1 ? undefined : path.slice(0, dot), name: path.slice(dot + 1)}];
 });
 const objects = [...new Set(places.flatMap(({object}) => object ?? []))];
-/** Names a schema, for editors. */
+/** The key that editors use to find a schema. */
 const schemaKey = '$schema';
 
 /**
- * What a configuration file says about settings. Its paths start from the folder that it is in.
+ * The settings in a configuration file. Its paths are relative to its folder.
  * @param file absolute path.
  * @throws RuntimeCliError `ERR_CONFIG_SECRET`, `ERR_CONFIG_INVALID`.
  */
@@ -204,7 +204,7 @@ function problemsAt(path: string, issues: readonly v.BaseIssue<unknown>[]): read
   return fieldProblems(issues).map(({field, message}) => ({field: field === '' ? path : `${path}.${field}`, message}));
 }
 
-/** Refuses secrets and unknown keys. Objects that a setting takes as its value may have any key. */
+/** Refuses secrets and unknown keys. Objects that are values of settings can have any keys. */
 function checkKeys(config: Config, file: string): void {
   const known = places.filter(({object}) => object === undefined).map(({name}) => name);
   refuseUnknown(config, [schemaKey, ...known, ...objects], file);
@@ -227,7 +227,7 @@ function refuseUnknown(object: Config, known: readonly string[], file: string, p
   });
 }
 
-/** Refuses secrets among the values of each owner. */
+/** Refuses secrets in the values of each owner. */
 function refuseOwnedSecrets(owners: Config, key: SettingKey, path: string, file: string): void {
   for (const owner of Object.keys(owners)) {
     const secret = Object.keys(objectIn(owners, owner)).find(isSecretName);
@@ -236,7 +236,7 @@ function refuseOwnedSecrets(owners: Config, key: SettingKey, path: string, file:
   }
 }
 
-/** Where a secret goes instead, by the key that people try. */
+/** Where to set a secret instead, by the key that was tried. */
 function placeOfSecret(name: string): string {
   const key = settingKeys.find((candidate) =>
     [candidate, ...(definitions[candidate].aliases ?? [])].some((known) => plainName(known) === plainName(name)),

@@ -5,48 +5,53 @@ import {defaultWait, longestTimeoutSeconds} from '../../operations/options.js';
 import type {Secret} from './secret.js';
 import * as kinds from './kinds.js';
 
-/** Everything there is to say of a setting. Flags, the schema of the configuration file, help and docs come from it. */
+/** The definition of a setting. Flags, the schema of the configuration file, help and docs are derived from it. */
 interface SettingDefinition<T = unknown> {
   /** Completes "No ... specified". */
   readonly label: string;
-  /** Which commands have its flag (cli/command/flags.ts), and its heading in help. */
+  /** Determines which commands have its flag (cli/command/flags.ts), and its heading in help. */
   readonly set: FlagSet;
-  /** None: only the configuration file can set it. */
+  /** Without one, only the configuration file can set it. */
   readonly flag?: {
     /** Without dashes. */
     readonly name: string;
     readonly char?: Interfaces.AlphabetLowercase;
-    /** What stands for the value in help. @default the values that there are */
+    /** The placeholder for the value in help. @default the possible values */
     readonly value?: string;
   };
-  /** Environment variable. @default `MYCLI_` and the flag in capitals, with underscores */
+  /** Environment variable. @default `MYCLI_` plus the flag in capitals, with underscores */
   readonly variable?: string;
-  /** Key in the configuration file, after the object that it is in; none for secrets and what belongs to one run. */
+  /**
+   * Key in the configuration file, with the object that contains it. Secrets and settings of a single run have none.
+   */
   readonly config?: string;
   readonly kind: kinds.Kind<T>;
-  /** A path starts from the working directory. Without a default the setting may be unset. */
+  /** Paths are relative to the working directory. Without a default, the setting can be unset. */
   readonly default?: T;
-  /** Help: one sentence, in which `{default}` is the default. */
+  /** The help text: one sentence, in which `{default}` is replaced with the default. */
   readonly summary: string;
-  /** A bundle of the v1 format cannot have it. */
+  /** Whether it cannot be used with the v1 format. */
   readonly v2Only?: boolean;
-  /** It says how an archive is built: one that is there already does not have it. */
+  /** Whether it affects how an archive is built, so that it does not apply to a prebuilt one. */
   readonly building?: boolean;
-  /** The setting whose value owns what the command line says; the configuration file names the owners. */
+  /**
+   * The setting whose value determines the owner of values on the command line; the configuration file names the
+   * owners.
+   */
   readonly owner?: 'runtimeBackend';
-  /** What else people call it in a configuration file, where a secret does not belong. */
+  /** Other names that people try in a configuration file, where a secret is not allowed. */
   readonly aliases?: readonly string[];
 }
 
-/** The sets of flags that a command takes or does not take, and the headings that they stand below in help. */
+/** Sets of flags that a command can have, with their headings in help. */
 export const flagSets = {
-  /** Which project, which backend, and how to reach it. */
+  /** The project, the backend, and how to reach it. */
   connection: 'CONNECTION',
-  /** How requests are retried when the server limits their rate. */
+  /** How to retry rate-limited requests. */
   rateLimit: 'RATE LIMIT',
-  /** What goes into a bundle, and how it is described. */
+  /** What goes into a bundle, and its description. */
   bundle: 'BUNDLE',
-  /** How a bundle is pushed. */
+  /** How to push a bundle. */
   push: 'BUNDLE',
   /** Whether and how long to wait for a deployment. */
   wait: 'WAITING',
@@ -66,7 +71,7 @@ const rows = {
     flag: {name: 'project', char: 'p', value: 'SLUG'},
     config: 'projectSlug',
     kind: kinds.slug,
-    summary: 'Project slug, or the storefront id for Api.',
+    summary: 'Project slug, or the storefront ID for Api.',
   },
   targetSlug: {
     label: 'target',
@@ -74,7 +79,7 @@ const rows = {
     flag: {name: 'target', char: 't', value: 'SLUG'},
     config: 'targetSlug',
     kind: kinds.slug,
-    summary: 'Target slug, or the environment id for Api.',
+    summary: 'Target slug, or the environment ID for Api.',
   },
   runtimeBackend: {
     label: 'backend',
@@ -89,7 +94,7 @@ const rows = {
     label: 'origin',
     set: 'connection',
     flag: {name: 'origin', value: 'URL'},
-    // The one that the library reads too.
+    // The library reads this variable, too.
     variable: 'MYCLI_RUNTIME_ORIGIN',
     config: 'origin',
     kind: kinds.address,
@@ -125,7 +130,7 @@ const rows = {
     flag: {name: 'organization', value: 'ID'},
     config: 'api.organizationId',
     kind: kinds.text,
-    summary: 'Organization id (Api backend).',
+    summary: 'Organization ID (Api backend).',
   },
   tokenUrl: {
     label: 'token URL',
@@ -136,12 +141,12 @@ const rows = {
     summary: 'OAuth token endpoint (Api backend).',
   },
   clientId: {
-    label: 'client id',
+    label: 'client ID',
     set: 'connection',
     flag: {name: 'client-id', value: 'ID'},
     config: 'api.clientId',
     kind: kinds.text,
-    summary: 'OAuth client id (Api backend).',
+    summary: 'OAuth client ID (Api backend).',
   },
   clientSecret: {
     label: 'client secret',
@@ -165,7 +170,7 @@ const rows = {
     flag: {name: 'api-token', value: 'TOKEN'},
     kind: kinds.secret,
     aliases: ['accessToken', 'token'],
-    summary: `Access token (Api backend), instead of a client id and secret. ${secretHelp}`,
+    summary: `Access token (Api backend), instead of a client ID and secret. ${secretHelp}`,
   },
   backendOptions: {
     label: 'backend options',
@@ -274,7 +279,7 @@ const rows = {
     config: 'ssrShared',
     kind: kinds.list,
     building: true,
-    summary: `Files shared by server and client; ${globHelp}`,
+    summary: `Files shared between server and client; ${globHelp}`,
   },
   static: {
     label: 'static site',
@@ -444,7 +449,7 @@ export type SettingValue<K extends SettingKey> = (typeof rows)[K]['kind'] extend
 export type SecretKey = {
   [K in SettingKey]: SettingValue<K> extends Secret ? K : never;
 }[SettingKey];
-/** The flags of each set, as oclif parses them: `Shapes` has what becomes of a flag of each shape. */
+/** The flags of each set for oclif. `Shapes` has the flag type of each shape. */
 export type FlagsBySet<Shapes extends Readonly<Record<kinds.FlagShape, unknown>>> = {
   readonly [Set in FlagSet]: {
     [
@@ -453,7 +458,7 @@ export type FlagsBySet<Shapes extends Readonly<Record<kinds.FlagShape, unknown>>
   };
 };
 
-/** Every setting, in the order in which they are shown. */
+/** Every setting, in display order. */
 export const definitions: {readonly [K in SettingKey]: SettingDefinition<SettingValue<K>>} = rows;
 
 /** The name of every setting. */
@@ -462,13 +467,13 @@ export const settingKeys: readonly SettingKey[] = Object.keys(rows) as SettingKe
 /** The names of those that are secrets. */
 export const secretKeys = settingKeys.filter((key): key is SecretKey => definitions[key].kind === kinds.secret);
 
-/** The environment variable of a setting; one without a flag has none. */
+/** The environment variable of a setting. Those without a flag have none. */
 export function variableOf(key: SettingKey): string | undefined {
   const {variable, flag} = definitions[key];
   return variable ?? (flag && `MYCLI_${flag.name.toUpperCase().replaceAll('-', '_')}`);
 }
 
-/** What help says of a setting. */
+/** The help text of a setting. */
 export function summaryOf(key: SettingKey): string {
   const {summary, default: standard} = definitions[key];
   return summary.replace('{default}', () => JSON.stringify(standard).replaceAll(/["[\]]/g, ''));

@@ -34,15 +34,15 @@ export interface ExplainedSetting {
 
 /** Every setting that has a value. */
 export interface ExplainedSettings {
-  /** Path of the configuration file, when there is one. */
+  /** Path of the configuration file, if there is one. */
   readonly configFile?: string | undefined;
   readonly settings: readonly ExplainedSetting[];
-  /** As they are resolved; secrets and files are not read. */
+  /** The resolved settings; secrets and files are not read. */
   readonly resolved: UnreadSettings;
 }
 
 /**
- * Resolves every setting, with what each source says of it. Secrets and `@FILE` are not read.
+ * Resolves every setting, with its value in each source. Secrets and `@FILE` are not read.
  * @throws RuntimeCliError of usage or input, as `loadSettings`.
  */
 export async function explainSettings(origin: SettingsOrigin): Promise<ExplainedSettings> {
@@ -63,7 +63,7 @@ function explain(name: SettingKey, settings: Settings, input: SettingsInput): re
   return strongest === undefined ? [] : [{name, source: strongest.source, value: strongest.value, overrode}];
 }
 
-/** The values of a setting from the strongest source down: what is left when the stronger ones say nothing of it. */
+/** The values of a setting by source, highest precedence first. Each is what would apply without the ones before it. */
 function valuesOf(
   key: SettingKey,
   input: SettingsInput,
@@ -84,7 +84,7 @@ function lookUp(
     const setting = resolveSetting(key, input, sources);
     return setting && {source: setting.source, value: masked(key, setting.value)};
   } catch (error) {
-    // Everything that counts was resolved before: only an overridden variable can be wrong.
+    // The effective values are already resolved, so only an overridden variable can be invalid.
     const name = variableOf(key);
     if (name === undefined || !(error instanceof Error)) throw error;
     return {source: {kind: 'environment', name}, problem: error.message};
@@ -98,7 +98,7 @@ function masked(key: SettingKey, value: unknown): unknown {
   return owner === undefined ? value : withoutSecrets(value);
 }
 
-/** Options of backends whose names sound like secrets are masked, however deep they are. */
+/** Masks backend options whose names sound like secrets, at any depth. */
 function withoutSecrets(value: unknown): unknown {
   if (!isRecord(value)) return value;
   const entries = Object.entries(value);

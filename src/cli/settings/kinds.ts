@@ -11,39 +11,39 @@ import {parseJson} from '../../errors/json.js';
 import {shownAddress} from '../../http/origin.js';
 import {Secret} from './secret.js';
 
-/** A value that a setting cannot have. The message ends the sentence "--flag ...": "must be a whole number". */
+/** An invalid value. The message completes the sentence "--flag ...": "must be an integer". */
 export class InvalidValue extends Error {}
 
-/** What a flag takes: one value, several, each after the flag once more, or none. */
+/** What a flag accepts: one value, several by repeating it, or none. */
 export type FlagShape = 'one' | 'several' | 'switch';
 
 /**
- * A kind of values. Text is converted, "6" to 6, and then judged by the schema that judges what a configuration file
- * says. What cannot be converted is left as it is, for the schema to refuse.
+ * A kind of value. Text is converted, such as "6" to 6, and then validated with the same schema as a configuration
+ * file. What cannot be converted is left for the schema to reject.
  */
 export interface Kind<T = unknown, Shape extends FlagShape = FlagShape> {
   readonly shape: Shape;
   readonly schema: v.GenericSchema<unknown, T>;
-  /** Judges text, when it only tells where the value is to be read. @default `schema` */
+  /** Validates text that only says where to read the value. @default `schema` */
   readonly textSchema?: v.GenericSchema<unknown, T>;
   /**
-   * What the texts of a flag stand for, several when it was repeated.
-   * @throws InvalidValue when they are written wrong.
+   * Converts the texts of a flag, several if it was repeated.
+   * @throws InvalidValue when they are malformed.
    */
   convert(texts: readonly string[]): unknown;
-  /** For an environment variable, when it is written differently. @default `convert` */
+  /** Converts an environment variable, if its syntax differs. @default `convert` */
   convertVariable?(text: string): unknown;
-  /** All values that there are, when they can be counted. */
+  /** All possible values, if there is a fixed set. */
   readonly options?: readonly string[];
-  /** What is shown of a text. @default all of it */
+  /** The part of a text to show. @default all of it */
   shown?(text: string): string;
-  /** Makes a path absolute. Those of a configuration file start from its folder. */
+  /** Makes a path absolute. Paths in a configuration file are relative to its folder. */
   absolute?(path: T, directory: string): T;
-  /** Lays what a stronger source says over what a weaker one says. Without it the stronger one is all that counts. */
+  /** Merges a value over one with lower precedence. Without this method, it replaces that one. */
   overlay?(weaker: T, stronger: T): T;
 }
 
-/** What text was converted to, when it is a value of this kind. @throws InvalidValue */
+/** Validates converted text. @throws InvalidValue */
 export function judged<T>({schema, textSchema}: Kind<T>, value: unknown): T {
   const result = v.safeParse(textSchema ?? schema, value);
   if (result.success) return result.output;
@@ -57,10 +57,10 @@ const textSchema = v.pipe(
   v.check((value) => value.trim() !== '', 'must not be empty'),
 );
 
-/** A text that is not empty. */
+/** Non-empty text. */
 export const text: Kind<string, 'one'> = {shape: 'one', schema: textSchema, convert: last};
 
-/** The name of a project or a target. */
+/** The slug of a project or a target. */
 export const slug: Kind<string, 'one'> = {
   ...text,
   schema: v.pipe(
@@ -72,13 +72,13 @@ export const slug: Kind<string, 'one'> = {
   ),
 };
 
-/** An address. An invalid URL is not refused here, and may still contain a password. */
+/** An address. It is not validated here, so an invalid URL may still contain a password. */
 export const address: Kind<string, 'one'> = {...text, shown: shownAddress};
 
-/** A path. Relative ones start from the working directory, or from the folder of the configuration file. */
+/** A path, relative to the working directory or to the folder of the configuration file. */
 export const path: Kind<string, 'one'> = {...text, absolute: (value, directory) => resolve(directory, value)};
 
-/** A secret. Whoever resolves settings leaves `@FILE` and `-` unread in it. It has no key in the configuration file. */
+/** A secret. `@FILE` and `-` are not read when settings are resolved. It has no key in the configuration file. */
 export const secret: Kind<Secret, 'one'> = {
   shape: 'one',
   schema: v.pipe(
@@ -104,37 +104,37 @@ export function number(schema: v.GenericSchema<unknown, number>): Kind<number, '
   return {shape: 'one', schema, convert: (texts) => numberOf(last(texts))};
 }
 
-// Number() would take 0x10 and 1e3 too.
+// Number() would accept 0x10 and 1e3, too.
 function numberOf(value: string): number | string {
   const trimmed = value.trim();
   return /^\d+(?:\.\d+)?$/.test(trimmed) ? Number(trimmed) : trimmed;
 }
 
-/** A whole number, 0 or more. */
+/** A non-negative integer. */
 export const count = number(
   numberSchema('a non-negative integer', (value) => Number.isSafeInteger(value) && value >= 0),
 );
 
-/** Seconds. @param range Ends "a number of seconds". */
+/** Seconds. @param range Continues "a number of seconds". */
 export function seconds(range: string, accepts: (value: number) => boolean): Kind<number, 'one'> {
   return number(numberSchema(`a number of seconds${range}`, accepts));
 }
 
-/** One of a few words. */
+/** One of a fixed set of words. */
 export function oneOf<const Word extends string>(
   schema: v.GenericSchema<unknown, Word> & {readonly options: readonly Word[]},
 ): Kind<Word, 'one'> {
   return {shape: 'one', schema, convert: (texts) => last(texts).trim(), options: schema.options};
 }
 
-/** A list of texts: repeated, comma-separated or a JSON array. */
+/** A list of strings: repeated, comma-separated or a JSON array. */
 export const list: Kind<readonly string[], 'several'> = {
   shape: 'several',
   schema: v.array(textSchema, 'must be an array of strings'),
   convert: (texts) => texts.flatMap(parseList),
 };
 
-/** A list of words without spaces, which may be separated by spaces too. */
+/** A list of words without spaces, which may be separated by spaces, too. */
 export const words: Kind<readonly string[], 'several'> = {
   ...list,
   convert: (texts) =>
@@ -157,10 +157,10 @@ export const statuses: Kind<readonly number[], 'several'> = {
       .map((item) => numberOf(item.trim().replace(/^"(.*)"$/, '$1'))),
 };
 
-/** Values by their names. */
+/** Values by name. */
 type KeyValues = Readonly<Record<string, unknown>>;
 
-/** How pairs are written: one after each flag; several in a variable, which may hold a JSON object too. */
+/** The syntax of pairs: one per flag; several in a variable, which can also be a JSON object. */
 const pairs = {
   shape: 'several',
   convert: (texts: readonly string[]): KeyValues => Object.fromEntries(texts.map(keyValue)),
@@ -170,14 +170,14 @@ const pairs = {
   },
 } as const;
 
-/** `key=value` pairs: those of a stronger source lie over those of a weaker one. */
+/** `key=value` pairs. Those of a source with higher precedence are merged over the others. */
 export const keyValues: Kind<KeyValues, 'several'> = {
   ...pairs,
   schema: jsonObjectSchema,
   overlay: (weaker, stronger) => ({...weaker, ...stronger}),
 };
 
-/** `key=value` pairs of several owners, by the owner. */
+/** `key=value` pairs of several owners, by owner. */
 export const keyValuesByOwner: Kind<Readonly<Record<string, KeyValues>>, 'several'> = {
   ...pairs,
   schema: v.pipe(objectSchema, v.record(v.string(), jsonObjectSchema)),
@@ -195,7 +195,7 @@ export const packages: Kind<string | Readonly<Record<string, string>>, 'one'> = 
   convert: last,
 };
 
-/** A value that is JSON is that value, anything else a text. */
+/** Parses a pair. The value is JSON if it is valid, else a string. */
 function keyValue(item: string): readonly [string, unknown] {
   const separator = item.indexOf('=');
   if (separator < 1) throw new InvalidValue('must be key=value');
@@ -215,8 +215,8 @@ function jsonOrNothing(value: string): unknown {
 const jsonArrayStart = /^\[\s*(?:"|\])/;
 
 /**
- * Reads a list: a JSON array of strings, or values separated by commas. Commas in braces (`{a,b}`) and after a
- * backslash belong to the value. `[]` is the empty list; a `[` that opens no JSON array begins a character class of a
+ * Parses a list: a JSON array of strings, or comma-separated values. Commas in braces (`{a,b}`) and after a backslash
+ * belong to the value. `[]` is the empty list; a `[` that does not start a JSON array starts a character class of a
  * glob.
  */
 export function parseList(value: string): readonly string[] {

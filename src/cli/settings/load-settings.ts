@@ -17,24 +17,24 @@ import {resolveSettings, type FlagValues} from './resolve-settings.js';
 import {Secret} from './secret.js';
 import type {Settings, Dependencies, Setting, UnreadSettings} from './settings.js';
 
-/** What the settings of a command are loaded from. */
+/** Where the settings of a command are loaded from. */
 export interface SettingsOrigin {
   readonly flags: FlagValues;
   readonly env: Environment;
   /** Absolute. */
   readonly cwd: string;
-  /** Configuration file that the user named. */
+  /** Configuration file given by the user. */
   readonly configFile: string | undefined;
   readonly uid: number | undefined;
   readonly stdin: Readable;
-  /** Where credentials are stored; without it none are looked for. */
+  /** Where credentials are stored. Without it, stored credentials are ignored. */
   readonly credentialFile?: CredentialFile | undefined;
   readonly warn: (message: string) => void;
 }
 
 /**
- * Finds and reads the configuration file, resolves every setting, and reads secrets and what else is in files.
- * Credentials that are stored for the resolved origins come after all of these.
+ * Finds and reads the configuration file, resolves every setting, and reads secrets and other values from files.
+ * Credentials stored for the resolved origins have the lowest precedence.
  * @throws RuntimeCliError of usage or input.
  */
 export async function loadSettings(origin: SettingsOrigin): Promise<Settings> {
@@ -50,7 +50,7 @@ export async function loadSettings(origin: SettingsOrigin): Promise<Settings> {
   return origin.credentialFile === undefined ? settings : withStoredCredentials(settings, origin.credentialFile);
 }
 
-/** Every secret among the settings, as it is. */
+/** Every secret in the settings, unmasked. */
 export function secretValues(settings: Settings): readonly string[] {
   return secretKeys.flatMap((key) => settings[key]?.value.reveal() ?? []);
 }
@@ -86,12 +86,12 @@ async function readObject(value: string, name: string, cwd: string): Promise<Rea
   throw createError('ERR_OPTION_INVALID', `${name} must be a JSON object of package names and version ranges.`);
 }
 
-/** What secrets are read with. */
+/** What reading secrets needs. */
 interface SecretReaderOptions {
-  /** Absolute path that `@FILE` starts from. */
+  /** Absolute base directory for `@FILE`. */
   readonly cwd: string;
   readonly stdin: Readable;
-  /** Told once that a secret stands on the command line. */
+  /** Called once if a secret is on the command line. */
   readonly warn: (message: string) => void;
 }
 
@@ -99,11 +99,10 @@ interface SecretReaderOptions {
 type Secrets = Pick<Settings, SecretKey>;
 
 /**
- * Reads secrets: the literal text, `@FILE`, or `-` for stdin on the command line; the text itself in the environment.
- * Space around a secret is dropped.
- * @param unread as they are resolved.
- * @throws RuntimeCliError `ERR_USAGE` when two secrets want stdin, `ERR_OPTION_INVALID` when one is empty or
- * unreadable.
+ * Reads secrets: on the command line the literal text, `@FILE`, or `-` for stdin; in the environment the text itself.
+ * Surrounding whitespace is removed.
+ * @param unread the resolved settings.
+ * @throws RuntimeCliError `ERR_USAGE` when two secrets use stdin, `ERR_OPTION_INVALID` when one is empty or unreadable.
  */
 export async function readSecrets(unread: Secrets, options: SecretReaderOptions): Promise<Secrets> {
   const flags = secretKeys.filter((key) => unread[key]?.source.kind === 'flag');
@@ -151,20 +150,20 @@ async function read({value: unread, source}: Setting<Secret>, {cwd, stdin}: Secr
   try {
     return await readText(path);
   } catch (error) {
-    // Without its path: who forgets what `@` is for has put the secret there.
+    // Without the path, which is the secret itself if the user did not know what `@` means.
     const message = asSentence(`The ${source.name} file cannot be read: ${reasonOf(error)}`);
     throw createError('ERR_OPTION_INVALID', message, {cause: error});
   }
 }
 
 /**
- * A secret that can be sent, without the space around it. `name`: what it is the value of.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` when it is empty or no single line.
+ * Checks that a secret can be sent, and removes surrounding whitespace. `name`: what it is the value of.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` when it is empty or not a single line.
  */
 export function checkedSecret(value: string, name: string): string {
   const secret = value.trim();
   if (secret === '') throw createError('ERR_OPTION_INVALID', `The value of ${name} is empty.`);
-  // It becomes part of a header.
+  // Secrets become part of a header.
   if (/\p{Cc}/u.test(secret)) {
     throw createError('ERR_OPTION_INVALID', `The value of ${name} contains a line break or a control character.`);
   }

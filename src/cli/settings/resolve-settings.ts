@@ -4,14 +4,14 @@ import {definitions, settingKeys, variableOf, type SettingKey, type SettingValue
 import {InvalidValue, judged} from './kinds.js';
 import type {ConfigSettings, Setting, ValueSource, UnreadSettings} from './settings.js';
 
-/** Flags as the command line gave them; nothing that the environment or a default filled in. */
+/** Flags as given on the command line, without environment variables or defaults. */
 export type FlagValues = Readonly<Record<string, unknown>>;
 
-/** What settings are resolved from. */
+/** The sources to resolve settings from. */
 export interface SettingsInput {
   readonly flags: FlagValues;
   readonly env: Environment;
-  /** Absolute path that the relative ones of flags and environment variables start from. */
+  /** Absolute base directory for relative paths in flags and environment variables. */
   readonly cwd: string;
   /** The values of the configuration file. */
   readonly config?: ConfigSettings | undefined;
@@ -19,26 +19,27 @@ export interface SettingsInput {
   readonly configPath?: string | undefined;
 }
 
-/** What the sources say of a setting, the strongest first. Credentials that are stored come before the default. */
+/** How to look up a setting in each source, highest precedence first. Stored credentials come before the default. */
 const lookUp = {flag: fromFlag, environment: fromVariable, config: fromConfig, default: fromDefault};
 /** A source that a setting is resolved from. */
 export type ResolvedSource = keyof typeof lookUp;
-/** These sources, the strongest first. */
+/** These sources, highest precedence first. */
 export const resolvedSources = Object.keys(lookUp) as ResolvedSource[];
 
 /**
  * Resolves every setting with its source: flag > environment > configuration file > default.
- * @throws RuntimeCliError `ERR_USAGE` for a flag, `ERR_OPTION_INVALID` for an environment variable with a wrong value.
+ * @throws RuntimeCliError `ERR_USAGE` for a flag, `ERR_OPTION_INVALID` for an environment variable with an invalid
+ * value.
  */
 export function resolveSettings(input: SettingsInput): UnreadSettings {
   const resolved = settingKeys.map((key) => [key, resolveSetting(key, input)] as const);
-  // TypeScript cannot know that a loop met every key. Those with a default have a value, for that is the last source.
+  // TypeScript cannot know that a loop covered every key. Those with a default always have a value.
   return Object.fromEntries<Setting<unknown> | undefined>(resolved) as UnreadSettings;
 }
 
 /**
  * Resolves one setting.
- * @param sources where to look, the strongest first.
+ * @param sources where to look, highest precedence first.
  * @throws RuntimeCliError as `resolveSettings`.
  */
 export function resolveSetting<K extends SettingKey>(
@@ -79,7 +80,7 @@ function fromVariable<K extends SettingKey>(key: K, input: SettingsInput): Setti
   );
 }
 
-/** Whether the variable of a setting is there and empty: CI systems set those of absent secrets to nothing. */
+/** Whether the variable of a setting is set but empty, as CI systems leave those of missing secrets. */
 export function isVariableEmpty(key: SettingKey, env: Environment): boolean {
   const name = variableOf(key);
   const given = name === undefined ? undefined : env[name];
@@ -104,7 +105,7 @@ function fromText<K extends SettingKey>(
     return {value: kind.absolute?.(value, input.cwd) ?? value, source};
   } catch (error) {
     if (!(error instanceof InvalidValue)) throw error;
-    // The value is not repeated: it may be a secret in the wrong place.
+    // The value is not repeated, because it may be a misplaced secret.
     throw createError(source.kind === 'flag' ? 'ERR_USAGE' : 'ERR_OPTION_INVALID', `${source.name} ${error.message}.`);
   }
 }

@@ -2,7 +2,7 @@ import {inspect} from 'node:util';
 
 const mask = '********';
 
-/** A secret value. Whatever prints it prints a mask; `reveal()` is for what sends it. */
+/** A secret value. Printing it prints a mask; `reveal()` is for code that sends it. */
 export class Secret {
   readonly #value: string;
 
@@ -30,12 +30,12 @@ export class Secret {
 
 const secretName = /^(?:.*(?:apikey|clientsecret|token|password|secret|privatekey)|credentials?)$/;
 
-/** Whether a name, of a key or a variable, sounds like that of a secret. */
+/** Whether the name of a key or a variable sounds like a secret. */
 export function isSecretName(name: string): boolean {
   return secretName.test(plainName(name));
 }
 
-/** A name without what separates its words. */
+/** A name without word separators. */
 export function plainName(name: string): string {
   return name.replaceAll(/[-_]/g, '').toLowerCase();
 }

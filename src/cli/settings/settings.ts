@@ -24,26 +24,26 @@ export interface Setting<T> {
   readonly source: ValueSource;
 }
 
-/** A type for each setting: of those that have a default, and of those that may be unset. */
+/** The type of each setting, which may be unset unless it has a default. */
 type Each<Values extends Readonly<Record<SettingKey, unknown>>> = {
   readonly [K in DefaultedKey]: Setting<Values[K]>;
 } & {
   readonly [K in Exclude<SettingKey, DefaultedKey>]?: Setting<Values[K]> | undefined;
 };
 
-/** Dependencies of a bundle, or `auto`: those that package.json declares. */
+/** Dependencies of a bundle, or `auto` for those in package.json. */
 export type Dependencies = Exclude<SettingValue<'dependencies'>, string> | 'auto';
 
-/** Settings as resolution leaves them: secrets and `dependencies` may still name a file or stdin. */
+/** Resolved settings whose secrets and `dependencies` may still refer to a file or stdin. */
 export type UnreadSettings = Each<{[K in SettingKey]: SettingValue<K>}>;
 
 /** All settings of a command. */
 export type Settings = Each<{[K in SettingKey]: K extends 'dependencies' ? Dependencies : SettingValue<K>}>;
 
-/** What a configuration file says about settings; its paths are absolute. */
+/** The settings in a configuration file, with absolute paths. */
 export type ConfigSettings = {readonly [K in SettingKey]?: SettingValue<K> | undefined};
 
-/** What a command prints before it changes anything: where, and who says so. Defaults go without saying. */
+/** What a command prints before it changes anything: the destination and its sources, except defaults. */
 export function describeResolved(settings: Settings): readonly string[] {
   const {apiOrigin, runtimeBackend} = settings;
   const {value: preference} = runtimeBackend;
@@ -58,7 +58,7 @@ export function describeResolved(settings: Settings): readonly string[] {
   ]);
 }
 
-/** One line for each of the settings that is set, with its source: `project  my-shop  (--project)`. */
+/** A line for each setting that has a value, with its source: `project  my-shop  (--project)`. */
 function describeSettings(settings: Settings, keys: readonly SettingKey[]): readonly string[] {
   const rows = keys.flatMap((key) => {
     const setting = settings[key];
@@ -76,7 +76,7 @@ function describeSettings(settings: Settings, keys: readonly SettingKey[]): read
 }
 
 /**
- * The value of a setting that the command cannot do without.
+ * The value of a required setting.
  * @throws RuntimeCliError `ERR_USAGE` when it is not set, saying how to set it.
  */
 export function requireSetting<K extends SettingKey>(settings: Settings, key: K): NonNullable<Settings[K]>['value'] {
@@ -85,7 +85,7 @@ export function requireSetting<K extends SettingKey>(settings: Settings, key: K)
   throw missingSetting(key);
 }
 
-/** The error of a setting that a command cannot do without. */
+/** The error for a required setting that is not set. */
 export function missingSetting(key: SettingKey): RuntimeCliError {
   const {label, flag, config} = definitions[key];
   const places = [
@@ -96,15 +96,13 @@ export function missingSetting(key: SettingKey): RuntimeCliError {
   return createError('ERR_USAGE', `No ${label} specified.`, {suggestions: [`${pass} ${places.join(' or ')}.`]});
 }
 
-/** What to type for a setting, in words: `--target (MYCLI_TARGET)`. */
+/** The flag and variable of a setting: `--target (MYCLI_TARGET)`. */
 export function flagAndVariable(key: SettingKey): string {
   const {flag, label} = definitions[key];
   return flag === undefined ? label : `--${flag.name} (${String(variableOf(key))})`;
 }
 
-/**
- * An error about options of the library, with what set them in place of their names: `--project`, not `projectSlug`.
- */
+/** Rewrites an error about library options to name their sources: `--project`, not `projectSlug`. */
 export function namedBySource(error: unknown, settings: Settings): unknown {
   const problems = isRuntimeCliError(error) ? error.details?.['problems'] : undefined;
   if (!isRuntimeCliError(error) || !Array.isArray(problems)) return error;

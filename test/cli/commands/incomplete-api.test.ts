@@ -57,7 +57,7 @@ describe('auto with an Api connection of which something is missing', () => {
       exitCode: 3,
       message:
         'The Api connection is incomplete: missing client secret ' +
-        '(given: Api origin, organization, token URL, client id; set but empty: MYCLI_CLIENT_SECRET).',
+        '(given: Api origin, organization, token URL, client ID; set but empty: MYCLI_CLIENT_SECRET).',
       details: {backend: 'api', missing: ['--client-secret (MYCLI_CLIENT_SECRET)']},
     });
     expect(error.suggestions).toEqual([
@@ -72,9 +72,9 @@ describe('auto with an Api connection of which something is missing', () => {
     const only = {MYCLI_RUNTIME_ORIGIN: undefined, MYCLI_API_KEY: undefined, MYCLI_TOKEN_URL: undefined};
     const {code, stderr} = await mycli(['bundle:push'], {...only, MYCLI_CLIENT_ID: undefined});
     expect(code).toBe(3);
-    expect(stderr).toContain('The Api connection is incomplete: missing token URL, client id');
+    expect(stderr).toContain('The Api connection is incomplete: missing token URL, client ID');
     expect(stderr).toContain(
-      'client id: --client-id, MYCLI_CLIENT_ID, api.clientId in the configuration file, or credentials stored',
+      'client ID: --client-id, MYCLI_CLIENT_ID, api.clientId in the configuration file, or credentials stored',
     );
     expect(stderr).not.toContain('the legacy backend is not configured');
   });
