@@ -1,5 +1,6 @@
 #!/bin/bash
-# run.sh: lets published clients of such a hosting service push, deploy and wait against `runtime:start`.
+# run.sh: lets published clients of such a hosting service push, deploy and wait against `runtime:start`, and pushes what
+# published frameworks build.
 # Called as `npm run test:clients` after `npm ci` at the root. The clients are installed into a temporary folder, without their
 # build tools: what a push does not use is replaced by an empty package (`overrides`), the client itself is as published.
 set -euo pipefail
@@ -8,7 +9,7 @@ base=$(mktemp -d -t mycli-clients-XXXXXX)
 trap 'rm -rf "$base"' EXIT
 trap 'exit 130' INT TERM HUP
 
-cp -R "$here/nothing" "$here/pwa-kit-dev" "$here/storefront-next-dev" "$base"
+cp -R "$here/nothing" "$here/pwa-kit-dev" "$here/storefront-next-dev" "$here/frameworks" "$base"
 for client in pwa-kit-dev storefront-next-dev; do
   started=$SECONDS
   # Without a lock file: npm makes none that it can read again while overrides lead to folders.
@@ -16,6 +17,10 @@ for client in pwa-kit-dev storefront-next-dev; do
     --omit=optional --loglevel=error)
   echo "$client installed in $((SECONDS - started)) s"
 done
+
+started=$SECONDS
+(cd "$base/frameworks" && npm install --no-package-lock --engine-strict=false --ignore-scripts --no-audit --no-fund --loglevel=error)
+echo "frameworks installed in $((SECONDS - started)) s"
 
 cd "$here/../.."
 MYCLI_TEST_CLIENTS=$base npx vitest run --config test/clients/vitest.config.ts \

@@ -1,0 +1,64 @@
+import {execFile} from 'node:child_process';
+import {symlink} from 'node:fs/promises';
+import {join} from 'node:path';
+import {promisify} from 'node:util';
+import {expect, test} from 'vitest';
+import {makeFolder, type Tree} from '../bundle/project.js';
+import {binary, runCli} from '../cli/spawn-cli.js';
+
+/** Where run.sh has installed the frameworks. */
+const installed = join(process.env['MYCLI_TEST_CLIENTS'] ?? '', 'frameworks/node_modules');
+
+/** Builds a project with what is installed. */
+async function build(files: Tree): Promise<string> {
+  const project = await makeFolder({'package.json': '{"type": "module"}', ...files});
+  await symlink(installed, join(project, 'node_modules'));
+  await promisify(execFile)(process.execPath, [join(installed, 'vite/bin/vite.js'), 'build'], {cwd: project});
+  return project;
+}
+
+/** Pushes a project as docs/guides/frameworks.md says, deploys it, and fetches paths of what is served. */
+async function served(project: string, flags: readonly string[], paths: readonly string[]) {
+  const script = `
+    const {spawnSync} = require('node:child_process');
+    const push = ${JSON.stringify([binary, 'bundle:push', '--project', 'shop', '--target', 'staging', '--wait', ...flags])};
+    const {status} = spawnSync(process.execPath, push, {stdio: ['ignore', 2, 2]});
+    if (status !== 0) process.exit(status);
+    const site = process.env.MYCLI_RUNTIME_ORIGIN + '/shop/staging/';
+    const ask = async (path) => { const answer = await fetch(site + path); return [answer.status, await answer.text()]; };
+    Promise.all(${JSON.stringify(paths)}.map(ask)).then((answers) => console.log(JSON.stringify(answers)));`;
+  const {code, stdout, stderr} = await runCli(binary, ['runtime:start', '--', process.execPath, '-e', script], {
+    cwd: project,
+  });
+  expect(code, stderr).toBe(0);
+  return {answers: JSON.parse(stdout) as readonly (readonly [number, string])[], stderr};
+}
+
+test('a static site of Vite is served, its assets too', async () => {
+  const project = await build({
+    'index.html': '<!doctype html><title>Shop</title><script type="module" src="/main.js"></script>',
+    'main.js': 'document.body.append("a shop");',
+  });
+  const {answers} = await served(project, ['--static', '--build-directory', 'dist'], ['index.html', 'nowhere']);
+  expect(answers).toEqual([
+    [200, expect.stringContaining('<title>Shop</title>')],
+    [404, expect.any(String)],
+  ]);
+  const [asset] = /assets\/[\w-]+\.js/.exec(answers[0]?.[1] ?? '') ?? [];
+  const again = await served(project, ['--static', '--build-directory', 'dist'], [String(asset)]);
+  expect(again.answers).toEqual([[200, expect.stringContaining('a shop')]]);
+});
+
+test('a server of SvelteKit stays on the server, its client is served', async () => {
+  const project = await build({
+    'vite.config.js': 'import {sveltekit} from "@sveltejs/kit/vite"; export default {plugins: [sveltekit()]};',
+    'svelte.config.js': 'import adapter from "@sveltejs/adapter-node"; export default {kit: {adapter: adapter()}};',
+    'src/app.html': '<!doctype html><head>%sveltekit.head%</head><body>%sveltekit.body%</body>',
+    'src/routes/+page.svelte': '<h1>shop</h1>',
+    'static/robots.txt': 'User-agent: *',
+  });
+  const flags = ['--ssr-only', '*.js,server/**', '--ssr-shared', 'client/**'];
+  const {answers, stderr} = await served(project, flags, ['client/robots.txt', 'index.js', 'server/index.js']);
+  expect(answers.map(([status]) => status)).toEqual([200, 404, 404]);
+  expect(stderr).not.toContain('Warning');
+});
