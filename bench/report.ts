@@ -3,22 +3,22 @@ import type {Comparison, Measurement} from './measure.js';
 import {reference, type StartUp} from './start-up.js';
 import {smallFileBytes, type Tree} from './trees.js';
 
-/** One line of the report: what was done to which tree, and what it is compared with. */
+/** A line of the report: what was measured with which tree, and the baseline. */
 export interface Row extends Comparison {
   readonly tree: string;
   readonly what: string;
   readonly baseline: string;
 }
 
-/** What came of one tree. */
+/** The results for one tree. */
 export interface TreeResult {
   readonly tree: Tree;
   readonly rows: readonly Row[];
-  /** Size of the v2 archive, that of `gzip -6` being 1. */
+  /** Size of the v2 archive relative to `gzip -6`. */
   readonly archiveRatio: number;
 }
 
-/** What came of a whole run. */
+/** The results of a whole run. */
 export interface Results {
   readonly results: readonly TreeResult[];
   readonly uploads: readonly Row[];
@@ -33,7 +33,7 @@ function cells({tree, what, measured, baseline, compared}: Row): readonly string
     tree,
     what,
     ...figures(measured),
-    // A bar would end the cell.
+    // A vertical bar would end the cell.
     `\`${baseline.replaceAll('|', '\\|')}\``,
     ...figures(compared),
     Number.isNaN(ratio) ? '' : `${ratio.toFixed(2)}×`,
@@ -55,10 +55,10 @@ export function table(rows: readonly Row[]): string {
   return markdown(['tree', 'what', ...ours, 'compared with', ...theirs, 'ratio'], rows.map(cells));
 }
 
-/** What the table does not show: sizes of archives, and what a file costs in memory. */
+/** What the table does not show: the sizes of archives, and the memory per file. */
 export function notes(results: readonly TreeResult[]): string {
   const percent = results.map(({archiveRatio}) => archiveRatio * 100);
-  const sizes = `The v2 archives have ${Math.min(...percent).toFixed(1)} to ${Math.max(...percent).toFixed(1)} % of the size of \`gzip -6\`'s.`;
+  const sizes = `The v2 archives are ${Math.min(...percent).toFixed(1)} to ${Math.max(...percent).toFixed(1)} % the size of those of \`gzip -6\`.`;
   const byFiles = results
     .filter(({tree}) => tree.bytes === tree.files * smallFileBytes)
     .map(({tree, rows}) => ({files: tree.files, peak: rows.find(({what}) => what === 'push v1')?.measured?.peakMiB}))
@@ -66,10 +66,10 @@ export function notes(results: readonly TreeResult[]): string {
   const [few, many] = [byFiles.at(0), byFiles.at(-1)];
   if (few?.peak === undefined || many?.peak === undefined || many.files === few.files) return sizes;
   const bytes = Math.round(((many.peak - few.peak) * 2 ** 20) / (many.files - few.files));
-  return `${sizes} Memory grows with the list of files alone: between the trees with the fewest and the most files by ${bytes} bytes for each.`;
+  return `${sizes} Memory only grows with the number of files: by ${bytes} bytes per file from the smallest tree to the largest.`;
 }
 
-/** The times of start-up as a Markdown table, with their ratios to the reference. */
+/** The start-up times as a Markdown table, with their ratios to the reference. */
 export function startUpTable(startUps: readonly StartUp[]): string {
   const compared = startUps.find(({what}) => what === reference)?.milliseconds ?? NaN;
   const lines = startUps.map(({what, milliseconds}) => [
@@ -80,7 +80,7 @@ export function startUpTable(startUps: readonly StartUp[]): string {
   return markdown(['what', 'time', 'ratio'], lines);
 }
 
-/** A Markdown table, its columns padded as prettier pads them. */
+/** A Markdown table, padded like prettier's. */
 function markdown(head: readonly string[], body: readonly (readonly string[])[]): string {
   const lines = [head, ...body];
   const widths = head.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
@@ -90,7 +90,7 @@ function markdown(head: readonly string[], body: readonly (readonly string[])[])
     .join('\n');
 }
 
-/** The page for the reference: the tables with the machine, the date and how to get it. */
+/** The page for the reference: the tables, the machine, the date and the command that wrote it. */
 export function page({results, uploads, runs, startUps, startUpRuns}: Results): string {
   const [cpu] = os.cpus();
   const memory = `${Math.round(os.totalmem() / 2 ** 30)} GiB`;
@@ -98,9 +98,10 @@ export function page({results, uploads, runs, startUps, startUpRuns}: Results): 
   return `# Benchmarks
 
 Written by \`npm run bench -- --write\` on ${new Date().toISOString().slice(0, 10)}: ${machine}. Times are medians of ${runs} runs of
-whole processes, in turns with what they are compared with, peaks the highest of the largest process. Pushes go over loopback to a server
-that keeps nothing (\`bench/sink-server.js\`), in a process of its own. Half of every tree compresses well, half does not at all. Ratios
-carry over to other machines, the seconds do not. \`tar-fs, readFile, base64, fetch\` is what tools of this kind do (\`bench/usual-push.js\`).
+whole processes, alternating with the baseline. Peaks are the maximum memory of the largest process. Pushes go over loopback to a
+separate server process that stores nothing (\`bench/sink-server.js\`). Half of every tree compresses well, the other half not at all.
+Ratios carry over to other machines; seconds do not. \`tar-fs, readFile, base64, fetch\` is how such tools usually push
+(\`bench/usual-push.js\`).
 
 ## Building and pushing
 
@@ -110,7 +111,7 @@ ${notes(results)}
 
 ## Start-up
 
-From the start of the process to its end, in medians of ${startUpRuns} runs of each in turns. Ratios are to ${reference}: a
+Medians of ${startUpRuns} alternating runs, each from the start of the process to its end. Ratios are relative to ${reference}, a
 command line with one command, a manifest and no plugins (\`bench/oclif-hello\`).
 
 ${startUpTable(startUps)}

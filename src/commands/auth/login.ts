@@ -33,7 +33,7 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
   static override readonly summary = 'Store credentials for an origin.';
   static override readonly description =
     'Prompts for the secret without echoing it, or reads it from stdin. Asks the service whether it accepts the credentials, ' +
-    'then stores them for this origin only. Commands that no origin is set for use the last login. Flags, environment ' +
+    'then stores them for this origin only. Commands without an origin use the last login. Flags, environment ' +
     'variables and the configuration file override it.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --origin https://runtime.example',

@@ -11,7 +11,7 @@ import type {Settings} from '../../cli/settings/settings.js';
 export default class AuthStatus extends BaseCommand<typeof AuthStatus> {
   static override readonly summary = 'List stored credentials and the ones a push from here would use.';
   static override readonly description =
-    'Asks each service that a push from here would use whether it accepts the credentials, whose they are and until when. Never shows secrets.';
+    'Asks each service that a push from here would use whether it accepts the credentials, and shows who they belong to and when they expire. Never shows secrets.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --json',

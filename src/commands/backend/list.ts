@@ -25,12 +25,12 @@ export default class BackendList extends BaseCommand<typeof BackendList> {
     warnOfIncompleteApi(output, {preference: runtimeBackend.value, isSet, env});
     const connection = resolveConnection(context, settings);
     const registry = await loadAllBackends({context, settings, config: this.config, flags: this.flags});
-    // Throws for a name that no backend has.
+    // Throws for an unknown backend.
     if (runtimeBackend.value !== 'auto') registry.get(runtimeBackend.value);
     const {describeBackends} = await import('../../cli/backends/describe-backends.js');
     const surroundings = {env, logger, projectSlug: projectSlug?.value, targetSlug: targetSlug?.value};
     const backends = await describeBackends(registry, connection, backendOptions.value, surroundings);
-    // The built-in ones are of our own version.
+    // Built-in backends have our own version.
     const versioned = backends.map((backend) => ({...backend, version: backend.version ?? version}));
     return renderBackends(versioned, registry.failures, output);
   }

@@ -42,7 +42,7 @@ export default class BundleInspect extends BaseCommand<typeof BundleInspect> {
     const {bundle} = this.args;
     const {signal, cwd} = context;
     const inspection = {rootDir: settings.rootDir?.value, configPath: settings.configPath?.value, signal};
-    // A name with a slash or an ending is not an id: that the file is missing is then the better answer.
+    // A name with a slash or an extension is not an ID, so report a missing file instead.
     if (/[/\\.]/.test(bundle) || existsSync(resolve(cwd, bundle))) {
       return inspectArchive(bundle, inspection, commandHost(context));
     }

@@ -45,7 +45,7 @@ export default class ConfigShow extends BaseCommand<typeof ConfigShow> {
       isSet: (key) => names.has(key),
       env: context.env,
     });
-    // A backend from a plugin tells which of its options are secrets: they are masked from here on.
+    // A plugin's backend declares its secret options, which are masked from here on.
     await loadWantedBackends({context, settings: explained.resolved, config: this.config, flags: this.flags});
     return renderSettings(explained, columns, context.output);
   }

@@ -2,7 +2,7 @@ import {commands} from '@oclif/plugin-plugins';
 import {findProgram} from '../../cli/process/find-program.js';
 
 export default class PluginsInstall extends commands['plugins:install'] {
-  /** Without npm, oclif would say that the registry has no such package. */
+  /** Without npm, oclif would report that the registry has no such package. */
   override async run(): Promise<void> {
     await findProgram('npm');
     await super.run();

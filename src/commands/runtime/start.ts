@@ -85,7 +85,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
     });
     try {
       const {origin, dataDirectory, credentials} = runtime;
-      // Made for development and printed for use, even when the environment has the same already.
+      // Development credentials are printed for use, even if the environment contains the same ones.
       output.revealSecrets(Object.values(credentials));
       if (envFile !== undefined) await writeFile(envFile, `${dotenvLines(runtime).join('\n')}\n`);
       const ready = `Local runtime for development at ${origin}, data in ${dataDirectory}`;
@@ -105,7 +105,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
     return undefined;
   }
 
-  /** The command after `--`. @throws RuntimeCliError `ERR_USAGE` for arguments that are none. */
+  /** The command after `--`. @throws RuntimeCliError `ERR_USAGE` for other arguments. */
   #command(json: boolean): readonly string[] | undefined {
     const end = this.argv.indexOf('--');
     const command = end === -1 ? [] : this.argv.slice(end + 1);
@@ -119,9 +119,11 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
     if (command.length === 0 || json) {
       throw createError(
         'ERR_USAGE',
-        json ? 'A command cannot be run with --json, for stdout is its own.' : 'The command after -- is missing.',
+        json
+          ? 'A command cannot be run with --json, because it uses stdout itself.'
+          : 'The command after -- is missing.',
         {
-          suggestions: ['Run, for instance, mycli runtime:start -- npm test'],
+          suggestions: ['For example, run mycli runtime:start -- npm test'],
         },
       );
     }

@@ -8,14 +8,13 @@ import {runInScope, type Check} from './check.js';
 import {createTestBundles, type ConformanceCase, type ConformanceFixtures} from './fixtures.js';
 
 /**
- * The cases that a backend has to pass, for any test runner: the built-in backends pass the same. There are cases for
- * each format and each capability that the backend declares; what it does not declare has none. A case opens what it
- * needs, with bundles built for it, and ends it; cases may run side by side. Failed assertions are those of
- * `node:assert`.
+ * The cases that a backend must pass, for any test runner. The built-in backends pass the same ones. There are cases
+ * for each format and capability that the backend declares. A case opens and closes everything it needs, with its own
+ * bundles, so cases can run concurrently. Failures are assertion errors of `node:assert`.
  *
- * A backend that does not even have the shape of the contract gets one case only, which says so.
- * @param createBackend makes the backend: at once, to see what it declares, and again in every case
- * @throws TypeError when `fixtures.skip` names a case that there is not.
+ * A backend that does not have the shape of the contract only gets one case, which says so.
+ * @param createBackend creates the backend. Called at once, to see what it declares, and again in every case.
+ * @throws TypeError when `fixtures.skip` names an unknown case.
  */
 export function backendConformance(
   createBackend: () => Backend,
@@ -38,7 +37,7 @@ export function backendConformance(
       name,
       skip: reason,
       run: async () => {
-        // Whoever runs it all the same must not take it for passed.
+        // Running it anyway must not look like a pass.
         assert.ok(reason === undefined, `This case is skipped: ${String(reason)}`);
         await runInScope(createBackend, fixtures, makeTestBundle, run);
       },
@@ -46,7 +45,7 @@ export function backendConformance(
   });
 }
 
-/** Needs no service: without the shape of a backend there is nothing to call. */
+/** Needs no service: without the right shape, there is nothing to call. */
 function shapeCheck(createBackend: () => unknown): Check {
   return {
     name: 'has the shape of a backend',

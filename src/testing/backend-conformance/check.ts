@@ -11,7 +11,7 @@ import {isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import type {ConformanceService, ConformanceFixtures, MakeTestBundle} from './fixtures.js';
 import {Subject} from './subject.js';
 
-/** One thing that the suite looks at. */
+/** One check of the suite. */
 export interface Check {
   /** The name of its case. */
   readonly name: string;
@@ -19,13 +19,13 @@ export interface Check {
   run(scope: CaseScope): Promise<void>;
 }
 
-/** Functions of a service that make it misbehave. */
+/** Functions of a service that inject faults. */
 type FaultName = 'limitUploads' | 'refuseCredentials' | 'failUploads';
 
-/** A second, in slices: one in which the machine was too busy for anything to happen counts as one of them only. */
+/** A second, in slices. A pause of the whole machine only counts as one slice. */
 const abortDeadline = {slices: 20, sliceMs: 50};
 
-/** A function of the service that the case cannot do without. */
+/** A function of the service that the case requires. */
 export function requireFault<Name extends FaultName>(
   service: ConformanceService,
   name: Name,
@@ -48,14 +48,14 @@ export async function failureOf(what: string, work: Promise<unknown>): Promise<R
   throw error;
 }
 
-/** Asserts that an error has a code by which programs can tell what happened. */
+/** Asserts that an error has a code that tells programs what happened. */
 export function assertHasCode({code, message}: RuntimeCliError): void {
   assert.notEqual(code, 'ERR_BACKEND_FAILED', `Throw a backendError() with a code that says what happened: ${message}`);
 }
 
 /**
- * Asserts that work which is aborted rejects within a second.
- * @param start begins the work, and calls `abort` while it is under way
+ * Asserts that aborted work rejects within a second.
+ * @param start starts the work, and calls `abort` while it is running
  */
 export async function assertAbortEnds(
   what: string,
@@ -94,15 +94,15 @@ export async function assertAbortEnds(
   }
 }
 
-/** What a check may open. All of it ends with the case. */
+/** What a check can open. Everything is closed at the end of the case. */
 export interface CaseScope {
   /** Opens a service, for `backend` or a new one. */
   open(backend?: Backend): Promise<Subject>;
-  /** The service of `subject`, seen by a backend made anew, as another process would see it. */
+  /** The service of `subject` with a new backend, as another process would see it. */
   reopen(subject: Subject): Subject;
 }
 
-/** Runs a check in a scope of its own, and ends everything that was opened in it. */
+/** Runs a check in its own scope, and closes everything that was opened in it. */
 export async function runInScope(
   createBackend: () => Backend,
   fixtures: ConformanceFixtures,

@@ -7,93 +7,92 @@ import {planBundle, withReaders, writeBundle} from '../../bundle/index.js';
 
 /** A case of the conformance suite, for any test runner. */
 export interface ConformanceCase {
-  /** Stable; what `ConformanceFixtures.skip` names. */
+  /** Stable; the key for `ConformanceFixtures.skip`. */
   readonly name: string;
   /**
-   * Why the case does not apply, from `ConformanceFixtures.skip`. Hand it to the runner: `run` of such a case rejects.
+   * Why the case does not apply, from `ConformanceFixtures.skip`. Pass it to the runner; `run` of such a case rejects.
    */
   readonly skip?: string | undefined;
   /**
-   * Runs the case, by itself and as often as wanted.
+   * Runs the case independently, any number of times.
    * @throws AssertionError when the backend breaks the contract; whatever the fixtures throw.
    */
   run(): Promise<void>;
 }
 
-/** What the suite needs to know of a backend. */
+/** What the suite needs to test a backend. */
 export interface ConformanceFixtures {
-  /** Opens what the backend talks to. Called once or more in every case, and closed at its end. */
+  /** Opens the service that the backend talks to. Called at least once in every case, and closed at its end. */
   openService(): Promise<ConformanceService>;
   /**
-   * Settings with which the backend is not configured: its schema refuses the options, or `check` names what is
+   * Settings with which the backend is not configured: its schema rejects the options, or `check` lists what is
    * missing.
    * @default no options, no environment
    */
   readonly unconfigured?: {readonly options?: unknown; readonly env?: Environment | undefined} | undefined;
   /**
-   * Names of cases that cannot apply to this backend, each with the reason.
+   * Cases that do not apply to this backend: the reason for each, by name.
    * @default none
    */
   readonly skip?: Readonly<Record<string, string>> | undefined;
   /**
-   * How finely the service tells times apart, milliseconds: the wait between things whose order is looked at.
+   * The time resolution of the service, in milliseconds: how long to wait between things whose order is checked.
    * @default 10
    */
   readonly timeResolutionMs?: number | undefined;
   /**
-   * How long a deployment may take to finish, milliseconds.
+   * Maximum time for a deployment to finish, in milliseconds.
    * @default 10000
    */
   readonly deploymentTimeoutMs?: number | undefined;
 }
 
 /**
- * A service to test against. A case that needs a function which is not there fails, unless `ConformanceFixtures.skip`
- * names it.
+ * A service to test against. A case that needs a missing function fails, unless it is in `ConformanceFixtures.skip`.
  */
 export interface ConformanceService {
-  /** The options of the backend as a user writes them. They go through its schema, if it has one. */
+  /** The options of the backend as a user would write them. They are validated by its schema, if it has one. */
   readonly options: unknown;
-  /** The environment variables that the backend sees. @default none */
+  /** The backend's environment variables. @default none */
   readonly env?: Environment | undefined;
   /** A project without bundles. @default a new name for each service */
   readonly projectSlug?: string | undefined;
   /** A target of the project, without deployments. @default 'staging' */
   readonly targetSlug?: string | undefined;
-  /** Values in `options` and `env` that no error and no log may show. */
+  /** Values in `options` and `env` that must not appear in any error or log. */
   readonly secrets?: readonly string[] | undefined;
   /**
-   * The archive of an uploaded bundle as the service has it, got past the backend.
-   * @throws anything, when there is no such bundle.
+   * The archive of an uploaded bundle as the service stores it, bypassing the backend.
+   * @throws anything if there is no such bundle.
    */
   readUploaded(bundleId: BundleId): Promise<AsyncIterable<Uint8Array> | Uint8Array>;
-  /** Lets the next `count` requests of uploads meet a rate limit; `Infinity`: all. */
+  /** Rate-limits the next `count` upload requests; `Infinity`: all. */
   readonly limitUploads?: ((count: number) => void | Promise<void>) | undefined;
-  /** Lets the service refuse the credentials from now on. */
+  /** Makes the service refuse the credentials from now on. */
   readonly refuseCredentials?: (() => void | Promise<void>) | undefined;
-  /** Lets uploads fail from now on, for a reason of the service's own: an internal error, a full disk. */
+  /** Makes uploads fail from now on, because of an internal problem such as a full disk. */
   readonly failUploads?: (() => void | Promise<void>) | undefined;
-  /** Ends the service. */
+  /** Stops the service. */
   readonly close?: (() => void | Promise<void>) | undefined;
 }
 
-/** More than the pieces in which an archive is read, and no multiple of 3, which would hide faults in base64. */
+/** Larger than a chunk, and not a multiple of 3, which would hide errors in base64. */
 const contentBytes = 700_001;
 const pieceBytes = 64 * 1024;
 
-/** Which bundle: each number gives other content, and the same content each time. */
+/** Which bundle: each number has its own, reproducible content. */
 interface TestBundle {
   readonly format: BundleFormat;
   readonly projectSlug: string;
   readonly number: number;
 }
 
-/** Puts a bundle into `directory`. */
+/** Creates a bundle in `directory`. */
 export type MakeTestBundle = (directory: string, wanted: TestBundle) => Promise<Bundle>;
 
 /**
- * Makes real bundles for the cases of a suite. One that cases have in common is packed once, which is most of their
- * time; each case gets a file of its own.
+ * Creates real bundles for the cases of a suite. Packing takes most of the time, so a bundle that several cases use is
+ * packed once; each case gets its own file.
  */
 export function createTestBundles(): MakeTestBundle {
   const packed = new Map<string, Promise<{readonly bundle: Bundle; readonly archive: Buffer}>>();
@@ -131,7 +130,7 @@ async function pack(
   return {bundle, archive: await readFile(bundle.path)};
 }
 
-/** The same bundle, whose bytes stop coming half way: `onStall` is called when more are asked for. */
+/** The same bundle, which stalls halfway: `onStall` is called when more bytes are requested. */
 export async function stallHalfWay(bundle: Bundle, onStall: () => void): Promise<Bundle> {
   const half = (await readFile(bundle.path)).subarray(0, Math.floor(bundle.size / 2));
   const createReadStream: Bundle['createReadStream'] = ({start = 0} = {}) => {
@@ -150,7 +149,7 @@ export async function stallHalfWay(bundle: Bundle, onStall: () => void): Promise
   return {...bundle, createReadStream};
 }
 
-/** Bytes without a pattern: one that is lost, doubled or moved shows. */
+/** Random-looking bytes, so that lost, duplicated or moved ones are detected. */
 function noise(seed: number): Buffer {
   const key = Buffer.alloc(16, seed);
   return createCipheriv('aes-128-ctr', key, Buffer.alloc(16)).update(Buffer.alloc(contentBytes));

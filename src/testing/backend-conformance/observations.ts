@@ -8,11 +8,11 @@ interface ReportedProgress {
   readonly total?: number | undefined;
 }
 
-/** What a backend said while it worked. */
+/** Records what a backend reports. */
 export class Recording {
-  /** Everything that went to the logger. */
+  /** Everything that was logged. */
   readonly messages: string[] = [];
-  /** Progress, a list for each attempt. */
+  /** Progress, by attempt. */
   readonly attempts: ReportedProgress[][] = [[]];
   /** Collects `messages`. */
   readonly logger: Logger;
@@ -26,24 +26,24 @@ export class Recording {
     this.logger = {debug: add, info: add, warn: add};
   }
 
-  /** How often a request was sent again. */
+  /** How often a request was retried. */
   get retries(): number {
     return this.attempts.length - 1;
   }
 
-  /** Adds to the progress of the attempt under way. */
+  /** Adds progress of the current attempt. */
   addProgress(progress: ReportedProgress): void {
     this.attempts.at(-1)?.push(progress);
     this.afterProgress(progress);
   }
 
-  /** Begins the next attempt. */
+  /** Starts the next attempt. */
   addRetry(): void {
     this.attempts.push([]);
   }
 }
 
-/** What Node makes when a program looks up a name, connects, or sends: of TCP, pipes, UDP, DNS and HTTP. */
+/** The resources that Node creates for lookups, connections and requests: TCP, pipes, UDP, DNS and HTTP. */
 const networkResources: ReadonlySet<string> = new Set([
   'GETADDRINFOREQWRAP',
   'QUERYWRAP',
@@ -54,11 +54,11 @@ const networkResources: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The watch that a call belongs to. One for all: Node never lets go of a storage, and asks each about every promise.
+ * The watch that a call belongs to. One for all: Node never releases a storage, and consults each for every promise.
  */
 const watches = new AsyncLocalStorage<object>();
 
-/** Calls `call` and tells whether it, or anything that it set off, reached for the network. */
+/** Calls `call` and reports whether it, or anything it started, used the network. */
 export async function watchNetwork<Result>(
   call: () => Promise<Result>,
 ): Promise<{readonly result: Result; readonly reached: boolean}> {
@@ -76,7 +76,7 @@ export async function watchNetwork<Result>(
   }
 }
 
-/** The first of `secrets` that `text` shows: as it is, escaped for JSON or a URL, or inside anything in base64. */
+/** The first of `secrets` that `text` contains: verbatim, escaped for JSON or a URL, or within base64. */
 export function findLeak(text: string, secrets: readonly string[]): string | undefined {
   const decoded = (text.match(/[\w+/-]{8,}/g) ?? []).map((word) => Buffer.from(word, 'base64').toString());
   const texts = [text, ...decoded];
@@ -86,7 +86,9 @@ export function findLeak(text: string, secrets: readonly string[]): string | und
   });
 }
 
-/** Everything of an error that may be printed: its message, stack, suggestions and details, and those of its causes. */
+/**
+ * Everything of an error that could be printed: its message, stack, suggestions and details, and those of its causes.
+ */
 export function printableOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const facts = isRuntimeCliError(error) ? JSON.stringify([error.suggestions, error.details]) : '';
@@ -94,7 +96,7 @@ export function printableOf(error: unknown): string {
   return error.cause === undefined ? own : `${own}\n${printableOf(error.cause)}`;
 }
 
-/** What keeps `value` from being plain JSON, with its place below `name`; undefined when nothing does. */
+/** Why `value` is not plain JSON, with the path from `name`; undefined if it is. */
 export function plainJsonProblem(value: unknown, name: string): string | undefined {
   switch (typeof value) {
     case 'string':

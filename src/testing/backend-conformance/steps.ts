@@ -15,7 +15,7 @@ import type {Subject} from './subject.js';
 
 const pollIntervalMs = 20;
 
-/** Uploads bundles one after the other, and returns their ids, the newest first. */
+/** Uploads bundles one after the other, and returns their IDs, newest first. */
 export async function uploadInOrder(subject: Subject, count: number): Promise<readonly BundleId[]> {
   const ids: BundleId[] = [];
   while (ids.length < count) {
@@ -44,7 +44,7 @@ export async function deploy(subject: Subject, bundleId: BundleId): Promise<Depl
   return deployment;
 }
 
-/** Pushes a bundle to the target as the host does: an upload that deploys, or an upload and then a deployment. */
+/** Pushes a bundle to the target like the host: with an upload that deploys, or an upload and then a deployment. */
 export async function pushToTarget(subject: Subject, format: BundleFormat): Promise<DeploymentRef> {
   const {backend, targetSlug} = subject;
   const bundle = await subject.makeBundle(format);
@@ -54,7 +54,7 @@ export async function pushToTarget(subject: Subject, format: BundleFormat): Prom
   return deployment ?? deploy(subject, bundleId);
 }
 
-/** Looks at a deployment until it has finished. */
+/** Polls a deployment until it has finished. */
 export async function waitUntilFinished(subject: Subject, deployment: DeploymentRef): Promise<void> {
   const member = memberOf(subject, 'getDeployment');
   const tooLate = Date.now() + (subject.fixtures.deploymentTimeoutMs ?? 10_000);
@@ -72,13 +72,13 @@ export async function waitUntilFinished(subject: Subject, deployment: Deployment
   }
 }
 
-/** A part of the list of bundles. */
+/** One page of the list of bundles. */
 export async function listBundles(subject: Subject, range: ListRange): Promise<ListResult<BundleItem>> {
   const member = memberOf(subject, 'listBundles');
   return subject.call('listing bundles', (context) => member(range, context));
 }
 
-/** A part of the list of the target's deployments. */
+/** One page of the list of the target's deployments. */
 export async function listDeployments(subject: Subject, range: ListRange): Promise<ListResult<DeploymentItem>> {
   const {targetSlug} = subject;
   const member = memberOf(subject, 'listDeployments');
@@ -97,7 +97,7 @@ export async function deleteBundle(subject: Subject, bundleId: BundleId): Promis
   await subject.call('deleting', (context) => member({bundleId}, context));
 }
 
-/** An id that no bundle has, of the kind of `bundleId`. */
+/** An ID that no bundle has, of the same type as `bundleId`. */
 export function unknownIdLike(bundleId: BundleId): BundleId {
   return typeof bundleId === 'number' ? 999_999_999 : 'no-such-bundle';
 }

@@ -19,36 +19,36 @@ import {readLent} from '../../bundle/archive/memory.js';
 import type {ConformanceFixtures, ConformanceService} from './fixtures.js';
 import {Recording} from './observations.js';
 
-/** Retries without the waits of real life. */
+/** Retries without realistic delays. */
 const rateLimit = {maxRetries: 2, baseDelayMs: 1, maxDelayMs: 20};
 
-/** What a subject is made of. */
+/** The parts of a subject. */
 interface SubjectParts {
   readonly backend: Backend;
   readonly service: ConformanceService;
   readonly projectSlug: string;
   readonly fixtures: ConformanceFixtures;
-  /** Builds a bundle for the project, with content of its own. */
+  /** Builds a bundle with unique content for the project. */
   makeBundle(format: BundleFormat): Promise<Bundle>;
 }
 
-/** How one call differs from others. */
+/** Options of one call. */
 interface CallOptions {
   readonly targetSlug?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A backend and the service that it talks to. Calls are made as the host makes them. */
+/** A backend and its service. Calls work like those of the host. */
 export class Subject {
-  /** Its answers are checked. */
+  /** With its answers checked. */
   readonly backend: Backend;
   readonly service: ConformanceService;
   readonly projectSlug: string;
   readonly targetSlug: string;
   readonly fixtures: ConformanceFixtures;
-  /** Builds a bundle for the project, with content of its own; in the format that the backend prefers. */
+  /** Builds a bundle with unique content for the project; by default in the backend's preferred format. */
   readonly makeBundle: (format?: BundleFormat) => Promise<Bundle>;
-  /** What the backend said in all calls so far. */
+  /** What the backend reported in all calls so far. */
   readonly recording = new Recording();
 
   constructor({backend, service, projectSlug, fixtures, makeBundle}: SubjectParts) {
@@ -61,7 +61,7 @@ export class Subject {
   }
 
   /**
-   * Makes one call of the backend, with a context of its own.
+   * Makes one call to the backend, with its own context.
    * @throws RuntimeCliError whatever the backend throws; `signal.reason` when aborted.
    */
   async call<Result>(
@@ -92,7 +92,7 @@ export class Subject {
     return callBackend(backend, doing, signal, () => call({...context, bodies: overwritten(context.bodies)}));
   }
 
-  /** Uploads a bundle without deploying it, and returns its id. `streamed`: as one that is packed while it is sent. */
+  /** Uploads a bundle without deploying it, and returns its ID. `streamed`: packed while it is sent. */
   async upload(
     bundle: Bundle,
     {streamed = false, ...options}: Pick<CallOptions, 'signal'> & {readonly streamed?: boolean} = {},
@@ -114,7 +114,7 @@ export class Subject {
     assertSameBytes(bundle, await readBytes(await this.service.readUploaded(bundleId)), 'The service has');
   }
 
-  /** Waits until the service can tell what comes next from what came before. */
+  /** Waits until the service can distinguish the time of what comes next. */
   async nextInstant(): Promise<void> {
     await delay(this.fixtures.timeResolutionMs ?? 10);
   }
@@ -124,7 +124,7 @@ function withoutFile({format, message, projectSlug, config, files, size, createR
   return {format, message, projectSlug, config, files, size, read: () => createReadStream()};
 }
 
-/** What the schema of a backend makes of options; without a schema they stay as they are. */
+/** Validates options with a backend's schema; without one, they stay unchanged. */
 export async function validateOptions(
   {options: schema}: Backend,
   given: unknown,
@@ -136,19 +136,19 @@ export async function validateOptions(
     : {value: result.value, problems: []};
 }
 
-/** The options of a service, validated. */
+/** The validated options of a service. */
 export async function usableOptions(backend: Backend, given: unknown): Promise<unknown> {
   const {value, problems} = await validateOptions(backend, given);
   assert.deepEqual(problems, [], `The options of the service do not match the schema: ${problems.join('; ')}`);
   return value;
 }
 
-/** The values of the options that a backend declares to be secrets: what the host masks. */
+/** The values of a backend's secret options, which the host masks. */
 export function declaredSecrets(backend: Backend, options: unknown): readonly string[] {
   return secretOptions(backend, {backendOptions: asRecord(options)});
 }
 
-/** Every text among the options, as the host would find it if all were declared to be secrets. */
+/** Every string in the options, as if all were declared secret. */
 export function optionTexts(options: unknown): readonly string[] {
   const all = asRecord(options);
   return secretOptions({secrets: Object.keys(all)}, {backendOptions: all});
@@ -164,7 +164,7 @@ interface BytesRead {
   readonly sha256: string;
 }
 
-/** Reads bytes to their end. */
+/** Reads all bytes. */
 export async function readBytes(bytes: AsyncIterable<Uint8Array> | Uint8Array): Promise<BytesRead> {
   const hash = createHash('sha256');
   let size = 0;
@@ -175,13 +175,13 @@ export async function readBytes(bytes: AsyncIterable<Uint8Array> | Uint8Array): 
   return {size, sha256: hash.digest('hex')};
 }
 
-/** Asserts that these are the bytes of the bundle's archive, every one. */
+/** Asserts that these are exactly the bytes of the bundle's archive. */
 export function assertSameBytes({size, sha256}: Bundle, found: BytesRead, where: string): void {
   assert.equal(found.size, size, `${where} ${String(found.size)} of ${String(size)} bytes.`);
   assert.equal(found.sha256, sha256, `${where} different bytes: the sha256 does not match.`);
 }
 
-/** A backend need not tell the digest of an archive; one that does tells that of what was uploaded. */
+/** A backend need not report an archive's digest, but if it does, it must be that of the upload. */
 export function assertDigestTold(
   {sha256}: Bundle,
   told: {readonly sha256?: string | undefined} | undefined,
@@ -191,13 +191,13 @@ export function assertDigestTold(
 }
 
 const overwriting = 0xee;
-/** Smaller than the chunks of real life: each of the suite's bundles has several. */
+/** Smaller than usual, so that each of the suite's bundles has several. */
 const chunkBytes = 64 * 1024;
 
 /**
- * Bodies that overwrite each chunk as soon as the next is asked for. `context.http` has sent it then; whoever takes a
- * body to another client, which may keep the chunks, sends garbage, each time and not only when memory runs short. What
- * a bundle's own `read()` and `createReadStream()` yield is left alone: it belongs to the reader.
+ * Bodies that overwrite each chunk as soon as the next one is requested. `context.http` has sent it by then. Using a
+ * body with another client, which may keep chunks, always sends garbage instead of only when memory is reused. A
+ * bundle's own `read()` and `createReadStream()` are left alone: their chunks belong to the reader.
  */
 function overwritten(bodies: RequestBodies): RequestBodies {
   return {
@@ -221,7 +221,7 @@ function isCreateBody(value: unknown): value is (attempt: number) => AsyncIterab
 async function* overwriteEach(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) {
     for (let start = 0; start < chunk.length; start += chunkBytes) {
-      // A copy: the chunk itself may be a part of what is sent again.
+      // A copy, because the chunk itself may be needed for a retry.
       const copy = Buffer.from(chunk.subarray(start, start + chunkBytes));
       yield copy;
       copy.fill(overwriting);

@@ -1,7 +1,7 @@
 import type {FileHandle} from 'node:fs/promises';
 import * as v from 'valibot';
 
-/** A part of an open file; whoever sends it closes it. */
+/** A part of an open file. The sender closes it. */
 export interface FileBody {
   readonly file: FileHandle;
   readonly start: number;
@@ -25,7 +25,7 @@ export function text(status: number, line: string, headers: Readonly<Record<stri
   return {status, headers: {'content-type': 'text/plain; charset=utf-8', ...headers}, body: `${line}\n`};
 }
 
-/** A request that is refused: how, and why in a sentence for the client. */
+/** A refused request: its status, and a sentence for the client. */
 export class HttpFailure extends Error {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -38,7 +38,7 @@ export class HttpFailure extends Error {
   }
 }
 
-/** A JSON object whose members are of `schema`. valibot alone takes a list for one. */
+/** A JSON object with members of `schema`. valibot's own schema accepts arrays. */
 export function objectOf<Schema extends v.GenericSchema>(schema: Schema) {
   return v.pipe(
     v.custom<object>(
@@ -50,8 +50,8 @@ export function objectOf<Schema extends v.GenericSchema>(schema: Schema) {
 }
 
 /**
- * `value` in the shape of `schema`.
- * @throws HttpFailure `status`, naming `what` and the member that is wrong.
+ * Validates `value` with `schema`.
+ * @throws HttpFailure `status`, naming `what` and the invalid member.
  */
 export function validate<Schema extends v.GenericSchema>(
   schema: Schema,

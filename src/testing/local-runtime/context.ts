@@ -6,14 +6,14 @@ import type {RequestBody} from './request-body.js';
 import type {Deployments} from './store/deployments.js';
 import type {Store} from './store/store.js';
 
-/** What every request of a runtime works with. */
+/** What every request of a runtime needs. */
 export interface RuntimeContext {
   readonly store: Store;
   readonly deployments: Deployments;
   readonly faults: FaultBook;
   readonly limits: ArchiveLimits;
   readonly credentials: LocalRuntimeCredentials;
-  /** Address that the server was asked to listen on. */
+  /** Address that the server should listen on. */
   readonly host: string;
   readonly auth: boolean;
   readonly scopes: readonly string[] | undefined;
@@ -23,49 +23,49 @@ export interface RuntimeContext {
   readonly now: () => Date;
 }
 
-/** A request on its way to its handler. */
+/** A request for a handler. */
 export interface Call {
   readonly context: RuntimeContext;
   readonly request: IncomingMessage;
   readonly body: RequestBody;
-  /** Path as it was sent, without the query. */
+  /** Path as sent, without the query. */
   readonly path: string;
-  /** The query as it was sent, with its "?"; empty without one. */
+  /** The query as sent, including "?"; empty if there is none. */
   readonly search: string;
   readonly query: URLSearchParams;
-  /** The parts of the path that the pattern of the route names, decoded. */
+  /** The named parts of the path, decoded. */
   readonly params: Readonly<Record<string, string>>;
-  /** Address of the server as the client calls it. */
+  /** Address of the server as used by the client. */
   readonly origin: string;
 }
 
-/** A request that a protocol lets in. */
+/** A request that a protocol admitted. */
 export interface AdmittedCall extends Call {
-  /** Who it is from, for the records. */
+  /** The user, for records. */
   readonly user: string;
 }
 
-/** One line of a protocol: what is served, and by what. */
+/** A route of a protocol: what is served, and its handler. */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** `{name}` stands for one part of the path, a last `{name*}` for the rest of it, its parts percent-encoded. */
+  /** `{name}` matches one part of the path, a final `{name*}` the rest of it, percent-encoded. */
   readonly pattern: string;
   readonly name: RouteName;
   handle(call: AdmittedCall): Promise<Answer> | Answer;
 }
 
-/** Routes that belong together: below one prefix, with one way to be let in and one form of errors. */
+/** A group of routes with the same prefix, admission and error format. */
 export interface Protocol {
   readonly prefix: string;
-  /** Whether each path is served with and without its final slash, whichever its pattern has. */
+  /** Whether each path is served both with and without a final slash. */
   readonly anyFinalSlash: boolean;
   readonly routes: readonly Route[];
-  /** Checks credentials and names; returns who the request is from. @throws HttpFailure 400, 401 or 403. */
+  /** Checks credentials and names, and returns the user. @throws HttpFailure 400, 401 or 403. */
   admit(call: Call): string;
   failure(failure: HttpFailure): Answer;
 }
 
-/** A part of the path that the pattern of the route names. */
+/** A named part of the path. */
 export function param({params}: Pick<Call, 'params'>, name: string): string {
   const value = params[name];
   if (value === undefined) throw new Error(`Bug: the route pattern has no {${name}}.`);

@@ -1,7 +1,7 @@
 import {createError, nearest} from '../../errors/index.js';
 import {asSentence} from '../../errors/sentence.js';
 
-/** What a request is for; a fault may be meant for one of them. */
+/** What a request is for. A fault can apply to one of them. */
 export const routeNames = [
   'upload',
   'list',
@@ -22,15 +22,15 @@ export const routeNames = [
 /** What a request is for. `archive` is the presigned URL of a download, `history` the list of deployments. */
 export type RouteName = (typeof routeNames)[number];
 
-/** Which requests meet a fault. */
+/** Which requests a fault applies to. */
 export interface FaultScope {
   /** @default every route */
   readonly route?: RouteName | undefined;
-  /** How many requests meet it. @default all */
+  /** How many requests it applies to. @default all */
   readonly count?: number | undefined;
 }
 
-/** A fault on request: see `parseFault()` for what each does. */
+/** An injected fault. See `parseFault()` for what each does. */
 export type FaultRule = FaultScope &
   (
     | {
@@ -52,7 +52,7 @@ export type FaultRule = FaultScope &
       }
     | {
         readonly action: 'truncate';
-        /** Bytes of the answer's body that are sent. @default half of them */
+        /** Bytes of the response body to send. @default half of them */
         readonly after?: number | undefined;
       }
     | {readonly action: 'drop'}
@@ -70,7 +70,7 @@ const parametersOf: Readonly<Record<FaultRule['action'], readonly string[]>> = {
 };
 
 /**
- * Reads a fault from text:
+ * Parses a fault:
  *
  * ```
  * fault      = action [ "x" COUNT ] [ ":" parameter *( "," parameter ) ]
@@ -78,18 +78,17 @@ const parametersOf: Readonly<Record<FaultRule['action'], readonly string[]>> = {
  * parameter  = "route=" NAME | "after=" BYTES | "retry-after=" VALUE | "location=" URL
  * ```
  *
- * - `429x2:retry-after=1`: two requests are answered 429 after their whole body. `STATUS` is 200 to 599.
- * - `429x1:route=upload,after=65536`: answered after 65,536 bytes of the body, then the connection is closed.
- * - `latency=200`: every request waits 200 ms first; goes together with another fault.
- * - `resetx1:route=upload,after=1000000`: the connection is reset after 1,000,000 bytes of the body (default: all of
- * it).
- * - `hangx1`: no answer. `truncatex1`: half of the answer (`after=N`: N bytes), then the connection ends.
- * - `dropx1`: carried out, and then the connection is reset instead of an answer.
- * - `failx1:route=deploy`: the deployment is accepted and ends as failed.
+ * - `429x2:retry-after=1`: answers two requests with 429 after their whole body. `STATUS` is 200 to 599.
+ * - `429x1:route=upload,after=65536`: answers after 65,536 bytes of the body, then closes the connection.
+ * - `latency=200`: delays every request by 200 ms. Can be combined with another fault.
+ * - `resetx1:route=upload,after=1000000`: resets the connection after 1,000,000 bytes of the body (default: all of it).
+ * - `hangx1`: never answers. `truncatex1`: sends half of the answer (`after=N`: N bytes), then ends the connection.
+ * - `dropx1`: carries out the request, then resets the connection instead of answering.
+ * - `failx1:route=deploy`: accepts the deployment, which then fails.
  *
- * Without a count a fault stays until `clearFaults()`; without a route it meets every request (`fail`: every
- * deployment, that is the routes `deploy` and `upload`). Of several faults for a request the first that is left counts.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` that names the text.
+ * Without a count, a fault stays until `clearFaults()`. Without a route, it applies to every request (`fail`: to every
+ * deployment, so to the routes `deploy` and `upload`). If several faults apply to a request, the first one is used.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` naming the text.
  */
 export function parseFault(spec: string): FaultRule {
   const match = /^(?<action>[a-z]+|\d+)(?:=(?<value>\d+))?(?:x(?<count>\d+))?(?::(?<parameters>.+))?$/.exec(spec);
@@ -132,7 +131,7 @@ interface Parameters {
 
 function parseParameters(spec: string, action: FaultRule['action'], text: string | undefined): Parameters {
   const values = new Map<string, string>();
-  // A comma that begins no parameter belongs to the value: Retry-After may be an HTTP date.
+  // A comma that does not start a parameter belongs to the value: Retry-After can be an HTTP date.
   for (const parameter of text?.split(/,(?=[a-z-]+=)/) ?? []) {
     const [, name = parameter, value = ''] = /^([a-z-]+)=(.+)$/.exec(parameter) ?? [];
     if (!parametersOf[action].includes(name) || value === '' || values.has(name)) {
@@ -171,11 +170,11 @@ function badFault(spec: string, reason: string): Error {
 /** A fault that changes how a request is answered. */
 export type AnswerFault = Exclude<FaultRule, {readonly action: 'latency' | 'fail'}>;
 
-/** The faults that are left, in the order in which they were added. */
+/** The remaining faults, in the order they were added. */
 export class FaultBook {
   #entries: {readonly rule: FaultRule; left: number}[] = [];
 
-  /** @throws RuntimeCliError `ERR_OPTION_INVALID` for a bad text. */
+  /** @throws RuntimeCliError `ERR_OPTION_INVALID` for an invalid rule. */
   add(rule: string | FaultRule): void {
     const parsed = typeof rule === 'string' ? parseFault(rule) : rule;
     this.#entries.push({rule: parsed, left: parsed.count ?? Infinity});
@@ -185,19 +184,19 @@ export class FaultBook {
     this.#entries = [];
   }
 
-  /** Milliseconds that a request has to wait: of the first latency for its route. */
+  /** The delay of a request in milliseconds, from the first latency fault for its route. */
   takeLatency(route: RouteName | undefined): number {
     const rule = this.#take((rule) => rule.action === 'latency' && meets(rule, route));
     return rule?.action === 'latency' ? rule.milliseconds : 0;
   }
 
-  /** The fault that a request meets. */
+  /** The fault that applies to a request. */
   takeAnswerFault(route: RouteName | undefined): AnswerFault | undefined {
     const rule = this.#take((rule) => isAnswerFault(rule) && meets(rule, route));
     return rule && isAnswerFault(rule) ? rule : undefined;
   }
 
-  /** Whether the deployment that a request of `route` asks for is to end as failed. */
+  /** Whether the deployment requested through `route` must fail. */
   takeFailure(route: 'upload' | 'deploy'): boolean {
     return this.#take((rule) => rule.action === 'fail' && meets(rule, route)) !== undefined;
   }

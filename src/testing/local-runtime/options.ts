@@ -1,85 +1,85 @@
 import type {FaultRule, RouteName} from './faults.js';
 
-/** What a client needs to talk to a local runtime. Made for development; printing them is fine. */
+/** Credentials of a local runtime. They are for development only and may be printed. */
 export interface LocalRuntimeCredentials {
   /** Legacy backend: a bearer token, or the password of HTTP Basic with any user name. */
   readonly apiKey: string;
-  /** Api backend: the one organization that is served. */
+  /** Api backend: the only organization. */
   readonly organizationId: string;
-  /** Api backend: client id of the client-credentials grant. */
+  /** Api backend: client ID of the client credentials grant. */
   readonly clientId: string;
-  /** Api backend: client secret of the client-credentials grant. */
+  /** Api backend: client secret of the client credentials grant. */
   readonly clientSecret: string;
-  /** Api backend: the token endpoint, below the runtime's origin. */
+  /** Api backend: the token endpoint, on the runtime's origin. */
   readonly tokenUrl: string;
 }
 
 /** Options of `startLocalRuntime()`. */
 export interface LocalRuntimeOptions {
   /**
-   * Folder that bundles, deployments and credentials are kept in. It is locked: a second runtime is refused.
-   * @default a temporary folder, removed by `close()`, or by the next runtime when the process was killed
+   * Folder for bundles, deployments and credentials. It is locked against a second runtime.
+   * @default a temporary folder, removed by `close()`, or by the next runtime if the process is killed
    */
   readonly dataDirectory?: string | undefined;
-  /** Address to listen on. Anything but a loopback address opens the server to others. @default '127.0.0.1' */
+  /** Address to listen on. Anything but loopback opens the server to others. @default '127.0.0.1' */
   readonly host?: string | undefined;
   /**
-   * Port to listen on; 0 takes any free one.
-   * @default the port that the data folder was last served on, while it is free
+   * Port to listen on; 0 for any free one.
+   * @default the port last used with the data folder, if it is free
    */
   readonly port?: number | undefined;
   /** Whether requests need credentials. @default true */
   readonly auth?: boolean | undefined;
-  /** Credentials to use instead of those of the data folder, one by one. The token URL follows from the origin. */
+  /** Replaces individual credentials of the data folder. The token URL depends on the origin. */
   readonly credentials?: Partial<Omit<LocalRuntimeCredentials, 'tokenUrl'>> | undefined;
-  /** Faults to begin with, as rules or in the grammar of `parseFault()`. @default [] */
+  /** Initial faults, as rules or in the syntax of `parseFault()`. @default [] */
   readonly faults?: readonly (string | FaultRule)[] | undefined;
-  /** Seconds from queued to finished of a deployment; 0: finished at once. @default 2 */
+  /** Duration of a deployment in seconds; 0: finished at once. @default 2 */
   readonly deploymentSeconds?: number | undefined;
-  /** Seconds that an access token is good for. @default 3600 */
+  /** Lifetime of an access token in seconds. @default 3600 */
   readonly tokenSeconds?: number | undefined;
   /**
-   * OAuth scopes that the Api backend asks for. A token request for another one is an `invalid_scope`; one that names
-   * none gets all; a token without all of them is refused (403).
-   * @default every scope is granted and none is asked for
+   * OAuth scopes that the Api backend requires. A token request for any other scope fails with `invalid_scope`; one
+   * without scopes gets all. A token that lacks any of them is refused (403).
+   * @default every scope is granted and none is required
    */
   readonly scopes?: readonly string[] | undefined;
-  /** Largest body of an upload, in bytes; a larger one is answered 413. @default no limit */
+  /** Maximum size of an upload's body in bytes; a larger one gets a 413. @default no limit */
   readonly maxUploadBytes?: number | undefined;
   /**
-   * Seconds in which at least 1 KiB of a body, or its end, has to arrive; a client that stalls for longer is answered
-   * 408, and the target that it deploys to is free again.
+   * Seconds in which at least 1 KiB of a body, or its end, must arrive. A client that stalls for longer gets a 408, and
+   * its target is free again.
    * @default 60
    */
   readonly stallSeconds?: number | undefined;
   /** Limits on what an archive may unpack to. @default see `ArchiveLimits` */
   readonly archiveLimits?: Partial<ArchiveLimits> | undefined;
-  /** Told what a user should know, such as that the usual port is taken. */
+  /** Called with warnings for users, such as that the usual port is taken. */
   readonly onWarning?: ((message: string) => void) | undefined;
   /** Called once for every request that has ended. */
   readonly onRequest?: ((record: RequestRecord) => void) | undefined;
-  /** The clock of deployments and tokens. @default the system's */
+  /** The clock for deployments and tokens. @default the system's */
   readonly now?: (() => Date) | undefined;
-  /** Ends the start, and later closes the runtime. */
+  /** Cancels the start, or closes the runtime later. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A request that has ended. Holds no secret: no header but the user agent, no query. */
+/** A completed request. Contains no secrets: no headers except the user agent, and no query. */
 export interface RequestRecord {
   readonly method: string;
   /** Without the query. */
   readonly path: string;
-  /** Status that was sent; 0 when the connection ended without one. */
+  /** Status of the response; 0 if the connection ended without one. */
   readonly status: number;
-  /** What the request was for; none when nothing is served there. */
+  /** What the request was for; undefined if nothing is served there. */
   readonly route?: RouteName | undefined;
   /** Bytes of the request's body that were read. */
   readonly bytesReceived: number;
   readonly durationMs: number;
-  /** The fault that it met, as `FaultRule.action`. */
+  /** The fault that was applied, as `FaultRule.action`. */
   readonly fault?: FaultRule['action'] | undefined;
   readonly userAgent?: string | undefined;
-  /** Value of the `x-request-id` header of the answer. */
+  /** The `x-request-id` header of the response. */
   readonly requestId: string;
 }
 
@@ -90,31 +90,31 @@ export interface LocalRuntime {
   /** Absolute path. */
   readonly dataDirectory: string;
   readonly credentials: LocalRuntimeCredentials;
-  /** The latest requests that have ended, at most 1,000, the oldest first. */
+  /** The latest completed requests, at most 1,000, oldest first. */
   readonly requests: readonly RequestRecord[];
-  /** Adds a fault after those that are there. @throws RuntimeCliError `ERR_OPTION_INVALID` for a bad text. */
+  /** Adds a fault. @throws RuntimeCliError `ERR_OPTION_INVALID` for an invalid rule. */
   addFault(rule: string | FaultRule): void;
   /** Removes all faults. */
   clearFaults(): void;
-  /** Ends every connection and the server. What was accepted stays in a given data folder. */
+  /** Closes every connection and the server. A given data folder keeps its content. */
   close(): Promise<void>;
 }
 
-/** What an archive may unpack to: more is taken for a bomb. */
+/** Limits on unpacking an archive. One that exceeds them is treated as a bomb. */
 export interface ArchiveLimits {
-  /** Entries of the tar. @default 200000 */
+  /** Number of entries in the tar. @default 200000 */
   readonly maxEntries: number;
-  /** Bytes of the uncompressed tar. @default 8 GiB */
+  /** Size of the uncompressed tar, in bytes. @default 8 GiB */
   readonly maxUnpackedBytes: number;
-  /** Bytes of the uncompressed tar for each byte of the archive, asked only above `ratioFreeBytes`. @default 200 */
+  /** Compression ratio, only checked above `ratioFreeBytes`. @default 200 */
   readonly maxRatio: number;
-  /** Bytes of the uncompressed tar up to which any ratio is fine. @default 1.5 GiB */
+  /** Size of the uncompressed tar, in bytes, up to which any ratio is accepted. @default 1.5 GiB */
   readonly ratioFreeBytes: number;
 }
 
 const gibibyte = 1024 ** 3;
 
-/** The limits of a runtime that was given none. */
+/** The default limits. */
 export const defaultArchiveLimits: ArchiveLimits = {
   maxEntries: 200_000,
   maxUnpackedBytes: 8 * gibibyte,

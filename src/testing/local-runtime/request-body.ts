@@ -3,28 +3,28 @@ import {setTimeout as delay} from 'node:timers/promises';
 import {parseJson} from '../../errors/json.js';
 import {HttpFailure} from './answer.js';
 
-/** Largest body of a request that is not an upload. */
+/** Maximum size of the body of a request that is not an upload. */
 const smallBodyBytes = 64 * 1024;
 
-/** How long a client that was refused may go on sending before its connection is cut. */
+/** How long a refused client may continue to send before its connection is closed. */
 const lingerMilliseconds = 2000;
 
-/** Bytes that have to arrive within the time that a client may take: fewer do not count as progress. */
+/** Minimum number of bytes that count as progress. */
 const progressBytes = 1024;
 
-/** The body of a request, read at most once. Whoever stops early leaves the connection fit for an answer. */
+/** The body of a request, which can be read once. Stopping early leaves the connection usable for a response. */
 export class RequestBody {
   readonly #request: IncomingMessage;
   readonly #stallMilliseconds: number;
   #bytes = 0;
 
-  /** @param stallSeconds How long the client may send next to nothing. */
+  /** @param stallSeconds How long the client may make no progress. */
   constructor(request: IncomingMessage, stallSeconds: number) {
     this.#request = request;
     this.#stallMilliseconds = stallSeconds * 1000;
   }
 
-  /** Bytes that were read. */
+  /** Number of bytes read. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -34,15 +34,15 @@ export class RequestBody {
     return this.#request.complete;
   }
 
-  /** Whether the connection broke while it was arriving. */
+  /** Whether the connection broke before it arrived completely. */
   get isBroken(): boolean {
     return this.#request.errored !== null;
   }
 
   /**
-   * Its bytes.
-   * @throws HttpFailure 413 for more than `limit` bytes, at once when the client says how many there are; 408 when they
-   * stop coming.
+   * Yields its bytes.
+   * @throws HttpFailure 413 for more than `limit` bytes, at once if the client announced their number; 408 when they
+   * stop arriving.
    */
   async *read(limit: number): AsyncGenerator<Buffer, void, undefined> {
     const failure = new HttpFailure(413, `The body is larger than the limit of ${String(limit)} bytes.`);
@@ -65,19 +65,19 @@ export class RequestBody {
         const next = await withTimeout(chunks.next(), this.#stallMilliseconds - waited);
         isWaiting = false;
         if (next.done === true) return;
-        // Only what is waited for the client counts, not what its reader does meanwhile.
+        // Only waiting for the client counts, not the time that the reader takes.
         waited += performance.now() - began;
         received += next.value.length;
         if (received >= progressBytes) [waited, received] = [0, 0];
         yield next.value;
       }
     } finally {
-      // It would wait for the chunk that does not come.
+      // It would wait for a chunk that never arrives.
       if (!isWaiting) await chunks.return?.();
     }
   }
 
-  /** Reads `count` bytes, or all when there are fewer, and throws them away. */
+  /** Reads and discards `count` bytes, or all if there are fewer. */
   async discard(count: number): Promise<void> {
     if (count === 0) return;
     // eslint-disable-next-line @typescript-eslint/no-unused-vars -- the bytes are of no interest
@@ -87,8 +87,8 @@ export class RequestBody {
   }
 
   /**
-   * Lets a client that has its answer finish sending: closing with unread bytes would reset the connection, and the
-   * answer could be lost.
+   * Lets a client finish sending after the response: closing with unread bytes would reset the connection, and the
+   * response could be lost.
    */
   async linger(): Promise<void> {
     const ended = new AbortController();
@@ -118,9 +118,7 @@ export class RequestBody {
     }
   }
 
-  /**
-   * Many clients name no type: the body is then taken for what belongs here. @throws HttpFailure 415 for another type.
-   */
+  /** Many clients send no content type, which is accepted. @throws HttpFailure 415 for another type. */
   refuseOtherTypes(type: string): void {
     const [given = ''] = (this.#request.headers['content-type'] ?? type).split(';');
     if (given.trim().toLowerCase() !== type) {

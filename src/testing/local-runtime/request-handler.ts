@@ -19,16 +19,16 @@ import {tokenProtocol} from './protocols/token-protocol.js';
 import {RequestBody} from './request-body.js';
 import {asSentence} from '../../errors/sentence.js';
 
-/** By prefix, the first that fits. */
+/** The first with a matching prefix is used. */
 const protocols: readonly Protocol[] = [tokenProtocol, archiveProtocol, legacyProtocol, apiProtocol];
 
-/** What is found out about a request while it is handled, for its record. */
+/** What handling a request reveals about it, for its record. */
 interface Findings {
   route?: RouteName;
   fault?: AnswerFault['action'] | 'latency';
 }
 
-/** Handles one request to its end; never rejects. */
+/** Handles one request completely. Never rejects. */
 export async function handleRequest(
   context: RuntimeContext,
   {request, response}: {readonly request: IncomingMessage; readonly response: ServerResponse},
@@ -48,13 +48,13 @@ export async function handleRequest(
     const {answer, fault} = await answerTo(call, response, findings);
     if (answer) await sendAnswer(call, response, {answer, fault});
   } catch {
-    // The connection is gone, or broke in the middle of the answer: nobody is left to be told.
+    // The connection is gone, or broke during the response, so there is nobody to tell.
     response.destroy();
   }
 }
 
 interface Outcome {
-  /** None when the request was not to be answered. */
+  /** Undefined if the request must not be answered. */
   readonly answer: Answer | undefined;
   readonly fault: AnswerFault | undefined;
 }
@@ -98,7 +98,7 @@ async function answerTo(call: Call, response: ServerResponse, findings: Findings
   }
 }
 
-/** Waits as long as somebody is there to be answered. */
+/** Waits while the client is connected. */
 async function wait(milliseconds: number, response: ServerResponse): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => {
@@ -159,7 +159,7 @@ function recordAtEnd(
   });
 }
 
-/** A route with what its pattern found in a path. */
+/** A route, and the values of its pattern's names. */
 interface RouteMatch {
   readonly route: Route;
   readonly params: Readonly<Record<string, string>>;
@@ -170,7 +170,7 @@ interface RouteMatch {
  * @throws HttpFailure 404 when nothing is served at the path, 405 when it is served for other methods.
  */
 function matchRoute(protocol: Protocol, method: string, path: string): RouteMatch {
-  // Decoded part by part: a "%2F" is not a separator, and "%2E%2E" is a name like any other, for the handler to refuse.
+  // Decoded part by part: "%2F" is not a separator, and "%2E%2E" is a name for the handler to refuse.
   const parts = path.slice(protocol.prefix.length).split('/').map(decodePart);
   const segments = (list: readonly string[]): readonly string[] =>
     protocol.anyFinalSlash && list.length > 1 && list.at(-1) === '' ? list.slice(0, -1) : list;
@@ -195,7 +195,7 @@ function matchPattern(
     const part = parts[index];
     if (part === undefined || (name === undefined && part !== expected)) return undefined;
     if (name === undefined) continue;
-    // Encoded again: what was "%2F" must not become a separator.
+    // Encoded again, so that "%2F" does not become a separator.
     if (rest !== undefined) return {...params, [name]: parts.slice(index).map(encodeURIComponent).join('/')};
     if (part === '') return undefined;
     params[name] = part;
@@ -212,8 +212,8 @@ function decodePart(part: string): string {
 }
 
 /**
- * Sends an answer. While the request's body is still arriving, the connection ends with the answer: after the client
- * has had time to read it, or at once when `fault` is an early status.
+ * Sends a response. If the request's body is still arriving, this closes the connection: after the client has had time
+ * to read the response, or at once if `fault` is an early status.
  */
 async function sendAnswer(
   {request, body: requestBody}: Pick<Call, 'request' | 'body'>,
@@ -251,7 +251,7 @@ async function sendBody(response: ServerResponse, body: string | FileBody, lengt
   else if (length > 0) await pipeline(readPart(body, length), response, {end: false});
 }
 
-/** Sends the first bytes of a body, and ends the connection. */
+/** Sends the first bytes of a body, then closes the connection. */
 async function sendPart(response: ServerResponse, body: string | FileBody | undefined, length: number): Promise<void> {
   response.flushHeaders();
   if (typeof body === 'string') response.write(Buffer.from(body).subarray(0, length));

@@ -19,13 +19,13 @@ import {asSentence} from '../../errors/sentence.js';
 const maxRecords = 1000;
 const defaultHost = '127.0.0.1';
 
-/** How long a connection may rest between two requests. Longer than clients do: closing first would break theirs. */
+/** How long a connection may be idle. Longer than in clients, whose requests would fail if the server closed first. */
 const keepAliveMilliseconds = 65_000;
 
 /**
- * Starts a hosting service on this machine that speaks the protocols of both built-in backends: a real server that
- * stores real files, for a first try, for tests and for plugin authors. It is for development only.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` for a bad fault, a port in use or an unusable data folder.
+ * Starts a local hosting service that speaks the protocols of both built-in backends: a real server that stores real
+ * files, for trying mycli, for tests and for plugin authors. For development only.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` for an invalid fault, a port in use or an unusable data folder.
  */
 export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Promise<LocalRuntime> {
   const {host = defaultHost, signal, onRequest} = options;
@@ -36,7 +36,7 @@ export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Prom
   let folder: DataFolder | undefined;
   try {
     const {path: directory, close: release} = (folder = await openDataFolder(options.dataDirectory));
-    // Whoever gives a folder may give a link to it; from there on none is followed.
+    // The given folder may be a link. Below it, none is followed.
     const store = await Store.open(await realpath(directory));
     const stored = await openCredentials(directory, options.credentials ?? {});
     const origin = await listenAgain(server, directory, options);
@@ -92,7 +92,7 @@ function createContext(
   return {...made, deployments, limits, auth, scopes, tokenSeconds, maxUploadBytes, stallSeconds, now};
 }
 
-/** Listens where the data folder was last served, unless another port is asked for. Returns the origin. */
+/** Listens on the port last used with the data folder, unless another one is requested. Returns the origin. */
 async function listenAgain(
   server: Server,
   folder: string,
@@ -116,12 +116,12 @@ async function readPort(file: string): Promise<number | undefined> {
   try {
     return v.parse(portSchema, await readOwnJson(file)).port;
   } catch {
-    // There is none yet, or nothing that could be one.
+    // There is none yet, or it is invalid.
     return undefined;
   }
 }
 
-/** Listens, and returns the origin. */
+/** Starts listening. Returns the origin. */
 async function listen(
   server: Server,
   {host, port, signal}: {readonly host: string; readonly port: number; readonly signal: AbortSignal | undefined},
@@ -142,15 +142,15 @@ async function listen(
   }
   const address = server.address();
   const actual = typeof address === 'object' ? address?.port : undefined;
-  // An address that stands for all of them cannot be called.
+  // A wildcard address cannot be used by clients.
   const name = {'0.0.0.0': '127.0.0.1', '::': '::1'}[host] ?? host;
   return `http://${name.includes(':') ? `[${name}]` : name}:${String(actual)}`;
 }
 
-/** Lets the server answer; returns how to end it. */
+/** Starts serving requests. Returns a function that stops the server. */
 function serve(server: Server, context: RuntimeContext, onEnd: (record: RequestRecord) => void): () => Promise<void> {
   const underway = new Set<Promise<void>>();
-  // A large upload may take longer than any time one could choose, as long as it goes on: see `stallSeconds`.
+  // A large upload may take any time while it progresses; see `stallSeconds`.
   server.requestTimeout = 0;
   server.keepAliveTimeout = keepAliveMilliseconds;
   server.on('request', (request, response) => {

@@ -57,7 +57,7 @@ test('there are cases for what a backend declares, and none for the rest', () =>
   const create = (): Backend => ({...createShelfBackend(), formats: ['v1'], capabilities: ['delete']});
   const names = backendConformance(create, fixtures).map(({name}) => name);
   expect(names).toContain('upload (v1): every byte arrives');
-  expect(names).toContain('delete: the bundle is gone, the others stay');
+  expect(names).toContain('delete: removes the bundle and no other');
   expect(names.filter((name) => /v2|^(deploy|wait|list|history|download)/.test(name))).toEqual([]);
 });
 
@@ -92,11 +92,11 @@ test('a case fails that needs what the service of the fixtures does not have', a
   };
   const failures = await failuresOf(backendConformance(createShelfBackend, lacking));
   expect(Object.keys(failures)).toEqual([
-    'upload (v2): a rate limit is waited out and the whole body sent again',
-    'upload: a rate limit that does not end is reported as such',
+    'upload (v2): the whole body is resent after a rate limit',
+    'upload: a persistent rate limit is reported as such',
     'upload: refused credentials are reported as such',
     'upload: a failure of the service is reported with a code',
-    'no secret is in any error or log',
+    'no error or log contains a secret',
   ]);
   expect(Object.values(failures)).toEqual(
     Array(5).fill(expect.stringMatching(/of the fixtures (?:has|lists) no .*"skip"/)),
@@ -125,7 +125,7 @@ test('a case ends the services that it opened and removes its bundles, when it f
   };
   const create = (): Backend => ({...createShelfBackend(), upload: () => Promise.reject(new Error('broken'))});
   const failures = await failuresOf(backendConformance(create, counted));
-  expect(Object.keys(failures)).toContain('two services are kept apart');
+  expect(Object.keys(failures)).toContain('two services do not interfere');
   expect(opened).toBeGreaterThan(20);
   expect(closed).toBe(opened);
   expect(await readdir(folder)).toEqual([]);
@@ -145,7 +145,7 @@ test('a failure does not show the secret that it found', async () => {
   };
   const failures = await failuresOf(backendConformance(create, fixtures));
   expect(failures).toEqual({
-    'no secret is in any error or log': expect.stringContaining('the key is ***'),
+    'no error or log contains a secret': expect.stringContaining('the key is ***'),
   });
 });
 

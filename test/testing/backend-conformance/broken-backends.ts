@@ -26,17 +26,17 @@ export interface BrokenBackend {
 }
 
 const bytes = 'upload (v2): every byte arrives';
-const again = 'upload (v2): a rate limit is waited out and the whole body sent again';
-const limited = 'upload: a rate limit that does not end is reported as such';
+const again = 'upload (v2): the whole body is resent after a rate limit';
+const limited = 'upload: a persistent rate limit is reported as such';
 const refused = 'upload: refused credentials are reported as such';
 const failed = 'upload: a failure of the service is reported with a code';
-const secrets = 'no secret is in any error or log';
-const apart = 'two services are kept apart';
-const gone = 'delete: the bundle is gone, the others stay';
-const progress = 'upload (v2): progress climbs to 100 %';
-const finished = 'wait (v2): a push to a target reaches finished';
+const secrets = 'no error or log contains a secret';
+const apart = 'two services do not interfere';
+const gone = 'delete: removes the bundle and no other';
+const progress = 'upload (v2): progress rises to 100 %';
+const finished = 'wait (v2): a push to a target finishes';
 const newestBundle = 'list: the newest bundle comes first';
-const downloaded = 'download: gives the bytes that were uploaded';
+const downloaded = 'download: returns the uploaded bytes';
 const downloads = [
   downloaded,
   'download: an abort ends it within a second',
@@ -165,16 +165,16 @@ export const brokenBackends: readonly BrokenBackend[] = [
       },
     };
   }),
-  broken('asks the service in check()', ['check: finds it configured without the network'], (good) => ({
+  broken('asks the service in check()', ['check: recognizes valid settings without the network'], (good) => ({
     check: async (context) => {
       if (context.options.origin !== undefined) await fetch(context.options.origin);
       return good.check(context);
     },
   })),
-  broken('finds itself configured without options', ['check: names what is missing'], () => ({
+  broken('finds itself configured without options', ['check: lists what is missing'], () => ({
     check: async () => ({configured: true}),
   })),
-  broken('answers a deployment with a date in it', ['deploy: answers a reference of plain JSON'], (good) => ({
+  broken('answers a deployment with a date in it', ['deploy: returns a reference in plain JSON'], (good) => ({
     deploy: async (request, context) => {
       const result = await good.deploy(request, context);
       return {...result, deployment: {...result.deployment, startedAt: new Date()}};
@@ -212,13 +212,13 @@ export const brokenBackends: readonly BrokenBackend[] = [
       return {items: items.toReversed().slice(offset, offset + limit), raw};
     },
   })),
-  broken('lists a digest that is none of its archives', ['list: a digest is that of the archive'], (good) => ({
+  broken('lists a digest that is none of its archives', ['list: a digest matches the archive'], (good) => ({
     listBundles: async (range, context) => {
       const {items, ...list} = await good.listBundles(range, context);
       return {...list, items: items.map((item) => ({...item, sha256: '0'.repeat(64)}))};
     },
   })),
-  broken('does not look at the offset', ['list: limit and offset choose the part'], (good) => ({
+  broken('does not look at the offset', ['list: limit and offset select the page'], (good) => ({
     listBundles: async ({limit}, context) => good.listBundles({limit, offset: 0}, context),
   })),
   broken('tells the oldest deployment first', ['history: the newest deployment comes first'], (good) => ({
@@ -227,7 +227,7 @@ export const brokenBackends: readonly BrokenBackend[] = [
       return {items: items.toReversed().slice(offset, offset + limit), raw};
     },
   })),
-  broken('does not look at the limit', ['history: limit and offset choose the part'], (good) => ({
+  broken('does not look at the limit', ['history: limit and offset select the page'], (good) => ({
     listDeployments: async (request, context) => good.listDeployments({...request, limit: 1000}, context),
   })),
   broken('downloads the first half only', [downloaded], (good) => ({

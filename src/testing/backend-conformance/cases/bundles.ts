@@ -6,7 +6,7 @@ import {stallHalfWay} from '../fixtures.js';
 import {deleteBundle, download, listBundles, unknownIdLike} from '../steps.js';
 import {assertDigestTold, assertSameBytes, readBytes} from '../subject.js';
 
-/** What an upload owes in each format; `streamed`: of a bundle that is packed while it is sent. */
+/** Cases for uploads in each format; `streamed`: of a bundle that is packed while it is sent. */
 export function uploadChecks(format: BundleFormat, {streamed = false} = {}): readonly Check[] {
   const what = streamed ? `uploadStream (${format})` : `upload (${format})`;
   return [
@@ -19,7 +19,7 @@ export function uploadChecks(format: BundleFormat, {streamed = false} = {}): rea
       },
     },
     {
-      name: `${what}: progress climbs to 100 %`,
+      name: `${what}: progress rises to 100 %`,
       async run(scope) {
         const subject = await scope.open();
         await subject.upload(await subject.makeBundle(format), {streamed});
@@ -32,7 +32,7 @@ export function uploadChecks(format: BundleFormat, {streamed = false} = {}): rea
         const subject = await scope.open();
         const bundle = await subject.makeBundle(format);
         await assertAbortEnds('The upload', async (signal, abort) => {
-          // Whoever reads the archive by its path does not stall, but is on the way once there is progress.
+          // A backend that reads the archive by its path does not stall, but has started once there is progress.
           subject.recording.afterProgress = ({transferred}) => {
             if (transferred > 0) abort();
           };
@@ -41,7 +41,7 @@ export function uploadChecks(format: BundleFormat, {streamed = false} = {}): rea
       },
     },
     {
-      name: `${what}: a rate limit is waited out and the whole body sent again`,
+      name: `${what}: the whole body is resent after a rate limit`,
       async run(scope) {
         const subject = await scope.open();
         const bundle = await subject.makeBundle(format);
@@ -49,7 +49,7 @@ export function uploadChecks(format: BundleFormat, {streamed = false} = {}): rea
         const bundleId = await subject.upload(bundle, {streamed});
         assert.ok(
           subject.recording.retries > 0,
-          'The rate-limited upload was not sent again. Send it with context.http, or call context.waitToRetry().',
+          'The rate-limited upload was not retried. Send it with context.http, or call context.waitToRetry().',
         );
         await subject.assertArrived(bundle, bundleId);
       },
@@ -75,10 +75,10 @@ function assertClimbs(reports: readonly {readonly transferred: number; readonly 
   assert.equal(last.transferred, last.total, 'The last progress report is not 100 %.');
 }
 
-/** What the capability `download` promises. */
+/** Cases for the capability `download`. */
 export const downloadChecks: readonly Check[] = [
   {
-    name: 'download: gives the bytes that were uploaded',
+    name: 'download: returns the uploaded bytes',
     async run(scope) {
       const subject = await scope.open();
       const bundle = await subject.makeBundle();
@@ -96,7 +96,7 @@ export const downloadChecks: readonly Check[] = [
       const subject = await scope.open();
       const bundleId = await subject.upload(await subject.makeBundle());
       await assertAbortEnds('The download', async (signal, abort) => {
-        // Takes one piece and is not done with it.
+        // Accepts one chunk and never finishes it.
         const writeTo = new Writable({write: abort});
         await download(subject, {bundleId, writeTo}, signal);
       });
@@ -114,10 +114,10 @@ export const downloadChecks: readonly Check[] = [
   },
 ];
 
-/** What the capability `delete` promises. */
+/** Cases for the capability `delete`. */
 export const deleteChecks: readonly Check[] = [
   {
-    name: 'delete: the bundle is gone, the others stay',
+    name: 'delete: removes the bundle and no other',
     async run(scope) {
       const subject = await scope.open();
       const {backend, service} = subject;

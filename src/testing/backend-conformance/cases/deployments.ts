@@ -14,10 +14,10 @@ import {
 } from '../steps.js';
 import {assertDigestTold, type Subject} from '../subject.js';
 
-/** What the capability `deploy` promises. */
+/** Cases for the capability `deploy`. */
 export const deployChecks: readonly Check[] = [
   {
-    name: 'deploy: answers a reference of plain JSON',
+    name: 'deploy: returns a reference in plain JSON',
     async run(scope) {
       const subject = await scope.open();
       const bundleId = await subject.upload(await subject.makeBundle());
@@ -34,15 +34,15 @@ export const deployChecks: readonly Check[] = [
   },
 ];
 
-/** What the capability `wait` promises in each format. */
+/** Cases for the capability `wait` in each format. */
 export function waitChecks(format: BundleFormat): readonly Check[] {
   return [
     {
-      name: `wait (${format}): a push to a target reaches finished`,
+      name: `wait (${format}): a push to a target finishes`,
       async run(scope) {
         const subject = await scope.open();
         const deployment = await pushToTarget(subject, format);
-        // What waits may be another process: it has nothing but the JSON.
+        // The waiting process may be a different one that only has the JSON.
         await waitUntilFinished(scope.reopen(subject), JSON.parse(JSON.stringify(deployment)) as DeploymentRef);
       },
     },
@@ -53,13 +53,13 @@ function assertPlainJson(deployment: DeploymentRef): void {
   assert.equal(plainJsonProblem(deployment, 'deployment'), undefined);
 }
 
-/** More than the suite ever uploads. */
+/** More than the suite uploads. */
 const everything: ListRange = {limit: 100, offset: 0};
 
-/** What the capability `list` promises. */
+/** Cases for the capability `list`. */
 export const listChecks: readonly Check[] = [
   {
-    name: 'list: a digest is that of the archive',
+    name: 'list: a digest matches the archive',
     async run(scope) {
       const subject = await scope.open();
       const bundle = await subject.makeBundle();
@@ -79,7 +79,7 @@ export const listChecks: readonly Check[] = [
     },
   },
   {
-    name: 'list: limit and offset choose the part',
+    name: 'list: limit and offset select the page',
     async run(scope) {
       const subject = await scope.open();
       await uploadInOrder(subject, 3);
@@ -88,7 +88,7 @@ export const listChecks: readonly Check[] = [
   },
 ];
 
-/** What the capability `history` promises. */
+/** Cases for the capability `history`. */
 export const historyChecks: readonly Check[] = [
   {
     name: 'history: the newest deployment comes first',
@@ -102,7 +102,7 @@ export const historyChecks: readonly Check[] = [
     },
   },
   {
-    name: 'history: limit and offset choose the part',
+    name: 'history: limit and offset select the page',
     async run(scope) {
       const subject = await scope.open();
       await deployTwo(subject);
@@ -111,14 +111,14 @@ export const historyChecks: readonly Check[] = [
   },
 ];
 
-/** Deploys two bundles, the one that was uploaded last first: the history has an order of its own. */
+/** Deploys two bundles, the last upload first, because the history has its own order. */
 async function deployTwo(subject: Subject): Promise<readonly BundleId[]> {
   const newestFirst = await uploadInOrder(subject, 2);
   await deployInOrder(subject, newestFirst);
   return newestFirst.toReversed();
 }
 
-/** Asserts that each part of a list is the same part of the whole. */
+/** Asserts that each page of a list is the same part of the whole list. */
 async function assertPages(list: (range: ListRange) => Promise<ListResult<unknown>['items']>): Promise<void> {
   const whole = await list(everything);
   assert.ok(whole.length > 1, 'The list is too short to have pages.');

@@ -8,10 +8,10 @@ import {watchNetwork, findLeak, printableOf} from '../observations.js';
 import {deleteBundle, deploy, download, listBundles, listDeployments, unknownIdLike} from '../steps.js';
 import {usableOptions, validateOptions, declaredSecrets, optionTexts, type Subject} from '../subject.js';
 
-/** What `check` of a backend owes. */
+/** Cases for `check`. */
 export const configurationChecks: readonly Check[] = [
   {
-    name: 'check: finds it configured without the network',
+    name: 'check: recognizes valid settings without the network',
     async run(scope) {
       const {backend, service, projectSlug, targetSlug, recording} = await scope.open();
       const options = await usableOptions(backend, service.options);
@@ -27,7 +27,7 @@ export const configurationChecks: readonly Check[] = [
     },
   },
   {
-    name: 'check: names what is missing',
+    name: 'check: lists what is missing',
     async run(scope) {
       const {backend, fixtures, recording} = await scope.open();
       const {options: given = {}, env = {}} = fixtures.unconfigured ?? {};
@@ -46,10 +46,10 @@ export const configurationChecks: readonly Check[] = [
   },
 ];
 
-/** How the failures of a service come up. */
+/** Cases for failures of the service. */
 export const failureChecks: readonly Check[] = [
   {
-    name: 'upload: a rate limit that does not end is reported as such',
+    name: 'upload: a persistent rate limit is reported as such',
     async run(scope) {
       const subject = await scope.open();
       const bundle = await subject.makeBundle();
@@ -79,10 +79,10 @@ export const failureChecks: readonly Check[] = [
   },
 ];
 
-/** Whether a backend keeps to its arguments. */
+/** Cases for shared state. */
 export const isolationChecks: readonly Check[] = [
   {
-    name: 'two services are kept apart',
+    name: 'two services do not interfere',
     async run(scope) {
       const first = await scope.open();
       const second = await scope.open(first.backend);
@@ -108,10 +108,10 @@ const uses: readonly (readonly [BackendCapability, (subject: Subject, bundleId: 
   ['delete', deleteBundle],
 ];
 
-/** Whether a backend keeps its secrets. */
+/** Cases for secrets. */
 export const secretChecks: readonly Check[] = [
   {
-    name: 'no secret is in any error or log',
+    name: 'no error or log contains a secret',
     async run(scope) {
       const subject = await scope.open();
       const {secrets = [], options} = subject.service;
@@ -131,7 +131,7 @@ export const secretChecks: readonly Check[] = [
   },
 ];
 
-/** What is said about a bundle that there is, and about one that there is not. */
+/** Everything printed about an existing bundle, and about a missing one. */
 async function textsOfUses(subject: Subject): Promise<readonly string[]> {
   const bundleId = await subject.upload(await subject.makeBundle());
   const errors: string[] = [];
@@ -143,7 +143,7 @@ async function textsOfUses(subject: Subject): Promise<readonly string[]> {
   return [...errors, ...subject.recording.messages];
 }
 
-/** What is said about uploads that fail, in every way that the service knows. */
+/** Everything printed about uploads that fail, in every way the service supports. */
 async function textsOfFaults(scope: CaseScope): Promise<readonly string[]> {
   const texts: string[] = [];
   for (const inject of faults) {

@@ -9,12 +9,12 @@ const reservedProjects = ['api', 'storefront'];
 const apiIdentifier = /^[a-z0-9]+(?:-+[a-z0-9]+)*$/;
 
 /**
- * Refuses requests that a web page elsewhere could have made with the help of DNS: the name in the Host header, and in
- * Origin when there is one, has to be a name of this server.
+ * Prevents DNS rebinding by web pages: the host in the Host header, and in Origin if there is one, must be a name of
+ * this server.
  * @throws HttpFailure 403.
  */
 export function checkHost(request: IncomingMessage, context: Pick<RuntimeContext, 'host'>): void {
-  // No DNS name is involved when the host is the address of the connection. A socket for both families writes IPv4 so.
+  // No DNS name is involved if the host is the connection's own address. A dual-stack socket writes IPv4 this way.
   const localAddress = request.socket.localAddress?.replace(/^::ffff:/, '');
   const own = ['localhost', '127.0.0.1', '::1', context.host.toLowerCase(), localAddress];
   const {host = '', origin} = request.headers;
@@ -27,8 +27,8 @@ export function checkHost(request: IncomingMessage, context: Pick<RuntimeContext
 }
 
 /**
- * Lets a request to the legacy backend in: the API key as a bearer token, or as the password of any user.
- * @throws HttpFailure 401 for wrong credentials, 400 for unusable slugs.
+ * Admits a request to the legacy backend: with the API key as a bearer token, or as the password of any user.
+ * @throws HttpFailure 401 for wrong credentials, 400 for invalid slugs.
  */
 export function admitLegacy(call: Call): string {
   const {context, request, params} = call;
@@ -47,9 +47,10 @@ export function admitLegacy(call: Call): string {
 }
 
 /**
- * Lets a request to the Api backend in: an access token of this runtime's token endpoint, and its one organization.
+ * Admits a request to the Api backend: with an access token of this runtime's token endpoint, for its only
+ * organization.
  * @throws HttpFailure 401 for a wrong or expired token, 403 for one without the scopes and for another organization,
- * 400 for unusable ids.
+ * 400 for invalid IDs.
  */
 export function admitApi(call: Call): string {
   const {context, request, params} = call;
@@ -70,14 +71,14 @@ export function admitApi(call: Call): string {
   return context.credentials.clientId;
 }
 
-/** User and password of an HTTP Basic header's value. */
+/** The user and password in the value of an HTTP Basic header. */
 export function basicCredentials(value: string): readonly [user: string, password: string] {
   const decoded = Buffer.from(value, 'base64').toString('utf8');
   const colon = decoded.indexOf(':');
   return colon === -1 ? [decoded, ''] : [decoded.slice(0, colon), decoded.slice(colon + 1)];
 }
 
-/** Scheme, in lower case, and value of the Authorization header; empty ones without it. */
+/** The scheme, in lower case, and the value of the Authorization header; both empty without one. */
 export function authorization(request: IncomingMessage): {readonly scheme: string; readonly value: string} {
   const [scheme = '', value = ''] = (request.headers.authorization ?? '').split(/ +/);
   return {scheme: scheme.toLowerCase(), value};
@@ -112,10 +113,10 @@ function checkProject(slug: string | undefined): void {
 
 const claimsSchema = v.object({sub: v.string(), scope: v.string(), iat: v.number(), exp: v.number(), jti: v.string()});
 
-/** What a token is good for. */
+/** The claims of a token. */
 type TokenClaims = Readonly<v.InferOutput<typeof claimsSchema>>;
 
-/** Whether two secrets are the same, in a time that does not depend on where they differ. */
+/** Compares two secrets in constant time. */
 export function secretsEqual(a: string, b: string): boolean {
   const [left, right] = [a, b].map((secret) => createHash('sha256').update(secret).digest());
   return left !== undefined && right !== undefined && timingSafeEqual(left, right);
@@ -129,7 +130,7 @@ export function sign(value: string, key: string): string {
 /** The first part of every token. */
 const header = encode({alg: 'HS256', typ: 'JWT'});
 
-/** Makes a token: a JWT, which clients decode and which outlives a restart of the runtime. */
+/** Issues a token: a JWT, which clients can decode, and which survives a restart of the runtime. */
 export function issueToken(
   {
     sub,
@@ -154,7 +155,7 @@ export function issueToken(
 function readToken(token: string, key: string, now: Date): TokenClaims | undefined {
   const signed = token.slice(0, token.lastIndexOf('.'));
   const [first, payload = ''] = signed.split('.');
-  // The presigned URLs of this key are not tokens: what is signed begins with the header.
+  // Presigned URLs use the same key but are not tokens: the signed text of a token starts with the header.
   if (first !== header || !secretsEqual(token.slice(signed.length + 1), sign(signed, key))) return undefined;
   const claims = v.parse(claimsSchema, JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')));
   return claims.exp * 1000 > now.getTime() ? claims : undefined;

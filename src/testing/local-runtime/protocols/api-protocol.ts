@@ -94,7 +94,7 @@ function bundleRow(bundle: BundleRecord, inUseBy: readonly string[]): unknown {
     createdBy: bundle.createdBy,
     creationDate: bundle.createdAt,
     lastModified: bundle.createdAt,
-    // The other one, `legacy`, is of bundles without a server's part, which nobody pushes any more.
+    // The other type, `legacy`, is for bundles without server code, which nobody pushes anymore.
     type: 'ssr',
     ssrParameters: bundle.ssrParameters,
     inUseBy,

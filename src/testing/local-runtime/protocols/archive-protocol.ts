@@ -8,7 +8,7 @@ const prefix = '/api/archives/';
 
 const validMilliseconds = 3600 * 1000;
 
-/** Presigned URLs: whoever has one can download the archive for an hour, without credentials. */
+/** Presigned URLs: they allow downloading the archive for an hour, without credentials. */
 export const archiveProtocol: Protocol = {
   prefix,
   anyFinalSlash: true,

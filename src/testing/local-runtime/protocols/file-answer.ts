@@ -2,7 +2,7 @@ import type {IncomingMessage} from 'node:http';
 import type {Answer} from '../answer.js';
 import {openOwnFile} from '../store/data-folder.js';
 
-/** A file to answer with. */
+/** A file to send. */
 interface FileToAnswer {
   readonly file: string;
   /** Changes when the content does; without quotes. */
@@ -11,8 +11,8 @@ interface FileToAnswer {
 }
 
 /**
- * Answers a GET with a file, or with the part of it that `Range` asks for, or with 304 when the client has it. None
- * when there is no such regular file; a link does not count.
+ * Answers a GET with a file, the requested `Range` of it, or 304. Undefined if there is no such regular file; links do
+ * not count.
  */
 export async function fileAnswer(
   request: IncomingMessage,
@@ -40,7 +40,7 @@ export async function fileAnswer(
   };
 }
 
-/** The one range that a request asks for; several, or others than bytes, count as none. */
+/** The requested byte range. Multiple ranges and other units are ignored. */
 function readByteRange(
   {headers}: IncomingMessage,
   etag: string,
@@ -54,20 +54,18 @@ function readByteRange(
   return start > end ? 'unsatisfiable' : {start, end};
 }
 
-/** Encodings in which a file may lie beside itself, the best first, with the end of their names. */
+/** Encodings of precompressed files, best first, with their file extensions. */
 export const encodedFiles = [
   ['br', '.br'],
   ['gzip', '.gz'],
 ] as const;
 
-/**
- * Weight of what is sent as it is when the header does not speak of it: acceptable, and less welcome than all it names.
- */
+/** Weight of the plain file if the header does not mention it: acceptable, but less than anything mentioned. */
 const unnamedIdentity = 0.0005;
 
 /**
- * The one of `available` that an `Accept-Encoding` header likes best, of equals the first; none when it likes none of
- * them better than what is sent as it is.
+ * The one of `available` that an `Accept-Encoding` header prefers, the first among equals; undefined if it prefers the
+ * plain file.
  */
 export function chooseEncoding(header: string | undefined, available: readonly string[]): string | undefined {
   const weights = new Map<string, number>();

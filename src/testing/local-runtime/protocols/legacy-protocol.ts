@@ -27,7 +27,7 @@ export const legacyProtocol: Protocol = {
     {method: 'GET', pattern: 'projects/{projectSlug}/target/{targetSlug}/', name: 'target', handle: target},
   ],
   admit: admitLegacy,
-  // Some clients read the one, some the other.
+  // Some clients read one, some the other.
   failure: ({status, message, headers}) => json(status, {detail: message, message}, headers),
 };
 
@@ -82,7 +82,7 @@ async function remove(call: AdmittedCall): Promise<Answer> {
   return {status: 204};
 }
 
-/** Deletes what can be deleted, each for itself. */
+/** Deletes each bundle that can be deleted. */
 async function removeSeveral(call: AdmittedCall): Promise<Answer> {
   const projectSlug = param(call, 'projectSlug');
   const body = validate(bulkDeleteBodySchema, await call.body.json(), {status: 400, what: 'The body'});
@@ -140,9 +140,7 @@ function target(call: AdmittedCall): Answer {
   throw new HttpFailure(404, `The target "${slug}" does not exist. It is created by the first deployment to it.`);
 }
 
-/**
- * Of the protocol's numbers (0 pending, 1 completed, 2 failed) the one of every bundle that this server has accepted.
- */
+/** The status of every accepted bundle, of the protocol's numbers 0 (pending), 1 (completed) and 2 (failed). */
 const bundleCompleted = 1;
 
 const statusWords: Readonly<Record<DeploymentState['status'], string>> = {
@@ -152,7 +150,7 @@ const statusWords: Readonly<Record<DeploymentState['status'], string>> = {
   finished: 'Finished',
 };
 
-/** One page of a list, with the addresses of its neighbours. */
+/** One page of a list, with the URLs of the adjacent ones. */
 function legacyList<T>(call: AdmittedCall, items: readonly T[], row: (item: T) => unknown): Answer {
   const range = readRange(call);
   const {limit, offset} = range;
@@ -195,7 +193,7 @@ function legacyDeployment(deployment: DeploymentRecord, now: Date): unknown {
   };
 }
 
-/** The time that a deployment took, or has taken until now, as this protocol writes it: `00:01:16.867000`. */
+/** The duration of a deployment, so far or in total, in this protocol's format: `00:01:16.867000`. */
 function durationText({createdAt, endsAt}: DeploymentRecord, now: Date): string {
   const created = Date.parse(createdAt);
   const milliseconds = Math.max(0, Math.min(now.getTime(), Date.parse(endsAt)) - created);
@@ -203,7 +201,9 @@ function durationText({createdAt, endsAt}: DeploymentRecord, now: Date): string 
   return `${String(hours).padStart(2, '0')}:${new Date(rest).toISOString().slice(14, 23)}000`;
 }
 
-/** A target, from its deployments, the newest first; `current_deploy` is the newest. None when it was never used. */
+/**
+ * A target, derived from its deployments, newest first; `current_deploy` is the newest. Undefined if it was never used.
+ */
 function legacyTarget(slug: string, deployments: readonly DeploymentRecord[], now: Date): unknown {
   const [newest] = deployments;
   if (!newest) return undefined;

@@ -3,14 +3,14 @@ import {HttpFailure, validate} from '../answer.js';
 import type {AdmittedCall, Call} from '../context.js';
 import type {BundleRecord} from '../store/records.js';
 
-/** A bundle of a project. @throws HttpFailure 404 when there is none with this id. */
+/** A bundle of a project. @throws HttpFailure 404 when there is none with this ID. */
 export function findBundle({context}: AdmittedCall, projectSlug: string, id: number): BundleRecord {
   const bundle = context.store.bundle(projectSlug, id);
   if (!bundle) throw new HttpFailure(404, `The project "${projectSlug}" has no bundle ${String(id)}.`);
   return bundle;
 }
 
-/** Deletes a bundle. @throws HttpFailure 409 when a target runs it, or is about to. */
+/** Deletes a bundle. @throws HttpFailure 409 when a target runs or is deploying it. */
 export async function deleteBundle({context}: AdmittedCall, bundle: BundleRecord): Promise<void> {
   const {store, deployments, now} = context;
   const [target] = [...deployments.targetsServing(bundle), ...deployments.targetsAwaiting(bundle)];
@@ -18,7 +18,7 @@ export async function deleteBundle({context}: AdmittedCall, bundle: BundleRecord
   await store.deleteBundle(bundle, now());
 }
 
-/** Which part of a list is asked for. */
+/** The requested part of a list. */
 interface Range {
   readonly limit: number;
   readonly offset: number;
@@ -41,7 +41,7 @@ export function readRange({query}: Call): Range {
   return validate(rangeSchema, given, {status: 400, what: 'The query'});
 }
 
-/** The part of a list that a range names. */
+/** The part of a list in a range. */
 export function slice<T>(items: readonly T[], {limit, offset}: Range): readonly T[] {
   return items.slice(offset, offset + limit);
 }

@@ -4,11 +4,11 @@ import {text, HttpFailure, type Answer} from '../answer.js';
 import {param, type AdmittedCall, type Protocol} from '../context.js';
 import {chooseEncoding, encodedFiles, fileAnswer, mediaType} from './file-answer.js';
 
-/** Where the page of a target may lie in its bundle, beside the top. */
+/** Folders besides the root that can contain the page of a target. */
 const pageFolders = ['static', 'client'];
 
 /**
- * What people see in a browser: a line at the top, and the files of what is deployed, server-only ones aside. No
+ * What a browser shows: a line of text at the root, and the deployed files except server-only ones. Needs no
  * credentials.
  */
 export const siteProtocol: Protocol = {
@@ -32,7 +32,7 @@ function addSlash(call: AdmittedCall): Answer {
 }
 
 /**
- * Serves a file of the deployment that a target runs. The folder holds what may be served and nothing else, see
+ * Serves a file of the deployment that a target runs. The folder only contains files that may be served; see
  * `unpackSite()`.
  */
 async function serveFile(call: AdmittedCall): Promise<Answer> {
@@ -50,14 +50,14 @@ async function serveFile(call: AdmittedCall): Promise<Answer> {
   if (!isFolder && (await pathInside(site.folder, name, 'folder')) !== undefined) return redirect(302, call, parts);
   if (name !== '') throw notServed(call);
   for (const folder of pageFolders) {
-    // A redirect, not the page itself: its relative links are meant from where it lies.
+    // A redirect instead of the page itself, because its relative links depend on its location.
     const page = await pathInside(site.folder, `${folder}/index.html`, 'file');
     if (page !== undefined) return redirect(302, call, [folder], 'index.html');
   }
   throw notServed(call);
 }
 
-/** Answers with a file of a site, encoded when the client likes that and the bundle brings it so. */
+/** Answers with a file of a site, in an encoding that the client accepts, if the bundle contains one. */
 async function siteAnswer(
   {request}: AdmittedCall,
   {folder, etag}: {readonly folder: string; readonly etag: string},
@@ -83,8 +83,8 @@ async function siteAnswer(
 }
 
 /**
- * Leads to a folder of the same target, or to a file in it. The address is made from checked names, for what was asked
- * for may be one that browsers take for another server's (`//evil`, `/\evil`).
+ * Redirects to a folder of the same target, or a file in it. The address is built from validated names, because
+ * browsers could take the requested one for another server's (`//evil`, `/\evil`).
  */
 function redirect(status: number, call: AdmittedCall, folders: readonly string[], file = ''): Answer {
   const names = [param(call, 'projectSlug'), param(call, 'targetSlug'), ...folders];
@@ -101,8 +101,8 @@ function isUnsafe(part: string): boolean {
 }
 
 /**
- * The file or folder that a name leads to, when that is in the folder: a second look, after the one at the upload.
- * Files may be links of the bundle; the folder itself is not a link, nor behind one.
+ * The file or folder that a name resolves to, if it is inside the folder. This repeats the check of the upload. Files
+ * may be links of the bundle; the folder itself is not a link, nor behind one.
  */
 async function pathInside(folder: string, name: string, kind: 'file' | 'folder'): Promise<string | undefined> {
   const found = await realpath(path.join(folder, name)).catch(() => undefined);

@@ -5,7 +5,7 @@ import {issueToken, secretsEqual, authorization, basicCredentials} from './admis
 /** Path of the token endpoint. */
 export const tokenPath = '/api/oauth2/token';
 
-/** The token endpoint of the Api backend: the client-credentials grant with HTTP Basic (RFC 6749, 4.4). */
+/** The token endpoint of the Api backend: the client credentials grant with HTTP Basic (RFC 6749, 4.4). */
 export const tokenProtocol: Protocol = {
   prefix: tokenPath,
   anyFinalSlash: true,
@@ -23,7 +23,7 @@ async function grant({context, request, body}: AdmittedCall): Promise<Answer> {
   const [id, secret] = scheme === 'basic' ? basicCredentials(value) : ['', ''];
   if (context.auth && !(isSecret(id, credentials.clientId) && isSecret(secret, credentials.clientSecret))) {
     const headers = {'www-authenticate': 'Basic realm="local runtime"'};
-    return oauthError(401, 'invalid_client', 'The client id or the client secret is wrong.', headers);
+    return oauthError(401, 'invalid_client', 'The client ID or the client secret is wrong.', headers);
   }
   if (form.get('grant_type') !== 'client_credentials') {
     return oauthError(400, 'unsupported_grant_type', 'The grant type must be client_credentials.');
@@ -44,7 +44,7 @@ async function grant({context, request, body}: AdmittedCall): Promise<Answer> {
 }
 
 /**
- * Some clients encode the parts of HTTP Basic as in a form, as RFC 6749 asks them to, some percent-encode, some do
+ * Some clients form-encode the parts of HTTP Basic, as RFC 6749 requires, some percent-encode them, and some do
  * neither.
  */
 function isSecret(given: string, expected: string): boolean {

@@ -17,10 +17,10 @@ const schema = v.object({
 type StoredCredentials = Omit<LocalRuntimeCredentials, 'tokenUrl'>;
 
 /**
- * The credentials of a data folder, made at its first start; only its owner can read them. Those that are given go
- * first and are not kept.
+ * The credentials of a data folder, created at its first start and readable only by its owner. Given ones take
+ * precedence and are not stored.
  * @throws RuntimeCliError `ERR_OPTION_INVALID` when the file cannot be read, a given one is empty, or the organization
- * id is longer than 32 characters.
+ * ID is longer than 32 characters.
  */
 export async function openCredentials(
   dataDirectory: string,

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 
-/** Ids become paths: from the disk, too, they are taken only in the form in which they are made. */
+/** IDs become paths, so even those on disk are only accepted in the form in which they are created. */
 const serialNumber = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
 
 /** Shape of `bundles/{id}/bundle.json`. */
@@ -17,7 +17,7 @@ export const bundleRecordSchema = v.object({
   deletedAt: v.optional(v.string()),
 });
 
-/** A bundle that was accepted. A deleted one keeps its record, so that its id is never used again. */
+/** An accepted bundle. A deleted one keeps its record, so that its ID is never reused. */
 export type BundleRecord = Readonly<v.InferOutput<typeof bundleRecordSchema>>;
 
 /** Shape of `bundles/{id}/contents.json`. */
@@ -26,7 +26,7 @@ export const bundleContentsSchema = v.object({
   served: v.array(v.string()),
 });
 
-/** What of a bundle a deployment serves: `served` are paths below `root`, a folder of the archive. */
+/** What a deployment serves of a bundle: `served` are paths relative to `root`, a folder of the archive. */
 export type BundleContents = Readonly<v.InferOutput<typeof bundleContentsSchema>>;
 
 /** Shape of `deployments/{number}.json`. */
@@ -44,5 +44,5 @@ export const deploymentRecordSchema = v.object({
   outcome: v.picklist(['finished', 'failed']),
 });
 
-/** A deployment: its state at any time follows from its times, so that it goes on over restarts. */
+/** A deployment. Its state is computed from its times, so it continues across restarts. */
 export type DeploymentRecord = Readonly<v.InferOutput<typeof deploymentRecordSchema>>;

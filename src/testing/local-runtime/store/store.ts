@@ -20,17 +20,17 @@ import {
   type DeploymentRecord,
 } from './records.js';
 
-/** What a bundle is made of, before it has an id. */
+/** A bundle without an ID. */
 type NewBundle = Omit<BundleRecord, 'id' | 'deletedAt'>;
 
-/** What a deployment is made of, before it has a number. */
+/** A deployment without a number. */
 type NewDeployment = Omit<DeploymentRecord, 'number'>;
 
 const siteName = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const temporaryName = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:\.json)?$/;
 
 /**
- * What a runtime keeps, in one folder:
+ * The data of a runtime, in one folder:
  *
  * ```
  * credentials.json
@@ -42,8 +42,8 @@ const temporaryName = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:\.json)?$/
  * lock-{pid}-{start}-{where} of the runtime that has the folder
  * ```
  *
- * Everything arrives in its place by a rename, whole and synced: what was accepted survives a kill -9. The folder may
- * have come with a checkout: no link in it is followed, and only what bears a name that this class gives is removed.
+ * Everything is synced and then renamed into place, so what was accepted survives a kill -9. The folder may come from a
+ * checkout, so no link in it is followed, and only files named by this class are removed.
  */
 export class Store {
   readonly #folder: string;
@@ -57,8 +57,7 @@ export class Store {
   }
 
   /**
-   * Opens the store in `folder`, which is made when it is missing, and sweeps what a run that was killed left half
-   * done.
+   * Opens the store in `folder`, creating it if necessary, and removes what a killed run left unfinished.
    * @throws RuntimeCliError `ERR_OPTION_INVALID` when a record in it cannot be read.
    */
   static async open(folder: string): Promise<Store> {
@@ -75,14 +74,14 @@ export class Store {
     return store;
   }
 
-  /** A new folder for an upload; it is the caller's to remove unless `addBundle()` takes it. */
+  /** Creates a folder for an upload. The caller must remove it unless `addBundle()` takes it. */
   async createTemporaryFolder(): Promise<string> {
     const folder = this.#path('temporary', randomUUID());
     await mkdir(folder, {mode: 0o700});
     return folder;
   }
 
-  /** Takes the folder of an upload, with the file `archive` in it, as a bundle. */
+  /** Moves the folder of an upload, which contains the file `archive`, into the store as a bundle. */
   async addBundle(folder: string, bundle: NewBundle, contents: BundleContents): Promise<BundleRecord> {
     this.#lastBundleId += 1;
     const record = {id: this.#lastBundleId, ...bundle};
@@ -93,19 +92,19 @@ export class Store {
     return record;
   }
 
-  /** Bundles of a project, the newest first. */
+  /** The bundles of a project, newest first. */
   bundles(projectSlug: string): readonly BundleRecord[] {
     return [...this.#bundles.values()]
       .filter((bundle) => bundle.projectSlug === projectSlug && bundle.deletedAt === undefined)
       .sort((a, b) => b.id - a.id);
   }
 
-  /** Slugs of all projects that were ever pushed to, in their order. */
+  /** The slugs of all projects that were ever pushed to, sorted. */
   projects(): readonly string[] {
     return [...new Set([...this.#bundles.values()].map(({projectSlug}) => projectSlug))].sort();
   }
 
-  /** Slugs of all targets of a project that were ever deployed to, in their order. */
+  /** The slugs of all of a project's targets that were ever deployed to, sorted. */
   targets(projectSlug: string): readonly string[] {
     return [...new Set(this.deployments(projectSlug).map(({targetSlug}) => targetSlug))].sort();
   }
@@ -133,7 +132,7 @@ export class Store {
     await rm(this.archivePath(bundle.id), {force: true});
   }
 
-  /** Keeps a deployment; `site`: the folder with the files that it serves, which the store takes. */
+  /** Stores a deployment. `site`: the folder with the files to serve, which is moved into the store. */
   async addDeployment(deployment: NewDeployment, site: string | undefined): Promise<DeploymentRecord> {
     this.#lastDeployment += 1;
     const record = {number: this.#lastDeployment, ...deployment};
@@ -144,7 +143,7 @@ export class Store {
     return record;
   }
 
-  /** Deployments of a project, or of one of its targets, the newest first. */
+  /** The deployments of a project, or of one of its targets, newest first. */
   deployments(projectSlug: string, targetSlug?: string): readonly DeploymentRecord[] {
     return this.#deployments.filter(
       (deployment) =>
@@ -152,12 +151,12 @@ export class Store {
     );
   }
 
-  /** Folder of the files that a deployment serves. */
+  /** The folder with the files that a deployment serves. */
   sitePath(deploymentId: string): string {
     return this.#path('sites', deploymentId);
   }
 
-  /** Removes the files of a deployment that serves no longer. */
+  /** Removes the files of a deployment that no longer serves. */
   async removeSite(deploymentId: string): Promise<void> {
     await verifyOwnFolder(this.#path('sites'));
     await rm(this.sitePath(deploymentId), {recursive: true, force: true});
@@ -181,7 +180,7 @@ export class Store {
     this.#lastDeployment = Math.max(this.#lastDeployment, record.number);
   }
 
-  /** Removes what a run that was killed left half done. Anything by another name than this class gives stays. */
+  /** Removes what a killed run left unfinished. Anything not named by this class stays. */
   async #sweep(): Promise<void> {
     for (const name of await readdir(this.#path('temporary'))) {
       if (temporaryName.test(name)) await rm(this.#path('temporary', name), {recursive: true, force: true});
@@ -212,7 +211,7 @@ async function readRecord<Schema extends v.GenericSchema>(
   }
 }
 
-/** A record goes by the name of its file: another number would lead to the files of another one. */
+/** A record must match the name of its file: another number would lead to another record's files. */
 function verifyNumber(number: number, name: string, file: string): void {
   if (String(number) !== name) throw unreadableRecord(file, new Error(`It has the number ${String(number)}.`));
 }

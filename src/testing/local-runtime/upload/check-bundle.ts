@@ -13,7 +13,7 @@ const maxConfigBytes = 1024 * 1024;
 
 const patterns = v.array(v.pipe(v.string(), v.nonEmpty(), v.maxLength(4096)));
 
-/** What a v2 bundle's configuration file has to look like. Unknown keys at the top are fine, others are not. */
+/** The configuration file of a v2 bundle. Unknown keys are only allowed at the top level. */
 const configSchema = v.object({
   ssrOnly: patterns,
   ssrShared: patterns,
@@ -26,7 +26,7 @@ const configSchema = v.object({
   ),
 });
 
-/** How a v2 bundle is to be read. */
+/** How to read a v2 bundle. */
 interface V2BundleOptions {
   readonly rootDir: string;
   readonly configPath: string;
@@ -34,22 +34,22 @@ interface V2BundleOptions {
   readonly limits: ArchiveLimits;
 }
 
-/** What was found in a bundle. */
+/** The contents of a checked bundle. */
 export interface CheckedBundle {
   readonly ssrParameters: Readonly<Record<string, unknown>>;
-  /** All its files but the configuration, relative to `root`. */
+  /** All its files except the configuration, relative to `root`. */
   readonly files: readonly string[];
-  /** Files for the patterns, relative to `root`. */
+  /** Files that match the patterns, relative to `root`. */
   readonly matches: {readonly ssrOnly: readonly string[]; readonly ssrShared: readonly string[]};
   readonly warnings: readonly string[];
-  /** Folder of the archive that the files lie in. */
+  /** The folder of the archive that contains the files. */
   readonly root: string;
 }
 
 /**
  * Checks a v2 archive and matches its patterns.
- * @throws HttpFailure 422 for an unsafe archive, a configuration file that is missing, there twice or wrong, and, when
- * strict, a pattern that matches no file.
+ * @throws HttpFailure 422 for an unsafe archive, a missing, duplicate or invalid configuration file, and, if strict, a
+ * pattern that matches no file.
  */
 export async function checkV2Bundle(archive: string, options: V2BundleOptions): Promise<CheckedBundle> {
   const {rootDir: root, matchMode, limits} = options;
@@ -109,7 +109,7 @@ function parseConfig(content: string, name: string): v.InferOutput<typeof config
   return validate(configSchema, value, {status: 422, what});
 }
 
-/** What the JSON of a v1 push says of its archive. */
+/** What the JSON of a v1 push says about its archive. */
 interface V1BundleOptions {
   readonly projectSlug: string;
   readonly ssrOnly: readonly string[];
@@ -119,7 +119,7 @@ interface V1BundleOptions {
 }
 
 /**
- * Checks a v1 archive: an uncompressed tar whose entries lie under `{projectSlug}/bld/`, with every file that the push
+ * Checks a v1 archive: an uncompressed tar with all entries inside `{projectSlug}/bld/`, and every file that the push
  * lists.
  * @throws HttpFailure 422 for anything else, naming it.
  */
@@ -152,9 +152,9 @@ function belongsTo(root: string, {path, type}: ArchiveEntry): boolean {
 }
 
 /**
- * Checks what entries are to each other, so that unpacking them writes nothing twice and nothing through a link.
- * `root` is the folder of the archive that its links have to stay in; links outside it have to stay in the archive.
- * @throws HttpFailure 422 for a path that occurs twice, one below a file or a link, and a link that leads out.
+ * Checks the layout of entries, so that unpacking them writes nothing twice and nothing through a link. `root` is the
+ * folder of the archive that its links must stay in; links outside it must stay in the archive.
+ * @throws HttpFailure 422 for a duplicate path, a path inside a file or a link, and a link that leads out.
  */
 async function checkLayout(entries: readonly ArchiveEntry[], root: string, configFile?: string): Promise<void> {
   const problem = await layoutProblem(entries, {root, mayRepeat: false, unmistakable: configFile});
@@ -174,7 +174,7 @@ function describe({kind, entry: {path}, parent = ''}: LayoutProblem): string {
   }
 }
 
-/** What the patterns of a list were found to match. */
+/** What the patterns of a list match. */
 interface MatchedFiles {
   readonly files: readonly string[];
   /** The patterns that match nothing. */
@@ -182,8 +182,8 @@ interface MatchedFiles {
 }
 
 /**
- * Matches patterns that a client has sent; the server goes on answering others meanwhile.
- * @throws HttpFailure 422 for patterns that cannot be used or take too long.
+ * Matches patterns that a client sent, while the server continues to answer others.
+ * @throws HttpFailure 422 for patterns that are invalid or take too long.
  */
 async function matchFiles(
   patterns: PatternLists,

@@ -10,26 +10,26 @@ import {HttpFailure} from '../answer.js';
 import type {ArchiveLimits} from '../options.js';
 import type {BundleContents} from '../store/records.js';
 
-/** An entry of an archive that is safe to look at by itself. */
+/** An entry of an archive that is safe on its own. */
 export interface ArchiveEntry {
   /** Relative, see `entryPath()`. */
   readonly path: string;
   readonly type: 'file' | 'directory' | 'symlink';
-  /** Set for a symbolic link, as it stands there. */
+  /** The verbatim target of a symbolic link. */
   readonly linkTarget?: string | undefined;
 }
 
 /** How to read an archive. */
 interface ReadArchiveOptions {
   readonly limits: ArchiveLimits;
-  /** Called for every entry; content that it does not read is passed over. */
+  /** Called for every entry. Content that it does not read is skipped. */
   visit(entry: ArchiveEntry, content: AsyncIterable<Buffer>): Promise<void> | void;
 }
 
 const readSize = 256 * 1024;
 
 /**
- * Reads a tar, gzipped or not, entry by entry; nothing is held.
+ * Reads a tar, gzipped or not, entry by entry, without holding it in memory.
  * @throws HttpFailure 422 for another kind of archive, an unsafe path, an entry that is not a file, folder or symbolic
  * link, and a bomb.
  */
@@ -44,7 +44,7 @@ export async function readArchive(file: string, {limits, visit}: ReadArchiveOpti
   const guarded = (bytes: AsyncIterable<Buffer>): AsyncIterable<Buffer> => new TarGuard().of(metered(bytes));
   const gunzip = (await isGzip(file)) ? createGunzip({chunkSize: readSize}) : undefined;
   const feeding = gunzip ? pipeline(source, gunzip, guarded, parser) : pipeline(source, guarded, parser);
-  // Looked at below; until then a failure must not count as unhandled.
+  // Awaited below; until then a failure must not count as unhandled.
   feeding.catch(() => undefined);
   let entries = 0;
   try {
@@ -64,7 +64,7 @@ export async function readArchive(file: string, {limits, visit}: ReadArchiveOpti
   }
 }
 
-/** Whether a file begins like a gzip member. */
+/** Whether a file starts like a gzip member. */
 export async function isGzip(file: string): Promise<boolean> {
   const handle = await open(file, 'r');
   try {
@@ -108,7 +108,7 @@ function archiveEntry({name, type, linkname}: Header): ArchiveEntry | undefined 
   }
 }
 
-/** Always true: the types of streamx do not say that its streams can be iterated. */
+/** Always true: the types of streamx do not declare that its streams are iterable. */
 function isIterable(stream: object): stream is AsyncIterable<Buffer> {
   return Symbol.asyncIterator in stream;
 }
@@ -121,17 +121,17 @@ function behindGzip(): HttpFailure {
   return new HttpFailure(422, 'There is data after the end of the archive.');
 }
 
-/** What zlib and the tar parser complain about is the client's fault; a failing disk is not. */
+/** Errors of zlib and the tar parser are the client's fault; a failing disk is not. */
 function archiveFailure(error: unknown): unknown {
   if (error instanceof HttpFailure || !(error instanceof Error)) return error;
-  // What zlib passes over, nobody reads: the file is closed on its way.
+  // Nothing reads what zlib ignores, so the file is closed early.
   if (error.name === 'AbortError') return behindGzip();
   if ('code' in error && !String(error.code).startsWith('Z_')) return error;
   return new HttpFailure(422, `The archive cannot be read: ${error.message}.`);
 }
 
 /**
- * The path of an archive's entry: relative, `/` between its parts, nothing but names. Empty for the archive's own root.
+ * The path of an archive's entry: relative, with `/` between its parts. Empty for the archive's own root.
  * @throws HttpFailure 422 for a path that would leave the folder it is unpacked into, on any platform.
  */
 function entryPath(name: string): string {
@@ -141,8 +141,8 @@ function entryPath(name: string): string {
 }
 
 /**
- * Unpacks the files of a checked archive that a deployment serves into the empty folder `folder`. Nothing else gets
- * there: server-only files cannot be asked for because they are not there.
+ * Unpacks the files of a checked archive that a deployment serves into the empty folder `folder`, and nothing else:
+ * server-only files cannot be requested because they are not there.
  */
 export async function unpackSite(
   archive: string,
@@ -165,6 +165,6 @@ export async function unpackSite(
       else links.push({file, target: entry.linkTarget});
     },
   });
-  // Last, so that no file can be written through one.
+  // Create links last, so that no file is written through one.
   for (const {file, target} of links) await symlink(target, file);
 }

@@ -14,7 +14,7 @@ import type {BundleRecord} from '../store/records.js';
 import {checkV1Bundle, checkV2Bundle, type CheckedBundle} from './check-bundle.js';
 import {V1BodyReader} from './v1-body-reader.js';
 
-/** A bundle that was accepted, and what the client learns about it. */
+/** An accepted bundle, and what the client is told about it. */
 export interface AcceptedUpload extends Pick<CheckedBundle, 'matches' | 'warnings'> {
   readonly bundle: BundleRecord;
 }
@@ -52,8 +52,8 @@ const v1BodySchema = v.object({
 });
 
 /**
- * Receives a v2 bundle: multipart, streamed to the disk, then checked.
- * @throws HttpFailure 400 for a wrong form, 413, 415, and 422 for a wrong archive.
+ * Receives a v2 bundle: multipart, streamed to disk, then checked.
+ * @throws HttpFailure 400 for an invalid form, 413, 415, and 422 for an invalid archive.
  */
 export async function receiveV2(call: AdmittedCall, projectSlug: string): Promise<AcceptedUpload> {
   const {limits, maxUploadBytes} = call.context;
@@ -66,8 +66,8 @@ export async function receiveV2(call: AdmittedCall, projectSlug: string): Promis
 }
 
 /**
- * Receives a v1 bundle: JSON, whose base64 is decoded on its way to the disk, then checked.
- * @throws HttpFailure 400 for a wrong document, 413, 415, and 422 for a wrong archive.
+ * Receives a v1 bundle: JSON with base64, decoded while it is written to disk, then checked.
+ * @throws HttpFailure 400 for an invalid document, 413, 415, and 422 for an invalid archive.
  */
 export async function receiveV1(call: AdmittedCall): Promise<AcceptedUpload> {
   const {limits, maxUploadBytes} = call.context;
@@ -125,8 +125,8 @@ interface ReceivedForm {
 /**
  * Receives `multipart/form-data`: streams the part `bundle`, a file with a name, into the new file `archive`, and
  * collects the text fields.
- * @throws HttpFailure 415 for another content type, 413 above `limit` bytes, 400 for a form that is broken or has other
- * files, a part twice or no bundle.
+ * @throws HttpFailure 415 for another content type, 413 above `limit` bytes, 400 for a form that is malformed, or has
+ * other files, a duplicate part or no bundle.
  */
 async function receiveMultipart(
   call: Pick<Call, 'request' | 'body'>,
@@ -183,7 +183,7 @@ async function createParser({request, body}: Pick<Call, 'request' | 'body'>): Pr
   }
 }
 
-/** The parser's own complaints are the client's fault; those of the system, which have a code, are not. */
+/** The parser's own errors are the client's fault; system errors, which have a code, are not. */
 function formFailure(error: unknown): unknown {
   if (error instanceof HttpFailure || !(error instanceof Error) || 'code' in error) return error;
   return new HttpFailure(400, `The form cannot be read: ${error.message}.`);

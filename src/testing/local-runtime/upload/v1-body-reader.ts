@@ -3,14 +3,14 @@ import {HttpFailure} from '../answer.js';
 
 const quote = 0x22;
 const backslash = 0x5c;
-/** More than `data` has: a longer key is another one. */
+/** Longer than `data`, since longer keys do not matter. */
 const maxKeyBytes = 8;
 const maxRestBytes = 16 * 1024 * 1024;
 
 /**
- * Reads a JSON object in pieces, and decodes the base64 of its member `data` on the way: that string may be larger than
- * any string can be. What is left of the document, with `""` in the place of the data, is small, and is left to
- * `JSON.parse`: this class only has to find the one string.
+ * Reads a JSON object in chunks, and decodes the base64 of its member `data`, which may exceed the maximum length of a
+ * string. The rest of the document, with `""` instead of the data, is small and parsed with `JSON.parse`. This class
+ * only has to find that one string.
  */
 export class V1BodyReader {
   readonly #decoder = new Base64Decoder();
@@ -19,13 +19,13 @@ export class V1BodyReader {
   #inside: 'document' | 'string' | 'data' = 'document';
   #escaped = false;
   #depth = 0;
-  /** Bytes of the string at depth 1 that was read last: the key, once a colon follows. */
+  /** Bytes of the last string at depth 1, which is a key if a colon follows. */
   #string: number[] = [];
   #key = '';
   #found = false;
 
   /**
-   * Takes the next piece of the document, and returns the bytes of the data in it.
+   * Accepts the next chunk of the document. Returns the bytes of the data in it.
    * @throws HttpFailure 400 for data that is not base64, 413 when the rest of the document is too large.
    */
   push(piece: Buffer): Buffer {
@@ -57,7 +57,7 @@ export class V1BodyReader {
   }
 
   /**
-   * The document, with an empty string for its data.
+   * The document, with an empty string as its data.
    * @throws HttpFailure 400 when it is not JSON, or has no data.
    */
   end(): unknown {
@@ -71,7 +71,7 @@ export class V1BodyReader {
     return value;
   }
 
-  /** Takes a byte that is not of the data; says whether it was the quote that begins the data. */
+  /** Handles a byte outside the data. Returns whether it was the quote that starts the data. */
   #step(byte: number): boolean {
     if (this.#inside === 'string') {
       this.#stepInString(byte);
@@ -120,18 +120,18 @@ export class V1BodyReader {
     if (this.#restBytes > maxRestBytes) {
       throw new HttpFailure(413, `The body has more than ${String(maxRestBytes)} bytes besides its data.`);
     }
-    // A copy: a slice would keep the whole piece, with its megabytes of data, in memory.
+    // A copy, because a slice would keep the whole chunk, with its megabytes of data, in memory.
     if (bytes.length > 0) this.#rest.push(Buffer.from(bytes));
   }
 }
 
-/** Decodes base64 in pieces, strictly: the standard alphabet, padded, nothing else. */
+/** Decodes base64 in chunks, strictly: only the standard alphabet, with padding. */
 class Base64Decoder {
   #carry = '';
   #padded = false;
 
   push(piece: string): Buffer {
-    // JSON may write "/" as "\/".
+    // JSON may escape "/" as "\/".
     const raw = (this.#carry + piece).replaceAll('\\/', '/');
     const usable = raw.endsWith('\\') ? raw.length - 1 : raw.length;
     const end = usable - (usable % 4);
@@ -140,8 +140,8 @@ class Base64Decoder {
     if (text === '') return Buffer.alloc(0);
     if (this.#padded) throw notBase64();
     const decoded = Buffer.from(text, 'base64');
-    // The decoder skips what is not base64, so that a full length says that all was, but for the URL alphabet, which it
-    // takes too. Gigabytes come this way: only the end of the data is looked at letter by letter.
+    // The decoder skips what is not base64, so a full length proves that everything was, except for the URL alphabet,
+    // which it also accepts. With gigabytes of data, only the end is checked letter by letter.
     if (decoded.length !== (text.length / 4) * 3 || text.includes('-') || text.includes('_')) this.#verifyEnd(text);
     return decoded;
   }
