@@ -7,11 +7,11 @@ import {optionsSchema, type DirectoryOptions} from './options.js';
 
 type Context = BackendContext<DirectoryOptions>;
 
-/** Bundles in a folder of this machine, or of a file server that it mounts. */
+/** Stores bundles in a folder on this machine, or on a mounted file server. */
 export const directoryBackend: Backend<DirectoryOptions> = {
   apiVersion: 1,
   name: 'directory',
-  summary: 'Bundles in a folder, and a link to the one that runs',
+  summary: 'Bundles in a folder, with a link to the deployed one',
   formats: ['v2', 'v1'],
   capabilities: ['deploy', 'wait', 'list', 'history', 'download', 'delete'],
   options: optionsSchema,
@@ -79,14 +79,17 @@ export const directoryBackend: Backend<DirectoryOptions> = {
       const {bundleId: number} = await readBundle(project, bundleId);
       const targets = (await bundlesInUse(project)).get(number);
       if (targets) {
-        throw failure('ERR_REJECTED', `bundle ${number} runs on ${targets.join(', ')}: deploy another one there first`);
+        throw failure(
+          'ERR_REJECTED',
+          `Bundle ${number} is deployed to ${targets.join(', ')}. Deploy another bundle there first.`,
+        );
       }
       await removeBundle(project, number);
     });
   },
 };
 
-/** Works on the project of `context`; errors of the operating system become errors of mycli. */
+/** Runs something on the project of `context`, and converts system errors to errors of mycli. */
 async function inProject<Result>(
   {options, projectSlug, signal}: Context,
   work: (project: ProjectLayout) => Promise<Result>,

@@ -7,7 +7,7 @@ import {failure, systemCode} from './failure.js';
 import type {ProjectLayout} from './layout.js';
 import {numbersIn, publish, withIncoming} from './numbered-folders.js';
 
-/** `bundle.json`, beside the archive. */
+/** `bundle.json`, next to the archive. */
 export interface BundleRecord {
   /** Name of the archive in the same folder. */
   readonly archive: 'bundle.tar' | 'bundle.tar.gz';
@@ -21,18 +21,18 @@ export interface BundleRecord {
   /** ISO 8601. */
   readonly createdAt: string;
   readonly createdBy?: string | undefined;
-  /** Set once it was deleted: the archive is gone, the number is never given again. */
+  /** Set when it was deleted. Its archive is gone, and its number is never reused. */
   readonly deletedAt?: string | undefined;
 }
 
-/** A record and the number of its folder. */
+/** A record, and the number of its folder. */
 export interface StoredBundle extends BundleRecord {
   readonly bundleId: number;
 }
 
 type Transfer = Pick<BackendContext, 'signal' | 'onProgress'>;
 
-/** Stores a bundle. It is there when every byte is on the disk and has the right digest, or not at all. */
+/** Stores a bundle completely, with the right digest, or not at all. */
 export async function storeBundle(
   project: ProjectLayout,
   bundle: Bundle,
@@ -46,7 +46,7 @@ export async function storeBundle(
     const file = createWriteStream(join(folder, archive), {flags: 'wx', flush: true});
     const stored = await copyStream(bundle.createReadStream(), file, size, {signal, onProgress});
     if (stored !== sha256) {
-      throw failure('ERR_ARCHIVE_INVALID', `the archive has the sha256 ${stored}, and not ${sha256}: it was changed`);
+      throw failure('ERR_ARCHIVE_INVALID', `The archive was modified: its sha256 is ${stored}, not ${sha256}.`);
     }
     const record: BundleRecord = {
       ...{archive, format, size, sha256, contentSha256, message, rootDir, configPath},
@@ -68,19 +68,19 @@ export async function readBundles(project: ProjectLayout): Promise<readonly Stor
   return bundles;
 }
 
-/** One bundle. @throws when there is none of this id. */
+/** One bundle. @throws when none has this ID. */
 export async function readBundle(project: ProjectLayout, bundleId: BundleId): Promise<StoredBundle> {
-  // An id becomes part of a path.
+  // The ID becomes part of a path.
   const found = /^[1-9]\d{0,14}$/.test(String(bundleId)) ? await readRecord(project, Number(bundleId)) : undefined;
   if (found && found.deletedAt === undefined) return found;
   throw failure(
     'ERR_REJECTED',
-    found ? `bundle ${bundleId} was deleted on ${String(found.deletedAt)}` : `there is no bundle ${bundleId}`,
-    ['See which there are: mycli bundle:list'],
+    found ? `Bundle ${bundleId} was deleted on ${String(found.deletedAt)}.` : `Bundle ${bundleId} does not exist.`,
+    ['Run mycli bundle:list to list the bundles.'],
   );
 }
 
-/** Copies the archive of a bundle into `writeTo`. @throws when it is not what was stored. */
+/** Copies a bundle's archive to `writeTo`. @throws when it is not what was stored. */
 export async function copyBundle(
   project: ProjectLayout,
   {bundleId, writeTo, onStart}: DownloadRequest,
@@ -90,10 +90,11 @@ export async function copyBundle(
   const file = join(project.bundles, String(number), archive);
   onStart?.({offset: 0, total: size, sha256});
   const copied = await copyStream(createReadStream(file), writeTo, size, transfer);
-  if (copied !== sha256) throw failure('ERR_RESPONSE_INVALID', `${file} was changed since it was stored: discard it`);
+  if (copied !== sha256)
+    throw failure('ERR_RESPONSE_INVALID', `${file} was modified after it was stored. Do not use it.`);
 }
 
-/** Removes the archive of a bundle. Its record stays, so that its number is not given again. */
+/** Removes a bundle's archive. Its record stays, so that its number is not reused. */
 export async function removeBundle(project: ProjectLayout, bundleId: BundleId): Promise<void> {
   const {bundleId: number, ...record} = await readBundle(project, bundleId);
   const folder = join(project.bundles, String(number));
@@ -115,7 +116,7 @@ async function readRecord(project: ProjectLayout, bundleId: number): Promise<Sto
   }
 }
 
-/** Writes a new file that is on the disk when this resolves. */
+/** Writes a new file. It is on disk when this resolves. */
 export function writeJson(file: string, value: unknown): Promise<void> {
   return writeFile(file, `${JSON.stringify(value, null, 2)}\n`, {flag: 'wx', flush: true});
 }

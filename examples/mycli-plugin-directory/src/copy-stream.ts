@@ -4,8 +4,8 @@ import {pipeline} from 'node:stream/promises';
 import type {BackendContext} from 'mycli/backend';
 
 /**
- * Copies `source` into `target` and ends it, telling the progress.
- * @returns the sha256 of what was copied, hex
+ * Copies `source` to `target`, ends it, and reports progress.
+ * @returns the SHA-256 of the copied bytes, hex
  */
 export async function copyStream(
   source: Readable,

@@ -20,7 +20,7 @@ export interface StoredDeployment extends DeploymentRecord {
   readonly deploymentId: number;
 }
 
-/** Deploys a bundle: notes it, then lets `current` lead to it. */
+/** Deploys a bundle: records the deployment, then points `current` to the bundle. */
 export async function deployBundle(
   project: ProjectLayout,
   targetSlug: string,
@@ -37,14 +37,14 @@ export async function deployBundle(
     return publish(folder, target.deployments);
   });
   await switchToNewest(project, target);
-  // Someone may have deleted it in between.
+  // Someone may have deleted it in the meantime.
   await readBundle(project, bundle.bundleId);
   return {...record, deploymentId};
 }
 
 /**
- * Lets `current` lead to the bundle of the newest deployment. Of deployments that are made side by side the one with
- * the highest number wins, whoever comes last: each looks again after its switch.
+ * Points `current` to the bundle of the newest deployment. Of concurrent deployments, the one with the highest number
+ * wins, whichever finishes last: each checks again after its switch.
  */
 async function switchToNewest(project: ProjectLayout, target: TargetLayout): Promise<void> {
   for (;;) {
@@ -53,7 +53,7 @@ async function switchToNewest(project: ProjectLayout, target: TargetLayout): Pro
     const {bundleId} = await readDeployment(target, newest);
     await withIncoming(project.incoming, async (folder) => {
       const link = join(folder, 'current');
-      // It leads from where it will be: <project>/targets/<target>/current.
+      // Relative to its destination, <project>/targets/<target>/current.
       await symlink(join('..', '..', String(bundleId)), link, 'dir');
       await rename(link, target.current);
     });
@@ -61,14 +61,14 @@ async function switchToNewest(project: ProjectLayout, target: TargetLayout): Pro
   }
 }
 
-/** One deployment. @throws when there is none of this number. */
+/** One deployment. @throws when none has this number. */
 export async function readDeployment(target: TargetLayout, deploymentId: number): Promise<StoredDeployment> {
   try {
     const text = await readFile(join(target.deployments, String(deploymentId), 'deployment.json'), 'utf8');
     return {...(JSON.parse(text) as DeploymentRecord), deploymentId};
   } catch (error) {
     if (systemCode(error) !== 'ENOENT') throw error;
-    throw failure('ERR_REJECTED', `there is no deployment ${deploymentId}`);
+    throw failure('ERR_REJECTED', `Deployment ${deploymentId} does not exist.`);
   }
 }
 
@@ -79,7 +79,7 @@ export async function readDeployments(target: TargetLayout): Promise<readonly St
   return deployments;
 }
 
-/** The newest deployment is under way until `current` leads to its bundle; every older one is over. */
+/** The newest deployment is in progress until `current` points to its bundle; every older one has ended. */
 export function statusOf(
   {deploymentId, bundleId}: StoredDeployment,
   [newest]: readonly StoredDeployment[],
@@ -88,7 +88,7 @@ export function statusOf(
   return deploymentId === newest?.deploymentId && bundleId !== current ? 'in_progress' : 'finished';
 }
 
-/** The bundle that `current` leads to. */
+/** The bundle that `current` points to. */
 export async function currentBundle(target: TargetLayout): Promise<number | undefined> {
   try {
     return Number(basename(await readlink(target.current)));
@@ -98,7 +98,7 @@ export async function currentBundle(target: TargetLayout): Promise<number | unde
   }
 }
 
-/** Which targets run which bundle: the targets' slugs by bundle. */
+/** The slugs of the targets that run each bundle. */
 export async function bundlesInUse(project: ProjectLayout): Promise<ReadonlyMap<number, readonly string[]>> {
   const inUse = new Map<number, readonly string[]>();
   for (const targetSlug of await namesIn(project.targets)) {

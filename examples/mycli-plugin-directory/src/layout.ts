@@ -2,32 +2,32 @@ import {join} from 'node:path';
 import {failure} from './failure.js';
 import type {DirectoryOptions} from './options.js';
 
-/** Where things of a project are. */
+/** The paths of a project. */
 export interface ProjectLayout {
-  /** Numbered folders: the bundles. */
+  /** The bundles, in numbered folders. */
   readonly bundles: string;
-  /** What is being written; sweep it freely once it is old. */
+  /** Uploads in progress. Old ones can be removed. */
   readonly incoming: string;
   /** A folder for each target. */
   readonly targets: string;
 }
 
-/** Where things of a target are. */
+/** The paths of a target. */
 export interface TargetLayout {
-  /** Link to the folder of the bundle that runs. */
+  /** Link to the folder of the deployed bundle. */
   readonly current: string;
-  /** Numbered folders: the deployments. */
+  /** The deployments, in numbered folders. */
   readonly deployments: string;
 }
 
-/** The layout of a project. @throws when the folder is not configured, or the slug is not a name of a folder. */
+/** The layout of a project. @throws when the folder is not configured, or the slug cannot be a folder name. */
 export function projectLayout({directory}: DirectoryOptions, projectSlug: string): ProjectLayout {
-  if (directory === undefined) throw failure('ERR_OPTION_INVALID', 'the option "directory" is missing');
+  if (directory === undefined) throw failure('ERR_OPTION_INVALID', 'The option "directory" is missing.');
   const project = join(directory, folderName(projectSlug));
   return {bundles: project, incoming: join(project, 'incoming'), targets: join(project, 'targets')};
 }
 
-/** The layout of a target. @throws when the slug is not a name of a folder. */
+/** The layout of a target. @throws when the slug cannot be a folder name. */
 export function targetLayout({targets}: ProjectLayout, targetSlug: string): TargetLayout {
   const target = join(targets, folderName(targetSlug));
   return {current: join(target, 'current'), deployments: join(target, 'deployments')};
@@ -35,5 +35,5 @@ export function targetLayout({targets}: ProjectLayout, targetSlug: string): Targ
 
 function folderName(slug: string): string {
   if (slug !== '' && slug !== '.' && slug !== '..' && !/[/\\\u0000-\u001f]/.test(slug)) return slug;
-  throw failure('ERR_OPTION_INVALID', `${JSON.stringify(slug)} cannot be the name of a folder`);
+  throw failure('ERR_OPTION_INVALID', `${JSON.stringify(slug)} cannot be a folder name.`);
 }

@@ -3,7 +3,7 @@ import {lstat, mkdir, readdir, rename, rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import {systemCode} from './failure.js';
 
-/** What has not been written to for so long was left by a process that is gone. */
+/** Anything unchanged for this long was left by a process that is gone. */
 const abandonedAfterMs = 60 * 60 * 1000;
 
 /** The numbers of the numbered folders in `parent`, newest first. */
@@ -14,7 +14,7 @@ export async function numbersIn(parent: string): Promise<readonly number[]> {
     .sort((a, b) => b - a);
 }
 
-/** The names in a folder; none when it is not there. */
+/** The names in a folder; empty if it does not exist. */
 export async function namesIn(folder: string): Promise<readonly string[]> {
   try {
     return await readdir(folder);
@@ -25,8 +25,8 @@ export async function namesIn(folder: string): Promise<readonly string[]> {
 }
 
 /**
- * Gives the folder `prepared` the next number in `parent`. One rename: whoever looks sees nothing of it or all, and of
- * two processes that want the same number one gets the next, since a folder that is not empty is never replaced.
+ * Renames the folder `prepared` to the next number in `parent`. The rename is atomic, and never replaces a non-empty
+ * folder, so if two processes want the same number, one of them gets the next.
  */
 export async function publish(prepared: string, parent: string): Promise<number> {
   await mkdir(parent, {recursive: true});
@@ -41,7 +41,7 @@ export async function publish(prepared: string, parent: string): Promise<number>
   }
 }
 
-/** Lets `work` fill a new folder in `incoming`, and removes what is left of it, also what killed processes left. */
+/** Lets `work` fill a new folder in `incoming`. Removes what remains of it, and what killed processes left. */
 export async function withIncoming<Result>(
   incoming: string,
   work: (folder: string) => Promise<Result>,
@@ -63,7 +63,7 @@ async function sweep(incoming: string): Promise<void> {
   }
 }
 
-/** When the folder or a file in it was last written to; now when it has just gone. */
+/** When the folder or a file in it was last modified; now if it has just disappeared. */
 async function lastChange(folder: string): Promise<number> {
   try {
     const paths = [folder, ...(await readdir(folder)).map((name) => join(folder, name))];

@@ -3,14 +3,14 @@ import type {Backend} from 'mycli/backend';
 
 /** Options of the backend: `backends.directory` of the configuration file, `--backend-option directory=PATH`. */
 export interface DirectoryOptions {
-  /** Absolute path of the folder that holds everything. Made when it is not there. */
+  /** Absolute path of the folder for everything. Created if it does not exist. */
   readonly directory?: string | undefined;
 }
 
 type Schema = NonNullable<Backend<DirectoryOptions>['options']>;
 type Issue = {readonly message: string; readonly path: readonly string[]};
 
-/** A Standard Schema, by hand: one option needs no library. That of zod or valibot does as well. */
+/** A handwritten Standard Schema: a single option needs no library. Those of zod or valibot work, too. */
 export const optionsSchema: Schema = {
   '~standard': {
     version: 1,
@@ -21,10 +21,10 @@ export const optionsSchema: Schema = {
       const issues: readonly Issue[] = [
         ...Object.keys(given)
           .filter((name) => name !== 'directory')
-          .map((name) => ({message: 'there is no such option; there is "directory"', path: [name]})),
+          .map((name) => ({message: 'is not an option; the only one is "directory"', path: [name]})),
         ...(directory === undefined || (typeof directory === 'string' && isAbsolute(directory))
           ? []
-          : [{message: `must be an absolute path, and is ${JSON.stringify(directory)}`, path: ['directory']}]),
+          : [{message: `must be an absolute path, not ${JSON.stringify(directory)}`, path: ['directory']}]),
       ];
       return issues.length > 0 ? {issues} : {value: {directory: directory as string | undefined}};
     },

@@ -124,7 +124,7 @@ describe('removing', () => {
     await removeBundle(project.layout, bundleId);
     expect(await readdir(join(project.layout.bundles, String(bundleId)))).toEqual(['bundle.json']);
     expect((await readBundles(project.layout)).map((bundle) => bundle.bundleId)).toEqual([1]);
-    await expect(readBundle(project.layout, bundleId)).rejects.toThrow('bundle 2 was deleted on');
+    await expect(readBundle(project.layout, bundleId)).rejects.toThrow('Bundle 2 was deleted on');
     expect((await project.store()).bundleId).toBe(3);
   });
 });

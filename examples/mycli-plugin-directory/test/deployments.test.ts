@@ -79,7 +79,7 @@ test('a target has a history of its own', async () => {
 });
 
 test('a bundle that is not there is not deployed, and nothing is noted', async () => {
-  await expect(deploy(3)).rejects.toThrow('there is no bundle 3');
+  await expect(deploy(3)).rejects.toThrow('Bundle 3 does not exist');
   expect(await readDeployments(target)).toEqual([]);
   expect(await currentBundle(target)).toBeUndefined();
 });

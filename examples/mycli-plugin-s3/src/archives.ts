@@ -9,19 +9,19 @@ import {openStore, type Store} from './store.js';
 
 const mebibyte = 1024 * 1024;
 const maxParts = 10_000;
-/** Parts that are under way at the same time: with their size this bounds the memory of an upload. */
+/** Number of concurrent parts. With their size, this limits the memory of an upload. */
 const concurrency = 4;
 
 /**
- * Uploads the archive as a stream, in parts when it is large. Every part goes with its checksum, and the whole is
- * compared with the bundle's digest before the object comes to be.
+ * Uploads the archive as a stream, in parts if it is large. Every part has a checksum, and the whole archive is
+ * compared with the bundle's digest before the object is created.
  */
 export async function uploadArchive(bundle: Bundle, key: string, store: Store, context: S3Context): Promise<void> {
   const {Upload} = await import('@aws-sdk/lib-storage');
   const {size, sha256} = bundle;
-  // A stream that stalls ends too.
+  // A stalled stream ends, too.
   const source = addAbortSignal(context.signal, bundle.createReadStream());
-  const body = Readable.from(verified(source, {size, sha256, what: 'the archive changed while it was uploaded'}), {
+  const body = Readable.from(verified(source, {size, sha256, what: 'The archive changed during the upload'}), {
     objectMode: false,
   });
   const upload = new Upload({
@@ -29,20 +29,18 @@ export async function uploadArchive(bundle: Bundle, key: string, store: Store, c
     params: {Bucket: store.bucket, Key: key, Body: body, ContentLength: size, ContentType: 'application/gzip'},
     partSize: Math.max(8 * mebibyte, Math.ceil(size / maxParts)),
     queueSize: concurrency,
-    // `discardUpload` does it, whatever state the upload is in.
+    // `discardUpload` does that, whatever the state of the upload.
     leavePartsOnError: true,
   });
   upload.on('httpUploadProgress', ({loaded = 0}) => context.onProgress({transferred: loaded, total: size}));
   try {
-    await store.attempt(`uploading ${key}`, () => upload.done());
+    await store.attempt(`Uploading ${key}`, () => upload.done());
   } finally {
     source.destroy();
   }
 }
 
-/**
- * Leaves nothing of an upload that failed or was aborted: no objects, and no parts that would cost and are not seen.
- */
+/** Removes everything of a failed or aborted upload: objects, and invisible parts that would still cost money. */
 export async function discardUpload(keys: readonly string[], context: S3Context): Promise<void> {
   // The host ends a command 0.8 s after a signal.
   const signal = AbortSignal.timeout(context.signal.aborted ? 300 : 10_000);
@@ -50,14 +48,14 @@ export async function discardUpload(keys: readonly string[], context: S3Context)
     using store = await openStore(context, signal);
     await Promise.all(keys.flatMap((key) => [store.remove(key), abortUploads(key, store)]));
   } catch {
-    context.logger.warn(`parts of the upload may be left in the bucket: ${keys.join(', ')}`);
+    context.logger.warn(`Parts of the upload may remain in the bucket: ${keys.join(', ')}.`);
   }
 }
 
-/** The key belongs to one upload only, so whatever is pending for it is what that one began. */
+/** The key is unique to this upload, so whatever is pending for it belongs to it. */
 async function abortUploads(key: string, {bucket, client, attempt}: Store): Promise<void> {
   const {AbortMultipartUploadCommand, ListMultipartUploadsCommand} = await import('@aws-sdk/client-s3');
-  await attempt(`aborting the upload of ${key}`, async () => {
+  await attempt(`Aborting the upload of ${key}`, async () => {
     const {Uploads = []} = await client.send(new ListMultipartUploadsCommand({Bucket: bucket, Prefix: key}));
     for (const {UploadId} of Uploads) {
       await client.send(new AbortMultipartUploadCommand({Bucket: bucket, Key: key, UploadId}));
@@ -65,7 +63,7 @@ async function abortUploads(key: string, {bucket, client, attempt}: Store): Prom
   });
 }
 
-/** Streams the archive of a bundle into `writeTo`, and compares it with the digest that its record holds. */
+/** Streams a bundle's archive to `writeTo`, and compares it with the digest in its record. */
 export async function downloadArchive(
   {archive, size, sha256}: BundleRecord,
   writeTo: Writable,
@@ -73,19 +71,19 @@ export async function downloadArchive(
   {signal, onProgress}: S3Context,
 ): Promise<void> {
   const source = await store.open(archive);
-  const what = `the object ${archive} is damaged`;
-  await store.attempt(`downloading ${archive}`, () =>
+  const what = `The object ${archive} is damaged`;
+  await store.attempt(`Downloading ${archive}`, () =>
     pipeline(verified(source, {size, sha256, what, onProgress}), writeTo, {signal}),
   );
 }
 
-/** Passes bytes on; throws after the last one when they are not those of the digest. */
+/** Passes bytes on. Throws after the last one if they do not match the digest. */
 async function* verified(
   source: AsyncIterable<Uint8Array>,
   expected: {
     readonly size: number;
     readonly sha256: string;
-    /** The error's message. */
+    /** The start of the error's message. */
     readonly what: string;
     readonly onProgress?: S3Context['onProgress'];
   },

@@ -3,8 +3,8 @@ import type {BackendError, backendError as hostBackendError} from 'mycli/backend
 type Fields = Parameters<typeof hostBackendError>[0];
 
 /**
- * The plain shape that the host turns into an error of its own, as `backendError` of `mycli/backend` makes it. An
- * installed plugin may have no mycli beside it to import, so only types come from there.
+ * The plain shape that the host converts to its own error, like `backendError` of `mycli/backend`. An installed plugin
+ * may have no mycli next to it, so only types are imported from there.
  */
 export function backendError({message, ...fields}: Fields): BackendError {
   return Object.assign(new Error(message), {backendError: true as const, ...fields});
@@ -15,29 +15,29 @@ export function isBackendError(error: unknown): error is BackendError {
   return error instanceof Error && 'backendError' in error;
 }
 
-/** Whether a conditional write was refused: the object is not (any more) what the condition says. */
+/** Whether a conditional write was refused because the object does not match the condition. */
 export function isConflict(error: unknown): error is BackendError {
-  // 409: AWS saw another write under way. 404: there is no object that could match.
+  // 409: AWS detected a concurrent write. 404: there is no object to match.
   return isBackendError(error) && [404, 409, 412].includes(error.status ?? 0);
 }
 
 /**
- * What the SDK failed with, in the host's terms. Errors that are neither answers nor failures of the network are bugs
- * and stay what they are.
- * @param doing what failed: `writing shop/targets/staging.json`
+ * Converts the SDK's errors to the host's. Errors that are neither responses nor network failures are bugs, and stay
+ * unchanged.
+ * @param doing what failed: `Writing shop/targets/staging.json`
  */
 export function toBackendError(error: unknown, doing: string): unknown {
   if (!(error instanceof Error) || isBackendError(error)) return error;
   if (error.name === 'CredentialsProviderError') {
     return backendError({
       code: 'ERR_CREDENTIALS_MISSING',
-      message: 'the SDK found no credentials for the store',
+      message: 'The SDK found no credentials for the store.',
       suggestions: ['Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE.'],
     });
   }
   const status = statusOf(error);
   if (status !== undefined) {
-    // Some stores send no message; the SDK then makes one up.
+    // Some stores send no message; the SDK then invents one.
     const said = ['', 'UnknownError', error.name].includes(error.message) ? '' : `: ${error.message}`;
     return backendError({
       code: codeOf(status, error.name),
@@ -55,14 +55,14 @@ export function toBackendError(error: unknown, doing: string): unknown {
   });
 }
 
-/** HTTP status of the answer that an error of the SDK stands for; none when there was no answer. */
+/** The HTTP status of an SDK error; undefined if there was no response. */
 export function statusOf(error: Error): number | undefined {
   const metadata = '$metadata' in error ? error.$metadata : undefined;
   if (typeof metadata !== 'object' || metadata === null || !('httpStatusCode' in metadata)) return undefined;
   return typeof metadata.httpStatusCode === 'number' ? metadata.httpStatusCode : undefined;
 }
 
-/** The code of the system for a failure of the network: `ECONNREFUSED`. */
+/** The system's code for a network failure: `ECONNREFUSED`. */
 export function failureCode(error: Error): string | undefined {
   if ('code' in error && typeof error.code === 'string') return error.code;
   return error.name === 'TimeoutError' ? error.name : undefined;

@@ -47,7 +47,7 @@ export const s3Backend = {
     if (raw) return {status: 'finished' as const, raw};
     throw backendError({
       code: 'ERR_REJECTED',
-      message: `the target "${String(targetSlug)}" knows no deployment ${String(deploymentId)}`,
+      message: `The target "${String(targetSlug)}" has no deployment ${String(deploymentId)}.`,
       status: 404,
     });
   },

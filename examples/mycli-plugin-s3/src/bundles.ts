@@ -5,7 +5,7 @@ import {backendError} from './backend-error.js';
 import {nameOf, type Keys} from './keys.js';
 import type {Store} from './store.js';
 
-/** What is noted of a bundle, beside its archive. It is written last: a bundle without it is not there. */
+/** The record of a bundle, next to its archive. It is written last: a bundle without one does not exist. */
 export const recordSchema = v.object({
   bundleId: v.string(),
   message: v.string(),
@@ -23,10 +23,10 @@ export const recordSchema = v.object({
 /** The record of a bundle. */
 export type BundleRecord = v.InferOutput<typeof recordSchema>;
 
-/** Ids sort by time: `20261121T120705123Z-1a2b3c4d`. */
+/** IDs sort by time: `20261121T120705123Z-1a2b3c4d`. */
 const idPattern = /^\d{8}T\d{9}Z-[0-9a-f]{8}$/;
 
-/** Makes the record of a new bundle. */
+/** Creates the record of a new bundle. */
 export function newRecord(bundle: Bundle, keys: Keys): BundleRecord {
   const createdAt = new Date().toISOString();
   const bundleId = `${createdAt.replace(/[-:.]/g, '')}-${randomBytes(4).toString('hex')}`;
@@ -45,13 +45,13 @@ export async function readRecord(bundleId: BundleId, store: Store, keys: Keys): 
   if (stored) return stored.value;
   throw backendError({
     code: 'ERR_REJECTED',
-    message: `there is no bundle "${id}" in ${store.bucket}/${keys.records}`,
+    message: `There is no bundle "${id}" in ${store.bucket}/${keys.records}.`,
     status: 404,
-    suggestions: ['Take the id that the push printed, or "latest".'],
+    suggestions: ['Use the ID that bundle:push printed, or "latest".'],
   });
 }
 
-/** Lists bundles, the newest first. `inUseBy`: which targets run a bundle. */
+/** Lists bundles, newest first. `inUseBy`: the targets that run each bundle. */
 export async function listRecords(
   {limit, offset}: ListRange,
   inUseBy: ReadonlyMap<string, readonly string[]>,
@@ -63,7 +63,7 @@ export async function listRecords(
     .filter((id) => idPattern.test(id));
   const wanted = ids.reverse().slice(offset, offset + limit);
   const stored = await Promise.all(wanted.map((id) => store.read(keys.record(id), recordSchema)));
-  // One that was deleted since the listing is left out.
+  // One that was deleted since then is omitted.
   const raw = stored.flatMap((item) => (item ? [item.value] : []));
   const items = raw.map(({bundleId, message, createdAt}) => ({
     bundleId,

@@ -4,8 +4,8 @@ import {backendError, failureCode, statusOf} from './backend-error.js';
 import type {S3Context} from './options.js';
 
 /**
- * Makes a client of the SDK: endpoint, region and credentials come from the options or from where the SDK looks for
- * them (environment, profile, instance), retries are the host's. Every request ends with `signal`.
+ * Creates an SDK client. Endpoint, region and credentials come from the options or the SDK's usual sources
+ * (environment, profile, instance), and retries follow the host's rules. `signal` ends every request.
  * @throws BackendError `ERR_OPTION_INVALID` when no region is known.
  */
 export async function createClient(context: S3Context, signal: AbortSignal): Promise<S3Client> {
@@ -23,22 +23,22 @@ export async function createClient(context: S3Context, signal: AbortSignal): Pro
   await client.config.region().catch(() => {
     throw backendError({
       code: 'ERR_OPTION_INVALID',
-      message: 'no region is known',
+      message: 'No region is configured.',
       suggestions: [
-        'Set it with --backend-option region=REGION or AWS_REGION; stores other than AWS mostly take us-east-1.',
+        'Pass --backend-option region=REGION, or set AWS_REGION. Most stores other than AWS accept us-east-1.',
       ],
     });
   });
   return client;
 }
 
-/** How long a write that is under way when the signal comes may take to be answered, milliseconds. */
+/** Milliseconds that a write in progress may take to be answered after an abort. */
 const graceMs = 250;
 
 /**
- * Ends the requests of a client with a signal, for those of lib-storage know none. Reads and parts end at once. Any
- * other write is given a moment to be answered: a store may carry it out after it was cut off, and after what it made
- * has been cleaned up.
+ * Ends the requests of a client on a signal, since those of lib-storage have none. Reads and parts end at once. Other
+ * writes get a moment to be answered: a store may still carry out one that was cut off, after its results have been
+ * cleaned up.
  */
 function endRequestsWith(signal: AbortSignal, client: S3Client): void {
   const handler = client.config.requestHandler;
@@ -59,9 +59,9 @@ function endRequestsWith(signal: AbortSignal, client: S3Client): void {
 }
 
 /**
- * The SDK's retries by the host's rules: it says how long to wait, and the wait ends with the signal. A store limits
- * the rate with 503 SlowDown where others answer 429; failures of the connection and of the server are retried too, for
- * every request here may be sent twice.
+ * Makes the SDK retry by the host's rules: the host decides how long to wait, and the signal ends the wait. Stores
+ * answer 503 SlowDown instead of 429. Connection failures and server errors are retried, too, because every request
+ * here is safe to repeat.
  */
 function createRetryStrategy({waitToRetry}: S3Context): RetryStrategyV2 {
   return {
@@ -75,10 +75,10 @@ function createRetryStrategy({waitToRetry}: S3Context): RetryStrategyV2 {
         status,
         reason: status === undefined ? (code ?? errorType) : `${status} ${error?.name ?? ''}`.trim(),
         retryAfter: error?.$response?.headers['retry-after'],
-        // A name that does not resolve is a typing error.
+        // A name that does not resolve is probably a typo.
         limited: (errorType === 'THROTTLING' || errorType === 'TRANSIENT') && code !== 'ENOTFOUND',
       });
-      // The SDK throws the answer's own error in place of this one.
+      // The SDK throws the response's own error instead of this one.
       if (!again) throw new Error('no retry');
       return retryToken(retries + 1);
     },
@@ -86,7 +86,7 @@ function createRetryStrategy({waitToRetry}: S3Context): RetryStrategyV2 {
   };
 }
 
-/** The wait is over by the time that the SDK gets the token. */
+/** The wait is over when the SDK gets the token. */
 function retryToken(retries: number): RetryToken {
   return {getRetryCount: () => retries, getRetryDelay: () => 0};
 }

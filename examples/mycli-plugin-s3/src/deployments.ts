@@ -16,7 +16,9 @@ const deploymentSchema = v.object({
   deployedAt: v.string(),
 });
 
-/** A target's pointer: what it runs, and what it ran before, newest first. One object, so both change in one step. */
+/**
+ * A target's pointer: what it runs, and what it ran before, newest first. In one object, so that both change together.
+ */
 const pointerSchema = v.object({
   current: v.nullable(deploymentSchema),
   earlier: v.array(deploymentSchema),
@@ -31,8 +33,8 @@ const emptyPointer: Pointer = {current: null, earlier: []};
 const historyLength = 100;
 
 /**
- * Points a target to a bundle, unless somebody else does at the same time.
- * @throws BackendError `ERR_REJECTED` with status 409 or 412 for whoever comes second.
+ * Points a target to a bundle, unless someone else does at the same time.
+ * @throws BackendError `ERR_REJECTED` with status 409 or 412 for the slower one.
  */
 export async function switchPointer(
   bundleId: string | number,
@@ -52,9 +54,9 @@ export async function switchPointer(
   } catch (error) {
     if (!isConflict(error)) throw error;
     const now = await store.read(key, pointerSchema);
-    // Nobody wrote, and the condition was refused all the same.
+    // Nobody wrote, but the condition was refused anyway.
     if (error.status === 412 && now?.etag === before.etag) throw unusableConditions(store);
-    // Ours was written, its answer was lost, and the retry met our own pointer.
+    // Our write succeeded, its response was lost, and the retry found our own pointer.
     if (now?.value.current?.deploymentId !== deployment.deploymentId) {
       throw conflict(targetSlug, now?.value.current, error.status);
     }
@@ -69,7 +71,7 @@ export async function readDeployments(targetSlug: string, store: Store, keys: Ke
   return [...(current ? [current] : []), ...earlier];
 }
 
-/** Which targets run which bundle. */
+/** The targets that run each bundle. */
 export async function readUse(store: Store, keys: Keys): Promise<ReadonlyMap<string, readonly string[]>> {
   const pointers = await store.list(keys.pointers);
   const current = await Promise.all(pointers.map(async (key) => (await store.read(key, pointerSchema))?.value.current));
@@ -82,8 +84,8 @@ export async function readUse(store: Store, keys: Keys): Promise<ReadonlyMap<str
 }
 
 /**
- * Deletes a bundle that no target runs. The record goes first, and the pointers are looked at once more: a deployment
- * looks at the record after it wrote the pointer, so that one of the two always notices the other.
+ * Deletes a bundle that no target runs. It deletes the record first and then checks the pointers again. A deployment
+ * checks the record after writing the pointer, so one of the two always notices the other.
  * @throws BackendError `ERR_REJECTED` with status 409 when a target runs it.
  */
 export async function deleteUnused(bundleId: string | number, store: Store, keys: Keys): Promise<void> {
@@ -109,8 +111,8 @@ function newDeployment({bundleId, message, archive, sha256}: BundleRecord): Depl
 }
 
 /**
- * Makes the pointer of a new target. Of two deployers one makes it; both go on, and one of them wins.
- * @throws BackendError the conflict when somebody has deployed to it by now.
+ * Creates the pointer of a new target. If two deployments try, one creates it, both continue, and one of them wins.
+ * @throws BackendError the conflict if someone has deployed to it by now.
  */
 async function createPointer(key: string, targetSlug: string, store: Store): Promise<Stored<Pointer>> {
   let status: number | undefined;
@@ -126,12 +128,12 @@ async function createPointer(key: string, targetSlug: string, store: Store): Pro
 }
 
 /**
- * Some stores ignore conditions: there two deployers could both win.
+ * Some stores ignore conditions, so two deployments could both win.
  * @throws BackendError `ERR_CAPABILITY_UNSUPPORTED`
  */
 async function requireConditions(key: string, before: Stored<Pointer>, store: Store): Promise<void> {
   try {
-    // No object has this ETag, so the write must fail. Where it does not, it has changed nothing.
+    // No object has this ETag, so the write must fail. If it does not, it has changed nothing.
     await store.write(key, before.value, {etag: '"00000000000000000000000000000000"'});
   } catch (error) {
     if (isConflict(error)) return;
@@ -140,7 +142,7 @@ async function requireConditions(key: string, before: Stored<Pointer>, store: St
   throw unusableConditions(store);
 }
 
-/** A bundle that was deleted while it was deployed: points back. */
+/** Reverts the pointer if the bundle was deleted during the deployment. */
 async function undoIfDeleted(
   record: BundleRecord,
   deployment: Deployment,
@@ -164,8 +166,8 @@ async function undoIfDeleted(
 function unusableConditions({bucket}: Store): Error {
   return backendError({
     code: 'ERR_CAPABILITY_UNSUPPORTED',
-    message: `the bucket "${bucket}" has no usable conditional writes (If-Match), so nothing is deployed`,
-    suggestions: ['Use a store that heeds If-Match; some do so only in buckets without versions.'],
+    message: `The bucket "${bucket}" does not support conditional writes (If-Match), so nothing was deployed.`,
+    suggestions: ['Use a store that supports If-Match. Some only do so in unversioned buckets.'],
   });
 }
 
@@ -173,16 +175,16 @@ function conflict(targetSlug: string, now: Deployment | null | undefined, status
   const winner = now ? `: bundle ${now.bundleId} at ${now.deployedAt}` : '';
   return backendError({
     code: 'ERR_REJECTED',
-    message: `somebody else deployed to "${targetSlug}" at the same time${winner}`,
+    message: `Someone else deployed to "${targetSlug}" at the same time${winner}.`,
     status,
-    suggestions: ['Look at what the target runs now; deploy again if yours is to replace it.'],
+    suggestions: ['Check what the target runs now, and deploy again to replace it.'],
   });
 }
 
 function inUse(bundleId: string, targets: readonly string[]): Error {
   return backendError({
     code: 'ERR_REJECTED',
-    message: `the bundle ${bundleId} is deployed to ${targets.join(', ')}`,
+    message: `Bundle ${bundleId} is deployed to ${targets.join(', ')}.`,
     status: 409,
     suggestions: ['Deploy another bundle there first.'],
   });

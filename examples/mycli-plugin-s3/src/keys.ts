@@ -1,8 +1,8 @@
 import type {S3Context} from './options.js';
 
-/** Where everything of a project lies in the bucket. */
+/** Where a project's objects are in the bucket. */
 export interface Keys {
-  /** Prefix of the records of bundles. A bundle is there when its record is. */
+  /** Prefix of bundle records. A bundle exists if its record does. */
   readonly records: string;
   /** Prefix of the pointers of targets. */
   readonly pointers: string;
@@ -11,7 +11,7 @@ export interface Keys {
   pointer(targetSlug: string): string;
 }
 
-/** The keys of the project of a call. */
+/** The keys of a call's project. */
 export function keysOf({options, projectSlug}: Pick<S3Context, 'options' | 'projectSlug'>): Keys {
   const prefix = options.prefix.replace(/^\/+|\/+$/g, '');
   const root = prefix === '' ? projectSlug : `${prefix}/${projectSlug}`;
@@ -25,7 +25,7 @@ export function keysOf({options, projectSlug}: Pick<S3Context, 'options' | 'proj
   };
 }
 
-/** The name of an object below a prefix: a bundle's id or a target. */
+/** The name of an object below a prefix: a bundle ID or a target. */
 export function nameOf(key: string, prefix: string): string {
   return key.slice(prefix.length, -'.json'.length);
 }

@@ -5,29 +5,29 @@ import {backendError, isBackendError, toBackendError} from './backend-error.js';
 import {createClient} from './client.js';
 import type {S3Context} from './options.js';
 
-/** A JSON object as it was read: `etag` names this very content. */
+/** A JSON object as it was read. `etag` identifies its content. */
 export interface Stored<Value> {
   readonly value: Value;
   readonly etag: string;
 }
 
-/** What must hold for a write: the object is still the one of this ETag, or there is none. */
+/** The condition of a write: the object still has this ETag, or does not exist. */
 export type Condition = {readonly etag: string} | 'absent';
 
-/** The bucket. Every call rejects with `signal.reason` when it is aborted, else with a BackendError. */
+/** The bucket. Calls reject with `signal.reason` when aborted, else with a BackendError. */
 export interface Store extends Disposable {
   readonly bucket: string;
   readonly client: S3Client;
-  /** Runs requests, and turns their errors into ours. `doing`: what a failure is called. */
+  /** Runs requests, and converts their errors to ours. `doing`: the activity, for messages. */
   attempt<Result>(doing: string, request: () => Promise<Result>): Promise<Result>;
-  /** Reads an object of JSON; undefined when there is none. */
+  /** Reads a JSON object; undefined if it does not exist. */
   read<Value>(key: string, schema: v.GenericSchema<unknown, Value>): Promise<Stored<Value> | undefined>;
   /**
-   * Writes an object of JSON.
-   * @throws BackendError for which `isConflict` is true when `condition` does not hold.
+   * Writes a JSON object.
+   * @throws BackendError when `condition` does not hold; `isConflict` is true for it.
    */
   write(key: string, value: unknown, condition?: Condition): Promise<void>;
-  /** Opens an object to read it as a stream. */
+  /** Opens an object for reading as a stream. */
   open(key: string): Promise<Readable>;
   /** All keys with a prefix, sorted. */
   list(prefix: string): Promise<readonly string[]>;
@@ -36,11 +36,12 @@ export interface Store extends Disposable {
 
 /**
  * Opens the bucket of a call. Loads the SDK.
- * @throws BackendError `ERR_OPTION_INVALID` when there is no bucket or no region.
+ * @throws BackendError `ERR_OPTION_INVALID` when the bucket or the region is missing.
  */
 export async function openStore(context: S3Context, signal: AbortSignal = context.signal): Promise<Store> {
   const {bucket} = context.options;
-  if (bucket === undefined) throw backendError({code: 'ERR_OPTION_INVALID', message: 'the option bucket is missing'});
+  if (bucket === undefined)
+    throw backendError({code: 'ERR_OPTION_INVALID', message: 'The option "bucket" is missing.'});
   const s3 = await import('@aws-sdk/client-s3');
   const client = await createClient(context, signal);
 
@@ -53,14 +54,14 @@ export async function openStore(context: S3Context, signal: AbortSignal = contex
     return result;
   };
   const get = (key: string): Promise<GetObjectCommandOutput | undefined> =>
-    attempt(`reading ${key}`, () =>
+    attempt(`Reading ${key}`, () =>
       client.send(new s3.GetObjectCommand({Bucket: bucket, Key: key})).catch((error: unknown) => {
         if (error instanceof Error && error.name === 'NoSuchKey') return undefined;
         throw error;
       }),
     );
   const put = (key: string, value: unknown, headers: {readonly IfMatch?: string; readonly IfNoneMatch?: string}) =>
-    attempt(`writing ${key}`, () =>
+    attempt(`Writing ${key}`, () =>
       client.send(
         new s3.PutObjectCommand({
           Bucket: bucket,
@@ -81,12 +82,12 @@ export async function openStore(context: S3Context, signal: AbortSignal = contex
       const answer = await get(key);
       if (!answer?.Body || answer.ETag === undefined) return undefined;
       const {Body, ETag} = answer;
-      const text = await attempt(`reading ${key}`, () => Body.transformToString());
+      const text = await attempt(`Reading ${key}`, () => Body.transformToString());
       const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), text);
       if (parsed.success) return {value: parsed.output, etag: ETag};
       throw backendError({
         code: 'ERR_RESPONSE_INVALID',
-        message: `the object ${key} is not what this plugin writes: ${v.summarize(parsed.issues)}`,
+        message: `The object ${key} was not written by this plugin: ${v.summarize(parsed.issues)}`,
       });
     },
 
@@ -98,7 +99,7 @@ export async function openStore(context: S3Context, signal: AbortSignal = contex
       try {
         await put(key, value, {IfMatch: condition.etag});
       } catch (error) {
-        // Ceph up to 16 compares the ETag without its quotes. An ETag never comes back, so a second try is no risk.
+        // Ceph up to 16 compares the ETag without its quotes. ETags never recur, so a second attempt is safe.
         if (!isBackendError(error) || error.status !== 412) throw error;
         await put(key, value, {IfMatch: condition.etag.replaceAll('"', '')});
       }
@@ -106,13 +107,13 @@ export async function openStore(context: S3Context, signal: AbortSignal = contex
 
     async open(key) {
       const answer = await get(key);
-      // In Node it is a Readable, which its type leaves open.
+      // In Node it is a Readable, although its type is more general.
       if (answer?.Body) return answer.Body as Readable;
-      throw backendError({code: 'ERR_REJECTED', message: `the object ${key} is not in the bucket`, status: 404});
+      throw backendError({code: 'ERR_REJECTED', message: `The object ${key} is not in the bucket.`, status: 404});
     },
 
     list: (prefix) =>
-      attempt(`listing ${prefix}`, async () => {
+      attempt(`Listing ${prefix}`, async () => {
         const keys: string[] = [];
         for await (const page of s3.paginateListObjectsV2({client}, {Bucket: bucket, Prefix: prefix})) {
           for (const {Key} of page.Contents ?? []) if (Key?.endsWith('.json')) keys.push(Key);
@@ -121,7 +122,7 @@ export async function openStore(context: S3Context, signal: AbortSignal = contex
       }),
 
     async remove(key) {
-      await attempt(`deleting ${key}`, () => client.send(new s3.DeleteObjectCommand({Bucket: bucket, Key: key})));
+      await attempt(`Deleting ${key}`, () => client.send(new s3.DeleteObjectCommand({Bucket: bucket, Key: key})));
     },
 
     [Symbol.dispose]: () => client.destroy(),

@@ -57,7 +57,7 @@ describe('of two deployers that saw the same state', () => {
             code: 'ERR_REJECTED',
             status: expect.toSatisfy((status) => status === 409 || status === 412),
             message: expect.stringContaining(
-              `somebody else deployed to "${targetSlug}" at the same time: bundle ${bundles[won]}`,
+              `Someone else deployed to "${targetSlug}" at the same time: bundle ${bundles[won]}`,
             ),
           }),
         },

@@ -1,7 +1,7 @@
 import type {BackendsHook} from 'mycli/backend';
 import {s3Backend} from '../backend.js';
 
-/** Brings the backend to the host. */
+/** Provides the backend to the host. */
 const hook: BackendsHook = async () => ({backends: [s3Backend]});
 
 export default hook;
