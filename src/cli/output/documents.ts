@@ -34,6 +34,13 @@ export interface ErrorDocument extends Envelope {
   readonly error: ErrorReport;
 }
 
+/** A script that completes commands. */
+export interface CompletionDocument extends Envelope {
+  readonly shell: 'bash' | 'zsh' | 'fish';
+  /** For the shell to run when it starts. */
+  readonly script: string;
+}
+
 /** The stored credentials. */
 export interface AuthLoginDocument extends Envelope {
   /** Origin the credentials are for. */

@@ -5,7 +5,7 @@ import {asSentence} from '../../errors/sentence.js';
 import type {Body, ErrorDocument} from '../output/documents.js';
 import {reportError} from '../errors/error-report.js';
 import {isOclifError, requestedExitCode} from '../errors/oclif-errors.js';
-import {isSpaced, joinWords, spellHelp, versionFlags} from './command-line.js';
+import {completionWord, isSpaced, joinWords, spellHelp, versionFlags} from './command-line.js';
 import {guardHooks} from './hooks.js';
 import {Config, runOclif, settings} from './oclif.js';
 import {pluginSources} from './plugin-sources.js';
@@ -63,12 +63,18 @@ function removedDirectory(): Error {
   });
 }
 
-async function runCommand({argv, env}: NodeJS.Process, root: string): Promise<unknown> {
+async function runCommand(host: NodeJS.Process, root: string): Promise<unknown> {
+  const {argv, env} = host;
   // A linked plugin is what its package.json points to. oclif would look for its TypeScript, and warn about not using
   // it.
   settings.enableAutoTranspile = false;
   const args = spellHelp(argv.slice(2));
   const options = {root, logger: silentLogger, ...pluginSources(root, args, env)};
+  if (args[0] === completionWord) {
+    const {replyToShell} = await import('../completion/reply.js');
+    // Errors are not shown to somebody who has pressed Tab.
+    return replyToShell(args.slice(2), await Config.load(options), host).catch(() => undefined);
+  }
   if (!isSpaced(args)) return runOclif([...args], options);
   // oclif reuses what is loaded already.
   const config = await Config.load(options);

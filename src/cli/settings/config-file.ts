@@ -95,7 +95,7 @@ async function readJson(path: string): Promise<unknown> {
  * only the working directory is searched. Since it is code, one that another user owns is never used.
  * @throws RuntimeCliError `ERR_CONFIG_INVALID` when a package.json on the way cannot be read.
  */
-async function findConfigFile(search: ConfigSearch): Promise<string | undefined> {
+export async function findConfigFile(search: ConfigSearch): Promise<string | undefined> {
   for (const directory of await directoriesToSearch(search.cwd)) {
     for (const name of configFileNames) {
       const path = join(directory, name);
