@@ -8,7 +8,7 @@ import {reasonOf, systemCode} from '../../errors/system-failure.js';
 const outputFolders = ['.next/standalone', '.output', 'build', 'dist', 'out', '_site'];
 
 /** The folders below a project that look like a build: those that frameworks use and that are not empty. */
-async function findBuildOutputs(projectDirectory: string): Promise<readonly string[]> {
+export async function findBuildOutputs(projectDirectory: string): Promise<readonly string[]> {
   const entries = await Promise.all(
     outputFolders.map((folder) => readdir(join(projectDirectory, folder)).catch((): string[] => [])),
   );

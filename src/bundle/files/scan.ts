@@ -2,7 +2,7 @@ import {lstatSync, readlinkSync, type Stats} from 'node:fs';
 import {join, sep, isAbsolute} from 'node:path';
 import type {Entry} from 'fast-glob';
 import {createError} from '../../errors/index.js';
-import {reasonOf, systemCode} from '../../errors/system-failure.js';
+import {reasonOf} from '../../errors/system-failure.js';
 import type {PlannedBundleFile} from '../types.js';
 import {comparePaths, entryNameProblem, listFirst, showPath} from './entry-names.js';
 import type {IgnoreRules} from './ignore-rules.js';

@@ -1,8 +1,8 @@
 import {once} from 'node:events';
-import {createInterface} from 'node:readline';
+import {createInterface, type Interface} from 'node:readline';
 import {Writable, type Readable} from 'node:stream';
 import {text} from 'node:stream/consumers';
-import {createError} from '../../errors/index.js';
+import {createError, isRuntimeCliError} from '../../errors/index.js';
 import type {Output} from '../output/output.js';
 
 /** Where to ask a question. */
@@ -22,7 +22,7 @@ export function requireConsent(
   yes: boolean,
   {output, stdin}: Pick<QuestionContext, 'output' | 'stdin'>,
 ): void {
-  if (yes || (output.terminal && stdin.isTTY === true)) return;
+  if (yes || canAsk({output, stdin})) return;
   throw createError('ERR_USAGE', `${what} requires confirmation, but there is no terminal to ask in.`, {
     suggestions: ['Pass --yes to skip the prompt.'],
   });
@@ -52,6 +52,65 @@ export async function confirm(
   throw createError('ERR_USAGE', refusal);
 }
 
+/** Whether somebody can be asked. */
+export function canAsk({output, stdin}: Pick<QuestionContext, 'output' | 'stdin'>): boolean {
+  return output.terminal && stdin.isTTY === true;
+}
+
+/** A question that a line answers. */
+interface Question {
+  /** What is asked for: `Project slug`. */
+  readonly text: string;
+  /** The answer of an empty line. @default none: it is asked again */
+  readonly fallback?: string | undefined;
+  /** @throws RuntimeCliError when the answer will not do: it is told, and asked again. @default every text will do */
+  readonly check?: ((answer: string) => void) | undefined;
+}
+
+/** Asks several questions in the terminal. Lines that were typed ahead answer the next ones. */
+export class Interview {
+  readonly #context: QuestionContext;
+  readonly #lines: Interface;
+  readonly #answers: AsyncIterator<string>;
+
+  constructor(context: QuestionContext) {
+    this.#context = context;
+    this.#lines = createInterface({input: context.stdin, terminal: false, signal: context.signal});
+    this.#answers = this.#lines[Symbol.asyncIterator]();
+  }
+
+  /** @throws RuntimeCliError `ERR_USAGE` when the input ends; `signal.reason` when aborted. */
+  async ask({text: question, fallback, check}: Question): Promise<string> {
+    const {output, signal} = this.#context;
+    const hint = fallback === undefined || fallback === '' ? '' : ` (${fallback})`;
+    for (;;) {
+      output.stream.write(output.clean(`${question}${hint}: `));
+      const next = await this.#answers.next();
+      signal.throwIfAborted();
+      if (next.done === true) throw createError('ERR_USAGE', 'The input ended before a value was entered.');
+      const answer = next.value.trim() === '' ? fallback : next.value.trim();
+      if (answer === undefined) continue;
+      try {
+        check?.(answer);
+        return answer;
+      } catch (error) {
+        if (!isRuntimeCliError(error)) throw error;
+        output.stream.write(`  ${output.clean(error.message)}\n`);
+      }
+    }
+  }
+
+  /** @param fallback the answer of an empty line */
+  async confirm(question: string, fallback: boolean): Promise<boolean> {
+    const answer = await this.ask({text: `${question} ${fallback ? '[Y/n]' : '[y/N]'}`, fallback: ''});
+    return answer === '' ? fallback : /^y(?:es)?$/i.test(answer);
+  }
+
+  close(): void {
+    this.#lines.close();
+  }
+}
+
 /** Where to ask for a secret. */
 interface SecretInput {
   readonly stdin: NodeJS.ReadableStream & {readonly isTTY?: boolean | undefined};
@@ -71,10 +130,11 @@ export function readSecretInput(input: SecretInput): Promise<string> {
 }
 
 function typed({stdin, stream, prompt, signal}: SecretInput): Promise<string> {
-  stream.write(`${prompt}: `);
   // In raw mode the terminal echoes nothing, and the line editor's output is discarded.
   const nowhere = new Writable({write: (_chunk, _encoding, done) => done()});
   const editor = createInterface({input: stdin, output: nowhere, terminal: true, historySize: 0});
+  // Only now: whoever answers at once must not see it echoed.
+  stream.write(`${prompt}: `);
   return new Promise<string>((resolve, reject) => {
     const onAbort = () => {
       reject(signal.reason);

@@ -31,13 +31,19 @@ export async function missingBuild(directory: string, cwd: string): Promise<read
 
 /**
  * Reports everything that is missing at once. A single missing thing has its own error.
+ * @param hint what else to do about it
  * @throws RuntimeCliError `ERR_SETUP_INCOMPLETE`.
  */
-export function requireTogether(missing: readonly Missing[]): void {
+export function requireTogether(
+  missing: readonly Missing[],
+  hint = 'Or run mycli init, which sets up a project step by step.',
+): void {
   if (missing.length < 2) return;
+  // A project that has a name is set up.
+  const hints = missing.some(({what}) => what === definitions.projectSlug.label) ? [hint] : [];
   const nouns = new Intl.ListFormat('en').format(missing.map(({what}) => what));
   throw createError('ERR_SETUP_INCOMPLETE', `Missing ${nouns}.`, {
-    suggestions: missing.map(({error: {message, suggestions}}) => [message, ...suggestions].join(' ')),
+    suggestions: [...missing.map(({error: {message, suggestions}}) => [message, ...suggestions].join(' ')), ...hints],
     details: {
       missing: missing.map(({what, error: {code, message, suggestions}}) => ({what, code, message, suggestions})),
     },

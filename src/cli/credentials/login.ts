@@ -1,8 +1,11 @@
+import type {Identity} from '../../backends/built-ins.js';
+import {amendError, isRuntimeCliError} from '../../errors/index.js';
 import {normalizeOrigin, parseServiceUrl} from '../../http/origin.js';
 import {checkCredentialsUrl} from '../backends/connection.js';
 import type {CommandContext} from '../command/command-context.js';
 import {requireSetting, type Settings} from '../settings/settings.js';
-import type {OriginCredentials, StoredCredentials} from './credential-file.js';
+import {askService, withCredentials} from './check-credentials.js';
+import {credentialPath, updateCredentials, type OriginCredentials, type StoredCredentials} from './credential-file.js';
 
 // Commands must not import http directly.
 export {shownAddress} from '../../http/origin.js';
@@ -15,7 +18,7 @@ export type CredentialKind = (typeof credentialKinds)[number];
 type LoginContext = Pick<CommandContext, 'env' | 'output'>;
 
 /** What a login stores credentials for. */
-export interface LoginTarget {
+interface LoginTarget {
   readonly kind: CredentialKind;
   readonly backend: 'legacy' | 'api';
   /** Origin the credentials are for. */
@@ -52,8 +55,52 @@ export function loginTarget(context: LoginContext, settings: Settings, kind: Cre
   return {...api, prompt, complete: (clientSecret) => ({api: {kind, clientId, clientSecret, tokenUrl}})};
 }
 
+/** A login with a secret that was given. */
+interface Login {
+  readonly kind: CredentialKind;
+  readonly secret: string;
+  /** Whether the service is asked first. */
+  readonly verify: boolean;
+}
+
+/**
+ * Stores credentials once the service has accepted them, and tells so.
+ * @throws RuntimeCliError when it refuses them or cannot be asked: nothing is stored then.
+ */
+export async function storeLogin(context: CommandContext, settings: Settings, {kind, secret, verify}: Login) {
+  const {output, credentialFile} = context;
+  output.addSecrets([secret]);
+  const target = loginTarget(context, settings, kind);
+  const credentials = target.complete(secret);
+  const identity = verify ? await verifyLogin(context, settings, target, credentials) : undefined;
+  const organizationId = settings.organizationId?.value;
+  await updateCredentials(credentialFile, (stored) => afterLogin(stored, target, credentials, organizationId));
+  const file = credentialPath(credentialFile);
+  if (identity?.asked) output.result(`${target.origin} accepted the ${kind}.`);
+  output.result(`Stored the ${kind} for ${target.origin} in ${file}.`);
+  return {origin: target.origin, file, verified: identity?.asked ?? false, expiresAt: identity?.expiresAt};
+}
+
+async function verifyLogin(
+  context: CommandContext,
+  settings: Settings,
+  {backend}: LoginTarget,
+  credentials: OriginCredentials,
+): Promise<Identity> {
+  try {
+    const identity = await askService(context, withCredentials(settings, credentials), backend);
+    if (!identity.asked) {
+      context.output.warn('The token was not checked. To check it, pass --organization and --project.');
+    }
+    return identity;
+  } catch (error) {
+    if (!isRuntimeCliError(error)) throw error;
+    throw amendError(error, {suggestions: ['Nothing was stored. Pass --no-verify to store credentials unchecked.']});
+  }
+}
+
 /** The stored credentials after a login, which becomes the last one. */
-export function afterLogin(
+function afterLogin(
   {origins, last}: StoredCredentials,
   {backend, origin, url}: Pick<LoginTarget, 'backend' | 'origin' | 'url'>,
   credentials: OriginCredentials,

@@ -9,6 +9,7 @@ import type {ArchiveInspection} from '../../operations/inspect-bundle.js';
 import type {ListBundlesResult, ListDeploymentsResult} from '../../operations/list.js';
 import type {ArchiveSummary, DeployBundleResult, PushResult} from '../../operations/options.js';
 import type {RollbackBundleResult} from '../../operations/deploy/rollback-bundle.js';
+import type {MycliConfig} from '../../config.js';
 import type {CredentialCheck} from '../credentials/check-credentials.js';
 import type {CredentialEntry, CredentialKind} from '../credentials/login.js';
 import type {BackendDescription} from '../backends/describe-backends.js';
@@ -52,6 +53,20 @@ export interface AuthLoginDocument extends Envelope {
   readonly verified: boolean;
   /** When the access token expires, ISO 8601. A new one is fetched when needed. */
   readonly expiresAt?: string | undefined;
+}
+
+/** The project that was set up. */
+export interface InitDocument extends Envelope {
+  /** The configuration file that was written. */
+  readonly file: string;
+  /** What is in it. */
+  readonly config: MycliConfig;
+  /** Name of the detected framework. */
+  readonly framework?: string | undefined;
+  /** Kind of the credentials that were stored; null if none were. */
+  readonly stored: CredentialKind | null;
+  /** Commands to run next. */
+  readonly next: readonly string[];
 }
 
 /** The removed credentials. */

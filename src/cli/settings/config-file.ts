@@ -107,6 +107,19 @@ export async function findConfigFile(search: ConfigSearch): Promise<string | und
   return undefined;
 }
 
+/**
+ * The configuration file in a folder, whoever owns it.
+ * @throws RuntimeCliError `ERR_CONFIG_INVALID` when its package.json cannot be read.
+ */
+export async function configIn(directory: string): Promise<string | undefined> {
+  for (const name of configFileNames) {
+    const path = join(directory, name);
+    if (await exists(path)) return path;
+  }
+  const manifest = join(directory, 'package.json');
+  return (await hasConfig(manifest)) ? manifest : undefined;
+}
+
 async function directoriesToSearch(cwd: string): Promise<readonly string[]> {
   // The folder itself, not a link to it: the link's parents may belong to someone else.
   const start = await realpath(cwd);

@@ -1,21 +1,12 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
-import {askService, withCredentials} from '../../cli/credentials/check-credentials.js';
-import {credentialPath, updateCredentials, type OriginCredentials} from '../../cli/credentials/credential-file.js';
-import {
-  afterLogin,
-  credentialKinds,
-  loginTarget,
-  type CredentialKind,
-  type LoginTarget,
-} from '../../cli/credentials/login.js';
+import {credentialKinds, loginTarget, storeLogin, type CredentialKind} from '../../cli/credentials/login.js';
 import {readSecretInput} from '../../cli/command/prompts.js';
 import type {AuthLoginDocument, Body} from '../../cli/output/documents.js';
 import {connectionFlags} from '../../cli/command/flags.js';
 import {Flags} from '../../cli/process/oclif.js';
 import {checkedSecret} from '../../cli/settings/load-settings.js';
 import type {Settings} from '../../cli/settings/settings.js';
-import {amendError, isRuntimeCliError} from '../../errors/index.js';
 import {commandLine} from '../../errors/suggest.js';
 
 const {
@@ -57,43 +48,22 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
     verify: Flags.boolean({
       default: true,
       allowNo: true,
-      summary: 'Ask the service whether it accepts the credentials before storing them.',
+      summary: 'Check the credentials before storing them.',
       helpGroup: 'CONNECTION',
     }),
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {
-    const {output, stdin, signal, credentialFile} = context;
+    const {output, stdin, signal} = context;
     const settings = await context.loadSettings({stored: false});
-    const target = loginTarget(context, settings, this.#kind(settings));
-    const input = await readSecretInput({stdin, stream: output.stream, prompt: output.clean(target.prompt), signal});
-    const secret = checkedSecret(input, `the ${target.kind}`);
-    output.addSecrets([secret]);
-    const credentials = target.complete(secret);
-    const identity = this.flags.verify ? await this.#verify(context, settings, target, credentials) : undefined;
-    const organizationId = settings.organizationId?.value;
-    await updateCredentials(credentialFile, (stored) => afterLogin(stored, target, credentials, organizationId));
-    const file = credentialPath(credentialFile);
-    if (identity?.asked) output.result(`${target.origin} accepted the ${target.kind}.`);
-    output.result(`Stored the ${target.kind} for ${target.origin} in ${file}.`);
+    const kind = this.#kind(settings);
+    const {prompt} = loginTarget(context, settings, kind);
+    const input = await readSecretInput({stdin, stream: output.stream, prompt: output.clean(prompt), signal});
+    const secret = checkedSecret(input, `the ${kind}`);
+    const login = await storeLogin(context, settings, {kind, secret, verify: this.flags.verify});
     const project = settings.projectSlug === undefined ? ['--project', 'SLUG'] : [];
     output.info(`Push a bundle: ${commandLine('bundle:push', ...project)}`);
-    const {origin, kind} = target;
-    const {asked: verified = false, expiresAt} = identity ?? {};
-    return {origin, kind, file, verified, expiresAt} satisfies Body<AuthLoginDocument>;
-  }
-
-  async #verify(context: CommandContext, settings: Settings, {backend}: LoginTarget, credentials: OriginCredentials) {
-    try {
-      const identity = await askService(context, withCredentials(settings, credentials), backend);
-      if (!identity.asked) {
-        context.output.warn('The token was not checked. To check it, pass --organization and --project.');
-      }
-      return identity;
-    } catch (error) {
-      if (!isRuntimeCliError(error)) throw error;
-      throw amendError(error, {suggestions: ['Nothing was stored. Pass --no-verify to store credentials unchecked.']});
-    }
+    return {...login, kind} satisfies Body<AuthLoginDocument>;
   }
 
   #kind({origin, apiOrigin}: Settings): CredentialKind {

@@ -1,6 +1,6 @@
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
-import {cp, mkdir, symlink, writeFile} from 'node:fs/promises';
+import {cp, mkdir, rm, symlink, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:net';
 import {delimiter, join} from 'node:path';
 import {text} from 'node:stream/consumers';
@@ -89,9 +89,14 @@ test.each(examples)('$example does what it says', async ({id, example}) => {
   for (const number of [/\b41\b/, /\b42\b/]) {
     if (number.test(line)) line = line.replace(number, await push(id === 'bundle:rollback' ? 'production' : undefined));
   }
-  // There is nobody to ask.
-  const consent = id === 'bundle:delete' && !line.includes('--yes') ? ' --yes' : '';
-  const {code, stdout, stderr} = await run(line + consent);
+  // There is nobody to ask, and the services of logins are nowhere.
+  const unasked: Readonly<Record<string, string>> = {
+    'bundle:delete': '--yes',
+    'auth:login': '--no-verify',
+    init: line.includes('--origin') ? '--no-verify' : '--project my-shop --origin https://runtime.example',
+  };
+  const {code, stdout, stderr} = await run(`${line} ${unasked[id] ?? ''}`);
+  await rm(join(bench.project, 'mycli.config.ts'), {force: true});
   expect(code, stderr).toBe(0);
   expect(stdout).not.toBe('');
   expect(stderr).not.toContain('Warning');

@@ -117,6 +117,7 @@ const successes: readonly Case[] = [
   {what: 'what is stored', args: ['auth:status', '--no-verify', '--origin', 'https://runtime.example']},
   {what: 'all of it', args: ['auth:logout', '--all']},
   {what: 'a completion script', args: ['completion', 'fish']},
+  {what: 'a project', args: ['init', '-C', 'build', '--yes', ...shop, '--runtime-backend', 'legacy']},
 ];
 
 const failures: readonly Case[] = [
@@ -129,6 +130,7 @@ const failures: readonly Case[] = [
   {what: 'a flag alone', args: ['--nope']},
   {what: 'nothing to log in to', args: ['auth:login', '--api-origin', ':'], stdin: 'x'},
   {what: 'a wrong address', args: ['auth:logout', '--origin', 'ftp://runtime.example']},
+  {what: 'half an Api connection', args: ['init', '--yes', '--force', '--runtime-backend', 'acme']},
   {what: 'no such configuration file', args: ['auth:status', '--config', 'nowhere.json']},
   {what: 'an option without a value', args: ['backend:list', '--backend-option', 'region']},
   {what: 'no build', args: ['bundle:build', '--build-directory', 'nowhere']},

@@ -1,0 +1,149 @@
+import {readdir, stat} from 'node:fs/promises';
+import {join} from 'node:path';
+import {isRecord} from '../../errors/json.js';
+import {readTextFile} from '../../files/read-file.js';
+import {findBuildOutputs} from './build-output.js';
+
+/** The build of an application, as far as its files tell. */
+export interface DetectedBuild {
+  /** Name of the framework, if it is known. */
+  readonly framework?: string | undefined;
+  /** Relative to the project, with slashes. */
+  readonly buildDirectory: string;
+  /** Whether the folder is there: the application was built. */
+  readonly exists: boolean;
+  /** Whether it has no server code. */
+  readonly static: boolean;
+  /** Patterns of its server-only files, where the defaults do not find them. */
+  readonly ssrOnly?: readonly string[] | undefined;
+}
+
+type Build = Pick<DetectedBuild, 'buildDirectory' | 'static' | 'ssrOnly'>;
+
+/** What a framework's folder is looked up with. */
+interface Project {
+  readonly directory: string;
+  /** Names of its dependencies. */
+  readonly packages: readonly string[];
+  /** Whether it has a file or a folder. */
+  has(path: string): Promise<boolean>;
+}
+
+interface Framework {
+  readonly name: string;
+  /** Matches a dependency that only its projects have. */
+  readonly dependency: RegExp;
+  readonly build: (project: Project) => Build | Promise<Build>;
+}
+
+const site = (buildDirectory: string): Build => ({buildDirectory, static: true});
+const app = (buildDirectory: string): Build => ({buildDirectory, static: false});
+
+/** Known frameworks. Those that others are made with come last. */
+const frameworks: readonly Framework[] = [
+  {name: 'PWA Kit', dependency: /(?:^|\/)pwa-kit-(?:dev|react-sdk)$/, build: () => app('build')},
+  {name: 'Next.js', dependency: /^next$/, build: nextBuild},
+  {name: 'Nuxt', dependency: /^nuxt$/, build: nuxtBuild},
+  {
+    name: 'SvelteKit',
+    dependency: /^@sveltejs\/kit$/,
+    build: ({packages}) => ({buildDirectory: 'build', static: packages.includes('@sveltejs/adapter-static')}),
+  },
+  {
+    name: 'Astro',
+    dependency: /^astro$/,
+    build: async ({packages, has}) => ({
+      buildDirectory: 'dist',
+      static:
+        !packages.some((name) => /^@astrojs\/(?:node|vercel|netlify|cloudflare)$/.test(name)) &&
+        !(await has('dist/server')),
+    }),
+  },
+  {name: 'Angular', dependency: /^@angular\/core$/, build: angularBuild},
+  {name: 'Docusaurus', dependency: /^@docusaurus\/core$/, build: () => site('build')},
+  {name: 'React Router', dependency: /^@react-router\/dev$/, build: () => app('build')},
+  {name: 'Gatsby', dependency: /^gatsby$/, build: () => site('public')},
+  {name: 'Eleventy', dependency: /^@11ty\/eleventy$/, build: () => site('_site')},
+  {name: 'Create React App', dependency: /^react-scripts$/, build: () => site('build')},
+  {
+    name: 'Vite',
+    dependency: /^vite$/,
+    build: async ({has}) => ({buildDirectory: 'dist', static: !(await has('dist/server'))}),
+  },
+];
+
+/**
+ * Finds the framework of a project and the folder that it builds into, or else a folder that looks like a build.
+ * Nothing is run.
+ */
+export async function detectBuild(directory: string): Promise<DetectedBuild | undefined> {
+  const packages = await readPackages(directory);
+  const has = (path: string) =>
+    stat(join(directory, path)).then(
+      () => true,
+      () => false,
+    );
+  const known = frameworks.find(({dependency}) => packages.some((name) => dependency.test(name)));
+  if (known !== undefined) {
+    const build = await known.build({directory, packages, has});
+    return {framework: known.name, ...build, exists: await has(build.buildDirectory)};
+  }
+  const [found] = await findBuildOutputs(directory);
+  if (found === undefined) return undefined;
+  const isServed = await Promise.all(['ssr.js', 'ssr.mjs', 'server'].map((name) => has(join(found, name))));
+  return {
+    buildDirectory: found,
+    exists: true,
+    static: (await has(join(found, 'index.html'))) && !isServed.includes(true),
+  };
+}
+
+async function readPackages(directory: string): Promise<readonly string[]> {
+  try {
+    const manifest: unknown = JSON.parse(await readTextFile(join(directory, 'package.json')));
+    if (!isRecord(manifest)) return [];
+    const lists = [manifest['dependencies'], manifest['devDependencies']];
+    return lists.flatMap((list) => (isRecord(list) ? Object.keys(list) : []));
+  } catch {
+    // A project without one, or whose package manager will complain soon.
+    return [];
+  }
+}
+
+/** `output: 'export'` makes a site in `out`; anything else needs `output: 'standalone'`. */
+async function nextBuild({directory, has}: Project): Promise<Build> {
+  const standalone = {...app('.next/standalone'), ssrOnly: ['server.js', '.next/server/**', 'node_modules/**']};
+  if (await has('.next/standalone')) return standalone;
+  const names = ['next.config.ts', 'next.config.mjs', 'next.config.js', 'next.config.cjs'];
+  const configs = await Promise.all(names.map((name) => readTextFile(join(directory, name)).catch(() => '')));
+  const exports = configs.some((config) => /\boutput\s*:\s*['"`]export['"`]/.test(config));
+  return exports || (await has('out')) ? site('out') : standalone;
+}
+
+/** `nuxt generate` leaves the public part alone. */
+async function nuxtBuild({has}: Project): Promise<Build> {
+  const isGenerated = (await has('.output/public')) && !(await has('.output/server'));
+  return isGenerated ? site('.output/public') : app('.output');
+}
+
+/** It builds into `dist/<name>`: `browser`, and `server` beside it when there is one. */
+async function angularBuild({directory, packages, has}: Project): Promise<Build> {
+  const entries = await readdir(join(directory, 'dist'), {withFileTypes: true}).catch(() => []);
+  for (const {name} of entries.filter((entry) => entry.isDirectory())) {
+    if (await has(`dist/${name}/server`)) return app(`dist/${name}`);
+    if (await has(`dist/${name}/browser`)) return site(`dist/${name}/browser`);
+  }
+  const name = await angularProject(directory);
+  return packages.includes('@angular/ssr') ? app(`dist/${name}`) : site(`dist/${name}/browser`);
+}
+
+/** The name of the first project of the workspace. */
+async function angularProject(directory: string): Promise<string> {
+  try {
+    const workspace: unknown = JSON.parse(await readTextFile(join(directory, 'angular.json')));
+    const projects = isRecord(workspace) ? workspace['projects'] : undefined;
+    return (isRecord(projects) ? Object.keys(projects)[0] : undefined) ?? 'app';
+  } catch {
+    return 'app';
+  }
+}

@@ -1,0 +1,59 @@
+import {rm, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import type {MycliConfig} from '../../config.js';
+import {createError} from '../../errors/index.js';
+import {isRecord} from '../../errors/json.js';
+import {reasonOf, systemCode} from '../../errors/system-failure.js';
+import {configIn} from '../settings/config-file.js';
+
+const name = 'mycli.config.ts';
+
+/**
+ * Refuses to set up a project that is set up.
+ * @throws RuntimeCliError `ERR_OUTPUT` naming the configuration file.
+ */
+export async function refuseExistingConfig(directory: string): Promise<void> {
+  const path = await configIn(directory);
+  if (path !== undefined) throw existingError(path);
+}
+
+function existingError(path: string): Error {
+  return createError('ERR_OUTPUT', `${path} already contains a configuration.`, {
+    suggestions: [`Edit it, or pass --force to write a new ${name}.`],
+  });
+}
+
+/**
+ * Writes a typed configuration file, and returns its path.
+ * @throws RuntimeCliError `ERR_OUTPUT` when there is one and `force` is not set, or it cannot be written.
+ */
+export async function writeConfig(directory: string, config: MycliConfig, force: boolean): Promise<string> {
+  const path = join(directory, name);
+  try {
+    if (force) await rm(path, {force: true});
+    // Never over a file, or through a link, that came into being in the meantime.
+    await writeFile(path, configSource(config), {flag: 'wx'});
+  } catch (error) {
+    if (systemCode(error) === 'EEXIST') throw existingError(path);
+    throw createError('ERR_OUTPUT', `${path} cannot be written: ${reasonOf(error)}.`, {cause: error});
+  }
+  return path;
+}
+
+function configSource(config: MycliConfig): string {
+  return `import {defineConfig} from 'mycli';\n\nexport default defineConfig(${literal(config, '')});\n`;
+}
+
+/** A value as TypeScript, formatted as Prettier would. */
+function literal(value: unknown, indent: string): string {
+  if (typeof value === 'string') return quoted(value);
+  if (Array.isArray(value)) return `[${value.map((item) => literal(item, indent)).join(', ')}]`;
+  if (!isRecord(value)) return JSON.stringify(value);
+  const inner = `${indent}  `;
+  const members = Object.entries(value).filter(([, item]) => item !== undefined);
+  return `{\n${members.map(([key, item]) => `${inner}${key}: ${literal(item, inner)},\n`).join('')}${indent}}`;
+}
+
+function quoted(text: string): string {
+  return /[\p{Cc}\u2028\u2029]/u.test(text) ? JSON.stringify(text) : `'${text.replaceAll(/[\\']/g, String.raw`\$&`)}'`;
+}

@@ -1,0 +1,90 @@
+import {relative} from 'node:path';
+import {BaseCommand} from '../cli/command/base-command.js';
+import type {CommandContext, JsonDocument} from '../cli/command/command-context.js';
+import {bundleFlags, connectionFlags} from '../cli/command/flags.js';
+import {canAsk} from '../cli/command/prompts.js';
+import {planProject} from '../cli/setup/plan-project.js';
+import type {Body, InitDocument} from '../cli/output/documents.js';
+import {Flags} from '../cli/process/oclif.js';
+import {refuseExistingConfig, writeConfig} from '../cli/setup/new-config.js';
+import {commandLine} from '../errors/suggest.js';
+
+const {
+  project,
+  target,
+  'runtime-backend': runtimeBackend,
+  origin,
+  'api-key': apiKey,
+  'api-user': apiUser,
+  'api-origin': apiOrigin,
+  organization,
+  'token-url': tokenUrl,
+  'client-id': clientId,
+  'client-secret': clientSecret,
+  'api-token': apiToken,
+} = connectionFlags;
+
+export default class Init extends BaseCommand<typeof Init> {
+  static override readonly summary = 'Set up a project: write mycli.config.ts and store credentials.';
+  static override readonly description =
+    'Detects the framework and the folder it builds into, asks for what no flag or environment variable says, checks and ' +
+    'stores credentials as auth:login does, and writes mycli.config.ts. Secrets are never written to it. Without a ' +
+    'terminal, or with --yes, nothing is asked.';
+  static override readonly examples = [
+    '<%= config.bin %> <%= command.id %>',
+    '<%= config.bin %> <%= command.id %> --yes --project my-shop --origin https://runtime.example',
+    '<%= config.bin %> <%= command.id %> -y -p my-shop -t staging --origin https://runtime.example --api-key @key.txt',
+  ];
+  static override readonly flags = {
+    project,
+    target,
+    'runtime-backend': runtimeBackend,
+    origin,
+    'api-key': apiKey,
+    'api-user': apiUser,
+    'api-origin': apiOrigin,
+    organization,
+    'token-url': tokenUrl,
+    'client-id': clientId,
+    'client-secret': clientSecret,
+    'api-token': apiToken,
+    'build-directory': bundleFlags['build-directory'],
+    static: bundleFlags.static,
+    yes: Flags.boolean({
+      char: 'y',
+      summary: 'Ask nothing: use flags, variables and what is detected.',
+      helpGroup: 'SETUP',
+    }),
+    force: Flags.boolean({summary: 'Replace mycli.config.ts.', helpGroup: 'SETUP'}),
+    verify: Flags.boolean({
+      default: true,
+      allowNo: true,
+      summary: 'Check the credentials before storing them.',
+      helpGroup: 'CONNECTION',
+    }),
+  };
+
+  protected async execute(context: CommandContext): Promise<JsonDocument> {
+    const {output, cwd} = context;
+    const {force, yes, verify} = this.flags;
+    if (!force) await refuseExistingConfig(cwd);
+    const settings = await context.loadSettings();
+    const plan = await planProject({context, settings, asks: !yes && canAsk(context), verify});
+    const file = await writeConfig(cwd, plan.config, force);
+    output.result(`Wrote ${relative(cwd, file)}.`);
+    const place = this.flags.cwd === undefined ? [] : ['-C', this.flags.cwd];
+    const next = [
+      ...(plan.hasCredentials ? [] : [commandLine('auth:login', ...place)]),
+      commandLine('bundle:push', ...place),
+    ];
+    output.result(plan.isBuilt ? 'Next:' : 'Next, build the application and run:');
+    for (const command of next) output.result(`  ${command}`);
+    return {
+      file,
+      config: plan.config,
+      framework: plan.framework,
+      stored: plan.stored ?? null,
+      next,
+    } satisfies Body<InitDocument>;
+  }
+}

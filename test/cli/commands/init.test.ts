@@ -1,0 +1,160 @@
+import {spawn, spawnSync} from 'node:child_process';
+import {once} from 'node:events';
+import {mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {dirname, join} from 'node:path';
+import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {startLocalRuntime, type LocalRuntime} from '../../../src/testing/index.js';
+import {binary, runCli} from '../spawn-cli.js';
+
+const canary = 'canary-api-key-77ab';
+const hasScript = spawnSync('script', ['--version'], {encoding: 'utf8'}).stdout.includes('util-linux');
+
+let root: string;
+let project: string;
+let runtime: LocalRuntime;
+beforeEach(async () => {
+  root = await realpath(await mkdtemp(join(tmpdir(), 'mycli-init-')));
+  project = join(root, 'project');
+  await write({'package.json': '{"devDependencies": {"vite": "7"}}', 'dist/index.html': '<p>Hi</p>'});
+  runtime = await startLocalRuntime({deploymentSeconds: 0, credentials: {apiKey: canary, clientSecret: canary}});
+});
+afterEach(async () => {
+  await runtime.close();
+  await rm(root, {recursive: true});
+});
+
+async function write(files: Readonly<Record<string, string>>): Promise<void> {
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(project, path)), {recursive: true});
+    await writeFile(join(project, path), text);
+  }
+}
+
+async function mycli(args: readonly string[], options: {env?: Record<string, string>; stdin?: string} = {}) {
+  const env = {HOME: root, XDG_CONFIG_HOME: join(root, 'config'), ...options.env};
+  const ended = await runCli(binary, args, {cwd: project, ...options, env});
+  expect(ended.stdout + ended.stderr).not.toContain(canary);
+  return ended;
+}
+
+const config = () => readFile(join(project, 'mycli.config.ts'), 'utf8');
+
+describe('init without a terminal', () => {
+  test('writes a typed configuration, stores the credentials, and a push needs nothing more', async () => {
+    await write({'key.txt': canary});
+    const args = ['init', '--yes', '-p', 'shop', '-t', 'staging', '--origin', runtime.origin, '--api-key', '@key.txt'];
+    const {code, stdout, stderr} = await mycli(args);
+    expect(stderr).toBe('Detected Vite: a static site in dist.\n');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/Wrote mycli\.config\.ts\.\nNext:\n {2}mycli bundle:push\n$/);
+    expect(await config()).toBe(
+      [
+        "import {defineConfig} from 'mycli';",
+        '',
+        'export default defineConfig({',
+        "  projectSlug: 'shop',",
+        "  targetSlug: 'staging',",
+        "  runtimeBackend: 'legacy',",
+        `  origin: '${runtime.origin}',`,
+        "  buildDirectory: 'dist',",
+        '  static: true,',
+        '});',
+        '',
+      ].join('\n'),
+    );
+    const pushed = await mycli(['bundle:push', '--json']);
+    expect(JSON.parse(pushed.stdout)).toMatchObject({bundleId: 1, projectSlug: 'shop', deployed: true});
+  });
+
+  test('sets up Api, with the client in the configuration and its secret elsewhere', async () => {
+    const {organizationId, clientId, tokenUrl} = runtime.credentials;
+    const client = ['--organization', organizationId, '--client-id', clientId, '--token-url', tokenUrl];
+    const args = ['init', '-p', 'shop', '--api-origin', runtime.origin, ...client, '--client-secret', '-'];
+    expect(await mycli(args, {stdin: canary})).toMatchObject({code: 0});
+    expect(await config()).toContain(`  api: {\n    origin: '${runtime.origin}',\n    organizationId: `);
+    expect(JSON.parse((await mycli(['bundle:push', '--json'])).stdout)).toMatchObject({backend: 'api'});
+  });
+
+  test('says in one error all that is missing, and writes nothing', async () => {
+    const {code, stdout} = await mycli(['init', '--json', '--runtime-backend', 'api']);
+    expect(code).toBe(3);
+    expect(JSON.parse(stdout)).toMatchObject({
+      error: {
+        code: 'ERR_SETUP_INCOMPLETE',
+        message: 'Missing project, Api origin, organization, token URL, and client id.',
+      },
+    });
+    expect(await readdir(project)).not.toContain('mycli.config.ts');
+  });
+
+  test('names the login among the commands to type next, when a push would have no credentials', async () => {
+    await rm(join(project, 'dist'), {recursive: true});
+    const {stdout} = await mycli(['init', '-p', 'shop', '--origin', runtime.origin]);
+    expect(stdout).toMatch(/\nNext, build the application and run:\n {2}mycli auth:login\n {2}mycli bundle:push\n$/);
+  });
+
+  test('stores and writes nothing when the service refuses the credentials', async () => {
+    const args = ['init', '-p', 'shop', '--origin', runtime.origin, '--api-key', '-', '--json'];
+    const {code, stdout} = await mycli(args, {stdin: 'wrong'});
+    expect(code).toBe(4);
+    expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_UNAUTHORIZED'}});
+    expect(await readdir(project)).not.toContain('mycli.config.ts');
+    expect(await readdir(root)).not.toContain('config');
+  });
+
+  test.each([
+    ['mycli.config.json', '{}'],
+    ['mycli.config.ts', 'export default {};'],
+    ['package.json', '{"mycli": {}}'],
+  ])('never touches a configuration that is there: %s', async (name, text) => {
+    await write({[name]: text});
+    const {code, stderr} = await mycli(['init', '-p', 'shop', '--origin', runtime.origin]);
+    expect(code).toBe(3);
+    expect(stderr).toContain(`Error: ${join(project, name)} already contains a configuration.`);
+    expect(await readFile(join(project, name), 'utf8')).toBe(text);
+  });
+
+  test('replaces it with --force', async () => {
+    await write({'mycli.config.ts': 'export default {};'});
+    expect(await mycli(['init', '--force', '-p', 'shop', '--origin', runtime.origin])).toMatchObject({code: 0});
+    expect(await config()).toContain("projectSlug: 'shop'");
+  });
+});
+
+describe.skipIf(!hasScript)('init on a terminal', () => {
+  test('asks for what it needs, and again for what will not do', async () => {
+    const env = {HOME: root, PATH: process.env['PATH'] ?? '', TERM: 'xterm', LANG: 'C.UTF-8'};
+    const command = `stty cols 80 rows 24; exec "${process.execPath}" "${binary}" init`;
+    const child = spawn('script', ['-qefc', command, '/dev/null'], {cwd: project, env});
+    const ended = once(child, 'close');
+    let sent = '';
+    child.stdout.on('data', (chunk: Buffer) => (sent += chunk.toString()));
+    const answer = async (question: string, text: string) => {
+      while (!sent.includes(question) && child.exitCode === null) {
+        await Promise.race([once(child.stdout, 'data'), ended]);
+      }
+      expect(sent).toContain(question);
+      sent = '';
+      child.stdin.write(`${text}\n`);
+    };
+    await answer('Project slug: ', 'a/b');
+    await answer('It must not contain / or \\, unlike "a/b".\r\nProject slug: ', 'shop');
+    await answer('Target to deploy to (empty for none): ', '');
+    await answer('Backend, legacy (API key) or api (OAuth) (legacy): ', '');
+    await answer('URL of the service: ', runtime.origin);
+    await answer('Build folder (dist): ', '');
+    await answer('Is it a static site, without server code? [Y/n]: ', '');
+    await answer('(hidden, empty to skip): ', canary);
+    expect((await ended)[0]).toBe(0);
+    expect(sent).not.toContain(canary);
+    expect(sent).toContain('Next:\r\n  mycli bundle:push\r\n');
+    const written = await config();
+    expect(written).toContain("projectSlug: 'shop',\n  runtimeBackend: 'legacy',");
+    expect(written).not.toContain('targetSlug');
+    const stored = join(root, '.config/mycli/credentials.json');
+    expect(JSON.parse(await readFile(stored, 'utf8'))).toMatchObject({
+      origins: {[runtime.origin]: {apiKey: {key: canary}}},
+    });
+  });
+});
