@@ -61,6 +61,7 @@ import {
   type RollbackBundleResult,
 } from './operations/deploy/rollback-bundle.js';
 import {waitForDeployment as wait} from './operations/deploy/wait-for-deployment.js';
+import {getProjectStatus as statusOf, type ProjectStatus, type ProjectStatusOptions} from './operations/targets.js';
 import type {DeploymentState} from './backends/contract.js';
 import {packageVersion} from './version.js';
 
@@ -187,6 +188,14 @@ export function rollbackBundle(options: RollbackBundleOptions): Promise<Rollback
   return rollback(options, processHost());
 }
 
+/**
+ * Tells what each target of a project runs, where, and what is being deployed to it.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
+export function getProjectStatus(options: ProjectStatusOptions): Promise<ProjectStatus> {
+  return statusOf(options, processHost());
+}
+
 /** What library calls use of the process, looked up at each call. */
 function processHost(): Host {
   return {
@@ -243,6 +252,7 @@ export type {
 } from './operations/inspect-bundle.js';
 export type {ListBundlesResult, ListDeploymentsResult} from './operations/list.js';
 export type {PushPreview} from './operations/push/plan-push.js';
+export type {ProjectStatus, ProjectStatusOptions, TargetStatus} from './operations/targets.js';
 export type {UnchangedBundle} from './operations/push/unchanged-bundle.js';
 export type {RollbackBundleOptions, RollbackBundleResult} from './operations/deploy/rollback-bundle.js';
 export type {BackendSettings} from './backends/built-ins.js';
@@ -255,6 +265,7 @@ export type {
   DeploymentRef,
   DeploymentState,
   DeploymentStatus,
+  TargetItem,
 } from './backends/contract.js';
 export type {
   Bundle,

@@ -91,6 +91,17 @@ export function asText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
+/**
+ * Someone else's URL in a form that is safe to show and to open, or undefined unless it is an http(s) URL without
+ * credentials. White space and control characters are not allowed, although URL parsers drop them.
+ */
+export function shownUrl(value: unknown): string | undefined {
+  if (typeof value !== 'string' || value.length > 2048 || /[\s\p{Cc}\p{Cf}\p{Cs}]/u.test(value)) return undefined;
+  if (!/^https?:\/\//i.test(value) || !URL.canParse(value)) return undefined;
+  const {href, username, password} = new URL(value);
+  return username === '' && password === '' ? href : undefined;
+}
+
 /** `value` if it is a number. */
 export function asNumber(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined;

@@ -18,6 +18,7 @@ export const backendCalls = {
   getDeployment: {doing: 'checking the deployment', capability: 'wait'},
   listBundles: {doing: 'listing the bundles', capability: 'list'},
   listDeployments: {doing: 'listing the deployments', capability: 'history'},
+  listTargets: {doing: 'listing the targets', capability: 'targets'},
   download: {doing: 'downloading the bundle', capability: 'download'},
   deleteBundle: {doing: 'deleting the bundle', capability: 'delete'},
 } as const satisfies Partial<Record<keyof Backend, CallKind>>;

@@ -12,7 +12,8 @@ import {asSentence} from '../errors/sentence.js';
  * later.
  */
 export function checkedBackend(backend: Backend, plugin: string): Backend {
-  const {uploadStream, deploy, getDeployment, listBundles, listDeployments, download, deleteBundle} = backend;
+  const {uploadStream, deploy, getDeployment, listBundles, listDeployments, listTargets, download, deleteBundle} =
+    backend;
   const answered = async <Answer>(member: keyof typeof answerSchemas, call: () => Promise<Answer>): Promise<Answer> => {
     const answer = await call();
     const {issues} = v.safeParse(answerSchemas[member], answer);
@@ -47,6 +48,9 @@ export function checkedBackend(backend: Backend, plugin: string): Backend {
     ...(listDeployments && {
       listDeployments: (request, context) =>
         answered('listDeployments', () => listDeployments.call(backend, request, context)),
+    }),
+    ...(listTargets && {
+      listTargets: (range, context) => answered('listTargets', () => listTargets.call(backend, range, context)),
     }),
     ...(download && {download: (request, context) => download.call(backend, request, context)}),
     ...(deleteBundle && {deleteBundle: (request, context) => deleteBundle.call(backend, request, context)}),
@@ -188,10 +192,18 @@ const answerSchemas = {
     warnings,
     matches: v.optional(v.record(v.string(), v.unknown())),
     deployment: v.optional(deployment),
+    url: text,
     raw,
   }),
-  deploy: v.looseObject({deployment, status, warnings, raw}),
-  getDeployment: v.looseObject({status, description: text, percentage: v.optional(v.number()), raw}),
+  deploy: v.looseObject({deployment, status, url: text, warnings, raw}),
+  getDeployment: v.looseObject({
+    status,
+    description: text,
+    percentage: v.optional(v.number()),
+    url: text,
+    logUrl: text,
+    raw,
+  }),
   listBundles: listOf(
     v.looseObject({
       bundleId,
@@ -211,8 +223,12 @@ const answerSchemas = {
       message: text,
       createdAt: text,
       createdBy: text,
+      description: text,
+      logUrl: text,
+      url: text,
     }),
   ),
+  listTargets: listOf(v.looseObject({targetSlug: v.pipe(v.string(), v.nonEmpty()), url: text})),
 } as const;
 
 /** Printing with `--json` must not fail after everything else has succeeded. */

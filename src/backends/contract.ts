@@ -28,7 +28,7 @@ export type {
 export const BACKEND_API_VERSION = 1;
 
 /** An ability of a backend, besides uploading. */
-export type BackendCapability = 'deploy' | 'wait' | 'list' | 'history' | 'download' | 'delete';
+export type BackendCapability = 'deploy' | 'wait' | 'list' | 'history' | 'targets' | 'download' | 'delete';
 
 /** ID of an uploaded bundle. IDs never cross backends. */
 export type BundleId = string | number;
@@ -98,6 +98,8 @@ export interface UploadResult {
   readonly matches?: BundleMatches | undefined;
   /** Set when the upload was deployed in the same step. */
   readonly deployment?: DeploymentRef | undefined;
+  /** http(s) URL of the target if the upload was deployed, otherwise of a preview of the bundle. */
+  readonly url?: string | undefined;
   /** The server's own response, unmodified. */
   readonly raw: unknown;
 }
@@ -106,6 +108,8 @@ export interface UploadResult {
 export interface DeployResult {
   readonly deployment: DeploymentRef;
   readonly status: DeploymentStatus;
+  /** http(s) URL of the target. */
+  readonly url?: string | undefined;
   readonly warnings?: readonly string[] | undefined;
   readonly raw: unknown;
 }
@@ -116,6 +120,10 @@ export interface DeploymentState {
   readonly description?: string | undefined;
   /** 0 to 100. */
   readonly percentage?: number | undefined;
+  /** http(s) URL of the target. */
+  readonly url?: string | undefined;
+  /** http(s) URL of a log of the deployment. */
+  readonly logUrl?: string | undefined;
   readonly raw: unknown;
 }
 
@@ -145,6 +153,19 @@ export interface DeploymentItem {
   /** ISO 8601. */
   readonly createdAt?: string | undefined;
   readonly createdBy?: string | undefined;
+  /** What the server says about it, such as why it failed. */
+  readonly description?: string | undefined;
+  /** http(s) URL of a log of the deployment. */
+  readonly logUrl?: string | undefined;
+  /** http(s) URL of the target. */
+  readonly url?: string | undefined;
+}
+
+/** A target in a list. */
+export interface TargetItem {
+  readonly targetSlug: string;
+  /** http(s) URL of the target. */
+  readonly url?: string | undefined;
 }
 
 /** Part of a list: `limit` items, starting at `offset`. */
@@ -245,6 +266,8 @@ export interface Backend<Options = unknown> {
     request: ListRange & {readonly targetSlug: string},
     context: BackendContext<Options>,
   ): Promise<ListResult<DeploymentItem>>;
+  /** `targets`. */
+  listTargets?(range: ListRange, context: BackendContext<Options>): Promise<ListResult<TargetItem>>;
   /** `download`. Streams the archive into `writeTo`. */
   download?(request: DownloadRequest, context: BackendContext<Options>): Promise<void>;
   /** `delete`. */

@@ -35,7 +35,9 @@ export interface ListBundlesResult {
 export async function listBundles(options: ListBundlesOptions, host: Host): Promise<ListBundlesResult> {
   const {projectSlug} = options;
   const list = {title: 'List the bundles', capability: 'list', noun: 'bundle', place: `in ${projectSlug}`} as const;
-  const {backend, items, total} = await runList(options, list, host, listPage);
+  const {backend, items, total} = await runList(options, list, host, (open, range) =>
+    collectPages(range, (part) => listPage(open, part)),
+  );
   return {backend, projectSlug, bundles: items, total};
 }
 
@@ -107,13 +109,19 @@ function listPage(open: OpenBackend, range: ListRange): Promise<ListResult<Bundl
   return invoke(open, 'listBundles', range);
 }
 
+/** A deployment in a list, and whether the target runs its bundle. */
+export interface ListedDeployment extends DeploymentItem {
+  /** Whether it is the one whose bundle the target runs. False for all of them if the server does not report it. */
+  readonly live: boolean;
+}
+
 /** One page of a target's deployments. */
 export interface ListDeploymentsResult {
   readonly backend: RuntimeBackend;
   readonly projectSlug: string;
   readonly targetSlug: string;
   /** Newest first. */
-  readonly deployments: readonly DeploymentItem[];
+  readonly deployments: readonly ListedDeployment[];
   /** Total number, if the server reports it. */
   readonly total?: number | undefined;
 }
@@ -130,10 +138,31 @@ export async function listDeployments(options: ListDeploymentsOptions, host: Hos
     noun: 'deployment',
     place: `to ${targetSlug}`,
   } as const;
-  const page = (open: OpenBackend, range: ListRange) => historyPage(open, targetSlug, range);
-  const {backend, items, total} = await runList(options, list, host, page);
+  const collect = (open: OpenBackend, range: ListRange) => collectDeployments(open, targetSlug, range);
+  const {backend, items, total} = await runList(options, list, host, collect);
   return {backend, projectSlug, targetSlug, deployments: items, total};
 }
+
+/** A part of the deployments to a target. What is skipped is read too: the live one may be there. */
+async function collectDeployments(open: OpenBackend, targetSlug: string, range: ListRange) {
+  const page = (part: ListRange) => historyPage(open, targetSlug, part);
+  const {items, total} = await collectPages(range, page);
+  const newer = range.offset === 0 ? [] : (await collectPages({limit: range.offset, offset: 0}, page)).items;
+  const live = liveDeployment([...newer, ...items]);
+  return {items: items.map((item) => ({...item, live: item === live})), total};
+}
+
+/**
+ * The deployment whose bundle a target runs, of its deployments newest first: the newest that has finished. None when the
+ * status of a newer one is unknown, because that one may be running.
+ */
+export function liveDeployment(items: readonly DeploymentItem[]): DeploymentItem | undefined {
+  const ended = items.find(({status}) => status === 'finished' || status === 'unknown');
+  return ended?.status === 'finished' ? ended : undefined;
+}
+
+/** How many of the newest deployments are looked at to tell what a target runs, and ran before. */
+export const recentDeployments = 50;
 
 /** One page of the deployments to a target. */
 export function historyPage(
@@ -154,11 +183,11 @@ interface ListKind {
 }
 
 /** Chooses the backend of a list and collects its pages. */
-async function runList<Item extends {readonly createdAt?: string | undefined}>(
+async function runList<Item>(
   options: ListBundlesOptions | ListDeploymentsOptions,
   {title, capability, noun, place}: ListKind,
   host: Host,
-  page: (open: OpenBackend, range: ListRange) => Promise<ListResult<Item>>,
+  collect: (open: OpenBackend, range: ListRange) => Promise<Omit<ListResult<Item>, 'raw'>>,
 ): Promise<{readonly backend: RuntimeBackend; readonly items: readonly Item[]; readonly total?: number | undefined}> {
   return host.runSteps([resolveStep, {name: 'list', title}], async (step) => {
     options.signal?.throwIfAborted();
@@ -169,7 +198,7 @@ async function runList<Item extends {readonly createdAt?: string | undefined}>(
     );
     return step('list', async (view) => {
       const open = await openBackend(backend, 'deploy', watched(options, view), host);
-      const {items, total} = await collectPages(range, (part) => page(open, part));
+      const {items, total} = await collect(open, range);
       view.done(items.length === 0 ? `Found no ${noun}s ${place}` : `Found ${count(items.length, noun)}`);
       return {backend, items, total};
     });
@@ -188,7 +217,7 @@ const maxPages = 1000;
  * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when the server repeats a page or returns an empty one although there
  * should be more, and when there is more after 1,000 pages.
  */
-async function* listPages<Item>(
+export async function* listPages<Item>(
   {limit, offset}: ListRange,
   fetchPage: (range: ListRange) => Promise<ListResult<Item>>,
 ): AsyncGenerator<ListResult<Item>, void, undefined> {

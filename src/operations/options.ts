@@ -201,6 +201,11 @@ export interface PushResult {
   /** Whether a deployment was accepted. It may still fail: `status` tells. */
   readonly deployed: boolean;
   readonly deploymentId?: string | number | undefined;
+  /**
+   * http(s) URL of the target, or of a preview of the bundle without a target; undefined if the backend reports none. It
+   * shows the bundle once `status` is `finished`.
+   */
+  readonly url?: string | undefined;
   /** The deployment, for `waitForDeployment`. */
   readonly deployment?: DeploymentRef | undefined;
   /**
@@ -234,6 +239,8 @@ export interface DeployBundleResult {
   readonly projectSlug: string;
   readonly targetSlug: string;
   readonly deploymentId?: string | number | undefined;
+  /** http(s) URL of the target; undefined if the backend reports none. It shows the bundle once `status` is `finished`. */
+  readonly url?: string | undefined;
   /** The deployment, for `waitForDeployment`. */
   readonly deployment: DeploymentRef;
   /**

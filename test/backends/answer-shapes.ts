@@ -53,6 +53,8 @@ const target = {
   ssr_external_hostname: 'staging.runtime.example',
   cdn_domain_name: 'cdn.runtime.example',
   is_production: false,
+  // Not published: the local runtime has one host for all targets, and tells where each of them is.
+  url: 'http://runtime.example/shop/staging/',
 };
 const targetOptional = [
   'name',
@@ -65,6 +67,7 @@ const targetOptional = [
   'ssr_external_hostname',
   'cdn_domain_name',
   'is_production',
+  'url',
 ];
 const deployStates = ['Queued', 'In Progress', 'Failed', 'Finished'];
 const targetStates = ['ACTIVE', 'CREATE_IN_PROGRESS', 'PUBLISH_IN_PROGRESS', 'CREATE_FAILED', 'PUBLISH_FAILED'];
@@ -79,6 +82,8 @@ const deployment = {
   createdBy: 'jane@example.com',
   creationDate: at(4),
   lastModified: at(5),
+  // Not published: what the local runtime adds.
+  url: 'http://runtime.example/shop/staging/',
 };
 const deploymentOptional = [
   'status',
@@ -93,6 +98,7 @@ const deploymentOptional = [
   'createdBy',
   'creationDate',
   'lastModified',
+  'url',
 ];
 const apiStates = ['queued', 'in_progress', 'failed', 'finished'];
 

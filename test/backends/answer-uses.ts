@@ -24,6 +24,7 @@ const message = 'main: 1a2b3c4';
 const createdBy = 'jane@example.com';
 const createdAt = '2026-01-02T03:04:04.000Z';
 const deploymentId = '0b9f6a1e-0000-4000-8000-000000000001';
+const url = 'http://runtime.example/shop/staging/';
 const matches = {ssrOnly: ['ssr.js'], ssrShared: ['static/app.js', 'static/app.css']};
 const gone = undefined;
 
@@ -34,9 +35,9 @@ const uploaded = {
 };
 const uploadedV1 = {
   shape: 'legacy push v1',
-  told: {bundleId: 7, warnings: ['careful']},
-  without: {warnings: {warnings: []}},
-  bare: {warnings: []},
+  told: {bundleId: 7, warnings: ['careful'], url: 'http://runtime.example/preview'},
+  without: {warnings: {warnings: []}, bundle_preview_url: {url: gone}},
+  bare: {warnings: [], url: gone},
   words: [
     ['bundle_id', '7', {}],
     ['bundle_id', 'b7', 'invalid'],
@@ -56,7 +57,8 @@ export const answerUses = {
   'legacy: a push of v1 with its deployment': {
     ...uploadedV1,
     shape: 'legacy push v1 and deploy',
-    told: {...uploadedV1.told, deployment: deployed},
+    told: {...uploadedV1.told, deployment: deployed, url: 'http://runtime.example/'},
+    without: {warnings: {warnings: []}, url: {url: gone}},
   },
   'legacy: a push of v2': {shape: 'legacy push v2', ...uploaded, required: ['id']},
   'legacy: the list of bundles': {
@@ -206,9 +208,9 @@ export const answerUses = {
   },
   'Api: a deployment': {
     shape: 'Api deploy',
-    told: {deployment: {deploymentId, targetSlug: 'staging'}, status: 'in_progress', warnings: ['careful']},
-    without: {status: {status: 'queued'}, warnings: {warnings: []}},
-    bare: {status: 'queued', warnings: []},
+    told: {deployment: {deploymentId, targetSlug: 'staging'}, status: 'in_progress', url, warnings: ['careful']},
+    without: {status: {status: 'queued'}, url: {url: gone}, warnings: {warnings: []}},
+    bare: {status: 'queued', url: gone, warnings: []},
     words: [
       ['status', 'queued', {status: 'queued'}],
       ['status', 'failed', {status: 'failed'}],
@@ -218,7 +220,10 @@ export const answerUses = {
   },
   'Api: the list of deployments': {
     shape: 'Api deployments',
-    told: {total: 1, deploymentId, bundleId: 7, message, status: 'in_progress', createdAt, createdBy},
+    told: {
+      ...{total: 1, deploymentId, bundleId: 7, message, status: 'in_progress', createdAt, createdBy},
+      ...{description: 'All is well.', url},
+    },
     without: {
       total: {total: gone},
       'data.0.bundle': {bundleId: gone, message: gone},
@@ -227,10 +232,12 @@ export const answerUses = {
       'data.0.status': {status: 'queued'},
       'data.0.createdBy': {createdBy: gone},
       'data.0.creationDate': {createdAt: gone},
+      'data.0.statusMessage': {description: gone},
+      'data.0.url': {url: gone},
     },
     bare: {
       ...{total: gone, bundleId: gone, message: gone, status: 'queued'},
-      ...{createdAt: gone, createdBy: gone},
+      ...{createdAt: gone, createdBy: gone, description: gone, url: gone},
     },
     words: [
       ['data.0.status', 'queued', {status: 'queued'}],
@@ -242,14 +249,15 @@ export const answerUses = {
   },
   'Api: a look at the deployment that is waited for': {
     shape: 'Api deployment',
-    told: {status: 'in_progress', description: 'Copying the files.', percentage: 40},
+    told: {status: 'in_progress', description: 'Copying the files.', percentage: 40, url},
     without: {
       status: {status: 'queued'},
       progress: {description: 'All is well.', percentage: gone},
       'progress.description': {description: 'All is well.'},
       'progress.percentage': {percentage: gone},
+      url: {url: gone},
     },
-    bare: {status: 'queued', description: gone, percentage: gone},
+    bare: {status: 'queued', description: gone, percentage: gone, url: gone},
     words: [
       ['status', 'queued', {status: 'queued'}],
       ['status', 'failed', {status: 'failed'}],
@@ -267,11 +275,9 @@ export const answerUses = {
   },
   'Api: a refusal': {
     shape: 'Api refusal',
-    told: {code: 'ERR_REJECTED', status: 422, said: 'Unprocessable Entity: There is no such bundle.'},
-    without: {
-      title: {said: 'There is no such bundle.'},
-      detail: {said: 'Unprocessable Entity'},
-    },
+    told: {code: 'ERR_REJECTED', status: 422, said: 'There is no such bundle.'},
+    // The title is the phrase of the status, which the message has already.
+    without: {detail: {said: gone}},
     bare: {said: gone},
     required: [],
   },

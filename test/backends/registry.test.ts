@@ -49,7 +49,7 @@ describe('the registry of backends', () => {
     [
       'has an unknown capability',
       {...complete, capabilities: ['teleport']},
-      'an array of deploy, wait, list, history, download, delete',
+      'an array of deploy, wait, list, history, targets, download, delete',
     ],
     ['has a capability that every object has', {...complete, capabilities: ['toString']}, 'capabilities must be'],
     ['has a capability that is not a name', {...complete, capabilities: [['deploy']]}, 'capabilities must be'],

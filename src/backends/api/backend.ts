@@ -86,7 +86,8 @@ export const apiBackend = defineBackend<ApiBackendOptions>({
         );
       }
       const status = statusOf(answer);
-      return {deployment: {deploymentId, targetSlug}, status, warnings: asWarnings(answer['warnings']), raw};
+      const [url, warnings] = [asText(answer['url']), asWarnings(answer['warnings'])];
+      return {deployment: {deploymentId, targetSlug}, status, url, warnings, raw};
     });
   },
 
@@ -105,6 +106,7 @@ export const apiBackend = defineBackend<ApiBackendOptions>({
       status: statusOf(answer),
       description: asText(progress['description']) ?? asText(answer['statusMessage']),
       percentage: asNumber(progress['percentage']),
+      url: asText(answer['url']),
       raw,
     };
   },
@@ -261,6 +263,8 @@ function deploymentItem(item: Answer, targetSlug: string): DeploymentItem | unde
     message: asText(bundle['description'] ?? bundle['message']),
     createdAt: asText(item['creationDate']),
     createdBy: asText(item['createdBy']),
+    description: asText(item['statusMessage']),
+    url: asText(item['url']),
   };
 }
 

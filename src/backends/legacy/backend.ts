@@ -19,6 +19,7 @@ import {
   type Bundle,
   type BundleItem,
   type StreamedBundle,
+  type TargetItem,
   type UploadResult,
   type BackendContext,
   type BodyOptions,
@@ -33,7 +34,7 @@ export const legacyBackend = defineBackend<LegacyBackendOptions>({
   name: 'legacy',
   summary: 'The legacy backend: API key, v1 or v2 bundles',
   formats: ['v1', 'v2'],
-  capabilities: ['deploy', 'wait', 'list', 'history', 'download', 'delete'],
+  capabilities: ['deploy', 'wait', 'list', 'history', 'targets', 'download', 'delete'],
   bundleIds: 'number',
   deploysOnUpload: ['v1'],
 
@@ -67,6 +68,13 @@ export const legacyBackend = defineBackend<LegacyBackendOptions>({
   },
 
   listDeployments,
+
+  async listTargets({limit, offset}, context) {
+    const {http, url} = connect(context);
+    const response = await http.get(url('projects', context.projectSlug, 'target'), {searchParams: {limit, offset}});
+    return readPage(response, page, targetItem);
+  },
+
   download: downloadArchive,
 
   async deleteBundle({bundleId}, context) {
@@ -91,6 +99,7 @@ async function uploadV1(bundle: Bundle | StreamedBundle, context: LegacyContext)
       bundleId,
       warnings: [...(noted?.warnings ?? []), ...asWarnings(answer['warnings'])],
       deployment: noted && {bundleId, targetSlug, before: noted.before},
+      url: asText(answer[noted ? 'url' : 'bundle_preview_url']),
       raw,
     };
   });
@@ -106,6 +115,14 @@ export async function identifyKey(context: LegacyContext) {
 
 function listCommand({projectSlug}: LegacyContext): readonly string[] {
   return ['bundle:list', '--project', projectSlug, '--runtime-backend', 'legacy'];
+}
+
+/** Servers name the host that customers see first, then that of their own network; a URL says both. */
+function targetItem(item: Answer): TargetItem | undefined {
+  const targetSlug = asText(item['slug']);
+  if (targetSlug === undefined) return undefined;
+  const host = asText(item['ssr_external_hostname']) || asText(item['cdn_domain_name']) || undefined;
+  return {targetSlug, url: asText(item['url']) ?? (host === undefined ? undefined : `https://${host}`)};
 }
 
 function bundleItem(item: Answer): BundleItem | undefined {

@@ -8,6 +8,7 @@ import type {DownloadBundleResult} from '../../operations/download-bundle.js';
 import type {ArchiveInspection} from '../../operations/inspect-bundle.js';
 import type {ListBundlesResult, ListDeploymentsResult} from '../../operations/list.js';
 import type {ArchiveSummary, DeployBundleResult, PushResult} from '../../operations/options.js';
+import type {FoundTarget, ProjectStatus, TargetStatus} from '../../operations/targets.js';
 import type {RollbackBundleResult} from '../../operations/deploy/rollback-bundle.js';
 import type {MycliConfig} from '../../config.js';
 import type {CredentialCheck} from '../credentials/check-credentials.js';
@@ -197,10 +198,35 @@ interface ListedDeployment extends Omit<DeploymentItem, 'deployment'> {
   readonly deploymentId?: string | number | undefined;
 }
 
+/** A deployment in a history. */
+interface HistoryDeployment extends ListedDeployment {
+  /** Whether it is the one whose bundle the target runs. False for all of them if the server does not report it. */
+  readonly live: boolean;
+}
+
+/** What each target of a project runs. */
+export interface StatusDocument extends Envelope, Omit<ProjectStatus, 'targets'> {
+  /** In the order of the server's list. */
+  readonly targets: readonly (Omit<TargetStatus, 'live' | 'underway' | 'failed'> & {
+    /** The deployment whose bundle runs, if there is one and the server reports it. */
+    readonly live?: ListedDeployment | undefined;
+    /** The deployment that is queued or in progress. */
+    readonly underway?: ListedDeployment | undefined;
+    /** The newest deployment, if it failed. */
+    readonly failed?: ListedDeployment | undefined;
+  })[];
+}
+
+/** The URL of a target. */
+export interface OpenDocument extends Envelope, FoundTarget {
+  /** Whether a browser was started. */
+  readonly opened: boolean;
+}
+
 /** One page of a target's deployments. */
 export interface BundleHistoryDocument extends Envelope, Omit<ListDeploymentsResult, 'deployments'> {
   /** Newest first. */
-  readonly deployments: readonly ListedDeployment[];
+  readonly deployments: readonly HistoryDeployment[];
 }
 
 /** The downloaded archive. */

@@ -117,19 +117,21 @@ interface StepFacts {
   readonly 'bundle-id'?: string | undefined;
   readonly 'deployment-id'?: string | undefined;
   readonly backend?: string | undefined;
+  readonly url?: string | undefined;
   readonly sha256?: string | undefined;
 }
 
 /** The names of all outputs. */
-const factNames = ['bundle-id', 'deployment-id', 'backend', 'sha256'] as const satisfies readonly (keyof StepFacts)[];
+const factNames = ['bundle-id', 'deployment-id', 'backend', 'url', 'sha256'] as const satisfies readonly (keyof StepFacts)[];
 
 /** The facts in the document of a push or a deployment. */
 function factsOfDocument(document: JsonDocument): StepFacts {
-  const {bundleId, deploymentId, backend, archive} = document;
+  const {bundleId, deploymentId, backend, url, archive} = document;
   return {
     'bundle-id': textOf(bundleId),
     'deployment-id': textOf(deploymentId),
     backend: textOf(backend),
+    url: textOf(url),
     sha256: isRecord(archive) ? textOf(archive['sha256']) : undefined,
   };
 }

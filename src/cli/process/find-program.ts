@@ -3,12 +3,16 @@ import {access, stat} from 'node:fs/promises';
 import {delimiter, join} from 'node:path';
 import process from 'node:process';
 import {createError} from '../../errors/index.js';
+import type {Environment} from '../../http/types.js';
 
 /**
  * The path of a program in `PATH`. oclif's commands for plugins use it to find npm (see scripts/bundle.js).
  * @throws RuntimeCliError `ERR_PROGRAM_MISSING`.
  */
-export async function findProgram(name: string, {env, platform} = process): Promise<string> {
+export async function findProgram(
+  name: string,
+  {env, platform}: {readonly env: Environment; readonly platform: NodeJS.Platform} = process,
+): Promise<string> {
   const endings = platform === 'win32' ? (env['PATHEXT'] ?? '.EXE;.CMD;.BAT;.COM').split(';') : [''];
   for (const folder of (env['PATH'] ?? '').split(delimiter)) {
     for (const ending of endings) {

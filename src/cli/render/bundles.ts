@@ -1,6 +1,6 @@
 import type {BundleItem, DeploymentItem} from '../../backends/contract.js';
 import type {ArchiveInspection, PatternMatches} from '../../operations/inspect-bundle.js';
-import type {ListBundlesResult, ListDeploymentsResult} from '../../operations/list.js';
+import type {ListBundlesResult, ListDeploymentsResult, ListedDeployment} from '../../operations/list.js';
 import type {JsonDocument} from '../command/command-context.js';
 import type {Body, BundleHistoryDocument, BundleListDocument, BundleInspectDocument} from '../output/documents.js';
 import type {Output} from '../output/output.js';
@@ -17,9 +17,9 @@ export const bundleColumns: readonly Column<BundleItem>[] = [
 ];
 
 /** The columns of `bundle:history`. */
-export const deploymentColumns: readonly Column<DeploymentItem>[] = [
+export const deploymentColumns: readonly Column<ListedDeployment>[] = [
   {name: 'bundle', value: ({bundleId}) => bundleId},
-  {name: 'status', value: ({status}) => status},
+  {name: 'status', value: ({status, live}) => (live ? `${status}, live` : status)},
   {name: 'created', value: ({createdAt}) => createdAt, time: true},
   {name: 'by', value: ({createdBy}) => createdBy},
   {name: 'deployment', value: ({deployment}) => deployment.deploymentId, extra: true},
@@ -39,10 +39,15 @@ export function renderBundles(
   return {...result} satisfies Body<BundleListDocument>;
 }
 
+/** A deployment as programs get it. Its reference is only useful to its backend; its ID is useful to everyone. */
+export function listedDeployment({deployment, ...item}: DeploymentItem) {
+  return {deploymentId: deployment.deploymentId, ...item};
+}
+
 /** Shows the deployments to a target. Returns the document of `--json`. */
 export function renderDeployments(
   result: ListDeploymentsResult,
-  columns: readonly Column<DeploymentItem>[],
+  columns: readonly Column<ListedDeployment>[],
   output: Output,
   now: Date,
 ): JsonDocument {
@@ -51,8 +56,7 @@ export function renderDeployments(
   tellRest(deployments.length, total, output);
   return {
     ...result,
-    // The reference of a deployment is only useful to its backend; its ID is useful to everyone.
-    deployments: deployments.map(({deployment, ...item}) => ({deploymentId: deployment.deploymentId, ...item})),
+    deployments: deployments.map((item) => ({...listedDeployment(item), live: item.live})),
   } satisfies Body<BundleHistoryDocument>;
 }
 

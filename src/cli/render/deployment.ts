@@ -20,6 +20,7 @@ export function renderDeployment(outcome: DeployOutcome, next: NextSteps, output
   const {result} = outcome;
   output.outcome(describeOutcome(outcome));
   for (const line of afterDeployment(result.status, result, next)) output.outcome(line);
+  for (const line of urlLines(result)) output.result(line);
   return {...result} satisfies Body<BundleDeployDocument>;
 }
 
@@ -43,7 +44,13 @@ export function renderRollback(
   output.outcome(describeOutcome(outcome));
   if (rolledBackFrom !== undefined)
     output.outcome(`Undo: ${commandLine('bundle:deploy', rolledBackFrom, ...placeFlags(result), ...commandFlags)}`);
+  for (const line of urlLines(result)) output.result(line);
   return {...result} satisfies Body<BundleRollbackDocument>;
+}
+
+/** Where it runs: the last line, for people and for `tail -1`. */
+export function urlLines({url}: {readonly url?: string | undefined}): readonly string[] {
+  return url === undefined ? [] : [`URL: ${url}`];
 }
 
 /** Where a bundle is or can be deployed. */

@@ -9,7 +9,7 @@ import type {JsonDocument} from '../command/command-context.js';
 import type {Body, BundlePushDocument, BundleBuildDocument} from '../output/documents.js';
 import type {Output} from '../output/output.js';
 import {describeAge} from './age.js';
-import {afterDeployment, deployCommand} from './deployment.js';
+import {afterDeployment, deployCommand, urlLines} from './deployment.js';
 import {renderTable, type Column} from './table.js';
 
 /** A push that succeeded. */
@@ -35,6 +35,7 @@ export function renderPush({result, next, took}: PushOutcome, output: Output, no
     );
     for (const line of afterDeployment(status, {backend, projectSlug, targetSlug}, next)) output.outcome(line);
   }
+  for (const line of urlLines(result)) output.result(line);
   return {...result} satisfies Body<BundlePushDocument>;
 }
 

@@ -152,7 +152,8 @@ function fromJson(body: string, phrase: string | undefined): string | undefined 
     (key) => asText(fields[key]),
   );
   const main = detail ?? message ?? description ?? error;
-  if (main === undefined) return title ?? body;
+  // The sentence around it has the phrase already.
+  if (main === undefined) return title === phrase && title !== undefined ? '' : (title ?? body);
   return title === undefined || title === main || title === phrase ? main : `${title}: ${main}`;
 }
 

@@ -20,6 +20,7 @@ import {
   type Host,
   type StepView,
 } from '../steps.js';
+import {findTargetUrl} from '../targets.js';
 import {inTargetSlot} from './target-slot.js';
 import {waitForDeployment, deploymentFailed} from './wait-for-deployment.js';
 
@@ -45,9 +46,8 @@ export async function deployBundle(options: DeployBundleOptions, host: Host): Pr
   return host.runSteps(steps, async (step) => {
     const selection = await step('resolve', (view) => resolveBackend(view, () => chooseDeployBackend(options, host)));
     const accepted = await step('deploy', (view) => requestDeployment(options, selection, host, view));
-    return wait
-      ? step('wait', (view) => waitForAccepted(options, accepted, host, view))
-      : deployResult(options, accepted);
+    const settled = wait ? await step('wait', (view) => waitForAccepted(options, accepted, host, view)) : accepted;
+    return deployResult(options, settled, host);
   });
 }
 
@@ -115,22 +115,23 @@ export async function waitForAccepted(
   accepted: AcceptedDeployment,
   host: Host,
   view: StepView,
-): Promise<DeployBundleResult> {
+): Promise<AcceptedDeployment> {
   const {deployment} = accepted.result;
   const waiting = waitForDeployment({...watched(options, view), backend: accepted.backend, deployment}, host);
-  const {status} = await waiting.catch((error: unknown) => {
+  const {status, url = accepted.result.url} = await waiting.catch((error: unknown) => {
     throw isRuntimeCliError(error) ? amendError(error, {details: {bundleId: accepted.bundleId}}) : error;
   });
   view.done(`Deployed to ${options.targetSlug}`);
-  return {...deployResult(options, accepted), status};
+  return {...accepted, result: {...accepted.result, status, url}};
 }
 
-/** The result of an accepted deployment. */
-export function deployResult(
-  {projectSlug, targetSlug}: DeployBundleOptions,
-  accepted: AcceptedDeployment,
-): DeployBundleResult {
-  const {backend, bundleId, result, warnings} = accepted;
+/** What a deployment resolves to, accepted or ended. */
+export async function deployResult(
+  options: DeployBundleOptions,
+  {backend, bundleId, result, warnings}: AcceptedDeployment,
+  host: Host,
+): Promise<DeployBundleResult> {
+  const {projectSlug, targetSlug} = options;
   const {deployment, status, raw} = result;
   return {
     backend,
@@ -138,6 +139,7 @@ export function deployResult(
     projectSlug,
     targetSlug,
     deploymentId: deployment.deploymentId,
+    url: await findTargetUrl({...options, backend, reported: [result.url]}, host),
     deployment,
     status,
     warnings,

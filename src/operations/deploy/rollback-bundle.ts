@@ -10,7 +10,7 @@ import {
   type BundleSelection,
   type Command,
 } from '../open-backend.js';
-import {collectPages, historyPage, namingCapabilities, resolveBundleId} from '../list.js';
+import {collectPages, historyPage, namingCapabilities, recentDeployments, resolveBundleId} from '../list.js';
 import type {ConnectionOptions, DeployBundleOptions, DeployBundleResult} from '../options.js';
 import {resolveBackend, resolveStep, waitStep, watched, type Host, type StepView} from '../steps.js';
 import {deployResult, requestDeployment, waitForAccepted} from './deploy-bundle.js';
@@ -66,9 +66,10 @@ export async function rollbackBundle(options: RollbackBundleOptions, host: Host)
     const accepted = await step('deploy', (view) =>
       requestDeployment(deploy, selection, host, view).catch(orElsewhere),
     );
-    const result = options.wait
+    const settled = options.wait
       ? await step('wait', (view) => waitForAccepted(deploy, accepted, host, view))
-      : deployResult(deploy, accepted);
+      : accepted;
+    const result = await deployResult(deploy, settled, host);
     return {...result, rolledBackFrom: plan.current?.bundleId};
   });
 }
@@ -134,9 +135,6 @@ async function findPrevious(
   if (plan === undefined) throw nothingToRollBackTo(options, endedDeployments(items)[0]);
   return plan;
 }
-
-/** How many of the newest deployments to check for something to roll back to. */
-const recentDeployments = 50;
 
 /** What users can do after a deployment. */
 export interface NextSteps {

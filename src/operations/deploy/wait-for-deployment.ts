@@ -1,4 +1,5 @@
 import {setTimeout as sleep} from 'node:timers/promises';
+import {shownUrl} from '../../backends/answers.js';
 import type {DeploymentRef, DeploymentState} from '../../backends/contract.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {commandLine} from '../../errors/suggest.js';
@@ -93,11 +94,13 @@ function isLost({code, status}: RuntimeCliError): boolean {
 /** The error for a deployment that was accepted and then failed. */
 export function deploymentFailed(
   deployment: DeploymentRef,
-  state: Pick<DeploymentState, 'status' | 'description'>,
+  state: Pick<DeploymentState, 'status' | 'description' | 'logUrl'>,
 ): Error {
+  const logUrl = shownUrl(state.logUrl);
   const why = state.description === undefined ? '' : `: ${state.description}`;
   return createError('ERR_DEPLOYMENT_FAILED', asSentence(`${describe(deployment)} failed${why}`), {
-    details: {deployment, status: state.status},
+    suggestions: logUrl === undefined ? [] : [`Log: ${logUrl}`],
+    details: {deployment, status: state.status, ...(logUrl !== undefined && {logUrl})},
   });
 }
 

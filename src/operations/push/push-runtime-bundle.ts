@@ -1,3 +1,4 @@
+import {shownUrl} from '../../backends/answers.js';
 import type {DeployResult, DeploymentState} from '../../backends/contract.js';
 import type {BundleContent, PackResult} from '../../bundle/types.js';
 import {amendError, isRuntimeCliError} from '../../errors/index.js';
@@ -6,6 +7,7 @@ import type {AuthStrategy} from '../../http/types.js';
 import {requestDeploy} from '../deploy/deploy-bundle.js';
 import {waitForDeployment} from '../deploy/wait-for-deployment.js';
 import {openBackend} from '../open-backend.js';
+import {findTargetUrl} from '../targets.js';
 import type {
   ArchiveSummary,
   PushResult,
@@ -18,7 +20,7 @@ import {planPush, routePush, type PushPlan, type PushPreview} from './plan-push.
 import {buildPush, comparePush, uploadPush, withView, type UploadedPush} from './upload-push.js';
 
 /** The accepted deployment of a push, and its outcome if we waited for it. */
-type DeployedPush = Pick<DeployResult, 'deployment' | 'status' | 'warnings' | 'raw'>;
+type DeployedPush = Pick<DeployResult, 'deployment' | 'status' | 'url' | 'warnings' | 'raw'>;
 
 const buildStep = ({archive}: PushRuntimeBundleBackendOptions) =>
   ({name: 'build', title: archive === undefined ? 'Build the bundle' : 'Read the prebuilt bundle'}) as const;
@@ -46,9 +48,10 @@ export async function pushRuntimeBundle(options: PushRuntimeBundleBackendOptions
       const uploaded = await step('upload', (view) => uploadPush(plan, content, workspace, host, view));
       if (targetSlug === undefined) return pushResult(plan, uploaded);
       const deployed = await step('deploy', (view) => deployPush(plan, uploaded, targetSlug, host, view));
-      if (!wait) return pushResult(plan, uploaded, deployed);
-      const settled = await step('wait', (view) => waitForPush(plan, uploaded, deployed, host, view));
-      return pushResult(plan, uploaded, settled);
+      const settled = wait ? await step('wait', (view) => waitForPush(plan, uploaded, deployed, host, view)) : deployed;
+      const reported = [settled.url, uploaded.result.url];
+      const url = await findTargetUrl({...options, backend: uploaded.backend, targetSlug, reported}, host);
+      return pushResult(plan, uploaded, {...settled, url});
     } finally {
       await workspace.remove();
     }
@@ -126,7 +129,7 @@ async function waitForPush(
   const wait = (): Promise<DeploymentState> => waitForDeployment(options, host);
   const state = await afterUpload(plan, uploaded, wait, {accepted: true, host});
   view.done(`Deployed to ${String(plan.options.targetSlug)}`);
-  return {...deployed, status: state.status};
+  return {...deployed, status: state.status, url: state.url ?? deployed.url};
 }
 
 /** The result of a push. */
@@ -143,6 +146,7 @@ function pushResult(plan: PushPlan, uploaded: UploadedPush, deployed?: DeployedP
     pushedAt: unchanged?.pushedAt,
     deployed: deployed !== undefined,
     deploymentId: deployed?.deployment.deploymentId,
+    url: deployed === undefined ? shownUrl(result.url) : deployed.url,
     deployment: deployed?.deployment,
     status: deployed?.status,
     warnings: [...plan.warnings, ...uploaded.warnings, ...(deployed?.warnings ?? [])],

@@ -3,7 +3,7 @@ import {checkBackendShape} from '../../backends/checked-backend.js';
 import type {Backend, BackendCapability} from '../../backends/contract.js';
 import {deleteChecks, downloadChecks, uploadChecks} from './cases/bundles.js';
 import {configurationChecks, failureChecks, isolationChecks, secretChecks} from './cases/safety.js';
-import {deployChecks, waitChecks, historyChecks, listChecks} from './cases/deployments.js';
+import {deployChecks, waitChecks, historyChecks, targetChecks, listChecks} from './cases/deployments.js';
 import {runInScope, type Check} from './check.js';
 import {createTestBundles, type ConformanceCase, type ConformanceFixtures} from './fixtures.js';
 
@@ -62,6 +62,7 @@ function checksFor({formats, capabilities, uploadStream}: Backend): readonly Che
     wait: formats.flatMap(waitChecks),
     list: listChecks,
     history: historyChecks,
+    targets: targetChecks,
     download: downloadChecks,
     delete: deleteChecks,
   };

@@ -10,6 +10,7 @@ import type {
   DownloadRequest,
   ListRange,
   ListResult,
+  TargetItem,
 } from '../../backends/contract.js';
 import type {Subject} from './subject.js';
 
@@ -85,6 +86,12 @@ export async function listDeployments(subject: Subject, range: ListRange): Promi
   return subject.call('listing deployments', (context) => member({...range, targetSlug}, context), {targetSlug});
 }
 
+/** A part of the list of targets. */
+export async function listTargets(subject: Subject, range: ListRange): Promise<ListResult<TargetItem>> {
+  const member = memberOf(subject, 'listTargets');
+  return subject.call('listing targets', (context) => member(range, context));
+}
+
 /** Downloads a bundle into `writeTo`. */
 export async function download(subject: Subject, request: DownloadRequest, signal?: AbortSignal): Promise<void> {
   const member = memberOf(subject, 'download');
@@ -102,7 +109,7 @@ export function unknownIdLike(bundleId: BundleId): BundleId {
   return typeof bundleId === 'number' ? 999_999_999 : 'no-such-bundle';
 }
 
-type Member = 'deploy' | 'getDeployment' | 'listBundles' | 'listDeployments' | 'download' | 'deleteBundle';
+type Member = 'deploy' | 'getDeployment' | 'listBundles' | 'listDeployments' | 'listTargets' | 'download' | 'deleteBundle';
 
 function memberOf<Name extends Member>({backend}: Subject, name: Name): NonNullable<Backend[Name]> {
   const member = backend[name];

@@ -93,6 +93,9 @@ const successes: readonly Case[] = [
   {what: 'a history', args: ['bundle:history', ...staging]},
   {what: 'a history of Api', args: ['bundle:history', ...staging, ...api, '--limit', '1']},
   {what: 'an empty history', args: ['bundle:history', ...shop, '--target', 'unused']},
+  {what: 'a status', args: ['status', ...shop]},
+  {what: 'a status of Api', args: ['status', ...staging, ...api]},
+  {what: 'a URL', args: ['open', ...staging]},
   {what: 'a rollback', args: ['bundle:rollback', ...staging, '--wait']},
   {what: 'a rollback to a bundle', args: ['bundle:rollback', ...staging, '--to', '3']},
   {what: 'a download', args: ['bundle:download', '2', ...shop]},
@@ -145,6 +148,8 @@ const failures: readonly Case[] = [
   {what: 'bundles in use and not there', args: ['bundle:delete', '3', '77', ...shop, '--yes']},
   {what: 'no consent', args: ['bundle:delete', '3', ...shop]},
   {what: 'an unknown column', args: ['config:show', '--columns', 'settting']},
+  {what: 'targets that cannot be listed', args: ['status', ...shop, ...api]},
+  {what: 'a target without a deployment', args: ['open', ...shop, '--target', 'unused']},
   {what: 'an unknown fault', args: ['runtime:start', '--fault', 'thunder']},
   {what: 'an unknown plugin of oclif', args: ['plugins:inspect', 'nowhere']},
 ];

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type {BundleFormat, DeploymentRef, BundleId, ListRange, ListResult} from '../../../backends/contract.js';
+import {shownUrl} from '../../../backends/answers.js';
 import {assertHasCode, failureOf, type Check} from '../check.js';
 import {plainJsonProblem} from '../observations.js';
 import {
@@ -10,6 +11,7 @@ import {
   deployInOrder,
   listBundles,
   listDeployments,
+  listTargets,
   uploadInOrder,
 } from '../steps.js';
 import {assertDigestTold, type Subject} from '../subject.js';
@@ -107,6 +109,22 @@ export const historyChecks: readonly Check[] = [
       const subject = await scope.open();
       await deployTwo(subject);
       await assertPages(async (range) => (await listDeployments(subject, range)).items);
+    },
+  },
+];
+
+/** What the capability `targets` promises. */
+export const targetChecks: readonly Check[] = [
+  {
+    name: 'targets: a target that was deployed to is listed, with an http(s) URL or none',
+    async run(scope) {
+      const subject = await scope.open();
+      await deploy(subject, await subject.upload(await subject.makeBundle()));
+      const {items} = await listTargets(subject, everything);
+      const target = items.find(({targetSlug}) => targetSlug === subject.targetSlug);
+      assert.ok(target, 'The target is not in the list.');
+      const {url} = target;
+      assert.ok(url === undefined || shownUrl(url) !== undefined, 'The URL of the target is no http(s) URL.');
     },
   },
 ];

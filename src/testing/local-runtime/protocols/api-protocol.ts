@@ -7,6 +7,7 @@ import type {BundleRecord, DeploymentRecord} from '../store/records.js';
 import {receiveV2} from '../upload/receive-bundle.js';
 import {admitApi} from './admission.js';
 import {findBundle, readRange, slice} from './requested-records.js';
+import {siteUrl} from './site-protocol.js';
 
 const storefront = 'organizations/{organizationId}/storefronts/{storefrontId}';
 const deployments = `${storefront}/environments/{environmentId}/deployments`;
@@ -60,14 +61,14 @@ async function deploy(call: AdmittedCall): Promise<Answer> {
   const deployment = await deployments.exclusively(projectSlug, targetSlug, () =>
     deployments.start({bundle, targetSlug, createdBy: call.user, route: 'deploy'}),
   );
-  return json(201, deploymentRow(deployment, now()));
+  return json(201, deploymentRow(deployment, now(), call.origin));
 }
 
 function history(call: AdmittedCall): Answer {
   const {store, now} = call.context;
   const time = now();
   const items = store.deployments(param(call, 'storefrontId'), param(call, 'environmentId'));
-  return list(call, items, (deployment) => deploymentRow(deployment, time));
+  return list(call, items, (deployment) => deploymentRow(deployment, time, call.origin));
 }
 
 function oneDeployment(call: AdmittedCall): Answer {
@@ -77,7 +78,7 @@ function oneDeployment(call: AdmittedCall): Answer {
     .deployments(param(call, 'storefrontId'), param(call, 'environmentId'))
     .find(({deploymentId}) => deploymentId === id);
   if (!deployment) throw new HttpFailure(404, `Deployment "${id}" does not exist.`);
-  return json(200, deploymentRow(deployment, now()));
+  return json(200, deploymentRow(deployment, now(), call.origin));
 }
 
 function list<T>(call: AdmittedCall, items: readonly T[], row: (item: T) => unknown): Answer {
@@ -101,7 +102,7 @@ function bundleRow(bundle: BundleRecord, inUseBy: readonly string[]): unknown {
   };
 }
 
-function deploymentRow(deployment: DeploymentRecord, now: Date): unknown {
+function deploymentRow(deployment: DeploymentRecord, now: Date, origin: string): unknown {
   const {status, percentage, updatedAt, duration} = deploymentState(deployment, now);
   return {
     deploymentId: deployment.deploymentId,
@@ -113,5 +114,6 @@ function deploymentRow(deployment: DeploymentRecord, now: Date): unknown {
     createdBy: deployment.createdBy,
     creationDate: deployment.createdAt,
     lastModified: updatedAt,
+    url: siteUrl(origin, deployment.projectSlug, deployment.targetSlug),
   };
 }

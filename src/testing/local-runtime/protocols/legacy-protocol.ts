@@ -6,6 +6,7 @@ import type {BundleRecord, DeploymentRecord} from '../store/records.js';
 import {receiveV1, receiveV2, type AcceptedUpload} from '../upload/receive-bundle.js';
 import {admitLegacy} from './admission.js';
 import {presignedUrl} from './archive-protocol.js';
+import {siteUrl} from './site-protocol.js';
 import {deleteBundle, findBundle, readRange, slice} from './requested-records.js';
 
 /** The protocol of the legacy backend. */
@@ -51,11 +52,10 @@ async function pushAndDeployV1(call: AdmittedCall): Promise<Answer> {
 
 function pushedV1({origin, params}: AdmittedCall, {bundle, warnings}: AcceptedUpload): Answer {
   const {targetSlug} = params;
-  const site = [bundle.projectSlug, ...(targetSlug === undefined ? [] : [targetSlug])].map(encodeURIComponent);
   return json(200, {
     bundle_id: bundle.id,
     message: bundle.message,
-    url: targetSlug === undefined ? `${origin}/` : `${origin}/${site.join('/')}/`,
+    url: targetSlug === undefined ? `${origin}/` : siteUrl(origin, bundle.projectSlug, targetSlug),
     bundle_preview_url: null,
     warnings,
   });
@@ -128,14 +128,15 @@ function listTargets(call: AdmittedCall): Answer {
   const {store, now} = call.context;
   const [projectSlug, time] = [param(call, 'projectSlug'), now()];
   return legacyList(call, store.targets(projectSlug), (slug) =>
-    legacyTarget(slug, store.deployments(projectSlug, slug), time),
+    legacyTarget({slug, url: siteUrl(call.origin, projectSlug, slug)}, store.deployments(projectSlug, slug), time),
   );
 }
 
 function target(call: AdmittedCall): Answer {
   const {store, now} = call.context;
-  const slug = param(call, 'targetSlug');
-  const row = legacyTarget(slug, store.deployments(param(call, 'projectSlug'), slug), now());
+  const [projectSlug, slug] = [param(call, 'projectSlug'), param(call, 'targetSlug')];
+  const url = siteUrl(call.origin, projectSlug, slug);
+  const row = legacyTarget({slug, url}, store.deployments(projectSlug, slug), now());
   if (row) return json(200, row);
   throw new HttpFailure(404, `The target "${slug}" does not exist. It is created by the first deployment to it.`);
 }
@@ -204,7 +205,11 @@ function durationText({createdAt, endsAt}: DeploymentRecord, now: Date): string 
 /**
  * A target, derived from its deployments, newest first; `current_deploy` is the newest. Undefined if it was never used.
  */
-function legacyTarget(slug: string, deployments: readonly DeploymentRecord[], now: Date): unknown {
+function legacyTarget(
+  {slug, url}: {readonly slug: string; readonly url: string},
+  deployments: readonly DeploymentRecord[],
+  now: Date,
+): unknown {
   const [newest] = deployments;
   if (!newest) return undefined;
   const {status} = deploymentState(newest, now);
@@ -214,6 +219,8 @@ function legacyTarget(slug: string, deployments: readonly DeploymentRecord[], no
     name: slug,
     state: targetState(status, isFirst ? 'CREATE' : 'PUBLISH'),
     deletion_status: 'ACTIVE',
+    // In place of the host names of real targets, which have no path: this server has one host for all.
+    url,
     current_deploy: {status: statusWords[status], bundle: {id: newest.bundleId, message: newest.message}},
   };
 }

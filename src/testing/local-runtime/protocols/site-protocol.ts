@@ -23,6 +23,11 @@ export const siteProtocol: Protocol = {
   failure: ({status, message, headers}) => text(status, message, headers),
 };
 
+/** The URL of the bundle that a target runs. */
+export function siteUrl(origin: string, projectSlug: string, targetSlug: string): string {
+  return `${origin}/${encodeURIComponent(projectSlug)}/${encodeURIComponent(targetSlug)}/`;
+}
+
 function home(): Answer {
   return text(200, 'This is a local runtime for development. Do not use it in production.');
 }

@@ -1,0 +1,41 @@
+import {BaseCommand} from '../cli/command/base-command.js';
+import type {CommandContext, JsonDocument} from '../cli/command/command-context.js';
+import {connectionFlags, rateLimitFlags} from '../cli/command/flags.js';
+import {reachBackends} from '../cli/backends/reach-backends.js';
+import type {Body, OpenDocument} from '../cli/output/documents.js';
+import {Flags} from '../cli/process/oclif.js';
+
+export default class Open extends BaseCommand<typeof Open> {
+  static override readonly summary = 'Open the URL of a target in the browser.';
+  static override readonly description =
+    'Prints the URL instead with --print or --json, and where there is no terminal or no display.';
+  static override readonly examples = [
+    '<%= config.bin %> <%= command.id %> --project my-shop --target staging',
+    '<%= config.bin %> <%= command.id %> --project my-shop --target staging --print',
+  ];
+  static override readonly flags = {
+    ...connectionFlags,
+    ...rateLimitFlags,
+    print: Flags.boolean({summary: 'Print the URL without opening it.', helpGroup: 'OPEN'}),
+  };
+
+  protected async execute(context: CommandContext): Promise<JsonDocument> {
+    const {env, output} = context;
+    const settings = await context.loadSettings();
+    const {values, connection, host} = await reachBackends({
+      context,
+      settings,
+      config: this.config,
+      flags: this.flags,
+      needs: ['projectSlug', 'targetSlug'],
+    });
+    const {findTarget} = await import('../operations/targets.js');
+    const target = await findTarget({...connection, ...values}, host);
+    const {url} = target;
+    const {openBrowser} = await import('../cli/process/open-browser.js');
+    const opens = !this.flags.print && !output.json && output.terminal;
+    const opened = opens && (await openBrowser(url, {env}));
+    output.result(opened ? `Opened ${url}` : url);
+    return {...target, opened} satisfies Body<OpenDocument>;
+  }
+}

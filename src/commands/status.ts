@@ -1,0 +1,38 @@
+import {BaseCommand} from '../cli/command/base-command.js';
+import type {CommandContext, JsonDocument} from '../cli/command/command-context.js';
+import {connectionFlags, rateLimitFlags} from '../cli/command/flags.js';
+import {reachBackends} from '../cli/backends/reach-backends.js';
+
+export default class Status extends BaseCommand<typeof Status> {
+  static override readonly summary = 'Show what each target runs, since when, and where.';
+  static override readonly description =
+    'Shows the live bundle of each target with its message, age, author and URL, a deployment under way, and why the last ' +
+    'one failed. With --target, shows one. The Api backend cannot list targets: it shows the one that is configured.';
+  static override readonly examples = [
+    '<%= config.bin %> <%= command.id %> --project my-shop',
+    '<%= config.bin %> <%= command.id %> --project my-shop --target production --json',
+  ];
+  static override readonly flags = {...connectionFlags, ...rateLimitFlags};
+
+  protected async execute(context: CommandContext): Promise<JsonDocument> {
+    const settings = await context.loadSettings();
+    const {values, connection, host} = await reachBackends({
+      context,
+      settings,
+      config: this.config,
+      flags: this.flags,
+      needs: ['projectSlug'],
+    });
+    const {getProjectStatus} = await import('../operations/targets.js');
+    const {renderStatus} = await import('../cli/render/status.js');
+    const {targetSlug} = settings;
+    const status = {
+      ...connection,
+      ...values,
+      targetSlug: targetSlug?.value,
+      // One that is only configured does not hide the others.
+      allTargets: targetSlug?.source.kind !== 'flag',
+    };
+    return renderStatus(await getProjectStatus(status, host), context.output, context.now());
+  }
+}

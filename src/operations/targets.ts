@@ -1,0 +1,169 @@
+import {shownUrl} from '../backends/answers.js';
+import type {BackendCapability, DeploymentItem, TargetItem} from '../backends/contract.js';
+import type {RuntimeBackend} from '../backends/select.js';
+import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
+import {collectPages, historyPage, listPages, liveDeployment, recentDeployments} from './list.js';
+import {chooseBackend, invoke, openBackend, verifySlugs, type OpenBackend} from './open-backend.js';
+import type {CommonOptions, ConnectionOptions, ListDeploymentsOptions} from './options.js';
+import {count, resolveBackend, resolveStep, watched, type Host} from './steps.js';
+
+/** Options of `getProjectStatus`. */
+export type ProjectStatusOptions = Omit<ListDeploymentsOptions, 'targetSlug' | 'limit' | 'offset'> & {
+  /** The target to look at. @default every target, which only a backend that can list them knows */
+  readonly targetSlug?: string | undefined;
+  /** Every target, if the backend can list them, and `targetSlug` otherwise. @default false if there is a `targetSlug` */
+  readonly allTargets?: boolean | undefined;
+};
+
+/** What a target runs, and what is happening to it. */
+export interface TargetStatus {
+  readonly targetSlug: string;
+  /** http(s) URL, if the backend reports one. */
+  readonly url?: string | undefined;
+  /** The deployment whose bundle runs, if there is one and the server reports it. */
+  readonly live?: DeploymentItem | undefined;
+  /** The deployment that is queued or in progress. */
+  readonly underway?: DeploymentItem | undefined;
+  /** The newest deployment, if it failed. */
+  readonly failed?: DeploymentItem | undefined;
+}
+
+/** What `getProjectStatus` resolves to. */
+export interface ProjectStatus {
+  readonly backend: RuntimeBackend;
+  readonly projectSlug: string;
+  /** In the order of the server's list. */
+  readonly targets: readonly TargetStatus[];
+}
+
+/**
+ * Tells what each target of a project runs, where, and what is being deployed to it.
+ * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` if the backend has no history, or cannot list targets and none is
+ * given; for everything else a user can cause. `signal.reason` when aborted.
+ */
+export async function getProjectStatus(options: ProjectStatusOptions, host: Host): Promise<ProjectStatus> {
+  const {projectSlug, targetSlug, allTargets = targetSlug === undefined} = options;
+  const steps = [resolveStep, {name: 'status', title: `Look at the targets of ${projectSlug}`}] as const;
+  return host.runSteps(steps, async (step) => {
+    options.signal?.throwIfAborted();
+    verifySlugs(options);
+    const capabilities: readonly BackendCapability[] = targetSlug === undefined ? ['history', 'targets'] : ['history'];
+    const choose = async () => chooseBackend(options.preference, options, capabilities, host);
+    const {backend} = await step('resolve', (view) => resolveBackend(view, () => choose().catch(withTarget)));
+    return step('status', async (view) => {
+      const open = await openBackend(backend, 'deploy', watched(options, view), host);
+      const listed = targetSlug === undefined || (allTargets && open.backend.capabilities.includes('targets'));
+      const items = listed ? await listTargets(open) : [await oneTarget(open, targetSlug)];
+      const targets: TargetStatus[] = [];
+      for (const item of items) targets.push(await targetStatus(open, item));
+      view.done(
+        targets.length === 0 ? `Found no targets of ${projectSlug}` : `Found ${count(targets.length, 'target')}`,
+      );
+      return {backend, projectSlug, targets};
+    });
+  });
+}
+
+function withTarget(error: unknown): never {
+  if (!isRuntimeCliError(error) || error.details?.['capability'] !== 'targets') throw error;
+  throw amendError(error, {suggestions: ['Pass --target SLUG to look at one target.']});
+}
+
+async function targetStatus(open: OpenBackend, {targetSlug, url}: TargetItem): Promise<TargetStatus> {
+  const range = {limit: recentDeployments, offset: 0};
+  const {items} = await collectPages(range, (part) => historyPage(open, targetSlug, part));
+  const [newest] = items;
+  const live = liveDeployment(items);
+  return {
+    targetSlug,
+    url: shownUrl(url) ?? shownUrl((live ?? newest)?.url),
+    live,
+    underway: items.find(({status}) => status === 'queued' || status === 'in_progress'),
+    failed: newest?.status === 'failed' ? newest : undefined,
+  };
+}
+
+async function listTargets(open: OpenBackend): Promise<readonly TargetItem[]> {
+  const targets: TargetItem[] = [];
+  const all = {limit: Infinity, offset: 0};
+  for await (const {items} of listPages(all, (range) => invoke(open, 'listTargets', range))) targets.push(...items);
+  return targets;
+}
+
+/** A target that is named need not be in the list: the backend may have none. */
+async function oneTarget(open: OpenBackend, targetSlug: string): Promise<TargetItem> {
+  if (!open.backend.capabilities.includes('targets')) return {targetSlug};
+  const known = (await listTargets(open)).find((item) => item.targetSlug === targetSlug);
+  return known ?? {targetSlug};
+}
+
+/** The longest that a deployment which has succeeded waits for the URL of its target, milliseconds. */
+const longestLookMs = 5000;
+
+/** Where the bundle of a deployment runs. */
+interface Deployed extends CommonOptions, ConnectionOptions {
+  readonly backend: RuntimeBackend;
+  readonly projectSlug: string;
+  readonly targetSlug: string;
+  /** What the backend has reported already. */
+  readonly reported: readonly unknown[];
+}
+
+/**
+ * The URL of the target of a deployment: what the backend has reported, else that of its list. Undefined if nobody tells:
+ * the deployment has succeeded whatever comes of this.
+ */
+export async function findTargetUrl(
+  {backend, targetSlug, reported, ...options}: Deployed,
+  host: Host,
+): Promise<string | undefined> {
+  for (const value of reported) {
+    const url = shownUrl(value);
+    if (url !== undefined) return url;
+  }
+  const late = AbortSignal.timeout(longestLookMs);
+  const signal = options.signal === undefined ? late : AbortSignal.any([options.signal, late]);
+  try {
+    const rateLimit = {...options.rateLimit, maxRetries: 0};
+    const quiet = {...options, rateLimit, onProgress: undefined, onRetry: undefined, signal};
+    const open = await openBackend(backend, 'deploy', quiet, host);
+    return shownUrl((await oneTarget(open, targetSlug)).url);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What `findTarget` resolves to. */
+export interface FoundTarget {
+  readonly backend: RuntimeBackend;
+  readonly projectSlug: string;
+  readonly targetSlug: string;
+  /** http(s) URL. */
+  readonly url: string;
+}
+
+/**
+ * Finds the URL of a target.
+ * @throws RuntimeCliError `ERR_REJECTED` if the server reports none; for everything else a user can cause.
+ */
+export async function findTarget(
+  options: ProjectStatusOptions & {readonly targetSlug: string},
+  host: Host,
+): Promise<FoundTarget> {
+  const {projectSlug, targetSlug} = options;
+  const {backend, targets} = await getProjectStatus(options, host);
+  const [target] = targets;
+  if (target?.url !== undefined) return {backend, projectSlug, targetSlug, url: target.url};
+  const deployed = target?.live !== undefined || target?.underway !== undefined;
+  throw createError(
+    'ERR_REJECTED',
+    deployed
+      ? `The ${backend} backend does not report the URL of the target "${targetSlug}".`
+      : `Nothing is deployed to the target "${targetSlug}" of ${projectSlug}.`,
+    {
+      suggestions: deployed
+        ? [`Look for it on the website of the hosting service.`]
+        : [`Run: mycli bundle:push --project ${projectSlug} --target ${targetSlug}`],
+    },
+  );
+}

@@ -1,0 +1,153 @@
+import {chmod, mkdir, mkdtemp, readFile, realpath, rm, writeFile} from 'node:fs/promises';
+import {spawn, spawnSync} from 'node:child_process';
+import {once} from 'node:events';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {startLocalRuntime, type LocalRuntime} from '../../../src/testing/index.js';
+import {runtimeEnvironment} from '../runtime-environment.js';
+import {binary, runCli, type Ended} from '../spawn-cli.js';
+
+// script(1) of util-linux gives the binary a pseudo-terminal.
+const hasScript = spawnSync('script', ['--version'], {encoding: 'utf8'}).stdout.includes('util-linux');
+
+let root: string;
+let runtime: LocalRuntime;
+
+beforeEach(async () => {
+  root = await realpath(await mkdtemp(join(tmpdir(), 'mycli-status-')));
+  await mkdir(join(root, 'build/static'), {recursive: true});
+  await writeFile(join(root, 'build/ssr.js'), 'export default 1;\n');
+  await writeFile(join(root, 'build/static/index.html'), '<h1>hello</h1>\n');
+  runtime = await startLocalRuntime({deploymentSeconds: 0});
+});
+
+afterEach(async () => {
+  await runtime.close();
+  await rm(root, {recursive: true});
+});
+
+function environment(): Readonly<Record<string, string>> {
+  return {HOME: root, MYCLI_RUNTIME_BACKEND: 'legacy', MYCLI_PROJECT: 'shop', ...runtimeEnvironment(runtime)};
+}
+
+function mycli(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
+  return runCli(binary, args, {cwd: root, env: {...environment(), ...env}});
+}
+
+const staging = ['--target', 'staging'];
+
+describe('where it runs', () => {
+  test.each([
+    ['legacy, v1', []],
+    ['legacy, v2', ['--v2']],
+    ['api', ['--runtime-backend', 'api']],
+  ])('is the last line of a push (%s), and serves what was pushed', async (_, flags) => {
+    const {code, stdout} = await mycli(['bundle:push', ...staging, '--wait', ...flags]);
+    expect(code).toBe(0);
+    const [, url = ''] = /\nURL: (\S+)\n$/.exec(stdout) ?? [];
+    expect(await (await fetch(url)).text()).toBe('<h1>hello</h1>\n');
+  });
+
+  test('is in the document, the outputs of a step and the dotenv file', async () => {
+    const url = `${runtime.origin}/shop/staging/`;
+    const files = {GITHUB_OUTPUT: join(root, 'github')};
+    const pushed = await mycli(['bundle:push', ...staging, '--json', '--output-env', 'out.env'], files);
+    expect(JSON.parse(pushed.stdout)).toMatchObject({url});
+    expect(await readFile(files.GITHUB_OUTPUT, 'utf8')).toContain(`\n${url}\n`);
+    expect(await readFile(join(root, 'out.env'), 'utf8')).toContain(`MYCLI_URL=${url}\n`);
+    for (const args of [
+      ['bundle:deploy', 'latest'],
+      ['bundle:rollback', '--to', '1'],
+    ]) {
+      expect(JSON.parse((await mycli([...args, ...staging, '--json'])).stdout)).toMatchObject({url});
+    }
+  });
+
+  test('is not told of a push without a target', async () => {
+    expect((await mycli(['bundle:push'])).stdout).not.toContain('URL:');
+  });
+
+  test('is printed by open where nothing can be opened', async () => {
+    await mycli(['bundle:push', ...staging]);
+    const {code, stdout} = await mycli(['open', ...staging]);
+    expect([code, stdout]).toEqual([0, `${runtime.origin}/shop/staging/\n`]);
+    const nothing = await mycli(['open', '--target', 'unused', '--quiet']);
+    expect(nothing.code).toBe(7);
+    expect(nothing.stderr).toContain('Error: Nothing is deployed to the target "unused" of shop.\n');
+  });
+
+  test.runIf(hasScript && process.platform === 'linux')(
+    'is opened on a terminal with a display, unless --print',
+    async () => {
+      await mycli(['bundle:push', ...staging]);
+      const opener = join(root, 'bin/xdg-open');
+      await mkdir(join(root, 'bin'));
+      await writeFile(
+        opener,
+        `#!/bin/sh\nprintf '%s|' "$@" > "${root}/opened.part"; mv "${root}/opened.part" "${root}/opened"\n`,
+      );
+      await chmod(opener, 0o755);
+      const env = {...environment(), TERM: 'xterm', DISPLAY: ':7', PATH: `${root}/bin:${String(process.env['PATH'])}`};
+      const onTerminal = async (...args: readonly string[]) => {
+        const run = [process.execPath, binary, 'open', ...staging, ...args].join(' ');
+        const command = `stty cols 80 rows 24; exec ${run}`;
+        const child = spawn('script', ['-qefc', command, '/dev/null'], {cwd: root, env});
+        let sent = '';
+        child.stdout.on('data', (chunk: Buffer) => (sent += chunk.toString()));
+        expect(await once(child, 'close')).toEqual([0, null]);
+        return sent;
+      };
+      const url = `${runtime.origin}/shop/staging/`;
+      expect(await onTerminal('--print')).not.toContain('Opened');
+      await expect(readFile(join(root, 'opened'))).rejects.toMatchObject({code: 'ENOENT'});
+      expect(await onTerminal()).toContain(`Opened ${url}`);
+      await expect.poll(() => readFile(join(root, 'opened'), 'utf8').catch(() => '')).toBe(`${url}|`);
+    },
+  );
+});
+
+describe('mycli status', () => {
+  test('shows each target with what is live, and where', async () => {
+    await mycli(['bundle:push', ...staging, '--wait', '-m', 'the first']);
+    await mycli(['bundle:push', '--target', 'production', '--wait', '-m', 'the second']);
+    const {code, stdout} = await mycli(['status']);
+    expect(code).toBe(0);
+    expect(stdout.replaceAll(/\d{4}-\S+Z/g, '<time>').split('\n')).toEqual([
+      'production',
+      '  Live: bundle 2 "the second", <time>, by api-key',
+      `  URL: ${runtime.origin}/shop/production/`,
+      '',
+      'staging',
+      '  Live: bundle 1 "the first", <time>, by api-key',
+      `  URL: ${runtime.origin}/shop/staging/`,
+      '',
+    ]);
+    const one = await mycli(['status', ...staging, '--json']);
+    expect(JSON.parse(one.stdout)).toMatchObject({targets: [{targetSlug: 'staging', live: {bundleId: 1}}]});
+    // A target that is only configured does not hide the others.
+    const all = await mycli(['status', '--json'], {MYCLI_TARGET: 'staging'});
+    expect(JSON.parse(all.stdout)).toMatchObject({targets: [{targetSlug: 'production'}, {targetSlug: 'staging'}]});
+  });
+
+  test('shows why the last deployment failed, and what is live in spite of it', async () => {
+    const api = ['--runtime-backend', 'api', ...staging];
+    await mycli(['bundle:push', ...api, '--wait', '-m', 'good']);
+    runtime.addFault('failx1');
+    await mycli(['bundle:push', ...api, '--wait', '-m', 'bad']);
+    const {stdout} = await mycli(['status', ...api]);
+    expect(stdout).toContain('  Live: bundle 1 "good", ');
+    expect(stdout).toContain('  Failed: bundle 2 "bad", ');
+    expect(stdout).toContain('    The deployment failed because of an injected fault.\n');
+    const history = await mycli(['bundle:history', ...api]);
+    expect(history.stdout).toMatch(/^2 +failed {2}/m);
+    expect(history.stdout).toMatch(/^1 +finished, live {2}/m);
+  });
+
+  test('without a target is an error where the backend cannot list them', async () => {
+    const {code, stderr} = await mycli(['status', '--runtime-backend', 'api', '--quiet']);
+    expect(code).toBe(3);
+    expect(stderr).toContain('Error: The api backend does not support "targets".');
+    expect(stderr).toContain('Pass --target');
+  });
+});

@@ -1,0 +1,153 @@
+import {describe, expect, onTestFinished, test} from 'vitest';
+import {shownUrl} from '../../src/backends/answers.js';
+import {ApiKeyStrategy} from '../../src/http/index.js';
+import {deployBundle} from '../../src/operations/deploy/deploy-bundle.js';
+import {listDeployments} from '../../src/operations/list.js';
+import {getProjectStatus} from '../../src/operations/targets.js';
+import {startRecordingServer, type Reply} from '../recording-server.js';
+import {startService} from './pushed-bundles.js';
+import {createProject} from './test-host.js';
+
+describe('the status of a project', () => {
+  test('tells for each target what runs, what is under way, and where', async () => {
+    let now = new Date('2026-01-01T00:00:00Z');
+    const {connection, project, push} = await startService({deploymentSeconds: 60, now: () => now});
+    const deploy = (bundleId: number, targetSlug: string) =>
+      deployBundle({...connection, preference: 'legacy', bundleId, targetSlug}, project.host);
+    const [first, second] = [await push(), await push()];
+    await deploy(first, 'staging');
+    await deploy(first, 'production');
+    now = new Date('2026-01-01T01:00:00Z');
+    await deploy(second, 'staging');
+    const status = await getProjectStatus({...connection, preference: 'legacy'}, project.host);
+    expect(status).toMatchObject({
+      backend: 'legacy',
+      projectSlug: 'shop',
+      targets: [
+        {targetSlug: 'production', live: {bundleId: first}, underway: undefined},
+        {
+          targetSlug: 'staging',
+          url: `${String(connection.origin)}/shop/staging/`,
+          live: {bundleId: first, status: 'finished', createdBy: 'api-key', createdAt: '2026-01-01T00:00:00.000Z'},
+          underway: {bundleId: second, status: 'queued'},
+          failed: undefined,
+        },
+      ],
+    });
+    const one = await getProjectStatus({...connection, preference: 'legacy', targetSlug: 'production'}, project.host);
+    expect(one.targets).toEqual([status.targets[0]]);
+  });
+
+  test("has the server's reason for a deployment that failed, and what runs nevertheless", async () => {
+    const {connection, project, runtime, push} = await startService();
+    const bundleId = await push();
+    const deploy = () =>
+      deployBundle({...connection, preference: 'api', bundleId, targetSlug: 'staging'}, project.host);
+    expect(await deploy()).toMatchObject({url: `${runtime.origin}/shop/staging/`});
+    runtime.addFault('failx1');
+    await expect(deploy()).rejects.toMatchObject({code: 'ERR_DEPLOYMENT_FAILED'});
+    const {targets} = await getProjectStatus({...connection, preference: 'api', targetSlug: 'staging'}, project.host);
+    expect(targets).toMatchObject([
+      {
+        url: `${runtime.origin}/shop/staging/`,
+        live: {status: 'finished'},
+        failed: {status: 'failed', description: 'The deployment failed because of an injected fault.'},
+      },
+    ]);
+  });
+
+  test('needs a target where the backend cannot list them', async () => {
+    const {connection, project} = await startService();
+    const all = {...connection, preference: 'api'} as const;
+    await expect(getProjectStatus(all, project.host)).rejects.toMatchObject({
+      code: 'ERR_CAPABILITY_UNSUPPORTED',
+      details: {capability: 'targets'},
+    });
+    const {targets} = await getProjectStatus({...all, targetSlug: 'staging', allTargets: true}, project.host);
+    expect(targets).toMatchObject([{targetSlug: 'staging', live: undefined}]);
+  });
+});
+
+/** A legacy server whose targets are `rows`, and which accepts every deployment. */
+async function startLegacy(rows: Reply) {
+  const server = await startRecordingServer(({method, path}) => {
+    if (method === 'POST') return {status: 204};
+    return path.includes('/deploy/') ? {status: 200, body: {count: 0, results: []}} : rows;
+  });
+  const project = await createProject();
+  onTestFinished(async () => {
+    await server[Symbol.asyncDispose]();
+    await project[Symbol.asyncDispose]();
+  });
+  const legacyAuth = new ApiKeyStrategy({apiKey: 'key'});
+  const deployed = () =>
+    deployBundle(
+      {
+        ...{origin: server.origin, legacyAuth, preference: 'legacy', bundleId: 1},
+        projectSlug: 'shop',
+        targetSlug: 'live',
+      },
+      project.host,
+    );
+  return {deployed};
+}
+
+describe('the URL of a deployment', () => {
+  test.each([
+    [{ssr_external_hostname: 'www.shop.example', cdn_domain_name: 'cdn.example'}, 'https://www.shop.example/'],
+    [{ssr_external_hostname: '', cdn_domain_name: 'cdn.example'}, 'https://cdn.example/'],
+    [{ssr_external_hostname: null}, undefined],
+    [{ssr_external_hostname: 'evil.example\u001B[2J'}, undefined],
+    [{url: 'javascript:alert(1)', cdn_domain_name: 'cdn.example'}, undefined],
+  ])('comes from the host names of the target: %j', async (row, url) => {
+    const body = {
+      count: 2,
+      results: [
+        {slug: 'other', ssr_external_hostname: 'no.example'},
+        {slug: 'live', ...row},
+      ],
+    };
+    const {deployed} = await startLegacy({status: 200, body});
+    expect((await deployed()).url).toBe(url);
+  });
+
+  test.each([{status: 404}, {status: 200, body: 'no JSON'}, {status: 200, body: {results: [{}]}}])(
+    'is unknown when the server does not tell, which is no failure: %j',
+    async (reply) => {
+      const {deployed} = await startLegacy(reply);
+      expect(await deployed()).toMatchObject({status: 'queued', url: undefined});
+    },
+  );
+});
+
+test.each([
+  ['https://shop.example/a?b=c#d', 'https://shop.example/a?b=c#d'],
+  ['HTTP://shop.example', 'http://shop.example/'],
+  ['https://user:pass@shop.example/', undefined],
+  ['https://shop.example/\n', undefined],
+  ['https://shop.example/\u202Egnp', undefined],
+  ['file:///etc/passwd', undefined],
+  ['--version', undefined],
+  [`https://shop.example/${'a'.repeat(3000)}`, undefined],
+  [42, undefined],
+])('a URL of somebody else is shown as http(s) or not at all: %j', (value, shown) => {
+  expect(shownUrl(value)).toBe(shown);
+});
+
+test('a history marks the deployment that is live, on whichever page it is', async () => {
+  const {connection, project, push} = await startService();
+  for (let pushes = 0; pushes < 3; pushes += 1) await push({targetSlug: 'staging'});
+  const page = async (offset: number, limit: number) => {
+    const range = {targetSlug: 'staging', offset, limit};
+    const {deployments} = await listDeployments({...connection, preference: 'legacy', ...range}, project.host);
+    return deployments.map(({bundleId, live}) => [bundleId, live]);
+  };
+  expect(await page(0, 2)).toEqual([
+    [3, true],
+    [2, false],
+  ]);
+  expect(await page(1, 2)).toEqual([
+    [2, false],
+    [1, false],
+  ]);
+});
