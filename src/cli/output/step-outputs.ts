@@ -122,7 +122,13 @@ interface StepFacts {
 }
 
 /** The names of all outputs. */
-const factNames = ['bundle-id', 'deployment-id', 'backend', 'url', 'sha256'] as const satisfies readonly (keyof StepFacts)[];
+const factNames = [
+  'bundle-id',
+  'deployment-id',
+  'backend',
+  'url',
+  'sha256',
+] as const satisfies readonly (keyof StepFacts)[];
 
 /** The facts in the document of a push or a deployment. */
 function factsOfDocument(document: JsonDocument): StepFacts {

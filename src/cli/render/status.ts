@@ -4,6 +4,7 @@ import type {ProjectStatus, TargetStatus} from '../../operations/targets.js';
 import type {JsonDocument} from '../command/command-context.js';
 import type {Body, StatusDocument} from '../output/documents.js';
 import type {Output} from '../output/output.js';
+import {wrapSentence} from '../output/wrap.js';
 import {listedDeployment} from './bundles.js';
 import {describeAge} from './age.js';
 
@@ -15,7 +16,9 @@ export function renderStatus(status: ProjectStatus, output: Output, now: Date): 
   for (const [index, target] of targets.entries()) {
     if (index > 0) output.result('');
     output.result(target.targetSlug);
-    for (const line of targetLines(target, when)) output.result(`  ${line}`);
+    for (const line of targetLines(target, when)) {
+      for (const part of wrapSentence(output.clean(`  ${line}`), output.width, '    ')) output.result(part);
+    }
   }
   if (targets.length === 0) output.result(`Nothing is deployed in ${projectSlug}.`);
   return {

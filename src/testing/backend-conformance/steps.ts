@@ -109,7 +109,8 @@ export function unknownIdLike(bundleId: BundleId): BundleId {
   return typeof bundleId === 'number' ? 999_999_999 : 'no-such-bundle';
 }
 
-type Member = 'deploy' | 'getDeployment' | 'listBundles' | 'listDeployments' | 'listTargets' | 'download' | 'deleteBundle';
+type Member =
+  'deploy' | 'getDeployment' | 'listBundles' | 'listDeployments' | 'listTargets' | 'download' | 'deleteBundle';
 
 function memberOf<Name extends Member>({backend}: Subject, name: Name): NonNullable<Backend[Name]> {
   const member = backend[name];
