@@ -86,7 +86,7 @@ describe('bundle:list and bundle:history', () => {
       '',
     ]);
     const history = await mycli('bundle:history', '--columns', 'bundle,status,message', '--limit', '1');
-    expect(history.stdout).toBe('BUNDLE  STATUS    MESSAGE\n2       finished  second 9 ready\n');
+    expect(history.stdout).toBe('BUNDLE  STATUS          MESSAGE\n2       finished, live  second 9 ready\n');
     expect(history.stderr).toContain('Showing 1 of 2');
     // Where something is changed is told before it is; a list has only its backend.
     expect(history.stderr).not.toContain('(MYCLI_PROJECT)');

@@ -43,7 +43,8 @@ describe('waiting on the legacy backend, which has no deployment ids', () => {
     await using project = await createProject();
     const result = await deployBundle(legacyOptions(server), project.host);
     expect(result).toMatchObject({status: 'finished', bundleId: 5, warnings: ['careful']});
-    expect(server.requests.map(({method}) => method)).toEqual(['GET', 'POST', 'GET', 'GET', 'GET']);
+    // The last one is for the URL of the target.
+    expect(server.requests.map(({method}) => method)).toEqual(['GET', 'POST', 'GET', 'GET', 'GET', 'GET']);
   });
 
   test('two deployments within one second are told apart by their place in the list', async () => {
@@ -159,7 +160,8 @@ describe('waiting on the legacy backend, which has no deployment ids', () => {
     await using project = await createProject();
     const result = await deployBundle({...legacyOptions(server), wait: false}, project.host);
     expect(result).toMatchObject({status: 'queued', warnings: []});
-    expect(server.requests.map(({method}) => method)).toEqual(['POST']);
+    // The second one is for the URL of the target.
+    expect(server.requests.map(({method}) => method)).toEqual(['POST', 'GET']);
     const waiting = waitForDeployment(
       {...legacyOptions(server), backend: 'legacy', deployment: result.deployment},
       project.host,
@@ -168,7 +170,7 @@ describe('waiting on the legacy backend, which has no deployment ids', () => {
       code: 'ERR_OUTCOME_UNKNOWN',
       message: expect.stringContaining('without waiting') as string,
     });
-    expect(server.requests).toHaveLength(1);
+    expect(server.requests).toHaveLength(2);
   });
 
   test('a look that failed costs a push the certainty, never the push', async () => {
