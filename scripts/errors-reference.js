@@ -10,10 +10,9 @@ const codes = Object.entries(catalogue).map(
 
 const recorded = JSON.parse(readFileSync(new URL('../test/errors/messages.json', import.meta.url), 'utf8'));
 
-const examples = Object.entries(recorded).map(
-  ([code, {message, suggestions}]) =>
-    `### ${code}\n\n\`\`\`\n${[`Error: ${message}`, ...suggestions.map((line) => `  ${line}`)].join('\n')}\n\`\`\``,
-);
+const block = ({message, suggestions}) =>
+  ['```', `Error: ${message}`, ...suggestions.map((line) => `  ${line}`), '```'].join('\n');
+const examples = Object.entries(recorded).flatMap(([code, messages]) => [`### ${code}`, ...messages.map(block)]);
 
 fillPage('errors.md', {
   examples: examples.join('\n\n'),

@@ -18,8 +18,18 @@ import {loadConfigFile} from '../../src/cli/settings/config-file.js';
 import {missingSetting} from '../../src/cli/settings/settings.js';
 import {catalogue, isRuntimeCliError, type ErrorCode} from '../../src/errors/index.js';
 import {authorize, normalizeOrigin, OAuthClientCredentialsStrategy} from '../../src/http/index.js';
-import {buildBundle, downloadBundle, inspectArchive, listBundles, waitForDeployment} from '../../src/index.js';
+import {
+  ApiKeyStrategy,
+  buildBundle,
+  deleteBundles,
+  deployBundle,
+  downloadBundle,
+  inspectArchive,
+  listBundles,
+  waitForDeployment,
+} from '../../src/index.js';
 import {deploymentFailed} from '../../src/operations/deploy/wait-for-deployment.js';
+import {parseFault} from '../../src/testing/local-runtime/faults.js';
 import {createProject, smallBuild} from '../operations/test-host.js';
 import {testClient} from '../http/test-client.js';
 import {startServer} from '../http/with-server.js';
@@ -43,9 +53,15 @@ async function project(files: Readonly<Record<string, string>> = smallBuild) {
 }
 
 const legacy = {preference: 'legacy', projectSlug: 'shop', env: {}} as const;
+const service = {
+  origin: 'https://runtime.example',
+  legacyAuth: {getAuthorizationHeader: async () => 'Bearer x'},
+} as const;
 
-/** What makes each error as its user does, in this process. */
-const makers: Readonly<Record<ErrorCode, () => unknown>> = {
+type Maker = () => unknown;
+
+/** Causes each error the way a user would, in this process. */
+const makers: Readonly<Record<ErrorCode, Maker>> = {
   ERR_USAGE: () => chooseColumns([{name: 'id', value: () => ''}], 'ids'),
   ERR_COMMAND_NOT_FOUND: () => {
     throw noSuchCommand({typed: 'bundle:psh', known: ['bundle:push'], see: 'Run mycli help to list all commands.'});
@@ -196,9 +212,86 @@ const makers: Readonly<Record<ErrorCode, () => unknown>> = {
   },
 };
 
-const made = new Map<string, {readonly message: string; readonly suggestions: readonly string[]}>();
+/** Causes the other common messages of a code. */
+const variants: Partial<Readonly<Record<ErrorCode, readonly Maker[]>>> = {
+  ERR_OPTION_INVALID: [
+    () => listBundles({...legacy, projectSlug: 'my/shop'}),
+    () => listBundles({...legacy, ...service, limit: 0}),
+    () => listBundles({...legacy, ...service, connectTimeout: 0}),
+    () => waitForDeployment({...legacy, ...service, backend: 'legacy', deployment: {}, pollInterval: 0}),
+    () => deployBundle({...legacy, ...service, targetSlug: 'staging', bundleId: 'v1.2'}),
+    () => new ApiKeyStrategy({apiKey: 'two words'}),
+    () => deleteBundles({...legacy, ...service, bundleIds: []}),
+    async () => buildBundle({...(await project()), message: 'x'.repeat(2049)}),
+    async () => buildBundle({...(await project()), format: 'v1'}),
+    async () => buildBundle({...(await project()), static: true, ssrOnly: ['ssr.js']}),
+    () => parseFault('429x1:route=uplod'),
+  ],
+  ERR_CONFIG_INVALID: [
+    async () => buildBundle(await project({...smallBuild, 'build/.runtime/config.json': '{"ssrOnly": '})),
+    async () => buildBundle(await project({...smallBuild, 'config.server.mjs': 'export const ssrOnly = [];'})),
+    async () => {
+      const {cwd} = await project({'mycli.config.json': '{"target": "staging"}'});
+      await loadConfigFile({cwd, uid: undefined, warn: () => undefined}, 'mycli.config.json');
+    },
+    async () => {
+      const {cwd} = await project({'mycli.config.json': '{"wait": "yes"}'});
+      await loadConfigFile({cwd, uid: undefined, warn: () => undefined}, 'mycli.config.json');
+    },
+  ],
+  ERR_ORIGIN_INVALID: [
+    () => normalizeOrigin('origin', 'https://user:shh@runtime.example'),
+    () => normalizeOrigin('origin', 'https://runtime.example/?key=1'),
+    () => normalizeOrigin('origin', 'https://'),
+    () => assertTrustedOrigin('https://runtime.example', 'origin', {MYCLI_TRUSTED_ORIGINS: ','}),
+  ],
+  ERR_CREDENTIALS_MISSING: [
+    () => listBundles({...legacy, preference: 'api'}),
+    () => listBundles({...legacy, preference: 'auto'}),
+  ],
+  ERR_BUILD_DIRECTORY: [
+    async () => buildBundle(await project({'build/.git/HEAD': ''})),
+    async () => buildBundle(await project({build: ''})),
+  ],
+  ERR_PATTERN_INVALID: [
+    async () => buildBundle({...(await project()), ssrOnly: []}),
+    async () => buildBundle({...(await project()), ssrShared: ['x'.repeat(1025)]}),
+    async () => buildBundle({...(await project()), ignore: ['**/a/**/b/**/c/**/d/**']}),
+  ],
+  ERR_ARCHIVE_INVALID: [() => inspectArchive('/no/such/bundle.tar.gz')],
+  ERR_OUTPUT: [
+    async () => buildBundle({...(await project()), output: 'build/bundle.tar.gz'}),
+    async () => buildBundle(await project({...smallBuild, 'bundle.tar.gz': 'my notes'})),
+  ],
+  ERR_ENDED_EARLY: [
+    () => {
+      throw endedEarly();
+    },
+  ],
+  ERR_REJECTED: [() => answered(413), () => answered(409, '{"detail": "A deployment is running."}')],
+  ERR_RESPONSE_INVALID: [
+    async () => {
+      const {origin} = await startServer((request, response) => void response.end('<!doctype html>'));
+      await listBundles({...legacy, ...service, origin});
+    },
+  ],
+};
 
-test.each(Object.entries(makers))('%s says what happened in a sentence, and what to do', async (code, make) => {
+interface Example {
+  readonly message: string;
+  readonly suggestions: readonly string[];
+}
+const examples = new Map<string, Example[]>();
+
+const all = Object.entries(makers).flatMap(([code, maker]) =>
+  [maker, ...((variants as Readonly<Record<string, readonly Maker[]>>)[code] ?? [])].map((make, index) => ({
+    code,
+    number: index + 1,
+    make,
+  })),
+);
+
+test.each(all)('$code ($number) says what happened in a sentence, and what to do', async ({code, make}) => {
   const error: unknown = await Promise.resolve()
     .then(make)
     .then(
@@ -210,11 +303,11 @@ test.each(Object.entries(makers))('%s says what happened in a sentence, and what
   const plain = (text: string) =>
     text.replaceAll(/\/tmp\/mycli-test-\w+\/project/g, '/app').replaceAll(/127\.0\.0\.1:\d+/g, 'runtime.example');
   const example = {message: plain(error.message), suggestions: error.suggestions.map(plain)};
-  expect(example.message).toMatch(/^(?:[A-Z/"]|[\w.-]+ ).*(?:\.|: [^ ]+)$/s);
-  made.set(code, example);
+  expect(example.message).toMatch(/^(?:[A-Z/"]|[\w.-]+ ).*(?:[^.]\.|: [^ ]+)$/s);
+  examples.set(code, [...(examples.get(code) ?? []), example]);
 });
 
 test('the words of each are those of the reference', async () => {
-  const inOrder = Object.keys(catalogue).flatMap((code) => (made.has(code) ? [[code, made.get(code)]] : []));
+  const inOrder = Object.keys(catalogue).flatMap((code) => (examples.has(code) ? [[code, examples.get(code)]] : []));
   await expect(`${JSON.stringify(Object.fromEntries(inOrder), undefined, 2)}\n`).toMatchFileSnapshot('messages.json');
 });

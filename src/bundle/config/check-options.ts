@@ -191,8 +191,8 @@ function staticProblems(options: BundlePlanOptions): readonly OptionProblem[] {
   if (options.static !== true) return problems;
   const given = (['ssrOnly', 'ssrShared'] as const).filter((option) => options[option] !== undefined);
   return given.map((option) => ({
-    option,
-    message: 'cannot be combined with static, which shares every file',
+    option: 'static',
+    message: `cannot be combined with ${option}, because it shares every file`,
     suggestion: `Remove ${option} or static.`,
   }));
 }

@@ -60,7 +60,7 @@ function verifyRule(rule: string, from: string): void {
   const problem =
     rule.length > most.characters
       ? `has more than ${most.characters} characters`
-      : globstars > most.globstars && `has more than ${most.globstars} times **`;
+      : globstars > most.globstars && `contains ** more than ${most.globstars} times`;
   if (problem === false) return;
   throw createError('ERR_PATTERN_INVALID', `The ignore rule ${showPattern(rule)} of ${from} ${problem}.`, {
     suggestions: ['Use a simpler rule, such as server/**.'],

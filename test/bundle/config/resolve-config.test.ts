@@ -84,8 +84,8 @@ describe('static', () => {
 
   test('does not go with patterns', async () => {
     await expect(plan({}, {static: true, ssrOnly: ['ssr.js']})).rejects.toMatchObject({
-      code: 'ERR_PATTERN_INVALID',
-      message: expect.stringContaining('ssrOnly cannot be combined with static'),
+      code: 'ERR_OPTION_INVALID',
+      message: expect.stringContaining('static cannot be combined with ssrOnly'),
       suggestions: ['Remove ssrOnly or static.'],
     });
   });
