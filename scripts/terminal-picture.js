@@ -1,6 +1,6 @@
-// `npm run docs:picture`: runs a push of the example storefront against the local runtime on a terminal, and draws what
+// Part of `npm run docs:generate`: runs a push of the example storefront against the local runtime on a terminal, and draws what
 // that terminal shows into docs/push.svg. A picture that differs in nothing but times and ports stays as it is.
-import {spawn} from 'node:child_process';
+import {spawn, spawnSync} from 'node:child_process';
 import {once} from 'node:events';
 import {cp, mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
@@ -10,14 +10,14 @@ import xterm from '@xterm/headless';
 const root = path.resolve(import.meta.dirname, '..');
 const picture = path.join(root, 'docs/push.svg');
 const binary = path.join(root, 'bin/run.js');
-const typed = 'mycli bundle:push --project shop --target staging --wait';
+const typed = 'mycli push --project shop --target staging --wait';
 const size = {cols: 100, rows: 30};
 
 /** What a terminal was sent by the push, escapes and all. script(1) of util-linux is the terminal. */
 async function push(folder) {
   await cp(path.join(root, 'examples/storefront'), folder, {recursive: true});
   const run = `"${process.execPath}" "${binary}"`;
-  const inner = `cd "${folder}" && node build.mjs >build.log && stty cols ${size.cols} rows ${size.rows} && echo BEGIN && ${typed.replace('mycli', run)} --message "Winter sale"; echo END`;
+  const inner = `cd "${folder}" && node build.mjs >build.log && stty cols ${size.cols} rows ${size.rows} && echo BEGIN && ${typed.replace('mycli', run)} --message "Winter sale" && echo END`;
   const command = `${run} runtime:start --quiet -- sh -c '${inner}'`;
   const env = {PATH: process.env.PATH, HOME: folder, TERM: 'xterm-256color', LANG: 'C.UTF-8'};
   const child = spawn('script', ['-qefc', command, '/dev/null'], {env, stdio: ['ignore', 'pipe', 'inherit']});
@@ -36,15 +36,14 @@ async function screenOf(text) {
     terminal.write(text, resolve);
   });
   const buffer = terminal.buffer.active;
-  const rows = Array.from({length: buffer.baseY + buffer.cursorY}, (_, at) => runsOf(buffer.getLine(at)));
-  return rows;
+  return Array.from({length: buffer.baseY + buffer.cursorY}, (_, at) => runsOf(buffer.getLine(at)));
 }
 
 function runsOf(line) {
   const runs = [];
   for (let at = 0; at < line.length; at += 1) {
     const cell = line.getCell(at);
-    const look = `${cell.isDim() ? 'dim' : ''}${cell.isBold() ? 'bold' : ''}${cell.isFgDefault() ? '' : ` c${cell.getFgColor()}`}`.trim();
+    const look = lookOf(cell);
     const last = runs.at(-1);
     if (last?.look === look) last.text += cell.getChars() || ' ';
     else runs.push({at, look, text: cell.getChars() || ' '});
@@ -52,6 +51,13 @@ function runsOf(line) {
   return runs.map((run) => ({...run, text: run.text.trimEnd()})).filter(({text}) => text !== '');
 }
 
+/** The classes of a cell, which the picture's style knows. */
+function lookOf(cell) {
+  const classes = [cell.isDim() && 'dim', cell.isBold() && 'bold', !cell.isFgDefault() && `c${cell.getFgColor()}`];
+  return classes.filter(Boolean).join(' ');
+}
+
+/** Of the picture, in its units. */
 const cell = {width: 8.4, height: 20};
 const margin = {x: 20, y: 52};
 
@@ -67,14 +73,14 @@ function draw(rows) {
       const length = (shown.length * cell.width).toFixed(1);
       return `<tspan x="${x}" textLength="${length}"${look && ` class="${look}"`}>${escape(shown)}</tspan>`;
     });
-    return `<text y="${y}">${parts.join('')}</text>`;
+    return `<text y="${y}" xml:space="preserve">${parts.join('')}</text>`;
   });
-  const [title, description] = ['mycli in a terminal', `${rows.map((runs) => runs.map(({text}) => text.trim()).join(' ')).join('. ')}`];
+  const description = rows.map((runs) => runs.map(({text}) => text.trim()).join(' ')).join('\n');
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="title description">
-<title id="title">${title}</title>
+<title id="title">mycli in a terminal</title>
 <desc id="description">${escape(description)}</desc>
 <style>
-  text { font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; fill: #d6deeb; white-space: pre; }
+  text { font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; fill: #d6deeb; }
   .dim { fill: #7f8fa3; } .bold { font-weight: bold; }
   .c1 { fill: #ff6b81; } .c2 { fill: #5fd38d; } .c3 { fill: #e5c07b; } .c4 { fill: #82aaff; } .c6 { fill: #7fdbca; }
 </style>
@@ -94,12 +100,20 @@ function settled(svg) {
   return svg
     .replaceAll(/\d+(?:\.\d+)? m?s\b/g, 'TIME')
     .replaceAll(/127\.0\.0\.1:\d+/g, 'ADDRESS')
+    .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'DEPLOYMENT')
     .replaceAll(/ (?:x|textLength)="[\d.]+"/g, '');
 }
 
+if (!spawnSync('script', ['--version'], {encoding: 'utf8'}).stdout?.includes('util-linux')) {
+  console.warn('docs/push.svg is left as it is: script(1) of util-linux is missing.');
+  process.exit();
+}
 const folder = await mkdtemp(path.join(tmpdir(), 'mycli-picture-'));
 try {
-  const prompt = [{at: 0, look: 'c2', text: '$'}, {at: 2, look: 'bold', text: typed}];
+  const prompt = [
+    {at: 0, look: 'c2', text: '$'},
+    {at: 2, look: 'bold', text: typed},
+  ];
   const drawn = draw([prompt, ...(await screenOf(await push(path.join(folder, 'shop'))))]);
   const committed = await readFile(picture, 'utf8').catch(() => '');
   if (settled(drawn) !== settled(committed)) await writeFile(picture, drawn);

@@ -130,7 +130,7 @@ test('what stands again within 32 KiB is found, noise or not', async () => {
 
 test('each block but the last is given back when nothing is taken from it any more', async () => {
   const content = Buffer.concat([text, randomBytes(3 * MiB), text, Buffer.alloc(MiB)]);
-  const blocks = Array.from({length: Math.ceil(content.length / MiB)}, (_, index) =>
+  const blocks: readonly Buffer[] = Array.from({length: Math.ceil(content.length / MiB)}, (_, index) =>
     Buffer.from(content.subarray(index * MiB, (index + 1) * MiB)),
   );
   const pieces: Buffer[] = [];
