@@ -250,7 +250,7 @@ export type {
   InspectedFile,
   PatternMatches,
 } from './operations/inspect-bundle.js';
-export type {ListBundlesResult, ListDeploymentsResult} from './operations/list.js';
+export type {ListBundlesResult, ListedDeployment, ListDeploymentsResult} from './operations/list.js';
 export type {PushPreview} from './operations/push/plan-push.js';
 export type {ProjectStatus, ProjectStatusOptions, TargetStatus} from './operations/targets.js';
 export type {UnchangedBundle} from './operations/push/unchanged-bundle.js';

@@ -1,5 +1,6 @@
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {shownUrl} from '../../src/backends/answers.js';
+import {createBackendRegistry} from '../../src/backends/registry.js';
 import {ApiKeyStrategy} from '../../src/http/index.js';
 import {deployBundle} from '../../src/operations/deploy/deploy-bundle.js';
 import {listDeployments} from '../../src/operations/list.js';
@@ -118,6 +119,78 @@ describe('the URL of a deployment', () => {
       expect(await deployed()).toMatchObject({status: 'queued', url: undefined});
     },
   );
+});
+
+describe("a plugin's backend", () => {
+  const backend = {
+    apiVersion: 1,
+    name: 'acme',
+    summary: 'Acme',
+    formats: ['v2'],
+    capabilities: ['deploy', 'wait', 'history', 'targets'],
+    check: () => Promise.resolve({configured: true}),
+    upload: () => Promise.resolve({bundleId: 'b-1', raw: {}}),
+    deploy: () => Promise.resolve({deployment: {id: 1}, status: 'queued', url: 'https://queued.example', raw: {}}),
+    getDeployment: () => Promise.resolve({status: 'finished', url: 'https://live.example', raw: {}}),
+    listDeployments: () =>
+      Promise.resolve({
+        items: [
+          {
+            deployment: {id: 2},
+            bundleId: 'b-2',
+            status: 'failed',
+            description: 'No space',
+            logUrl: 'https://log.example',
+          },
+        ],
+        raw: {},
+      }),
+    listTargets: () => Promise.resolve({items: [{targetSlug: 'live', url: 'https://listed.example'}], raw: {}}),
+  };
+
+  function optionsFor(changes: object) {
+    const backends = createBackendRegistry([{plugin: 'mycli-plugin-acme', backend: {...backend, ...changes}}]);
+    return {backends, preference: 'acme', projectSlug: 'shop', targetSlug: 'live'};
+  }
+
+  test.each([
+    ['of the deployment when it was waited for', {}, true, 'https://live.example/'],
+    ['of the request otherwise', {}, false, 'https://queued.example/'],
+    [
+      'of its list',
+      {deploy: () => Promise.resolve({deployment: {}, status: 'queued', raw: {}})},
+      false,
+      'https://listed.example/',
+    ],
+  ])('gives the URL %s', async (_, changes, wait, url) => {
+    await using project = await createProject();
+    const result = await deployBundle(
+      {...optionsFor(changes), bundleId: 'b-1', wait, pollInterval: 0.01},
+      project.host,
+    );
+    expect(result).toMatchObject({url});
+  });
+
+  test('tells why a deployment failed, with its log', async () => {
+    await using project = await createProject();
+    const {targets} = await getProjectStatus(optionsFor({}), project.host);
+    expect(targets).toMatchObject([
+      {
+        url: 'https://listed.example/',
+        live: undefined,
+        failed: {description: 'No space', logUrl: 'https://log.example'},
+      },
+    ]);
+    const getDeployment = () =>
+      Promise.resolve({status: 'failed', description: 'No space', logUrl: 'https://log.example/1', raw: {}});
+    const failing = {...optionsFor({getDeployment}), bundleId: 'b-1', wait: true};
+    await expect(deployBundle(failing, project.host)).rejects.toMatchObject({
+      code: 'ERR_DEPLOYMENT_FAILED',
+      message: 'The deployment failed: No space.',
+      suggestions: ['Log: https://log.example/1'],
+      details: {logUrl: 'https://log.example/1'},
+    });
+  });
 });
 
 test.each([
