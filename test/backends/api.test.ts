@@ -259,7 +259,7 @@ describe('what a hostile server of Api answers', () => {
     expect(await apiBackend.check(context)).toMatchObject({configured: false});
   });
 
-  test('texts that are none, and keys that objects have anyway, are read as they are', async () => {
+  test('values that are not strings, and keys that every object has, are read unchanged', async () => {
     const rows = '[{"bundleId":1,"__proto__":{"bundleId":2},"inUseBy":[{"toString":1,"valueOf":1},null,"a"]}]';
     await using server = await startRecordingServer((_, response) => {
       response.end(`{"total":-5,"__proto__":{"data":[]},"constructor":1,"data":${rows}}`);

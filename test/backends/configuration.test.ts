@@ -32,7 +32,7 @@ describe('the options of a backend', () => {
     expect(await optionsOf(acme, {})).toEqual({});
   });
 
-  test('that are secrets are none without options, and without a list of them', () => {
+  test('contain no secrets without options, or without a list of them', () => {
     expect(secretOptions({secrets: ['token']}, {})).toEqual([]);
     expect(secretOptions({}, {backendOptions: {token: 'canary'}})).toEqual([]);
     expect(secretOptions({secrets: ['token']}, {backendOptions: {token: null}})).toEqual([]);

@@ -25,7 +25,7 @@ const list = (status: string): Reply => ({
 });
 
 describe.each(jumps)('a clock that jumps %s', (_, jump) => {
-  test('while a deployment is waited for: the wait goes on', async () => {
+  test('while waiting for a deployment: the wait continues', async () => {
     let looks = 0;
     await using server = await startRecordingServer(() => {
       looks += 1;
@@ -48,7 +48,7 @@ describe.each(jumps)('a clock that jumps %s', (_, jump) => {
     await expect(waiting).rejects.toMatchObject({code: 'ERR_WAIT_TIMEOUT', exitCode: 9});
   });
 
-  test('while another deployment keeps the target busy: the wait goes on', async () => {
+  test('while another deployment occupies the target: the wait continues', async () => {
     let looks = 0;
     await using server = await startRecordingServer(({method}) => {
       if (method === 'POST') return looks < 4 ? {status: 409} : {status: 201, body: {}};

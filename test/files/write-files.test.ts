@@ -18,7 +18,7 @@ test('makes a folder and those above it, for their owner only', async () => {
   for (const path of ['a', 'a/b', 'a/b/c']) expect((await stat(join(root, path))).mode & 0o777).toBe(0o700);
 });
 
-test('is content with a folder that is there, also by a link, and with another process that makes it', async () => {
+test('accepts an existing folder, also through a link, and one that another process creates', async () => {
   await symlink(root, join(root, 'link'));
   await makePrivateDirectory(join(root, 'link'));
   await Promise.all(Array.from({length: 20}, () => makePrivateDirectory(join(root, 'x/y/z'))));

@@ -36,7 +36,7 @@ const text = fc
   .array(fc.oneof(hostile, fc.string({unit: 'binary', maxLength: 5})), {maxLength: 8})
   .map((parts) => parts.join(''));
 
-test('a multipart body is read by fetch as it was given, whatever texts, names and bytes it has', async () => {
+test('fetch reads a multipart body as it was given, whatever texts, names and bytes it contains', async () => {
   // As the HTML standard has it, what stands for these three may stand for itself as well.
   const readBack = (name: string): string =>
     name.replaceAll('%22', '"').replaceAll('%0D', '\r').replaceAll('%0A', '\n');

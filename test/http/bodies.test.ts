@@ -16,7 +16,7 @@ function base64Body(source: StreamSource): AsyncGenerator<Uint8Array> {
   return open(createRequestBodies().base64Json({value: {}, field: 'data', source}));
 }
 
-test('the next piece of a base64 body is made while the connection takes the one before, which stays as it is', async () => {
+test('the next chunk of a base64 body is created while the connection accepts the previous one, which does not change', async () => {
   const content = randomBytes(5 * MiB + 1);
   let asked = 0;
   const source: StreamSource = {

@@ -185,7 +185,7 @@ describe('a connection that ends', () => {
   });
 });
 
-describe('no connection at all', () => {
+describe('no connection', () => {
   test('an unknown host is not retried', async () => {
     const {http, remarks} = await testClient();
     const error = await rejection(http.post('http://nonexistent.invalid/x', bodies.json({})));
@@ -412,7 +412,7 @@ describe('a server that switches protocols', () => {
     expect(error.message).toContain('101');
   });
 
-  test('while the body is being sent: what it says is not HTTP', async () => {
+  test('while the body is being sent: the response is not HTTP', async () => {
     const server = await startTcpServer((socket) => socket.once('data', () => socket.pause().write(switching)));
     const {http} = await testClient();
     const error = await rejection(http.post(server.origin, bodies.file(zeroSource(50 * 1024 * 1024))));
@@ -507,7 +507,7 @@ describe('what got offers', () => {
   });
 });
 
-test('no secret is in any error, however deep one looks', async () => {
+test('no error contains a secret, at any depth', async () => {
   const secret = 'canary-7f3a9c';
   const server = await startRecordingServer((response, {headers}) => {
     response.writeHead(400, {'x-request-id': secret}).end(`you sent ${String(headers.authorization)} and ${secret}`);

@@ -13,7 +13,7 @@ test.each([
   expect(createRedactor([])(text)).not.toContain('canary');
 });
 
-test.each(['https://host:8080/@scope/name', 'https://host/a:b', 'mail me@host'])('%s stays as it is', (text) => {
+test.each(['https://host:8080/@scope/name', 'https://host/a:b', 'mail me@host'])('%s stays unchanged', (text) => {
   expect(createRedactor([])(text)).toBe(text);
 });
 

@@ -200,7 +200,7 @@ describe('a server that answers while the body is still being sent, and closes',
     expect(events.at(-1)).toMatchObject({transferred: 50 * megabyte, attempt: 2});
   });
 
-  test('429 that goes on reading: the rest of the body is not sent during the wait', async () => {
+  test('a 429 from a server that keeps reading: the rest of the body is not sent during the wait', async () => {
     const received: number[] = [];
     const server = await startTcpServer((socket) => {
       const index = received.push(0) - 1;
@@ -295,7 +295,7 @@ describe('rate limits of the client', () => {
   });
 });
 
-describe('a source that does not hold what it promised', () => {
+describe('a source whose size is not what it promised', () => {
   test.each([
     ['holds less', 90, 'now has only 90'],
     ['holds more', 110, 'now has more'],

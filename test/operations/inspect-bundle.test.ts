@@ -59,7 +59,7 @@ describe('looking into an archive file', () => {
     expect(inspection.problems).toEqual([expect.stringContaining('does not contain its configuration') as string]);
   });
 
-  test('that is none, or a folder, is refused', async () => {
+  test('that is not an archive, or a folder, is refused', async () => {
     await using project = await createProject();
     await writeFile(join(project.directory, 'text'), 'no archive');
     await mkdir(join(project.directory, 'folder'));

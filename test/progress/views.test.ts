@@ -21,7 +21,7 @@ test.each([
   expect(describeDuration(ms)).toBe(text);
 });
 
-test('a retry tells why, how long it takes from now on, and how many there may be', () => {
+test('a retry shows its reason, the remaining time, and the maximum number of retries', () => {
   const event = {attempt: 2, maxRetries: 3, delayMs: 12_000, status: 429, reason: '429 Too Many Requests'};
   expect(describeRetry(event, '12 s')).toBe('429 Too Many Requests: retry 2 of 3 in 12 s');
   expect(describeRetry({...event, requestedMs: 60_000}, '12000 ms')).toBe(
@@ -161,7 +161,7 @@ describe('progress in words', () => {
     ]);
   });
 
-  test('of an upload has the rate of this attempt, whatever was waited before it', () => {
+  test('of an upload shows the rate of this attempt, regardless of earlier waits', () => {
     const {lines, onProgress} = shown();
     onProgress({phase: 'upload', transferred: 0, total: 10_000_000, attempt: 1});
     vi.advanceTimersByTime(60_000);
@@ -174,7 +174,7 @@ describe('progress in words', () => {
     expect(lines.at(-1)).toEqual(['10 MB of 10 MB, waiting for the server', 1]);
   });
 
-  test('of a download that goes on has the rate of what arrives, not of what was there', () => {
+  test('of a resumed download shows the rate of what arrives, not of what was there', () => {
     const {lines, onProgress} = shown();
     const total = 500_000_000;
     onProgress({phase: 'download', transferred: 400_000_000, total});

@@ -110,7 +110,7 @@ test('blocks share their dictionary: cutting costs next to nothing', async () =>
   expect((await compress(repeated, {block: 40_000})).length).toBeLessThan(25_000);
 });
 
-test('what does not compress is stored as it is, between what does', async () => {
+test('incompressible data is stored, between compressed data', async () => {
   const noise = randomBytes(1_000_000);
   const compressed = await compress(Buffer.concat([text, noise, text]));
   const stored = Array.from({length: 90}, (_, index) =>

@@ -80,7 +80,7 @@ test('what was there long ago is noise again: no compressor would look back so f
   expect(runs(first, noise(1024 * KiB, 2), first).every(({isIncompressible}) => isIncompressible)).toBe(true);
 });
 
-test('whatever the noise, hardly any of it is taken for something else, in runs that leave nothing out', () => {
+test('hardly any noise is taken for compressible data, in runs that cover everything', () => {
   for (let seed = 0; seed < 20; seed++) {
     const found = runs(noise(1024 * KiB, seed));
     const size = (wanted: boolean) =>

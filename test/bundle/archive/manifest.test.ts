@@ -16,7 +16,7 @@ const v2: Fingerprinted = {...content, contentSha256: '0'.repeat(64)};
 const v1: Fingerprinted = {...v2, format: 'v1', rootDir: undefined, configPath: undefined, matchMode: undefined};
 const otherConfig = {...content.config, ssrOnly: ['b']};
 
-test('everything that makes a bundle what it is makes its fingerprint another', () => {
+test('everything that identifies a bundle changes its fingerprint', () => {
   const bundles: readonly Fingerprinted[] = [
     v2,
     {...v2, contentSha256: '1'.repeat(64)},

@@ -194,7 +194,7 @@ describe('GNU tar unpacks what was packed', () => {
 describe('the same content gives the same bytes', () => {
   const tree = {...smallBuild, 'build/large.bin': Buffer.alloc(largeSize, 'large file '), 'build/run.sh': '#!'};
 
-  test('whatever the dates, the umask, the order of making and the folder', async () => {
+  test('whatever the dates, the umask, the order of creation and the folder', async () => {
     const first = await makeFolder(tree);
     await chmod(join(first, 'build/run.sh'), 0o755);
     const expected = await pack(await plan(first));
@@ -317,7 +317,7 @@ describe('packing', () => {
     expect((await pack(await plan(cwd))).destination.writableFinished).toBe(true);
   });
 
-  test('tells how many bytes of files went in, up to all of them', async () => {
+  test('reports how many bytes of files were packed, up to the total', async () => {
     const large = 5 * 1024 * 1024;
     const cwd = await makeFolder({...smallBuild, 'build/large.bin': Buffer.alloc(large)});
     const bundle = await plan(cwd);
@@ -330,7 +330,7 @@ describe('packing', () => {
     expect(told.at(-1)).toBe(large + 35);
   });
 
-  test('tells of small files every 256 KiB, not of each, and of empty ones never', async () => {
+  test('reports small files every 256 KiB instead of one by one, and empty ones never', async () => {
     const files = Array.from({length: 200}, (_, index) => [
       `build/static/${index}.js`,
       Buffer.alloc(index < 100 ? 10_000 : 0),
@@ -367,7 +367,7 @@ describe('packing', () => {
     await expect(pack(await plan(cwd), {signal: controller.signal, onProgress})).rejects.toBe(reason);
   });
 
-  test('rejects with what its destination fails with, and lets go of its files', async () => {
+  test('rejects with the error of its destination, and closes its files', async () => {
     const cwd = await makeFolder({...smallBuild, 'build/large.bin': Buffer.alloc(5 * largeSize, 'x')});
     const full = new Error('no room');
     let written = 0;

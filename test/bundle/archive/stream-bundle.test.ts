@@ -31,7 +31,7 @@ test('is the archive that would be on disk, each time it is read, and its length
   expect(await digest(signal)).toEqual({size: archive.length, sha256, contentSha256: sha256});
 });
 
-test('tells its digest although nobody has read it to its end', async () => {
+test('knows its digest even if nobody has read it to its end', async () => {
   const plan = await planV1(await makeFolder({...smallBuild, 'build/large.bin': Buffer.alloc(5_000_000, 'large')}));
   const {bundle, packed: digest} = await streamBundle(plan);
   for await (const chunk of bundle.read()) {

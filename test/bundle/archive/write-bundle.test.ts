@@ -42,7 +42,7 @@ describe('writing an archive', () => {
     expect(await readdir(join(cwd, 'out'))).toEqual(['bundle', 'other']);
   });
 
-  test.each(['v1', 'v2'] as const)('of many blocks of %s writes what it has hashed', async (format) => {
+  test.each(['v1', 'v2'] as const)('of many blocks of %s writes what it hashed', async (format) => {
     const cwd = await makeFolder({...smallBuild, 'build/noise.bin': randomBytes(20_000_001), 'out/other': ''});
     const path = join(cwd, 'out/bundle');
     const bundle = await writeBundle(await planBundle(planOptions(cwd, {format, compressionLevel: 1})), {path});
@@ -167,7 +167,7 @@ describe('what fails leaves nothing behind, and what was there before', () => {
 });
 
 describe('the manifest', () => {
-  test('tells files with their category, and everything of the bundle', async () => {
+  test('lists files with their category, and everything about the bundle', async () => {
     const {cwd} = await project();
     await symlink('../ssr.js', join(cwd, 'build/server/link.js'));
     await chmod(join(cwd, 'build/ssr.js'), 0o755);

@@ -91,7 +91,7 @@ describe('static', () => {
   });
 });
 
-describe('V2-3: patterns come from the first that has them, each by itself', () => {
+describe('V2-3: each list of patterns comes from the first source that has it', () => {
   const disk = {[onDisk]: JSON.stringify({ssrOnly: ['ssr.js'], ssrShared: ['static/*']})};
 
   test('option over on-disk file', async () => {

@@ -18,7 +18,7 @@ test.each(['a\nb', 'a\u0000b', '\u007f', '\u0085', 'a\u2028', 'a\u2029'])(
   },
 );
 
-test('a plain name is no problem, and is printed as it is', () => {
+test('a plain name is accepted, and printed unchanged', () => {
   expect(entryNameProblem('a b/ü"😀')).toBeUndefined();
   expect(showPath('a b/ü"😀')).toBe('a b/ü"😀');
 });

@@ -46,13 +46,13 @@ describe('matching', () => {
     expect(matchPatterns(['!server/**'], paths)).toEqual([]);
   });
 
-  test('!(...) is an extglob and no exclusion, and !! is none either', () => {
+  test('neither the extglob !(...) nor !! is an exclusion', () => {
     expect(matchPatterns(['!(ssr).js'], ['ssr.js', 'app.js'])).toEqual(['app.js']);
     expect(matchPatterns(['!!ssr.js'], ['ssr.js', 'app.js'])).toEqual(['ssr.js']);
     expect(matchPatterns(['*.js', '!!!ssr.js'], ['ssr.js', 'app.js'])).toEqual(['app.js']);
   });
 
-  test('a mark that the library would take for its own negation is none', () => {
+  test('a ! that the library would take for a negation does not negate', () => {
     expect(matchPatterns(['!(?:ssr).js'], ['ssr.js', 'app.js'])).toEqual([]);
   });
 

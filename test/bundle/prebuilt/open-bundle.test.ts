@@ -39,7 +39,7 @@ const plain = (bundle: Bundle): unknown =>
   JSON.parse(JSON.stringify(bundle, (key, value: unknown) => (key === 'modifiedMs' ? undefined : value)));
 
 describe('with its manifest', () => {
-  test.each(['v1', 'v2'] as const)('a %s archive is what it was when it was built', async (format) => {
+  test.each(['v1', 'v2'] as const)('a %s archive is read as it was built', async (format) => {
     const built = await build({format, matchMode: 'ignore_missing', rootDir: 'r', configPath: 'c/d'});
     const opened = await openBundle(built.path);
     expect(plain(opened)).toEqual(plain(built));
@@ -155,7 +155,7 @@ test('an archive whose digest is that of its manifest is trusted, and not unpack
 });
 
 describe('without its manifest', () => {
-  test('a v2 archive is read, and tells all but its message', async () => {
+  test('a v2 archive reveals everything but its message', async () => {
     const built = await build({rootDir: 'r', configPath: 'c/d'}, false);
     const options = {rootDir: 'r', configPath: 'c/d', message: 'a message'};
     expect(plain(await openBundle(built.path, options))).toEqual(plain(built));

@@ -61,7 +61,7 @@ describe('an archive is read', () => {
     });
   });
 
-  test('with the content of what is wanted; of a second one it is only known that it is there', async () => {
+  test('with the content of the requested entry; a second one is only counted', async () => {
     const content = 'w'.repeat(MiB);
     const {wanted} = await readEntries(
       {name: 'other', content: 'o'.repeat(MiB + 1)},
@@ -84,7 +84,7 @@ describe('an archive is read', () => {
     await expect(read(tar.subarray(0, -512))).rejects.toThrow('it is truncated');
   });
 
-  test('that compresses very well, as long as it is small', async () => {
+  test('that compresses very well, if it is small', async () => {
     const tar = await rawTar({name: 'bld/zeros', content: '\0'.repeat(2 * MiB)});
     const bytes = gzipSync(tar);
     expect(bytes.length).toBeLessThan(tar.length / 300);
@@ -232,7 +232,7 @@ describe('what programs read differently is refused', () => {
   const file = rawHeader('bld/a');
   const base256 = (...bytes: readonly number[]): Buffer => Buffer.from(bytes);
 
-  test('but not what all of them read alike', async () => {
+  test('but not what all of them read the same way', async () => {
     const long = `bld/${'n'.repeat(200)}`;
     const {entries} = await read(
       Buffer.concat([

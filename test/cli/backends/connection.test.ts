@@ -62,7 +62,7 @@ describe('resolveConnection', () => {
     expect(await withToken.connection.apiConnection?.auth.getAuthorizationHeader()).toBe('Bearer canary-token');
   });
 
-  test('an incomplete connection is none, and what it lacks is named', async () => {
+  test('an incomplete connection is left out, and what it lacks is listed', async () => {
     const {connection} = await resolve({...api, CLIENT_SECRET: ''});
     expect(connection.apiConnection).toBeUndefined();
     expect(connection.apiMissing).toEqual(['--client-secret (MYCLI_CLIENT_SECRET)']);

@@ -33,7 +33,7 @@ function read(named: {apiKey?: Setting<Secret>; clientSecret?: Setting<Secret>},
 }
 
 describe('readSecrets', () => {
-  test('a literal is taken, and warned about once, whatever their number', async () => {
+  test('literals are accepted with a single warning', async () => {
     const secrets = await read({
       apiKey: flag('api-key', ' canary-1 '),
       clientSecret: flag('client-secret', 'canary-2'),

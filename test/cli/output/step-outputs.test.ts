@@ -98,12 +98,12 @@ async function startRuntime(options: LocalRuntimeOptions = {}): Promise<Record<s
 }
 
 describe('workflow commands', () => {
-  test('an annotation is one command, whatever its message holds', () => {
+  test('an annotation is one command, whatever its message contains', () => {
     expect(annotation('error', 'a 100%\n::x::\r##[y]')).toBe('::error title=mycli::a 100%25%0A::x::%0D## [y]');
     expect(commandsIn(annotation('warning', evil))).toHaveLength(1);
   });
 
-  test('no other text is a command, and JSON stays what it is', () => {
+  test('no other text is a command, and JSON does not change', () => {
     expect(withoutCommands('::a::\n\t ::b::\n\u00A0::c::\nd ::e::\n::::f')).toBe(
       ': :a::\n\t : :b::\n\u00A0: :c::\nd ::e::\n: :::f',
     );
@@ -115,7 +115,7 @@ describe('workflow commands', () => {
 });
 
 describe('a push in GitHub Actions', () => {
-  test('tells its outputs and a summary', async () => {
+  test('writes its outputs and a summary', async () => {
     const env = await startRuntime();
     const {code, stdout, outputs, summary} = await step(['bundle:push', '-t', 'staging', '--wait', '--json'], env);
     expect(code).toBe(0);
@@ -132,7 +132,7 @@ describe('a push in GitHub Actions', () => {
     }
   });
 
-  test('tells the bundle id when the deployment that followed failed, and the error is an annotation', async () => {
+  test('writes the bundle ID if the deployment after it failed, and the error as an annotation', async () => {
     const env = await startRuntime({faults: ['500x9:route=deploy']});
     const {code, stdout, stderr, outputs, summary} = await step(['bundle:push', '-t', 'staging', '--json'], env);
     expect(code).not.toBe(0);

@@ -23,7 +23,7 @@ describe('the binary', () => {
     expect(JSON.parse(ended.stdout)).toMatchObject({error: {code: 'ERR_OPTION_INVALID'}});
   });
 
-  test('answers an unknown command by itself, with the nearest one, as text and as JSON', async () => {
+  test('reports an unknown command itself, with the closest one, as text and as JSON', async () => {
     const json = await runCli(binary, ['bundel:push', '--json'], {cwd});
     expect(json.code).toBe(2);
     expect(JSON.parse(json.stdout)).toMatchObject({
@@ -67,7 +67,7 @@ describe('the binary', () => {
     }
   });
 
-  test('tells an old Node in one sentence, before it loads anything', async () => {
+  test('rejects an old Node in one sentence, before it loads anything', async () => {
     const disguise = join(cwd, 'disguise.cjs');
     await writeFile(disguise, "Object.defineProperty(process.versions, 'node', {value: '20.18.3'});");
     expect(await runCli(binary, ['--version'], {cwd, env: {NODE_OPTIONS: `--require ${disguise}`}})).toMatchObject({

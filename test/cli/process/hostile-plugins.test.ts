@@ -264,7 +264,7 @@ describe('what a plugin writes to descriptor 1', () => {
     'await new Promise((resolve) => child.spawn("echo", ["chatter"], {stdio: "inherit"}).on("close", resolve));',
   ];
 
-  test('goes to stderr, and the plugin is named, in whatever way: a plugin for each', async () => {
+  test('goes to stderr, with the name of the plugin, however it is written', async () => {
     const plugins = ways.map((code, index) => {
       const hook = code.replace('chatter', `chatter of ${String(index)}.`);
       return [`mycli-plugin-writes-${String(index)}`, {hooks: {prerun: hook}}] as const;

@@ -76,7 +76,7 @@ describe('a push through a plugin', () => {
     expect(stdout + stderr).not.toContain('bad-canary');
   });
 
-  test('tells what it fails with, without the secret in it', async () => {
+  test('reports its error without the secret', async () => {
     await using bench = await createPluginBench('acme');
     const {code, stdout, stderr} = await bench.mycli(
       ['bundle:push', '--runtime-backend', 'acme', '--json', '--debug'],

@@ -21,7 +21,7 @@ describe('a table', () => {
     ]);
   });
 
-  test('is lines of plain text, whatever the values hold', () => {
+  test('is lines of plain text, whatever the values contain', () => {
     const [, line] = renderTable([{id: 1, message: '\u001B[31mred\u001B[0m\n1  ready\ttab\u202E'}], columns);
     expect(line).toBe('1   red 1 ready tab  2');
   });
@@ -141,7 +141,7 @@ describe('--columns', () => {
     expect(chooseColumns(columns).map(({name}) => name)).toEqual(['id', 'message']);
   });
 
-  test.each(['mesage', '', 'id,,message'])('refuses "%s", and tells which there are', (names) => {
+  test.each(['mesage', '', 'id,,message'])('refuses "%s", and lists the known ones', (names) => {
     expect(() => chooseColumns(columns, names)).toThrow(
       expect.objectContaining({
         code: 'ERR_USAGE',

@@ -124,7 +124,7 @@ describe('the table of settings', () => {
     }
   });
 
-  test('tells shells the values that there are, and no command judges them before they are resolved', async () => {
+  test('offers possible values to shells, and no command validates them before they are resolved', async () => {
     const flags = ownCommands['config:show']?.flags ?? {};
     for (const {flag, kind} of Object.values(definitions)) {
       if (flag !== undefined) expect(flags[flag.name]?.options).toEqual(kind.options);

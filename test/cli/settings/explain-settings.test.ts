@@ -29,7 +29,7 @@ async function explain(
   return {all, of: (name: string) => all.settings.find((setting) => setting.name === name)};
 }
 
-test('a setting tells its source and everything that it overrode, the strongest first', async () => {
+test('a setting shows its source and everything it overrode, highest precedence first', async () => {
   const {of, all} = await explain({timeout: '1'}, {MYCLI_TIMEOUT: '2'}, {timeout: 3});
   const configFile = join(directory, 'mycli.config.json');
   expect(of('timeout')).toEqual({
@@ -45,7 +45,7 @@ test('a setting tells its source and everything that it overrode, the strongest 
   expect(all.configFile).toBe(configFile);
 });
 
-test('a setting without a value is left out, a default is there', async () => {
+test('a setting without a value is left out, and a default is shown', async () => {
   const {of, all} = await explain({});
   expect(of('projectSlug')).toBeUndefined();
   expect(of('wait')).toMatchObject({value: false, source: {kind: 'default'}, overrode: []});

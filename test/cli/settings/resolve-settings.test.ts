@@ -261,7 +261,7 @@ describe('requireSetting', () => {
     });
   });
 
-  test('gives the value of what is there', () => {
+  test('returns the value of what is there', () => {
     expect(requireSetting(settings, 'timeout')).toBe(600);
   });
 });

@@ -65,7 +65,7 @@ describe.runIf(canMount)('on a full disk', () => {
     expect(runtime.requests.filter(({method}) => method === 'POST')).toEqual([]);
   });
 
-  test('a download is an error, and goes on when there is room', async () => {
+  test('a download fails, and resumes when there is space', async () => {
     const {mycli} = await service();
     expect((await mycli('bundle:push', '-m', 'm', '--v2')).code).toBe(0);
     const disk = await mountSmallDisk();
@@ -79,7 +79,7 @@ describe.runIf(canMount)('on a full disk', () => {
     expect(await readdir(disk)).toEqual(['copy']);
   });
 
-  test('the local runtime says so, keeps what it has, and takes what fits', async () => {
+  test('the local runtime reports it, keeps its data, and accepts what fits', async () => {
     const dataDirectory = join(await mountSmallDisk(), 'data');
     const runtime = await startLocalRuntime({dataDirectory});
     onTestFinished(() => runtime.close());

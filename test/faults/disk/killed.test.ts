@@ -70,7 +70,7 @@ test.each([1, 2, 3, 4])(
   },
 );
 
-test.each([1, 3, 5])('a download that is killed leaves the file whole or not at all (%i)', async (nth) => {
+test.each([1, 3, 5])('a killed download leaves a complete file or none (%i)', async (nth) => {
   const {cwd, env, mycli} = await service();
   const pushed = JSON.parse((await mycli('bundle:push', '-m', 'm', '--v2', '--json')).stdout) as {
     archive: {sha256: string};

@@ -153,7 +153,7 @@ describe.each(refused)('%s', (_what, make, reason) => {
   });
 });
 
-describe('inspect tells honestly', () => {
+describe('inspect is honest about', () => {
   async function inspect(bytes: Buffer) {
     const folder = await makeFolder({archive: bytes});
     return inspectArchive('archive', {}, {cwd: folder, runSteps: runStepsSilently});

@@ -62,7 +62,7 @@ test('out of retries, the last response is the result, still readable', async ()
   expect(server.requests).toHaveLength(3);
 });
 
-test('the re-dispatch helper is called once for each answer, and the count goes on through the chain', async () => {
+test('the re-dispatch helper is called once for each response, and the count continues through the chain', async () => {
   const server = await startRecordingServer(refuseFirst(Infinity));
   const {lines, logger} = recordingLogger();
   const middleware = createRateLimitMiddleware({...quick, maxRetries: 2, prefix: 'API', logger});
@@ -231,7 +231,7 @@ test('a request whose body is spent already passes on its way out', async () => 
   expect(() => middleware.onRequest({request})).not.toThrow();
 });
 
-test('an answer that is not handed on is let go, unless somebody reads it', async () => {
+test('a response that is not passed on is released, unless someone reads it', async () => {
   const read = new Response('read by somebody', {status: 429});
   const reader = read.body?.getReader();
   const answers = [read, new Response('limited', {status: 429}), new Response('done')];

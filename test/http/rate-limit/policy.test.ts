@@ -72,7 +72,7 @@ describe('calculateRetryDelay', () => {
     expect(calculateRetryDelay({attempt: 3, retryAfter: '7', now, random: 0.5}, policy)).toEqual({delayMs: 7000});
   });
 
-  test('cuts what Retry-After says to the longest wait, and tells what was asked for', () => {
+  test('cuts Retry-After to the longest wait, and reports what was asked for', () => {
     const delay = calculateRetryDelay({attempt: 0, retryAfter: '3600', now, random: 0.5}, policy);
     expect(delay).toEqual({delayMs: 30_000, requestedMs: 3_600_000});
   });

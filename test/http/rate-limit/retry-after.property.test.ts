@@ -54,7 +54,7 @@ describe('what is neither is taken for missing', () => {
     expect(parseRetryAfter(value, now), value).toBeUndefined();
   };
 
-  test('whatever stands in a text that holds more than ASCII digits', () => {
+  test('whatever a text with more than ASCII digits contains', () => {
     const digit = fc.constantFrom(
       '٣',
       '３',
@@ -97,7 +97,7 @@ describe('what is neither is taken for missing', () => {
     );
   });
 
-  test('a date with a time of day that there is not', () => {
+  test('a date with an impossible time of day', () => {
     const two = (min: number, max: number) => fc.integer({min, max}).map((value) => String(value).padStart(2, '0'));
     const clock = fc.oneof(
       fc.tuple(two(24, 99), two(0, 59), two(0, 59)),
@@ -112,7 +112,7 @@ describe('what is neither is taken for missing', () => {
   });
 });
 
-test('the wait is what the header asks for up to the longest, never negative and never NaN, whatever it holds', () => {
+test('the wait is what the header asks for, up to the limit, and never negative or NaN', () => {
   const digits = fc.bigInt({min: -(10n ** 30n), max: 10n ** 400n}).map(String);
   const dates = fc.tuple(second, fc.nat({max: 2})).map(([seconds, form]) => httpDates(seconds * 1000)[form]);
   const retryAfter = fc.option(fc.oneof(digits, dates, fc.string({unit: 'binary'})));

@@ -15,7 +15,7 @@ function createWait(config: Parameters<typeof createRetryWait>[0] = {}, signal =
   return {wait, log, events};
 }
 
-describe('the wait of a client that retries by itself', () => {
+describe('the wait of a client with its own retries', () => {
   test('is granted for a status that is retried, and told', async () => {
     const {wait, log, events} = createWait();
     expect(await wait({retries: 0, status: 429, reason: '429 TooManyRequests', retryAfter: '0'})).toBe(true);
@@ -44,7 +44,7 @@ describe('the wait of a client that retries by itself', () => {
     expect(await createWait().wait({retries: 3, status: 429, reason: '429'})).toBe(false);
   });
 
-  test('is never longer than the limit, whatever the server asks for', async () => {
+  test('never exceeds the limit, whatever the server asks for', async () => {
     const {wait, events} = createWait({maxDelayMs: 2});
     expect(await wait({retries: 0, status: 429, reason: '429', retryAfter: '3600'})).toBe(true);
     expect(events).toMatchObject([{delayMs: 2, requestedMs: 3_600_000}]);

@@ -149,7 +149,7 @@ describe('the backend of a plugin', () => {
     return {asked, error};
   };
 
-  test('is given numbers when its ids are, and is not asked for what is none', async () => {
+  test('gets numbers if its IDs are numbers, and is never called with anything else', async () => {
     const numbered = await deployTo('number', '12');
     expect(numbered).toEqual({asked: [{bundleId: 12, targetSlug: 'staging'}], error: undefined});
     const wrong = await deployTo('number', 'abc');

@@ -167,7 +167,7 @@ describe('a fault', () => {
     expect(runtime.requests[0]?.durationMs).toBeGreaterThanOrEqual(49);
   });
 
-  test('that is none ends the start', async () => {
+  test('that is invalid makes the start fail', async () => {
     await expect(startRuntime({faults: ['nonsense']})).rejects.toThrow('The fault "nonsense"');
   });
 });

@@ -63,7 +63,7 @@ test.each([
   expect(await readdir(`${runtime.dataDirectory}/temporary`)).toEqual([]);
 });
 
-test('an upload that is slow and goes on is none', async () => {
+test('a slow upload that makes progress is not a stalled one', async () => {
   const {runtime, client} = await startRuntime({stallSeconds: 3});
   const form = new FormData();
   form.set('bundle', new Blob([new Uint8Array(await v2Archive())]), 'bundle.tar.gz');

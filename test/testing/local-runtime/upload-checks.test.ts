@@ -71,7 +71,7 @@ describe('a v2 form', () => {
     expect(await readdir(path.join(runtime.dataDirectory, 'temporary'))).toEqual([]);
   });
 
-  test('is refused when it is cut off, has no boundary or is none', async () => {
+  test('is refused when it is cut off, has no boundary or is not a form', async () => {
     const {client} = await startRuntime();
     const whole = handMade([bundlePart, await v2Archive()]);
     const cut = {...whole, body: whole.body.subarray(0, -30)};
