@@ -57,7 +57,7 @@ const layers = {
 const groups = {
   anyBackend: 'src/backends/',
   // Credentials, addresses and the masking of secrets: what settings are made into. Not the client.
-  httpSettings: 'src/http/(auth/|origin[.]ts|redact[.]ts)',
+  httpSettings: 'src/http/(auth/|origin[.]ts|redact[.]ts|connection/proxy[.]ts)',
   // The words for a retry, which a log and a terminal share, and the defaults, which settings share.
   retryPolicy: 'src/http/rate-limit/policy[.]ts',
   // What an operation and its setting accept, and their defaults, are stated once.

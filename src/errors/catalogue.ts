@@ -75,6 +75,7 @@ export const catalogue = {
     kind: 'input',
     summary: 'Several things that the command needs are missing: project, target, build or credentials.',
   },
+  ERR_CHECK_FAILED: {kind: 'input', summary: '`mycli doctor` found something that is broken.'},
   ERR_BACKEND_UNKNOWN: {kind: 'input', summary: 'No backend has this name.'},
   ERR_BACKEND_FAILED: {
     kind: 'rejected',

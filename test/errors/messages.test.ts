@@ -10,6 +10,7 @@ import {planBundle} from '../../src/bundle/plan.js';
 import {assertTrustedOrigin} from '../../src/cli/backends/connection.js';
 import {missingBuild, requireTogether} from '../../src/cli/command/requirements.js';
 import {unexpectedError} from '../../src/cli/errors/error-report.js';
+import {reportChecks} from '../../src/cli/doctor/report.js';
 import {noSuchCommand} from '../../src/cli/errors/oclif-errors.js';
 import {findProgram} from '../../src/cli/process/find-program.js';
 import {endedEarly, ownSignals} from '../../src/cli/process/process-end.js';
@@ -87,6 +88,15 @@ const makers: Readonly<Record<ErrorCode, Maker>> = {
       {what: 'project', error: missingSetting('projectSlug')},
       ...(await missingBuild(join(cwd, 'build'), cwd)),
     ]);
+  },
+  ERR_CHECK_FAILED: () => {
+    reportChecks(
+      [
+        {name: 'node', status: 'ok', message: 'Node.js 22.12.0.', suggestions: []},
+        {name: 'credentials', status: 'failed', message: 'A push from here has no credentials.', suggestions: []},
+      ],
+      {json: false, unicode: true, result: () => undefined},
+    );
   },
   ERR_BACKEND_UNKNOWN: () => createBackendRegistry().get('legcy'),
   ERR_BACKEND_FAILED: () =>

@@ -53,19 +53,20 @@ export async function checkCredentials(
   context: CommandContext,
   settings: Settings,
   backend: CheckedBackend,
-): Promise<{readonly check: CredentialCheck; readonly serverDate?: string | undefined}> {
+): Promise<{readonly check: CredentialCheck; readonly failed: boolean; readonly serverDate?: string | undefined}> {
   const owner = backend === 'legacy' ? {user: settings.apiUser?.value} : {clientId: settings.clientId?.value};
   try {
     const {asked, clientId, expiresAt, serverDate} = await askService(context, settings, backend);
     const known = backend === 'legacy' ? owner : {clientId: owner.clientId ?? clientId, expiresAt};
-    if (asked) return {check: {status: 'accepted', ...known}, serverDate};
+    if (asked) return {check: {status: 'accepted', ...known}, failed: false, serverDate};
     const reason = 'A token can only be checked with an organization and a project.';
-    return {check: {status: 'unknown', ...known, reason, suggestions: ['Pass --organization and --project.']}};
+    const suggestions = ['Pass --organization and --project.'];
+    return {check: {status: 'unknown', ...known, reason, suggestions}, failed: false};
   } catch (error) {
     if (!isRuntimeCliError(error)) throw error;
     const refused = error.status === 401 || error.status === 403 || error.code === 'ERR_OAUTH';
     const {message: reason, suggestions} = error;
-    return {check: {status: refused ? 'refused' : 'unknown', ...owner, reason, suggestions}};
+    return {check: {status: refused ? 'refused' : 'unknown', ...owner, reason, suggestions}, failed: true};
   }
 }
 

@@ -11,6 +11,7 @@ import type {ArchiveSummary, DeployBundleResult, PushResult} from '../../operati
 import type {FoundTarget, ProjectStatus, TargetStatus} from '../../operations/targets.js';
 import type {RollbackBundleResult} from '../../operations/deploy/rollback-bundle.js';
 import type {MycliConfig} from '../../config.js';
+import type {CheckResult} from '../doctor/checks.js';
 import type {CredentialCheck} from '../credentials/check-credentials.js';
 import type {CredentialEntry, CredentialKind} from '../credentials/login.js';
 import type {BackendDescription} from '../backends/describe-backends.js';
@@ -54,6 +55,11 @@ export interface AuthLoginDocument extends Envelope {
   readonly verified: boolean;
   /** When the access token expires, ISO 8601. A new one is fetched when needed. */
   readonly expiresAt?: string | undefined;
+}
+
+/** The result of each check, none of which failed. If one fails, they are in `error.details.checks`. */
+export interface DoctorDocument extends Envelope {
+  readonly checks: readonly CheckResult[];
 }
 
 /** The project that was set up. */

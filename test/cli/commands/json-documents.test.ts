@@ -49,6 +49,7 @@ function normalised(value: unknown, key = ''): unknown {
     .replaceAll(bench.root, '<root>')
     .replaceAll(bench.runtime.credentials.organizationId, '<organizationId>')
     .replaceAll(bench.runtime.credentials.clientId, '<clientId>')
+    .replaceAll(/Node\.js \d+\.\d+\.\d+/g, 'Node.js <version>')
     .replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:<port>')
     .replaceAll(/\b[0-9a-f]{64}\b/g, '<sha256>')
     .replaceAll(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}\b/g, '<uuid>')
@@ -101,6 +102,7 @@ const successes: readonly Case[] = [
   {what: 'a download', args: ['bundle:download', '2', ...shop]},
   {what: 'an uploaded bundle', args: ['bundle:inspect', '2', ...shop]},
   {what: 'a deletion', args: ['bundle:delete', '1', ...shop, '--yes']},
+  {what: 'nothing broken', args: ['doctor']},
   {what: 'the backends', args: ['backend:list', ...shop]},
   {what: 'the settings', args: ['config:show', ...shop], env: {MYCLI_PROJECT: 'other'}},
   {
@@ -133,6 +135,7 @@ const failures: readonly Case[] = [
   {what: 'a flag alone', args: ['--nope']},
   {what: 'nothing to log in to', args: ['auth:login', '--api-origin', ':'], stdin: 'x'},
   {what: 'a wrong address', args: ['auth:logout', '--origin', 'ftp://runtime.example']},
+  {what: 'wrong credentials', args: ['doctor'], env: nobody},
   {what: 'half an Api connection', args: ['init', '--yes', '--force', '--runtime-backend', 'acme']},
   {what: 'no such configuration file', args: ['auth:status', '--config', 'nowhere.json']},
   {what: 'an option without a value', args: ['backend:list', '--backend-option', 'region']},

@@ -1,0 +1,24 @@
+import {BaseCommand} from '../cli/command/base-command.js';
+import type {CommandContext, JsonDocument} from '../cli/command/command-context.js';
+import {connectionFlags} from '../cli/command/flags.js';
+import {runChecks} from '../cli/doctor/checks.js';
+import {reportChecks} from '../cli/doctor/report.js';
+import type {Body, DoctorDocument} from '../cli/output/documents.js';
+
+export default class Doctor extends BaseCommand<typeof Doctor> {
+  static override readonly summary = 'Check everything that a push depends on.';
+  static override readonly description =
+    'Checks Node.js, the configuration, the credentials (by asking the services), proxies, certificate authorities, the ' +
+    'clock and plugins, and says how to repair what is broken. Exits with 3 if something is. Never shows secrets.';
+  static override readonly examples = [
+    '<%= config.bin %> <%= command.id %>',
+    '<%= config.bin %> <%= command.id %> --json',
+  ];
+  static override readonly flags = connectionFlags;
+
+  protected async execute(context: CommandContext): Promise<JsonDocument> {
+    const checks = await runChecks({context, config: this.config, flags: this.flags});
+    reportChecks(checks, context.output);
+    return {checks} satisfies Body<DoctorDocument>;
+  }
+}

@@ -1,0 +1,126 @@
+import {mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {startLocalRuntime, type LocalRuntime} from '../../../src/testing/index.js';
+import {startServer} from '../../http/with-server.js';
+import {runtimeEnvironment} from '../runtime-environment.js';
+import {binary, runCli} from '../spawn-cli.js';
+import {createPluginBench} from '../with-plugins.js';
+
+const canary = 'canary-key-of-doctor-31c5';
+
+interface Check {
+  readonly name: string;
+  readonly status: string;
+  readonly message: string;
+  readonly suggestions: readonly string[];
+}
+
+let root: string;
+let runtime: LocalRuntime;
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'mycli-doctor-'));
+  runtime = await startLocalRuntime({credentials: {apiKey: canary, clientSecret: canary}});
+});
+afterEach(async () => {
+  await runtime.close();
+  await rm(root, {recursive: true});
+});
+
+async function doctor(args: readonly string[], env: Readonly<Record<string, string>>) {
+  const ended = await runCli(binary, ['doctor', ...args], {cwd: root, env: {HOME: root, ...env}});
+  for (const secret of [canary, Buffer.from(canary).toString('base64').replace(/=+$/, '')]) {
+    expect(ended.stdout + ended.stderr).not.toContain(secret);
+  }
+  return ended;
+}
+
+/** The checks that were not ok, by their names. */
+async function findings(env: Readonly<Record<string, string>>): Promise<Readonly<Record<string, Check>>> {
+  const {code, stdout} = await doctor(['--json'], env);
+  const {checks, error} = JSON.parse(stdout) as {
+    checks?: readonly Check[];
+    error?: {code: string; details: {checks: readonly Check[]}};
+  };
+  const all = checks ?? error?.details.checks ?? [];
+  const isBroken = all.some(({status}) => status === 'failed');
+  expect({code, error: error?.code}).toEqual(isBroken ? {code: 3, error: 'ERR_CHECK_FAILED'} : {code: 0});
+  for (const {status, suggestions} of all) if (status === 'failed') expect(suggestions).not.toEqual([]);
+  return Object.fromEntries(all.filter(({status}) => status !== 'ok').map((check) => [check.name, check]));
+}
+
+const legacy = (origin: string, key = canary) => ({MYCLI_RUNTIME_ORIGIN: origin, MYCLI_API_KEY: key});
+
+describe('doctor', () => {
+  test('finds nothing wrong where a push would work, and tells of every check', async () => {
+    await writeFile(join(root, 'mycli.config.json'), '{"projectSlug": "shop"}');
+    const {code, stdout} = await doctor([], runtimeEnvironment(runtime));
+    expect(code).toBe(0);
+    expect(stdout.split('\n').map((line) => line.split(/ +/)[1])).toEqual([
+      ...['node', 'configuration', 'credentials', 'credentials', 'proxy', 'certificates', 'clock', 'plugins'],
+      undefined,
+    ]);
+    expect(stdout).toContain(`api at ${runtime.origin} accepts the credentials of ${runtime.credentials.clientId}.`);
+    expect(await findings(runtimeEnvironment(runtime))).toEqual({});
+  });
+
+  test('says what to do about credentials that are missing, refused, or half', async () => {
+    const none = await doctor([], {});
+    expect(none.code).toBe(3);
+    expect(none.stdout).toMatch(/credentials +A push from here has no credentials\.\n +Run mycli auth:login/);
+    expect(none.stderr).toBe('Error: 1 of 7 checks failed.\n');
+    expect(await findings(legacy(runtime.origin, 'wrong'))).toMatchObject({credentials: {status: 'failed'}});
+    const half = await findings({MYCLI_API_ORIGIN: runtime.origin});
+    expect(half['credentials']?.message).toContain('incomplete');
+  });
+
+  test('tells of a configuration that is broken, and checks the rest', async () => {
+    await writeFile(join(root, 'mycli.config.json'), '{"projektSlug": "shop"}');
+    expect(await findings(legacy(runtime.origin))).toMatchObject({
+      configuration: {status: 'failed', suggestions: ['Did you mean projectSlug?']},
+      credentials: {status: 'skipped'},
+    });
+  });
+
+  test.each([
+    [-100, 'warning', 'ahead of'],
+    [900, 'failed', 'behind'],
+  ])('compares the clock with the Date header: %i s', async (offset, status, direction) => {
+    const {origin} = await startServer((_request, response) => {
+      const date = new Date(Date.now() + offset * 1000).toUTCString();
+      response.writeHead(200, {date, 'content-type': 'application/json'}).end('{"count": 0, "results": []}');
+    });
+    expect(await findings(legacy(origin))).toMatchObject({
+      clock: {status, message: expect.stringContaining(direction) as string},
+    });
+  });
+
+  test('names a plugin that does not work', async () => {
+    await using bench = await createPluginBench('broken');
+    const {code, stdout} = await bench.mycli(['doctor'], legacy(runtime.origin));
+    expect(code).toBe(3);
+    expect(stdout).toMatch(
+      /plugins +.*mycli-plugin-broken.*\n +Update or remove it: mycli plugins:uninstall mycli-plugin-broken/,
+    );
+  });
+
+  test('looks at proxies and certificates', async () => {
+    const env = {
+      ...legacy('https://runtime.invalid'),
+      HTTPS_PROXY: `ftp://user:${canary}@proxy.invalid`,
+      NODE_EXTRA_CA_CERTS: join(root, 'absent.pem'),
+    };
+    expect(await findings(env)).toMatchObject({
+      proxy: {status: 'failed', message: 'HTTPS_PROXY is not the URL of an HTTP proxy.'},
+      certificates: {status: 'failed', message: expect.stringContaining('cannot be read') as string},
+    });
+    await writeFile(join(root, 'ca.pem'), 'nothing');
+    const empty = await findings({...legacy(runtime.origin), NODE_EXTRA_CA_CERTS: join(root, 'ca.pem')});
+    expect(empty).toMatchObject({
+      certificates: {message: expect.stringContaining('contains no certificate') as string},
+    });
+    const open = await findings({...legacy(runtime.origin), NODE_TLS_REJECT_UNAUTHORIZED: '0'});
+    expect(open).toMatchObject({certificates: {status: 'warning'}});
+  });
+});
