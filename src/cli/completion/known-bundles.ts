@@ -1,12 +1,15 @@
 import {spawn} from 'node:child_process';
 import {createHash} from 'node:crypto';
-import {closeSync, mkdirSync, openSync, readFileSync, renameSync, statSync} from 'node:fs';
-import {basename, extname, join} from 'node:path';
+import {mkdirSync, readFileSync, statSync, writeFileSync} from 'node:fs';
+import {basename, dirname, extname, join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import type {Interfaces} from '@oclif/core';
 import * as v from 'valibot';
 import {isBuiltIn} from '../../backends/select.js';
 import {isRecord} from '../../errors/json.js';
+import {makePrivateDirectory, replacePrivateFile} from '../../files/write-files.js';
+import type {Environment} from '../../http/types.js';
+import type {ListBundlesResult} from '../../operations/list.js';
 import {findConfigFile} from '../settings/config-file.js';
 import {definitions, secretKeys, variableOf} from '../settings/definitions.js';
 
@@ -14,8 +17,12 @@ import {definitions, secretKeys, variableOf} from '../settings/definitions.js';
 const patienceMs = 300;
 /** For how long what the service said is good. */
 const freshMs = 30_000;
+/** For how long it is better than nothing. */
+const staleMs = 24 * 60 * 60_000;
 /** After this time a question that has no answer is asked again. */
 const questionMs = 15_000;
+/** How many bundles are kept. */
+const kept = 30;
 
 const knownBundle = v.object({
   bundleId: v.union([v.number(), v.string()]),
@@ -27,57 +34,90 @@ const knownBundle = v.object({
 /** What is known of a bundle. */
 export type KnownBundle = v.InferOutput<typeof knownBundle>;
 
-/** The document of `bundle:list`, as far as it is of use. */
-const parseList = v.safeParser(v.object({projectSlug: v.string(), bundles: v.array(knownBundle)}));
+const knownSchema = v.object({projectSlug: v.string(), bundles: v.array(knownBundle)});
 
-interface Known {
-  readonly projectSlug: string | undefined;
-  readonly bundles: readonly KnownBundle[];
+/** The newest bundles of a project, as far as completion needs them. */
+type Known = v.InferOutput<typeof knownSchema>;
+
+const parseKnown = v.safeParser(knownSchema);
+
+/** Where completion keeps what it knows. */
+type Folders = Pick<Interfaces.Config, 'cacheDir'>;
+/** What decides where commands look: beside the command line, the folder and the environment. */
+interface Surroundings {
+  readonly cwd: string;
+  readonly env: Environment;
 }
 
 /**
- * The newest bundles of the project that a command line is about, from a file if they were asked for lately. Otherwise
- * `mycli bundle:list` is started with the same flags, so that it sends the same credentials to the same place, and goes
- * on when the shell's patience has ended: the next question finds its answer. Configuration that is code is not run for
- * this, and one that names a service gets no credentials of the environment: then nothing is asked.
+ * The newest bundles of the project that a command line is about, as the last `bundle:list` with the same flags left
+ * them. If that was too long ago, one is started, which sends the same credentials to the same place as ever, and goes on
+ * when the shell's patience has ended: the next question finds its answer. Configuration that is code is not run for
+ * this, and one that names a service gets no credentials of the environment.
+ * @param words what stands on the command line after `mycli`; the last one is not complete
  */
-export async function askService(
+export async function knownBundles(
   words: readonly string[],
-  {cacheDir}: Pick<Interfaces.Config, 'cacheDir'>,
-  host: Pick<NodeJS.Process, 'argv' | 'cwd' | 'env' | 'execPath'>,
-): Promise<Known> {
-  const flags = connectionFlags(words);
-  const nothing = {projectSlug: undefined, bundles: []};
-  if (flags === undefined || (await isUnusual(flags, host))) return nothing;
-  const directory = join(cacheDir, 'completion');
-  const path = join(directory, `${placeOf(flags, host)}.json`);
-  const coming = `${path}.new`;
-  take(coming, path);
-  if (ageOf(path) > freshMs && ageOf(coming) > questionMs) ask(flags, coming, directory, host);
-  while (ageOf(path) > freshMs && performance.now() < patienceMs) {
-    await sleep(10);
-    take(coming, path);
+  folders: Folders,
+  {argv, cwd, env, execPath}: Pick<NodeJS.Process, 'argv' | 'cwd' | 'env' | 'execPath'>,
+): Promise<Known | undefined> {
+  const flags = connectionFlags(words.slice(0, -1));
+  if (flags === undefined) return undefined;
+  const path = pathOf(flags, folders, {cwd: cwd(), env});
+  if (ageOf(path) > freshMs && !(await isUnusual({cwd: cwd(), env}))) {
+    const limits = ['--limit', String(kept), '--quiet', '--max-retries', '0', '--request-timeout', '10'];
+    ask(path, [execPath, String(argv[1]), 'bundle:list', ...flags, ...limits], env);
+    while (ageOf(path) > freshMs && performance.now() < patienceMs) await sleep(10);
   }
-  return read(path) ?? nothing;
+  return ageOf(path) > staleMs ? undefined : read(path);
 }
 
-/** Flags that say where to ask, as they were typed; nothing when one of them is a secret, or what a shell would expand. */
-function connectionFlags(words: readonly string[]): readonly string[] | undefined {
-  const shared = Object.values(definitions).flatMap(({flag, set}) =>
+/** Keeps the newest bundles of a project for completion. Not to be able to is no failure. */
+export async function rememberBundles(
+  {projectSlug, bundles}: Pick<ListBundlesResult, 'projectSlug' | 'bundles'>,
+  argv: readonly string[],
+  folders: Folders,
+  {clean, ...surroundings}: Surroundings & {clean(text: string): string},
+): Promise<void> {
+  const flags = connectionFlags(argv);
+  if (flags === undefined) return;
+  const path = pathOf(flags, folders, surroundings);
+  const known: Known = {
+    projectSlug,
+    bundles: bundles.slice(0, kept).map(({bundleId, message, createdAt, inUseBy}) => ({
+      bundleId,
+      ...(message === undefined ? {} : {message: clean(message)}),
+      ...(createdAt === undefined ? {} : {createdAt}),
+      ...(inUseBy === undefined ? {} : {inUseBy: [...inUseBy]}),
+    })),
+  };
+  try {
+    await makePrivateDirectory(dirname(path));
+    await replacePrivateFile(path, JSON.stringify(known));
+  } catch {
+    // The next question asks again.
+  }
+}
+
+/**
+ * The flags among some arguments that say where to ask; nothing when they cannot be repeated: secrets, what a shell would
+ * expand, and what leads to another folder or configuration file.
+ */
+function connectionFlags(argv: readonly string[]): readonly string[] | undefined {
+  // How long to wait for it says nothing of the place.
+  const {requestTimeout: _, ...places} = definitions;
+  const shared = Object.values(places).flatMap(({flag, set}) =>
     flag !== undefined && set === 'connection' ? [`--${flag.name}`, ...('char' in flag ? [`-${flag.char}`] : [])] : [],
   );
-  const wanted = new Set([...shared, '--cwd', '-C', '--config']);
-  const secret = new Set(secretKeys.map((key) => `--${definitions[key].flag?.name ?? key}`));
+  const refused = ['--cwd', '-C', '--config', ...secretKeys.map((key) => `--${definitions[key].flag?.name ?? key}`)];
   const flags: string[] = [];
-  // The last word is the one that is being typed.
-  for (const [index, word] of words.slice(0, -1).entries()) {
+  for (const [index, word] of argv.entries()) {
     const [name = ''] = word.split('=');
-    if (secret.has(name)) return undefined;
-    if (!wanted.has(name)) continue;
-    const next = words[index + 1];
-    const isLast = index + 2 >= words.length;
+    if (refused.includes(name)) return undefined;
+    const next = argv[index + 1];
+    if (!shared.includes(name)) continue;
     if (word.includes('=')) flags.push(word);
-    else if (!isLast && next !== undefined) flags.push(word, next);
+    else if (next !== undefined) flags.push(word, next);
   }
   return flags.some((flag) => /[$`~]/.test(flag)) ? undefined : flags;
 }
@@ -86,10 +126,8 @@ function connectionFlags(words: readonly string[]): readonly string[] | undefine
  * Whether to list bundles would run a configuration file, or send credentials where only such a file says. A stored
  * credential goes to the origin that it was stored for; one from the environment would go anywhere.
  */
-async function isUnusual(flags: readonly string[], {cwd, env}: Pick<NodeJS.Process, 'cwd' | 'env'>): Promise<boolean> {
-  // Which file these lead to is for the command to find out.
-  if (flags.some((flag) => /^(?:--cwd|-C|--config)\b/.test(flag))) return true;
-  const path = await findConfigFile({cwd: cwd(), uid: undefined, warn: () => undefined});
+async function isUnusual({cwd, env}: Surroundings): Promise<boolean> {
+  const path = await findConfigFile({cwd, uid: undefined, warn: () => undefined});
   if (path === undefined) return false;
   if (extname(path) !== '.json') return true;
   const content: unknown = JSON.parse(readFileSync(path, 'utf8'));
@@ -104,45 +142,28 @@ async function isUnusual(flags: readonly string[], {cwd, env}: Pick<NodeJS.Proce
   return names && secretKeys.some((key) => Boolean(env[String(variableOf(key))]));
 }
 
-/** Tells places apart by everything that settings come from, without keeping any of it. */
-function placeOf(flags: readonly string[], {cwd, env}: Pick<NodeJS.Process, 'cwd' | 'env'>): string {
+/** A file for each place, told apart by everything that settings come from, without keeping any of it. */
+function pathOf(flags: readonly string[], {cacheDir}: Folders, {cwd, env}: Surroundings): string {
   const variables = Object.entries(env).filter(([name]) => name.startsWith('MYCLI_'));
-  const parts = [cwd(), flags, variables.sort(([a], [b]) => (a < b ? -1 : 1))];
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+  const parts = [cwd, flags, variables.sort(([a], [b]) => (a < b ? -1 : 1))];
+  const name = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+  return join(cacheDir, 'completion', `${name}.json`);
 }
 
-function ask(
-  flags: readonly string[],
-  coming: string,
-  directory: string,
-  {argv, env, execPath}: Pick<NodeJS.Process, 'argv' | 'env' | 'execPath'>,
-): void {
-  mkdirSync(directory, {recursive: true, mode: 0o700});
-  const file = openSync(coming, 'w', 0o600);
-  try {
-    const limits = ['--limit', '30', '--json', '--max-retries', '0', '--request-timeout', '10'];
-    const args = [String(argv[1]), 'bundle:list', ...flags, ...limits];
-    const child = spawn(execPath, args, {
-      detached: true,
-      windowsHide: true,
-      env,
-      stdio: ['ignore', file, 'ignore'],
-    });
-    child.on('error', () => undefined);
-    child.unref();
-  } finally {
-    closeSync(file);
-  }
-}
-
-/** Takes an answer that is complete in place of the last one. */
-function take(coming: string, path: string): void {
-  if (read(coming) !== undefined) renameSync(coming, path);
+/** Starts a command that outlives this process, unless one was started for the same file just now. */
+function ask(path: string, [program = '', ...args]: readonly string[], env: Environment): void {
+  const asked = `${path}.asked`;
+  if (ageOf(asked) < questionMs) return;
+  mkdirSync(dirname(path), {recursive: true, mode: 0o700});
+  writeFileSync(asked, '', {mode: 0o600});
+  const child = spawn(program, args, {detached: true, windowsHide: true, env, stdio: 'ignore'});
+  child.on('error', () => undefined);
+  child.unref();
 }
 
 function read(path: string): Known | undefined {
   try {
-    const result = parseList(JSON.parse(readFileSync(path, 'utf8')));
+    const result = parseKnown(JSON.parse(readFileSync(path, 'utf8')));
     return result.success ? result.output : undefined;
   } catch {
     return undefined;

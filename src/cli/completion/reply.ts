@@ -1,7 +1,7 @@
 import type {Interfaces} from '@oclif/core';
 import {describeAge} from '../render/age.js';
 import {sanitize} from '../output/sanitize.js';
-import {askService, type KnownBundle} from './known-bundles.js';
+import {knownBundles, type KnownBundle} from './known-bundles.js';
 import {wantedAt, type Candidate, type KnownThing, type Wanted} from './wanted.js';
 
 /** What completion needs of the process. */
@@ -41,7 +41,7 @@ async function knownCandidates(
       {value: 'legacy', summary: 'The legacy backend.'},
     ];
   }
-  const {projectSlug, bundles} = await askService(words, config, host);
+  const {projectSlug, bundles = []} = (await knownBundles(words, config, host)) ?? {};
   const variable = host.env[known === 'projects' ? 'MYCLI_PROJECT' : 'MYCLI_TARGET'] ?? [];
   return candidatesOf(known, {projectSlug, bundles}, [variable].flat());
 }

@@ -1,5 +1,6 @@
 import type {Command, Config, Interfaces} from '@oclif/core';
 import {noSuchCommand} from '../errors/oclif-errors.js';
+import {wrapSentence} from '../output/wrap.js';
 import {helpFlags, joinWords, leadingWords} from '../process/command-line.js';
 import {isOclifCommand} from '../process/oclif-commands.js';
 import {CommandHelp, Help} from '../process/oclif.js';
@@ -50,7 +51,10 @@ class ShortCommandHelp extends QuickCommandHelp {
       this.section('USAGE', usage.join('\n')),
       this.section('FLAGS', this.renderList(list, {indentation: 2, spacer: '\n'})),
       this.section('EXAMPLES', this.examples(asList(examples).slice(0, 2))?.replaceAll('\n\n', '\n') ?? ''),
-      `Run ${bin} ${id} --help for all ${String(Object.keys(flags).length)} flags.`,
+      wrapSentence(
+        `Run ${bin} ${id} --help for all ${String(Object.keys(flags).length)} flags.`,
+        this.opts.maxWidth,
+      ).join('\n'),
     ].join('\n\n');
   }
 }
@@ -172,7 +176,7 @@ export class PagedHelp extends QuickHelp {
       this.config.commands.find(({id, aliases}) => id !== given.id && aliases.includes(given.id)) ?? given;
     const help = new ShortCommandHelp(command, this.config, this.opts);
     if (this.#isShort && command.pluginName === this.config.name && !isOclifCommand(command.id))
-      this.#log([this.summary(command) ?? '', help.generate()]);
+      this.#log([this.wrap(this.summary(command) ?? '', 0), help.generate()]);
     else await super.showCommandHelp(command);
   }
 

@@ -31,6 +31,11 @@ export default class BundleList extends BaseCommand<typeof BundleList> {
     const {listBundles} = await import('../../operations/list.js');
     const {limit, offset, all} = this.flags;
     const result = await listBundles({...connection, projectSlug, limit: all ? Infinity : limit, offset}, host);
+    if (offset === undefined) {
+      const {cwd, env, output} = context;
+      const {rememberBundles} = await import('../../cli/completion/known-bundles.js');
+      await rememberBundles(result, this.argv, this.config, {cwd, env, clean: (text) => output.clean(text)});
+    }
     return renderBundles(result, columns, context.output, context.now());
   }
 }

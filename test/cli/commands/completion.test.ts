@@ -200,6 +200,23 @@ describe('bundles and targets', () => {
     expect(runtime.requests).toEqual([]);
   });
 
+  test('are those of the last list where nothing is asked', async () => {
+    await push('staging');
+    const {MYCLI_RUNTIME_ORIGIN: origin, ...env} = environment();
+    const cwd = await mkdtemp(join(home, 'trusted-'));
+    const code = `import {writeFileSync} from 'node:fs'; writeFileSync('ran', ''); export default {origin: '${origin}'};`;
+    await writeFile(join(cwd, 'mycli.config.mjs'), code);
+    expect(await runCli(binary, ['list', '--limit', '5'], {cwd, env})).toMatchObject({code: 0});
+    await rm(join(cwd, 'ran'));
+    expect(await offeredBy(['deploy', ''], {cwd, env})).toEqual({paths: 'words', values: ['latest', '1']});
+    // What another project has is none of this one's.
+    expect(await offeredBy(['deploy', '--project', 'other', ''], {cwd, env})).toEqual({
+      paths: 'words',
+      values: ['latest'],
+    });
+    expect(existsSync(join(cwd, 'ran'))).toBe(false);
+  });
+
   test('are not offered when the service does not answer, and nobody waits for it', async () => {
     const env = {...environment(), MYCLI_RUNTIME_ORIGIN: 'http://127.0.0.1:9'};
     expect(await offeredBy(['deploy', ''], {env})).toEqual({paths: 'words', values: ['latest']});
