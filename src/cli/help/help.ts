@@ -88,8 +88,8 @@ class QuickHelp extends Help {
 }
 
 /** The commands at the top of the start page, by their short names. */
-const mainCommands = ['login', 'push', 'deploy', 'rollback'];
-const examples = ['push --project my-shop --target staging --wait', 'rollback --project my-shop --target staging'];
+const mainCommands = ['init', 'push', 'status', 'rollback'];
+const examples = ['init', 'push --target staging --wait'];
 
 /**
  * oclif's help, plus pages about topics, a short form for `-h` and for `mycli` alone, and our own error for unknown
