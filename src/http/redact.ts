@@ -13,19 +13,58 @@ export function createRedactor(secrets: readonly string[]): (text: string) => st
   return (text) => {
     // No regular expression: a long secret could exceed its limits, and the error would repeat it.
     const masked = sorted.reduce((rest, form) => rest.replaceAll(form, mask), text);
-    return (
-      masked
-        .replace(
-          /(authorization["']?\s*[:=]\s*["']?)(?:(bearer|basic)\s+)?[^\s"',;]+/gi,
-          (_, name: string, scheme = '') => [name, scheme && `${String(scheme)} `, mask].join(''),
-        )
-        .replace(/\b(bearer|basic) [\w.~+/-]{16,}=*/gi, `$1 ${mask}`)
-        .replace(/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/?#"'<>@]*@/gi, `$1${mask}@`)
-        // A password that contains a slash or the like: not a valid URL, but meant to be one.
-        .replace(/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/?#"'<>@:]*:(?!\d{1,5}[/?#])[^\s"'<>]*@/gi, `$1${mask}@`)
-        .replace(/\b(https?:\/\/[^\s?#"'<>]*\?)[^\s#"'<>]+/gi, `$1${mask}`)
-    );
+    return masked
+      .replace(
+        /(authorization["']?\s*[:=]\s*["']?)(?:(bearer|basic)\s+)?[^\s"',;]+/gi,
+        (_, name: string, scheme = '') => [name, scheme && `${String(scheme)} `, mask].join(''),
+      )
+      .replace(/\b(bearer|basic) [\w.~+/-]{16,}=*/gi, `$1 ${mask}`)
+      .replace(/[^\s"'<>]+/g, (word) => (word.includes('://') ? maskQueries(maskCredentials(word)) : word));
   };
+}
+
+/** More characters than the scheme of a URL has. */
+const longestScheme = 64;
+
+/**
+ * Masks the user and password of each URL in a word. They end at the first `@`; a password that contains a slash or the
+ * like makes no valid URL but is meant to be one, and then they end at the last. Takes time in proportion to the word,
+ * which a server may have written: a regular expression that looks for a scheme at each of its letters would not.
+ */
+function maskCredentials(word: string): string {
+  const lastAt = word.lastIndexOf('@');
+  let masked = '';
+  let done = 0;
+  for (let at = word.indexOf('://'); at !== -1 && at < lastAt; at = word.indexOf('://', at + 1)) {
+    const start = at + 3;
+    if (start <= done || !/\b[a-z][a-z0-9+.-]*$/i.test(word.slice(Math.max(done, at - longestScheme), at))) continue;
+    const end = credentialsEnd(word, start, lastAt);
+    if (end === undefined) continue;
+    masked += `${word.slice(done, start)}${mask}`;
+    done = end;
+  }
+  return masked + word.slice(done);
+}
+
+/** Where the `@` after the credentials of a URL is; nothing if it has none. */
+function credentialsEnd(word: string, start: number, lastAt: number): number | undefined {
+  let at = start;
+  let colon: number | undefined;
+  for (; at < word.length && !'/?#@'.includes(word.charAt(at)); at += 1) if (word[at] === ':') colon ??= at;
+  if (word[at] === '@') return at;
+  if (colon === undefined || lastAt <= colon) return undefined;
+  const isPort = /^\d{1,5}[/?#]/.test(word.slice(colon + 1, colon + 7));
+  return isPort ? undefined : lastAt;
+}
+
+/** Masks the query of each http URL in a word: it may be presigned. */
+function maskQueries(word: string): string {
+  const parts = word.split('#').map((part) => {
+    const url = part.search(/\bhttps?:\/\//i);
+    const query = url === -1 ? -1 : part.indexOf('?', url) + 1;
+    return query > 0 && query < part.length ? `${part.slice(0, query)}${mask}` : part;
+  });
+  return parts.join('#');
 }
 
 function formsOf(secret: string): string[] {

@@ -17,6 +17,54 @@ test.each(['https://host:8080/@scope/name', 'https://host/a:b', 'mail me@host'])
   expect(createRedactor([])(text)).toBe(text);
 });
 
+/** What is to be masked in URLs, as regular expressions say it; some texts take them forever. */
+function maskedByExpressions(text: string): string {
+  return text
+    .replace(/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/?#"'<>@]*@/gi, '$1***@')
+    .replace(/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/?#"'<>@:]*:(?!\d{1,5}[/?#])[^\s"'<>]*@/gi, '$1***@')
+    .replace(/\b(https?:\/\/[^\s?#"'<>]*\?)[^\s#"'<>]+/gi, '$1***');
+}
+
+test('URLs are masked in any text, as regular expressions would', () => {
+  const pieces = [
+    'http://',
+    'HTTPS://',
+    '://',
+    'ftp',
+    'a',
+    '.',
+    '-',
+    '_',
+    '1',
+    '80',
+    ':',
+    '/',
+    '?',
+    '#',
+    '@',
+    ' ',
+    '"',
+    '<',
+    '\n',
+    'é',
+  ];
+  const text = fc.array(fc.constantFrom(...pieces), {maxLength: 16}).map((parts) => parts.join(''));
+  const redact = createRedactor([]);
+  fc.assert(
+    fc.property(text, (text) => {
+      expect(redact(text)).toBe(maskedByExpressions(text));
+    }),
+    {numRuns: 20_000},
+  );
+});
+
+test.each(['a.', 'a://', 'http://', 'a://b:', 'http://a,', 'authorization ', '@://', 'a://@', 'http://?#'])(
+  'megabytes of %j are masked in one pass',
+  (piece) => {
+    expect(createRedactor([])(piece.repeat(400_000)).length).toBeGreaterThan(0);
+  },
+);
+
 test('a secret of any length is masked, and is in no error', () => {
   const long = `(${'[canary\\'.repeat(3_000_000)}`;
   expect(createRedactor([long, 'short-one'])(`${long}short-one`)).toBe('******');
