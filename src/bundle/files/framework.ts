@@ -4,34 +4,34 @@ import {isRecord} from '../../errors/json.js';
 import {readTextFile} from '../../files/read-file.js';
 import {findBuildOutputs} from './build-output.js';
 
-/** The build of an application, as far as its files tell. */
+/** The build of an application, as detected from its files. */
 export interface DetectedBuild {
   /** Name of the framework, if it is known. */
   readonly framework?: string | undefined;
   /** Relative to the project, with slashes. */
   readonly buildDirectory: string;
-  /** Whether the folder is there: the application was built. */
+  /** Whether the folder exists, so the application was built. */
   readonly exists: boolean;
   /** Whether it has no server code. */
   readonly static: boolean;
-  /** Patterns of its server-only files, where the defaults do not find them. */
+  /** Patterns of its server-only files, if the defaults do not match them. */
   readonly ssrOnly?: readonly string[] | undefined;
 }
 
 type Build = Pick<DetectedBuild, 'buildDirectory' | 'static' | 'ssrOnly'>;
 
-/** What a framework's folder is looked up with. */
+/** What detecting a framework needs. */
 interface Project {
   readonly directory: string;
   /** Names of its dependencies. */
   readonly packages: readonly string[];
-  /** Whether it has a file or a folder. */
+  /** Whether a file or folder exists. */
   has(path: string): Promise<boolean>;
 }
 
 interface Framework {
   readonly name: string;
-  /** Matches a dependency that only its projects have. */
+  /** Matches a dependency that is specific to the framework. */
   readonly dependency: RegExp;
   readonly build: (project: Project) => Build | Promise<Build>;
 }
@@ -39,7 +39,7 @@ interface Framework {
 const site = (buildDirectory: string): Build => ({buildDirectory, static: true});
 const app = (buildDirectory: string): Build => ({buildDirectory, static: false});
 
-/** Known frameworks. Those that others are made with come last. */
+/** Known frameworks. Those that others build on come last. */
 const frameworks: readonly Framework[] = [
   {name: 'PWA Kit', dependency: /(?:^|\/)pwa-kit-(?:dev|react-sdk)$/, build: () => app('build')},
   {name: 'Next.js', dependency: /^next$/, build: nextBuild},
@@ -72,10 +72,7 @@ const frameworks: readonly Framework[] = [
   },
 ];
 
-/**
- * Finds the framework of a project and the folder that it builds into, or else a folder that looks like a build.
- * Nothing is run.
- */
+/** Detects the framework of a project and its build folder, or else a folder that looks like a build. Runs nothing. */
 export async function detectBuild(directory: string): Promise<DetectedBuild | undefined> {
   const packages = await readPackages(directory);
   const has = (path: string) =>
@@ -105,12 +102,12 @@ async function readPackages(directory: string): Promise<readonly string[]> {
     const lists = [manifest['dependencies'], manifest['devDependencies']];
     return lists.flatMap((list) => (isRecord(list) ? Object.keys(list) : []));
   } catch {
-    // A project without one, or whose package manager will complain soon.
+    // There is none, or it is invalid, which the package manager will report.
     return [];
   }
 }
 
-/** `output: 'export'` makes a site in `out`; anything else needs `output: 'standalone'`. */
+/** `output: 'export'` creates a site in `out`; anything else needs `output: 'standalone'`. */
 async function nextBuild({directory, has}: Project): Promise<Build> {
   const standalone = {...app('.next/standalone'), ssrOnly: ['server.js', '.next/server/**', 'node_modules/**']};
   if (await has('.next/standalone')) return standalone;
@@ -120,13 +117,13 @@ async function nextBuild({directory, has}: Project): Promise<Build> {
   return exports || (await has('out')) ? site('out') : standalone;
 }
 
-/** `nuxt generate` leaves the public part alone. */
+/** `nuxt generate` only creates the public part. */
 async function nuxtBuild({has}: Project): Promise<Build> {
   const isGenerated = (await has('.output/public')) && !(await has('.output/server'));
   return isGenerated ? site('.output/public') : app('.output');
 }
 
-/** It builds into `dist/<name>`: `browser`, and `server` beside it when there is one. */
+/** It builds into `dist/<name>`: `browser`, and `server` next to it if there is one. */
 async function angularBuild({directory, packages, has}: Project): Promise<Build> {
   const entries = await readdir(join(directory, 'dist'), {withFileTypes: true}).catch(() => []);
   for (const {name} of entries.filter((entry) => entry.isDirectory())) {
@@ -137,7 +134,7 @@ async function angularBuild({directory, packages, has}: Project): Promise<Build>
   return packages.includes('@angular/ssr') ? app(`dist/${name}`) : site(`dist/${name}/browser`);
 }
 
-/** The name of the first project of the workspace. */
+/** The name of the workspace's first project. */
 async function angularProject(directory: string): Promise<string> {
   try {
     const workspace: unknown = JSON.parse(await readTextFile(join(directory, 'angular.json')));

@@ -52,22 +52,25 @@ export async function confirm(
   throw createError('ERR_USAGE', refusal);
 }
 
-/** Whether somebody can be asked. */
+/** Whether there is a terminal to ask in. */
 export function canAsk({output, stdin}: Pick<QuestionContext, 'output' | 'stdin'>): boolean {
   return output.terminal && stdin.isTTY === true;
 }
 
-/** A question that a line answers. */
+/** A question that is answered with a line. */
 interface Question {
-  /** What is asked for: `Project slug`. */
+  /** What to ask for: `Project slug`. */
   readonly text: string;
-  /** The answer of an empty line. @default none: it is asked again */
+  /** The meaning of an empty line. @default none: the question is repeated */
   readonly fallback?: string | undefined;
-  /** @throws RuntimeCliError when the answer will not do: it is told, and asked again. @default every text will do */
+  /**
+   * @throws RuntimeCliError when the answer is invalid. Its message is shown and the question repeated. @default
+   * accepts any text
+   */
   readonly check?: ((answer: string) => void) | undefined;
 }
 
-/** Asks several questions in the terminal. Lines that were typed ahead answer the next ones. */
+/** Asks several questions in the terminal. Lines typed ahead answer the next ones. */
 export class Interview {
   readonly #context: QuestionContext;
   readonly #lines: Interface;
@@ -100,7 +103,7 @@ export class Interview {
     }
   }
 
-  /** @param fallback the answer of an empty line */
+  /** @param fallback the meaning of an empty line */
   async confirm(question: string, fallback: boolean): Promise<boolean> {
     const answer = await this.ask({text: `${question} ${fallback ? '[Y/n]' : '[y/N]'}`, fallback: ''});
     return answer === '' ? fallback : /^y(?:es)?$/i.test(answer);
@@ -133,7 +136,7 @@ function typed({stdin, stream, prompt, signal}: SecretInput): Promise<string> {
   // In raw mode the terminal echoes nothing, and the line editor's output is discarded.
   const nowhere = new Writable({write: (_chunk, _encoding, done) => done()});
   const editor = createInterface({input: stdin, output: nowhere, terminal: true, historySize: 0});
-  // Only now: whoever answers at once must not see it echoed.
+  // Only prompt now, so that an immediate answer is not echoed.
   stream.write(`${prompt}: `);
   return new Promise<string>((resolve, reject) => {
     const onAbort = () => {

@@ -31,7 +31,7 @@ export async function missingBuild(directory: string, cwd: string): Promise<read
 
 /**
  * Reports everything that is missing at once. A single missing thing has its own error.
- * @param hint what else to do about it
+ * @param hint another way to fix it
  * @throws RuntimeCliError `ERR_SETUP_INCOMPLETE`.
  */
 export function requireTogether(

@@ -13,13 +13,13 @@ import type {ListBundlesResult} from '../../operations/list.js';
 import {findConfigFile} from '../settings/config-file.js';
 import {definitions, secretKeys, variableOf} from '../settings/definitions.js';
 
-/** How long a shell waits for all of completion, in milliseconds since the process started. */
+/** Time limit of completion, in milliseconds since the process started. */
 const patienceMs = 300;
-/** For how long what the service said is good. */
+/** How long an answer of the service is valid. */
 const freshMs = 30_000;
 /** For how long it is better than nothing. */
 const staleMs = 24 * 60 * 60_000;
-/** After this time a question that has no answer is asked again. */
+/** Time after which an unanswered question is asked again. */
 const questionMs = 15_000;
 /** How many bundles are kept. */
 const kept = 30;
@@ -31,7 +31,7 @@ const knownBundle = v.object({
   inUseBy: v.optional(v.array(v.string())),
 });
 
-/** What is known of a bundle. */
+/** What completion needs of a bundle. */
 export type KnownBundle = v.InferOutput<typeof knownBundle>;
 
 const knownSchema = v.object({projectSlug: v.string(), bundles: v.array(knownBundle)});
@@ -123,8 +123,8 @@ function connectionFlags(argv: readonly string[]): readonly string[] | undefined
 }
 
 /**
- * Whether to list bundles would run a configuration file, or send credentials where only such a file says. A stored
- * credential goes to the origin that it was stored for; one from the environment would go anywhere.
+ * Whether listing bundles would execute a configuration file, or send credentials to a service that only such a file
+ * names. Stored credentials are bound to their origin; those from the environment would go anywhere.
  */
 async function isUnusual({cwd, env}: Surroundings): Promise<boolean> {
   const path = await findConfigFile({cwd, uid: undefined, warn: () => undefined});

@@ -8,8 +8,8 @@ import {wantedAt, type Candidate, type KnownThing, type Wanted} from './wanted.j
 type Process = Pick<NodeJS.Process, 'argv' | 'cwd' | 'env' | 'execPath' | 'stdout'>;
 
 /**
- * Tells a shell what can stand where the cursor is: a line that says which paths can (`files`, `folders` or `words` for
- * none), then a line for each candidate, with a tab before what it is. The shell's user sees no error.
+ * Tells a shell what can be inserted at the cursor: a line with the kind of paths (`files`, `folders` or, for none,
+ * `words`), then a line for each candidate, with a tab before its description. Errors are never shown.
  */
 export async function replyToShell(words: readonly string[], config: Interfaces.Config, host: Process): Promise<void> {
   const wanted = wantedAt(words, config);
@@ -22,7 +22,7 @@ export async function replyToShell(words: readonly string[], config: Interfaces.
   host.stdout.write(`${[wanted.paths ?? 'words', ...lines].join('\n')}\n`);
 }
 
-/** Nothing that a terminal takes for a command, or a shell for two candidates. */
+/** Removes anything that a terminal would execute, or a shell would take for two candidates. */
 function oneLine(text: string): string {
   return sanitize(text).replaceAll('<%= config.bin %>', 'mycli').replaceAll(/\s+/g, ' ').slice(0, 100);
 }
@@ -52,7 +52,7 @@ function candidatesOf(
   variable: readonly string[],
 ): readonly Candidate[] {
   const now = new Date();
-  // What a service says must not be what a shell runs.
+  // A shell must not execute what a service says.
   const isPlain = (name: string) => /^[\w.-]+$/.test(name);
   if (known === 'bundles') {
     return bundles

@@ -1,4 +1,4 @@
-/** Shells that completion has a script for. */
+/** Shells with a completion script. */
 export const shells = ['bash', 'zsh', 'fish'] as const;
 
 const bash = String.raw`# Completion of mycli for bash: add  eval "$(mycli completion bash)"  to ~/.bashrc.
@@ -90,5 +90,5 @@ end
 complete -c mycli -k -f -a '(__mycli_completion)'
 `;
 
-/** What makes a shell complete the command lines of mycli. */
+/** The scripts that make shells complete mycli's command lines. */
 export const scripts: Readonly<Record<(typeof shells)[number], string>> = {bash, zsh, fish};

@@ -1,19 +1,19 @@
 import type {Command, Interfaces} from '@oclif/core';
 import {joinWords, leadingWords} from '../process/command-line.js';
 
-/** Something to type, and what it is. */
+/** Something to type, and its description. */
 export interface Candidate {
   readonly value: string;
   readonly summary?: string | undefined;
 }
 
-/** What only the service or the configuration knows. */
+/** Values that only the service or the configuration knows. */
 export type KnownThing = 'backends' | 'bundles' | 'projects' | 'targets';
 
-/** What can stand where the cursor is. */
+/** What can be inserted at the cursor. */
 export interface Wanted {
   readonly candidates: readonly Candidate[];
-  /** Paths, which the shell knows best. */
+  /** Paths, which the shell completes. */
   readonly paths?: 'files' | 'folders' | undefined;
   readonly known?: KnownThing | undefined;
 }
@@ -24,8 +24,8 @@ type Flag = Command.Flag.Any;
 const nothing: Wanted = {candidates: []};
 
 /**
- * What can stand in place of the last of some words.
- * @param words what stands on the command line after `mycli`, up to the cursor; the last one may be empty
+ * What can replace the last word.
+ * @param words the command line after `mycli`, up to the cursor; the last word may be empty
  */
 export function wantedAt(words: readonly string[], commands: Commands): Wanted {
   const current = words.at(-1) ?? '';
@@ -41,7 +41,7 @@ export function wantedAt(words: readonly string[], commands: Commands): Wanted {
   return {...wanted, candidates: [...names, ...wanted.candidates]};
 }
 
-/** The names of commands: all of them, or what follows the words that are typed already. */
+/** The names of commands: all of them, or what can follow the words already typed. */
 function commandNames(typed: readonly string[], {commands}: Commands): readonly Candidate[] {
   const start = typed.map((word) => `${word}:`).join('');
   return commands
@@ -68,7 +68,7 @@ function flagNamed(text: string, flags: readonly Flag[]): Flag | undefined {
   return flags.find(({name, char}) => text === `--${name}` || (char !== undefined && text === `-${char}`));
 }
 
-/** The flags that are not given yet, or can be given again. */
+/** The flags that are not given yet, or can be repeated. */
 function flagNames(flags: readonly Flag[], given: readonly string[]): readonly Candidate[] {
   const used = new Set(given.map((argument) => flagNamed(argument.replace(/=.*/s, ''), flags)));
   const left = flags.filter(

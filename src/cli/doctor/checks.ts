@@ -14,26 +14,26 @@ import type {CommandContext} from '../command/command-context.js';
 import {checkCredentials, type CheckedBackend} from '../credentials/check-credentials.js';
 import type {Settings} from '../settings/settings.js';
 
-/** What a check came to. */
+/** The outcome of a check. */
 export interface CheckResult {
   /** What was checked: `node`, `configuration`, `credentials`, `proxy`, `certificates`, `clock` or `plugins`. */
   readonly name: string;
-  /** `skipped`: something that the check needs is not there. */
+  /** `skipped`: something that the check needs is missing. */
   readonly status: 'ok' | 'warning' | 'failed' | 'skipped';
-  /** One sentence about what was found. */
+  /** One sentence about the outcome. */
   readonly message: string;
   /** What to do about it. */
   readonly suggestions: readonly string[];
 }
 
-/** What is checked. */
+/** What to check. */
 interface DoctorInput {
   readonly context: CommandContext;
   readonly config: Interfaces.Config;
   readonly flags: {readonly 'backend-option'?: readonly string[] | undefined};
 }
 
-/** Runs every check. One that fails does not end the others. */
+/** Runs every check, even after failures. */
 export async function runChecks({context, config, flags}: DoctorInput): Promise<readonly CheckResult[]> {
   const {env, cwd} = context;
   const {settings, result} = await checkConfiguration(context);
@@ -129,16 +129,16 @@ async function checkService(
     const message = `${service} accepts the credentials${owner === undefined ? '' : ` of ${owner}`}.`;
     return {check: ok('credentials', message), serverDate};
   }
-  // A token without a project to try it on is no fault.
+  // A token that cannot be checked for lack of a project is not an error.
   const outcome = isBroken ? 'failed' : 'warning';
   return {check: {name: 'credentials', status: outcome, message: `${service}: ${reason}`, suggestions}};
 }
 
-/** The proxy of each address that is set. */
+/** The proxies of the configured addresses. */
 function checkProxies(env: Environment, settings: Settings | undefined): readonly CheckResult[] {
   const {origin, apiOrigin, tokenUrl} = settings ?? {};
   const addresses = [origin, apiOrigin, tokenUrl].flatMap((setting) => urlOf(setting?.value) ?? []);
-  // Without an address the variables are looked at all the same.
+  // Check the variables even without an address.
   const urls =
     addresses.length > 0 ? addresses : [new URL('https://service.invalid'), new URL('http://service.invalid')];
   try {
@@ -157,18 +157,18 @@ function urlOf(address: string | undefined): URL | undefined {
     const {origin} = parseServiceUrl('address', address);
     return new URL(normalizeOrigin('address', origin));
   } catch {
-    // The check of the credentials tells.
+    // The check of the credentials reports it.
     return undefined;
   }
 }
 
-/** Node.js itself only warns of a file that it cannot read. */
+/** Node.js itself only warns about a file that it cannot read. */
 async function checkCertificates(env: Environment, cwd: string): Promise<CheckResult> {
   const name = 'certificates';
   const file = env['NODE_EXTRA_CA_CERTS'] ?? '';
   if (env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') {
     const message =
-      'NODE_TLS_REJECT_UNAUTHORIZED=0 turns off the check of certificates: anyone on the way can read secrets.';
+      'NODE_TLS_REJECT_UNAUTHORIZED=0 turns off the check of certificates: anyone on the network path can read secrets.';
     return {
       name,
       status: 'warning',

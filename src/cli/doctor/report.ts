@@ -7,7 +7,7 @@ const unicodeMarks: Marks = {ok: '✔', warning: '⚠', failed: '✖', skipped: 
 const asciiMarks: Marks = {ok: 'ok  ', warning: 'warn', failed: 'FAIL', skipped: '-   '};
 
 /**
- * Prints a line for each check, with what to do about it below.
+ * Prints a line for each check, followed by its suggestions.
  * @throws RuntimeCliError `ERR_CHECK_FAILED` when one has failed.
  */
 export function reportChecks(
@@ -24,7 +24,7 @@ export function reportChecks(
   const broken = checks.filter(({status}) => status === 'failed');
   if (broken.length === 0) return;
   throw createError('ERR_CHECK_FAILED', `${String(broken.length)} of ${String(checks.length)} checks failed.`, {
-    // People have read them below each check.
+    // Users have read them below each check.
     suggestions: output.json ? broken.flatMap(({suggestions}) => suggestions) : [],
     details: {checks},
   });

@@ -1,6 +1,6 @@
 import type {RuntimeStartDocument} from '../output/documents.js';
 
-/** A local runtime that runs, as its clients see it. */
+/** A running local runtime, as seen by its clients. */
 type Runtime = Pick<RuntimeStartDocument, 'origin' | 'credentials'>;
 
 type Variables = Readonly<Record<string, (runtime: Runtime) => string>>;
@@ -21,7 +21,7 @@ const allVariables: Variables = {...legacyVariables, ...apiVariables};
 /** The names of the variables that point mycli at a local runtime. */
 export const variableNames = Object.keys(allVariables);
 
-/** The variables that point mycli at a local runtime, over either backend. */
+/** The variables that point mycli at a local runtime, for both backends. */
 export function runtimeVariables(runtime: Runtime): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(allVariables).map(([name, of]) => [name, of(runtime)]));
 }
@@ -31,7 +31,7 @@ export function dotenvLines(runtime: Runtime, variables = allVariables): readonl
   return Object.entries(variables).map(([name, of]) => `${name}=${of(runtime)}`);
 }
 
-/** What a newcomer reads and copies: the variables, what to type next, how to stop. */
+/** The instructions for newcomers: the variables, what to type next, and how to stop. */
 export function nextSteps(runtime: Runtime): readonly string[] {
   const exports = (variables: Variables) => dotenvLines(runtime, variables).map((line) => `export ${line}`);
   return [

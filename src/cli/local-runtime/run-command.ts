@@ -3,18 +3,18 @@ import {constants} from 'node:os';
 import {createError} from '../../errors/index.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 
-/** How a command is run. */
+/** Options of `runCommand`. */
 interface RunCommandOptions {
   /** Absolute. */
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Ends the command too. */
+  /** Ends the command, too. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Runs a command with the terminal's input and output. Resolves to its exit code, as a shell tells it: 128 and the
- * number of the signal that has ended it.
+ * Runs a command with the terminal's input and output. Resolves to its exit code, or, as in a shell, to 128 plus the
+ * number of the signal that ended it.
  * @throws RuntimeCliError `ERR_PROGRAM_MISSING` when it cannot be started; `signal.reason` when aborted.
  */
 export async function runCommand(
@@ -25,7 +25,7 @@ export async function runCommand(
     cwd,
     env,
     stdio: 'inherit',
-    // npm and its like are scripts on Windows, which only a shell starts.
+    // On Windows, npm and the like are scripts, which only a shell can start.
     shell: process.platform === 'win32',
   });
   const stop = (): void => void child.kill('SIGTERM');

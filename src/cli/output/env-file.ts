@@ -2,13 +2,13 @@ import {readFile, stat, writeFile} from 'node:fs/promises';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {reasonOf} from '../../errors/system-failure.js';
 
-/** What no file of ours comes near, in bytes. */
+/** Far more than any file of ours, in bytes. */
 const largest = 64 * 1024;
 
 /**
- * Empties the dotenv file that `--output-env` names, for what is written into it now. A new one is for its owner alone
- * with `isSecret`.
- * @param names of the variables that mycli writes there
+ * Empties the dotenv file of `--output-env` before it is written. With `isSecret`, a new file is readable only by its
+ * owner.
+ * @param names the variables that mycli writes there
  * @throws RuntimeCliError `ERR_OUTPUT` when it cannot be written or holds anything else: a `.env` must not be emptied.
  */
 export async function emptyEnvFile(path: string, names: readonly string[], {isSecret = false} = {}): Promise<void> {
@@ -26,7 +26,7 @@ export async function emptyEnvFile(path: string, names: readonly string[], {isSe
 
 async function isForeign(path: string, names: readonly string[]): Promise<boolean> {
   const stats = await stat(path).catch(() => undefined);
-  // A pipe or a terminal has nothing to lose.
+  // A pipe or a terminal has no content to lose.
   if (stats === undefined || !stats.isFile() || stats.size === 0) return false;
   if (stats.size > largest) return true;
   const lines = (await readFile(path, 'utf8')).split('\n').filter((line) => line !== '');

@@ -7,14 +7,14 @@ import {findProgram} from './find-program.js';
 /** The program that opens a URL on each platform, and its arguments before the URL. None of them is a shell. */
 function openerOf(platform: NodeJS.Platform): readonly [program: string, ...args: readonly string[]] {
   if (platform === 'darwin') return ['open'];
-  // What `start` of cmd does, without cmd, which would run what follows an `&`.
+  // Like `start` in cmd, but without cmd, which would execute what follows an `&`.
   return platform === 'win32' ? ['rundll32', 'url.dll,FileProtocolHandler'] : ['xdg-open'];
 }
 
 /**
  * Opens a URL in the user's browser.
  * @param url http(s), as `shownUrl` makes it
- * @returns Whether a browser was started: not without a display, or without the program that knows the browser.
+ * @returns Whether a browser was started. False without a display, or without the program that finds the browser.
  */
 export async function openBrowser(
   url: string,

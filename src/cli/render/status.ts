@@ -8,10 +8,10 @@ import {wrapSentence} from '../output/wrap.js';
 import {listedDeployment} from './bundles.js';
 import {describeAge} from './age.js';
 
-/** Shows what the targets of a project run, and gives the document of `--json`. */
+/** Shows what the targets of a project run. Returns the document of `--json`. */
 export function renderStatus(status: ProjectStatus, output: Output, now: Date): JsonDocument {
   const {projectSlug, targets} = status;
-  // On a terminal people read; what reads a pipe calculates.
+  // Users read terminals; programs that read pipes need exact times.
   const when = (time: string) => (output.width === Number.POSITIVE_INFINITY ? time : describeAge(time, now));
   for (const [index, target] of targets.entries()) {
     if (index > 0) output.result('');

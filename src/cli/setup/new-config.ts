@@ -9,7 +9,7 @@ import {configIn} from '../settings/config-file.js';
 const name = 'mycli.config.ts';
 
 /**
- * Refuses to set up a project that is set up.
+ * Refuses to set up a project that is already set up.
  * @throws RuntimeCliError `ERR_OUTPUT` naming the configuration file.
  */
 export async function refuseExistingConfig(directory: string): Promise<void> {
@@ -24,14 +24,14 @@ function existingError(path: string): Error {
 }
 
 /**
- * Writes a typed configuration file, and returns its path.
- * @throws RuntimeCliError `ERR_OUTPUT` when there is one and `force` is not set, or it cannot be written.
+ * Writes a typed configuration file. Returns its path.
+ * @throws RuntimeCliError `ERR_OUTPUT` when it exists and `force` is not set, or it cannot be written.
  */
 export async function writeConfig(directory: string, config: MycliConfig, force: boolean): Promise<string> {
   const path = join(directory, name);
   try {
     if (force) await rm(path, {force: true});
-    // Never over a file, or through a link, that came into being in the meantime.
+    // Never overwrites a file, or follows a link, that appeared in the meantime.
     await writeFile(path, configSource(config), {flag: 'wx'});
   } catch (error) {
     if (systemCode(error) === 'EEXIST') throw existingError(path);

@@ -14,23 +14,23 @@ import {requireSetting, type Setting, type Settings, type ValueSource} from '../
 import {loginTarget, storeLogin, type CredentialKind} from '../credentials/login.js';
 import {withStoredCredentials} from '../credentials/stored-settings.js';
 
-/** What a new project is set up from. */
+/** What setting up a project needs. */
 interface ProjectSetup {
   readonly context: CommandContext;
-  /** What flags, variables and the last login say. */
+  /** The settings from flags, variables and the last login. */
   readonly settings: Settings;
-  /** Whether somebody can be asked for the rest. */
+  /** Whether the user can be asked for the rest. */
   readonly asks: boolean;
-  /** Whether the service is asked about credentials before they are stored. */
+  /** Whether to check credentials before storing them. */
   readonly verify: boolean;
 }
 
-/** A project as it is going to be configured. */
+/** The plan for a project's configuration. */
 interface ProjectPlan {
   readonly config: MycliConfig;
   /** Whether a push has credentials. */
   readonly hasCredentials: boolean;
-  /** Kind of the credentials that were stored, if any were. */
+  /** Kind of the stored credentials, if any. */
   readonly stored?: CredentialKind | undefined;
   /** Whether there is a build to push. */
   readonly isBuilt: boolean;
@@ -39,8 +39,8 @@ interface ProjectPlan {
 }
 
 /**
- * Completes the settings of a new project, by asking where somebody can be asked, and stores its credentials.
- * @throws RuntimeCliError that names everything that is missing; the errors of a login.
+ * Completes the settings of a new project, by asking if possible, and stores its credentials.
+ * @throws RuntimeCliError naming everything that is missing; the errors of a login.
  */
 export async function planProject(setup: ProjectSetup): Promise<ProjectPlan> {
   const {context, asks, verify} = setup;
@@ -93,7 +93,7 @@ function apiConfig({apiOrigin, organizationId, tokenUrl, clientId}: Settings): M
   };
 }
 
-/** The backend to configure: the one that was named, or the one that something is set for. */
+/** The backend to configure: the given one, or the one that has settings. */
 function backendOf({runtimeBackend, apiOrigin, origin}: Settings): string {
   if (runtimeBackend.value !== 'auto') return runtimeBackend.value;
   return apiOrigin !== undefined && origin === undefined ? 'api' : 'legacy';
@@ -120,7 +120,7 @@ function buildDirectoryOf({buildDirectory}: Settings, detected: DetectedBuild | 
 
 const source: ValueSource = {kind: 'flag', name: 'mycli init'};
 
-/** Asks for what no flag says; what a variable or the last login says is offered. */
+/** Asks for what flags do not set, offering the values of variables and the last login. */
 async function interview({context, settings}: ProjectSetup, detected: DetectedBuild | undefined): Promise<Settings> {
   const questions = new Interview(context);
   let known = settings;
@@ -160,7 +160,7 @@ async function interview({context, settings}: ProjectSetup, detected: DetectedBu
   } finally {
     questions.close();
   }
-  // The address may be another one now.
+  // The address may have changed.
   const {apiKey, apiToken, clientSecret} = known;
   const own = <T extends {readonly source: ValueSource}>(setting: T | undefined) =>
     setting?.source.kind === 'stored' ? undefined : setting;
@@ -192,7 +192,7 @@ async function askAboutBuild(
   return known;
 }
 
-/** The credentials that a login would store: those of a flag, or the ones that somebody types. */
+/** The credentials that a login would store: from a flag, or typed by the user. */
 async function credentialsToStore(
   context: CommandContext,
   settings: Settings,
