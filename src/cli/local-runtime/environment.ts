@@ -1,3 +1,5 @@
+import {createError} from '../../errors/index.js';
+import {fitsDotenv} from '../output/env-file.js';
 import type {RuntimeStartDocument} from '../output/documents.js';
 
 /** A running local runtime, as seen by its clients. */
@@ -26,23 +28,41 @@ export function runtimeVariables(runtime: Runtime): Readonly<Record<string, stri
   return Object.fromEntries(Object.entries(allVariables).map(([name, of]) => [name, of(runtime)]));
 }
 
-/** The same as lines of a dotenv file. */
-export function dotenvLines(runtime: Runtime, variables = allVariables): readonly string[] {
-  return Object.entries(variables).map(([name, of]) => `${name}=${of(runtime)}`);
+/**
+ * The same as lines of a dotenv file.
+ * @throws RuntimeCliError `ERR_OUTPUT` for a value that dotenv parsers or shells would read as something else.
+ */
+export function dotenvLines(runtime: Runtime): readonly string[] {
+  return Object.entries(runtimeVariables(runtime)).map(([name, value]) => {
+    if (fitsDotenv(value)) return `${name}=${value}`;
+    throw createError(
+      'ERR_OUTPUT',
+      `${name} cannot be written to the --output-env file: its value has characters that dotenv parsers read differently.`,
+      {suggestions: ['Start the runtime without --output-env and copy the variables that it prints.']},
+    );
+  });
+}
+
+/** Commands that set variables, safe to copy into a shell. */
+function exportLines(runtime: Runtime, variables: Variables): readonly string[] {
+  return Object.entries(variables).map(([name, of]) => `export ${name}=${shellWord(of(runtime))}`);
+}
+
+function shellWord(value: string): string {
+  return /^[\w.:@%+=,/-]+$/.test(value) ? value : `'${value.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 /** The instructions for newcomers: the variables, what to type next, and how to stop. */
 export function nextSteps(runtime: Runtime): readonly string[] {
-  const exports = (variables: Variables) => dotenvLines(runtime, variables).map((line) => `export ${line}`);
   return [
     '',
     'In another terminal, point mycli at it:',
     '',
-    ...exports(legacyVariables),
+    ...exportLines(runtime, legacyVariables),
     '',
     'Optional, for the Api backend, which can upload, list and deploy bundles but not download or delete them:',
     '',
-    ...exports(apiVariables),
+    ...exportLines(runtime, apiVariables),
     '',
     'Then push a build from a project with a build/ folder:',
     '',

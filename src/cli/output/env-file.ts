@@ -6,6 +6,14 @@ import {reasonOf} from '../../errors/system-failure.js';
 const largest = 64 * 1024;
 
 /**
+ * Whether a value can be written to a dotenv file. Parsers disagree about quotes and escapes, and shells execute what
+ * they source, so only values that mean the same everywhere are allowed.
+ */
+export function fitsDotenv(value: string): boolean {
+  return /^[\w.:@%+=,/[\]-]+$/.test(value);
+}
+
+/**
  * Empties the dotenv file of `--output-env` before it is written. With `isSecret`, a new file is readable only by its
  * owner.
  * @param names the variables that mycli writes there

@@ -5,7 +5,7 @@ import {isRecord} from '../../errors/json.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {isRuntimeCliError} from '../../errors/index.js';
 import type {CommandContext} from '../command/command-context.js';
-import {emptyEnvFile} from './env-file.js';
+import {emptyEnvFile, fitsDotenv} from './env-file.js';
 import type {JsonDocument} from './output.js';
 
 /** What writing step outputs needs. */
@@ -171,14 +171,6 @@ function githubOutputs(entries: readonly (readonly [name: string, value: string]
 /** The name of an output in a dotenv file: `MYCLI_BUNDLE_ID`. */
 function dotenvName(name: string): string {
   return `MYCLI_${name.toUpperCase().replaceAll('-', '_')}`;
-}
-
-/**
- * Whether a value can be written to a dotenv file. Parsers disagree about quotes and escapes, and shells execute what
- * they source, so only values that mean the same everywhere are allowed.
- */
-function fitsDotenv(value: string): boolean {
-  return /^[\w.:@%+=,/-]+$/.test(value);
 }
 
 /** Lines of a dotenv file, for allowed values. */

@@ -82,6 +82,29 @@ describe('a data folder that came from elsewhere', () => {
     },
   );
 
+  test.each(['apiKey', 'organizationId', 'clientId', 'clientSecret'])(
+    'is refused when its %s is more than a word, for it becomes a variable of a shell or a dotenv file',
+    async (name) => {
+      const {data, change} = await usedFolder();
+      const file = path.join(data, 'credentials.json');
+      for (const value of [
+        'k\nLD_PRELOAD=/tmp/evil.so',
+        'k; touch pwned #',
+        '$(id)',
+        '`id`',
+        'k\n',
+        '',
+        'k'.repeat(201),
+      ]) {
+        await change(file, {[name]: value});
+        await expect(startLocalRuntime({dataDirectory: data}), value).rejects.toMatchObject(refused(file));
+      }
+      await change(file, {[name]: 'Key-1_2.3'});
+      const {runtime} = await startRuntime({dataDirectory: data});
+      expect(runtime.credentials).toMatchObject({[name]: 'Key-1_2.3'});
+    },
+  );
+
   test('serves nothing behind a link in the place of a deployment', async () => {
     const {data, victim} = await usedFolder();
     const [site = ''] = await readdir(path.join(data, 'sites'));

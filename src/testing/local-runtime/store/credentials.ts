@@ -6,12 +6,9 @@ import {systemCode} from '../../../errors/system-failure.js';
 import type {LocalRuntimeCredentials} from '../options.js';
 import {writeJsonFile, readOwnJson} from './data-folder.js';
 
-const schema = v.object({
-  apiKey: v.string(),
-  organizationId: v.string(),
-  clientId: v.string(),
-  clientSecret: v.string(),
-});
+// The folder may come from elsewhere, and users put its credentials into shells and dotenv files.
+const word = v.pipe(v.string(), v.regex(/^[\w.-]{1,200}$/));
+const schema = v.object({apiKey: word, organizationId: word, clientId: word, clientSecret: word});
 
 /** Credentials without the token URL, which depends on the port. */
 type StoredCredentials = Omit<LocalRuntimeCredentials, 'tokenUrl'>;
@@ -19,7 +16,7 @@ type StoredCredentials = Omit<LocalRuntimeCredentials, 'tokenUrl'>;
 /**
  * The credentials of a data folder, created at its first start and readable only by its owner. Given ones take
  * precedence and are not stored.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` when the file cannot be read, a given one is empty, or the organization
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` when the file cannot be read or has other characters than generated ones, a given one is empty, or the organization
  * ID is longer than 32 characters.
  */
 export async function openCredentials(

@@ -1,0 +1,30 @@
+import {execFileSync} from 'node:child_process';
+import {expect, test} from 'vitest';
+import {dotenvLines, nextSteps} from '../../../src/cli/local-runtime/environment.js';
+
+const runtimeWith = (apiKey: string) => ({
+  origin: 'http://[::1]:4000',
+  credentials: {apiKey, organizationId: 'org', tokenUrl: 'http://[::1]:4000/token', clientId: 'id', clientSecret: 's'},
+});
+
+test
+  .skipIf(process.platform === 'win32')
+  .each(['plain-key', 'k; echo pwned #', "k'; echo pwned '", '$(echo pwned)', 'k\necho pwned'])(
+  'what is printed to copy sets the variable to %j and runs nothing',
+  (apiKey) => {
+    const text = nextSteps(runtimeWith(apiKey)).join('\n');
+    const [exports = ''] = /^export MYCLI_RUNTIME_ORIGIN[^]*?(?=\n\nOptional)/m.exec(text) ?? [];
+    const script = `${exports}\nprintf '%s|%s' "$MYCLI_RUNTIME_ORIGIN" "$MYCLI_API_KEY"`;
+    expect(execFileSync('sh', ['-c', script], {encoding: 'utf8'})).toBe(`http://[::1]:4000|${apiKey}`);
+  },
+);
+
+test('a dotenv file gets only values that every parser reads alike', () => {
+  expect(dotenvLines(runtimeWith('plain-key')).slice(0, 2)).toEqual([
+    'MYCLI_RUNTIME_ORIGIN=http://[::1]:4000',
+    'MYCLI_API_KEY=plain-key',
+  ]);
+  for (const apiKey of ['k\nLD_PRELOAD=/tmp/evil.so', 'k; touch pwned #', '$(id)', "'", '"', '#', '']) {
+    expect(() => dotenvLines(runtimeWith(apiKey)), apiKey).toThrow('MYCLI_API_KEY cannot be written');
+  }
+});
