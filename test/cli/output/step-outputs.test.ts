@@ -124,6 +124,7 @@ describe('a push in GitHub Actions', () => {
       'bundle-id': '1',
       'deployment-id': deploymentId,
       backend: 'api',
+      url: `${String(runtime?.origin)}/shop/staging/`,
       sha256: archive.sha256,
     });
     expect(summary).toContain('### mycli bundle:push');
