@@ -41,20 +41,43 @@ export function leadingWords(argv: readonly string[]): readonly string[] {
 }
 
 /** Whether a flag asks for the version, instead of being the value of the previous flag. */
-export function asksForVersion(argv: readonly string[], flags: Readonly<Record<string, FlagShape>>): boolean {
+export function asksForVersion(argv: readonly string[], flags: FlagShapes): boolean {
   const end = argv.indexOf('--');
   const at = argv.findIndex((argument) => versionFlags.includes(argument));
-  if (at === -1 || (end !== -1 && at > end)) return false;
-  const before = argv[at - 1];
-  return !Object.entries(flags).some(
-    ([name, {type, char}]) => type === 'option' && (before === `--${name}` || before === `-${String(char)}`),
-  );
+  return at !== -1 && (end === -1 || at < end) && !takesValue(argv[at - 1], flags);
 }
 
-interface FlagShape {
-  readonly type: string;
-  readonly char?: string | undefined;
+/** Whether a help flag follows another flag, whose value it may be. */
+export function mayHaveHelpValue(argv: readonly string[]): boolean {
+  return argv.some((argument, at) => helpFlags.includes(argument) && isFlag(argv[at - 1] ?? ''));
 }
+
+/**
+ * Turns `--message -h` into `--message=-h`. oclif takes any `-h` for a question, answers it and succeeds, having done
+ * nothing.
+ */
+export function joinHelpValues(argv: readonly string[], flags: FlagShapes): readonly string[] {
+  const end = argv.indexOf('--');
+  const joined: string[] = [];
+  for (const [at, argument] of argv.entries()) {
+    const isValue = helpFlags.includes(argument) && (end === -1 || at < end) && takesValue(argv[at - 1], flags);
+    if (isValue) joined.push(`${String(joined.pop())}=${argument}`);
+    else joined.push(argument);
+  }
+  return joined;
+}
+
+/** Whether an argument is a flag, perhaps the last of several letters, that takes what follows as its value. */
+function takesValue(argument: string | undefined, flags: FlagShapes): boolean {
+  const [, name, letters] = /^(?:--([^=]+)|-([^-=]+))$/.exec(argument ?? '') ?? [];
+  if (name !== undefined) return flags[name]?.type === 'option';
+  const shapes = Object.values(flags);
+  const types = Array.from(letters ?? '', (letter) => shapes.find(({char}) => char === letter)?.type);
+  return types.pop() === 'option' && types.every((type) => type === 'boolean');
+}
+
+/** The flags of a command, by their names. */
+type FlagShapes = Readonly<Record<string, {readonly type: string; readonly char?: string | undefined}>>;
 
 function isFlag(argument: string): boolean {
   return argument.startsWith('-');

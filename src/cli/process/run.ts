@@ -5,7 +5,15 @@ import {asSentence} from '../../errors/sentence.js';
 import type {Body, ErrorDocument} from '../output/documents.js';
 import {reportError} from '../errors/error-report.js';
 import {isOclifError, requestedExitCode} from '../errors/oclif-errors.js';
-import {completionWord, isSpaced, joinWords, spellHelp, versionFlags} from './command-line.js';
+import {
+  completionWord,
+  isSpaced,
+  joinHelpValues,
+  joinWords,
+  mayHaveHelpValue,
+  spellHelp,
+  versionFlags,
+} from './command-line.js';
 import {guardHooks} from './hooks.js';
 import {Config, runOclif, settings} from './oclif.js';
 import {pluginSources} from './plugin-sources.js';
@@ -75,10 +83,11 @@ async function runCommand(host: NodeJS.Process, root: string): Promise<unknown> 
     // Errors are not shown to somebody who has pressed Tab.
     return replyToShell(args.slice(2), await Config.load(options), host).catch(() => undefined);
   }
-  if (!isSpaced(args)) return runOclif([...args], options);
+  if (!isSpaced(args) && !mayHaveHelpValue(args)) return runOclif([...args], options);
   // oclif reuses what is loaded already.
   const config = await Config.load(options);
-  return runOclif([...joinWords(args, config)], config);
+  const [id = '', ...rest] = joinWords(args, config);
+  return runOclif([id, ...joinHelpValues(rest, config.findCommand(id)?.flags ?? {})], config);
 }
 
 interface SilentLogger {

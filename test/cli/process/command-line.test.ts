@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {asksForVersion, joinWords, spellHelp} from '../../../src/cli/process/command-line.js';
+import {asksForVersion, joinHelpValues, joinWords, spellHelp} from '../../../src/cli/process/command-line.js';
 import {binary, runCli} from '../spawn-cli.js';
 
 const ids = ['acme:hello', 'acme:hello:loud', 'bundle:push', 'push', 'plugins', 'plugins:install'];
@@ -60,9 +60,40 @@ test('the version is asked for by a flag, not by the value of one', () => {
   expect(asksForVersion(['-w', '-v'], flags)).toBe(true);
   expect(asksForVersion(['42', '--version'], flags)).toBe(true);
   expect(asksForVersion(['-m', '-v'], flags)).toBe(false);
+  expect(asksForVersion(['-wm', '-v'], flags)).toBe(false);
+  expect(asksForVersion(['-mw', '-v'], flags)).toBe(true);
   expect(asksForVersion(['--message', '--version'], flags)).toBe(false);
   expect(asksForVersion(['--', '-v'], flags)).toBe(false);
   expect(asksForVersion([], flags)).toBe(false);
+});
+
+describe('a help flag that is the value of another flag', () => {
+  const flags = {message: {type: 'option', char: 'm'}, wait: {type: 'boolean', char: 'w'}};
+
+  test.each([
+    ['--message -h', '--message=-h'],
+    ['--message --help --wait', '--message=--help --wait'],
+    ['-m -h', '-m=-h'],
+    ['-wm -h', '-wm=-h'],
+    ['--message -h -h', '--message=-h -h'],
+    ['-w -h', '-w -h'],
+    ['-mw -h', '-mw -h'],
+    ['--message=a -h', '--message=a -h'],
+    ['--nope -h', '--nope -h'],
+    ['-- --message -h', '-- --message -h'],
+    ['-h --message', '-h --message'],
+  ])('in %s is read as %s', (typed, read) => {
+    expect(joinHelpValues(typed.split(' '), flags).join(' ')).toBe(read);
+  });
+
+  test.each(['push --message -h', 'bundle push -m --help', 'bundle:push -wm -h'])(
+    'makes no success of %s',
+    async (line) => {
+      const ended = await runCli(binary, [...line.split(' '), '--json']);
+      expect(ended.code).toBe(3);
+      expect(JSON.parse(ended.stdout)).toMatchObject({error: {exitCode: 3}});
+    },
+  );
 });
 
 describe('mycli', () => {
