@@ -4,7 +4,13 @@ import {execFileSync} from 'node:child_process';
 const references = ['commands.md', 'configuration.md', 'dependencies.md', 'errors.md', 'json.md', 'json'].map(
   (name) => `docs/reference/${name}`,
 );
-const generated = ['oclif.manifest.json', 'docs/push.svg', 'src/config.ts', ...references, ':(glob)test/**/__snapshots__/**'];
+const generated = [
+  'oclif.manifest.json',
+  'docs/push.svg',
+  'src/config.ts',
+  ...references,
+  ':(glob)test/**/__snapshots__/**',
+];
 
 const status = execFileSync('git', ['status', '--porcelain', '--untracked-files=all', '--', ...generated], {
   encoding: 'utf8',

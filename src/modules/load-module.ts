@@ -21,7 +21,12 @@ export async function loadModule(
     throw createError('ERR_CONFIG_INVALID', asSentence(`${path} cannot be read: ${reasonOf(error)}`), {cause: error});
   });
   const {createJiti} = await import('jiti');
-  const jiti = createJiti(path, {fsCache: false, moduleCache: false, interopDefault: true, virtualModules: {...provided}});
+  const jiti = createJiti(path, {
+    fsCache: false,
+    moduleCache: false,
+    interopDefault: true,
+    virtualModules: {...provided},
+  });
   try {
     const exported = await jiti.import<Readonly<Record<string, unknown>>>(path);
     // Copy to a plain object: jiti's own invents a default export if there is none or it is undefined. Since version

@@ -95,7 +95,9 @@ describe('failures of commands', () => {
       },
       warnings: ['something was odd'],
     });
-    expect(ended.stderr).toBe('Warning: something was odd\nError: The server refused ***.\n  Try another bundle.\n  Request ID: r-1\n');
+    expect(ended.stderr).toBe(
+      'Warning: something was odd\nError: The server refused ***.\n  Try another bundle.\n  Request ID: r-1\n',
+    );
   });
 
   test.each(['bug', 'uncaught'])('a bug (%s) is one sentence and how to report it', async (how) => {
