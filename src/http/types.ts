@@ -34,7 +34,7 @@ export interface RetryEvent {
   readonly delayMs: number;
   /** What the server requested, if `maxDelayMs` cut it. */
   readonly requestedMs?: number | undefined;
-  /** HTTP status of the answer; none when the connection failed. */
+  /** HTTP status of the response; undefined if the connection failed. */
   readonly status?: number | undefined;
   /** Why, for users: `429 Too Many Requests`, `connection refused`. */
   readonly reason: string;
@@ -53,7 +53,7 @@ export interface FailedAttempt {
   readonly retries: number;
   /** Why, for users: `503 SlowDown`. */
   readonly reason: string;
-  /** HTTP status of the answer; none when the connection failed. */
+  /** HTTP status of the response; undefined if the connection failed. */
   readonly status?: number | undefined;
   /** The `Retry-After` header. */
   readonly retryAfter?: string | undefined;

@@ -147,7 +147,7 @@ export async function identifyClient(context: Context) {
   return {...owner, asked: true, serverDate: response?.headers.date};
 }
 
-/** What a JWT in an `Authorization` header says; nothing when it is no JWT. */
+/** The claims of a JWT in an `Authorization` header; undefined if it is not a JWT. */
 function claimsOf(header: string): Answer {
   const payload = header.split('.')[1] ?? '';
   try {
