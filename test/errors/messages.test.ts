@@ -95,7 +95,7 @@ const makers: Readonly<Record<ErrorCode, Maker>> = {
         {name: 'node', status: 'ok', message: 'Node.js 22.12.0.', suggestions: []},
         {name: 'credentials', status: 'failed', message: 'A push from here has no credentials.', suggestions: []},
       ],
-      {json: false, unicode: true, result: () => undefined},
+      {json: false, unicode: true, outcome: () => undefined},
     );
   },
   ERR_BACKEND_UNKNOWN: () => createBackendRegistry().get('legcy'),

@@ -12,14 +12,14 @@ const asciiMarks: Marks = {ok: 'ok  ', warning: 'warn', failed: 'FAIL', skipped:
  */
 export function reportChecks(
   checks: readonly CheckResult[],
-  output: Pick<Output, 'json' | 'unicode' | 'result'>,
+  output: Pick<Output, 'json' | 'unicode' | 'outcome'>,
 ): void {
   const marks = output.unicode ? unicodeMarks : asciiMarks;
   const width = Math.max(...checks.map(({name}) => name.length));
   for (const {name, status, message, suggestions} of checks) {
-    output.result(`${marks[status]} ${name.padEnd(width)}  ${message}`);
     const indent = ' '.repeat(marks[status].length + width + 3);
-    for (const suggestion of suggestions) output.result(`${indent}${suggestion}`);
+    output.outcome(`${marks[status]} ${name.padEnd(width)}  ${message}`, indent);
+    for (const suggestion of suggestions) output.outcome(`${indent}${suggestion}`, indent);
   }
   const broken = checks.filter(({status}) => status === 'failed');
   if (broken.length === 0) return;

@@ -200,9 +200,9 @@ export class Output implements Logger {
     else this.#writeStdout(text);
   }
 
-  /** A sentence of the outcome, wrapped between words on a terminal. */
-  outcome(sentence: string): void {
-    for (const line of wrapSentence(this.clean(sentence), this.width, '  ')) this.result(line);
+  /** A sentence of the outcome, wrapped between words on a terminal. `indent`: what its other lines begin with. */
+  outcome(sentence: string, indent = '  '): void {
+    for (const line of wrapSentence(this.clean(sentence), this.width, indent)) this.result(line);
   }
 
   /** A message about progress or next steps. */

@@ -32,8 +32,8 @@ export default class AuthLogout extends BaseCommand<typeof AuthLogout> {
       : this.#origins(await context.loadSettings({stored: false}));
     const removed = named.filter((name) => stored.origins[name] !== undefined);
     if (removed.length > 0) await updateCredentials(credentialFile, (now) => afterLogout(now, removed));
-    for (const name of removed) output.result(`Removed the credentials for ${name}.`);
-    if (removed.length === 0) output.result(`No credentials are stored for ${named.join(' or ') || 'any origin'}.`);
+    for (const name of removed) output.outcome(`Removed the credentials for ${name}.`);
+    if (removed.length === 0) output.outcome(`No credentials are stored for ${named.join(' or ') || 'any origin'}.`);
     return {removed} satisfies Body<AuthLogoutDocument>;
   }
 

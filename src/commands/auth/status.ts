@@ -41,10 +41,10 @@ export default class AuthStatus extends BaseCommand<typeof AuthStatus> {
     );
     const credentials = credentialEntries(stored);
     const file = credentialPath(credentialFile);
-    if (credentials.length === 0) output.result(`No credentials are stored in ${file}.`);
-    else output.result(`Stored in ${file}:`);
-    for (const entry of credentials) output.result(`  ${describeEntry(entry)}`);
-    for (const row of backends) output.result(describeRow(row, context.now()));
+    if (credentials.length === 0) output.outcome(`No credentials are stored in ${file}.`);
+    else output.outcome(`Stored in ${file}:`);
+    for (const entry of credentials) output.outcome(`  ${describeEntry(entry)}`, '    ');
+    for (const row of backends) output.outcome(describeRow(row, context.now()));
     return {file, credentials, backends} satisfies Body<AuthStatusDocument>;
   }
 }

@@ -44,7 +44,7 @@ export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
       if (!yes) await confirm(question, 'Cancelled. Nothing was deleted.', context);
     };
     const result = await deleteBundles({...connection, projectSlug, bundleIds: this.args.bundle, confirm: ask}, host);
-    for (const id of result.deleted) context.output.result(`Deleted bundle ${String(id)} of ${projectSlug}.`);
+    for (const id of result.deleted) context.output.outcome(`Deleted bundle ${String(id)} of ${projectSlug}.`);
     return {...result} satisfies Body<BundleDeleteDocument>;
   }
 }
