@@ -16,17 +16,17 @@ export function wrapSentence(text: string, width: number, indent = ''): readonly
   if (atMostWidth(text) <= width) return [text];
   const glued = text.replaceAll(command, (found) => found.replaceAll(' ', glue));
   const lead = /^ */.exec(text)?.[0] ?? '';
-  const lines = wrapWords(glued.trimStart(), width - Math.max(lead.length, indent.length));
+  const lines = wrapWords(glued.trimStart(), width - indent.length, atMostWidth, width - lead.length);
   return lines.map((line, index) => (index === 0 ? lead : indent) + line.replaceAll(glue, ' '));
 }
 
 /** The lines of a text, each at most `width` columns wide unless a single word is wider. */
-export function wrapWords(text: string, width: number, measure = atMostWidth): readonly string[] {
+export function wrapWords(text: string, width: number, measure = atMostWidth, first = width): readonly string[] {
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(' ')) {
     const longer = line === '' ? word : `${line} ${word}`;
-    if (line !== '' && measure(longer) > width) {
+    if (line !== '' && measure(longer) > (lines.length === 0 ? first : width)) {
       lines.push(line);
       line = word;
     } else line = longer;
