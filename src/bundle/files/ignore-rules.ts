@@ -19,7 +19,7 @@ const ignoreFile = '.bundleignore';
  * More than anyone writes by hand. Each path is checked against each rule, whose cost grows with the depth of the path
  * to the power of its `**`.
  */
-const most = {bytes: 1024 * 1024, rules: 1000, characters: 1024, globstars: 4} as const;
+const most = {bytes: 1024 * 1024, rules: 1000, characters: 1024, globstars: 2} as const;
 
 /**
  * Reads the `.bundleignore` of each of `directories` (the project's, then the build's), and adds `patterns`. All rules
@@ -56,7 +56,8 @@ function rulesOf(text: string): readonly string[] {
 
 /** @throws RuntimeCliError `ERR_PATTERN_INVALID` */
 function verifyRule(rule: string, from: string): void {
-  const globstars = rule.match(/\*{2,}/g)?.length ?? 0;
+  // One at the end costs nothing.
+  const globstars = rule.replace(/\/\*{2,}\/?$/, '').match(/\*{2,}/g)?.length ?? 0;
   const problem =
     rule.length > most.characters
       ? `has more than ${most.characters} characters`

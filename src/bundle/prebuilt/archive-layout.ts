@@ -75,10 +75,10 @@ function* findProblem(
   {root, mayRepeat, unmistakable}: LayoutRules,
 ): Turnwise<LayoutProblem | undefined> {
   const byPath = new Map<string, LayoutEntry>();
-  const unmistakableName = unmistakable === undefined ? undefined : looseName(unmistakable);
+  const isLookalike = createLookalikeTest(unmistakable);
   for (const entry of entries) {
     yield;
-    if (entry.path !== unmistakable && looseName(entry.path) === unmistakableName) return {kind: 'mistakable', entry};
+    if (isLookalike(entry.path)) return {kind: 'mistakable', entry};
     const twin = byPath.get(entry.path);
     const isRepeated = mayRepeat && twin?.type === 'file' && entry.type === 'file';
     if (twin && !isRepeated && (twin.type !== 'directory' || entry.type !== 'directory')) return {kind: 'twice', entry};
@@ -98,10 +98,26 @@ function* findProblem(
   return undefined;
 }
 
-/** What some systems make of a path: without case, streams, and the dots and spaces that names end in. */
+/**
+ * What some systems make of a path: without case, forms of characters, characters that do not show, streams, and the
+ * dots and spaces that names end in.
+ */
 function looseName(path: string): string {
-  const parts = path.normalize('NFC').toLowerCase().split('/');
+  const parts = path
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '')
+    .split('/');
   return parts.map((part) => part.replace(/:.*$/s, '').replace(/[. ]+$/, '')).join('/');
+}
+
+/** Tells whether some systems take a path for `wanted`, or for a folder that it is in, and all others do not. */
+function createLookalikeTest(wanted: string | undefined): (path: string) => boolean {
+  const parts = wanted?.split('/') ?? [];
+  const exact = new Map(
+    parts.map((_, at) => parts.slice(0, at + 1).join('/')).map((path) => [looseName(path), path] as const),
+  );
+  return (path) => (exact.get(looseName(path)) ?? path) !== path;
 }
 
 /** Whether `path` lies in the folder `root`; everything lies in ''. */

@@ -275,7 +275,7 @@ describe('ignoring', () => {
       'n'.repeat(1025),
       /The ignore rule "n{100}\.\.\." of .*\.bundleignore has more than 1024/,
     ],
-    ['a rule whose time explodes', `${'**/a/'.repeat(40)}b`, /contains \*\* more than 4 times/],
+    ['a rule whose time explodes', `${'**/a/'.repeat(40)}b`, /contains \*\* more than 2 times/],
     ['too many rules', 'n\n'.repeat(1001), /There are 1001 ignore rules, more than 1000/],
   ])('%s is an error', async (_what, rules, message) => {
     const cwd = await makeFolder({...build, '.bundleignore': rules});
@@ -286,9 +286,9 @@ describe('ignoring', () => {
   });
 
   test('a rule of --ignore has the same limits', async () => {
-    await expect(plan(await makeFolder(build), {ignore: ['**/a/'.repeat(5)]})).rejects.toMatchObject({
+    await expect(plan(await makeFolder(build), {ignore: ['**/a/'.repeat(3)]})).rejects.toMatchObject({
       code: 'ERR_PATTERN_INVALID',
-      message: 'The ignore rule "**/a/**/a/**/a/**/a/**/a/" of --ignore contains ** more than 4 times.',
+      message: 'The ignore rule "**/a/**/a/**/a/" of --ignore contains ** more than 2 times.',
     });
   });
 

@@ -343,10 +343,19 @@ describe('an archive without a manifest means one thing', () => {
     'bld/.runtime/CONFIG.json',
     'bld/.runtime /config.json.',
     'bld/.runtime/config.json::$DATA',
+    'bld/.runtime/con\u200Cfig.json',
+    'bld/.runtime/config.j\u017Fon',
   ])('with a configuration that no system mixes up with %s', async (name) => {
     await expect(openBundle(await archive(entry, {...entry, name}))).rejects.toMatchObject({
       code: 'ERR_ARCHIVE_INVALID',
       message: expect.stringContaining(`some systems take "${name}" in it for its configuration`) as unknown,
+    });
+  });
+
+  test('in folders that no system mixes up with a link', async () => {
+    const link = {name: 'bld/.Runtime', type: 'symlink', linkname: 'other'} as const;
+    await expect(openBundle(await archive(entry, link))).rejects.toMatchObject({
+      message: expect.stringContaining('some systems take "bld/.Runtime" in it for its configuration') as unknown,
     });
   });
 
