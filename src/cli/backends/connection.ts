@@ -142,6 +142,11 @@ export function checkCredentialsUrl(
 
 const variable = 'MYCLI_TRUSTED_ORIGINS';
 
+/** Whether `MYCLI_TRUSTED_ORIGINS` is set, so that every other origin is refused. */
+export function trustsListedOrigins(env: Environment): boolean {
+  return (env[variable]?.trim() ?? '') !== '';
+}
+
 /**
  * Refuses to send credentials to an origin that `MYCLI_TRUSTED_ORIGINS` (separated by commas or spaces) does not list,
  * so that a pull request's configuration file cannot leak a CI system's keys. Without the variable, every origin is
@@ -150,9 +155,10 @@ const variable = 'MYCLI_TRUSTED_ORIGINS';
  * @throws RuntimeCliError `ERR_ORIGIN_UNTRUSTED`; `ERR_ORIGIN_INVALID` for an invalid list.
  */
 export function assertTrustedOrigin(url: string, name: string, env: Environment): void {
-  const list = env[variable]?.trim() ?? '';
-  if (list === '') return;
-  const entries = list.split(/[\s,]+/).filter((entry) => entry !== '');
+  if (!trustsListedOrigins(env)) return;
+  const entries = String(env[variable])
+    .split(/[\s,]+/)
+    .filter((entry) => entry !== '');
   if (entries.length === 0) {
     throw createError('ERR_ORIGIN_INVALID', `${variable} lists no origin.`, {
       suggestions: [

@@ -4,7 +4,7 @@ import {resolveConnection} from '../backends/connection.js';
 import type {CommandContext} from '../command/command-context.js';
 import {commandHost} from '../command/operation-options.js';
 import {Secret} from '../settings/secret.js';
-import type {ValueSource, Settings} from '../settings/settings.js';
+import {describeSettings, type Settings, type ValueSource} from '../settings/settings.js';
 import type {OriginCredentials} from './credential-file.js';
 
 /** A backend whose credentials can be checked. */
@@ -48,13 +48,14 @@ export async function askService(
   return identify({...connection, backend, projectSlug, signal}, commandHost(context, {secrets}));
 }
 
-/** The same, with refusals and failures as an outcome. */
+/** The same, with refusals and failures as an outcome. Shows first which addresses get the credentials, and why. */
 export async function checkCredentials(
   context: CommandContext,
   settings: Settings,
   backend: CheckedBackend,
 ): Promise<{readonly check: CredentialCheck; readonly failed: boolean; readonly serverDate?: string | undefined}> {
   const owner = backend === 'legacy' ? {user: settings.apiUser?.value} : {clientId: settings.clientId?.value};
+  for (const line of describeSettings(settings, addressesOf(settings, backend))) context.output.info(line);
   try {
     const {asked, clientId, expiresAt, serverDate} = await askService(context, settings, backend);
     const known = backend === 'legacy' ? owner : {clientId: owner.clientId ?? clientId, expiresAt};
@@ -68,6 +69,11 @@ export async function checkCredentials(
     const {message: reason, suggestions} = error;
     return {check: {status: refused ? 'refused' : 'unknown', ...owner, reason, suggestions}, failed: true};
   }
+}
+
+function addressesOf({apiToken}: Settings, backend: CheckedBackend) {
+  if (backend === 'legacy') return ['origin'] as const;
+  return apiToken === undefined ? (['apiOrigin', 'tokenUrl'] as const) : (['apiOrigin'] as const);
 }
 
 /** The settings with newly entered credentials, and no others for the same backend. */

@@ -1,9 +1,10 @@
 import type {Identity} from '../../backends/built-ins.js';
-import {amendError, isRuntimeCliError} from '../../errors/index.js';
+import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {normalizeOrigin, parseServiceUrl} from '../../http/origin.js';
-import {checkCredentialsUrl} from '../backends/connection.js';
+import {checkCredentialsUrl, trustsListedOrigins} from '../backends/connection.js';
 import type {CommandContext} from '../command/command-context.js';
-import {requireSetting, type Settings} from '../settings/settings.js';
+import {confirm} from '../command/prompts.js';
+import {describeSettings, flagAndVariable, requireSetting, type Settings} from '../settings/settings.js';
 import {askService, withCredentials} from './check-credentials.js';
 import {credentialPath, updateCredentials, type OriginCredentials, type StoredCredentials} from './credential-file.js';
 
@@ -17,6 +18,9 @@ export type CredentialKind = (typeof credentialKinds)[number];
 
 type LoginContext = Pick<CommandContext, 'env' | 'output'>;
 
+/** A setting with the address of a service. */
+type AddressKey = 'origin' | 'apiOrigin' | 'tokenUrl';
+
 /** What a login stores credentials for. */
 interface LoginTarget {
   readonly kind: CredentialKind;
@@ -25,6 +29,8 @@ interface LoginTarget {
   readonly origin: string;
   /** The URL of the service, with its path. */
   readonly url: string;
+  /** Each address that the secret goes to, or is stored for. */
+  readonly addresses: readonly {readonly key: AddressKey; readonly url: string}[];
   /** What to ask for. */
   readonly prompt: string;
   /** Completes the credentials with the secret. */
@@ -41,18 +47,62 @@ export function loginTarget(context: LoginContext, settings: Settings, kind: Cre
     const {origin} = new URL(url);
     const user = settings.apiUser?.value;
     const complete = (key: string) => ({apiKey: {key, user}});
-    return {kind, backend: 'legacy', origin, url, prompt: `API key for ${origin}`, complete};
+    const addresses = [{key: 'origin', url}] as const;
+    return {kind, backend: 'legacy', origin, url, addresses, prompt: `API key for ${origin}`, complete};
   }
   const url = checkedUrl(context, settings, 'apiOrigin', normalizeOrigin);
   const {origin} = new URL(url);
   const api = {kind, backend: 'api', origin, url} as const;
+  const ofApi = {key: 'apiOrigin', url} as const;
   if (kind === 'api-token') {
-    return {...api, prompt: `Access token for ${origin}`, complete: (token) => ({api: {kind, token}})};
+    return {
+      ...api,
+      addresses: [ofApi],
+      prompt: `Access token for ${origin}`,
+      complete: (token) => ({api: {kind, token}}),
+    };
   }
   const clientId = requireSetting(settings, 'clientId');
   const tokenUrl = checkedUrl(context, settings, 'tokenUrl', (name, value) => parseServiceUrl(name, value).href);
   const prompt = `Client secret of ${clientId} for ${origin}, to be sent to ${tokenUrl}`;
-  return {...api, prompt, complete: (clientSecret) => ({api: {kind, clientId, clientSecret, tokenUrl}})};
+  const addresses = [ofApi, {key: 'tokenUrl', url: tokenUrl} as const];
+  return {...api, addresses, prompt, complete: (clientSecret) => ({api: {kind, clientId, clientSecret, tokenUrl}})};
+}
+
+/**
+ * Shows where the secret of a login would go. The configuration file of a checkout may be a stranger's: an address from
+ * it takes a confirmation, unless `MYCLI_TRUSTED_ORIGINS` lists it.
+ * @param asks whether somebody can be asked
+ * @throws RuntimeCliError `ERR_ORIGIN_UNTRUSTED` when nobody can; `ERR_USAGE` when the answer is no.
+ */
+export async function confirmAddresses(
+  context: Pick<CommandContext, 'env' | 'output' | 'stdin' | 'signal'>,
+  settings: Settings,
+  {kind, addresses}: Pick<LoginTarget, 'kind' | 'addresses'>,
+  asks: boolean,
+): Promise<void> {
+  const {env, output} = context;
+  const keys = addresses.map(({key}) => key);
+  for (const line of describeSettings(settings, keys)) output.info(line);
+  // `loginTarget` has compared them with the list.
+  if (trustsListedOrigins(env)) return;
+  const unsaid = addresses.filter(({key}) => settings[key]?.source.kind === 'config');
+  const file = unsaid.map(({key}) => settings[key]?.source.name)[0];
+  if (file === undefined) return;
+  const urls = unsaid.map(({url}) => url);
+  const message = `The ${kind} would go to ${urls.join(' and ')}, set only in ${file}.`;
+  if (asks) {
+    await confirm(`${message} Continue?`, 'Cancelled. Nothing was sent or stored.', context);
+    return;
+  }
+  const flags = unsaid.map(({key}) => flagAndVariable(key));
+  const origins = [...new Set(urls.map((url) => new URL(url).origin))];
+  throw createError('ERR_ORIGIN_UNTRUSTED', message, {
+    suggestions: [
+      `If that is right, pass ${flags.join(' and ')}, or list ${origins.join(',')} in MYCLI_TRUSTED_ORIGINS.`,
+    ],
+    details: {origin: origins[0], file},
+  });
 }
 
 /** A login with a secret that was given. */
@@ -127,7 +177,7 @@ export function afterLogout({origins, last}: StoredCredentials, removed: readonl
 function checkedUrl(
   context: LoginContext,
   settings: Settings,
-  key: 'origin' | 'apiOrigin' | 'tokenUrl',
+  key: AddressKey,
   parse: (name: string, value: string) => string,
 ): string {
   const value = requireSetting(settings, key);

@@ -59,7 +59,7 @@ export function describeResolved(settings: Settings): readonly string[] {
 }
 
 /** A line for each setting that has a value, with its source: `project  my-shop  (--project)`. */
-function describeSettings(settings: Settings, keys: readonly SettingKey[]): readonly string[] {
+export function describeSettings(settings: Settings, keys: readonly SettingKey[]): readonly string[] {
   const rows = keys.flatMap((key) => {
     const setting = settings[key];
     return setting === undefined || setting.source.kind === 'default' ? [] : [{...definitions[key], setting}];

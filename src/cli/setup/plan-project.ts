@@ -11,7 +11,7 @@ import {missingSettings, requireTogether} from '../command/requirements.js';
 import type {SettingKey} from '../settings/definitions.js';
 import {checkedSecret} from '../settings/load-settings.js';
 import {requireSetting, type Setting, type Settings, type ValueSource} from '../settings/settings.js';
-import {loginTarget, storeLogin, type CredentialKind} from '../credentials/login.js';
+import {confirmAddresses, loginTarget, storeLogin, type CredentialKind} from '../credentials/login.js';
 import {withStoredCredentials} from '../credentials/stored-settings.js';
 
 /** What setting up a project needs. */
@@ -51,7 +51,10 @@ export async function planProject(setup: ProjectSetup): Promise<ProjectPlan> {
   requireTogether(missingSettings(settings, neededFor(backend, settings)), 'Or run mycli init in a terminal.');
   for (const key of neededFor(backend, settings)) requireSetting(settings, key);
   const login = await credentialsToStore(context, settings, backend, asks);
-  if (login !== undefined) await storeLogin(context, settings, {...login, verify});
+  if (login !== undefined) {
+    await confirmAddresses(context, settings, loginTarget(context, settings, login.kind), asks);
+    await storeLogin(context, settings, {...login, verify});
+  }
   const buildDirectory = buildDirectoryOf(settings, detected, context.cwd);
   const isStatic = settings.static?.value ?? detected?.static;
   return {
@@ -132,7 +135,10 @@ async function interview({context, settings}: ProjectSetup, detected: DetectedBu
   ) => {
     if (known[key]?.source.kind === 'flag') return;
     const value = await questions.ask({text, fallback, check});
-    known = {...known, [key]: value === '' ? undefined : {value, source}};
+    const suggested = known[key];
+    // What a file suggests stays the file's, for the confirmation of addresses.
+    const isFrom = suggested?.source.kind === 'config' && suggested.value === value;
+    known = {...known, [key]: value === '' ? undefined : isFrom ? suggested : {value, source}};
   };
   const slug = (answer: string) => {
     const problem = answer === '' ? undefined : slugMessage(answer);

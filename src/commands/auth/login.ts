@@ -1,7 +1,13 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
-import {credentialKinds, loginTarget, storeLogin, type CredentialKind} from '../../cli/credentials/login.js';
-import {readSecretInput} from '../../cli/command/prompts.js';
+import {
+  confirmAddresses,
+  credentialKinds,
+  loginTarget,
+  storeLogin,
+  type CredentialKind,
+} from '../../cli/credentials/login.js';
+import {canAsk, readSecretInput} from '../../cli/command/prompts.js';
 import type {AuthLoginDocument, Body} from '../../cli/output/documents.js';
 import {connectionFlags} from '../../cli/command/flags.js';
 import {Flags} from '../../cli/process/oclif.js';
@@ -24,7 +30,7 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
   static override readonly summary = 'Store credentials for an origin.';
   static override readonly description =
     'Prompts for the secret without echoing it, or reads it from stdin. Asks the service whether it accepts the credentials, ' +
-    'then stores them for this origin only. Commands without an origin use the last login. Flags, environment ' +
+    'then stores them for this origin only. An address that only a configuration file sets must be confirmed. Commands without an origin use the last login. Flags, environment ' +
     'variables and the configuration file override it.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --origin https://runtime.example',
@@ -57,7 +63,9 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
     const {output, stdin, signal} = context;
     const settings = await context.loadSettings({stored: false});
     const kind = this.#kind(settings);
-    const {prompt} = loginTarget(context, settings, kind);
+    const target = loginTarget(context, settings, kind);
+    await confirmAddresses(context, settings, target, canAsk(context));
+    const {prompt} = target;
     const input = await readSecretInput({stdin, stream: output.stream, prompt: output.clean(prompt), signal});
     const secret = checkedSecret(input, `the ${kind}`);
     const login = await storeLogin(context, settings, {kind, secret, verify: this.flags.verify});

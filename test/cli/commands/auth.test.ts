@@ -1,4 +1,5 @@
-import {spawnSync} from 'node:child_process';
+import {spawn, spawnSync} from 'node:child_process';
+import {once} from 'node:events';
 import {chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
@@ -7,9 +8,11 @@ import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {readSecretInput} from '../../../src/cli/command/prompts.js';
 import {processSpace} from '../../../src/files/ownership.js';
 import {startLocalRuntime, type LocalRuntime} from '../../../src/testing/index.js';
-import {binary, runCli, type Ended} from '../spawn-cli.js';
+import {startServer} from '../../http/with-server.js';
+import {binary, runCli, start, type Ended} from '../spawn-cli.js';
 
 const canaries = {key: 'canary-api-key-5e2f', secret: 'canary-client-secret-8b7a', token: 'canary-token-3d9c'};
+const hasScript = spawnSync('script', ['--version'], {encoding: 'utf8'}).stdout.includes('util-linux');
 const runtimeOrigin = 'https://runtime.example';
 const apiOrigin = 'https://api.example';
 const client = ['--api-origin', apiOrigin, '--token-url', 'login.example/token', '--client-id', 'ci'];
@@ -203,6 +206,98 @@ describe('auth:login', () => {
     const {stdout} = await mycli(['auth:login', '--origin', runtimeOrigin, '--json'], {stdin: canaries.key});
     expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_OUTPUT'}});
     expect(await readdir(root)).toEqual(['config']);
+  });
+});
+
+describe('a login in a checkout', () => {
+  const evil = 'https://evil.example';
+  const configure = (config: object) => writeFile(join(root, 'mycli.config.json'), JSON.stringify(config));
+  const config = () => join(root, 'mycli.config.json');
+
+  test.each([
+    ['an origin', {origin: evil}, ['--kind', 'api-key'], ['--origin (MYCLI_RUNTIME_ORIGIN)', evil]],
+    ['an Api origin', {api: {origin: evil}}, ['--kind', 'api-token'], ['--api-origin (MYCLI_API_ORIGIN)', evil]],
+    [
+      'a token endpoint',
+      {api: {tokenUrl: `${evil}/token`}},
+      ['--api-origin', apiOrigin, '--client-id', 'ci'],
+      ['--token-url (MYCLI_TOKEN_URL)', `${evil}/token`],
+    ],
+  ])('sends nothing to %s that only its configuration file sets', async (_what, settings, args, named) => {
+    await configure(settings);
+    const {code, stdout} = await mycli(['auth:login', '--verify', '--json', ...args], {stdin: canaries.secret});
+    const {error} = JSON.parse(stdout) as {error: {code: string; message: string; suggestions: string[]}};
+    expect([code, error.code]).toEqual([3, 'ERR_ORIGIN_UNTRUSTED']);
+    const told = [error.message, ...error.suggestions].join(' ');
+    for (const text of [...named, config(), `list ${evil} in MYCLI_TRUSTED_ORIGINS`]) expect(told).toContain(text);
+    expect(await readdir(root)).toEqual(['mycli.config.json']);
+  });
+
+  test('goes to an address of its file that the user names too, or trusts', async () => {
+    await configure({origin: runtimeOrigin});
+    const stdin = canaries.key;
+    expect(await mycli(['auth:login', '--origin', runtimeOrigin], {stdin})).toMatchObject({code: 0});
+    expect(await mycli(['auth:login'], {stdin, env: {MYCLI_RUNTIME_ORIGIN: runtimeOrigin}})).toMatchObject({code: 0});
+    const trusted = await mycli(['auth:login'], {stdin, env: {MYCLI_TRUSTED_ORIGINS: runtimeOrigin}});
+    expect(trusted).toMatchObject({code: 0});
+    expect(trusted.stderr).toContain(`origin  ${runtimeOrigin}  (${config()})\n`);
+  });
+
+  test('shows the address and its source before anything is sent', async () => {
+    let shown = '';
+    let onShown = (): void => undefined;
+    // Answered only once the address was shown.
+    const {origin} = await startServer((_request, response) => {
+      onShown = () => {
+        if (shown.includes(`origin  ${origin}  (`) && !response.writableEnded) response.writeHead(401).end();
+      };
+      onShown();
+    });
+    const env = {XDG_CONFIG_HOME: join(root, 'config'), MYCLI_API_KEY: canaries.key};
+    await configure({origin});
+    for (const [args, from] of [
+      [['auth:login', '--origin', origin], '--origin'],
+      [['auth:status'], config()],
+    ] as const) {
+      shown = '';
+      const {child, ended} = start(binary, args, {cwd: root, env, stdin: canaries.key});
+      child.stderr?.on('data', (chunk: Buffer) => {
+        shown += chunk.toString();
+        onShown();
+      });
+      await ended;
+      expect(shown).toContain(`origin  ${origin}  (${from})\n`);
+    }
+  });
+});
+
+describe.skipIf(!hasScript)('a login in a checkout, on a terminal', () => {
+  test.each([
+    ['n', 2, 'Cancelled. Nothing was sent or stored.'],
+    ['y', 0, 'Stored the api-key for https://evil.example'],
+  ])('asks first whether its address may be used: %s', async (answer, code, outcome) => {
+    await writeFile(join(root, 'mycli.config.json'), '{"origin": "https://evil.example"}');
+    const env = {HOME: root, PATH: process.env['PATH'] ?? '', TERM: 'xterm', LANG: 'C.UTF-8'};
+    const command = `stty cols 400 rows 24; exec "${process.execPath}" "${binary}" login --no-verify`;
+    const child = spawn('script', ['-qefc', command, '/dev/null'], {cwd: root, env});
+    const ended = once(child, 'close');
+    let sent = '';
+    child.stdout.on('data', (chunk: Buffer) => (sent += chunk.toString()));
+    const shows = async (text: string) => {
+      while (!sent.includes(text) && child.exitCode === null) {
+        await Promise.race([once(child.stdout, 'data'), ended]);
+      }
+      expect(sent).toContain(text);
+    };
+    await shows(`go to https://evil.example, set only in ${join(root, 'mycli.config.json')}. Continue? [y/N] `);
+    child.stdin.write(`${answer}\n`);
+    if (code === 0) {
+      await shows('API key for https://evil.example: ');
+      child.stdin.write(`${canaries.key}\n`);
+    }
+    expect((await ended)[0]).toBe(code);
+    expect(sent).toContain(outcome);
+    expect(sent).not.toContain(canaries.key);
   });
 });
 

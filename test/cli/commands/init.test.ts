@@ -45,7 +45,7 @@ describe('init without a terminal', () => {
     await write({'key.txt': canary});
     const args = ['init', '--yes', '-p', 'shop', '-t', 'staging', '--origin', runtime.origin, '--api-key', '@key.txt'];
     const {code, stdout, stderr} = await mycli(args);
-    expect(stderr).toBe('Detected Vite: a static site in dist.\n');
+    expect(stderr).toBe(`Detected Vite: a static site in dist.\norigin  ${runtime.origin}  (--origin)\n`);
     expect(code).toBe(0);
     expect(stdout).toMatch(/Wrote mycli\.config\.ts\.\nNext:\n {2}mycli bundle:push\n$/);
     expect(await config()).toBe(
@@ -92,6 +92,15 @@ describe('init without a terminal', () => {
     await rm(join(project, 'dist'), {recursive: true});
     const {stdout} = await mycli(['init', '-p', 'shop', '--origin', runtime.origin]);
     expect(stdout).toMatch(/\nNext, build the application and run:\n {2}mycli auth:login\n {2}mycli bundle:push\n$/);
+  });
+
+  test('stores no credentials for an address that only a configuration file sets', async () => {
+    await write({'mycli.config.json': JSON.stringify({origin: runtime.origin})});
+    const {code, stdout} = await mycli(['init', '--force', '-p', 'shop', '--api-key', '-', '--json'], {stdin: canary});
+    expect(code).toBe(3);
+    expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_ORIGIN_UNTRUSTED'}});
+    expect(runtime.requests).toEqual([]);
+    expect(await readdir(root)).not.toContain('config');
   });
 
   test('stores and writes nothing when the service refuses the credentials', async () => {
