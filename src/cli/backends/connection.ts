@@ -140,11 +140,12 @@ export function checkCredentialsUrl(
   if (isInsecureOrigin(url)) output.warn(`Credentials are sent unencrypted to ${new URL(url).origin}. Use https.`);
 }
 
-const variable = 'MYCLI_TRUSTED_ORIGINS';
+/** The variable that lists the origins that may receive credentials. */
+export const trustedOriginsVariable = 'MYCLI_TRUSTED_ORIGINS';
 
 /** Whether `MYCLI_TRUSTED_ORIGINS` is set, so that every other origin is refused. */
 export function trustsListedOrigins(env: Environment): boolean {
-  return (env[variable]?.trim() ?? '') !== '';
+  return (env[trustedOriginsVariable]?.trim() ?? '') !== '';
 }
 
 /**
@@ -156,13 +157,13 @@ export function trustsListedOrigins(env: Environment): boolean {
  */
 export function assertTrustedOrigin(url: string, name: string, env: Environment): void {
   if (!trustsListedOrigins(env)) return;
-  const entries = String(env[variable])
+  const entries = String(env[trustedOriginsVariable])
     .split(/[\s,]+/)
     .filter((entry) => entry !== '');
   if (entries.length === 0) {
-    throw createError('ERR_ORIGIN_INVALID', `${variable} lists no origin.`, {
+    throw createError('ERR_ORIGIN_INVALID', `${trustedOriginsVariable} lists no origin.`, {
       suggestions: [
-        `List origins such as https://runtime.example.com in ${variable}, or unset it to trust every origin.`,
+        `List origins such as https://runtime.example.com in ${trustedOriginsVariable}, or unset it to trust every origin.`,
       ],
     });
   }
@@ -170,9 +171,9 @@ export function assertTrustedOrigin(url: string, name: string, env: Environment)
   if (entries.some((entry) => originOf(entry) === origin)) return;
   throw createError(
     'ERR_ORIGIN_UNTRUSTED',
-    `Credentials would be sent to ${origin}, which ${variable} does not list.`,
+    `Credentials would be sent to ${origin}, which ${trustedOriginsVariable} does not list.`,
     {
-      suggestions: [`Correct ${name}, or add ${origin} to ${variable}.`],
+      suggestions: [`Correct ${name}, or add ${origin} to ${trustedOriginsVariable}.`],
       details: {origin},
     },
   );
@@ -182,8 +183,12 @@ function originOf(entry: string): string {
   try {
     return new URL(/^[a-z]+:\/\//i.test(entry) ? entry : `https://${entry}`).origin;
   } catch {
-    throw createError('ERR_ORIGIN_INVALID', `${variable} lists ${shownAddress(entry)}, which is not an origin.`, {
-      suggestions: ['List origins such as https://runtime.example.com, separated by commas.'],
-    });
+    throw createError(
+      'ERR_ORIGIN_INVALID',
+      `${trustedOriginsVariable} lists ${shownAddress(entry)}, which is not an origin.`,
+      {
+        suggestions: ['List origins such as https://runtime.example.com, separated by commas.'],
+      },
+    );
   }
 }

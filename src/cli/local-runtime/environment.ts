@@ -1,5 +1,8 @@
 import {createError} from '../../errors/index.js';
 import {fitsDotenv} from '../output/env-file.js';
+import {trustedOriginsVariable} from '../backends/connection.js';
+import {definitions, settingKeys, variableOf, type SettingKey} from '../settings/definitions.js';
+import type {Environment} from '../../http/types.js';
 import type {RuntimeStartDocument} from '../output/documents.js';
 
 /** A running local runtime, as seen by its clients. */
@@ -28,8 +31,30 @@ export function runtimeVariables(runtime: Runtime): Readonly<Record<string, stri
   return Object.fromEntries(Object.entries(allVariables).map(([name, of]) => [name, of(runtime)]));
 }
 
+/** What the user chooses for a local runtime, too: neither an address nor credentials of another service. */
+const kept: ReadonlySet<SettingKey> = new Set([
+  'projectSlug',
+  'targetSlug',
+  'runtimeBackend',
+  'backendOptions',
+  'requestTimeout',
+]);
+
 /**
- * The same as lines of a dotenv file.
+ * The environment of a command that runs against a local runtime: its variables in place of everything that connects
+ * to another service, so that no credentials of that are sent to this one.
+ */
+export function commandEnvironment(env: Environment, runtime: Runtime): Environment {
+  const replaced = settingKeys
+    .filter((key) => definitions[key].set === 'connection' && !kept.has(key))
+    .map((key) => variableOf(key));
+  const foreign = new Set([...replaced, trustedOriginsVariable]);
+  const own = Object.entries(env).filter(([name]) => !foreign.has(name));
+  return {...Object.fromEntries(own), ...runtimeVariables(runtime)};
+}
+
+/**
+ * The variables as lines of a dotenv file.
  * @throws RuntimeCliError `ERR_OUTPUT` for a value that dotenv parsers or shells would read as something else.
  */
 export function dotenvLines(runtime: Runtime): readonly string[] {

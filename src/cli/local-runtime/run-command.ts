@@ -3,6 +3,9 @@ import {constants} from 'node:os';
 import {createError} from '../../errors/index.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 
+/** How long an interrupted command may take to end, in milliseconds: less than mycli itself has to clean up. */
+const patienceMs = 500;
+
 /** Options of `runCommand`. */
 interface RunCommandOptions {
   /** Absolute. */
@@ -28,7 +31,14 @@ export async function runCommand(
     // On Windows, npm and the like are scripts, which only a shell can start.
     shell: process.platform === 'win32',
   });
-  const stop = (): void => void child.kill('SIGTERM');
+  const kill = (): void => void child.kill('SIGKILL');
+  let patience: NodeJS.Timeout | undefined;
+  const stop = (): void => {
+    child.kill('SIGTERM');
+    patience = setTimeout(kill, patienceMs);
+  };
+  // However this process ends, even when it does not wait for the command.
+  process.once('exit', kill);
   signal.addEventListener('abort', stop, {once: true});
   try {
     const exitCode = await new Promise<number>((resolve, reject) => {
@@ -46,6 +56,8 @@ export async function runCommand(
     signal.throwIfAborted();
     return exitCode;
   } finally {
+    clearTimeout(patience);
+    process.off('exit', kill);
     signal.removeEventListener('abort', stop);
   }
 }

@@ -5,7 +5,7 @@ import {isRecord} from '../../errors/json.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {isRuntimeCliError} from '../../errors/index.js';
 import type {CommandContext} from '../command/command-context.js';
-import {emptyEnvFile, fitsDotenv} from './env-file.js';
+import {fitsDotenv, openEnvFile, type EnvFile} from './env-file.js';
 import type {JsonDocument} from './output.js';
 
 /** What writing step outputs needs. */
@@ -33,8 +33,8 @@ export async function withStepOutputs<Document extends JsonDocument>(
   {command, outputEnv}: StepOutputOptions,
   act: () => Promise<Document>,
 ): Promise<Document> {
-  const envFile = outputEnv === undefined ? undefined : resolve(context.cwd, outputEnv);
-  if (envFile !== undefined) await emptyEnvFile(envFile, factNames.map(dotenvName));
+  const envFile =
+    outputEnv === undefined ? undefined : await openEnvFile(resolve(context.cwd, outputEnv), factNames.map(dotenvName));
   try {
     const document = await act();
     // A dry run has no outcome.
@@ -52,34 +52,40 @@ export async function withStepOutputs<Document extends JsonDocument>(
     const facts = factsOfError(error);
     await writeAll(context, envFile, facts, summaryTable(`mycli ${command}`, rowsOfError(context, error, facts)));
     throw error;
+  } finally {
+    await envFile?.close();
   }
 }
 
 async function writeAll(
   context: StepOutputContext,
-  envFile: string | undefined,
+  envFile: EnvFile | undefined,
   facts: StepFacts,
   summary: string,
 ): Promise<void> {
   const {env, output} = context;
   const entries = plainEntries(context, facts);
-  await append(context, env['GITHUB_OUTPUT'], githubOutputs(entries));
-  await append(context, env['GITHUB_STEP_SUMMARY'], summary);
+  await appendTo(context, env['GITHUB_OUTPUT'], githubOutputs(entries));
+  await appendTo(context, env['GITHUB_STEP_SUMMARY'], summary);
   if (envFile === undefined) return;
   const fitting = entries.filter(([, value]) => fitsDotenv(value));
   for (const [name] of entries.filter(([, value]) => !fitsDotenv(value))) {
     output.warn(
-      `${dotenvName(name)} was left out of ${envFile}: its value has characters that dotenv parsers read differently.`,
+      `${dotenvName(name)} was left out of ${envFile.path}: its value has characters that dotenv parsers read differently.`,
     );
   }
-  await append(context, envFile, dotenvLines(fitting));
+  await attempt(context, () => envFile.write(dotenvLines(fitting)));
+}
+
+async function appendTo(context: StepOutputContext, path: string | undefined, text: string): Promise<void> {
+  if (path === undefined || path === '' || text === '') return;
+  await attempt(context, () => appendFile(path, text));
 }
 
 // What was done is done: that the CI system could not be told must not look like a failure of it.
-async function append({output}: StepOutputContext, path: string | undefined, text: string): Promise<void> {
-  if (path === undefined || path === '' || text === '') return;
+async function attempt({output}: StepOutputContext, write: () => Promise<void>): Promise<void> {
   try {
-    await appendFile(path, text);
+    await write();
   } catch (error) {
     output.warn(`The outputs of this step cannot be written: ${reasonOf(error)}.`);
   }

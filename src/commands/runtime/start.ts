@@ -1,12 +1,12 @@
-import {writeFile} from 'node:fs/promises';
 import {resolve} from 'node:path';
 import prettyBytes from 'pretty-bytes';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import type {Body, RuntimeStartDocument} from '../../cli/output/documents.js';
-import {emptyEnvFile} from '../../cli/output/env-file.js';
+import {openEnvFile, type EnvFile} from '../../cli/output/env-file.js';
 import {Flags} from '../../cli/process/oclif.js';
 import {createError} from '../../errors/index.js';
+import {outputError} from '../../errors/system-failure.js';
 import type {RequestRecord} from '../../testing/index.js';
 
 const helpGroup = 'RUNTIME';
@@ -67,10 +67,10 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
     } = this.flags;
     const {output, logger, cwd, env, signal} = context;
     const command = this.#command(output.json);
-    const {dotenvLines, nextSteps, runtimeVariables, variableNames} =
+    const {commandEnvironment, dotenvLines, nextSteps, variableNames} =
       await import('../../cli/local-runtime/environment.js');
-    const envFile = outputEnv === undefined ? undefined : resolve(cwd, outputEnv);
-    if (envFile !== undefined) await emptyEnvFile(envFile, variableNames, {isSecret: true});
+    const envFile =
+      outputEnv === undefined ? undefined : await openEnvFile(resolve(cwd, outputEnv), variableNames, {isSecret: true});
     const log = this.flags['log-requests'] ? output.info.bind(output) : logger.debug.bind(logger);
     const {startLocalRuntime} = await import('../../testing/index.js');
     const runtime = await startLocalRuntime({
@@ -87,12 +87,12 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
       const {origin, dataDirectory, credentials} = runtime;
       // Development credentials are printed for use, even if the environment contains the same ones.
       output.revealSecrets(Object.values(credentials));
-      if (envFile !== undefined) await writeFile(envFile, `${dotenvLines(runtime).join('\n')}\n`);
+      if (envFile !== undefined) await writeVariables(envFile, dotenvLines(runtime));
       const ready = `Local runtime for development at ${origin}, data in ${dataDirectory}`;
       if (command !== undefined) {
         output.info(ready);
         const {runCommand} = await import('../../cli/local-runtime/run-command.js');
-        context.endWith(await runCommand(command, {cwd, env: {...env, ...runtimeVariables(runtime)}, signal}));
+        context.endWith(await runCommand(command, {cwd, env: commandEnvironment(env, runtime), signal}));
         return undefined;
       }
       output.document({origin, dataDirectory, credentials} satisfies Body<RuntimeStartDocument>, {oneLine: true});
@@ -128,6 +128,16 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
       );
     }
     return command;
+  }
+}
+
+async function writeVariables(file: EnvFile, lines: readonly string[]): Promise<void> {
+  try {
+    await file.write(`${lines.join('\n')}\n`);
+  } catch (error) {
+    throw outputError(file.path, error);
+  } finally {
+    await file.close();
   }
 }
 

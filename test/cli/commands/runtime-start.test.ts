@@ -1,5 +1,6 @@
+import {execFileSync} from 'node:child_process';
 import {once} from 'node:events';
-import {mkdtemp, readFile, rm, stat, writeFile} from 'node:fs/promises';
+import {chmod, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {tmpdir} from 'node:os';
@@ -113,6 +114,45 @@ describe('--output-env', () => {
   });
 });
 
+describe.skipIf(process.platform === 'win32')('--output-env for credentials', () => {
+  const refusal = (file: string) => runCli(binary, ['runtime:start', '--output-env', file], {cwd: folder});
+
+  test('closes a file that others could read', async () => {
+    await writeFile(join(folder, 'open.env'), '');
+    await chmod(join(folder, 'open.env'), 0o666);
+    await serving(['--output-env', 'open.env']);
+    expect((await stat(join(folder, 'open.env'))).mode & 0o777).toBe(0o600);
+    expect(await readFile(join(folder, 'open.env'), 'utf8')).toMatch(/^MYCLI_RUNTIME_ORIGIN=/);
+  });
+
+  test.each(['missing.env', 'empty.env'])('is not written through a link to %s', async (target) => {
+    await writeFile(join(folder, 'empty.env'), '');
+    await symlink(target, join(folder, 'link.env'));
+    const {code, stderr} = await refusal('link.env');
+    expect([code, stderr]).toEqual([3, expect.stringContaining('it is a symlink') as string]);
+    expect(await readFile(join(folder, 'empty.env'), 'utf8')).toBe('');
+    await expect(stat(join(folder, 'missing.env'))).rejects.toThrow('ENOENT');
+  });
+
+  test('does not wait for somebody to read from a pipe', async () => {
+    execFileSync('mkfifo', [join(folder, 'pipe')]);
+    const {code, stderr} = await refusal('pipe');
+    expect([code, stderr]).toEqual([3, expect.stringContaining('no process reads from it') as string]);
+  });
+
+  test.each([
+    // Both ends open, so that opening the pipe does not wait.
+    ['a pipe that is read', 'mkfifo pipe; exec 3<>pipe; $MYCLI --output-env pipe -- true; head -n 1 <&3'],
+    ['stdout, a pipe', '$MYCLI --output-env /dev/stdout -- true | head -n 1'],
+    ['stdout, a file', '$MYCLI --output-env /dev/stdout -- true > out; head -n 1 out'],
+    ['a descriptor', '$MYCLI --output-env /dev/fd/3 -- true 3>&1 | head -n 1'],
+  ])('goes into %s', (_, script) => {
+    const env = {...process.env, MYCLI: `${process.execPath} ${binary} runtime:start`};
+    const stdout = execFileSync('sh', ['-c', script], {cwd: folder, env, encoding: 'utf8', stdio: 'pipe'});
+    expect(stdout).toMatch(/^MYCLI_RUNTIME_ORIGIN=http/);
+  });
+});
+
 describe('with a command', () => {
   const run = (...command: string[]) => runCli(binary, ['runtime:start', '--', ...command], {cwd: folder});
 
@@ -154,6 +194,43 @@ describe('with a command', () => {
     expect(JSON.parse(stdout)).toMatchObject({backend: 'api', deployed: true});
   });
 
+  test.each(['auto', 'api', 'legacy'])(
+    'a connection to another service does not get into it, over %s',
+    async (backend) => {
+      const {origin} = await serving(['--data', 'data']);
+      const foreign = {key: 'foreign', user: 'somebody'};
+      const api = {kind: 'api-token', token: 'foreign'};
+      await mkdir(join(folder, '.config/mycli'), {recursive: true});
+      await writeFile(
+        join(folder, '.config/mycli/credentials.json'),
+        JSON.stringify({
+          version: 1,
+          origins: {[origin]: {apiKey: foreign, api}, 'http://127.0.0.1:9': {apiKey: foreign, api}},
+          last: {backend: 'api', legacy: 'http://127.0.0.1:9', api: {origin: 'http://127.0.0.1:9'}},
+        }),
+        {mode: 0o600},
+      );
+      const mycli = [process.execPath, binary];
+      const {code, stdout, stderr} = await runCli(
+        binary,
+        ['runtime:start', '--data', 'data', '--', ...mycli, 'bundle:list', '--project', 'shop', '--json'],
+        {
+          cwd: folder,
+          env: {
+            HOME: folder,
+            MYCLI_API_TOKEN: 'foreign',
+            MYCLI_API_USER: 'somebody',
+            MYCLI_SCOPE: 'foreign',
+            MYCLI_TRUSTED_ORIGINS: 'https://runtime.example',
+            MYCLI_RUNTIME_BACKEND: backend,
+          },
+        },
+      );
+      expect([code, stderr]).toEqual([0, expect.stringContaining(origin) as string]);
+      expect(JSON.parse(stdout)).toMatchObject({backend: backend === 'legacy' ? 'legacy' : 'api'});
+    },
+  );
+
   test('a program that is missing is an error', async () => {
     expect(await run('no-such-program')).toMatchObject({
       code: 3,
@@ -180,6 +257,21 @@ describe('with a command', () => {
     expect((await ended).code).toBe(143);
     await expect.poll(() => isAlive(Number(line))).toBe(false);
   });
+});
+
+test.skipIf(process.platform === 'win32')('a command that ignores SIGTERM does not outlive it', async () => {
+  const script = 'process.on("SIGTERM", () => undefined); console.log(process.pid); setInterval(() => undefined, 1000)';
+  const {child, ended} = start(binary, ['runtime:start', '--', process.execPath, '-e', script], {cwd: folder});
+  if (child.stdout === null) throw new Error('no stdout');
+  const [line] = (await once(createInterface({input: child.stdout}), 'line')) as [string];
+  child.kill('SIGTERM');
+  try {
+    await once(child, 'exit');
+    await expect.poll(() => isAlive(Number(line))).toBe(false);
+    expect((await ended).code).toBe(143);
+  } finally {
+    if (isAlive(Number(line))) process.kill(Number(line), 'SIGKILL');
+  }
 });
 
 function isAlive(pid: number): boolean {
