@@ -1,5 +1,6 @@
 import {statSync} from 'node:fs';
 import {resolve} from 'node:path';
+import process from 'node:process';
 import type {Interfaces} from '@oclif/core';
 import {createError} from '../../errors/index.js';
 import type {Environment, Logger} from '../../http/types.js';
@@ -63,7 +64,14 @@ export function createContext(session: Session, {flags, config}: CommandContextO
   const {env, stdin, output, signal, temporary, pid, uid} = session;
   const cwd = workingDirectory(session.cwd, flags['cwd']);
   const warn = (message: string) => output.warn(message);
-  const credentialFile = {directory: config.configDir, pid, hasModes: uid !== undefined, warn};
+  const credentialFile = {
+    directory: config.configDir,
+    env,
+    platform: process.platform,
+    pid,
+    hasModes: uid !== undefined,
+    warn,
+  };
   const configFile = typeof flags['config'] === 'string' ? flags['config'] : undefined;
   const origin = {flags, env, cwd, configFile, uid, stdin, warn};
   let loaded: Settings | undefined;

@@ -1,6 +1,7 @@
 import {chmod, rm, stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import * as v from 'valibot';
+import type {Environment} from '../../http/types.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {makePrivateDirectory, readPrivateFile, replacePrivateFile} from '../../files/write-files.js';
@@ -10,15 +11,16 @@ const text = v.pipe(v.string(), v.nonEmpty());
 const clientSecret = v.object({
   kind: v.literal('client-secret'),
   clientId: text,
-  clientSecret: text,
+  /** None: it is in the keychain. */
+  clientSecret: v.optional(text),
   /** The only token endpoint that may receive the secret. */
   tokenUrl: v.pipe(text, v.url()),
 });
-const apiToken = v.object({kind: v.literal('api-token'), token: text});
+const apiToken = v.object({kind: v.literal('api-token'), token: v.optional(text)});
 
 const originCredentials = v.object({
   /** For the legacy backend. */
-  apiKey: v.optional(v.object({key: text, user: v.optional(text)})),
+  apiKey: v.optional(v.object({key: v.optional(text), user: v.optional(text)})),
   /** For the Api backend. */
   api: v.optional(v.variant('kind', [clientSecret, apiToken])),
 });
@@ -50,6 +52,8 @@ export interface CredentialFile {
   readonly directory: string;
   /** ID of the process, for locking the file. */
   readonly pid: number;
+  readonly env: Environment;
+  readonly platform: NodeJS.Platform;
   /** Whether the platform has file modes. */
   readonly hasModes: boolean;
   /** Called when others can read the file. */

@@ -7,6 +7,7 @@ import {confirm} from '../command/prompts.js';
 import {describeSettings, flagAndVariable, requireSetting, type Settings} from '../settings/settings.js';
 import {askService, withCredentials} from './check-credentials.js';
 import {credentialPath, updateCredentials, type OriginCredentials, type StoredCredentials} from './credential-file.js';
+import {accountOf} from './stored-settings.js';
 
 // Commands must not import http directly.
 export {shownAddress} from '../../http/origin.js';
@@ -34,7 +35,7 @@ interface LoginTarget {
   /** What to ask for. */
   readonly prompt: string;
   /** Completes the credentials with the secret. */
-  complete(secret: string): OriginCredentials;
+  complete(secret: string | undefined): OriginCredentials;
 }
 
 /**
@@ -46,7 +47,7 @@ export function loginTarget(context: LoginContext, settings: Settings, kind: Cre
     const url = checkedUrl(context, settings, 'origin', normalizeOrigin);
     const {origin} = new URL(url);
     const user = settings.apiUser?.value;
-    const complete = (key: string) => ({apiKey: {key, user}});
+    const complete = (key: string | undefined) => ({apiKey: {key, user}});
     const addresses = [{key: 'origin', url}] as const;
     return {kind, backend: 'legacy', origin, url, addresses, prompt: `API key for ${origin}`, complete};
   }
@@ -124,11 +125,31 @@ export async function storeLogin(context: CommandContext, settings: Settings, {k
   const credentials = target.complete(secret);
   const identity = verify ? await verifyLogin(context, settings, target, credentials) : undefined;
   const organizationId = settings.organizationId?.value;
-  await updateCredentials(credentialFile, (stored) => afterLogin(stored, target, credentials, organizationId));
+  const {removeFromKeychain, storeInKeychain} = await import('./keychain.js');
+  const account = accountOf(target.backend, target.origin);
+  const inKeychain = await storeInKeychain(credentialFile, account, secret);
+  // The file names what the keychain holds.
+  const filed = inKeychain ? target.complete(undefined) : credentials;
+  const replaced: CredentialEntry[] = [];
+  await updateCredentials(credentialFile, (stored) => {
+    replaced.push(...credentialEntries(stored));
+    return afterLogin(stored, target, filed, organizationId);
+  });
+  const wasInKeychain = replaced.some(
+    (entry) => entry.keychain && entry.origin === target.origin && (entry.kind === 'api-key') === (kind === 'api-key'),
+  );
+  if (wasInKeychain && !inKeychain) await removeFromKeychain(credentialFile, account);
   const file = credentialPath(credentialFile);
   if (identity?.asked) output.result(`${target.origin} accepted the ${kind}.`);
-  output.result(`Stored the ${kind} for ${target.origin} in ${file}.`);
-  return {origin: target.origin, file, verified: identity?.asked ?? false, expiresAt: identity?.expiresAt};
+  const place = inKeychain ? 'the keychain' : file;
+  output.result(`Stored the ${kind} for ${target.origin} in ${place}.`);
+  return {
+    origin: target.origin,
+    file,
+    keychain: inKeychain,
+    verified: identity?.asked ?? false,
+    expiresAt: identity?.expiresAt,
+  };
 }
 
 async function verifyLogin(
@@ -199,31 +220,44 @@ export interface CredentialEntry {
   readonly clientId?: string | undefined;
   /** Token endpoint the client secret is for. */
   readonly tokenUrl?: string | undefined;
+  /** Whether the secret is in the keychain of the operating system, not in the file. */
+  readonly keychain: boolean;
 }
 
 /** The stored credentials, without secrets. */
 export function credentialEntries({origins}: StoredCredentials): readonly CredentialEntry[] {
   return Object.entries(origins).flatMap(([origin, {apiKey, api}]) => {
     const entries: CredentialEntry[] = [];
-    if (apiKey) entries.push({origin, kind: 'api-key', user: apiKey.user});
+    if (apiKey) entries.push({origin, kind: 'api-key', user: apiKey.user, keychain: apiKey.key === undefined});
     if (api?.kind === 'client-secret') {
-      entries.push({origin, kind: api.kind, clientId: api.clientId, tokenUrl: api.tokenUrl});
+      entries.push({
+        origin,
+        kind: api.kind,
+        clientId: api.clientId,
+        tokenUrl: api.tokenUrl,
+        keychain: api.clientSecret === undefined,
+      });
     }
-    if (api?.kind === 'api-token') entries.push({origin, kind: api.kind});
+    if (api?.kind === 'api-token') entries.push({origin, kind: api.kind, keychain: api.token === undefined});
     return entries;
   });
 }
 
 /** `https://api.example: client-secret of ci, for https://login.example/token` */
-export function describeEntry({origin, kind, user, clientId, tokenUrl}: CredentialEntry): string {
+export function describeEntry({origin, kind, user, clientId, tokenUrl, keychain}: CredentialEntry): string {
   const name = user ?? clientId;
-  return `${origin}: ${kind}${name === undefined ? '' : ` of ${name}`}${tokenUrl === undefined ? '' : `, for ${tokenUrl}`}`;
+  return `${origin}: ${kind}${name === undefined ? '' : ` of ${name}`}${tokenUrl === undefined ? '' : `, for ${tokenUrl}`}${keychain ? ' (in the keychain)' : ''}`;
 }
 
 /** Every stored secret, for masking. */
 export function storedSecrets({origins}: StoredCredentials): readonly string[] {
   return Object.values(origins).flatMap(({apiKey, api}) => [
-    ...(apiKey ? [apiKey.key] : []),
-    ...(api ? [api.kind === 'client-secret' ? api.clientSecret : api.token] : []),
+    ...(apiKey?.key === undefined ? [] : [apiKey.key]),
+    ...(secretOf(api) ?? []),
   ]);
+}
+
+function secretOf(api: OriginCredentials['api']): readonly string[] | undefined {
+  const secret = api?.kind === 'client-secret' ? api.clientSecret : api?.token;
+  return secret === undefined ? undefined : [secret];
 }

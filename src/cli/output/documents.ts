@@ -51,6 +51,8 @@ export interface AuthLoginDocument extends Envelope {
   readonly kind: CredentialKind;
   /** File that contains the credentials. */
   readonly file: string;
+  /** Whether the secret is in the keychain of the operating system. The file only names it then. */
+  readonly keychain: boolean;
   /** Whether the service accepted them. False if it was not asked. */
   readonly verified: boolean;
   /** When the access token expires, ISO 8601. A new one is fetched when needed. */

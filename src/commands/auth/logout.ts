@@ -1,8 +1,9 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {readCredentials, updateCredentials} from '../../cli/credentials/credential-file.js';
-import {afterLogout} from '../../cli/credentials/login.js';
-import {originOf} from '../../cli/credentials/stored-settings.js';
+import {removeFromKeychain} from '../../cli/credentials/keychain.js';
+import {afterLogout, credentialEntries} from '../../cli/credentials/login.js';
+import {accountOf, originOf} from '../../cli/credentials/stored-settings.js';
 import type {AuthLogoutDocument, Body} from '../../cli/output/documents.js';
 import {connectionFlags} from '../../cli/command/flags.js';
 import {Flags} from '../../cli/process/oclif.js';
@@ -32,6 +33,10 @@ export default class AuthLogout extends BaseCommand<typeof AuthLogout> {
       : this.#origins(await context.loadSettings({stored: false}));
     const removed = named.filter((name) => stored.origins[name] !== undefined);
     if (removed.length > 0) await updateCredentials(credentialFile, (now) => afterLogout(now, removed));
+    for (const {origin, kind, keychain} of credentialEntries(stored)) {
+      if (!keychain || !removed.includes(origin)) continue;
+      await removeFromKeychain(credentialFile, accountOf(kind === 'api-key' ? 'legacy' : 'api', origin));
+    }
     for (const name of removed) output.outcome(`Removed the credentials for ${name}.`);
     if (removed.length === 0) output.outcome(`No credentials are stored for ${named.join(' or ') || 'any origin'}.`);
     return {removed} satisfies Body<AuthLogoutDocument>;

@@ -130,6 +130,7 @@ describe('auth:login', () => {
       origin: runtimeOrigin,
       kind: 'api-key',
       file,
+      keychain: false,
       verified: false,
     });
     expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({
@@ -337,14 +338,17 @@ describe('auth:status and auth:logout', () => {
   test('list and forget what is stored', async () => {
     await mycli(['auth:login', '--origin', runtimeOrigin, '--api-user', 'ann'], {stdin: canaries.key});
     await mycli(['auth:login', ...client], {stdin: canaries.secret});
-    const entry = {origin: apiOrigin, kind: 'client-secret', clientId: 'ci', tokenUrl: 'https://login.example/token'};
+    const entry = {
+      ...{origin: apiOrigin, kind: 'client-secret', clientId: 'ci', tokenUrl: 'https://login.example/token'},
+      keychain: false,
+    };
     const status = await mycli(['auth:status', '--no-verify', '--json', '--origin', runtimeOrigin], {
       env: {MYCLI_API_ORIGIN: apiOrigin, MYCLI_API_TOKEN: canaries.token},
     });
     expect(JSON.parse(status.stdout)).toEqual({
       schemaVersion: 1,
       file,
-      credentials: [{origin: runtimeOrigin, kind: 'api-key', user: 'ann'}, entry],
+      credentials: [{origin: runtimeOrigin, kind: 'api-key', user: 'ann', keychain: false}, entry],
       backends: [
         {backend: 'legacy', origin: runtimeOrigin, source: `credentials stored for ${runtimeOrigin}`},
         {backend: 'api', origin: apiOrigin, source: 'MYCLI_API_TOKEN'},

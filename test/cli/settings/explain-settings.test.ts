@@ -23,7 +23,7 @@ async function explain(
   if (config !== undefined) await writeFile(join(directory, 'mycli.config.json'), JSON.stringify(config));
   const stdin = Readable.from(['canary from stdin']);
   const warn = () => undefined;
-  const credentialFile = {directory, pid: process.pid, hasModes: false, warn};
+  const credentialFile = {directory, env: {}, platform: process.platform, pid: process.pid, hasModes: false, warn};
   const origin = {flags, env, cwd: directory, configFile: undefined, uid: undefined, stdin, warn, credentialFile};
   const all = await explainSettings(origin);
   return {all, of: (name: string) => all.settings.find((setting) => setting.name === name)};
