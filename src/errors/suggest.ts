@@ -2,7 +2,17 @@ import {distance} from 'fastest-levenshtein';
 
 /** A mycli command line to paste, quoted for the shell where necessary. */
 export function commandLine(...args: readonly (string | number)[]): string {
-  return ['mycli', ...args.map((arg) => quoted(String(arg)))].join(' ');
+  return shellLine('mycli', ...args.map(String));
+}
+
+/** The arguments of a flag and its value. One that begins with a dash would be taken for a flag of its own. */
+export function flagValue(name: `--${string}`, value: string): readonly string[] {
+  return value.startsWith('-') ? [`${name}=${value}`] : [name, value];
+}
+
+/** Any other command line to paste, such as `chmod 600 FILE`. */
+export function shellLine(...args: readonly string[]): string {
+  return args.map((arg) => quoted(arg)).join(' ');
 }
 
 function quoted(arg: string): string {

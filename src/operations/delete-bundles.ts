@@ -1,6 +1,7 @@
 import type {BundleId} from '../backends/contract.js';
 import type {BackendSelection, RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
+import {flagValue} from '../errors/suggest.js';
 import {callBackSafely, count, resolveBackend, resolveStep, watched, type Host, type StepView} from './steps.js';
 import {explainMissingBundle, namingCapabilities, resolveBundleId} from './list.js';
 import {chooseForBundle, idFor, invoke, openBackend} from './open-backend.js';
@@ -60,7 +61,7 @@ export async function deleteBundles(options: DeleteBundlesOptions, host: Host): 
 /** Verifies a deletion and chooses its backend. Sends nothing. */
 async function chooseDeleteBackend(options: DeleteBundlesOptions, host: Host): Promise<BackendSelection> {
   if (options.bundleIds.length === 0) throw createError('ERR_OPTION_INVALID', 'bundleIds must not be empty.');
-  const command = ['bundle:delete', ...options.bundleIds, '--project', options.projectSlug];
+  const command = ['bundle:delete', ...options.bundleIds, ...flagValue('--project', options.projectSlug)];
   const listing = options.bundleIds.flatMap(namingCapabilities);
   const selection = await chooseForBundle(options, ['delete', ...listing], command, host);
   for (const id of options.bundleIds) if (id !== 'latest') idFor(selection.backend, id, options);

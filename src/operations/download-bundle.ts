@@ -13,6 +13,7 @@ import {chooseForBundle, idFor, invoke, openBackend, type OpenBackend} from './o
 import type {CommonOptions, ConnectionOptions} from './options.js';
 import {PartFile} from './part-file.js';
 import {asSentence} from '../errors/sentence.js';
+import {flagValue} from '../errors/suggest.js';
 
 /** Options of `downloadBundle`. */
 export interface DownloadBundleOptions extends CommonOptions, ConnectionOptions {
@@ -78,7 +79,7 @@ export function describeBundle(bundleId: BundleId): string {
 
 /** Verifies a download and chooses its backend. Sends nothing. */
 async function chooseDownloadBackend(options: DownloadBundleOptions, host: Host): Promise<BackendSelection> {
-  const command = ['bundle:download', options.bundleId, '--project', options.projectSlug];
+  const command = ['bundle:download', options.bundleId, ...flagValue('--project', options.projectSlug)];
   const selection = await chooseForBundle(
     options,
     ['download', ...namingCapabilities(options.bundleId)],

@@ -9,6 +9,7 @@ import {isGzip, readArchive} from '../bundle/prebuilt/read-archive.js';
 import type {Bundle, BundleConfig, BundleFileCategory, BundleFormat} from '../bundle/types.js';
 import {secretWarnings} from '../bundle/files/sensitive-files.js';
 import type {RuntimeBackend} from '../backends/select.js';
+import {flagValue} from '../errors/suggest.js';
 import {chooseForBundle} from './open-backend.js';
 import {count, resolveBackend, resolveStep, watched, type Host} from './steps.js';
 import {describeBundle, downloadBundleFrom, type DownloadBundleOptions} from './download-bundle.js';
@@ -109,7 +110,7 @@ async function readBundle(archive: string, options: InspectArchiveOptions): Prom
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export async function inspectBundle(options: InspectBundleOptions, host: Host): Promise<BundleInspection> {
-  const command = ['bundle:inspect', options.bundleId, '--project', options.projectSlug];
+  const command = ['bundle:inspect', options.bundleId, ...flagValue('--project', options.projectSlug)];
   const steps = [
     resolveStep,
     {name: 'read', title: `Download ${describeBundle(options.bundleId)} and read it`},

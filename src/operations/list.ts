@@ -8,7 +8,7 @@ import type {
 } from '../backends/contract.js';
 import type {RuntimeBackend} from '../backends/select.js';
 import {createError, isRuntimeCliError} from '../errors/index.js';
-import {commandLine} from '../errors/suggest.js';
+import {commandLine, flagValue} from '../errors/suggest.js';
 import {invoke, chooseBackend, idFor, openBackend, type OpenBackend, verifySlugs} from './open-backend.js';
 import {
   defaultListLimit,
@@ -54,7 +54,7 @@ export async function findLatestBundle(open: OpenBackend): Promise<BundleItem> {
   }
   if (latest) return latest;
   throw createError('ERR_REJECTED', `The project "${open.context.projectSlug}" has no bundle that can be deployed.`, {
-    suggestions: [`Push one with mycli bundle:push --project ${open.context.projectSlug}.`],
+    suggestions: [`Push one with ${commandLine('bundle:push', ...flagValue('--project', open.context.projectSlug))}.`],
   });
 }
 
@@ -98,7 +98,11 @@ export async function explainMissingBundle(error: unknown, open: OpenBackend, bu
     return error;
   }
   const {status, method, path, requestId} = error;
-  const flags = ['--project', projectSlug, '--runtime-backend', open.backend.name, ...(open.commandFlags ?? [])];
+  const flags = [
+    ...flagValue('--project', projectSlug),
+    ...flagValue('--runtime-backend', open.backend.name),
+    ...(open.commandFlags ?? []),
+  ];
   return createError('ERR_REJECTED', `The project "${projectSlug}" has no bundle ${String(bundleId)}.`, {
     suggestions: [`Run: ${commandLine('bundle:list', ...flags)}`],
     ...{status, method, path, requestId, details: {bundleId}, cause: error},

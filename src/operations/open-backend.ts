@@ -16,7 +16,7 @@ import {
 import {readLent} from '../bundle/archive/memory.js';
 import {checkSlug, optionProblemsError, type OptionProblem} from '../bundle/index.js';
 import {createError, amendError, isRuntimeCliError} from '../errors/index.js';
-import {commandLine} from '../errors/suggest.js';
+import {commandLine, flagValue} from '../errors/suggest.js';
 import {longestTimeoutSeconds, type CommonOptions, type ConnectionOptions, type Phase} from './options.js';
 import {callBackSafely, type Host} from './steps.js';
 
@@ -242,7 +242,7 @@ export function withOtherBackend(error: unknown, other: RuntimeBackend | undefin
   return amendError(error, {
     suggestions: [
       `If the bundle is on the ${other} backend, run:`,
-      commandLine(...command, '--runtime-backend', other),
+      commandLine(...command, ...flagValue('--runtime-backend', other)),
     ],
   });
 }

@@ -2,6 +2,7 @@ import {shownUrl} from '../backends/answers.js';
 import type {BackendCapability, DeploymentItem, TargetItem} from '../backends/contract.js';
 import type {RuntimeBackend} from '../backends/select.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
+import {commandLine, flagValue} from '../errors/suggest.js';
 import {collectPages, historyPage, listPages, liveDeployment, recentDeployments} from './list.js';
 import {chooseBackend, invoke, openBackend, verifySlugs, type OpenBackend} from './open-backend.js';
 import type {CommonOptions, ConnectionOptions, ListDeploymentsOptions} from './options.js';
@@ -163,7 +164,9 @@ export async function findTarget(
     {
       suggestions: deployed
         ? [`Look for it on the website of the hosting service.`]
-        : [`Run: mycli bundle:push --project ${projectSlug} --target ${targetSlug}`],
+        : [
+            `Run: ${commandLine('bundle:push', ...flagValue('--project', projectSlug), ...flagValue('--target', targetSlug))}`,
+          ],
     },
   );
 }

@@ -1,5 +1,6 @@
 import {expect, test} from 'vitest';
 import {nearest} from '../../src/errors/index.js';
+import {commandLine, flagValue, shellLine} from '../../src/errors/suggest.js';
 
 const candidates = ['projectSlug', 'targetSlug', 'origin', 'wait'];
 
@@ -14,4 +15,19 @@ test.each([
 
 test.each(['buildDirectory', 'x', ''])('nothing is near %j', (name) => {
   expect(nearest(name, candidates)).toBeUndefined();
+});
+
+test.each([
+  ['shop', '--project shop'],
+  ['shop; touch pwned #', "--project 'shop; touch pwned #'"],
+  ['$(id)', "--project '$(id)'"],
+  ["it's", String.raw`--project 'it'\''s'`],
+  ['--force', '--project=--force'],
+  ['-x y', "'--project=-x y'"],
+])('a value of a flag is one argument: %s', (value, shown) => {
+  expect(commandLine('push', ...flagValue('--project', value))).toBe(`mycli push ${shown}`);
+});
+
+test('a path in a command of the shell is one argument', () => {
+  expect(shellLine('chmod', '600', '/home/a b/$(id)')).toBe("chmod 600 '/home/a b/$(id)'");
 });

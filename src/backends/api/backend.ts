@@ -1,4 +1,5 @@
 import {createError, isRuntimeCliError} from '../../errors/index.js';
+import {flagValue} from '../../errors/suggest.js';
 import {authorize, BearerTokenStrategy, normalizeOrigin, wrongAnswer} from '../../http/index.js';
 import type {AuthStrategy} from '../../http/types.js';
 import {
@@ -61,7 +62,7 @@ export const apiBackend = defineBackend<ApiBackendOptions>({
   async upload(bundle, context) {
     const {http, base} = connect(context);
     const response = await http.post(`${storefront(base, context)}/bundles`, multipartBody(bundle, context));
-    const look = ['bundle:list', '--project', context.projectSlug, '--runtime-backend', 'api'];
+    const look = ['bundle:list', ...flagValue('--project', context.projectSlug), '--runtime-backend', 'api'];
     return readWritten(look, () => {
       const {answer, raw} = readAnswer(response);
       const bundleId = bundleIdOf(answer['bundleId'], 'api');
@@ -75,7 +76,12 @@ export const apiBackend = defineBackend<ApiBackendOptions>({
       deployments(base, targetSlug, context),
       context.bodies.json({bundleId: requestedBundleId(bundleId, 'api')}),
     );
-    const where = ['--project', context.projectSlug, '--target', targetSlug, '--runtime-backend', 'api'];
+    const where = [
+      ...flagValue('--project', context.projectSlug),
+      ...flagValue('--target', targetSlug),
+      '--runtime-backend',
+      'api',
+    ];
     return readWritten(['bundle:history', ...where], () => {
       const {answer, raw} = readAnswer(response);
       const deploymentId = deploymentIdOf(answer);

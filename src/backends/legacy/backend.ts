@@ -24,6 +24,7 @@ import {
   type BackendContext,
   type BodyOptions,
 } from '../contract.js';
+import {flagValue} from '../../errors/suggest.js';
 import {connect, missingOptions, type LegacyBackendOptions, type LegacyContext} from './connection.js';
 import {deploy, findDeployment, listDeployments, noteBefore, page} from './deployments.js';
 import {downloadArchive} from './download.js';
@@ -114,7 +115,7 @@ export async function identifyKey(context: LegacyContext) {
 }
 
 function listCommand({projectSlug}: LegacyContext): readonly string[] {
-  return ['bundle:list', '--project', projectSlug, '--runtime-backend', 'legacy'];
+  return ['bundle:list', ...flagValue('--project', projectSlug), '--runtime-backend', 'legacy'];
 }
 
 /** Servers name the host that customers see first, then that of their own network; a URL says both. */

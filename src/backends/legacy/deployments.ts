@@ -24,6 +24,7 @@ import type {
 } from '../contract.js';
 import {connect, type LegacyContext} from './connection.js';
 import {asSentence} from '../../errors/sentence.js';
+import {flagValue} from '../../errors/suggest.js';
 
 /**
  * The newest deployment before ours. This protocol has no deployment IDs, so ours is a later one with our bundle.
@@ -52,7 +53,13 @@ export async function deploy(
     url('projects', projectSlug, 'target', targetSlug, 'deploy'),
     context.bodies.json({bundle_id: id}),
   );
-  const look = ['bundle:history', '--project', projectSlug, '--target', targetSlug, '--runtime-backend', 'legacy'];
+  const look = [
+    'bundle:history',
+    ...flagValue('--project', projectSlug),
+    ...flagValue('--target', targetSlug),
+    '--runtime-backend',
+    'legacy',
+  ];
   const {answer, raw} = readWritten(look, () => readAcceptance(response, deployAnswer));
   return {
     deployment: {bundleId: id, targetSlug, before},

@@ -1,3 +1,4 @@
+import {flagValue} from '../../errors/suggest.js';
 import {defaultListLimit} from '../../operations/options.js';
 import {Flags} from '../process/oclif.js';
 import type {FlagValues} from '../settings/resolve-settings.js';
@@ -103,7 +104,7 @@ export function repeatedFlags(given: FlagValues): readonly string[] {
       .flat()
       .filter((value) => typeof value === 'string')
       .filter((value) => !secretFlags.has(name) || value.startsWith('@'))
-      .flatMap((value) => [`--${name}`, value]),
+      .flatMap((value) => flagValue(`--${name}`, value)),
   );
 }
 

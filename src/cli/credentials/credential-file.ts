@@ -3,6 +3,7 @@ import {join} from 'node:path';
 import * as v from 'valibot';
 import type {Environment} from '../../http/types.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
+import {shellLine} from '../../errors/suggest.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {makePrivateDirectory, readPrivateFile, replacePrivateFile} from '../../files/write-files.js';
 
@@ -136,7 +137,9 @@ async function warnOfLooseModes(file: CredentialFile): Promise<void> {
     [path, '600'],
   ] as const) {
     if (((await stat(place)).mode & 0o077) !== 0) {
-      file.warn(`Other users can access ${place}, where credentials are stored. Run: chmod ${mode} ${place}`);
+      file.warn(
+        `Other users can access ${place}, where credentials are stored. Run: ${shellLine('chmod', mode, place)}`,
+      );
     }
   }
 }

@@ -4,6 +4,7 @@ import process from 'node:process';
 import type {Interfaces} from '@oclif/core';
 import {isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {asSentence} from '../../errors/sentence.js';
+import {commandLine} from '../../errors/suggest.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {normalizeOrigin, parseServiceUrl, shownAddress} from '../../http/origin.js';
 import {proxyFor} from '../../http/connection/proxy.js';
@@ -210,7 +211,7 @@ async function checkPlugins(input: DoctorInput & {readonly settings: Settings}):
     return failures.map(({plugin, message}) =>
       failed('plugins', {
         message,
-        suggestions: [`Update or remove it: mycli plugins:uninstall ${plugin}. Or set MYCLI_SKIP_PLUGINS=1.`],
+        suggestions: [`Update or remove it: ${commandLine('plugins:uninstall', plugin)}. Or set MYCLI_SKIP_PLUGINS=1.`],
       }),
     );
   }

@@ -1,5 +1,6 @@
 import {createError, signalExitCodes} from '../../errors/index.js';
 import {asSentence} from '../../errors/sentence.js';
+import {commandLine} from '../../errors/suggest.js';
 
 /**
  * The error of a command that something else ended.
@@ -21,7 +22,7 @@ export function endedEarly(plugin?: string): Error {
 
 /** What to do about a plugin that breaks a command. */
 export function withoutPlugin(plugin: string): string {
-  return `Report this to the authors of ${plugin}. To go on without it, run mycli plugins:uninstall ${plugin}, or set MYCLI_SKIP_PLUGINS=1.`;
+  return `Report this to the authors of ${plugin}. To go on without it, run ${commandLine('plugins:uninstall', plugin)}, or set MYCLI_SKIP_PLUGINS=1.`;
 }
 
 /** What can end a process besides the command itself. */

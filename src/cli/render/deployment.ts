@@ -1,6 +1,6 @@
 import type {BundleId, DeploymentStatus} from '../../backends/contract.js';
 import type {RuntimeBackend} from '../../backends/select.js';
-import {commandLine} from '../../errors/suggest.js';
+import {commandLine, flagValue} from '../../errors/suggest.js';
 import type {RollbackBundleResult} from '../../operations/deploy/rollback-bundle.js';
 import type {NextSteps} from '../../operations/deploy/rollback-bundle.js';
 import type {DeployBundleResult} from '../../operations/options.js';
@@ -61,7 +61,11 @@ interface DeployedTo {
 }
 
 function placeFlags({backend, projectSlug, targetSlug}: DeployedTo): readonly string[] {
-  return ['--project', projectSlug, '--target', targetSlug, '--runtime-backend', backend];
+  return [
+    ...flagValue('--project', projectSlug),
+    ...flagValue('--target', targetSlug),
+    ...flagValue('--runtime-backend', backend),
+  ];
 }
 
 /** The command to deploy an uploaded bundle. The user must replace `TARGET`. */

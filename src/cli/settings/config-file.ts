@@ -6,6 +6,7 @@ import {defineConfig} from '../../config.js';
 import {createError, nearest} from '../../errors/index.js';
 import {isRecord, parseJson} from '../../errors/json.js';
 import {asSentence} from '../../errors/sentence.js';
+import {flagValue, shellLine} from '../../errors/suggest.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {loadModule} from '../../modules/load-module.js';
 import {readTextFile} from '../../files/read-file.js';
@@ -137,7 +138,9 @@ async function isUsable(path: string, {uid, warn}: ConfigSearch): Promise<boolea
   // Check both the link and its target: the owner of either controls the code.
   const owners = [(await lstat(path)).uid, (await stat(path)).uid];
   if (uid === undefined || owners.every((owner) => owner === uid)) return true;
-  warn(`Ignored ${path}, because it belongs to another user. Pass --config ${path} to use it anyway.`);
+  warn(
+    `Ignored ${path}, because it belongs to another user. Pass ${shellLine(...flagValue('--config', path))} to use it anyway.`,
+  );
   return false;
 }
 

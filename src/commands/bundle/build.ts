@@ -4,6 +4,7 @@ import type {CommandContext, JsonDocument} from '../../cli/command/command-conte
 import {bundleFlags, connectionFlags, repeatedFlags} from '../../cli/command/flags.js';
 import {Flags} from '../../cli/process/oclif.js';
 import {createError} from '../../errors/index.js';
+import {flagValue} from '../../errors/suggest.js';
 import {missingBuild, missingSettings, requireTogether} from '../../cli/command/requirements.js';
 import {requireSetting} from '../../cli/settings/settings.js';
 
@@ -70,7 +71,7 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
       return renderBuildPreview(preview, context.output);
     }
     const {project} = this.flags;
-    const flags = [...(project === undefined ? [] : ['--project', project]), ...repeatedFlags(this.flags)];
+    const flags = [...(project === undefined ? [] : flagValue('--project', project)), ...repeatedFlags(this.flags)];
     return renderBuild(await buildBundle({...build, output, force}, host), flags, context.output);
   }
 }

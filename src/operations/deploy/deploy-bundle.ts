@@ -6,6 +6,7 @@ import {
   type RuntimeBackend,
 } from '../../backends/select.js';
 import {amendError, isRuntimeCliError} from '../../errors/index.js';
+import {flagValue} from '../../errors/suggest.js';
 import {withOtherBackend, chooseBackend, openBackend, invoke, verifySlugs, type OpenBackend} from '../open-backend.js';
 import {explainMissingBundle, namingCapabilities, resolveBundleId} from '../list.js';
 import type {DeployBundleOptions, DeployBundleResult, CommonOptions, SlotOptions, WaitOptions} from '../options.js';
@@ -96,7 +97,12 @@ async function deployOrFallBack(
     const {fallback} = selection;
     if (options.bundleId !== 'latest') {
       const {bundleId, projectSlug, targetSlug} = options;
-      const command = ['bundle:deploy', bundleId, '--project', projectSlug, '--target', targetSlug];
+      const command = [
+        'bundle:deploy',
+        bundleId,
+        ...flagValue('--project', projectSlug),
+        ...flagValue('--target', targetSlug),
+      ];
       throw withOtherBackend(error, fallback, command);
     }
     const reason = deployFallbackReason(error);

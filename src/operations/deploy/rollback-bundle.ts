@@ -1,6 +1,7 @@
 import type {BundleId, DeploymentItem, DeploymentStatus} from '../../backends/contract.js';
 import type {RuntimeBackend} from '../../backends/select.js';
 import {createError} from '../../errors/index.js';
+import {commandLine, flagValue} from '../../errors/suggest.js';
 import {
   chooseForBundle,
   idFor,
@@ -209,6 +210,8 @@ function nothingToRollBackTo(
         ? `The server does not report which bundle the target "${targetSlug}" runs.`
         : `${none} of a bundle other than ${String(current.bundleId)} to roll back to.`;
   return createError('ERR_REJECTED', message, {
-    suggestions: [`Pass --to ID. Run mycli bundle:list --project ${projectSlug} to list the bundles.`],
+    suggestions: [
+      `Pass --to ID. Run ${commandLine('bundle:list', ...flagValue('--project', projectSlug))} to list the bundles.`,
+    ],
   });
 }

@@ -1,6 +1,6 @@
 import type {DeploymentItem} from '../../backends/contract.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
-import {commandLine} from '../../errors/suggest.js';
+import {commandLine, flagValue} from '../../errors/suggest.js';
 import {historyPage, collectPages} from '../list.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {CommonOptions, SlotOptions, WaitOptions} from '../options.js';
@@ -122,7 +122,12 @@ function slotTimedOut(
   timeout: number,
   occupant: Occupant,
 ): Error {
-  const flags = ['--project', projectSlug, '--target', targetSlug, '--runtime-backend', backend.name, ...commandFlags];
+  const flags = [
+    ...flagValue('--project', projectSlug),
+    ...flagValue('--target', targetSlug),
+    ...flagValue('--runtime-backend', backend.name),
+    ...commandFlags,
+  ];
   const why = typeof occupant === 'string' ? error.message : describeOccupant(occupant, targetSlug);
   return createError('ERR_WAIT_TIMEOUT', asSentence(`The target was still busy after ${String(timeout)} s: ${why}`), {
     suggestions: [

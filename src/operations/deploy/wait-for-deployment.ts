@@ -2,7 +2,7 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import {shownUrl} from '../../backends/answers.js';
 import type {DeploymentRef, DeploymentState} from '../../backends/contract.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
-import {commandLine} from '../../errors/suggest.js';
+import {commandLine, flagValue} from '../../errors/suggest.js';
 import {invoke, openBackend, signalOf, type OpenBackend} from '../open-backend.js';
 import {
   defaultWait,
@@ -137,8 +137,8 @@ function waitTimedOut(
 /** How to check on a deployment. Built-in backends store the target in its reference. */
 function historyCommand({backend, projectSlug, deployment}: WaitForDeploymentOptions, host: Host): string {
   const {targetSlug} = deployment;
-  const target = typeof targetSlug === 'string' ? ['--target', targetSlug] : [];
-  const flags = ['--project', projectSlug, ...target, '--runtime-backend', backend];
+  const target = typeof targetSlug === 'string' ? flagValue('--target', targetSlug) : [];
+  const flags = [...flagValue('--project', projectSlug), ...target, ...flagValue('--runtime-backend', backend)];
   return commandLine('bundle:history', ...flags, ...(host.commandFlags ?? []));
 }
 

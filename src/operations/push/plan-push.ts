@@ -13,6 +13,7 @@ import {
 } from '../../bundle/index.js';
 import type {Bundle, BundleFormat} from '../../bundle/types.js';
 import {createError} from '../../errors/index.js';
+import {commandLine, flagValue} from '../../errors/suggest.js';
 import {pollTimes} from '../deploy/wait-for-deployment.js';
 import {chooseBackend, registryOf, rejectProblems, targetProblems} from '../open-backend.js';
 import type {PushRuntimeBundleBackendOptions} from '../options.js';
@@ -202,7 +203,9 @@ async function openPrebuilt(
       'ERR_ARCHIVE_INVALID',
       `${archive} was built for the project "${String(bundle.projectSlug)}", not "${options.projectSlug}".`,
       {
-        suggestions: [`Build it again with mycli bundle:build --format v1 --project ${options.projectSlug}.`],
+        suggestions: [
+          `Build it again with ${commandLine('bundle:build', '--format', 'v1', ...flagValue('--project', options.projectSlug))}.`,
+        ],
       },
     );
   }

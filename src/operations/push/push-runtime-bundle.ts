@@ -2,7 +2,7 @@ import {shownUrl} from '../../backends/answers.js';
 import type {DeployResult, DeploymentState} from '../../backends/contract.js';
 import type {BundleContent, PackResult} from '../../bundle/types.js';
 import {amendError, isRuntimeCliError} from '../../errors/index.js';
-import {commandLine} from '../../errors/suggest.js';
+import {commandLine, flagValue} from '../../errors/suggest.js';
 import type {AuthStrategy} from '../../http/types.js';
 import {requestDeploy} from '../deploy/deploy-bundle.js';
 import {waitForDeployment} from '../deploy/wait-for-deployment.js';
@@ -186,7 +186,11 @@ async function afterUpload<Result>(
       const message = interrupted ? `${error.message} ${bundle}.` : `${bundle}. ${error.message}`;
       throw amendError(error, {message, details});
     }
-    const where = ['--project', projectSlug, '--target', targetSlug, '--runtime-backend', uploaded.backend];
+    const where = [
+      ...flagValue('--project', projectSlug),
+      ...flagValue('--target', targetSlug),
+      ...flagValue('--runtime-backend', uploaded.backend),
+    ];
     const command = (...args: readonly string[]) => commandLine(...args, ...where, ...(host.commandFlags ?? []));
     const requested = error.details?.['deploymentRequested'] !== false;
     const unclear = interrupted && requested;

@@ -48,6 +48,20 @@ function mycli(args: readonly string[], env: Readonly<Record<string, string>> = 
   return runCli(binary, args, {cwd: project, env: {...environment(), ...env}});
 }
 
+describe('a command to paste', () => {
+  test.each([
+    ["--project 'shop; touch pwned #'", 'shop; touch pwned #'],
+    ['--project=--force', '--force'],
+  ])('keeps what a configuration file says one argument: %s', async (quoted, projectSlug) => {
+    await writeFile(join(project, 'mycli.config.json'), JSON.stringify({projectSlug}));
+    for (const args of [['bundle:deploy', 'latest'], ['bundle:rollback'], ['open'], ['bundle:inspect', '9']]) {
+      const {code, stderr} = await mycli(args, {MYCLI_PROJECT: ''});
+      const hints = stderr.split('\n').filter((line) => line.includes('mycli bundle:'));
+      expect({args, code, hints}).toEqual({args, code: 7, hints: [expect.stringContaining(quoted)]});
+    }
+  });
+});
+
 describe('a bundle that is not there', () => {
   const bundleList = '  Run: mycli bundle:list --project shop --runtime-backend legacy';
 
@@ -60,7 +74,7 @@ describe('a bundle that is not there', () => {
     const {code, stderr} = await mycli([...args, '--quiet']);
     expect(code).toBe(7);
     expect(stderr.split('\n').slice(0, 2)).toEqual(['Error: The project "shop" has no bundle 99.', bundleList]);
-    expect(stderr).not.toContain('404');
+    expect(stderr).not.toMatch(/\b404\b/);
   });
 
   test('is told apart by bundle:delete from those that were deleted, once', async () => {
