@@ -9,9 +9,9 @@ import type {BundleFile} from '../types.js';
 /** Templates of `.env` files are meant to be shared. */
 const sensitiveNames = [
   /^\.env(?!.*\.(?:example|sample|template|dist)$)/i,
-  /^\.npmrc$/,
+  /^\.npmrc$/i,
   /\.(?:pem|key|p12|pfx|jks|keystore|ppk)$/i,
-  /^id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?$/,
+  /^id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?$/i,
 ];
 /** Certificates and public keys can have such names, too. */
 const ambiguousName = /\.(?:pem|key)$/i;

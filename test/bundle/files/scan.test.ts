@@ -353,6 +353,12 @@ describe('files that may hold secrets', () => {
     expect(error.suggestions.join(' ')).toMatch(/--ignore GLOB.*\.bundleignore.*--ssr-only.*--allow-sensitive-files/);
   });
 
+  test('are an error in any case of their names', async () => {
+    const names = ['.ENV', '.NPMRC', 'conf/ID_RSA', 'conf/Id_Ed25519', 'conf/TLS.Key'];
+    const error = await failure(await makeFolder(treeOf(names)));
+    expect(error).toMatchObject({code: 'ERR_SENSITIVE_FILES', details: {files: names.toSorted()}});
+  });
+
   test.each(['**/*', '*', 'static/**/*'])('are an error where %s is shared', async (pattern) => {
     const cwd = await makeFolder(treeOf(['static/app.js', 'static/.env.local', 'x']));
     expect(await failure(cwd, {ssrOnly: ['ssr.js'], ssrShared: [pattern]})).toMatchObject({
