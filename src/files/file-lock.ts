@@ -1,5 +1,5 @@
 import {randomUUID} from 'node:crypto';
-import {open, readFile, rename, rm} from 'node:fs/promises';
+import {lstat, open, readFile, rename, rm} from 'node:fs/promises';
 import {setTimeout as delay} from 'node:timers/promises';
 import * as v from 'valibot';
 import {createError} from '../errors/index.js';
@@ -49,6 +49,7 @@ async function acquire(path: string, owner: Owner): Promise<void> {
   const start = performance.now();
   let seen: {readonly token: string | undefined; readonly since: number} | undefined;
   while (!(await create(path, JSON.stringify(owner)))) {
+    await refuseOtherKinds(path);
     const now = performance.now();
     if (now - start > longestWaitMs) {
       throw createError('ERR_OUTPUT', `${path} is locked by another process.`, {
@@ -62,6 +63,15 @@ async function acquire(path: string, owner: Owner): Promise<void> {
     // Wait after removing one, too: a lock that cannot be removed is still there.
     await delay(5 + Math.random() * 20);
   }
+}
+
+/** Reading a named pipe would block, and a folder can be neither read nor removed. */
+async function refuseOtherKinds(path: string): Promise<void> {
+  const stats = await lstat(path).catch(() => undefined);
+  if (stats === undefined || stats.isFile()) return;
+  throw createError('ERR_OUTPUT', `${path} cannot be used as a lock: it is not a regular file.`, {
+    suggestions: [`Remove ${path}.`],
+  });
 }
 
 async function create(path: string, content: string): Promise<boolean> {

@@ -1,9 +1,10 @@
 import {createWriteStream} from 'node:fs';
-import {mkdir, stat, lstat, rename, open, readFile} from 'node:fs/promises';
+import {mkdir, stat, lstat, rename, open} from 'node:fs/promises';
 import {dirname, basename, join} from 'node:path';
 import type {Writable} from 'node:stream';
 import {createError} from '../errors/index.js';
 import {systemCode, outputError} from '../errors/system-failure.js';
+import {readTextFile} from './read-file.js';
 import {createSweptDirectory} from './temporary-directory.js';
 
 /**
@@ -117,12 +118,12 @@ export async function replacePrivateFile(
 /**
  * Reads such a file, which contains JSON; undefined if it does not exist. The value of invalid JSON is `undefined`,
  * because the parser's error would quote a part of it.
- * @throws Error of the system when it cannot be read.
+ * @throws Error of the system when it cannot be read; Error when it is not a regular file.
  */
 export async function readPrivateFile(path: string): Promise<{readonly value: unknown} | undefined> {
   let content: string;
   try {
-    content = await readFile(path, 'utf8');
+    content = await readTextFile(path);
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined;
     throw error;

@@ -1,10 +1,11 @@
-import {chmod, rm, stat} from 'node:fs/promises';
+import {chmod, lstat, realpath, rm, stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import * as v from 'valibot';
 import type {Environment} from '../../http/types.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {shellLine} from '../../errors/suggest.js';
 import {reasonOf} from '../../errors/system-failure.js';
+import {isOwn} from '../../files/ownership.js';
 import {makePrivateDirectory, readPrivateFile, replacePrivateFile} from '../../files/write-files.js';
 
 const text = v.pipe(v.string(), v.nonEmpty());
@@ -74,14 +75,33 @@ export function credentialPath({directory}: Pick<CredentialFile, 'directory'>): 
 }
 
 /**
+ * The file itself, when its path is a link, because some users keep their configuration elsewhere. A link
+ * to nothing counts as a file that does not exist.
+ * @throws RuntimeCliError `ERR_CONFIG_INVALID` when the link or its target belongs to another user.
+ */
+async function actualPath(file: CredentialFile): Promise<string> {
+  const path = credentialPath(file);
+  const link = await lstat(path).catch(() => undefined);
+  if (link?.isSymbolicLink() !== true) return path;
+  const target = await realpath(path).catch(() => undefined);
+  if (target === undefined) return path;
+  if (isOwn(link, 0) && isOwn(await stat(target), 0)) return target;
+  throw createError('ERR_CONFIG_INVALID', `${path} is a link, and it or its target belongs to another user.`, {
+    suggestions: ['Remove the link and log in again with mycli auth:login.'],
+  });
+}
+
+/**
  * Reads the stored credentials, if any. Warns when other users can read them.
  * @throws RuntimeCliError `ERR_CONFIG_INVALID` when the file cannot be read or is damaged.
  */
 export async function readCredentials(file: CredentialFile): Promise<StoredCredentials> {
   const path = credentialPath(file);
-  const stored = await readPrivateFile(path).catch((error: unknown) => {
+  const stored = await readPrivateFile(await actualPath(file)).catch((error: unknown) => {
     throw createError('ERR_CONFIG_INVALID', `The stored credentials in ${path} cannot be read: ${reasonOf(error)}.`, {
-      suggestions: ['Credentials are stored in HOME, or in XDG_CONFIG_HOME if it is set. Make that folder readable.'],
+      suggestions: [
+        'Credentials are stored in HOME, or in XDG_CONFIG_HOME if it is set. Make the file there readable.',
+      ],
       cause: error,
     });
   });
@@ -97,7 +117,7 @@ export async function readCredentials(file: CredentialFile): Promise<StoredCrede
 
 /**
  * Changes the stored credentials atomically, while no other process changes them. Removes the file if none are left.
- * The file and its folder are accessible only to their owner.
+ * The file and its folder are accessible only to their owner; a link in its place is followed.
  * @throws RuntimeCliError `ERR_OUTPUT`; `ERR_CONFIG_INVALID` as `readCredentials`.
  */
 export async function updateCredentials(
@@ -111,14 +131,15 @@ export async function updateCredentials(
     // Loose permissions are reported before they are tightened.
     await readCredentials(file);
     await chmod(file.directory, 0o700);
-    await withFileLock(`${path}.lock`, file.pid, async (lock) => {
+    const target = await actualPath(file);
+    await withFileLock(`${target}.lock`, file.pid, async (lock) => {
       const {origins, last} = change(await readCredentials(file));
       if (Object.keys(origins).length === 0) {
-        await rm(path, {force: true});
+        for (const place of [target, path]) await rm(place, {force: true});
         return;
       }
       const content = `${JSON.stringify({version: 1, origins, last}, undefined, 2)}\n`;
-      await replacePrivateFile(path, content, () => lock.assertHeld());
+      await replacePrivateFile(target, content, () => lock.assertHeld());
     });
   } catch (error) {
     if (isRuntimeCliError(error)) throw error;

@@ -74,6 +74,6 @@ describe('records of pushes', () => {
     const path = await onlyFile();
     await rm(path);
     await mkdir(path);
-    await expect(records.read(place)).rejects.toThrow('EISDIR');
+    await expect(records.read(place)).rejects.toThrow('it is not a regular file');
   });
 });

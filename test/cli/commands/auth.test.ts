@@ -1,6 +1,7 @@
 import {spawn, spawnSync} from 'node:child_process';
 import {once} from 'node:events';
-import {chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile} from 'node:fs/promises';
+import {mkdirSync} from 'node:fs';
+import {chmod, chown, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {PassThrough} from 'node:stream';
@@ -386,6 +387,66 @@ describe('auth:status and auth:logout', () => {
     const {code, stdout} = await mycli(['auth:status', '--json', '--debug']);
     expect(code).toBe(3);
     expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_CONFIG_INVALID'}});
+  });
+});
+
+describe('a credentials file that is a link', () => {
+  let target: string;
+  beforeEach(async () => {
+    target = join(root, 'dotfiles', 'mycli.json');
+    await mkdir(dirname(target), {mode: 0o700});
+    await mkdir(folder, {recursive: true, mode: 0o700});
+    await symlink(target, file);
+  });
+
+  test('is followed: a login changes its target, and the last logout removes both', async () => {
+    const other = {apiKey: {key: canaries.token}};
+    await writeFile(target, JSON.stringify({version: 1, origins: {'https://old.example': other}}), {mode: 0o644});
+    const {code, stderr} = await mycli(['auth:login', '--origin', runtimeOrigin], {stdin: canaries.key});
+    expect(code).toBe(0);
+    expect(stderr).toContain(`chmod 600 ${file}`);
+    expect((await lstat(file)).isSymbolicLink()).toBe(true);
+    expect(await modeOf(target)).toBe('600');
+    expect(await readFile(target, 'utf8')).toContain(canaries.key);
+    await mycli(['auth:logout', '--origin', 'https://old.example']);
+    expect(await readFile(target, 'utf8')).not.toContain(canaries.token);
+    expect((await mycli(['auth:logout', '--all'])).stdout).toContain(`Removed the credentials for ${runtimeOrigin}`);
+    expect([await readdir(dirname(target)), await readdir(folder)]).toEqual([[], []]);
+  });
+
+  test('to nothing is replaced by a login', async () => {
+    expect((await mycli(['auth:status'])).code).toBe(0);
+    expect((await mycli(['auth:login', '--origin', runtimeOrigin], {stdin: canaries.key})).code).toBe(0);
+    expect((await lstat(file)).isFile()).toBe(true);
+  });
+
+  test.runIf(process.getuid?.() === 0)('to a file of another user is refused', async () => {
+    await writeFile(target, '{"version": 1, "origins": {}}');
+    await chown(target, 12345, 12345);
+    const {stdout} = await mycli(['auth:login', '--origin', runtimeOrigin, '--json'], {stdin: canaries.key});
+    expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_CONFIG_INVALID'}});
+    expect(await readFile(target, 'utf8')).not.toContain(canaries.key);
+  });
+});
+
+describe.runIf(process.platform !== 'win32')('a named pipe or a folder', () => {
+  const makers = {
+    pipe: (path: string) => spawnSync('mkfifo', [path]),
+    folder: (path: string) => mkdirSync(path),
+  };
+  test.each([
+    ['pipe', 'credentials.json', 'ERR_CONFIG_INVALID'],
+    ['folder', 'credentials.json', 'ERR_CONFIG_INVALID'],
+    ['pipe', 'credentials.json.lock', 'ERR_OUTPUT'],
+    ['folder', 'credentials.json.lock', 'ERR_OUTPUT'],
+  ] as const)('a %s in place of %s is an error of a login', async (kind, name, code) => {
+    await mkdir(folder, {recursive: true, mode: 0o700});
+    makers[kind](join(folder, name));
+    const {stdout} = await mycli(['auth:login', '--origin', runtimeOrigin, '--json'], {stdin: canaries.key});
+    expect(JSON.parse(stdout)).toMatchObject({
+      error: {code, message: expect.stringMatching(/: it is not a regular file\.$/) as string},
+    });
+    expect(await readdir(folder)).toEqual([name]);
   });
 });
 
