@@ -7,7 +7,7 @@ import {verifyRegularFile} from '../files/read-file.js';
 
 /**
  * Executes a TypeScript or JavaScript module from source and returns its exports by name (`default` included). It
- * leaves no cache files, and a second call executes the file again, except for `.mjs` files, which Node loads once per
+ * leaves no cache files, waits for exported promises, and a second call executes the file again, except for `.mjs` files, which Node loads once per
  * process.
  * @param path Absolute.
  * @param provided Packages that the file can import although they are not installed: their exports, by name.
@@ -32,7 +32,9 @@ export async function loadModule(
     // Copy to a plain object: jiti's own invents a default export if there is none or it is undefined. Since version
     // 23, Node adds the name `module.exports` to a CommonJS module, for what is its default export anyway.
     const names = Object.keys(exported).filter((name) => name !== 'module.exports');
-    return Object.fromEntries(names.map((name) => [name, ownValue(exported, name)]));
+    // A promise may be rejected, and nobody else would wait for it.
+    const values = await Promise.all(names.map((name) => ownValue(exported, name)));
+    return Object.fromEntries(names.map((name, index) => [name, values[index]]));
   } catch (error) {
     const reason = describe(error, path);
     throw createError('ERR_CONFIG_INVALID', asSentence(`${path} could not be loaded: ${reason}`), {

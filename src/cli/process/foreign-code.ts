@@ -3,6 +3,7 @@ import fs, {readFileSync} from 'node:fs';
 import {syncBuiltinESMExports} from 'node:module';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
+import {inspect} from 'node:util';
 import {isRecord} from '../../errors/json.js';
 import {asSentence} from '../../errors/sentence.js';
 
@@ -75,12 +76,18 @@ interface WarningOutput {
 export function adoptWarnings(host: NodeJS.Process, output: WarningOutput): void {
   if (host.listenerCount('warning') === 0) return;
   host.removeAllListeners('warning');
-  host.on('warning', (warning) => {
+  host.on('warning', (warning: unknown) => {
+    const message = shown(warning instanceof Error ? warning.message : warning);
     // oclif adds advice on separate lines, but DEBUG has no such effect here.
-    const lines = warning.message.split('\n').filter((line) => !line.includes('DEBUG=*'));
+    const lines = message.split('\n').filter((line) => !line.includes('DEBUG=*'));
     output.warn(asSentence(lines.join(', ')));
-    output.debug(warning.stack ?? warning.message);
+    output.debug(warning instanceof Error ? String(warning.stack) : message);
   });
+}
+
+/** Anything as text. Plugins emit warnings that are no errors, too. */
+function shown(value: unknown): string {
+  return typeof value === 'string' ? value : inspect(value, {customInspect: false, breakLength: Infinity});
 }
 
 const stdout = 1;

@@ -109,9 +109,10 @@ export function guardHooks(session: Session): void {
     const plugins = [...this.plugins.values()].filter(
       ({isRoot, hooks}) => !isRoot && hooks[String(event)] !== undefined,
     );
-    const names = plugins.map((plugin) => plugin.name).join(', ');
+    const names = plugins.map((plugin) => plugin.name);
     const within = isOver ? finish : nameWhenSlow;
-    const outcome = names === '' ? await run(this) : await within(run(this), {event: String(event), names, session});
+    const outcome =
+      names.length === 0 ? await run(this) : await within(run(this), {event: String(event), names, session});
     // Ours first, since it knows what the user typed.
     const failures = [...outcome.failures].sort((a, b) => Number(b.plugin.isRoot) - Number(a.plugin.isRoot));
     for (const {error, plugin} of failures) {
@@ -127,17 +128,24 @@ export function guardHooks(session: Session): void {
 interface ForeignHooks {
   readonly event: string;
   /** Names of the plugins that have one. */
-  readonly names: string;
+  readonly names: readonly string[];
   readonly session: Session;
 }
 
-/** Runs hooks before a command. They may ask the user something, so there is no timeout. */
+/**
+ * Runs hooks before a command. They may ask the user something, so there is no timeout. Meanwhile, the session names
+ * them, in case they wait for something that never happens.
+ */
 async function nameWhenSlow<Result>(work: Promise<Result>, {event, names, session}: ForeignHooks): Promise<Result> {
+  session.hooks = {event, names};
   const {pluginTimeoutMs} = await import('../../backends/call.js');
   const slow = setTimeout(() => {
-    session.output.warn(`Still waiting for the ${event} hook of ${names}. Press Ctrl-C to stop.`);
+    session.output.warn(`Still waiting for the ${event} hook of ${names.join(', ')}. Press Ctrl-C to stop.`);
   }, pluginTimeoutMs).unref();
-  return work.finally(() => clearTimeout(slow));
+  return work.finally(() => {
+    clearTimeout(slow);
+    session.hooks = undefined;
+  });
 }
 
 /** Runs hooks after a command, which must not keep it from ending. */

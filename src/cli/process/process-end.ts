@@ -1,6 +1,7 @@
 import {createError, signalExitCodes} from '../../errors/index.js';
 import {asSentence} from '../../errors/sentence.js';
 import {commandLine} from '../../errors/suggest.js';
+import type {Session} from './session.js';
 
 /**
  * The error of a command that something else ended.
@@ -20,6 +21,19 @@ export function endedEarly(plugin?: string): Error {
   });
 }
 
+/** The error of a command whose plugins' hooks wait for something that never happens. */
+export function hooksUnfinished({event, names}: NonNullable<Session['hooks']>): Error {
+  const [name = '', ...others] = names;
+  const message = `The command ended before it was done: the ${event} hook of ${names.join(' or ')} did not finish.`;
+  return createError('ERR_ENDED_EARLY', message, {
+    suggestions: [
+      others.length === 0
+        ? withoutPlugin(name)
+        : 'Set MYCLI_SKIP_PLUGINS=1 to go on without plugins. Uninstall them one by one to find the one to report.',
+    ],
+  });
+}
+
 /** What to do about a plugin that breaks a command. */
 export function withoutPlugin(plugin: string): string {
   return `Report this to the authors of ${plugin}. To go on without it, run ${commandLine('plugins:uninstall', plugin)}, or set MYCLI_SKIP_PLUGINS=1.`;
@@ -33,13 +47,16 @@ interface AbnormalEnd {
   isClosedPipe(error: unknown): boolean;
 }
 
-/** Watches for uncaught exceptions and for streams that cannot be written. A closed pipe is not a failure. */
-export function watchProcess(host: NodeJS.Process): AbnormalEnd {
+/**
+ * Watches for uncaught exceptions and for streams that cannot be written. A closed pipe is not a failure.
+ * @param idleError the error of a command that waits for something that never happens
+ */
+export function watchProcess(host: NodeJS.Process, idleError: () => Error): AbnormalEnd {
   let pipeClosed = false;
   const failed = new Promise<never>((_resolve, reject) => {
     host.on('uncaughtException', reject);
     // Nothing is pending, but the command has not ended.
-    host.once('beforeExit', () => reject(endedEarly()));
+    host.once('beforeExit', () => reject(idleError()));
     // Before oclif's own listener, which throws.
     host.stdout.prependListener('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EPIPE') pipeClosed = true;

@@ -1,5 +1,5 @@
 import {createError, isRuntimeCliError} from '../../errors/index.js';
-import {endedEarly, ownExit, watchProcess, ownSignals} from './process-end.js';
+import {endedEarly, hooksUnfinished, ownExit, watchProcess, ownSignals} from './process-end.js';
 import {adoptWarnings, guardDescriptor, pluginOnStack, runningPlugin} from './foreign-code.js';
 import {asSentence} from '../../errors/sentence.js';
 import type {Body, ErrorDocument} from '../output/documents.js';
@@ -31,7 +31,9 @@ export {commandNotFound, init, prerun} from './hooks.js';
 export async function run(host: NodeJS.Process, root: string): Promise<void> {
   const interruption = ownSignals(host, (exitCode) => end(exitCode));
   const session = createSession(host, interruption.signal);
-  const abnormal = watchProcess(host);
+  const abnormal = watchProcess(host, () =>
+    session.hooks === undefined ? endedEarly() : hooksUnfinished(session.hooks),
+  );
   // Set up before any plugin code is loaded: hooks run before a command exists.
   const exit = ownExit(host, () => {
     const exitCode = session.foreign ? undefined : conclude(session, endedEarly(runningPlugin()));

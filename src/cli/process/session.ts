@@ -26,6 +26,8 @@ export interface Session {
   foreign: boolean;
   /** The title of the step that is changing something on a server. */
   changing?: string | undefined;
+  /** Plugins' hooks that are running before our command. */
+  hooks?: {readonly event: string; readonly names: readonly string[]} | undefined;
   /** What to exit with after success, when it is the outcome of another program. */
   exitCode?: number | undefined;
   /** How our command ended, whatever plugins' hooks do. */

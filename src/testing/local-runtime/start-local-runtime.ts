@@ -8,7 +8,7 @@ import {createError} from '../../errors/index.js';
 import {defaultArchiveLimits, type LocalRuntime, type LocalRuntimeOptions, type RequestRecord} from './options.js';
 import type {RuntimeContext} from './context.js';
 import {openCredentials} from './store/credentials.js';
-import {openDataFolder, readOwnJson, writeJsonFile, type DataFolder} from './store/data-folder.js';
+import {openDataFolder, readOwnJson, verifyOwnFile, writeJsonFile, type DataFolder} from './store/data-folder.js';
 import {Deployments} from './store/deployments.js';
 import {FaultBook} from './faults.js';
 import {handleRequest} from './request-handler.js';
@@ -106,7 +106,10 @@ async function listenAgain(
     return listen(server, {host, port: 0, signal});
   });
   const actual = Number(new URL(origin).port);
-  if (actual !== kept) await writeJsonFile(file, {port: actual}, path.join(folder, 'temporary'));
+  if (actual !== kept) {
+    await verifyOwnFile(file);
+    await writeJsonFile(file, {port: actual}, path.join(folder, 'temporary'));
+  }
   return origin;
 }
 

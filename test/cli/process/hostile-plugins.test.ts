@@ -236,6 +236,28 @@ describe('what nobody catches', () => {
     });
   });
 
+  test.each(['init', 'prerun'])('a hook that waits for nothing before the command, in %s, is named', async (hook) => {
+    const hooks = {[hook]: 'await new Promise(() => undefined);'};
+    const ended = await withPlugins({[name]: {hooks}, 'mycli-plugin-innocent': {hooks: {postrun: ''}}}, build);
+    expect(ended.code).toBe(3);
+    expect(documentOf(ended)).toMatchObject({
+      error: {
+        code: 'ERR_ENDED_EARLY',
+        message: `The command ended before it was done: the ${hook} hook of ${name} did not finish.`,
+      },
+    });
+    expect(ended.stderr).toContain(`mycli plugins:uninstall ${name}, or set MYCLI_SKIP_PLUGINS=1`);
+  });
+
+  test('of several hooks that may wait for nothing all are named', async () => {
+    const waiting = {hooks: {prerun: 'await new Promise(() => undefined);'}};
+    const ended = await withPlugins({[name]: waiting, 'mycli-plugin-innocent': {hooks: {prerun: ''}}}, build);
+    expect(documentOf(ended).error?.message).toContain(
+      `the prerun hook of ${name} or mycli-plugin-innocent did not finish`,
+    );
+    expect(ended.stderr).not.toContain('plugins:uninstall');
+  });
+
   test('a hook that waits for nothing after the command does not keep it', async () => {
     const ended = await withPlugin({hooks: {finally: 'await new Promise(() => undefined);'}}, build);
     expect(ended.code).toBe(0);
@@ -247,6 +269,20 @@ test('what a plugin lets Node warn of is a warning in the document', async () =>
   const ended = await withPlugin({hooks: {init: 'process.emitWarning("careful\\nnow");'}}, build);
   expect(documentOf(ended)).toMatchObject({warnings: ['careful, now.']});
   expect(ended.stderr).toContain('Warning: careful, now.');
+});
+
+test.each([
+  ['{}', '{}.'],
+  ['undefined', 'undefined.'],
+  ['null', 'null.'],
+  ['Object.assign(new Error(), {message: 7, stack: 7})', '7.'],
+  ['{message: 7}', '{ message: 7 }.'],
+  ['Object.create(null)', '[Object: null prototype] {}.'],
+  ['"careful"', 'careful.'],
+  ['{get message() { throw new Error("no"); }}', '{ message: [Getter] }.'],
+])('a warning that is %s is told as well as it can be', async (value, message) => {
+  const ended = await withPlugin({hooks: {init: `process.emit("warning", ${value});`}}, build);
+  expect(documentOf(ended)).toMatchObject({archive: {files: 1}, warnings: [message]});
 });
 
 describe('what a plugin writes to descriptor 1', () => {

@@ -87,3 +87,18 @@ test.each([
   expect(code).toBe(2);
   expect(stderr).toContain(message);
 });
+
+describe.each(['mycli.config.js', 'mycli.config.mjs', 'mycli.config.ts', 'config.server.js'])('%s', (name) => {
+  test.each([
+    ['null', 'null'],
+    ['undefined', 'undefined'],
+    ['new Error("the vault is closed")', 'the vault is closed'],
+  ])('that exports a promise rejected with %s is to blame for it', async (value, reason) => {
+    await write(name, `export default Promise.reject(${value});\n`);
+    const {code, stdout} = await mycli('bundle:build', '--json');
+    expect(code).toBe(3);
+    const {error} = JSON.parse(stdout) as {error: {code: string; message: string}};
+    expect(error.code).toBe('ERR_CONFIG_INVALID');
+    expect(error.message).toContain(`${name} could not be loaded: ${reason}`);
+  });
+});

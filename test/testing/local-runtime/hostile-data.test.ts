@@ -105,6 +105,12 @@ describe('a data folder that came from elsewhere', () => {
     },
   );
 
+  test.each(['port.json', 'credentials.json'])('is refused when its %s is a folder', async (name) => {
+    const {data} = await hostileFolder();
+    await mkdir(path.join(data, name));
+    await expect(startLocalRuntime({dataDirectory: data})).rejects.toMatchObject(refused(path.join(data, name)));
+  });
+
   test('serves nothing behind a link in the place of a deployment', async () => {
     const {data, victim} = await usedFolder();
     const [site = ''] = await readdir(path.join(data, 'sites'));
