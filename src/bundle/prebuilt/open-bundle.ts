@@ -52,6 +52,7 @@ const settled = [
  */
 export async function archiveFormat(path: string): Promise<BundleFormat | undefined> {
   try {
+    await verifyRegularFile(path);
     return (await readManifest(path))?.format ?? ((await isGzip(path)) ? 'v2' : undefined);
   } catch {
     // Opening it tells what is wrong.

@@ -77,11 +77,13 @@ test('an archive is not written into the build that it is made of', async () => 
   expect(await readdir(join(project, 'build'))).toEqual(['ssr.js']);
 });
 
+const legacy = ['--runtime-backend', 'legacy', '--origin', 'http://127.0.0.1:9', '--api-key', 'key'];
+
 test.each([
-  ['a topic with a word', ['bundle', 'push', '--dry-run'], 'Did you mean mycli bundle:push?'],
+  ['a topic with a word that is no command', ['bundle', 'pusch', '--dry-run'], 'Did you mean mycli bundle push?'],
   ['a flag without a command', ['--nope'], 'Unknown flag: --nope'],
   ['a v2-only flag for a v1 build', ['bundle:build', '--format', 'v1', '-p', 'x', '--root-dir', 'q'], '--root-dir'],
-  ['waiting without a target', ['bundle:push', '-p', 'x', '--wait'], '--wait requires a target'],
+  ['waiting without a target', ['bundle:push', '-p', 'x', '--wait', ...legacy], '--wait requires a target'],
 ])('%s is a usage error', async (_, args, message) => {
   const {code, stderr} = await mycli(...args);
   expect(code).toBe(2);
