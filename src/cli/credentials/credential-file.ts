@@ -157,7 +157,9 @@ async function warnOfLooseModes(file: CredentialFile): Promise<void> {
     [file.directory, '700'],
     [path, '600'],
   ] as const) {
-    if (((await stat(place)).mode & 0o077) !== 0) {
+    // A logout may have removed it in the meantime.
+    const stats = await stat(place).catch(() => undefined);
+    if (stats !== undefined && (stats.mode & 0o077) !== 0) {
       file.warn(
         `Other users can access ${place}, where credentials are stored. Run: ${shellLine('chmod', mode, place)}`,
       );
