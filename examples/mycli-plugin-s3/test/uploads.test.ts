@@ -71,7 +71,10 @@ test.skipIf(slow === undefined)('a store that asks to slow down is waited for by
   const log: string[] = [];
   const retries: unknown[] = [];
   const context = await bucket.context({
-    ...{endpoint: slow, rateLimit: {baseDelayMs: 20, maxDelayMs: 200, maxRetries: 50, prefix: 'S3'}},
+    ...{
+      endpoint: slow,
+      rateLimit: {statusCodes: [503], baseDelayMs: 20, maxDelayMs: 200, maxRetries: 50, prefix: 'S3'},
+    },
     logger: {debug: () => undefined, info: (message) => log.push(message), warn: (message) => log.push(message)},
     onRetry: (event) => retries.push(event),
   });
