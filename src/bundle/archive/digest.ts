@@ -1,6 +1,6 @@
 import {createHash} from 'node:crypto';
 
-/** Counts and hashes bytes that pass. */
+/** Counts and hashes the bytes that pass through. */
 export class Digest {
   readonly #hash = createHash('sha256');
   #size = 0;
@@ -15,7 +15,7 @@ export class Digest {
     this.#size += chunk.length;
   }
 
-  /** The chunks as they are, looked at in passing. */
+  /** Passes the chunks on unchanged, counting and hashing them. */
   async *of(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const chunk of chunks) {
       this.update(chunk);
@@ -23,7 +23,7 @@ export class Digest {
     }
   }
 
-  /** SHA-256 of all bytes; can be asked for once. */
+  /** SHA-256 of all bytes. Can be called only once. */
   hex(): string {
     return this.#hash.digest('hex');
   }

@@ -1,37 +1,37 @@
 import {constants, crc32, createDeflateRaw} from 'node:zlib';
 
-/** Bytes that a run looks back on: the window of deflate. */
+/** Bytes of preceding data that a run may refer to: the deflate window. */
 const windowBytes = 32 * 1024;
-/** What is compressed or waits to be written: bounds memory, and keeps the threads of libuv busy. */
+/** Limits on the runs being compressed or waiting to be written. They bound memory, yet keep libuv's threads busy. */
 const runsInFlight = 12;
 const bytesInFlight = 4 * 1024 * 1024;
-/** More than what does not compress grows by, so that one call to zlib does it. */
+/** More than incompressible data grows by, so that a single call to zlib is enough. */
 const outputRoom = 16 * 1024;
-/** Most bytes of a block of deflate that is stored as it is. */
+/** Maximum bytes of a stored (uncompressed) deflate block. */
 const storedBytes = 0xffff;
 
-/** Magic, deflate, no flags, no time, no extra flags, unknown system: nothing that differs between two machines. */
+/** Magic, deflate, no flags, no time, no extra flags, unknown system: nothing that differs between machines. */
 export const gzipHeader: Buffer = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
-/** An empty block with the mark of the last one. */
+/** An empty block, marked as the last one. */
 const lastBlock = Buffer.from([3, 0]);
 
-/** A run on its way through the compressor. */
+/** A run that is being compressed or waiting to be written. */
 interface Job {
   readonly run: Buffer;
-  /** Missing for what is stored. */
+  /** Missing if the run is stored uncompressed. */
   readonly compressed?: Promise<readonly Buffer[]>;
-  /** The block that is not needed any more when this run is written. */
+  /** The block that is no longer needed once this run is written. */
   readonly spent: Buffer | undefined;
 }
 
 /**
- * Compresses blocks into one gzip member: cuts them into runs that compress and runs that do not, and compresses
- * several at a time on libuv's threads. Each has the end of what is before it as its dictionary and ends at a byte, so
- * that the bytes depend neither on the number of threads nor on their order. What does not compress is stored as it is:
- * to try would take most of the time of a build that is full of fonts and photographs.
- * @param blocks Of one size, best 1 MiB; only the last may be shorter.
- * @param level 0 (none) to 9 (most).
- * @param free Given each block when it is not needed here any more, but for the last.
+ * Compresses blocks into one gzip member. Cuts them into compressible and incompressible runs, and compresses several
+ * at a time on libuv's threads. Each run has the end of the preceding data as its dictionary and ends on a byte
+ * boundary, so the output depends neither on the number of threads nor on their order. Incompressible runs are stored:
+ * trying to compress them would take most of the time of a build full of fonts and photos.
+ * @param blocks All of one size, ideally 1 MiB; only the last may be shorter.
+ * @param level 0 (none) to 9 (maximum).
+ * @param free Called with each block, except the last, once it is no longer needed here.
  */
 export async function* gzip(
   blocks: AsyncIterable<Buffer>,
@@ -78,7 +78,7 @@ export async function* gzip(
   yield trailer(checksum, size);
 }
 
-/** Blocks of deflate that hold `bytes` as they are. */
+/** Deflate blocks that store `bytes` uncompressed. */
 function store(bytes: Buffer): readonly Buffer[] {
   const pieces: Buffer[] = [];
   for (let start = 0; start < bytes.length; start += storedBytes) {
@@ -92,9 +92,8 @@ function store(bytes: Buffer): readonly Buffer[] {
 }
 
 /**
- * Pieces that share their memory, one as a rule. With the most memory that zlib takes, 400 KiB a run: a tenth less CPU,
- * for up to
- * 0.1 % more bytes.
+ * Compresses a run into pieces that share memory, usually just one. Uses zlib's maximum memory level, 400 KiB per run:
+ * 10 % less CPU for up to 0.1 % more bytes.
  */
 function deflate(bytes: Buffer, dictionary: Buffer | undefined, level: number): Promise<readonly Buffer[]> {
   const stream = createDeflateRaw({
@@ -108,13 +107,13 @@ function deflate(bytes: Buffer, dictionary: Buffer | undefined, level: number): 
     const pieces: Buffer[] = [];
     stream.on('data', (piece: Buffer) => pieces.push(piece));
     stream.once('error', reject);
-    // To end the stream would be one more turn on a thread, for nothing.
+    // Ending the stream would only cost another round trip to a thread.
     stream.write(bytes, () => {
       resolve(pieces);
       stream.close();
     });
   });
-  // It is awaited in its turn; a failure before that must not count as unhandled.
+  // Awaited later. A failure before that must not count as unhandled.
   compressed.catch(() => undefined);
   return compressed;
 }
@@ -130,44 +129,47 @@ function trailer(checksum: number, size: number): Buffer {
 export interface Run {
   readonly start: number;
   readonly end: number;
-  /** Whether a compressor would save next to nothing, as in fonts, archives and half of a photograph. */
+  /** Whether compression would save next to nothing, as with fonts, archives and half of a photo. */
   readonly isIncompressible: boolean;
 }
 
-/** Bytes that are judged together, by every fifth: numbers of 2, 4 or 8 bytes, or 3 colours, do not hide from it. */
+/**
+ * Bytes classified together, by sampling every fifth one: a step that also catches numbers of 2, 4 or 8 bytes and
+ * 3-byte colors.
+ */
 const pieceBytes = 4096;
 const sampleStep = 5;
 const samples = Math.ceil(pieceBytes / sampleStep);
-/** Shorter noise is left to the compressor: a run of its own costs more than it saves. */
+/** Shorter noise is left to the compressor, since a separate run would cost more than it saves. */
 const leastNoiseBytes = 4 * pieceBytes;
-/** Two bytes of noise are equal once in 256 times. Where it is 9 % more often, the best code for bytes saves 0.8 %. */
+/** Two bytes of noise are equal 1 time in 256. If it is 9 % more often, the best code for single bytes saves 0.8 %. */
 const mostEqualPairs = samples + (samples * (samples - 1) * 1.09) / 256;
 /**
- * The 4 bytes after a byte that has these bits clear are remembered: one place in 32, wherever the same bytes stand
- * again.
+ * Only the 4 bytes after a byte with these bits clear are remembered: 1 position in 32, and the same ones wherever the
+ * same bytes occur again.
  */
 const placeMask = 31;
-/** There is room for as many places as noise has in 32 KiB, which is how far a compressor looks back. */
+/** Room for as many positions as noise has in 32 KiB, which is how far a compressor looks back. */
 const placeBits = 10;
-/** So many sequences that were there before are no accident: what occurs twice compresses, whatever its bytes are. */
+/** This many repeated sequences are no coincidence. Whatever occurs twice compresses, whichever bytes it has. */
 const leastRepeats = 4;
 
 /**
- * Finds what hardly compresses, in a tenth of the time that a compressor takes: by how often two bytes are equal, and
- * by whether sequences come again. In doubt it is not noise. The answer depends on the bytes alone.
+ * Finds data that hardly compresses, in a tenth of the time that compression takes, by how often two bytes are equal
+ * and whether sequences repeat. When in doubt, data counts as compressible. The result depends only on the bytes.
  */
 export class IncompressibleDetector {
   readonly #counts = new Uint32Array(256);
   readonly #remembered = new Int32Array(2 ** placeBits);
 
-  /** Cuts the next block where noise begins and ends. */
+  /** Cuts the next block where noise starts and ends. */
   *runs(block: Buffer): Generator<Run> {
     let start = 0;
     let noiseStart = 0;
     for (let piece = 0; piece <= block.length; piece += pieceBytes) {
       if (piece + pieceBytes <= block.length && this.#isIncompressible(block.subarray(piece, piece + pieceBytes)))
         continue;
-      // Noise, if any, is from noiseStart to here.
+      // Any noise extends from noiseStart to here.
       if (piece - noiseStart >= leastNoiseBytes) {
         if (noiseStart > start) yield {start, end: noiseStart, isIncompressible: false};
         yield {start: noiseStart, end: piece, isIncompressible: true};
@@ -182,7 +184,7 @@ export class IncompressibleDetector {
     return this.#equalPairs(piece) <= mostEqualPairs && this.#repeats(piece) < leastRepeats;
   }
 
-  /** How many pairs of samples are equal, each counted with itself too. */
+  /** Counts the pairs of equal samples, including each sample paired with itself. */
   #equalPairs(piece: Buffer): number {
     const counts = this.#counts.fill(0);
     for (let index = 0; index < pieceBytes; index += sampleStep) {
@@ -194,7 +196,7 @@ export class IncompressibleDetector {
     return pairs;
   }
 
-  /** How many sequences were there before, and remembers those of this piece. */
+  /** Counts the sequences that occurred before, and remembers those of this piece. */
   #repeats(piece: Buffer): number {
     let repeats = 0;
     for (let index = 0; index < pieceBytes - 4; index++) {

@@ -11,21 +11,21 @@ import {describeProblems, fieldProblems, matchModeSchema} from '../option-schema
 import type {Bundle, BundleFile, BundleFileCategory, BundleContent, PackResult} from '../types.js';
 import {asSentence} from '../../errors/sentence.js';
 
-/** What stands beside an archive: all that there is to know of it. */
+/** The manifest stored next to an archive, with everything known about it. */
 export interface BundleManifest extends Omit<Bundle, 'path' | 'files' | 'createReadStream' | 'read'> {
   readonly schemaVersion: 1;
   /** Sorted by path, relative to the build directory. */
   readonly files: readonly ManifestFile[];
 }
 
-/** A file of a manifest. */
+/** A file in a manifest. */
 interface ManifestFile {
   readonly path: string;
-  /** Bytes; 0 for a link. */
+  /** Bytes. 0 for a link. */
   readonly size: number;
-  /** `ssrOnly` is never served, whatever ssrShared says. */
+  /** `ssrOnly` files are never served, even if they match ssrShared. */
   readonly category: BundleFileCategory;
-  /** Missing: not executable. */
+  /** Missing if not executable. */
   readonly executable?: boolean | undefined;
   /** Target of a symbolic link. */
   readonly linkTarget?: string | undefined;
@@ -57,21 +57,21 @@ const manifestSchema = v.object({
   ),
 });
 
-/** Files whose JSON is made at a time. */
+/** Files serialized at a time. */
 const filesAtATime = 1000;
 
-/** Where the manifest of an archive is: beside it, with `.json` after its name. */
+/** The path of an archive's manifest: that of the archive with `.json` appended. */
 export function manifestPathOf(archivePath: string): string {
   return `${archivePath}.json`;
 }
 
-/** What a file is for. A file that ssrOnly and ssrShared match is server-only. */
+/** The category of a file. One that matches both ssrOnly and ssrShared is server-only. */
 export function categoryOf({ssrOnly, ssrShared}: Pick<BundleFile, 'ssrOnly' | 'ssrShared'>): BundleFileCategory {
   if (ssrOnly) return 'ssrOnly';
   return ssrShared ? 'shared' : 'static';
 }
 
-/** The manifest of a bundle. */
+/** Creates the manifest of a bundle. */
 export function createManifest(bundle: Bundle): BundleManifest {
   return {...headOf(bundle), files: bundle.files.map((file) => manifestFile(file))};
 }
@@ -95,7 +95,7 @@ function manifestFile(file: BundleFile): ManifestFile {
   };
 }
 
-/** The manifest of a bundle as JSON, in pieces: of 100,000 files it would be the largest thing in memory. */
+/** The manifest of a bundle as JSON, in pieces. For 100,000 files, it would be the largest thing in memory. */
 function* manifestText(bundle: Bundle): Generator<string> {
   const frame = JSON.stringify({...headOf(bundle), files: ['']}, null, 2);
   const gap = frame.lastIndexOf('""');
@@ -110,17 +110,17 @@ function* manifestText(bundle: Bundle): Generator<string> {
 }
 
 /**
- * Writes the manifest of a bundle, to be placed beside its archive.
+ * Writes the manifest of a bundle, to be placed next to its archive.
  * @param mode Permissions of the file, before the umask.
- * @throws RuntimeCliError `ERR_OUTPUT` when it cannot be written.
+ * @throws RuntimeCliError `ERR_OUTPUT` if it cannot be written.
  */
 export async function stageManifest(bundle: Bundle, mode: number): Promise<StagedFile<void>> {
   return stageFile(manifestPathOf(bundle.path), mode, (stream) => pipeline(manifestText(bundle), stream));
 }
 
 /**
- * Reads the manifest beside an archive; nothing when there is none.
- * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` for one that is damaged.
+ * Reads the manifest of an archive. Undefined if there is none.
+ * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` if it is damaged.
  */
 export async function readManifest(archivePath: string): Promise<BundleManifest | undefined> {
   const path = manifestPathOf(archivePath);
@@ -146,8 +146,8 @@ function invalidManifest(path: string, reason: string, cause?: unknown): Error {
 }
 
 /**
- * A digest of everything that makes a bundle what it is, hex: its format, the digest of its content, and what travels
- * beside the archive, which for v1 is the configuration. The message is not part of it, nor is the effort of gzip.
+ * A hex digest of everything that defines a bundle: its format, the digest of its content, and what is sent alongside
+ * the archive, which for v1 is the configuration. It covers neither the message nor the compression level.
  */
 export function bundleFingerprint(bundle: BundleContent & Pick<PackResult, 'contentSha256'>): string {
   const {format, contentSha256, rootDir, configPath, matchMode, config} = bundle;

@@ -1,40 +1,41 @@
 import {Transform, type Writable, type TransformCallback} from 'node:stream';
 import type {StreamedBundle} from '../types.js';
 
-/** Under it, unseen and not part of a copy, a bundle has the reader that only the host's own bodies use. */
+/**
+ * Key of a bundle's hidden reader, which only the host's own request bodies use. Copies of the bundle do not have it.
+ */
 const lender = Symbol('lender');
 
-/** What can be read into memory that is used again: a chunk is good until the next is asked for. */
+/** A source that can be read into reused memory: a chunk is valid only until the next one is requested. */
 type Lender = Pick<StreamedBundle, 'size'> & {readonly [lender]?: StreamedBundle['read'] | undefined};
 
-/** Makes `bundle` a lender. */
+/** Turns `bundle` into a lender. */
 export function lend<Bundle extends object>(bundle: Bundle, read: StreamedBundle['read']): Bundle {
   return Object.defineProperty(bundle, lender, {value: read});
 }
 
 /**
- * Reads a bundle into the same memory again and again: a chunk is good until the next is asked for. Fresh memory would
- * be work for the garbage collector. Nothing for anything but a bundle, or a copy of one.
+ * Reads a bundle into reused memory: a chunk is valid only until the next one is requested. Fresh memory would burden
+ * the garbage collector. Undefined for anything but a bundle, or for a copy of one.
  */
 export function readLent(source: Lender): AsyncIterable<Uint8Array> | undefined {
   return source[lender]?.();
 }
 
-/** Bytes that are read at once, at most. */
+/** Maximum bytes per read. */
 export const slabBytes = 1024 * 1024;
 
 /**
- * Memory that files are read into. It is used again when its bytes were copied: fresh buffers are work for the garbage
- * collector.
+ * Memory to read files into. It is reused once its bytes are copied, since fresh buffers burden the garbage collector.
  */
 export class ReadMemory {
   readonly #free: Buffer[] = [];
-  /** Of each slab, the bytes that somebody may still look at. */
+  /** Bytes of each slab that are still in use. */
   readonly #inUse = new Map<ArrayBufferLike, number>();
   #slab: Buffer = Buffer.alloc(0);
   #taken = 0;
 
-  /** @param size Bytes, at most `slabBytes`. All of them are given back later, in any pieces. */
+  /** @param size Bytes, at most `slabBytes`. The caller gives all of them back later, in pieces of any size. */
   take(size: number): Buffer {
     if (this.#taken + size > this.#slab.length) {
       this.#slab = this.#free.pop() ?? Buffer.allocUnsafeSlow(slabBytes);
@@ -49,7 +50,7 @@ export class ReadMemory {
   /** Releases a piece for reuse. Ignores memory from elsewhere. */
   giveBack({buffer, length}: Buffer): void {
     const inUse = this.#inUse.get(buffer);
-    // Nothing of a slab may come when all of it has, and must not make it free a second time.
+    // An empty piece may arrive after the rest of its slab, and must not free it a second time.
     if (inUse === undefined || length === 0) return;
     this.#inUse.set(buffer, inUse - length);
     if (inUse > length) return;
@@ -59,9 +60,9 @@ export class ReadMemory {
 }
 
 /**
- * Makes a function that takes memory whose last bytes were given to `destination`, and hands it on when they are
- * written.
- * @param given Bytes that `destination` was given so far.
+ * Creates a function that takes memory whose last bytes were just given to `destination`, and passes it to `reuse` once
+ * they are written.
+ * @param given Bytes given to `destination` so far.
  */
 export function freeWhenWritten(
   destination: Writable,
@@ -80,12 +81,12 @@ export function freeWhenWritten(
 }
 
 /**
- * Bytes that wait to be copied: of small files, more are thousands of objects, which the garbage collector takes for
- * long-lived.
+ * Bytes waiting to be copied. With small files, more would mean thousands of objects, which the garbage collector would
+ * consider long-lived.
  */
 const queuedBytes = 16 * 1024;
 
-/** Cuts a stream of bytes into blocks of one size; only the last one may be shorter. */
+/** Cuts a stream of bytes into blocks of equal size. Only the last may be shorter. */
 export class BlockStream extends Transform {
   readonly #size: number;
   readonly #onCopied: (chunk: Buffer) => void;
@@ -94,21 +95,18 @@ export class BlockStream extends Transform {
   #filled = 0;
 
   /**
-   * @param size Bytes of a block.
-   * @param onCopied Given each chunk of the stream when its bytes are in a block.
+   * @param size Bytes per block.
+   * @param onCopied Called with each chunk of the stream once its bytes are in a block.
    */
   constructor(size: number, onCopied: (chunk: Buffer) => void = () => undefined) {
-    // Object mode keeps blocks apart: a stream of bytes hands a slow reader several as one.
+    // Object mode keeps blocks apart. A byte stream would merge them for a slow reader.
     super({readableObjectMode: true, readableHighWaterMark: 1, writableHighWaterMark: queuedBytes});
     this.#size = size;
     this.#onCopied = onCopied;
     this.#block = Buffer.allocUnsafe(size);
   }
 
-  /**
-   * Takes back a block that nobody looks at any more, to be filled again: fresh ones are work for the garbage
-   * collector.
-   */
+  /** Takes back a block that is no longer in use, to fill it again. Fresh blocks burden the garbage collector. */
   recycle(block: Buffer): void {
     if (block.length === this.#size) this.#free.push(block);
   }

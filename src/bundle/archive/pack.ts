@@ -8,30 +8,30 @@ import {tarEntries} from './tar-entries.js';
 import type {ByteProgress, PackResult} from '../types.js';
 import {writeTar} from './write-tar.js';
 
-/** How a bundle is packed. */
+/** Options for packing a bundle. */
 export interface PackOptions {
-  /** Ends the packing: it rejects with `signal.reason`. */
+  /** Aborts packing, which rejects with `signal.reason`. */
   readonly signal?: AbortSignal | undefined;
-  /** Told how many bytes of the build's files went into the archive, at most every 256 KiB and at the end. */
+  /** Called with the number of the build's bytes archived so far, at most every 256 KiB and at the end. */
   readonly onProgress?: ((progress: ByteProgress) => void) | undefined;
 }
 
-/** Where a bundle is packed to. */
+/** What `packBundle` knows about the destination. */
 interface PackDestination {
   /** Whether chunks may be reused once the stream has written them, as with a file. @default false */
   readonly forgets?: boolean | undefined;
 }
 
-/** Bytes that are hashed, compressed and written at a time. */
+/** Bytes hashed, compressed and written at a time. */
 const blockBytes = 1024 * 1024;
-/** Progress is reported every so many bytes: thousands of small files are not worth a line each. */
+/** Minimum bytes between progress reports. Thousands of small files do not deserve a line each. */
 const progressBytes = 256 * 1024;
 
 /**
  * Packs a bundle into any stream, and ends it (stdout stays open). Memory does not grow with the bundle, and the same
- * content gives the same bytes. When packing fails, `destination` is destroyed and has a part of an archive.
- * @throws RuntimeCliError `ERR_FILE_CHANGED` naming a file that is not as it was when the bundle was planned;
- * `signal.reason` when aborted; whatever `destination` fails with.
+ * content results in the same bytes. If packing fails, `destination` is destroyed with a partial archive in it.
+ * @throws RuntimeCliError `ERR_FILE_CHANGED` naming a file that changed since the bundle was planned; `signal.reason`
+ * if aborted; any error of `destination`.
  */
 export async function packBundle(
   plan: BundlePlan,
@@ -64,7 +64,7 @@ export async function packBundle(
   return {size: (compressed ?? content).size, sha256: compressed?.hex() ?? contentSha256, contentSha256};
 }
 
-/** The blocks as they are. */
+/** Passes the blocks on unchanged. */
 async function* handOn(blocks: AsyncIterable<Buffer>, free?: (block: Buffer) => void): AsyncGenerator<Buffer> {
   for await (const block of blocks) {
     yield block;
@@ -73,8 +73,8 @@ async function* handOn(blocks: AsyncIterable<Buffer>, free?: (block: Buffer) => 
 }
 
 /**
- * Begins to write the tar of a bundle into `blocks`, which fails with the error of `packBundle`. `written` never
- * rejects: it resolves when no file is read any more.
+ * Starts writing the tar of a bundle into `blocks`, which fails with the same errors as `packBundle`. `written` never
+ * rejects, and resolves once no more files are being read.
  */
 export function startTar(
   plan: BundlePlan,

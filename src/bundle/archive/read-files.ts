@@ -6,24 +6,24 @@ import {showPath} from '../files/entry-names.js';
 import {slabBytes, type ReadMemory} from './memory.js';
 import {asSentence} from '../../errors/sentence.js';
 
-/** A file as it was planned. */
+/** A file as found when the bundle was planned. */
 export interface PlannedFile {
   /** Absolute. */
   readonly source: string;
   /** Bytes. */
   readonly size: number;
-  /** When it was last written, milliseconds since 1970. */
+  /** Last modification, in milliseconds since 1970. */
   readonly modifiedMs: number;
 }
 
-/** Takes what only a file that grew has. Nobody looks at it. */
+/** Buffer for reading past the expected end of a file. Its content is never used. */
 const oneByte = Buffer.alloc(1);
-/** A link or a pipe that took the place of the file is neither followed nor waited for. Windows has neither flag. */
+/** If a link or a pipe has replaced the file, neither follow it nor wait for it. Windows has neither flag. */
 const openFlags = constants.O_RDONLY | (constants.O_NOFOLLOW || 0) | (constants.O_NONBLOCK || 0);
 
 /**
- * Reads a small file whole, at once: waiting for a thread takes longer than the reading.
- * @throws RuntimeCliError `ERR_FILE_CHANGED` when it is not what was planned any more.
+ * Reads a small file in one go, synchronously: waiting for a thread would take longer than reading.
+ * @throws RuntimeCliError `ERR_FILE_CHANGED` if it no longer matches the plan.
  */
 export function readWholeFile(file: PlannedFile, memory: ReadMemory): Buffer {
   try {
@@ -47,7 +47,7 @@ export function readWholeFile(file: PlannedFile, memory: ReadMemory): Buffer {
   }
 }
 
-/** A large file that was opened, and what it was then. */
+/** A large file, with its stats when it was opened. */
 export interface OpenFile {
   readonly handle: FileHandle;
   readonly stats: Stats;
@@ -55,7 +55,7 @@ export interface OpenFile {
 
 /**
  * Opens a large file.
- * @throws RuntimeCliError `ERR_FILE_CHANGED` when it is not what was planned any more.
+ * @throws RuntimeCliError `ERR_FILE_CHANGED` if it no longer matches the plan.
  */
 export async function openFile(file: PlannedFile): Promise<OpenFile> {
   try {
@@ -74,9 +74,9 @@ export async function openFile(file: PlannedFile): Promise<OpenFile> {
 }
 
 /**
- * Reads exactly as many bytes as were planned, then verifies that there are no more and that nobody has written to the
- * file.
- * @throws RuntimeCliError `ERR_FILE_CHANGED` when there are fewer or more, or it was written to.
+ * Reads exactly the planned number of bytes, then verifies that there are no more and that the file was not modified
+ * meanwhile.
+ * @throws RuntimeCliError `ERR_FILE_CHANGED` if there are fewer or more, or the file was modified.
  */
 export async function* readChunks(
   file: PlannedFile,
@@ -107,8 +107,8 @@ function verifyStats(file: PlannedFile, stats: Stats): void {
 }
 
 /**
- * Bytes that were read while somebody wrote are of no version of the file. A tool may set the time of modification
- * back, but not that of the change, which a file that takes its place by a rename changes too.
+ * Bytes read during a write belong to no version of the file. A tool may reset the modification time, but not the
+ * change time, which also differs if another file was renamed over it.
  */
 function verifyUntouched(file: PlannedFile, before: Stats, after: Stats): void {
   verifySize(file, after.size);

@@ -4,7 +4,7 @@ import {comparePaths} from '../files/entry-names.js';
 import type {BundlePlan} from '../plan.js';
 import type {PlannedFile} from './read-files.js';
 
-/** An entry of the archive, in the order of writing. */
+/** An entry to write to the archive. */
 export type TarEntry = {
   /** Path in the archive. */
   readonly name: string;
@@ -14,14 +14,14 @@ export type TarEntry = {
   | {readonly kind: 'content'; readonly content: Buffer}
 );
 
-/** The prefix of a bundle's entries: v2 `rootDir`, v1 `{projectSlug}/bld`. */
+/** The path prefix of a bundle's entries: `rootDir` for v2, `{projectSlug}/bld` for v1. */
 function entryPrefix({rootDir, projectSlug = ''}: Pick<BundlePlan, 'rootDir' | 'projectSlug'>): string {
   return rootDir ?? `${projectSlug}/bld`;
 }
 
 /**
- * The entries of a bundle's archive, sorted by path: its files, and in v2 its configuration, exactly once. Each is made
- * when it is asked for: a list of them would be as large as that of the files.
+ * The entries of a bundle's archive, sorted by path: its files and, for v2, its configuration, exactly once. They are
+ * created on demand, since a list of them would be as large as the list of files.
  */
 export function* tarEntries(plan: BundlePlan): Generator<TarEntry> {
   const prefix = entryPrefix(plan);
@@ -42,16 +42,14 @@ export function* tarEntries(plan: BundlePlan): Generator<TarEntry> {
   if (config !== undefined) yield config;
 }
 
-/** A tar is made of records of this many bytes. */
+/** A tar consists of records of this many bytes. */
 const recordBytes = 512;
-/** What the archive library ends a tar with. */
+/** Bytes that the archive library ends a tar with. */
 const endBytes = 2 * recordBytes;
-/** Names up to this length, ASCII only, fit into one record with all else that there is to say of an entry. */
+/** ASCII names up to this length fit into a single record with the rest of the entry's metadata. */
 const plainName = /^[\0-\x7f]{0,100}$/;
 
-/**
- * Bytes of the tar that `writeTar` makes of `entries`, to the last one: a v1 upload has to tell them before its first.
- */
+/** The exact size of the tar that `writeTar` makes of `entries`. A v1 upload must declare it before the first byte. */
 export async function tarSize(entries: Iterable<TarEntry>): Promise<number> {
   let size = endBytes;
   const unusual: TarEntry[] = [];
@@ -74,7 +72,7 @@ function contentSize(entry: TarEntry): number {
   }
 }
 
-/** Bytes of the headers of entries with long or non-ASCII names: asked of the library that writes them. */
+/** Bytes of the headers of entries with long or non-ASCII names, measured with the library that writes them. */
 async function headersSize(entries: readonly TarEntry[]): Promise<number> {
   if (entries.length === 0) return 0;
   const {

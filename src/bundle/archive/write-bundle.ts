@@ -14,22 +14,22 @@ import {lend} from './memory.js';
 import {packBundle, startTar, type PackOptions} from './pack.js';
 import {tarEntries, tarSize} from './tar-entries.js';
 
-/** How a bundle is written to a file. */
+/** Options for writing a bundle to a file. */
 interface WriteBundleOptions extends PackOptions {
   /** Absolute path of the archive. */
   readonly path: string;
   /** Permissions of the archive, before the umask. @default 0o600 */
   readonly mode?: number | undefined;
-  /** Asked just before files are put into their places: what it rejects with leaves the old ones there. */
+  /** Called just before the files are put in place. If it rejects, the old ones stay. */
   readonly verify?: (() => Promise<void>) | undefined;
-  /** Writes the manifest too, `<path>.json`. @default false */
+  /** Also write the manifest, `<path>.json`. @default false */
   readonly manifest?: boolean | undefined;
 }
 
 /**
- * Packs a bundle into a file, which is complete or not there, whatever happens. Its manifest is never that of another
- * archive.
- * @throws RuntimeCliError as `packBundle`; `ERR_OUTPUT` when the file cannot be written; `signal.reason` when aborted.
+ * Packs a bundle into a file. Whatever happens, the file is either complete or not written, and its manifest is never
+ * that of another archive.
+ * @throws RuntimeCliError like `packBundle`; `ERR_OUTPUT` if the file cannot be written; `signal.reason` if aborted.
  */
 export async function writeBundle(plan: BundlePlan, options: WriteBundleOptions): Promise<Bundle> {
   const {path, mode = 0o600, manifest = false, verify, ...packing} = options;
@@ -53,8 +53,8 @@ export async function writeBundle(plan: BundlePlan, options: WriteBundleOptions)
 }
 
 /**
- * Places an archive and its manifest when both are complete. A process that is killed in between leaves an archive
- * without a manifest, the old one or the new one.
+ * Puts an archive and its manifest in place once both are complete. If the process is killed in between, there is an
+ * archive without a manifest, either the old or the new one.
  */
 async function placeWithManifest(
   archive: StagedFile<unknown>,
@@ -76,16 +76,18 @@ async function placeWithManifest(
   }
 }
 
-/** A bundle that is packed while it is sent, and what its archive turned out to be. */
+/** A bundle that is packed while it is sent, and the result of packing it. */
 export interface BundleStream {
   readonly bundle: StreamedBundle;
-  /** Of the archive that was read last; one that was not read to its end is packed once more for this alone. */
+  /**
+   * The result for the archive that was read last. If it was not read to the end, it is packed once more just for this.
+   */
   packed(signal: AbortSignal): Promise<PackResult>;
 }
 
 /**
- * A v1 bundle that needs no file: the length of its tar follows from the list of files. Its stream fails with
- * `ERR_FILE_CHANGED` naming a file that is not as it was when the bundle was planned.
+ * Streams a v1 bundle without writing it to a file: the size of its tar follows from the list of files. The stream
+ * fails with `ERR_FILE_CHANGED` naming a file that changed since the bundle was planned.
  */
 export async function streamBundle(plan: BundlePlan): Promise<BundleStream> {
   const {format, message, projectSlug, config, files} = plan;
@@ -106,9 +108,9 @@ export async function streamBundle(plan: BundlePlan): Promise<BundleStream> {
 }
 
 /**
- * The tar of a bundle, piece by piece. `onEnd` is called when it was read to its end.
- * @param chunks `kept`: the reader may keep them, they are memory of its own. `lent`: they are good until the next is
- * asked for.
+ * Reads the tar of a bundle in blocks. Calls `onEnd` once it was read to the end.
+ * @param chunks `kept`: the reader may keep them, since each has its own memory. `lent`: each is valid only until the
+ * next one is requested.
  */
 async function* readTar(
   plan: BundlePlan,
@@ -138,16 +140,16 @@ function nowhere(): Writable {
   });
 }
 
-/** How the manifest of a bundle begins. */
+/** Start of a bundle's manifest. */
 const manifestStart = /^\{\s*"schemaVersion": 1,\s*"format": "v[12]",\s*"sha256": "[0-9a-f]{64}"/;
-/** What the first entry of a v1 archive is called: a file below `{project}/bld`, or the header of a long name. */
+/** Start of a v1 archive's first entry: a file in `{project}/bld`, or the header of a long name. */
 const entryStart = /^(?:[^/\0]+\/bld\/|PaxHeader\0)/;
-/** Bytes that tell what a file is: the first header of a tar. */
+/** Bytes that identify a file: the first header of a tar. */
 const headBytes = 512;
 
 /**
- * Verifies that an archive and its manifest replace nothing but an archive and a manifest of ours. What a file is, is
- * told by how it begins, not by its name; an empty one is nobody's.
+ * Verifies that an archive and its manifest would only replace an archive and a manifest of ours. Files are identified
+ * by their first bytes, not by their names. Empty files may be replaced.
  * @throws RuntimeCliError `ERR_OUTPUT` naming the file.
  */
 export async function verifyReplaceable(path: string): Promise<void> {
@@ -158,7 +160,7 @@ export async function verifyReplaceable(path: string): Promise<void> {
     throw foreignError(manifestPathOf(path), 'the manifest');
 }
 
-/** How a file begins; nothing when there is none, or it can be replaced anyway. */
+/** The first bytes of a file. Undefined if it does not exist or can be replaced anyway. */
 async function readHead(path: string): Promise<Buffer | undefined> {
   try {
     const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK || 0));
@@ -170,7 +172,7 @@ async function readHead(path: string): Promise<Buffer | undefined> {
       await handle.close();
     }
   } catch (error) {
-    // A folder or a device in the way is reported when the file is written.
+    // A folder or a device in its place is reported when the file is written.
     if (['ENOENT', 'ENOTDIR', 'EISDIR', 'ENXIO', 'ESPIPE'].includes(systemCode(error) ?? '')) return undefined;
     throw outputError(path, error);
   }

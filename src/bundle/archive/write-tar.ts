@@ -5,29 +5,30 @@ import type {ReadMemory} from './memory.js';
 import {openFile, readChunks, readWholeFile, type PlannedFile} from './read-files.js';
 import type {TarEntry} from './tar-entries.js';
 
-/** How a tar is written. */
+/** Options for writing a tar. */
 interface WriteTarOptions {
-  /** What files are read into. `destination` gives it back. */
+  /** Memory to read files into. `destination` gives it back. */
   readonly memory: ReadMemory;
-  /** Modification time of every entry. */
+  /** Modification time of all entries. */
   readonly modifiedAt: Date;
-  /** Told how many more bytes of files were read. */
+  /** Called with the number of bytes just read from files. */
   readonly onBytes: (count: number) => void;
 }
 
-/** Files up to this size are read whole. */
+/** Files up to this size are read in one go. */
 const smallFileBytes = 256 * 1024;
-/** Bytes that the archive library keeps ready, in place of its MiB: the blocks behind it do that. */
+/** Bytes that the archive library buffers, instead of its default of 1 MiB, since the blocks after it buffer enough. */
 const queuedBytes = 16 * 1024;
-/** Entries that the archive library is given ahead of the one that it writes. */
+/** Entries given to the archive library ahead of the one being written. */
 const entriesAhead = 16;
 
 /**
- * Writes a tar of `entries` into `destination`, which ends with it. Never rejects: what fails destroys `destination`
- * with the error. Ends early when something else has destroyed it.
+ * Writes a tar of `entries` to `destination`, and ends it. Never rejects: an error destroys `destination` with that
+ * error. Ends early if something else has destroyed it.
  *
- * The archive library throws out of reach when an entry has not the size that it was promised, and when it is destroyed
- * with entries waiting. So it is handed what was read and counted before, and left to the garbage collector on failure.
+ * The archive library throws errors that cannot be caught if an entry does not have the promised size, or if it is
+ * destroyed with entries waiting. So it only gets content that was already read and counted, and on failure it is left
+ * to the garbage collector.
  */
 export async function writeTar(
   entries: Iterable<TarEntry>,
@@ -40,12 +41,12 @@ export async function writeTar(
     archive.unpipe(destination);
     destination.destroy(error instanceof Error ? error : new Error(String(error)));
   };
-  // Each of its warnings is about an entry that it leaves out.
+  // Every warning is about an entry that it skips.
   archive.on('warning', fail);
   archive.on('error', fail);
   const queue = new EntryQueue(archive, destination, modifiedAt);
   let given = 0;
-  // Before `pipe`, whose own listener would end the destination first.
+  // Must come before `pipe`, whose own listener would end the destination first.
   archive.once('end', () => {
     if (queue.written !== given) fail(new Error(`the archive has ${queue.written} of ${given} entries`));
   });
@@ -96,7 +97,7 @@ async function appendLargeFile(
 ): Promise<void> {
   const file = await openFile(entry);
   const source = Readable.from(countBytes(readChunks(entry, file, memory), onBytes), {objectMode: false});
-  // The library does not listen to it.
+  // The library does not listen for errors of the stream.
   source.on('error', fail);
   try {
     queue.append(entry.name, source, {...entry, stats: file.stats});
@@ -114,7 +115,7 @@ async function* countBytes(chunks: AsyncIterable<Buffer>, onBytes: (count: numbe
   }
 }
 
-/** Hands entries to the archive library, the same way for every file, and knows how many it has written. */
+/** Passes entries to the archive library, the same way for each file, and counts those it has written. */
 class EntryQueue {
   readonly #archive: TarArchive;
   readonly #destination: Writable;
@@ -123,7 +124,7 @@ class EntryQueue {
   #written = 0;
   #wake: () => void = () => undefined;
 
-  /** @param destination Where the archive goes: when it is closed, nobody waits for room any more. */
+  /** @param destination Where the archive goes. Once it is closed, `room()` no longer waits. */
   constructor(archive: TarArchive, destination: Writable, modifiedAt: Date) {
     this.#archive = archive;
     this.#destination = destination;
@@ -137,12 +138,12 @@ class EntryQueue {
     });
   }
 
-  /** Entries that were written. */
+  /** Number of entries written. */
   get written(): number {
     return this.#written;
   }
 
-  /** Waits until fewer than `limit` entries wait to be written, or the destination is gone. */
+  /** Waits until fewer than `limit` entries are waiting to be written, or the destination is destroyed. */
   async room(limit: number): Promise<void> {
     while (!this.#destination.destroyed && this.#appended - this.#written >= limit) {
       await new Promise<void>((resolve) => {
@@ -151,13 +152,13 @@ class EntryQueue {
     }
   }
 
-  /** Appends a file. A stream needs `stats`, whose size is that of the entry. */
+  /** Appends a file. A stream needs `stats` for the size of the entry. */
   append(name: string, content: Buffer | Readable, file: {readonly executable: boolean; readonly stats?: Stats}): void {
     const mode = file.executable ? 0o755 : 0o644;
     this.#append(content, {name, mode, date: this.#modifiedAt, ...(file.stats && {stats: file.stats})});
   }
 
-  /** Appends a symbolic link. The library's own `symlink()` takes no date and rewrites backslashes. */
+  /** Appends a symbolic link. The library's own `symlink()` accepts no date and rewrites backslashes. */
   appendLink(name: string, target: string): void {
     const data = {name, mode: 0o755, date: this.#modifiedAt, type: 'symlink' as const, linkname: target};
     this.#append('', data);
