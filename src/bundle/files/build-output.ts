@@ -4,10 +4,10 @@ import {dirname, join, relative} from 'node:path';
 import {createError} from '../../errors/index.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 
-/** Folders that frameworks leave their builds in, the most telling first. */
+/** Folders that frameworks build into, the most distinctive first. */
 const outputFolders = ['.next/standalone', '.output', 'build', 'dist', 'out', '_site'];
 
-/** The folders below a project that look like a build: those that frameworks use and that are not empty. */
+/** Finds the folders in a project that look like builds: those that frameworks use and that are not empty. */
 export async function findBuildOutputs(projectDirectory: string): Promise<readonly string[]> {
   const entries = await Promise.all(
     outputFolders.map((folder) => readdir(join(projectDirectory, folder)).catch((): string[] => [])),
@@ -16,8 +16,8 @@ export async function findBuildOutputs(projectDirectory: string): Promise<readon
 }
 
 /**
- * Verifies that a build directory is there, and names the builds beside it when it is not.
- * @param cwd Where the path of another build would start from.
+ * Verifies that the build directory exists. If it does not, the error suggests the builds next to it.
+ * @param cwd The directory that suggested paths are relative to.
  * @throws RuntimeCliError `ERR_BUILD_DIRECTORY`.
  */
 export async function verifyBuildDirectory(directory: string, cwd: string): Promise<void> {

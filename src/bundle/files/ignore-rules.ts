@@ -8,22 +8,22 @@ import {showPattern} from './patterns.js';
 
 /** Decides what to exclude from a bundle. */
 export interface IgnoreRules {
-  /** The rule that excludes a path, relative to the build directory. Paths of directories end with `/`. */
+  /** The rule that excludes a path relative to the build directory. Paths of directories end with `/`. */
   ruleFor(path: string): string | undefined;
 }
 
-/** Name of the file with rules, in gitignore syntax. */
+/** Name of the file with ignore rules, in gitignore syntax. */
 const ignoreFile = '.bundleignore';
 
 /**
- * More than anyone writes by hand. Each path is checked against each rule, whose cost grows with the depth of the path
- * to the power of its `**`.
+ * Far more than anyone writes by hand. Each path is checked against each rule, at a cost that grows with the depth of
+ * the path to the power of the number of `**` in the rule.
  */
 const most = {bytes: 1024 * 1024, rules: 1000, characters: 1024, globstars: 2} as const;
 
 /**
  * Reads the `.bundleignore` of each of `directories` (the project's, then the build's), and adds `patterns`. All rules
- * use gitignore syntax, are case-sensitive and apply to paths relative to the build directory. The last one wins.
+ * use gitignore syntax, are case-sensitive and apply to paths relative to the build directory. The last match wins.
  * @throws RuntimeCliError `ERR_CONFIG_INVALID` for a file that cannot be read, `ERR_PATTERN_INVALID` for rules that
  * would take too long.
  */
@@ -56,7 +56,7 @@ function rulesOf(text: string): readonly string[] {
 
 /** @throws RuntimeCliError `ERR_PATTERN_INVALID` */
 function verifyRule(rule: string, from: string): void {
-  // One at the end costs nothing.
+  // A `**` at the end costs nothing.
   const globstars = rule.replace(/\/\*{2,}\/?$/, '').match(/\*{2,}/g)?.length ?? 0;
   const problem =
     rule.length > most.characters

@@ -1,45 +1,43 @@
 import {inTurns, type Turnwise} from '../files/in-turns.js';
 
-/** An entry of an archive, as far as it matters to the others. */
+/** The part of an archive entry that matters to other entries. */
 export interface LayoutEntry {
-  /** As `entryPath` makes it. */
+  /** As returned by `entryPath`. */
   readonly path: string;
   readonly type: 'file' | 'directory' | 'symlink' | 'link';
-  /** Of a symbolic or a hard link, as it stands there. */
+  /** Target of a symbolic or hard link, unchanged. */
   readonly linkTarget?: string | undefined;
 }
 
-/** What is wrong with a path of an archive. */
+/** A problem with a path in an archive. */
 export interface LayoutProblem {
   readonly kind: 'twice' | 'below' | 'leads-out' | 'mistakable';
   readonly entry: LayoutEntry;
-  /** The entry that it lies below, when it may not. */
+  /** For `below`: the parent, which is not a folder. */
   readonly parent?: string | undefined;
 }
 
-/** How a layout is judged. */
+/** Rules for a layout. */
 interface LayoutRules {
-  /** Folder that the links in it have to stay in; links outside it have to stay in the archive. '' is the archive. */
+  /** Links in this folder must stay in it, links elsewhere in the archive. '' is the archive itself. */
   readonly root: string;
-  /** Whether a file may occur twice, when neither is a link. */
+  /** Whether a path may occur twice if neither entry is a link. */
   readonly mayRepeat: boolean;
-  /** A path that no other may be taken for on any platform: that of the configuration. */
+  /** The path of the configuration. No other path may be mistaken for it on any platform. */
   readonly unmistakable?: string | undefined;
 }
 
-/** Bytes or characters of a path, or of what a link says, at most. */
+/** Maximum bytes or characters of a path or a link target. */
 const maxPathLength = 4096;
 const maxLinkHops = 40;
-/**
- * Characters of the paths that links lead through, at most: those of an archive, and one. What takes more is refused.
- */
+/** Maximum characters of the paths that links lead through, for the whole archive and for one link. More is refused. */
 const maxLinkWork = {all: 200_000_000, one: 10_000_000} as const;
-/** Absolute, or with a separator that only some systems know. */
+/** Absolute, or with a separator that only some systems use. */
 const unsafeTarget = /^\/|^[A-Za-z]:|\\|\0/;
 
 /**
- * The path of an archive's entry: relative, `/` between its parts, nothing but names. Empty for the archive's own root;
- * nothing for one that would leave the folder it is unpacked into, on any platform.
+ * Normalizes the name of an archive entry to a relative path: plain names, separated by `/`. Empty for the root of the
+ * archive; undefined for a name that would leave the folder it is unpacked into, on any platform.
  */
 export function entryPath(name: string): string | undefined {
   const isUnsafe =
@@ -57,10 +55,10 @@ export function entryPath(name: string): string | undefined {
 }
 
 /**
- * What is wrong with entries as they are to each other: unpacking them must write nothing through a link and nothing
- * outside. Links are followed, part by part and through other links, as a kernel does: a look at their text is not
- * enough. Signals and requests get their turn meanwhile.
- * @throws `signal.reason` when aborted.
+ * Finds a problem between entries: unpacking them must not write through a link or outside the folder. Links are
+ * followed part by part and through other links, as a kernel does, because checking their text is not enough. Lets
+ * signals and requests through meanwhile.
+ * @throws `signal.reason` if aborted.
  */
 export function layoutProblem(
   entries: readonly LayoutEntry[],
@@ -99,11 +97,11 @@ function* findProblem(
 }
 
 /**
- * What some systems make of a path: without case, forms of characters, characters that do not show, streams, and the
- * dots and spaces that names end in.
+ * A path as some systems read it: ignoring case, Unicode form, invisible characters, alternate data streams, and
+ * trailing dots and spaces of names.
  */
 function looseName(path: string): string {
-  // Nearly all paths: an archive may have 200,000.
+  // The fast path for nearly all names: an archive may have 200,000.
   if (/^[!-9;-~]*$/.test(path) && !/\.(?:\/|$)/.test(path)) return path.toLowerCase();
   const parts = path
     .normalize('NFKC')
@@ -113,7 +111,7 @@ function looseName(path: string): string {
   return parts.map((part) => part.replace(/:.*$/s, '').replace(/[. ]+$/, '')).join('/');
 }
 
-/** Tells whether some systems take a path for `wanted`, or for a folder that it is in, and all others do not. */
+/** Creates a test for paths that some systems, but not all, read as `wanted` or a folder that contains it. */
 function createLookalikeTest(wanted: string | undefined): (path: string) => boolean {
   const parts = wanted?.split('/') ?? [];
   const exact = new Map(
@@ -122,14 +120,14 @@ function createLookalikeTest(wanted: string | undefined): (path: string) => bool
   return (path) => (exact.get(looseName(path)) ?? path) !== path;
 }
 
-/** Whether `path` lies in the folder `root`; everything lies in ''. */
+/** Whether `path` is inside the folder `root`. Everything is inside ''. */
 export function isBelow(path: string, root: string): boolean {
   return root === '' || path.startsWith(`${root}/`);
 }
 
-/** An entry below one that is not a folder. Paths may have thousands of parts, so their parents are not listed. */
+/** Finds an entry below one that is not a folder. Does not list parents, since paths may have thousands of parts. */
 function belowProblem(entries: ReadonlyMap<string, LayoutEntry>): LayoutProblem | undefined {
-  // With the least of all characters for "/" what lies below an entry follows it at once.
+  // With the lowest character in place of "/", whatever is below an entry sorts right after it.
   const sorted = [...entries.values()]
     .map((entry) => ({entry, key: entry.path.split('/').join('\0')}))
     .sort((a, b) => (a.key < b.key ? -1 : 1));
@@ -153,7 +151,7 @@ function linkStays(
     case 'symlink':
       return staysInside({path, target: linkTarget}, entries, isBelow(path, root) ? root : '', work);
     case 'link': {
-      // It says its target from the top, and is made with what is there.
+      // Its target is relative to the root of the archive, and it links to whatever is there.
       const target = entryPath(linkTarget);
       return target !== undefined && isBelow(target, isBelow(path, root) ? root : '') && isFile(target, entries);
     }

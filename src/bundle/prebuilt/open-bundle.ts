@@ -15,8 +15,9 @@ import type {Bundle, BundleConfig, BundleFormat} from '../types.js';
 import {asSentence} from '../../errors/sentence.js';
 
 /**
- * What is said about a prebuilt archive. `message` and `matchMode` travel beside it and can be chosen still; `rootDir`
- * and `configPath` say where to look without a manifest; all else is inside the archive and cannot be changed.
+ * Options for a prebuilt archive. `message` and `matchMode` are sent alongside the archive and can still be chosen;
+ * `rootDir` and `configPath` say where to look if there is no manifest; everything else is inside the archive and
+ * cannot be changed.
  */
 type OpenBundleOptions = Partial<
   Pick<
@@ -36,7 +37,7 @@ type OpenBundleOptions = Partial<
   >
 >;
 
-/** Options that come too late once there is an archive. */
+/** Options that cannot be applied once the archive is built. */
 const settled = [
   'ssrOnly',
   'ssrShared',
@@ -47,28 +48,28 @@ const settled = [
   'compressionLevel',
 ] as const;
 /**
- * The format of a prebuilt archive as far as its manifest or its first bytes tell; nothing when only reading it would, or
- * when it cannot be read.
+ * The format of a prebuilt archive, from its manifest or its first bytes. Undefined if only reading all of it would
+ * tell, or if it cannot be read.
  */
 export async function archiveFormat(path: string): Promise<BundleFormat | undefined> {
   try {
     await verifyRegularFile(path);
     return (await readManifest(path))?.format ?? ((await isGzip(path)) ? 'v2' : undefined);
   } catch {
-    // Opening it tells what is wrong.
+    // Opening it will report the problem.
     return undefined;
   }
 }
 
-/** What stands before the paths of a v1 archive: the project, and a fixed folder. */
+/** Prefix of the paths in a v1 archive: the project and a fixed folder. */
 export const v1Prefix = /^[^/]+\/bld\//;
 const v2Only = ['rootDir', 'configPath', 'matchMode'] as const;
 
 /**
- * Opens a prebuilt archive. With a manifest beside it (`FILE.json`) it is verified against that; without one a v2
- * archive is read from one end to the other.
- * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` when it cannot be read, is damaged, is not a bundle or is not what its
- * manifest says; `ERR_OPTION_INVALID` for an option that does not apply to it; `signal.reason` when aborted.
+ * Opens a prebuilt archive. If there is a manifest next to it (`FILE.json`), verifies the archive against it; otherwise
+ * reads a v2 archive from start to end.
+ * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` if it cannot be read, is damaged, is not a bundle or does not match its
+ * manifest; `ERR_OPTION_INVALID` for an option that does not apply to it; `signal.reason` if aborted.
  */
 export async function openBundle(path: string, options: OpenBundleOptions = {}): Promise<Bundle> {
   options.signal?.throwIfAborted();
@@ -110,7 +111,7 @@ async function openWithManifest(path: string, manifest: BundleManifest, options:
   });
 }
 
-/** `rootDir` and `configPath` must be those of the archive; v1 has none of the options of v2. */
+/** `rootDir` and `configPath` must match the archive. No v2 option applies to v1. */
 function verifyOverrides(path: string, manifest: BundleManifest, options: OpenBundleOptions): void {
   const wrong = v2Only.filter((option) => {
     if (options[option] === undefined) return false;
@@ -177,7 +178,7 @@ function missingConfigError(
   });
 }
 
-/** Whether an archive without a manifest has the layout of v1, which does not hold its own configuration. */
+/** Whether an archive without a manifest has the v1 layout, which does not include the configuration. */
 export function looksLikeV1({compressed, entries}: Pick<ArchiveContents, 'compressed' | 'entries'>): boolean {
   return !compressed && entries.length > 0 && entries.every(({name}) => v1Prefix.test(name));
 }

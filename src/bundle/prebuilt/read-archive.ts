@@ -17,41 +17,41 @@ interface ArchiveEntry {
   /** Bytes. */
   readonly size: number;
   readonly executable: boolean;
-  /** Target of a symbolic link; of a hard link, what a symbolic one in its place would say. */
+  /** Target of a symbolic link. For a hard link, the target of an equivalent symbolic link. */
   readonly linkTarget?: string | undefined;
 }
 
-/** What an archive was found to hold. */
+/** The contents of an archive. */
 export interface ArchiveContents extends PackResult {
   readonly compressed: boolean;
   /** Everything but directories, in the order of the archive. */
   readonly entries: readonly ArchiveEntry[];
-  /** The contents of each entry that was wanted; empty from the second on. */
+  /** One buffer per entry with the wanted name. Only the first has its content, the others are empty. */
   readonly wanted: readonly Buffer[];
 }
 
-/** Bytes of a wanted entry, at most. */
+/** Maximum bytes of a wanted entry. */
 const maxWanted = 1024 * 1024;
-/** Entries of an archive, at most: all of them are held. */
+/** Maximum entries of an archive, since all of them are kept in memory. */
 const maxEntries = 200_000;
-/** What is not yet a bomb: so many bytes uncompressed, or so many for each byte of the archive. */
+/** Limits below which an archive is not a bomb: bytes uncompressed, or uncompressed bytes per byte of the archive. */
 const unsuspicious = {bytes: 1.5 * 1024 ** 3, ratio: 200};
 
-/** How to read an archive. */
+/** Options for reading an archive. */
 interface ReadArchiveOptions {
-  /** Name of an entry whose content is wanted. */
+  /** Name of the entry to return the content of. */
   readonly wanted?: string | undefined;
-  /** Folder that its links have to stay in. @default the archive */
+  /** Folder that the links in it must not leave. @default the archive */
   readonly root?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Reads an archive from one end to the other: its digests, its entries, and the contents of those by the name of
- * `wanted`. Memory grows with the number of entries, not with their size. Nothing is unpacked; an archive that would be
- * a danger to whoever does it, or that programs read differently, is refused.
- * @throws Error when it cannot be read, is not a tar archive, is damaged, cut off or followed by something, is a bomb,
- * or has entries that lead out of it; `signal.reason` when aborted.
+ * Reads an archive from start to end: its digests, its entries, and the content of those named `wanted`. Memory grows
+ * with the number of entries, not with their size. Unpacks nothing. Refuses archives that would be dangerous to unpack
+ * or that programs read differently.
+ * @throws Error if it cannot be read, is not a tar archive, is damaged, truncated or followed by other data, is a bomb,
+ * or has entries that lead out of it; `signal.reason` if aborted.
  */
 export async function readArchive(path: string, options: ReadArchiveOptions = {}): Promise<ArchiveContents> {
   const {wanted = '', root = '', signal} = options;
@@ -71,12 +71,12 @@ export async function readArchive(path: string, options: ReadArchiveOptions = {}
     if (compressed) {
       const gunzip = createGunzip();
       await pipeline(file, (bytes) => archive.of(bytes), gunzip, tar, parser, {signal});
-      // zlib ignores what follows, unless it is another member.
+      // zlib ignores trailing data, unless it is another member.
       if (gunzip.bytesWritten !== archiveSize) throw behindGzip();
     } else await pipeline(file, (bytes) => tar(archive.of(bytes)), parser, {signal});
   } catch (error) {
     signal?.throwIfAborted();
-    // What zlib passes over, nobody reads: the file is closed on its way.
+    // Nothing reads the trailing data that zlib skips, so the file is closed early.
     throw error instanceof Error && error.name === 'AbortError' ? behindGzip() : error;
   }
   const problem = await layoutProblem(layout, {root, mayRepeat: true, unmistakable: wanted || undefined}, signal);
@@ -97,7 +97,7 @@ function behindGzip(): Error {
 
 /**
  * Size and digest of a file.
- * @throws Error when it cannot be read, or when aborted.
+ * @throws Error if it cannot be read, or if aborted.
  */
 export async function digestFile(path: string, signal?: AbortSignal): Promise<Pick<PackResult, 'size' | 'sha256'>> {
   const digest = new Digest();
@@ -111,7 +111,7 @@ export async function digestFile(path: string, signal?: AbortSignal): Promise<Pi
 
 interface CollectedEntries {
   readonly entries: readonly ArchiveEntry[];
-  /** All of them, directories too. */
+  /** All entries, including directories. */
   readonly layout: readonly LayoutEntry[];
   readonly found: readonly (readonly Buffer[])[];
 }
@@ -130,9 +130,9 @@ function collectEntries(parser: Extract, wanted: string): CollectedEntries {
       const shown = type === 'link' ? posix.relative(posix.dirname(`/${name}`), `/${linkTarget ?? ''}`) : linkTarget;
       entries.push({name, size, executable, ...(shown !== undefined && {linkTarget: shown})});
     }
-    // The archive's own root does not count as an entry.
+    // The root of the archive does not count as an entry.
     if (name !== '') layout.push({path: name, type: layoutType(type), linkTarget});
-    // The parser reports it too.
+    // The parser reports the error too.
     body.on('error', () => undefined);
     const refusal =
       layout.length > maxEntries ? `it has more than ${String(maxEntries)} entries` : entryProblem(header, name);
@@ -142,7 +142,7 @@ function collectEntries(parser: Extract, wanted: string): CollectedEntries {
     }
     const isWanted = !isDirectory && name !== '' && name === wanted;
     const chunks: Buffer[] = [];
-    // One of them is wanted; more are only counted.
+    // Only the first is kept. The others are just counted.
     const isKept = isWanted && found.length === 0;
     body.on('data', (chunk) => {
       if (isKept && Buffer.isBuffer(chunk)) chunks.push(chunk);
@@ -173,14 +173,14 @@ function describeLayout({kind, entry: {path, type}, parent = ''}: LayoutProblem)
   }
 }
 
-/** What a link says, symbolic or hard. */
+/** The target of a symbolic or hard link. */
 function linkTargetOf({type, linkname}: Header): string | undefined {
   if (type !== 'symlink' && type !== 'link') return undefined;
-  // One that says nothing has null, which the type does not tell.
+  // It is null for a link without a target, although the type does not say so.
   return linkname || '';
 }
 
-/** Why an entry is a danger to whoever unpacks it, if so. */
+/** Why an entry would be dangerous to unpack, if it would. */
 function entryProblem(header: Header, path: string): string | undefined {
   const {name, type} = header;
   const shown = JSON.stringify(name.slice(0, 200));
@@ -198,7 +198,7 @@ function entryProblem(header: Header, path: string): string | undefined {
   }
 }
 
-/** Passes the bytes of a tar on, until they are those of a bomb. */
+/** Passes on the bytes of a tar. Throws once there are so many that it must be a bomb. */
 async function* metered(chunks: AsyncIterable<Buffer>, archiveSize: number): AsyncGenerator<Buffer> {
   let size = 0;
   for await (const chunk of chunks) {
@@ -213,8 +213,8 @@ async function* metered(chunks: AsyncIterable<Buffer>, archiveSize: number): Asy
 }
 
 /**
- * Whether a file is gzip, not tar.
- * @throws Error when it is neither, or cannot be read.
+ * Whether a file is gzip rather than tar.
+ * @throws Error if it is neither, or cannot be read.
  */
 export async function isGzip(path: string): Promise<boolean> {
   const handle = await open(path);
@@ -228,25 +228,25 @@ export async function isGzip(path: string): Promise<boolean> {
   }
 }
 
-/** Bytes of one read. */
+/** Bytes per read. */
 const readBytes = 512 * 1024;
 
-/** Adds to a bundle the ways to read its archive. */
+/** Adds the methods that read its archive to a bundle. */
 export function withReaders(bundle: Omit<Bundle, 'createReadStream' | 'read'>): Bundle {
   const {path} = bundle;
   const createReadStream: Bundle['createReadStream'] = ({start = 0} = {}) =>
     createFileStream(path, {start, highWaterMark: readBytes});
-  // Whoever copies the bundle and puts a stream of their own into the copy must not find that it is not used.
+  // Not enumerable, so that a copy of the bundle with a stream of its own uses that stream.
   const readable = Object.defineProperty({...bundle, createReadStream}, 'read', {value: () => read(path)});
   return lend(readable, () => read(path, {reuse: true}));
 }
 
-/** Reads ahead: one buffer is filled while the other is looked at. With `reuse` there are two, used in turns. */
+/** Reads ahead: fills one buffer while the other is in use. With `reuse`, the same two buffers alternate. */
 async function* read(path: string, {reuse = false} = {}): AsyncGenerator<Buffer> {
   const handle = await open(path);
   const fill = (buffer: Buffer) => {
     const filled = handle.read(buffer);
-    // It is awaited in its turn; a failure before that must not count as unhandled.
+    // Awaited later. A failure before that must not count as unhandled.
     filled.catch(() => undefined);
     return filled;
   };
@@ -261,7 +261,7 @@ async function* read(path: string, {reuse = false} = {}): AsyncGenerator<Buffer>
       if (reuse) spare = buffer;
     }
   } finally {
-    // It waits for the read that is under way.
+    // Waits for the pending read.
     await handle.close();
   }
 }

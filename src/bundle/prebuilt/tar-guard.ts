@@ -1,21 +1,21 @@
-/** A tar is made of blocks of this many bytes. */
+/** A tar consists of blocks of this many bytes. */
 const blockBytes = 512;
-/** Bytes of one header that belongs to the next entry, at most: long names, pax records. */
+/** Maximum bytes of a header that extends the next entry: long names, pax records. */
 const maxExtensionBytes = 64 * 1024;
-/** Bytes of all names and extensions of an archive, at most: they are held. */
+/** Maximum bytes of all names and extensions of an archive, since they are kept in memory. */
 const maxNameBytes = 32 * 1024 * 1024;
 
-/** What a number of a header looks like that every program reads alike. */
+/** Format of the numbers in a header that all programs read the same way. */
 const octal = /^ *[0-7]+[ \0]*$/;
-/** The types that every program reads alike. Some take others, such as `N`, for headers of the next entry. */
+/** Entry types that all programs read the same way. Some read others, such as `N`, as headers of the next entry. */
 const types = /^[0-7\0xgLK]$/;
 const extensions: ReadonlySet<string> = new Set(['x', 'g', 'L', 'K']);
 const files: ReadonlySet<string> = new Set(['0', '\0', '7']);
-/** Records of pax that say where the bytes of a file are not. */
+/** pax records that say where a file has holes. */
 const sparse = /^(?:GNU\.sparse\.|SCHILY\.realsize$|SUN\.holesdata$)/;
 const decisive: ReadonlySet<string> = new Set(['path', 'linkpath', 'size']);
 
-/** A header that says something about the next entry. */
+/** A header with data about the next entry. */
 interface Extension {
   readonly type: string;
   readonly bytes: Buffer;
@@ -23,24 +23,24 @@ interface Extension {
 }
 
 /**
- * Looks at the bytes of a tar on their way to the library that reads it, and refuses those that programs read
- * differently: what we show of an archive is what it unpacks to elsewhere. It bounds what the library would hold.
+ * Checks the bytes of a tar on their way to the library that parses it. Refuses tars that programs read differently, so
+ * that what we show of an archive is what it unpacks to elsewhere. Also bounds what the library keeps in memory.
  */
 export class TarGuard {
   readonly #header = Buffer.alloc(blockBytes);
   #headerFilled = 0;
-  /** Bytes of content left, with what fills the last block. */
+  /** Bytes of content left, including the padding of the last block. */
   #content = 0;
   #extension: Extension | undefined;
-  /** What was said of the next entry, by the type of the header that said it. */
+  /** Data about the next entry, by the type of the header it came from. */
   #said = new Map<string, ReadonlyMap<string, string>>();
   #nameBytes = 0;
-  /** Bytes of zeros from the end mark on. */
+  /** Zero bytes since the start of the end-of-archive marker. */
   #zeros = 0;
 
   /**
-   * Passes bytes on that are fine.
-   * @throws Error for those that are not, and when they end too soon.
+   * Passes on valid bytes.
+   * @throws Error for invalid ones, and if they end too soon.
    */
   async *of(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const chunk of chunks) {
@@ -105,7 +105,7 @@ export class TarGuard {
     const name = this.#said.get('L')?.get('path') ?? this.#said.get('x')?.get('path') ?? nameOf(header);
     const size = this.#sizeSaid() ?? own;
     const isFile = files.has(type);
-    // GNU tar makes a folder of it, tar-stream sometimes a file.
+    // GNU tar reads it as a folder, tar-stream sometimes as a file.
     if (isFile && name.endsWith('/')) {
       throw new Error(`it has a file, ${shown(name)}, that some programs read as a folder`);
     }
@@ -122,7 +122,7 @@ export class TarGuard {
     return Number(said);
   }
 
-  /** What an extension says, once all of it is there. */
+  /** Stores the data of an extension header, once it is complete. */
   #take({type, bytes}: Extension): void {
     this.#extension = undefined;
     if (type === 'x' || type === 'g') {
@@ -146,7 +146,7 @@ export class TarGuard {
   }
 }
 
-/** `LENGTH KEY=VALUE\n`, again and again. */
+/** Parses records of the form `LENGTH KEY=VALUE\n`. */
 function paxRecords(bytes: Buffer): ReadonlyMap<string, string> {
   const records = new Map<string, string>();
   let at = 0;
@@ -161,7 +161,7 @@ function paxRecords(bytes: Buffer): ReadonlyMap<string, string> {
     if (bytes[end - 1] !== 0x0a) throw unreadable('pax record');
     const key = bytes.toString('utf8', gap + 1, equals);
     const value = bytes.toString('utf8', equals + 1, end - 1);
-    // An empty one takes back what was said before; not every program does so.
+    // An empty value removes the previous one, but not in all programs.
     if (decisive.has(key) && (records.has(key) || value === '')) throw unreadable(`pax record ${key}`);
     records.set(key, value);
     at = end;
@@ -170,7 +170,7 @@ function paxRecords(bytes: Buffer): ReadonlyMap<string, string> {
 }
 
 function verifyChecksum(header: Buffer): void {
-  // Its own field counts as spaces.
+  // The checksum field itself counts as spaces.
   const sum = header.reduce((total, byte, at) => total + (at >= 148 && at < 156 ? 0x20 : byte), 0);
   const field = header.toString('latin1', 148, 156);
   if (!octal.test(field) || Number.parseInt(field, 8) !== sum) {
@@ -186,7 +186,7 @@ function sizeOf(header: Buffer): number {
     if (!octal.test(text)) throw unreadable('size');
     return Number.parseInt(text, 8);
   }
-  // Base 256: what is not negative and a number to JavaScript has six zeros in front.
+  // Base 256: a size that is not negative and is safe in JavaScript starts with 0x80 and five zeros.
   const size = field.readUIntBE(6, 6);
   if (first !== 0x80 || field.subarray(1, 6).some((byte) => byte !== 0)) throw unreadable('size');
   return size;
