@@ -6,7 +6,7 @@ import {systemCode} from '../../../errors/system-failure.js';
 import type {LocalRuntimeCredentials} from '../options.js';
 import {writeJsonFile, readOwnJson} from './data-folder.js';
 
-// The folder may come from elsewhere, and users put its credentials into shells and dotenv files.
+// The folder may come from someone else, and users put its credentials into shells and dotenv files.
 const word = v.pipe(v.string(), v.regex(/^[\w.-]{1,200}$/));
 const schema = v.object({apiKey: word, organizationId: word, clientId: word, clientSecret: word});
 
@@ -14,10 +14,10 @@ const schema = v.object({apiKey: word, organizationId: word, clientId: word, cli
 type StoredCredentials = Omit<LocalRuntimeCredentials, 'tokenUrl'>;
 
 /**
- * The credentials of a data folder, created at its first start and readable only by its owner. Given ones take
- * precedence and are not stored.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` when the file cannot be read or has other characters than generated ones, a given one is empty, or the organization
- * ID is longer than 32 characters.
+ * Opens the credentials of a data folder, which are created on the first start and readable only by their owner. Those
+ * in `given` take precedence and are not stored.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` if the file cannot be read or has characters that generated credentials
+ * never have, if a given one is empty, or if the organization ID is longer than 32 characters.
  */
 export async function openCredentials(
   dataDirectory: string,

@@ -1,7 +1,7 @@
 import {createHash, randomUUID} from 'node:crypto';
 import {createWriteStream, constants} from 'node:fs';
 import {lstat, readdir, readFile, rm, utimes, writeFile, open, rename, mkdir, type FileHandle} from 'node:fs/promises';
-// eslint-disable-next-line no-restricted-imports -- a runtime that is given no folder makes and removes one itself
+// eslint-disable-next-line no-restricted-imports -- a runtime without a data folder creates and removes its own
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {pipeline} from 'node:stream/promises';
@@ -11,28 +11,28 @@ import {isAlive, ownPid, processSpace} from '../../../files/ownership.js';
 import {createSweptDirectory} from '../../../files/temporary-directory.js';
 import {makePrivateDirectory} from '../../../files/write-files.js';
 
-/** A folder that this runtime alone works in. */
+/** A folder that only this runtime uses. */
 export interface DataFolder {
   /** Absolute. */
   readonly path: string;
-  /** Lets others have it; a temporary one is removed. */
+  /** Releases the folder, and removes it if it is temporary. */
   close(): Promise<void>;
 }
 
-/** `lock-<pid>-<when the process was started>-<where the id counts>`; an older version's names do not say where. */
+/** `lock-<pid>-<start time of the process>-<where the ID is valid>`. Names from older versions lack the last part. */
 const lockName = /^lock-(\d+)-(\d*)(?:-([0-9a-f]{8}))?$/;
 
 /**
- * How often a runtime touches its lock, milliseconds: that is all that others see of it from where its process id means
- * nothing.
+ * How often a runtime touches its lock, in milliseconds. Where its process ID means nothing, that is the only sign of
+ * life.
  */
 const touchEveryMs = 2000;
-/** After this long without it, the lock was left behind. */
+/** A lock that was not touched for this long was left behind. */
 const abandonedMs = 30_000;
 
 /**
- * Opens a folder for one runtime, or makes a temporary one, after removing those that killed runtimes left.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` when another runtime has it; Error of the system when it cannot be used.
+ * Opens a folder for one runtime, or creates a temporary one after removing those that killed runtimes left behind.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` if another runtime uses it; a system error if it cannot be used.
  */
 export async function openDataFolder(dataDirectory: string | undefined): Promise<DataFolder> {
   if (dataDirectory === undefined) {
@@ -44,7 +44,7 @@ export async function openDataFolder(dataDirectory: string | undefined): Promise
   const lock = await lockFolder(folder);
   const touching = setInterval(() => {
     const now = new Date();
-    // Who removes the lock of a running runtime has taken the folder away from it.
+    // Removing the lock of a running runtime takes the folder away from it, so a missing lock is no error.
     utimes(lock, now, now).catch(() => undefined);
   }, touchEveryMs).unref();
   return {
@@ -57,8 +57,8 @@ export async function openDataFolder(dataDirectory: string | undefined): Promise
 }
 
 /**
- * Puts a file into the folder whose name says which process has it: it means nothing once that process has ended,
- * however it did. Two that start at the same moment may refuse each other; never do both begin.
+ * Locks a folder with a file named after the process, which means nothing once that process has ended for whatever
+ * reason. Two runtimes that start at the same moment may refuse each other, but never both start.
  */
 async function lockFolder(folder: string): Promise<string> {
   const here = await processSpace();
@@ -83,20 +83,23 @@ async function lockFolder(folder: string): Promise<string> {
   return lock;
 }
 
-/** Milliseconds since a lock was touched; nothing for a file, folder or link of somebody else's by such a name. */
+/**
+ * Milliseconds since a lock was touched. Undefined for a file, folder or link of that name that is not one of our
+ * locks.
+ */
 async function ageOfLock(file: string): Promise<number | undefined> {
   const stats = await lstat(file).catch(() => undefined);
   return stats?.isFile() === true && stats.size === 0 ? Date.now() - stats.mtimeMs : undefined;
 }
 
-/** Whether it is still the process that wrote the lock: numbers are given again, in containers nearly always. */
+/** Whether the process that wrote the lock is still running. Process IDs are reused, in containers almost always. */
 async function isRunning(pid: number, start: string): Promise<boolean> {
   if (!isAlive(pid)) return false;
   const now = await startOf(pid);
   return start === '' || now === undefined || now === start;
 }
 
-/** When a process was started, on systems with `/proc`; `ended` when it only waits for its parent to take note. */
+/** When a process was started, on systems with `/proc`. `ended` for a zombie. */
 async function startOf(pid: number): Promise<string | undefined> {
   const stat = await readFile(`/proc/${String(pid)}/stat`, 'utf8').catch(() => '');
   const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -123,7 +126,7 @@ function inUse(folder: string, {who, suggestion}: Holder): Error {
   });
 }
 
-/** A file that was stored, hashed on the way. */
+/** A stored file, hashed while it was written. */
 export interface StoredFile {
   /** Bytes. */
   readonly size: number;
@@ -131,7 +134,7 @@ export interface StoredFile {
   readonly sha256: string;
 }
 
-/** Streams `source` into the new file `file`, which is on the disk when this resolves. */
+/** Streams `source` into the new file `file`, which is synced to disk when this resolves. */
 export async function storeStream(source: AsyncIterable<Buffer>, file: string): Promise<StoredFile> {
   const hash = createHash('sha256');
   let size = 0;
@@ -146,7 +149,7 @@ export async function storeStream(source: AsyncIterable<Buffer>, file: string): 
   return {size, sha256: hash.digest('hex')};
 }
 
-/** Writes JSON into `file`: after a crash there is either what was there before, or all of `value`. */
+/** Writes JSON to `file` atomically: after a crash, it has either the previous content or all of `value`. */
 export async function writeJsonFile(file: string, value: unknown, temporaryFolder: string): Promise<void> {
   const temporary = path.join(temporaryFolder, `${randomUUID()}.json`);
   try {
@@ -158,10 +161,10 @@ export async function writeJsonFile(file: string, value: unknown, temporaryFolde
   }
 }
 
-/** Renames, and makes the new name last. */
+/** Renames a file or folder durably. */
 export async function moveIntoPlace(from: string, to: string): Promise<void> {
   await rename(from, to);
-  // Windows knows no way to sync a folder.
+  // Windows cannot sync a folder.
   const folder = await open(path.dirname(to), 'r').catch(() => undefined);
   try {
     await folder?.sync().catch(() => undefined);
@@ -171,11 +174,12 @@ export async function moveIntoPlace(from: string, to: string): Promise<void> {
 }
 
 /**
- * Opens a regular file for reading; a link in its place is not followed.
- * @throws Error of the system (`ELOOP` for a link), and RuntimeCliError `ERR_OPTION_INVALID` for what is neither.
+ * Opens a regular file for reading. Does not follow a link.
+ * @throws Error of the system (`ELOOP` for a link); RuntimeCliError `ERR_OPTION_INVALID` for anything else that is not
+ * a file.
  */
 export async function openOwnFile(file: string): Promise<FileHandle> {
-  // Without waiting for anybody, should it be a pipe.
+  // Must not block if it is a pipe.
   const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   const stats = await handle.stat();
   if (stats.isFile()) return handle;
@@ -183,7 +187,10 @@ export async function openOwnFile(file: string): Promise<FileHandle> {
   throw notOurs(file, 'file');
 }
 
-/** The JSON of a file of its own. @throws Error when it cannot be read, is a link or is not JSON. */
+/**
+ * Parses the JSON of a regular file.
+ * @throws Error if it cannot be read, is a link or is not JSON.
+ */
 export async function readOwnJson(file: string): Promise<unknown> {
   const handle = await openOwnFile(file);
   try {
@@ -194,19 +201,20 @@ export async function readOwnJson(file: string): Promise<unknown> {
 }
 
 /**
- * Makes a folder if it is missing. @throws RuntimeCliError `ERR_OPTION_INVALID` when a link or a file is in its place.
+ * Creates a folder if it does not exist.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` if a link or a file is in its place.
  */
 export async function makeOwnFolder(folder: string): Promise<void> {
   if (await isOwnFolder(folder)) return;
   await mkdir(folder, {mode: 0o700});
 }
 
-/** @throws RuntimeCliError `ERR_OPTION_INVALID` unless it is a folder, not a link to one. */
+/** @throws RuntimeCliError `ERR_OPTION_INVALID` unless it is a folder. A link to one is refused. */
 export async function verifyOwnFolder(folder: string): Promise<void> {
   if (!(await isOwnFolder(folder))) throw notOurs(folder, 'folder');
 }
 
-/** @throws RuntimeCliError `ERR_OPTION_INVALID` when it is there and no regular file: a link, say. */
+/** @throws RuntimeCliError `ERR_OPTION_INVALID` if it exists but is not a regular file, such as a link. */
 export async function verifyOwnFile(file: string): Promise<void> {
   const stats = await lstat(file).catch(() => undefined);
   if (stats !== undefined && !stats.isFile()) throw notOurs(file, 'file');

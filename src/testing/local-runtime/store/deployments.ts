@@ -7,29 +7,29 @@ import {unpackSite} from '../upload/read-archive.js';
 import type {BundleRecord, DeploymentRecord} from './records.js';
 import type {Store} from './store.js';
 
-/** What deployments are made with. */
+/** Options of `Deployments`. */
 interface DeploymentsOptions {
   readonly store: Store;
   readonly faults: FaultBook;
   readonly limits: ArchiveLimits;
   readonly now: () => Date;
-  /** From queued to finished. */
+  /** How long a deployment takes, from queued to finished. */
   readonly seconds: number;
 }
 
-/** A request to deploy. */
+/** A request to deploy a bundle. */
 interface DeploymentRequest {
   readonly bundle: BundleRecord;
   readonly targetSlug: string;
   readonly createdBy: string;
-  /** What the request was for: the routes of `fail` faults. */
+  /** The kind of request, as in the routes of `fail` faults. */
   readonly route: 'upload' | 'deploy';
 }
 
-/** Makes deployments, one at a time for each target, and knows what runs where. */
+/** Runs deployments, one at a time per target, and tracks what is running where. */
 export class Deployments {
   readonly #options: DeploymentsOptions;
-  /** Targets that a request is being carried out for, with the time since when. */
+  /** Targets with a request in progress, and when it began. */
   readonly #busy = new Map<string, Date>();
 
   constructor(options: DeploymentsOptions) {
@@ -37,8 +37,8 @@ export class Deployments {
   }
 
   /**
-   * Runs `work` while nobody else can deploy to the target.
-   * @throws HttpFailure 409 when a deployment to it is under way.
+   * Runs `work` while no one else can deploy to the target.
+   * @throws HttpFailure 409 if a deployment to it is in progress.
    */
   async exclusively<T>(projectSlug: string, targetSlug: string, work: () => Promise<T>): Promise<T> {
     const key = JSON.stringify([projectSlug, targetSlug]);
@@ -56,7 +56,10 @@ export class Deployments {
     }
   }
 
-  /** Deploys a bundle; call it inside `exclusively()`. Its files are in place when this resolves, its time begins. */
+  /**
+   * Deploys a bundle. Must be called inside `exclusively()`. When this resolves, the files are in place and the
+   * deployment's time starts.
+   */
   async start({bundle, targetSlug, createdBy, route}: DeploymentRequest): Promise<DeploymentRecord> {
     const {store, faults, limits, now, seconds} = this.#options;
     const {id: bundleId, projectSlug, message} = bundle;
@@ -81,13 +84,14 @@ export class Deployments {
   }
 
   /**
-   * The deployment that a target serves: the newest one that has finished. The switch to it is a matter of time alone.
+   * The deployment that a target serves: the newest one that has finished. When the target switches depends only on the
+   * time.
    */
   current(projectSlug: string, targetSlug: string): DeploymentRecord | undefined {
     return this.#newest(projectSlug, targetSlug, ['finished']);
   }
 
-  /** The deployment to a target that has not ended. */
+  /** The deployment to a target that has not ended yet. */
   running(projectSlug: string, targetSlug: string): DeploymentRecord | undefined {
     return this.#newest(projectSlug, targetSlug, ['queued', 'in_progress']);
   }
@@ -126,21 +130,21 @@ export class Deployments {
 /** Status of a deployment at a point in time. */
 export interface DeploymentState {
   readonly status: 'queued' | 'in_progress' | 'finished' | 'failed';
-  /** 0 to 100; none while it is queued. */
+  /** 0 to 100. Undefined while queued. */
   readonly percentage: number | undefined;
-  /** ISO 8601: when it came into this state. */
+  /** When it entered this state, in ISO 8601. */
   readonly updatedAt: string;
-  /** Seconds that it took; none until it has ended. */
+  /** Seconds it took. Undefined until it has ended. */
   readonly duration: number | undefined;
 }
 
-/** Part of a deployment's time that it is queued. */
+/** Fraction of a deployment's time that it is queued. */
 const queuedShare = 0.25;
 
-/** How far a deployment that fails gets, in percent. */
+/** Percentage at which a failing deployment stops. */
 const failsAt = 50;
 
-/** The state of a deployment at `now`, from its times alone. */
+/** The state of a deployment at `now`, computed only from its timestamps. */
 export function deploymentState(deployment: DeploymentRecord, now: Date): DeploymentState {
   const created = Date.parse(deployment.createdAt);
   const starts = Date.parse(deployment.startsAt);

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 
-/** IDs become paths, so even those on disk are only accepted in the form in which they are created. */
+/** IDs are used in paths, so even those on disk are accepted only in the form in which they are created. */
 const serialNumber = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
 
 /** Shape of `bundles/{id}/bundle.json`. */
@@ -26,7 +26,7 @@ export const bundleContentsSchema = v.object({
   served: v.array(v.string()),
 });
 
-/** What a deployment serves of a bundle: `served` are paths relative to `root`, a folder of the archive. */
+/** What a deployment of a bundle serves. The paths in `served` are relative to `root`, a folder of the archive. */
 export type BundleContents = Readonly<v.InferOutput<typeof bundleContentsSchema>>;
 
 /** Shape of `deployments/{number}.json`. */

@@ -34,12 +34,12 @@ const temporaryName = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:\.json)?$/
  *
  * ```
  * credentials.json
- * port.json                  the port that it was last served on
+ * port.json                  the last port used
  * bundles/{id}/{bundle.json,contents.json,archive}
  * deployments/{number}.json
  * sites/{deploymentId}/      the files that a deployment serves
- * temporary/{uuid}           uploads under way; swept at the start
- * lock-{pid}-{start}-{where} of the runtime that has the folder
+ * temporary/{uuid}           uploads in progress; swept on startup
+ * lock-{pid}-{start}-{where} held by the runtime that uses the folder
  * ```
  *
  * Everything is synced and then renamed into place, so what was accepted survives a kill -9. The folder may come from a
@@ -211,7 +211,7 @@ async function readRecord<Schema extends v.GenericSchema>(
   }
 }
 
-/** A record must match the name of its file: another number would lead to another record's files. */
+/** A record's number must match its file name. A different one would lead to the files of another record. */
 function verifyNumber(number: number, name: string, file: string): void {
   if (String(number) !== name) throw unreadableRecord(file, new Error(`It has the number ${String(number)}.`));
 }
