@@ -1,5 +1,5 @@
-// Part of `npm run docs:generate`: runs a push of the example storefront against the local runtime on a terminal, and draws what
-// that terminal shows into docs/push.svg. A picture that differs in nothing but times and ports stays as it is.
+// Part of `npm run docs:generate`. Pushes the example storefront to the local runtime in a terminal, and draws what the
+// terminal shows into docs/push.svg. Leaves the picture unchanged if only times and ports differ.
 import {spawn, spawnSync} from 'node:child_process';
 import {once} from 'node:events';
 import {cp, mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
@@ -13,7 +13,9 @@ const binary = path.join(root, 'bin/run.js');
 const typed = 'mycli push --project shop --target staging --wait';
 const size = {cols: 100, rows: 30};
 
-/** What a terminal was sent by the push, escapes and all. script(1) of util-linux is the terminal. */
+/**
+ * Runs the push, and returns its terminal output with all escape sequences. The terminal is script(1) of util-linux.
+ */
 async function push(folder) {
   await cp(path.join(root, 'examples/storefront'), folder, {recursive: true});
   const run = `"${process.execPath}" "${binary}"`;
@@ -29,7 +31,7 @@ async function push(folder) {
   return sent.slice(sent.indexOf('BEGIN\r\n') + 7, sent.lastIndexOf('END'));
 }
 
-/** The rows of a terminal that was sent `text`: runs of characters that look the same. */
+/** The rows of a terminal that received `text`, as runs of characters that look the same. */
 async function screenOf(text) {
   const terminal = new xterm.Terminal({...size, allowProposedApi: true});
   await new Promise((resolve) => {
@@ -51,13 +53,13 @@ function runsOf(line) {
   return runs.map((run) => ({...run, text: run.text.trimEnd()})).filter(({text}) => text !== '');
 }
 
-/** The classes of a cell, which the picture's style knows. */
+/** The CSS classes of a cell, as defined in the picture's style. */
 function lookOf(cell) {
   const classes = [cell.isDim() && 'dim', cell.isBold() && 'bold', !cell.isFgDefault() && `c${cell.getFgColor()}`];
   return classes.filter(Boolean).join(' ');
 }
 
-/** Of the picture, in its units. */
+/** Dimensions in the picture, in its own units. */
 const cell = {width: 8.4, height: 20};
 const margin = {x: 20, y: 52};
 
@@ -95,7 +97,7 @@ function escape(text) {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** What may differ from run to run. */
+/** Replaces what may differ from run to run. */
 function settled(svg) {
   return svg
     .replaceAll(/\d+(?:\.\d+)? m?s\b/g, 'TIME')

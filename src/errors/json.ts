@@ -1,14 +1,14 @@
-/** Whether a value is an object with keys: neither null nor an array. */
+/** Whether a value is an object with keys, not null or an array. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** More levels than any answer has, but far fewer than recursive code such as `JSON.stringify` can handle. */
+/** More levels than any response has, but far fewer than recursive code such as `JSON.stringify` can handle. */
 const maxDepth = 200;
 
 /**
  * Parses untrusted JSON.
- * @throws SyntaxError when it is not JSON, or nested so deeply that it could exhaust the stack.
+ * @throws SyntaxError if it is not JSON, or is nested so deeply that it could exhaust the stack.
  */
 export function parseJson(text: string): unknown {
   if (isDeeperThan(maxDepth, text)) throw new SyntaxError(`nested more than ${maxDepth} levels deep`);
@@ -39,12 +39,12 @@ export function jsonProblem(value: unknown, path = '', parents: readonly unknown
 
 function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
   if (!isRecord(value)) return false;
-  // The loader of configuration files may have its own Object, so look for a prototype that has none itself.
+  // Configuration files may be loaded with another Object, so look for a prototype that has none itself.
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** Checks before parsing: a million nested arrays take a hundred times the memory of their text. */
+/** Runs before parsing, since a million nested arrays take a hundred times the memory of their text. */
 function isDeeperThan(limit: number, text: string): boolean {
   let depth = 0;
   let isQuoted = false;

@@ -4,7 +4,7 @@ const mask = '***';
  * Creates a function that masks, in any text: the secrets, also base64-encoded (alone or within something longer),
  * URL-encoded and JSON-escaped; the values of `Authorization` headers; and the credentials and queries of URLs, which
  * may be presigned.
- * @param secrets - Those with fewer than 4 characters are not masked, which would only mangle every message.
+ * @param secrets - Secrets with fewer than 4 characters are not masked, since that would mangle every message.
  */
 export function createRedactor(secrets: readonly string[]): (text: string) => string {
   const forms = new Set(secrets.filter((secret) => secret.length >= 4).flatMap(formsOf));
@@ -23,13 +23,13 @@ export function createRedactor(secrets: readonly string[]): (text: string) => st
   };
 }
 
-/** More characters than the scheme of a URL has. */
+/** Longer than the scheme of any URL. */
 const longestScheme = 64;
 
 /**
- * Masks the user and password of each URL in a word. They end at the first `@`; a password that contains a slash or the
- * like makes no valid URL but is meant to be one, and then they end at the last. Takes time in proportion to the word,
- * which a server may have written: a regular expression that looks for a scheme at each of its letters would not.
+ * Masks the user and password of each URL in a word. They end at the first `@`, or at the last one if the password
+ * contains a slash or the like, which makes the URL invalid but is still meant as one. Runs in linear time, since a
+ * server may have written the word; a regular expression that looks for a scheme at each letter would not.
  */
 function maskCredentials(word: string): string {
   const lastAt = word.lastIndexOf('@');
@@ -46,7 +46,7 @@ function maskCredentials(word: string): string {
   return masked + word.slice(done);
 }
 
-/** Where the `@` after the credentials of a URL is; nothing if it has none. */
+/** The index of the `@` after the credentials of a URL. Undefined if it has none. */
 function credentialsEnd(word: string, start: number, lastAt: number): number | undefined {
   let at = start;
   let colon: number | undefined;
@@ -57,7 +57,7 @@ function credentialsEnd(word: string, start: number, lastAt: number): number | u
   return isPort ? undefined : lastAt;
 }
 
-/** Masks the query of each http URL in a word: it may be presigned. */
+/** Masks the query of each http URL in a word, since it may be presigned. */
 function maskQueries(word: string): string {
   const parts = word.split('#').map((part) => {
     const url = part.search(/\bhttps?:\/\//i);
@@ -71,7 +71,7 @@ function formsOf(secret: string): string[] {
   return [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret), ...base64FormsOf(secret)];
 }
 
-/** What any base64 text that contains `secret` has in common, for each of the three alignments. */
+/** The part that all base64 texts containing `secret` have in common, for each of the three alignments. */
 function base64FormsOf(secret: string): string[] {
   const bytes = Buffer.from(secret);
   const aligned = [0, 1, 2].map((offset) => {

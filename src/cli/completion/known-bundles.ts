@@ -15,13 +15,13 @@ import {definitions, secretKeys, variableOf} from '../settings/definitions.js';
 
 /** Time limit of completion, in milliseconds since the process started. */
 const patienceMs = 300;
-/** How long an answer of the service is valid. */
+/** How long an answer from the service is fresh. */
 const freshMs = 30_000;
-/** For how long it is better than nothing. */
+/** How long a stale answer is better than none. */
 const staleMs = 24 * 60 * 60_000;
-/** Time after which an unanswered question is asked again. */
+/** How long to wait for an answer before asking again. */
 const questionMs = 15_000;
-/** How many bundles are kept. */
+/** How many bundles to cache. */
 const kept = 30;
 
 const knownBundle = v.object({
@@ -31,30 +31,30 @@ const knownBundle = v.object({
   inUseBy: v.optional(v.array(v.string())),
 });
 
-/** What completion needs of a bundle. */
+/** The fields of a bundle that completion uses. */
 export type KnownBundle = v.InferOutput<typeof knownBundle>;
 
 const knownSchema = v.object({projectSlug: v.string(), bundles: v.array(knownBundle)});
 
-/** The newest bundles of a project, as far as completion needs them. */
+/** The newest bundles of a project, as cached for completion. */
 type Known = v.InferOutput<typeof knownSchema>;
 
 const parseKnown = v.safeParser(knownSchema);
 
-/** Where completion keeps what it knows. */
+/** Where completion keeps its cache. */
 type Folders = Pick<Interfaces.Config, 'cacheDir'>;
-/** What decides where commands look: beside the command line, the folder and the environment. */
+/** What determines, besides the command line, which service commands use: the working directory and the environment. */
 interface Surroundings {
   readonly cwd: string;
   readonly env: Environment;
 }
 
 /**
- * The newest bundles of the project that a command line is about, as the last `bundle:list` with the same flags left
- * them. If that was too long ago, one is started, which sends the same credentials to the same place as ever, and goes on
- * when the shell's patience has ended: the next question finds its answer. Configuration that is code is not run for
- * this, and one that names a service gets no credentials of the environment.
- * @param words what stands on the command line after `mycli`; the last one is not complete
+ * The newest bundles of the project that a command line refers to, as cached by the last `bundle:list` with the same
+ * flags. If that was too long ago, starts another one, which sends the same credentials to the same place as usual. It
+ * keeps running after the time limit, so that the next completion finds its answer. Never runs a configuration file
+ * that is code, and never sends credentials from the environment to a service that a configuration file names.
+ * @param words the command line after `mycli`; the last word is incomplete
  */
 export async function knownBundles(
   words: readonly string[],
@@ -72,7 +72,7 @@ export async function knownBundles(
   return ageOf(path) > staleMs ? undefined : read(path);
 }
 
-/** Keeps the newest bundles of a project for completion. Not to be able to is no failure. */
+/** Caches the newest bundles of a project for completion. Failing to do so is not an error. */
 export async function rememberBundles(
   {projectSlug, bundles}: Pick<ListBundlesResult, 'projectSlug' | 'bundles'>,
   argv: readonly string[],
@@ -95,16 +95,16 @@ export async function rememberBundles(
     await makePrivateDirectory(dirname(path));
     await replacePrivateFile(path, JSON.stringify(known));
   } catch {
-    // The next question asks again.
+    // The next completion asks again.
   }
 }
 
 /**
- * The flags among some arguments that say where to ask; nothing when they cannot be repeated: secrets, what a shell would
- * expand, and what leads to another folder or configuration file.
+ * The flags in `argv` that determine where to ask. Undefined if they cannot be repeated: secrets, anything a shell
+ * would expand, and flags that select another folder or configuration file.
  */
 function connectionFlags(argv: readonly string[]): readonly string[] | undefined {
-  // How long to wait for it says nothing of the place.
+  // A timeout does not affect where to ask.
   const {requestTimeout: _, ...places} = definitions;
   const shared = Object.values(places).flatMap(({flag, set}) =>
     flag !== undefined && set === 'connection' ? [`--${flag.name}`, ...('char' in flag ? [`-${flag.char}`] : [])] : [],
@@ -142,7 +142,9 @@ async function isUnusual({cwd, env}: Surroundings): Promise<boolean> {
   return names && secretKeys.some((key) => Boolean(env[String(variableOf(key))]));
 }
 
-/** A file for each place, told apart by everything that settings come from, without keeping any of it. */
+/**
+ * The cache file for a place. Its name is a hash of everything that settings come from, so that none of it is stored.
+ */
 function pathOf(flags: readonly string[], {cacheDir}: Folders, {cwd, env}: Surroundings): string {
   const variables = Object.entries(env).filter(([name]) => name.startsWith('MYCLI_'));
   const parts = [cwd, flags, variables.sort(([a], [b]) => (a < b ? -1 : 1))];
@@ -150,7 +152,7 @@ function pathOf(flags: readonly string[], {cacheDir}: Folders, {cwd, env}: Surro
   return join(cacheDir, 'completion', `${name}.json`);
 }
 
-/** Starts a command that outlives this process, unless one was started for the same file just now. */
+/** Starts a command that outlives this process, unless one was just started for the same file. */
 function ask(path: string, [program = '', ...args]: readonly string[], env: Environment): void {
   const asked = `${path}.asked`;
   if (ageOf(asked) < questionMs) return;

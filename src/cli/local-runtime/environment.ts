@@ -31,7 +31,7 @@ export function runtimeVariables(runtime: Runtime): Readonly<Record<string, stri
   return Object.fromEntries(Object.entries(allVariables).map(([name, of]) => [name, of(runtime)]));
 }
 
-/** What the user chooses for a local runtime, too: neither an address nor credentials of another service. */
+/** Settings of the user that also apply to a local runtime: neither an address nor credentials of another service. */
 const kept: ReadonlySet<SettingKey> = new Set([
   'projectSlug',
   'targetSlug',
@@ -41,8 +41,8 @@ const kept: ReadonlySet<SettingKey> = new Set([
 ]);
 
 /**
- * The environment of a command that runs against a local runtime: its variables in place of everything that connects
- * to another service, so that no credentials of that are sent to this one.
+ * The environment of a command that runs against a local runtime. Its variables replace everything that connects to
+ * another service, so that the local runtime never receives that service's credentials.
  */
 export function commandEnvironment(env: Environment, runtime: Runtime): Environment {
   const replaced = settingKeys
@@ -55,7 +55,7 @@ export function commandEnvironment(env: Environment, runtime: Runtime): Environm
 
 /**
  * The variables as lines of a dotenv file.
- * @throws RuntimeCliError `ERR_OUTPUT` for a value that dotenv parsers or shells would read as something else.
+ * @throws RuntimeCliError `ERR_OUTPUT` for a value that dotenv parsers or shells would misread.
  */
 export function dotenvLines(runtime: Runtime): readonly string[] {
   return Object.entries(runtimeVariables(runtime)).map(([name, value]) => {
@@ -77,7 +77,7 @@ function shellWord(value: string): string {
   return /^[\w.:@%+=,/-]+$/.test(value) ? value : `'${value.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** The instructions for newcomers: the variables, what to type next, and how to stop. */
+/** Instructions for newcomers: the variables, what to type next, and how to stop. */
 export function nextSteps(runtime: Runtime): readonly string[] {
   return [
     '',

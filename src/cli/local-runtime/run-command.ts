@@ -3,7 +3,7 @@ import {constants} from 'node:os';
 import {createError} from '../../errors/index.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 
-/** How long an interrupted command may take to end, in milliseconds: less than mycli itself has to clean up. */
+/** How long an interrupted command may take to exit, in milliseconds. Less than mycli itself has for its cleanup. */
 const patienceMs = 500;
 
 /** Options of `runCommand`. */
@@ -11,14 +11,14 @@ interface RunCommandOptions {
   /** Absolute. */
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Ends the command, too. */
+  /** Also ends the command. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Runs a command with the terminal's input and output. Resolves to its exit code, or, as in a shell, to 128 plus the
- * number of the signal that ended it.
- * @throws RuntimeCliError `ERR_PROGRAM_MISSING` when it cannot be started; `signal.reason` when aborted.
+ * Runs a command that shares the terminal's input and output. Resolves to its exit code or, as in a shell, to 128 plus
+ * the number of the signal that ended it.
+ * @throws RuntimeCliError `ERR_PROGRAM_MISSING` if it cannot be started; `signal.reason` if aborted.
  */
 export async function runCommand(
   [program = '', ...args]: readonly string[],
@@ -37,7 +37,7 @@ export async function runCommand(
     child.kill('SIGTERM');
     patience = setTimeout(kill, patienceMs);
   };
-  // However this process ends, even when it does not wait for the command.
+  // Applies however this process exits, even if it does not wait for the command.
   process.once('exit', kill);
   signal.addEventListener('abort', stop, {once: true});
   try {
