@@ -16,7 +16,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts', 'examples/mycli-plugin-directory/test/**/*.test.ts'],
     pool: 'forks',
-    // The files of a worker share its process and its modules: loading them 159 times was a third of the work.
+    // The files of a worker share its process and its modules: loading those for each file takes much of the time.
     isolate: false,
     // Much of what they do is waiting.
     maxWorkers: 2,
