@@ -39,7 +39,7 @@ function noise(size: number, seed: number, values: number): Buffer {
 
 const text = Buffer.from(Array.from({length: 120_000}, (_, index) => `const v${index} = ${index * 7};`).join('\n'));
 
-describe('gzip and gunzip of the system read it', () => {
+describe('the system gzip and gunzip read it', () => {
   test.each([
     ['nothing', Buffer.alloc(0)],
     ['one byte', Buffer.from('x')],
@@ -57,11 +57,11 @@ describe('gzip and gunzip of the system read it', () => {
   });
 });
 
-test('every level gives back what went in', async () => {
+test('every level round-trips', async () => {
   for (const level of [0, 1, 9]) expect(gunzipSync(await compress(text, {level})).equals(text)).toBe(true);
 });
 
-test('gzip of the system gives back any content of any size, at every level; the bytes depend on nothing else', async () => {
+test('the system gzip restores any content of any size at every level; the bytes depend on nothing else', async () => {
   const block = fc.oneof(
     fc.constantFrom(1, 512, 32_767, 32_768, 32_769, 65_536, MiB),
     fc.integer({min: 1, max: 70_000}),
@@ -92,14 +92,14 @@ test('gzip of the system gives back any content of any size, at every level; the
   );
 });
 
-test('the bytes depend neither on how the input is cut nor on how fast the output is taken', async () => {
+test('the bytes depend neither on how the input is split nor on how fast the output is read', async () => {
   const expected = await compress(text);
   expect((await compress(text, {chunk: 777_777})).equals(expected)).toBe(true);
   expect((await compress(text, {chunk: 5 * MiB, slow: true})).equals(expected)).toBe(true);
   expect((await compress(text, {chunk: 30_000, slow: true})).equals(expected)).toBe(true);
 });
 
-test('the header has nothing of the machine or the time', async () => {
+test('the header reveals neither the machine nor the time', async () => {
   expect((await compress(text)).subarray(0, 10).toString('hex')).toBe('1f8b08000000000000ff');
 });
 
@@ -123,12 +123,12 @@ test('incompressible data is stored, between compressed data', async () => {
   expect(compressed.length).toBeLessThan(whole.length * 1.01);
 });
 
-test('what stands again within 32 KiB is found, noise or not', async () => {
+test('repetitions within 32 KiB are found, even of noise', async () => {
   const noise = randomBytes(20_000);
   expect((await compress(Buffer.concat([noise, noise, noise]))).length).toBeLessThan(28_000);
 });
 
-test('each block but the last is given back when nothing is taken from it any more', async () => {
+test('each block but the last is given back once it is no longer in use', async () => {
   const content = Buffer.concat([text, randomBytes(3 * MiB), text, Buffer.alloc(MiB)]);
   const blocks: readonly Buffer[] = Array.from({length: Math.ceil(content.length / MiB)}, (_, index) =>
     Buffer.from(content.subarray(index * MiB, (index + 1) * MiB)),

@@ -33,7 +33,7 @@ test('noise is one run, text another, cut between them to 4 KiB', () => {
   ]);
 });
 
-test('noise to the end of a block ends there, but for the rest of less than 4 KiB', () => {
+test('noise up to the end of a block ends there, except for a remainder of less than 4 KiB', () => {
   expect(runs(Buffer.concat([text.subarray(0, 4096), noise(32 * KiB)]))).toEqual([
     {start: 0, end: 4096, isIncompressible: false},
     {start: 4096, end: 36 * KiB, isIncompressible: true},
@@ -47,12 +47,12 @@ test('noise to the end of a block ends there, but for the rest of less than 4 Ki
 test.each([
   [16 * KiB, true],
   [12 * KiB, false],
-])('%d bytes of noise in text are a run of their own: %s', (size, own) => {
+])('%d bytes of noise in text are a separate run: %s', (size, own) => {
   const found = runs(Buffer.concat([text.subarray(0, 8192), noise(size), text.subarray(0, 8192)]));
   expect(found.some(({isIncompressible}) => isIncompressible)).toBe(own);
 });
 
-test('a block that is empty has no runs; one that is shorter than a piece is no noise', () => {
+test('an empty block has no runs; one shorter than a piece is not noise', () => {
   expect(runs(Buffer.alloc(0))).toEqual([]);
   expect(runs(noise(4095))).toEqual([{start: 0, end: 4095, isIncompressible: false}]);
 });
@@ -70,17 +70,17 @@ test.each([
     '3 colours, of which one has half the values',
     noise(63 * KiB).map((byte, index) => (index % 3 === 1 ? byte >> 1 : byte)),
   ],
-])('what compresses is no noise: %s', (_what, block) => {
+])('compressible data is not noise: %s', (_what, block) => {
   const found = runs(noise(30_000), Buffer.from(block));
   expect(found.slice(1).filter(({isIncompressible}) => isIncompressible)).toEqual([]);
 });
 
-test('what was there long ago is noise again: no compressor would look back so far', () => {
+test('a repetition from too far back is noise: no compressor looks back that far', () => {
   const first = noise(64 * KiB, 1);
   expect(runs(first, noise(1024 * KiB, 2), first).every(({isIncompressible}) => isIncompressible)).toBe(true);
 });
 
-test('hardly any noise is taken for compressible data, in runs that cover everything', () => {
+test('noise is rarely mistaken for compressible data, and the runs cover everything', () => {
   for (let seed = 0; seed < 20; seed++) {
     const found = runs(noise(1024 * KiB, seed));
     const size = (wanted: boolean) =>

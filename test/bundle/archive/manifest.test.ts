@@ -31,7 +31,7 @@ test('everything that identifies a bundle changes its fingerprint', () => {
   for (const fingerprint of fingerprints) expect(fingerprint).toMatch(/^[0-9a-f]{64}$/);
 });
 
-test('the message, the order of keys and, in v2, what the content holds already do not', () => {
+test('the message, the order of keys and, for v2, anything already in the content do not', () => {
   const reordered = {...content.config, ssrParameters: {b: 2, a: 1}};
   expect(bundleFingerprint({...v2, message: 'other'})).toBe(bundleFingerprint(v2));
   expect(bundleFingerprint({...v2, config: otherConfig})).toBe(bundleFingerprint(v2));

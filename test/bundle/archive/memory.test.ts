@@ -10,13 +10,13 @@ async function cut(blocks: BlockStream, ...chunks: readonly string[]): Promise<s
   return texts;
 }
 
-test('blocks are of one size, however the bytes come; only the last is shorter, and none is empty', async () => {
+test('blocks have equal sizes however the bytes arrive; only the last is shorter, and none is empty', async () => {
   expect(await cut(new BlockStream(4), 'ab', 'cdefghij', 'k')).toEqual(['abcd', 'efgh', 'ijk']);
   expect(await cut(new BlockStream(4), 'abcd', 'efgh')).toEqual(['abcd', 'efgh']);
   expect(await cut(new BlockStream(4))).toEqual([]);
 });
 
-test('a block that was given back is filled again, if it is a whole one', async () => {
+test('a recycled block is filled again if it is a full one', async () => {
   const blocks = new BlockStream(4);
   const whole = Buffer.alloc(4);
   blocks.recycle(whole);
@@ -25,7 +25,7 @@ test('a block that was given back is filled again, if it is a whole one', async 
   expect(whole.toString()).toBe('efgh');
 });
 
-test('each chunk is told when its bytes are in blocks', async () => {
+test('each chunk is reported once its bytes are in blocks', async () => {
   const copied: string[] = [];
   const blocks = new BlockStream(4, (chunk) => copied.push(chunk.toString()));
   expect(await cut(blocks, 'ab', 'cdefghij', 'k')).toEqual(['abcd', 'efgh', 'ijk']);
@@ -40,7 +40,7 @@ test('small pieces share a slab, and do not overlap', () => {
   expect(other.byteOffset).toBe(one.byteOffset + 10);
 });
 
-test('a slab is used again when all of it was given back, in any pieces', () => {
+test('a slab is reused once all of it was given back, in any pieces', () => {
   const memory = new ReadMemory();
   const first = memory.take(slabBytes);
   const second = memory.take(slabBytes);
@@ -51,7 +51,7 @@ test('a slab is used again when all of it was given back, in any pieces', () => 
   expect(memory.take(slabBytes).buffer).toBe(first.buffer);
 });
 
-test('a slab that is being taken from begins anew when nobody looks at it', () => {
+test('the current slab starts over once none of it is in use', () => {
   const memory = new ReadMemory();
   const {buffer} = memory.take(100);
   memory.giveBack(memory.take(slabBytes - 100));
@@ -62,7 +62,7 @@ test('a slab that is being taken from begins anew when nobody looks at it', () =
   expect(alone.take(slabBytes).buffer).toBe(whole.buffer);
 });
 
-test('nothing needs no memory, and memory from elsewhere is left alone', () => {
+test('empty pieces need no memory, and foreign memory is ignored', () => {
   const memory = new ReadMemory();
   expect(memory.take(0).length).toBe(0);
   const taken = memory.take(slabBytes);
@@ -70,7 +70,7 @@ test('nothing needs no memory, and memory from elsewhere is left alone', () => {
   expect(memory.take(slabBytes).buffer).not.toBe(taken.buffer);
 });
 
-test('nothing that is given back late does not make a slab free twice: two would read into it', () => {
+test('an empty piece given back late does not free a slab twice', () => {
   const memory = new ReadMemory();
   const first = memory.take(slabBytes);
   const nothing = memory.take(0);
@@ -90,7 +90,7 @@ function slowWritable(): {readonly stream: Writable; write(): void} {
   return {stream, write: () => waiting.shift()?.()};
 }
 
-test('memory is used again when what is in it was written, not before', () => {
+test('memory is reused once its content was written, not before', () => {
   const {stream, write} = slowWritable();
   let given = 0;
   const reused: Buffer[] = [];

@@ -104,7 +104,7 @@ function describeFile(mode: number, content: Buffer): string {
   return `${mode.toString(8)} ${String(content.length)} ${createHash('sha256').update(content).digest('hex')}`;
 }
 
-test('GNU tar unpacks any tree as it was: names, contents, modes and links, in both formats', async () => {
+test('GNU tar restores any tree exactly: names, contents, modes and links, in both formats', async () => {
   const parent = await makeFolder();
   const trees = fc.array(entry, {minLength: 1, maxLength: 10}).map(withoutConflicts);
   await fc.assert(

@@ -46,7 +46,7 @@ async function unpack(archive: Buffer, ...options: string[]): Promise<string> {
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
 describe('the archive', () => {
-  test('of v1 is a tar below {projectSlug}/bld, its digests those of its bytes', async () => {
+  test('for v1 is a tar in {projectSlug}/bld, with the digests of its bytes', async () => {
     const cwd = await makeFolder({...smallBuild, 'build/.runtime/config.json': '{}'});
     const result = await pack(await plan(cwd, {format: 'v1'}));
     expect(list(result.bytes)).toEqual([
@@ -62,7 +62,7 @@ describe('the archive', () => {
     });
   });
 
-  test('of v2 is a gzip tar below rootDir with the configuration in its place, once', async () => {
+  test('for v2 is a gzipped tar in rootDir, with one configuration in its sorted place', async () => {
     const cwd = await makeFolder({
       ...smallBuild,
       'build/conf/x.json': '{"ssrOnly": ["old"], "kept": {"b": 1, "a": 2}}',
@@ -97,7 +97,7 @@ describe('the archive', () => {
     ['first', 'a.json', 0],
     ['in the middle', 'server/z.json', 2],
     ['last', 'z.json', 4],
-  ])('of v2 has its configuration where its path belongs: %s', async (_where, configPath, place) => {
+  ])('for v2 has its configuration in its sorted place: %s', async (_where, configPath, place) => {
     const cwd = await makeFolder({...smallBuild, 'build/server/a.js': ''});
     const names = list((await pack(await plan(cwd, {configPath}))).bytes, '-z');
     expect(names).toHaveLength(5);
@@ -120,7 +120,7 @@ describe('the archive', () => {
     expect(list(bytes, '-v').every((line) => line.includes(' 0/0 '))).toBe(true);
   });
 
-  test('has the modes of large files too, and one for its configuration', async () => {
+  test('keeps the modes of large files, and sets one for its configuration', async () => {
     const cwd = await makeFolder({...smallBuild, 'build/large.sh': Buffer.alloc(largeSize)});
     await chmod(join(cwd, 'build/large.sh'), 0o700);
     const lines = list((await pack(await plan(cwd))).bytes, '-v', '-z').map((line) => line.replace(/ .* /, ' '));
@@ -135,8 +135,8 @@ describe('the archive', () => {
   });
 });
 
-describe('GNU tar unpacks what was packed', () => {
-  test('names of every kind, exactly', async () => {
+describe('GNU tar unpacks the archive', () => {
+  test('with all kinds of names intact', async () => {
     const names = [
       'ssr.js',
       'C:x',
@@ -162,7 +162,7 @@ describe('GNU tar unpacks what was packed', () => {
     for (const name of names) expect(await readFile(join(folder, 'shop/bld', name), 'utf8')).toBe(name);
   });
 
-  test('links, with long and odd targets, as links', async () => {
+  test('with links intact, including long and odd targets', async () => {
     const cwd = await makeFolder({
       'build/ssr.js': '1',
       [`build/${'t'.repeat(200)}`]: 'long',
@@ -232,7 +232,7 @@ describe('the same content gives the same bytes', () => {
   });
 });
 
-describe('a file that is not as it was planned is an error that names it', () => {
+describe('a file that changed since it was planned is an error that names it', () => {
   const changes: readonly (readonly [string, (path: string) => Promise<void>, string])[] = [
     ['vanished', (path) => unlink(path), 'it disappeared'],
     ['grew', (path) => writeFile(path, Buffer.alloc(largeSize + 1)), 'it grew'],
@@ -289,7 +289,7 @@ describe('a file that is not as it was planned is an error that names it', () =>
     });
   });
 
-  test('with many entries waiting', async () => {
+  test('with many entries queued', async () => {
     const names = Array.from({length: 200}, (_, index) => `build/f${String(index).padStart(3, '0')}.js`);
     const cwd = await makeFolder(Object.fromEntries(names.map((name) => [name, 'x'.repeat(5000)])));
     const bundle = await plan(cwd);
@@ -300,7 +300,7 @@ describe('a file that is not as it was planned is an error that names it', () =>
     });
   });
 
-  test.skipIf(process.getuid?.() === 0)('that cannot be read any more', async () => {
+  test.skipIf(process.getuid?.() === 0)('that is no longer readable', async () => {
     const cwd = await makeFolder(smallBuild);
     const bundle = await plan(cwd);
     await chmod(join(cwd, 'build/ssr.js'), 0);
@@ -317,7 +317,7 @@ describe('packing', () => {
     expect((await pack(await plan(cwd))).destination.writableFinished).toBe(true);
   });
 
-  test('reports how many bytes of files were packed, up to the total', async () => {
+  test('reports the bytes packed, up to the total', async () => {
     const large = 5 * 1024 * 1024;
     const cwd = await makeFolder({...smallBuild, 'build/large.bin': Buffer.alloc(large)});
     const bundle = await plan(cwd);
@@ -342,7 +342,7 @@ describe('packing', () => {
     expect(told.at(-1)).toBe(bundle.totalBytes);
   });
 
-  test('rejects with what a progress callback throws', async () => {
+  test('rejects with the error of a progress callback', async () => {
     const cwd = await makeFolder(smallBuild);
     const thrown = new Error('the callback is broken');
     await expect(
@@ -382,7 +382,7 @@ describe('packing', () => {
     expect(open.filter((name) => name.startsWith(cwd))).toEqual([]);
   });
 
-  test('into a file that cannot be opened is an error and no crash', async () => {
+  test('into a file that cannot be opened is an error, not a crash', async () => {
     const cwd = await makeFolder(smallBuild);
     const bundle = await plan(cwd);
     const destination = createWriteStream(join(cwd, 'missing/out.tar'));

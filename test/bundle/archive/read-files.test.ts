@@ -40,7 +40,7 @@ const changed = (file: PlannedFile, what: string) => ({
   details: {file: file.source},
 });
 
-test('a file as it was planned is read whole', async () => {
+test('an unchanged file is read completely', async () => {
   for (const content of ['', 'content']) {
     expect(readWholeFile(await plannedFile(content), new ReadMemory()).toString()).toBe(content);
   }
@@ -64,13 +64,13 @@ describe.each(ways)('a file that is %s', (_what, read) => {
     expect(await failing(shorter)).toMatchObject(changed(file, 'it grew from 6 bytes'));
   });
 
-  test('must not have been written to, not even with the same size', async () => {
+  test('must not have been modified, even if the size is the same', async () => {
     const file = await plannedFile('content');
     await utimes(file.source, 1, 1);
     expect(await failing(file)).toMatchObject(changed(file, 'it was modified after the build was scanned'));
   });
 
-  test('must still be there, as a file', async () => {
+  test('must still exist, as a file', async () => {
     const file = await plannedFile('content');
     await rm(file.source);
     expect(await failing(file)).toMatchObject(changed(file, 'it disappeared'));
@@ -113,7 +113,7 @@ test.skipIf(!existsSync(shorter))('a file that shrinks while it is read is an er
 });
 
 describe('the chunks of an open file', () => {
-  test('are its bytes, in pieces of no more than 1 MiB', async () => {
+  test('are its bytes, in pieces of at most 1 MiB', async () => {
     const content = Buffer.from(Array.from({length: 400_000}, (_, index) => String(index)).join(' '));
     const file = await plannedFile(content);
     const chunks: Buffer[] = [];
@@ -125,7 +125,7 @@ describe('the chunks of an open file', () => {
   test.each([
     ['grew', (path: string) => appendFile(path, 'x'), 'it grew from 600000 bytes', 600_000],
     ['shrank', (path: string) => truncate(path, 599_999), 'it shrank from 600000 bytes', 599_999],
-  ])('end with an error when it %s, and are never more than was planned', async (_what, change, message, bytes) => {
+  ])('end with an error if it %s, and never exceed the planned size', async (_what, change, message, bytes) => {
     const file = await plannedFile(Buffer.alloc(600_000));
     const opened = await open(file);
     await change(file.source);
@@ -225,7 +225,7 @@ function onceMoving(change: () => void): PackOptions['onProgress'] {
   };
 }
 
-test('a file that was read whole is closed again, also when it is not as it was planned', async () => {
+test('a file that is read completely is closed, even if it changed', async () => {
   const file = await plannedFile('content');
   readWholeFile(file, new ReadMemory());
   expect(() => readWholeFile({...file, size: 1}, new ReadMemory())).toThrow('it grew');
@@ -234,7 +234,7 @@ test('a file that was read whole is closed again, also when it is not as it was 
   expect(open).not.toContain(file.source);
 });
 
-test('an opened file comes with what the system says of it', async () => {
+test('an opened file comes with its stats', async () => {
   const file = await plannedFile('content');
   const {handle, stats} = await openFile(file);
   await handle.close();

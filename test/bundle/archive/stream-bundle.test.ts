@@ -18,7 +18,7 @@ async function buffer(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(copies);
 }
 
-test('is the archive that would be on disk, each time it is read, and its length is known before', async () => {
+test('yields the same archive as on disk on each read, and its length is known up front', async () => {
   const cwd = await makeFolder({...smallBuild, 'build/large.bin': Buffer.alloc(1_300_001, 'large')});
   await symlink('../ssr.js', join(cwd, 'build/server/link'));
   const plan = await planV1(cwd);
@@ -31,7 +31,7 @@ test('is the archive that would be on disk, each time it is read, and its length
   expect(await digest(signal)).toEqual({size: archive.length, sha256, contentSha256: sha256});
 });
 
-test('knows its digest even if nobody has read it to its end', async () => {
+test('has a digest even if it was never read to the end', async () => {
   const plan = await planV1(await makeFolder({...smallBuild, 'build/large.bin': Buffer.alloc(5_000_000, 'large')}));
   const {bundle, packed: digest} = await streamBundle(plan);
   for await (const chunk of bundle.read()) {
@@ -57,7 +57,7 @@ test.each([
   ['a link of a long name', {}, {[long]: 'ssr.js'}],
   ['a link to a long name', {}, {link: long}],
   ['a link to a name that is not ASCII', {}, {link: 'ü.js'}],
-])('its length is right for %s', async (_what, files, links) => {
+])('its length is correct for %s', async (_what, files, links) => {
   const tree = Object.fromEntries(Object.entries(files).map(([name, content]) => [`build/${name}`, content]));
   const cwd = await makeFolder({...smallBuild, ...tree});
   for (const [name, target] of Object.entries(links)) await symlink(target, join(cwd, 'build', name));
@@ -65,7 +65,7 @@ test.each([
   expect((await streamBundle(plan)).bundle.size).toBe((await pack(plan)).bytes.length);
 });
 
-test('its length is right for names of every kind and length', async () => {
+test('its length is correct for all kinds and lengths of names', async () => {
   const parent = await makeFolder();
   const segment = fc.oneof(
     fc.stringMatching(/^[a-z0-9_.-]{1,60}$/),
@@ -96,7 +96,7 @@ test('its length is right for names of every kind and length', async () => {
   );
 });
 
-test('fails with the name of a file that was written to after the scan, although its length is the same', async () => {
+test('fails naming a file that was modified after the scan, even if its length is the same', async () => {
   const cwd = await makeFolder(smallBuild);
   const plan = await planV1(cwd);
   const {bundle} = await streamBundle(plan);

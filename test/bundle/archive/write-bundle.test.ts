@@ -23,7 +23,7 @@ async function project(
 }
 
 describe('writing an archive', () => {
-  test('gives a bundle that says all there is to know', async () => {
+  test('returns a complete description of the bundle', async () => {
     const {cwd, plan, path} = await project();
     const bundle = await writeBundle(plan, {path});
     const bytes = await readFile(path);
@@ -42,7 +42,7 @@ describe('writing an archive', () => {
     expect(await readdir(join(cwd, 'out'))).toEqual(['bundle', 'other']);
   });
 
-  test.each(['v1', 'v2'] as const)('of many blocks of %s writes what it hashed', async (format) => {
+  test.each(['v1', 'v2'] as const)('writes exactly what it hashes, over many blocks (%s)', async (format) => {
     const cwd = await makeFolder({...smallBuild, 'build/noise.bin': randomBytes(20_000_001), 'out/other': ''});
     const path = join(cwd, 'out/bundle');
     const bundle = await writeBundle(await planBundle(planOptions(cwd, {format, compressionLevel: 1})), {path});
@@ -55,7 +55,7 @@ describe('writing an archive', () => {
     expect(extracted.equals(await readFile(join(cwd, 'build/noise.bin')))).toBe(true);
   });
 
-  test('gives streams of it, as many as wanted, from any byte', async () => {
+  test('returns any number of streams, from any byte', async () => {
     const {plan, path} = await project({format: 'v1'});
     const bundle = await writeBundle(plan, {path});
     const bytes = await readFile(path);
@@ -64,7 +64,7 @@ describe('writing an archive', () => {
     expect(bundle).toMatchObject({format: 'v1', projectSlug: 'shop', sha256: bundle.contentSha256});
   });
 
-  test('is private unless asked otherwise', async () => {
+  test('is private by default', async () => {
     const {plan, path} = await project();
     await writeBundle(plan, {path});
     expect((await stat(path)).mode & 0o777).toBe(0o600);
@@ -72,7 +72,7 @@ describe('writing an archive', () => {
     expect((await stat(path)).mode & 0o777).toBe(0o640);
   });
 
-  test('works in a private folder while it lasts', async () => {
+  test('uses a private folder while writing', async () => {
     const {cwd, plan, path} = await project();
     const seen: Promise<{names: string[]; mode: number}>[] = [];
     const look = async (): Promise<{names: string[]; mode: number}> => {
@@ -92,13 +92,13 @@ describe('writing an archive', () => {
   });
 });
 
-describe('what fails leaves nothing behind, and what was there before', () => {
+describe('a failure leaves no new files and keeps the old ones', () => {
   const outcome = async (cwd: string): Promise<unknown> => [
     await readdir(join(cwd, 'out')),
     await readFile(join(cwd, 'out/bundle'), 'utf8'),
   ];
 
-  test('a file that vanishes', async () => {
+  test('a file that disappears', async () => {
     const {cwd, plan, path} = await project();
     await writeFile(path, 'before');
     await unlink(join(cwd, 'build/large.bin'));
@@ -106,7 +106,7 @@ describe('what fails leaves nothing behind, and what was there before', () => {
     expect(await outcome(cwd)).toEqual([['bundle', 'other'], 'before']);
   });
 
-  test('an abort, before and while it works', async () => {
+  test('an abort, before and during writing', async () => {
     const {cwd, plan, path} = await project();
     await writeFile(path, 'before');
     const reason = new Error('stopped');
@@ -119,7 +119,7 @@ describe('what fails leaves nothing behind, and what was there before', () => {
     expect(await outcome(cwd)).toEqual([['bundle', 'other'], 'before']);
   });
 
-  test('a folder that is not there', async () => {
+  test('a folder that does not exist', async () => {
     const {cwd, plan} = await project();
     await expect(writeBundle(plan, {path: join(cwd, 'gone/bundle')})).rejects.toMatchObject({
       code: 'ERR_OUTPUT',
@@ -128,7 +128,7 @@ describe('what fails leaves nothing behind, and what was there before', () => {
     });
   });
 
-  test('a device, a link or a directory in the place of the file', async () => {
+  test('a device, a link or a directory in place of the file', async () => {
     const {cwd, plan, path} = await project();
     await mkdir(path);
     await symlink('/dev/null', join(cwd, 'out/link'));
@@ -142,7 +142,7 @@ describe('what fails leaves nothing behind, and what was there before', () => {
     expect((await stat('/dev/null')).isCharacterDevice()).toBe(true);
   });
 
-  test('a directory that takes the place of the file while it is written', async () => {
+  test('a directory that replaces the file during writing', async () => {
     const {cwd, plan, path} = await project();
     const onProgress = (): void => {
       mkdirSync(path, {recursive: true});
@@ -196,7 +196,7 @@ describe('the manifest', () => {
     ]);
   });
 
-  test('stands beside the archive, with its permissions, and replaces an older one', async () => {
+  test('is next to the archive, has its permissions and replaces an older one', async () => {
     const {cwd, plan, path} = await project();
     await writeFile(`${path}.json`, 'older');
     const bundle = await writeBundle(plan, {path, mode: 0o640, manifest: true});

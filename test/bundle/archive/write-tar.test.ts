@@ -11,14 +11,14 @@ function entry(name: string): TarEntry {
   return {kind: 'content', name, content: Buffer.from('content')};
 }
 
-test('an entry that the library refuses destroys the destination with the error', async () => {
+test('an entry that the library rejects destroys the destination with the error', async () => {
   const destination = new PassThrough();
   const failed = once(destination, 'error');
   await writeTar([entry('a'), entry(''), entry('b')], destination.resume(), options);
   expect(await failed).toEqual([expect.objectContaining({message: expect.stringContaining('name')})]);
 });
 
-test('no more entries are asked for when the destination is gone', async () => {
+test('no more entries are requested once the destination is destroyed', async () => {
   const destination = new PassThrough();
   destination.destroy();
   let asked = 0;

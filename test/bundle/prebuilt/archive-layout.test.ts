@@ -20,7 +20,7 @@ describe('the layout of an archive', async () => {
     }
   });
 
-  test('is fine with names that begin alike, and with folders', async () => {
+  test('accepts names with a common prefix, and folders', async () => {
     const names = ['a', 'a-b/c', 'a.b', 'a b', 'aa/a', 'b/c/d', 'b/c-d'];
     expect(
       await problemOf({path: 'b', type: 'directory'}, {path: 'b/c', type: 'directory'}, ...names.map(file)),

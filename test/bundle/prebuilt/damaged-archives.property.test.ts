@@ -143,7 +143,7 @@ function listed(tar: Buffer): string[] | undefined {
 
 const runs = Number(process.env['FUZZ_RUNS'] ?? 150);
 
-test('an archive, however damaged, is read as GNU tar reads it, or is one clear error', async () => {
+test('any damaged archive is either read like GNU tar does or refused with one clear error', async () => {
   const folder = await makeFolder({});
   const file = join(folder, 'archive');
   const made = fc.record<Case>({

@@ -49,7 +49,7 @@ describe('with its manifest', () => {
     );
   });
 
-  test('message and matchMode can be chosen still; rootDir and configPath only confirmed', async () => {
+  test('message and matchMode can still be chosen; rootDir and configPath only confirmed', async () => {
     const {path} = await build();
     const same = {rootDir: 'bld', configPath: '.runtime/config.json'};
     expect(await openBundle(path, {message: 'other', matchMode: 'ignore_missing', ...same})).toMatchObject({
@@ -70,7 +70,7 @@ describe('with its manifest', () => {
     }
   });
 
-  test('what is inside the archive cannot be changed', async () => {
+  test('the contents of the archive cannot be changed', async () => {
     const {path} = await build();
     const settled = {
       ssrOnly: ['a'],
@@ -89,7 +89,7 @@ describe('with its manifest', () => {
     }
   });
 
-  test('a v1 archive takes no options of v2', async () => {
+  test('a v1 archive accepts no v2 options', async () => {
     const {path} = await build({format: 'v1'});
     await expect(openBundle(path, {matchMode: 'strict'})).rejects.toMatchObject({code: 'ERR_OPTION_INVALID'});
     expect((await openBundle(path, {message: 'm'})).message).toBe('m');
@@ -106,7 +106,7 @@ describe('with its manifest', () => {
         await writeFile(path, bytes);
       },
     ],
-  ])('an archive that is %s than its manifest says is refused, naming both', async (_what, change) => {
+  ])('an archive that is %s than in its manifest is refused, naming both', async (_what, change) => {
     const {path, sha256} = await build();
     await change(path);
     await expect(openBundle(path)).rejects.toMatchObject({
@@ -140,7 +140,7 @@ describe('with its manifest', () => {
   });
 });
 
-test('an archive whose digest is that of its manifest is trusted, and not unpacked', async () => {
+test('an archive that matches the digest in its manifest is trusted, and not unpacked', async () => {
   const bundle = await build();
   const text = await readFile(`${bundle.path}.json`, 'utf8');
   // Nobody who unpacks it would get far.
@@ -164,7 +164,7 @@ describe('without its manifest', () => {
     );
   });
 
-  test('an uncompressed v2 archive is one too', async () => {
+  test('an uncompressed v2 archive is accepted too', async () => {
     const path = await tar({
       'bld/static/a.js': '22',
       'bld/.runtime/config.json': config,
@@ -185,7 +185,7 @@ describe('without its manifest', () => {
     expect(bundle.sha256).toBe(bundle.contentSha256);
   });
 
-  test('gzip by someone else, with names of GNU tar, is read', async () => {
+  test('gzip by other programs, with GNU tar names, is read', async () => {
     const long = `bld/${'d/'.repeat(100)}long.js`;
     const path = await tar({'bld/.runtime/config.json': config, [long]: 'x'}, '-z', '--format=gnu');
     expect((await openBundle(path)).files).toMatchObject([{path: long.slice(4), size: 1}]);
@@ -200,7 +200,7 @@ describe('without its manifest', () => {
     });
   });
 
-  test('an archive without a configuration says what is missing and the way out', async () => {
+  test('an archive without a configuration is refused, with what is missing and how to fix it', async () => {
     const path = await tar({'dist/ssr.js': '1'}, '-z');
     await expect(openBundle(path)).rejects.toMatchObject({
       code: 'ERR_ARCHIVE_INVALID',
@@ -215,13 +215,13 @@ describe('without its manifest', () => {
     ['has a folder too much in front', {'all/shop/bld/ssr.js': '1'}, []],
     ['has another folder', {'shop/bldx/ssr.js': '1'}, []],
     ['has none in front', {'bld/ssr.js': '1'}, []],
-  ])('what %s does not look like v1', async (_what, tree, options) => {
+  ])('an archive that %s does not look like v1', async (_what, tree, options) => {
     await expect(openBundle(await tar(tree, ...options))).rejects.toMatchObject({
       message: expect.stringContaining('it has no entry bld/.runtime/config.json'),
     });
   });
 
-  test('an archive of nothing but folders does not either', async () => {
+  test('an archive with only folders does not look like v1', async () => {
     const folder = await makeFolder();
     await mkdir(join(folder, 'shop/bld'), {recursive: true});
     const path = join(folder, 'archive');
@@ -244,7 +244,7 @@ describe('without its manifest', () => {
     });
   });
 
-  test('two configurations are one too many', async () => {
+  test('two configurations are refused', async () => {
     const path = await tar({'bld/.runtime/config.json': config, 'bld/ssr.js': ''});
     const folder = await makeFolder({'bld/.runtime/config.json': config});
     execFileSync('tar', ['-rf', path, '-C', folder, 'bld/.runtime/config.json']);
@@ -289,7 +289,7 @@ describe('a damaged or incomplete archive is refused', () => {
     });
   });
 
-  test('a file that is not there, with and without its manifest, and a directory', async () => {
+  test('a missing file, with and without its manifest, and a directory', async () => {
     const {path} = await build();
     await rm(path);
     await expect(openBundle(path)).rejects.toMatchObject({
@@ -308,7 +308,7 @@ describe('a damaged or incomplete archive is refused', () => {
   });
 });
 
-test.each([true, false])('an aborted signal ends the opening with its reason (manifest: %s)', async (manifest) => {
+test.each([true, false])('an aborted signal stops opening with its reason (manifest: %s)', async (manifest) => {
   const {path} = await build({}, manifest);
   const reason = new Error('stopped');
   await expect(openBundle(path, {signal: AbortSignal.abort(reason)})).rejects.toBe(reason);
@@ -318,7 +318,7 @@ test.each([true, false])('an aborted signal ends the opening with its reason (ma
   await expect(opening).rejects.toBe(reason);
 });
 
-describe('an archive without a manifest means one thing', () => {
+describe('an archive without a manifest is unambiguous', () => {
   const entry = {name: 'bld/.runtime/config.json', content: config};
 
   async function archive(...entries: readonly HostileEntry[]): Promise<string> {
@@ -328,7 +328,7 @@ describe('an archive without a manifest means one thing', () => {
     );
   }
 
-  test('with one configuration, however its second one is written', async () => {
+  test('with one configuration, however a second one is spelled', async () => {
     expect((await openBundle(await archive(entry))).files).toHaveLength(1);
     for (const name of [entry.name, `./${entry.name}`, 'bld//.runtime/./config.json']) {
       await expect(openBundle(await archive(entry, {...entry, name}))).rejects.toMatchObject({
@@ -359,7 +359,7 @@ describe('an archive without a manifest means one thing', () => {
     });
   });
 
-  test('with hard links that are told as the symbolic ones in their place, also those to secrets', async () => {
+  test('with hard links shown as the equivalent symbolic ones, including those to secrets', async () => {
     const link = {name: 'bld/static/e', type: 'link', linkname: 'bld/.env'} as const;
     const serverOnly = JSON.stringify({ssrOnly: ['ssr.js', '.env'], ssrShared: ['static/**']});
     const {files} = await openBundle(await archive({...entry, content: serverOnly}, {name: 'bld/.env'}, link));

@@ -71,12 +71,12 @@ describe('an archive is read', () => {
     expect(wanted.map(String)).toEqual([content, '']);
   });
 
-  test('with names as they unpack', async () => {
+  test('with names as they are unpacked', async () => {
     const {entries} = await readEntries({name: './', type: 'directory'}, {name: './bld//./a', content: 'x'});
     expect(entries).toMatchObject([{name: 'bld/a'}]);
   });
 
-  test('of any length: its end mark may come in two pieces', async () => {
+  test('of any length, even if its end marker arrives in two pieces', async () => {
     // A file is read 1 MiB at a time: the last piece has half of the mark.
     const tar = await rawTar({name: 'bld/a', content: 'x'.repeat(MiB - 1024)});
     expect(tar.length).toBe(MiB + 512);
@@ -91,7 +91,7 @@ describe('an archive is read', () => {
     expect((await read(bytes)).entries).toMatchObject([{size: 2 * MiB}]);
   });
 
-  test('with names as long as a system takes', async () => {
+  test('with names as long as systems allow', async () => {
     const name = `bld/${'n'.repeat(4092)}`;
     expect((await readEntries({name, content: 'x'})).entries).toMatchObject([{name}]);
   });
@@ -132,7 +132,7 @@ describe('an archive is refused', () => {
     );
   });
 
-  test('for a hard link that climbs, even out of its own folder only: its target is seen from the top', async () => {
+  test('for a hard link that climbs, even if only out of its own folder: its target starts at the root', async () => {
     expect((await readEntries({name: 'bld/l', type: 'symlink', linkname: '../x'})).entries).toHaveLength(1);
     await expect(readEntries({name: 'bld/l', type: 'link', linkname: '../x'})).rejects.toThrow('hard link');
   });
@@ -151,11 +151,11 @@ describe('an archive is refused', () => {
     await expect(readEntries({name: 'bld/x', type})).rejects.toThrow('"bld/x" in it is not a file, a folder or a link');
   });
 
-  test('for a file whose name is one of a folder: GNU tar makes a folder of it', async () => {
+  test('for a file named like a folder, which GNU tar unpacks as one', async () => {
     await expect(readEntries({name: 'bld/a/', type: 'file'})).rejects.toThrow('that some programs read as a folder');
   });
 
-  test('for a wanted entry that is too large to be held', async () => {
+  test('for a wanted entry that is too large for memory', async () => {
     await expect(readEntries({name: 'wanted', content: 'w'.repeat(MiB + 1)})).rejects.toThrow(
       'wanted in it has more than 1048576 bytes',
     );
@@ -176,11 +176,11 @@ describe('an archive is refused', () => {
     }
   });
 
-  test('when it is gzip of no tar', async () => {
+  test('when it is gzip but not tar', async () => {
     await expect(read(gzipSync('no tar'.repeat(1000)))).rejects.toThrow('it is damaged or not a tar file');
   });
 
-  test('for more entries than are held', async () => {
+  test('for too many entries', async () => {
     const entry = (await rawTar({name: 'bld/a'})).subarray(0, 512);
     const tar = Buffer.concat([Buffer.alloc(200_001 * 512, entry), endOfTar]);
     await expect(read(gzipSync(tar, {level: 1}))).rejects.toThrow('it has more than 200000 entries');
@@ -303,13 +303,13 @@ describe('what programs read differently is refused', () => {
     await expect(read(Buffer.concat([...blocks, endOfTar]))).rejects.toThrow(reason);
   });
 
-  test('more names than are held', async () => {
+  test('too many bytes of names', async () => {
     const entry = Buffer.concat([extension('L', `bld/${'n'.repeat(4000)}\0`), file]);
     const tar = Buffer.concat([Buffer.alloc(9000 * entry.length, entry), endOfTar]);
     await expect(read(gzipSync(tar, {level: 1}))).rejects.toThrow('its entry names add up to more than 33554432 bytes');
   });
 
-  test('something behind the gzip, or another member of it', async () => {
+  test('data after the gzip stream, or another member', async () => {
     const tar = await rawTar({name: 'bld/a', content: 'x'});
     await expect(read(Buffer.concat([gzipSync(tar), Buffer.from('more')]))).rejects.toThrow();
     await expect(read(Buffer.concat([gzipSync(tar), Buffer.from('\0more')]))).rejects.toThrow('there is data after');
@@ -317,7 +317,7 @@ describe('what programs read differently is refused', () => {
   });
 });
 
-describe('links are followed as a file system does', () => {
+describe('links are followed like a file system does', () => {
   const link = (name: string, linkname: string): HostileEntry => ({name, type: 'symlink', linkname});
 
   test.each<readonly [string, readonly HostileEntry[], string]>([
@@ -352,7 +352,7 @@ describe('links are followed as a file system does', () => {
   });
 });
 
-test('gzip and tar are told apart by what they begin with, and the file is closed again', async () => {
+test('gzip and tar are recognized by their first bytes, and the file is closed', async () => {
   const tar = await rawTar({name: 'bld/a'});
   const [plain, compressed] = [await fileOf(tar), await fileOf(gzipSync(tar))];
   expect(await isGzip(plain)).toBe(false);
@@ -363,7 +363,7 @@ test('gzip and tar are told apart by what they begin with, and the file is close
   expect(open.filter((path) => path === plain || path === compressed)).toEqual([]);
 });
 
-describe('an aborted signal ends the reading with its reason', () => {
+describe('an aborted signal stops reading with its reason', () => {
   const reason = new Error('stopped');
   const signal = AbortSignal.abort(reason);
 
@@ -424,7 +424,7 @@ async function memoryOf(chunks: AsyncIterable<Uint8Array>, content: Buffer): Pro
   return memory;
 }
 
-test('lent memory is used again, in turns: a chunk is good until the next is asked for', async () => {
+test('lent memory is reused in turns: a chunk is valid until the next one is requested', async () => {
   const content = randomBytes(3_000_000);
   const bundle = withReaders({path: await archive(content), size: content.length} as Bundle);
   const lent = readLent(bundle);
@@ -433,7 +433,7 @@ test('lent memory is used again, in turns: a chunk is good until the next is ask
   expect((await memoryOf(reading(bundle.path).read(), content)).size).toBe(6);
 });
 
-test('a reader that leaves early leaves no file open', async () => {
+test('a reader that stops early leaves no file open', async () => {
   const path = await archive(randomBytes(3_000_000));
   for await (const chunk of reading(path).read()) {
     expect(chunk.length).toBeGreaterThan(0);
@@ -442,13 +442,13 @@ test('a reader that leaves early leaves no file open', async () => {
   expect(await openFiles(path)).toEqual([]);
 });
 
-test('an archive that is gone is an error', async () => {
+test('a deleted archive is an error', async () => {
   const path = await archive(Buffer.from('x'));
   await rm(path);
   await expect(reading(path).read()[Symbol.asyncIterator]().next()).rejects.toThrow('ENOENT');
 });
 
-test('a copy of a bundle with a stream of its own has no other way to be read', async () => {
+test('a copy of a bundle with its own stream is read only through that stream', async () => {
   const bundle = withReaders({path: await archive(Buffer.from('x'))} as Bundle);
   expect({...bundle}.read).toBeUndefined();
   expect(readLent({...bundle})).toBeUndefined();
