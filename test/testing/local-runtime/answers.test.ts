@@ -46,7 +46,7 @@ const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
 const isObject = (value: Json): value is {readonly [key: string]: Json} => typeof value === 'object' && !isList(value);
 const kindOf = (value: Json) => (isList(value) ? 'a list' : value === null ? 'null' : typeof value);
 
-test('every answer of the local runtime has the published names, types and values', async () => {
+test('every response of the local runtime has the published names, types and values', async () => {
   let now = new Date('2026-01-01T00:00:00Z');
   const {client, runtime} = await startRuntime({deploymentSeconds: 100, now: () => now});
   const later = (seconds: number) => (now = new Date(now.getTime() + seconds * 1000));
@@ -105,7 +105,7 @@ test('every answer of the local runtime has the published names, types and value
   expect([...seen.keys()].sort()).toEqual(Object.keys(answerShapes).sort());
 });
 
-test('an answer that departs from a published one is told', () => {
+test('a response that differs from the published ones is reported', () => {
   const row = {id: '7', status: 4, created_at: 'yesterday', in_use_by: 'staging', more: 1};
   expect(departures('legacy bundles', {results: [row]})).toEqual([
     'legacy bundles: results.0.id is string, not number',

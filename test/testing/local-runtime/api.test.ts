@@ -4,7 +4,7 @@ import {send, v2Form} from './client.js';
 import {startRuntime} from './with-runtime.js';
 
 describe('the Api backend', () => {
-  test('takes a bundle, lists it, deploys it and tells of the deployment', async () => {
+  test('accepts a bundle, lists it, deploys it and reports the deployment', async () => {
     const {client} = await startRuntime();
     const upload = await client.api('shop/bundles', {method: 'POST', body: v2Form(await v2Archive())});
     expect(upload.status).toBe(201);
@@ -40,14 +40,14 @@ describe('the Api backend', () => {
     });
   });
 
-  test('has empty lists for what was never used, and no such deployment', async () => {
+  test('returns empty lists for anything unused, and no such deployment', async () => {
     const {client} = await startRuntime();
     expect((await client.api('new/bundles')).json).toMatchObject({total: 0, data: []});
     expect((await client.api('new/environments/new/deployments')).json).toMatchObject({total: 0, data: []});
     expect((await client.api('new/environments/new/deployments/none')).status).toBe(404);
   });
 
-  test('serves neither deletions nor downloads', async () => {
+  test('supports neither deletion nor download', async () => {
     const {client} = await startRuntime();
     await client.api('shop/bundles', {method: 'POST', body: v2Form(await v2Archive())});
     expect((await client.api('shop/bundles/1', {method: 'DELETE'})).status).toBe(404);
@@ -62,18 +62,18 @@ describe('the Api backend', () => {
     expect(reply.json).toEqual({title: 'Not Found', type: 'about:blank', detail: expect.stringContaining('bundle 7')});
   });
 
-  test.each(['Shop', '-shop', 'shop-', 'sh_op', 'api', 'storefront'])('refuses the storefront id %s', async (id) => {
+  test.each(['Shop', '-shop', 'shop-', 'sh_op', 'api', 'storefront'])('refuses the storefront ID %s', async (id) => {
     const {client} = await startRuntime();
     expect((await client.api(`${id}/bundles`)).status).toBe(400);
     expect((await client.api(`shop/environments/${id === 'api' ? 'A' : 'b_c'}/deployments`)).status).toBe(400);
   });
 
-  test('accepts ids with runs of inner dashes', async () => {
+  test('accepts IDs with several inner dashes', async () => {
     const {client} = await startRuntime();
     expect((await client.api('a--b-1/bundles')).status).toBe(200);
   });
 
-  test('is there for its own organization only', async () => {
+  test('serves only its own organization', async () => {
     const {client, runtime} = await startRuntime({credentials: {organizationId: 'mine'}});
     const {json} = await client.token();
     const headers = {authorization: `Bearer ${json.access_token}`};
@@ -134,7 +134,7 @@ describe('the token endpoint', () => {
     }
   });
 
-  test('takes percent-encoded client credentials', async () => {
+  test('accepts percent-encoded client credentials', async () => {
     const {client} = await startRuntime({credentials: {clientSecret: 'a b:c%'}});
     for (const secret of [encodeURIComponent('a b:c%'), 'a+b%3Ac%25']) {
       expect((await client.token(undefined, undefined, secret)).status).toBe(200);
@@ -142,14 +142,14 @@ describe('the token endpoint', () => {
     expect((await client.token()).status).toBe(200);
   });
 
-  test('knows one grant type and one content type', async () => {
+  test('supports one grant type and one content type', async () => {
     const {client, runtime} = await startRuntime();
     expect((await client.token('grant_type=password')).json.error).toBe('unsupported_grant_type');
     expect((await send(runtime.credentials.tokenUrl, client.json({}))).status).toBe(415);
     expect((await send(runtime.credentials.tokenUrl)).status).toBe(405);
   });
 
-  test('grants the scopes that it was given, and asks for all of them', async () => {
+  test('grants its configured scopes, and requires all of them', async () => {
     const {client} = await startRuntime({scopes: ['read', 'write']});
     const unknown = await client.token('grant_type=client_credentials&scope=read+admin');
     expect([unknown.status, unknown.json.error]).toEqual([400, 'invalid_scope']);
@@ -162,7 +162,7 @@ describe('the token endpoint', () => {
     expect(statuses).toEqual([200, 403, 200]);
   });
 
-  test.each(['', 'Bearer x.y', 'Bearer x', 'Basic eDp5'])('its tokens are no "%s"', async (authorization) => {
+  test.each(['', 'Bearer x.y', 'Bearer x', 'Basic eDp5'])('does not accept "%s" as a token', async (authorization) => {
     const {client} = await startRuntime();
     const headers = authorization === '' ? {} : {authorization};
     expect((await send(`${client.apiBase}/shop/bundles`, {headers})).status).toBe(401);
@@ -187,7 +187,7 @@ describe('the token endpoint', () => {
     }
   });
 
-  test('the API key is no access token, and the other way round', async () => {
+  test('the API key is not an access token, nor vice versa', async () => {
     const {client, runtime} = await startRuntime();
     const {json} = await client.token();
     const key = {authorization: `Bearer ${runtime.credentials.apiKey}`};

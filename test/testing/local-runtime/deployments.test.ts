@@ -18,7 +18,7 @@ async function startWithClock() {
 }
 
 describe('a deployment', () => {
-  test('goes from queued over in progress to finished, in the words of each protocol', async () => {
+  test('goes from queued to in progress to finished, in the terms of each protocol', async () => {
     const {client, advance} = await startWithClock();
     await client.pushV2(await v2Archive());
     const {json} = await client.api('shop/environments/production/deployments', client.json({bundleId: 1}));
@@ -53,7 +53,7 @@ describe('a deployment', () => {
     });
   });
 
-  test('is refused while another one to the same target is running, and says which and since when', async () => {
+  test('is refused while another to the same target is running, with which one and since when', async () => {
     const {client, advance} = await startWithClock();
     await client.pushV2(await v2Archive());
     expect((await client.deploy(1)).status).toBe(201);
@@ -73,7 +73,7 @@ describe('a deployment', () => {
     expect((await client.deploy(1)).status).toBe(201);
   });
 
-  test('may be of the bundle that is current', async () => {
+  test('may be of the current bundle', async () => {
     const {client, advance} = await startWithClock();
     await client.pushV2(await v2Archive());
     expect((await client.deploy('current')).status).toBe(400);
@@ -85,14 +85,14 @@ describe('a deployment', () => {
     expect(json.current_deploy).toMatchObject({status: 'Queued', bundle: {id: 1}});
   });
 
-  test('is one of two that are asked for at the same time', async () => {
+  test('is the only one of several requested at once to succeed', async () => {
     const {client} = await startWithClock();
     await client.pushV2(await v2Archive());
     const replies = await Promise.all([client.deploy(1), client.deploy(1), client.deploy(1)]);
     expect(replies.map(({status}) => status).sort()).toEqual([201, 409, 409]);
   });
 
-  test('that is not the first one leaves the target as it was until it has finished', async () => {
+  test('leaves the target unchanged until it has finished, if it is not the first', async () => {
     const {client, advance} = await startWithClock();
     for (const page of ['old', 'new']) {
       await client.pushV2(await v2Archive({...build, 'static/index.html': page}));
@@ -116,7 +116,7 @@ describe('a deployment', () => {
     expect((await client.site('shop/production/static/index.html')).body).toBe('new');
   });
 
-  test('fails on request, and leaves what ran before', async () => {
+  test('fails on request, and keeps the previous one running', async () => {
     const {client, runtime, advance} = await startWithClock();
     await client.pushV2(await v2Archive());
     runtime.addFault('failx1:route=deploy');
@@ -137,7 +137,7 @@ describe('a deployment', () => {
     expect((await client.site('shop/production/static/index.html')).status).toBe(200);
   });
 
-  test('keeps no files of those that can serve no longer', async () => {
+  test('removes the files of those that no longer serve', async () => {
     const {client, runtime} = await startRuntime();
     await client.pushV2(await v2Archive());
     for (let count = 0; count < 3; count += 1) await client.deploy(1);

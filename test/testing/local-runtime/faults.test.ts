@@ -54,13 +54,13 @@ describe('parseFault', () => {
     expect(() => parseFault(spec)).toThrow(`The fault "${spec}"`);
   });
 
-  test('tells which fault was probably meant', () => {
+  test('suggests the fault that was probably meant', () => {
     expect(() => parseFault('restx1')).toThrow('Did you mean "reset"?');
   });
 });
 
 describe('a fault', () => {
-  test('answers so many requests of its route, after the whole body, and then no more', async () => {
+  test('answers the given number of requests to its route, after the whole body, then stops', async () => {
     const {client, runtime} = await startRuntime({faults: ['429x2:retry-after=7,route=upload']});
     const archive = await v2Archive();
     const replies = [];
@@ -73,7 +73,7 @@ describe('a fault', () => {
     expect((await client.legacy('projects/shop/bundles/')).json.count).toBe(1);
   });
 
-  test('comes in the form of the errors of its protocol', async () => {
+  test('has the error format of its protocol', async () => {
     const {client, runtime} = await startRuntime();
     runtime.addFault({action: 'status', status: 503, route: 'list'});
     runtime.addFault('500x1:route=token');
@@ -86,7 +86,7 @@ describe('a fault', () => {
     expect((await client.api('shop/bundles')).status).toBe(200);
   });
 
-  test('without a route meets everything', async () => {
+  test('without a route applies to all requests', async () => {
     const {client} = await startRuntime({faults: ['503']});
     for (const path of ['', 'nowhere', 'shop/production/']) expect((await client.site(path)).status).toBe(503);
   });
@@ -122,19 +122,19 @@ describe('a fault', () => {
     expect(runtime.requests[0]).toMatchObject({status: 0, fault: 'reset'});
   });
 
-  test('can reset the connection after the whole body, with nothing done', async () => {
+  test('can reset the connection after the whole body, without doing anything', async () => {
     const {client} = await startRuntime({faults: ['resetx1:route=upload']});
     await expect(client.pushV2(await v2Archive())).rejects.toThrow('fetch failed');
     expect((await client.legacy('projects/shop/bundles/')).json.count).toBe(0);
   });
 
-  test('can drop the answer to what was done', async () => {
+  test('can drop the response after doing the work', async () => {
     const {client} = await startRuntime({faults: ['dropx1:route=upload']});
     await expect(client.pushV2(await v2Archive())).rejects.toThrow('fetch failed');
     expect((await client.legacy('projects/shop/bundles/')).json.count).toBe(1);
   });
 
-  test('can truncate an answer', async () => {
+  test('can truncate a response', async () => {
     const {client} = await startRuntime({faults: ['truncatex1:route=list', 'truncatex1:route=archive,after=10']});
     const url = 'projects/shop/bundles/';
     await expect(client.legacy(url)).rejects.toThrow('terminated');
@@ -149,7 +149,7 @@ describe('a fault', () => {
     expect(received).toHaveLength(10);
   });
 
-  test('can keep a client waiting for ever, and closing ends that', async () => {
+  test('can keep a client waiting forever, until the server closes', async () => {
     const {client, runtime} = await startRuntime({faults: ['hang:route=list', 'latency=1000000x1:route=home']});
     const waiting = client.legacy('projects/shop/bundles/');
     const outcome = expect(waiting).rejects.toThrow('fetch failed');
@@ -160,19 +160,19 @@ describe('a fault', () => {
     await late;
   });
 
-  test('latency goes together with another fault', async () => {
+  test('latency can be combined with another fault', async () => {
     const {client, runtime} = await startRuntime({faults: ['latency=50x1:route=list', '503x1:route=list']});
     expect((await client.legacy('projects/shop/bundles/')).status).toBe(503);
     expect((await client.legacy('projects/shop/bundles/')).status).toBe(200);
     expect(runtime.requests[0]?.durationMs).toBeGreaterThanOrEqual(49);
   });
 
-  test('that is invalid makes the start fail', async () => {
+  test('that is invalid fails the start', async () => {
     await expect(startRuntime({faults: ['nonsense']})).rejects.toThrow('The fault "nonsense"');
   });
 });
 
-test('a client that goes away in the middle of an upload leaves nothing behind', async () => {
+test('a client that disconnects during an upload leaves nothing behind', async () => {
   const {runtime, client} = await startRuntime();
   const request = httpRequest(`${runtime.origin}/api/v2/projects/shop/bundles/`, {
     method: 'POST',

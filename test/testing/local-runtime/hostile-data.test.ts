@@ -42,7 +42,7 @@ async function usedFolder() {
 
 const refused = (file: string) => ({code: 'ERR_OPTION_INVALID', message: expect.stringContaining(file)});
 
-describe('a data folder that came from elsewhere', () => {
+describe('a data folder from an untrusted source', () => {
   test.each(['bundles', 'deployments', 'sites', 'temporary'])('is refused when its %s is a link', async (name) => {
     const {data, victim} = await hostileFolder();
     await symlink(victim, path.join(data, name));
@@ -111,7 +111,7 @@ describe('a data folder that came from elsewhere', () => {
     await expect(startLocalRuntime({dataDirectory: data})).rejects.toMatchObject(refused(path.join(data, name)));
   });
 
-  test('serves nothing behind a link in the place of a deployment', async () => {
+  test('serves nothing through a link in place of a deployment', async () => {
     const {data, victim} = await usedFolder();
     const [site = ''] = await readdir(path.join(data, 'sites'));
     await rm(path.join(data, 'sites', site), {recursive: true});
@@ -123,7 +123,7 @@ describe('a data folder that came from elsewhere', () => {
     expect(await readdir(path.join(data, 'sites'))).not.toContain(site);
   });
 
-  test('is served and swept while it runs without following a link that has appeared since', async () => {
+  test('is served and swept at run time without following new links', async () => {
     const {data, victim} = await usedFolder();
     const {client} = await startRuntime({dataDirectory: data});
     await rename(path.join(data, 'sites'), path.join(path.dirname(victim), 'sites'));
@@ -134,7 +134,7 @@ describe('a data folder that came from elsewhere', () => {
     expect(await readdir(path.join(path.dirname(victim), 'sites', site))).toEqual(['server', 'static']);
   });
 
-  test('keeps what the runtime did not make', async () => {
+  test('keeps what the runtime did not create', async () => {
     const {data} = await usedFolder();
     const own = ['temporary/notes.txt', 'sites/page.html', 'lock-1-2/x', 'bundles/007/x', 'deployments/notes.json'];
     for (const name of own) {

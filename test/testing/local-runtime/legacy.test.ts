@@ -6,7 +6,7 @@ import {startRuntime} from './with-runtime.js';
 const v1Prefix = {prefix: 'shop/bld', gzip: false};
 
 describe('the legacy backend', () => {
-  test('takes a v2 bundle and answers its id and what its patterns matched', async () => {
+  test('accepts a v2 bundle, and returns its ID and the matches of its patterns', async () => {
     const {client} = await startRuntime();
     const {status, json} = await client.pushV2(await v2Archive());
     expect(status).toBe(201);
@@ -17,12 +17,12 @@ describe('the legacy backend', () => {
     });
   });
 
-  test('takes an uncompressed v2 archive too', async () => {
+  test('accepts an uncompressed v2 archive too', async () => {
     const {client} = await startRuntime();
     expect(await client.pushV2(await v2Archive(build, {gzip: false}))).toMatchObject({status: 201});
   });
 
-  test('takes a v1 bundle, with its data anywhere in the document', async () => {
+  test('accepts a v1 bundle, with its data anywhere in the document', async () => {
     const {client} = await startRuntime();
     const {data, ...rest} = JSON.parse(v1Body(await gnuTar(build, v1Prefix))) as Record<string, unknown>;
     for (const body of [
@@ -48,7 +48,7 @@ describe('the legacy backend', () => {
     ]);
   });
 
-  test('lists bundles page by page, the newest first, with the targets that run them', async () => {
+  test('lists bundles in pages, newest first, with the targets that run them', async () => {
     const {client, runtime} = await startRuntime();
     const archive = await v2Archive();
     for (const message of ['one', 'two', 'three']) await client.pushV2(archive, {message});
@@ -67,7 +67,7 @@ describe('the legacy backend', () => {
     expect(last).toMatchObject({next: null, results: [{id: 1, message: 'one'}]});
   });
 
-  test('has an empty list for a project and a target that were never used, and no such target', async () => {
+  test('returns empty lists for an unused project and target, and no such target', async () => {
     const {client} = await startRuntime();
     expect((await client.legacy('projects/new/bundles/')).json).toMatchObject({count: 0, results: []});
     expect((await client.legacy('projects/new/target/new/deploy/')).json).toMatchObject({count: 0, results: []});
@@ -77,7 +77,7 @@ describe('the legacy backend', () => {
     });
   });
 
-  test('lists projects and targets, which come into being when they are first used', async () => {
+  test('lists projects and targets, which are created on first use', async () => {
     const {client} = await startRuntime();
     expect((await client.legacy('projects/')).json).toEqual({count: 0, next: null, previous: null, results: []});
     const archive = await v2Archive();
@@ -98,7 +98,7 @@ describe('the legacy backend', () => {
     expect((await client.legacy('projects/blog/target/')).json).toMatchObject({count: 0, results: []});
   });
 
-  test('deletes several bundles, each for itself', async () => {
+  test('deletes several bundles independently', async () => {
     const {client} = await startRuntime();
     const archive = await v2Archive();
     for (let count = 0; count < 3; count += 1) await client.pushV2(archive);
@@ -144,13 +144,13 @@ describe('the legacy backend', () => {
     expect((await client.legacy(`projects/shop/bundles/${slash}/`)).status).toBe(404);
   });
 
-  test('says what is wrong in "detail" and in "message", for clients read either', async () => {
+  test('reports errors in both "detail" and "message", since clients read either', async () => {
     const {client} = await startRuntime();
     const {json} = await client.legacy('projects/shop/bundles/7/download/');
     expect(json).toEqual({detail: expect.stringContaining('no bundle 7'), message: json.detail});
   });
 
-  test('gives a presigned URL that needs no credentials and can be resumed, and not a forged one', async () => {
+  test('gives a presigned URL that needs no credentials and supports resuming, and refuses a forged one', async () => {
     const {client} = await startRuntime();
     const archive = await v2Archive();
     const {json} = await client.pushV2(archive);
@@ -165,7 +165,7 @@ describe('the legacy backend', () => {
     expect((await fetch(forged)).status).toBe(403);
   });
 
-  test('lets a presigned URL expire after an hour', async () => {
+  test('expires a presigned URL after an hour', async () => {
     let now = new Date('2030-01-01T00:00:00Z');
     const {client} = await startRuntime({now: () => now});
     const {json} = await client.pushV2(await v2Archive());
@@ -174,7 +174,7 @@ describe('the legacy backend', () => {
     expect((await fetch(answer.download_url)).status).toBe(403);
   });
 
-  test('deletes a bundle, keeps the one that a target runs, and never uses an id again', async () => {
+  test('deletes a bundle, keeps one that a target runs, and never reuses an ID', async () => {
     const {client} = await startRuntime();
     const archive = await v2Archive();
     for (let count = 0; count < 2; count += 1) await client.pushV2(archive);
@@ -223,7 +223,7 @@ describe('the legacy backend', () => {
     },
   );
 
-  test('names the methods of a path, and has nothing elsewhere', async () => {
+  test('lists the methods of a path, and returns 404 elsewhere', async () => {
     const {client} = await startRuntime();
     const wrong = await client.legacy('projects/shop/bundles/', {method: 'PUT'});
     expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET']);
@@ -235,7 +235,7 @@ describe('the legacy backend', () => {
     expect((await client.legacy(`projects/shop/bundles/?${query}`)).status).toBe(400);
   });
 
-  test('refuses to deploy anything but a bundle id', async () => {
+  test('refuses to deploy anything but a bundle ID', async () => {
     const {client} = await startRuntime();
     expect((await client.deploy('one')).status).toBe(400);
     expect((await client.legacy('projects/shop/target/production/deploy/', {method: 'POST', body: '{}'})).status).toBe(

@@ -37,7 +37,7 @@ async function startChild(dataDirectory: string) {
 }
 
 describe('a data folder', () => {
-  test('holds what was accepted after a kill -9 in the middle of an upload, and nothing else', async () => {
+  test('keeps exactly what was accepted after a kill -9 during an upload', async () => {
     const dataDirectory = await temporaryFolder();
     const child = await startChild(dataDirectory);
     const archive = await v2Archive();
@@ -71,7 +71,7 @@ describe('a data folder', () => {
     expect((await client.pushV2(archive)).json.id).toBe(2);
   });
 
-  test('keeps its credentials, which only its owner can read, and its tokens are good after a restart', async () => {
+  test('keeps its credentials, readable only by the owner, and its tokens stay valid after a restart', async () => {
     const dataDirectory = path.join(await temporaryFolder(), 'new', 'folder');
     const first = await startLocalRuntime({dataDirectory});
     const {json} = await clientOf(first).token();
@@ -85,7 +85,7 @@ describe('a data folder', () => {
     expect((await fetch(`${client.apiBase}/shop/bundles`, {headers})).status).toBe(200);
   });
 
-  test('is not changed by credentials that are given', async () => {
+  test('is not changed by given credentials', async () => {
     const dataDirectory = await temporaryFolder();
     const {runtime} = await startRuntime({dataDirectory, credentials: {apiKey: 'given', organizationId: 'org'}});
     expect(runtime.credentials).toMatchObject({apiKey: 'given', organizationId: 'org'});
@@ -94,7 +94,7 @@ describe('a data folder', () => {
     expect(kept).toContain(runtime.credentials.clientSecret);
   });
 
-  test('carries a deployment on after a restart', async () => {
+  test('continues a deployment after a restart', async () => {
     const dataDirectory = await temporaryFolder();
     let time = Date.parse('2030-01-01T00:00:00Z');
     const now = () => new Date(time);
@@ -110,7 +110,7 @@ describe('a data folder', () => {
     expect(await state()).toBe('ACTIVE');
   });
 
-  test('never gives the id of a deleted bundle again, and is swept of what a killed run left', async () => {
+  test('never reuses the ID of a deleted bundle, and removes what a killed run left behind', async () => {
     const dataDirectory = await temporaryFolder();
     const first = await startLocalRuntime({dataDirectory});
     await clientOf(first).pushV2(await v2Archive());
@@ -132,7 +132,7 @@ describe('a data folder', () => {
     ['bundles/1/bundle.json', '{"id": 1'],
     ['deployments/1.json', '{}'],
     ['credentials.json', '[]'],
-  ])('with a broken %s is an error that names it', async (name, content) => {
+  ])('with an invalid %s is an error that names it', async (name, content) => {
     const dataDirectory = await temporaryFolder();
     const file = path.join(dataDirectory, name);
     await mkdir(path.dirname(file), {recursive: true});
@@ -143,7 +143,7 @@ describe('a data folder', () => {
     });
   });
 
-  test('that was not given is temporary', async () => {
+  test('is temporary by default', async () => {
     const runtime = await startLocalRuntime();
     expect(existsSync(runtime.dataDirectory)).toBe(true);
     await runtime.close();

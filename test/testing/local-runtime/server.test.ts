@@ -23,7 +23,7 @@ describe('the server', () => {
     expect((await sendRaw(runtime.origin, {headers: {host}})).status).toBe(status);
   });
 
-  test('answers the host that it was given', async () => {
+  test('answers requests for its own host', async () => {
     const {runtime} = await startRuntime({host: 'localhost'});
     expect(runtime.origin).toMatch(/^http:\/\/localhost:\d+$/);
     expect((await fetch(runtime.origin)).status).toBe(200);
@@ -37,7 +37,7 @@ describe('the server', () => {
     expect((await ask(runtime.origin)).status).toBe(200);
   });
 
-  test('refuses an upload without credentials before its body has arrived, and hears the client out', async () => {
+  test('refuses an upload without credentials before its body arrives, then reads the rest', async () => {
     const {runtime} = await startRuntime();
     const socket = connect(Number(new URL(runtime.origin).port), '127.0.0.1');
     const size = 5_000_000;
@@ -52,7 +52,7 @@ describe('the server', () => {
     await once(socket, 'end');
   });
 
-  test('decodes its path part by part', async () => {
+  test('decodes each part of its path', async () => {
     const {runtime, client} = await startRuntime();
     const reply = await sendRaw(runtime.origin, {path: '/api/projects/%zz/bundles/', headers: client.legacyHeaders});
     expect(reply.status).toBe(400);
@@ -80,7 +80,7 @@ describe('the server', () => {
     for (const secret of [apiKey, clientSecret, 'signature']) expect(text).not.toContain(secret);
   });
 
-  test('gives every answer an id, the one of its record', async () => {
+  test('gives every response the ID of its record', async () => {
     const {runtime, client} = await startRuntime();
     const {headers} = await client.site('');
     await expect.poll(() => runtime.requests).toHaveLength(1);
@@ -93,7 +93,7 @@ describe('the server', () => {
     expect(runtime.requests.length).toBe(1000);
   });
 
-  test('says that a port is in use', async () => {
+  test('reports that a port is in use', async () => {
     const {runtime} = await startRuntime();
     const port = Number(new URL(runtime.origin).port);
     await expect(startLocalRuntime({port})).rejects.toMatchObject({
@@ -103,13 +103,13 @@ describe('the server', () => {
   });
 
   test.each([{organizationId: 'x'.repeat(33)}, {organizationId: ''}, {apiKey: ''}])(
-    'refuses credentials that no client may have: %j',
+    'refuses credentials that no client can have: %j',
     async (credentials) => {
       await expect(startLocalRuntime({credentials})).rejects.toMatchObject({code: 'ERR_OPTION_INVALID'});
     },
   );
 
-  test('does not start when it was aborted, and ends when it is', async () => {
+  test('does not start if already aborted, and stops when aborted', async () => {
     const reason = new Error('enough');
     await expect(startLocalRuntime({signal: AbortSignal.abort(reason)})).rejects.toBe(reason);
     const controller = new AbortController();
@@ -119,7 +119,7 @@ describe('the server', () => {
     await expect(fetch(runtime.origin)).rejects.toThrow('fetch failed');
   });
 
-  test('closes while an upload is under way, twice if asked to', async () => {
+  test('can be closed during an upload, even twice', async () => {
     const {runtime, client} = await startRuntime();
     const upload = httpRequest(`${runtime.origin}/api/v2/projects/shop/bundles/`, {
       method: 'POST',

@@ -28,7 +28,7 @@ describe('a deployed bundle', () => {
     ]);
   });
 
-  test('is not sent again to a client that has it', async () => {
+  test('is not resent to a client that has it', async () => {
     const {client} = await startDeployed();
     const etag = (await client.site('shop/production/static/app.js')).headers.get('etag') ?? '';
     const again = await client.site('shop/production/static/app.js', {headers: {'if-none-match': etag}});
@@ -50,7 +50,7 @@ describe('a deployed bundle', () => {
     expect([reply.status, reply.body]).toEqual([status, body]);
   });
 
-  test('serves neither server-only files nor the configuration, and all the rest', async () => {
+  test('serves everything except server-only files and the configuration', async () => {
     const {client, runtime} = await startDeployed(await v2Archive({...build, 'docs/intro/index.html': 'intro'}));
     const statuses = {
       'ssr.js': 404,
@@ -80,7 +80,7 @@ describe('a deployed bundle', () => {
     expect((await client.site('shop/production/static/secret.js')).status).toBe(404);
   });
 
-  test('leads to a folder with its final slash, and keeps the query', async () => {
+  test('redirects to a folder with a trailing slash, and keeps the query', async () => {
     const {client, runtime} = await startDeployed(await v2Archive({...build, 'docs/a b/index.html': 'intro'}));
     const target = `${runtime.origin}/shop/production`;
     for (const [asked, location] of [
@@ -111,7 +111,7 @@ describe('a deployed bundle', () => {
     '/shop/production/static/..//evil.example',
     'http://evil.example/x',
     '/shop/production/static%0d%0aset-cookie:x',
-  ])('leads to no other origin: %s', async (requested) => {
+  ])('redirects to no other origin: %s', async (requested) => {
     const {runtime} = await startDeployed();
     const {status, headers} = await sendRaw(runtime.origin, {path: requested});
     expect(headers['set-cookie']).toBeUndefined();
@@ -144,7 +144,7 @@ describe('a deployed bundle', () => {
     expect(reply.body).toBe({br: 'small', gzip: 'larger'}[encoding ?? ''] ?? build['static/app.js']);
   });
 
-  test('has another version for each encoding, and none where it has no encoded file', async () => {
+  test('has a variant per encoding, and none without an encoded file', async () => {
     const {runtime} = await startDeployed(await v2Archive({...build, 'static/app.js.gz': 'larger'}));
     const ask = (name: string, headers: Readonly<Record<string, string>>) =>
       sendRaw(`${runtime.origin}/shop/production/static/${name}`, {headers});
@@ -195,7 +195,7 @@ describe('a deployed bundle', () => {
     expect((await sendRaw(runtime.origin, {path: requested})).status).toBe(404);
   });
 
-  test('follows links between shared files, and none to others', async () => {
+  test('follows links between shared files, but not to others', async () => {
     const settings = JSON.stringify({ssrOnly: ['ssr.js'], ssrShared: ['static/**'], ssrParameters: {}});
     const archive = await hostileArchive(
       {name: 'bld/b.json', content: settings},
@@ -210,7 +210,7 @@ describe('a deployed bundle', () => {
     expect((await client.site('shop/production/static/outside.js')).status).toBe(404);
   });
 
-  test('of a v1 push serves all that it does not list as server-only', async () => {
+  test('from a v1 push serves everything not listed as server-only', async () => {
     const {client} = await startRuntime();
     const tar = await gnuTar(build, {prefix: 'shop/bld', gzip: false});
     const body = v1Body(tar, {ssr_shared: ['static/app.js']});
@@ -244,7 +244,7 @@ describe('a deployed bundle', () => {
   });
 });
 
-test('the top of the server says that it is for development', async () => {
+test('the root page says that the server is for development', async () => {
   const {client} = await startRuntime();
   const {status, body} = await client.site('');
   expect([status, body]).toEqual([200, expect.stringContaining('for development')]);

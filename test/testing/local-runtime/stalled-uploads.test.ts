@@ -25,7 +25,7 @@ async function begin({origin, credentials}: LocalRuntime, path: string, body: st
 
 const v1Path = 'projects/shop/builds/production/';
 
-test('an upload that stalls is answered 408, and its target is free again', async () => {
+test('a stalled upload gets a 408, and its target is free again', async () => {
   const {client, runtime} = await startRuntime({stallSeconds: 0.5});
   const stalled = await begin(runtime, v1Path, '{"data":"', 'application/json');
   await expect.poll(() => readdir(`${runtime.dataDirectory}/temporary`)).toHaveLength(1);
@@ -36,7 +36,7 @@ test('an upload that stalls is answered 408, and its target is free again', asyn
   expect(await readdir(`${runtime.dataDirectory}/temporary`)).toEqual([]);
 });
 
-test('an upload that drips is one that stalls', async () => {
+test('an upload that only trickles counts as stalled', async () => {
   const {client, runtime} = await startRuntime({stallSeconds: 0.5});
   const dripping = await begin(runtime, v1Path, '{"data":"', 'application/json');
   const drips = setInterval(() => dripping.write('A'), 20);
@@ -63,7 +63,7 @@ test.each([
   expect(await readdir(`${runtime.dataDirectory}/temporary`)).toEqual([]);
 });
 
-test('a slow upload that makes progress is not a stalled one', async () => {
+test('a slow upload that makes progress does not count as stalled', async () => {
   const {runtime, client} = await startRuntime({stallSeconds: 3});
   const form = new FormData();
   form.set('bundle', new Blob([new Uint8Array(await v2Archive())]), 'bundle.tar.gz');

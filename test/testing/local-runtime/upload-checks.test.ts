@@ -24,7 +24,7 @@ const bundlePart = 'name="bundle"; filename="bundle.tar.gz"';
 const v2Path = 'v2/projects/shop/bundles/';
 
 describe('a v2 form', () => {
-  test('is read with its parts in any order and with defaults for what is left out', async () => {
+  test('is read with its parts in any order, with defaults for missing ones', async () => {
     const {client} = await startRuntime();
     const archive = await v2Archive();
     const reversed = handMade(
@@ -38,7 +38,7 @@ describe('a v2 form', () => {
     expect(json.results.map(({message}: {message: string}) => message)).toEqual(['', 'späte Nachricht']);
   });
 
-  test('is measured in characters, as the client measures it', async () => {
+  test('is measured in characters, like in the client', async () => {
     const {client} = await startRuntime();
     const message = '😀'.repeat(2048);
     const reply = await client.legacy(v2Path, handMade([bundlePart, await v2Archive()], ['name="message"', message]));
@@ -71,7 +71,7 @@ describe('a v2 form', () => {
     expect(await readdir(path.join(runtime.dataDirectory, 'temporary'))).toEqual([]);
   });
 
-  test('is refused when it is cut off, has no boundary or is not a form', async () => {
+  test('is refused if it is truncated, has no boundary or is not a form', async () => {
     const {client} = await startRuntime();
     const whole = handMade([bundlePart, await v2Archive()]);
     const cut = {...whole, body: whole.body.subarray(0, -30)};
@@ -110,7 +110,7 @@ describe('the configuration of a v2 bundle', () => {
     expect([reply.status, reply.json.detail]).toEqual([422, expect.stringContaining(reason)]);
   });
 
-  test('may have metadata and unknown keys at the top', async () => {
+  test('may have metadata and unknown top-level keys', async () => {
     const {client} = await startRuntime();
     const bundleMetadata = {dependencies: {a: '1'}, ccOverrides: ['x']};
     expect((await client.pushV2(await v2Archive(build, {settings: {...config, bundleMetadata, more: 1}}))).status).toBe(
@@ -118,7 +118,7 @@ describe('the configuration of a v2 bundle', () => {
     );
   });
 
-  test('has to be there exactly once, at the path that the form names', async () => {
+  test('must exist exactly once, at the path given in the form', async () => {
     const {client} = await startRuntime();
     const none = await client.pushV2(await gnuTar(build, {prefix: 'bld', gzip: true}));
     expect([none.status, none.json.detail]).toEqual([422, expect.stringContaining('no configuration file')]);
@@ -149,7 +149,7 @@ describe('the configuration of a v2 bundle', () => {
     expect(json.matches.ssrShared).toEqual(['static/app.js']);
   });
 
-  test('is matched against files below the root only, and never against itself', async () => {
+  test('is matched only against files below the root, and never against itself', async () => {
     const {client} = await startRuntime();
     const settings = {...config, ssrShared: ['**/*']};
     const files = {'bld/ssr.js': 'x', 'bld/config.json': JSON.stringify(settings), 'other/x.js': 'x'};
@@ -159,14 +159,14 @@ describe('the configuration of a v2 bundle', () => {
   });
 });
 
-describe('patterns that are an attack', () => {
+describe('malicious patterns', () => {
   const lines = Array.from({length: 300}, (_, index) => [`static/${'a'.repeat(60)}${index}.js`, '1'] as const);
 
   test.each([
     ['stars', ['ssr.js', `${'*a'.repeat(30)}b`]],
     ['nested groups', ['ssr.js', `${'+('.repeat(10)}a${')'.repeat(10)}b`]],
     ['alternatives', ['ssr.js', `${'{a,aa}'.repeat(30)}b`]],
-  ])('are matched or refused while others are answered: %s', async (_, ssrOnly) => {
+  ])('are matched or refused without blocking other requests: %s', async (_, ssrOnly) => {
     const {client} = await startRuntime();
     const archive = await v2Archive({...build, ...Object.fromEntries(lines)}, {settings: {...config, ssrOnly}});
     const upload = client.pushV2(archive, {matchMode: 'ignore_missing'});
@@ -218,7 +218,7 @@ describe('an archive', () => {
     expect([reply.status, reply.json.detail]).toEqual([422, expect.stringContaining(reason)]);
   });
 
-  test('may hold symbolic links that stay inside', async () => {
+  test('may contain symbolic links that stay inside', async () => {
     const {client} = await startRuntime();
     const archive = await hostileArchive(
       {name: 'bld/a/', type: 'directory'},
@@ -244,7 +244,7 @@ describe('an archive', () => {
     expect((await client.pushV2(archive)).status).toBe(422);
   });
 
-  test('is refused when it is cut off, compressed or not', async () => {
+  test('is refused if truncated, compressed or not', async () => {
     const {client} = await startRuntime();
     const zipped = await v2Archive();
     const plain = await v2Archive(build, {gzip: false});
@@ -327,7 +327,7 @@ describe('a v1 body', () => {
     expect(reply.status).toBe(200);
   });
 
-  test('is refused when it is nested too deeply to be kept', async () => {
+  test('is refused if it is nested too deeply to be stored', async () => {
     const {client} = await startRuntime();
     const deep = `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
     const body = v1Body(await tar()).replace('"ssr_parameters":{}', `"ssr_parameters":${deep}`);
@@ -352,7 +352,7 @@ describe('a v1 body', () => {
     expect((await client.pushV1(v1Body(await tar(), {bundle_metadata}))).status).toBe(200);
   });
 
-  test('is refused when it is too large, whether or not it says so', async () => {
+  test('is refused if it is too large, with or without a Content-Length', async () => {
     const {client, runtime} = await startRuntime({maxUploadBytes: 1000});
     const body = v1Body(await tar());
     expect((await client.pushV1(body)).status).toBe(413);

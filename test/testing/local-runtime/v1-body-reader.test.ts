@@ -28,14 +28,14 @@ describe('V1BodyReader', () => {
     );
   });
 
-  test.each([1, 2, 3, 1000])('takes slashes that are escaped, in pieces of %i', (size) => {
+  test.each([1, 2, 3, 1000])('accepts escaped slashes, in pieces of %i', (size) => {
     const encoded = Buffer.from([255, 255, 255, 255]).toString('base64');
     expect(encoded).toContain('/');
     const document = `{"data":"${encoded.replaceAll('/', '\\/')}"}`;
     expect(read(document, size).data).toEqual(Buffer.from([255, 255, 255, 255]));
   });
 
-  test('looks for the key at the top only', () => {
+  test('looks for the key only at the top level', () => {
     const document = '{"a":{"data":"###"},"b":["data","data"],"c":"data","da\\"ta":"###","data":"YQ=="}';
     expect(read(document, 5).data.toString()).toBe('a');
   });
@@ -57,7 +57,7 @@ describe('V1BodyReader', () => {
     for (const size of [1, 7, 1000]) expect(() => read(document, size)).toThrow(reason);
   });
 
-  test('refuses a document that is large beside its data', () => {
+  test('refuses a document that is large besides its data', () => {
     const reader = new V1BodyReader();
     expect(() => {
       for (let count = 0; count < 20; count += 1) reader.push(Buffer.alloc(1024 * 1024, ' '));
