@@ -16,7 +16,7 @@ const checks = [
   {name: 'docs', command: 'npm run docs:generate', after: ['build']},
   {name: 'dependencies', command: 'npm run docs:dependencies', after: ['build']},
   // Those of test/package check the layers too. The longest part: lint and the like run beside it. It reads the docs.
-  {name: 'tests', command: 'npm run test:unit', after: ['build', 'docs', 'dependencies']},
+  {name: 'tests', command: 'npm run test:coverage', after: ['build', 'docs', 'dependencies']},
   {name: 'drift', command: 'node scripts/drift.js', after: 'all above'},
 ];
 
