@@ -9,21 +9,6 @@ import {Flags} from '../cli/process/oclif.js';
 import {refuseExistingConfig, writeConfig} from '../cli/setup/new-config.js';
 import {commandLine} from '../errors/suggest.js';
 
-const {
-  project,
-  target,
-  'runtime-backend': runtimeBackend,
-  origin,
-  'api-key': apiKey,
-  'api-user': apiUser,
-  'api-origin': apiOrigin,
-  organization,
-  'token-url': tokenUrl,
-  'client-id': clientId,
-  'client-secret': clientSecret,
-  'api-token': apiToken,
-} = connectionFlags;
-
 export default class Init extends BaseCommand<typeof Init> {
   static override readonly summary = 'Set up a project: write mycli.config.ts and store credentials.';
   static override readonly description =
@@ -36,18 +21,18 @@ export default class Init extends BaseCommand<typeof Init> {
     '<%= config.bin %> <%= command.id %> -y -p my-shop -t staging --origin https://runtime.example --api-key @key.txt',
   ];
   static override readonly flags = {
-    project,
-    target,
-    'runtime-backend': runtimeBackend,
-    origin,
-    'api-key': apiKey,
-    'api-user': apiUser,
-    'api-origin': apiOrigin,
-    organization,
-    'token-url': tokenUrl,
-    'client-id': clientId,
-    'client-secret': clientSecret,
-    'api-token': apiToken,
+    project: connectionFlags.project,
+    target: connectionFlags.target,
+    'runtime-backend': connectionFlags['runtime-backend'],
+    origin: connectionFlags.origin,
+    'api-key': connectionFlags['api-key'],
+    'api-user': connectionFlags['api-user'],
+    'api-origin': connectionFlags['api-origin'],
+    organization: connectionFlags.organization,
+    'token-url': connectionFlags['token-url'],
+    'client-id': connectionFlags['client-id'],
+    'client-secret': connectionFlags['client-secret'],
+    'api-token': connectionFlags['api-token'],
     'build-directory': bundleFlags['build-directory'],
     static: bundleFlags.static,
     yes: Flags.boolean({

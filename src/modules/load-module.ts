@@ -7,8 +7,8 @@ import {verifyRegularFile} from '../files/read-file.js';
 
 /**
  * Executes a TypeScript or JavaScript module from source and returns its exports by name (`default` included). It
- * leaves no cache files, waits for exported promises, and a second call executes the file again, except for `.mjs` files, which Node loads once per
- * process.
+ * leaves no cache files, waits for exported promises, and a second call executes the file again, except for `.mjs`
+ * files, which Node loads once per process.
  * @param path Absolute.
  * @param provided Packages that the file can import although they are not installed: their exports, by name.
  * @throws RuntimeCliError `ERR_CONFIG_INVALID` naming the file when it cannot be loaded or throws.
@@ -50,7 +50,7 @@ function ownValue(object: object, name: string): unknown {
   return descriptor?.get === undefined ? descriptor?.value : descriptor.get.call(object);
 }
 
-/** Turns a loader's message of several lines into one sentence that ends with the place: `x is missing (other.ts:4:12)`. */
+/** Turns a loader's message into one sentence that ends with the place: `x is missing (other.ts:4:12)`. */
 function describe(error: unknown, path: string): string {
   if (!(error instanceof Error)) return String(error);
   const [, parsed, place] = /^ParseError:\s*([^]*?)\s+(\S.*:\d+:\d+)\s*$/.exec(error.message) ?? [];

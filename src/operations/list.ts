@@ -157,8 +157,8 @@ async function collectDeployments(open: OpenBackend, targetSlug: string, range: 
 }
 
 /**
- * The deployment whose bundle a target runs, of its deployments newest first: the newest that has finished. None when the
- * status of a newer one is unknown, because that one may be running.
+ * The deployment whose bundle a target runs, of its deployments newest first: the newest that has finished. None when
+ * the status of a newer one is unknown, because that one may be running.
  */
 export function liveDeployment(items: readonly DeploymentItem[]): DeploymentItem | undefined {
   const ended = items.find(({status}) => status === 'finished' || status === 'unknown');

@@ -239,7 +239,7 @@ export interface DeployBundleResult {
   readonly projectSlug: string;
   readonly targetSlug: string;
   readonly deploymentId?: string | number | undefined;
-  /** http(s) URL of the target; undefined if the backend reports none. It shows the bundle once `status` is `finished`. */
+  /** http(s) URL of the target, if the backend reports one. It shows the bundle once `status` is `finished`. */
   readonly url?: string | undefined;
   /** The deployment, for `waitForDeployment`. */
   readonly deployment: DeploymentRef;

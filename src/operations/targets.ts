@@ -39,8 +39,8 @@ export interface ProjectStatus {
 
 /**
  * Tells what each target of a project runs, where, and what is being deployed to it.
- * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` if the backend has no history, or cannot list targets and none is
- * given; for everything else a user can cause. `signal.reason` when aborted.
+ * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` if the backend has no history, or cannot list targets and none
+ * is given; for everything else a user can cause. `signal.reason` when aborted.
  */
 export async function getProjectStatus(options: ProjectStatusOptions, host: Host): Promise<ProjectStatus> {
   const {projectSlug, targetSlug, allTargets = targetSlug === undefined} = options;
@@ -111,8 +111,8 @@ interface Deployed extends CommonOptions, ConnectionOptions {
 }
 
 /**
- * The URL of the target of a deployment: what the backend has reported, else that of its list. Undefined if nobody tells:
- * the deployment has succeeded whatever comes of this.
+ * The URL of the target of a deployment: the one the backend reported, else the one in its list of targets. Undefined
+ * if neither has one or the list cannot be read: the deployment has succeeded either way.
  */
 export async function findTargetUrl(
   {backend, targetSlug, reported, ...options}: Deployed,

@@ -1,4 +1,5 @@
 import {createError} from '../../errors/index.js';
+import {shellLine} from '../../errors/suggest.js';
 import {fitsDotenv} from '../output/env-file.js';
 import {trustedOriginsVariable} from '../backends/connection.js';
 import {definitions, settingKeys, variableOf, type SettingKey} from '../settings/definitions.js';
@@ -70,11 +71,7 @@ export function dotenvLines(runtime: Runtime): readonly string[] {
 
 /** Commands that set variables, safe to copy into a shell. */
 function exportLines(runtime: Runtime, variables: Variables): readonly string[] {
-  return Object.entries(variables).map(([name, of]) => `export ${name}=${shellWord(of(runtime))}`);
-}
-
-function shellWord(value: string): string {
-  return /^[\w.:@%+=,/-]+$/.test(value) ? value : `'${value.replaceAll("'", String.raw`'\''`)}'`;
+  return Object.entries(variables).map(([name, of]) => `export ${name}=${shellLine(of(runtime))}`);
 }
 
 /** Instructions for newcomers: the variables, what to type next, and how to stop. */
