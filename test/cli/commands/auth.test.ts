@@ -89,13 +89,6 @@ describe('several logins at once', () => {
     expect(await storedOrigins()).toEqual([...some].sort());
     expect(await readdir(folder)).toEqual(['credentials.json']);
   });
-
-  test('get past a lock that says nothing of its owner', {timeout: 300_000}, async () => {
-    await mkdir(folder, {recursive: true, mode: 0o700});
-    await writeFile(`${file}.lock`, '');
-    expect(await login(runtimeOrigin)).toMatchObject({code: 0});
-    expect(await storedOrigins()).toEqual([runtimeOrigin]);
-  });
 });
 
 describe('a home in which nothing can be stored', () => {

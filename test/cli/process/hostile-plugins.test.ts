@@ -167,7 +167,7 @@ describe('a hook that fails', () => {
   });
 });
 
-describe('what nobody catches', () => {
+describe.concurrent('what nobody catches', () => {
   test.each([
     'Promise.reject(new Error("stray"));\nawait new Promise((resolve) => setTimeout(resolve, 10_000));',
     'setImmediate(() => { throw new Error("stray"); });\nawait new Promise((resolve) => setTimeout(resolve, 10_000));',

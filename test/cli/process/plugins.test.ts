@@ -120,7 +120,7 @@ describe('what a backend cannot do is said before anything is built', () => {
   });
 });
 
-describe('plugins that fail', () => {
+describe.concurrent('plugins that fail', () => {
   test('cost a warning each that names them, and nothing else', async () => {
     await using bench = await createPluginBench(...failing, 'minimal');
     const {code, stdout, stderr} = await bench.mycli(['bundle:push', '--runtime-backend', 'minimal', '--json']);
