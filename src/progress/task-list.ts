@@ -160,6 +160,8 @@ async function createTaskListRenderer(
     }
 
     override create(options?: Parameters<DefaultRenderer['create']>[0]): string {
+      // A process that was stopped meanwhile, say with Ctrl-Z, draws before it gets the signal of a resize.
+      (stream as WriteStream & {_refreshSize?(): void})._refreshSize?.();
       this.#frame = super.create(options);
       this.#columns = stream.columns;
       return this.#frame;

@@ -209,24 +209,36 @@ function pushInTmux(env: Readonly<Record<string, string>>) {
   const tmux = (...args: readonly string[]) =>
     spawnSync('tmux', ['-S', join(root, 'tmux'), '-f', '/dev/null', ...args], {cwd: root, env, encoding: 'utf8'})
       .stdout;
-  const shows = (pattern: RegExp) => expect.poll(() => tmux('capture-pane', '-p')).toMatch(pattern);
-  tmux('new-session', '-d', '-x', '100', '-y', '30', `"${process.execPath}" "${binary}" bundle:push --v2`);
-  return {tmux, shows, [Symbol.dispose]: () => void tmux('kill-server')};
+  const told = (format: string) => tmux('display-message', '-p', format).trim();
+  const screen = () => tmux('capture-pane', '-p');
+  const shows = (pattern: RegExp) => expect.poll(screen).toMatch(pattern);
+  // The shell stays, because tmux continues what it has started itself when that is stopped.
+  tmux('new-session', '-d', '-x', '100', '-y', '30', `"${process.execPath}" "${binary}" bundle:push --v2; :`);
+  /** What the push draws before it knows its new width would be wrapped: it is stopped meanwhile. */
+  const resize = (columns: number) => {
+    const pid = Number(spawnSync('pgrep', ['-P', told('#{pane_pid}')], {encoding: 'utf8'}).stdout);
+    process.kill(pid, 'SIGSTOP');
+    // What it had drawn is on the screen when tmux answers.
+    screen();
+    tmux('resize-window', '-x', String(columns));
+    process.kill(pid, 'SIGCONT');
+  };
+  return {told, screen, shows, resize, [Symbol.dispose]: () => void tmux('kill-server')};
 }
 
 describe.skipIf(!hasTmux)('while a task runs', () => {
   test('a terminal that becomes narrower and wider again shows every task once', async () => {
     using terminal = pushInTmux(await environment({faults: ['hangx1:route=upload']}));
-    const {tmux, shows} = terminal;
+    const {screen, shows, resize} = terminal;
     await shows(/Upload the bundle\n.* of \d/);
-    tmux('resize-window', '-x', '40');
+    resize(40);
     await shows(/ B,\n/);
-    tmux('resize-window', '-x', '90');
+    resize(90);
     await shows(/sha256 [0-9a-f]{12}/);
     // tmux shows what it has wrapped anew until the list is drawn again.
     const tasks = ['Verified:', 'Built', 'Backend:', 'Upload the bundle'];
     const counts = () => {
-      const lines = tmux('capture-pane', '-p').split('\n');
+      const lines = screen().split('\n');
       return tasks.map((task) => lines.filter((line) => line.includes(task)).length);
     };
     await expect.poll(counts).toEqual([1, 1, 1, 1]);
@@ -234,11 +246,11 @@ describe.skipIf(!hasTmux)('while a task runs', () => {
 
   test.runIf(process.platform === 'linux')('a terminal that tells no width for a moment is no crash', async () => {
     using terminal = pushInTmux(await environment({faults: ['hangx1:route=upload']}));
-    const {tmux, shows} = terminal;
+    const {told, screen, shows, resize} = terminal;
     await shows(/Upload the bundle\n.* of \d/);
-    spawnSync('stty', ['-F', tmux('display-message', '-p', '#{pane_tty}').trim(), 'cols', '0']);
-    await expect.poll(() => tmux('capture-pane', '-p')).not.toMatch(/Verified: 1 file/);
-    tmux('resize-window', '-x', '90');
+    spawnSync('stty', ['-F', told('#{pane_tty}'), 'cols', '0']);
+    await expect.poll(screen).not.toMatch(/Verified: 1 file/);
+    resize(90);
     await shows(/Verified: 1 file[^]*Upload the bundle/);
   });
 });
