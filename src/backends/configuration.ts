@@ -4,6 +4,7 @@ import {createRedactor} from '../http/redact.js';
 import type {Environment, Logger} from '../http/types.js';
 import {builtIns, type BackendLocation, type BackendSettings, type NotConfigured} from './built-ins.js';
 import type {Backend} from './contract.js';
+import {OptionText, validateOptionTexts} from './option-text.js';
 import {asSentence} from '../errors/sentence.js';
 
 /** What a backend can check its configuration against. */
@@ -28,6 +29,11 @@ export async function missingConfiguration(
   return missing;
 }
 
+/** Nothing decides about the options of a backend without a schema, so texts stay texts. */
+const anyOptions: NonNullable<Backend['options']> = {
+  '~standard': {version: 1, vendor: 'mycli', validate: (value) => ({value})},
+};
+
 /**
  * The options of a backend, validated by its schema. Built-in backends take theirs from the settings.
  * @throws RuntimeCliError `ERR_OPTION_INVALID`, naming each invalid option.
@@ -35,9 +41,7 @@ export async function missingConfiguration(
 export async function optionsOf(backend: Backend, settings: BackendSettings): Promise<unknown> {
   const builtIn = builtIns.get(backend.name);
   if (builtIn) return builtIn.options(settings);
-  const given = settings.backendOptions ?? {};
-  if (!backend.options) return given;
-  const result = await backend.options['~standard'].validate(given);
+  const result = await validateOptionTexts(backend.options ?? anyOptions, settings.backendOptions ?? {});
   if (!result.issues) return result.value;
   // Validators tend to quote their input.
   const redact = createRedactor(secretOptions(backend, settings));
@@ -84,6 +88,7 @@ export function secretOptions(
 
 /** Every string in a value. Secrets may have been parsed as numbers, or be nested in arrays and objects. */
 function textsOf(value: unknown): readonly string[] {
+  if (value instanceof OptionText) return [...textsOf(value.text), ...textsOf(value.json?.value)];
   if (typeof value === 'string') return [value, value.trim()];
   if (typeof value === 'number') return [String(value)];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : [];

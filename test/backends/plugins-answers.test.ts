@@ -2,6 +2,7 @@ import {describe, expect, test} from 'vitest';
 import {checkedBackend} from '../../src/backends/checked-backend.js';
 import {optionsOf, secretOptions} from '../../src/backends/configuration.js';
 import type {Backend} from '../../src/backends/contract.js';
+import {OptionText} from '../../src/backends/option-text.js';
 
 /** A backend whose members answer what they are told to, whatever the types say. */
 function answering(answer: unknown, more: object = {}): Backend {
@@ -226,8 +227,9 @@ describe('the options of a plugin', () => {
   });
 
   test('that are secrets are found whatever they were parsed as', () => {
-    const backendOptions = {token: ' spaced ', pin: 1234, pair: {left: 'l', right: ['r']}, region: 'eu'};
-    const found = secretOptions({secrets: ['token', 'pin', 'pair', 'absent']}, {backendOptions});
-    expect(new Set(found)).toEqual(new Set([' spaced ', 'spaced', '1234', 'l', 'r']));
+    const key = new OptionText('{"id":"i"}');
+    const backendOptions = {token: ' spaced ', pin: 1234, pair: {left: 'l', right: ['r']}, key, region: 'eu'};
+    const found = secretOptions({secrets: ['token', 'pin', 'pair', 'key', 'absent']}, {backendOptions});
+    expect(new Set(found)).toEqual(new Set([' spaced ', 'spaced', '1234', 'l', 'r', 'i', '{"id":"i"}']));
   });
 });

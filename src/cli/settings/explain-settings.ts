@@ -1,3 +1,4 @@
+import {OptionText} from '../../backends/option-text.js';
 import {isRecord} from '../../errors/json.js';
 import {loadConfigFile} from './config-file.js';
 import {withStoredCredentials} from '../credentials/stored-settings.js';
@@ -100,6 +101,7 @@ function masked(key: SettingKey, value: unknown): unknown {
 
 /** Masks backend options whose names sound like secrets, at any depth. */
 function withoutSecrets(value: unknown): unknown {
+  if (value instanceof OptionText) return withoutSecrets(value.shown);
   if (!isRecord(value)) return value;
   const entries = Object.entries(value);
   return Object.fromEntries(

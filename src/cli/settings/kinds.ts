@@ -1,5 +1,6 @@
 import {resolve} from 'node:path';
 import * as v from 'valibot';
+import {OptionText} from '../../backends/option-text.js';
 import {
   dependenciesSchema,
   jsonObjectSchema,
@@ -24,7 +25,7 @@ export type FlagShape = 'one' | 'several' | 'switch';
 export interface Kind<T = unknown, Shape extends FlagShape = FlagShape> {
   readonly shape: Shape;
   readonly schema: v.GenericSchema<unknown, T>;
-  /** Validates text that only says where to read the value. @default `schema` */
+  /** Validates text whose value is only known later. @default `schema` */
   readonly textSchema?: v.GenericSchema<unknown, T>;
   /**
    * Converts the texts of a flag, several if it was repeated.
@@ -160,27 +161,38 @@ export const statuses: Kind<readonly number[], 'several'> = {
 /** Values by name. */
 type KeyValues = Readonly<Record<string, unknown>>;
 
-/** The syntax of pairs: one per flag; several in a variable, which can also be a JSON object. */
-const pairs = {
-  shape: 'several',
-  convert: (texts: readonly string[]): KeyValues => Object.fromEntries(texts.map(keyValue)),
-  convertVariable(value: string): KeyValues {
-    const object = jsonOrNothing(value);
-    return v.is(objectSchema, object) ? object : pairs.convert(parseList(value));
-  },
-} as const;
+/**
+ * The syntax of pairs: one per flag; several in a variable, which can also be a JSON object.
+ * @param valueOf what the text of a value means
+ */
+function pairs(valueOf: (text: string) => unknown) {
+  const convert = (texts: readonly string[]): KeyValues =>
+    Object.fromEntries(texts.map(keyAndText).map(([key, value]) => [key, valueOf(value)]));
+  return {
+    shape: 'several',
+    convert,
+    convertVariable(value: string): KeyValues {
+      const object = jsonOrNothing(value);
+      return v.is(objectSchema, object) ? object : convert(parseList(value));
+    },
+  } as const;
+}
 
-/** `key=value` pairs. Those of a source with higher precedence are merged over the others. */
+/** `key=value` pairs, of JSON or text. Those of a source with higher precedence are merged over the others. */
 export const keyValues: Kind<KeyValues, 'several'> = {
-  ...pairs,
+  ...pairs((value) => {
+    const parsed = jsonOrNothing(value);
+    return parsed === undefined ? value : parsed;
+  }),
   schema: jsonObjectSchema,
   overlay: (weaker, stronger) => ({...weaker, ...stronger}),
 };
 
-/** `key=value` pairs of several owners, by owner. */
+/** `key=value` pairs of several owners, by owner, who decides what the texts mean. */
 export const keyValuesByOwner: Kind<Readonly<Record<string, KeyValues>>, 'several'> = {
-  ...pairs,
+  ...pairs((value) => new OptionText(value)),
   schema: v.pipe(objectSchema, v.record(v.string(), jsonObjectSchema)),
+  textSchema: v.record(v.string(), objectSchema),
   overlay: (weaker, stronger) => ({
     ...weaker,
     ...Object.fromEntries(Object.entries(stronger).map(([owner, own]) => [owner, {...weaker[owner], ...own}])),
@@ -195,13 +207,10 @@ export const packages: Kind<string | Readonly<Record<string, string>>, 'one'> = 
   convert: last,
 };
 
-/** Parses a pair. The value is JSON if it is valid, else a string. */
-function keyValue(item: string): readonly [string, unknown] {
+function keyAndText(item: string): readonly [string, string] {
   const separator = item.indexOf('=');
   if (separator < 1) throw new InvalidValue('must be key=value');
-  const value = item.slice(separator + 1);
-  const parsed = jsonOrNothing(value);
-  return [item.slice(0, separator).trim(), parsed === undefined ? value : parsed];
+  return [item.slice(0, separator).trim(), item.slice(separator + 1)];
 }
 
 function jsonOrNothing(value: string): unknown {

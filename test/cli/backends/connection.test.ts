@@ -1,5 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {resolveConnection, assertTrustedOrigin, type Connection} from '../../../src/cli/backends/connection.js';
+import {OptionText} from '../../../src/backends/option-text.js';
 import {resolveSettings} from '../../../src/cli/settings/resolve-settings.js';
 import type {Settings} from '../../../src/cli/settings/settings.js';
 
@@ -73,7 +74,7 @@ describe('resolveConnection', () => {
     const flags = {'runtime-backend': 'acme', 'backend-option': ['folder=x'], 'max-retries': '0'};
     expect((await resolve({}, flags)).connection).toMatchObject({
       preference: 'acme',
-      backendOptions: {folder: 'x'},
+      backendOptions: {folder: new OptionText('x')},
       rateLimit: {maxRetries: 0, baseDelayMs: 1000, maxDelayMs: 30_000, statusCodes: [429]},
     });
   });

@@ -55,7 +55,8 @@ function textsOf(key: SettingKey): readonly [flag: string, variable: string, con
 }
 
 function configValueOf(key: SettingKey, text: string): unknown {
-  return definitions[key].kind.textSchema === undefined ? valueOf(key, text) : {package: text};
+  const {kind, owner} = definitions[key];
+  return kind.textSchema === undefined || owner !== undefined ? valueOf(key, text) : {package: text};
 }
 
 /** Puts a value where a key such as `api.origin` says. */

@@ -8,6 +8,7 @@ import {
   type UnreadSettings,
 } from '../../../src/cli/settings/settings.js';
 import {resolveSettings, type SettingsInput} from '../../../src/cli/settings/resolve-settings.js';
+import {OptionText} from '../../../src/backends/option-text.js';
 import {Secret} from '../../../src/cli/settings/secret.js';
 import {isRuntimeCliError} from '../../../src/errors/index.js';
 
@@ -211,7 +212,7 @@ describe('settings made of keys', () => {
   test('backend options of the command line belong to the chosen backend', () => {
     const config = {backendOptions: {acme: {folder: 'a', keep: 3}, other: {x: 1}}};
     const settings = resolved({flags: {'runtime-backend': 'acme', 'backend-option': ['folder=b']}, config});
-    expect(settings.backendOptions.value).toEqual({acme: {folder: 'b', keep: 3}, other: {x: 1}});
+    expect(settings.backendOptions.value).toEqual({acme: {folder: new OptionText('b'), keep: 3}, other: {x: 1}});
     expect(resolved({config}).backendOptions.value).toEqual(config.backendOptions);
   });
 });

@@ -1,0 +1,138 @@
+import type {StandardSchemaV1} from '@standard-schema/spec';
+import fc from 'fast-check';
+import * as v from 'valibot';
+import {describe, expect, test} from 'vitest';
+import {optionsOf} from '../../src/backends/configuration.js';
+import {legacyBackend} from '../../src/backends/legacy/backend.js';
+import {OptionText, validateOptionTexts} from '../../src/backends/option-text.js';
+
+const texts = (options: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(options).map(([name, value]) => [name, new OptionText(value)]));
+
+async function validated(schema: StandardSchemaV1, options: Readonly<Record<string, unknown>>): Promise<unknown> {
+  const result = await validateOptionTexts(schema, options);
+  return result.issues ? result.issues.map(({message}) => message) : result.value;
+}
+
+const shape = v.strictObject({name: v.string(), size: v.number(), isOn: v.boolean(), tags: v.array(v.string())});
+
+/** A schema that says that something is wrong, but not with which option. */
+function vague(schema: v.GenericSchema): StandardSchemaV1 {
+  const validate = (value: unknown) => {
+    const result = v.safeParse(schema, value);
+    return result.success ? {value: result.output} : {issues: [{message: 'invalid'}]};
+  };
+  return {'~standard': {version: 1, vendor: 'vague', validate}};
+}
+
+const schemas: readonly (readonly [string, StandardSchemaV1])[] = [
+  ['one that names the options', shape],
+  ['one that does not', vague(shape)],
+];
+
+describe('the text of an option', () => {
+  test.each(schemas)('is what the schema takes it for (%s)', async (_, schema) => {
+    const given = texts({name: '007', size: '7', isOn: 'true', tags: '["1"]'});
+    expect(await validated(schema, given)).toEqual({name: '007', size: 7, isOn: true, tags: ['1']});
+  });
+
+  test.each(schemas)('stays text where text is expected, whatever it is (%s)', async (_, schema) => {
+    const rest = texts({size: '0', isOn: 'false', tags: '[]'});
+    const anything = fc.oneof(fc.string(), fc.json(), fc.integer().map(String), fc.double().map(String));
+    await fc.assert(
+      fc.asyncProperty(anything, async (name) => {
+        expect(await validated(schema, {...texts({name}), ...rest})).toMatchObject({name});
+      }),
+      {numRuns: 200},
+    );
+  });
+
+  test('is parsed only if the schema refuses it as text, in any combination of kinds', async () => {
+    const kinds = {
+      text: {schema: v.string(), means: (text: string) => text},
+      number: {schema: v.number(), means: Number},
+      either: {schema: v.union([v.string(), v.number()]), means: (text: string) => text},
+      coerced: {schema: v.pipe(v.string(), v.transform(Number)), means: Number},
+      any: {schema: v.unknown(), means: (text: string) => text},
+    };
+    type Kind = keyof typeof kinds;
+    const kind = fc.constantFrom<Kind>('text', 'number', 'either', 'coerced', 'any');
+    const option = fc.record({kind, value: fc.integer()});
+    await fc.assert(
+      fc.asyncProperty(fc.dictionary(fc.stringMatching(/^[a-z]{1,4}$/), option), async (options) => {
+        const of = <T>(make: (one: {readonly kind: Kind; readonly value: number}) => T) =>
+          Object.fromEntries(Object.entries(options).map(([name, one]) => [name, make(one)]));
+        const schema = v.strictObject(of((one) => kinds[one.kind].schema));
+        expect(await validated(schema, texts(of(({value}) => String(value))))).toEqual(
+          of((one) => kinds[one.kind].means(String(one.value))),
+        );
+      }),
+      {numRuns: 200},
+    );
+  });
+
+  test('is parsed for a schema that only refuses the whole, but no other option with it', async () => {
+    const schema = v.union([
+      v.strictObject({port: v.number(), name: v.string()}),
+      v.strictObject({hosts: v.array(v.string()), retries: v.number(), name: v.string()}),
+    ]);
+    const port = texts({port: '80', name: '1'});
+    expect(await validated(schema, port)).toEqual({port: 80, name: '1'});
+    const hosts = texts({hosts: '["a"]', retries: '2', name: '1'});
+    expect(await validated(schema, hosts)).toEqual({hosts: ['a'], retries: 2, name: '1'});
+  });
+
+  test('is not guessed for ever', async () => {
+    const names = Array.from({length: 40}, (_, number) => `option${String(number)}`);
+    let asked = 0;
+    const schema: StandardSchemaV1 = {
+      '~standard': {
+        version: 1,
+        vendor: 'never',
+        validate() {
+          asked += 1;
+          return {issues: [{message: 'never'}]};
+        },
+      },
+    };
+    expect(await validated(schema, texts(Object.fromEntries(names.map((name) => [name, '1']))))).toEqual(['never']);
+    expect(asked).toBeLessThan(300);
+  });
+
+  test('stays text if parsing it does not help a schema that only refuses the whole', async () => {
+    const schema = v.pipe(
+      v.object({name: v.string(), size: v.number()}),
+      v.check(({size}) => size < 5, 'the size must be below 5'),
+    );
+    expect(await validated(schema, texts({name: '1', size: '7'}))).toEqual(['the size must be below 5']);
+    expect(await validated(schema, texts({name: '1', size: '4'}))).toEqual({name: '1', size: 4});
+  });
+
+  test('that is refused either way is explained both ways', async () => {
+    const schema = v.object({
+      size: v.pipe(v.number('must be a number'), v.minValue(0, 'must not be negative')),
+      name: v.string('must be a string'),
+      isOn: v.boolean('must be true or false'),
+    });
+    expect(await validated(schema, texts({size: '-1', name: 'x', isOn: '1'}))).toEqual([
+      'must be a number',
+      'must not be negative',
+      'must be true or false',
+    ]);
+  });
+
+  test('is never parsed if it comes with a type: from a file, or from JSON', async () => {
+    const schema = v.object({size: v.number('must be a number')});
+    expect(await validated(schema, {size: '7'})).toEqual(['must be a number']);
+    expect(await validated(schema, {size: 7})).toEqual({size: 7});
+  });
+
+  test('stays text for a backend without a schema', async () => {
+    const acme = {...legacyBackend, name: 'acme'};
+    expect(await optionsOf(acme, {backendOptions: {...texts({size: '7', region: 'eu'}), retries: 3}})).toEqual({
+      size: '7',
+      region: 'eu',
+      retries: 3,
+    });
+  });
+});
