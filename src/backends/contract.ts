@@ -7,7 +7,9 @@ import type {Environment, FailedAttempt, Logger, OpenedStream, RequestBodies} fr
 export type {
   Bundle,
   BundleConfig,
+  BundleEntry,
   BundleFile,
+  BundleFileCategory,
   BundleFormat,
   BundleV2MatchMode,
   BundleV2Metadata,

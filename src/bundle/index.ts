@@ -21,6 +21,6 @@ export {
 } from './files/patterns.js';
 export {checkSensitiveFiles} from './files/sensitive-files.js';
 export {planBundle, type BundlePlan} from './plan.js';
+export {withReaders} from './prebuilt/bundle-readers.js';
 export {archiveFormat, openBundle} from './prebuilt/open-bundle.js';
-export {withReaders} from './prebuilt/read-archive.js';
 export type * from './types.js';

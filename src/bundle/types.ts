@@ -83,12 +83,36 @@ export interface PackResult {
   readonly contentSha256: string;
 }
 
+/** A file (or a symbolic link) of a bundle, as it is in the archive. */
+export interface BundleEntry extends BundleFile {
+  readonly category: BundleFileCategory;
+  /** Digest of the content, hex. A link has none, so it is that of nothing. */
+  readonly sha256: string;
+  /**
+   * Opens the content, any number of times, also later and several at the same time. An archive can only be read
+   * forwards, so entries that are opened in their order are fastest. The stream fails if the digest of what it has read
+   * is not `sha256`.
+   */
+  open(): Readable;
+}
+
 /** A built archive with its configuration. */
 export interface Bundle extends BundleContent, PackResult {
   /** Absolute path of the archive. */
   readonly path: string;
-  /** Opens the archive, any number of times. `start`: the first byte to read, 0 by default. */
-  createReadStream(options?: {readonly start?: number | undefined}): Readable;
+  /**
+   * Opens the archive, any number of times. `start` and `end`: the first and the last byte to read, both included as in
+   * `node:fs`; by default all of it. An upload in parts reads each with `{start, end: start + length - 1}`.
+   */
+  createReadStream(options?: {readonly start?: number | undefined; readonly end?: number | undefined}): Readable;
+  /**
+   * Reads the files of the bundle from the archive, in its order, for services that take files instead of archives. The
+   * configuration of a v2 bundle is not among them. Memory does not grow with the size of the files. Reads the archive
+   * once for the digests, and again for what is opened.
+   * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` when the archive is not the one that was packed; `signal.reason` when
+   * aborted.
+   */
+  entries(options?: {readonly signal?: AbortSignal | undefined}): AsyncIterable<BundleEntry>;
   /**
    * Reads the archive from its first byte. Chunks belong to the reader, who can keep, change or transfer them. Copies
    * of the bundle do not have this member, so that they can replace `createReadStream`.

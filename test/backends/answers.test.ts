@@ -43,6 +43,7 @@ const bundleOf = (format: Bundle['format']): Bundle => ({
   sha256: '',
   contentSha256: '',
   createReadStream: ({start = 0} = {}) => Readable.from([archive.subarray(start)]),
+  entries: () => Readable.from([]),
 });
 const range = {limit: 1, offset: 0};
 const inTarget = {...range, targetSlug: 'staging'};

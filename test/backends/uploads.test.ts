@@ -37,6 +37,7 @@ function bundleOf(more: Partial<Bundle> & Pick<Bundle, 'format'>): Bundle {
     sha256: '',
     contentSha256: '',
     createReadStream: ({start = 0} = {}) => Readable.from([archive.subarray(start)]),
+    entries: () => Readable.from([]),
     ...more,
   };
 }

@@ -23,7 +23,8 @@ export const directoryBackend: Backend<DirectoryOptions> = {
 
   upload(bundle, context) {
     return inProject(context, async (project) => {
-      const stored = await storeBundle(project, bundle, userOf(context), context);
+      const {unpack} = context.options;
+      const stored = await storeBundle(project, bundle, {createdBy: userOf(context), unpack}, context);
       return {bundleId: stored.bundleId, raw: stored};
     });
   },

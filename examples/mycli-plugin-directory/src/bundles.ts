@@ -1,6 +1,7 @@
 import {createReadStream, createWriteStream} from 'node:fs';
-import {readFile, rename, rm, writeFile} from 'node:fs/promises';
-import {join} from 'node:path';
+import {mkdir, readFile, rename, rm, symlink, writeFile} from 'node:fs/promises';
+import {dirname, join} from 'node:path';
+import {pipeline} from 'node:stream/promises';
 import type {BackendContext, Bundle, BundleId, DownloadRequest} from 'mycli/backend';
 import {copyStream} from './copy-stream.js';
 import {failure, systemCode} from './failure.js';
@@ -32,11 +33,14 @@ export interface StoredBundle extends BundleRecord {
 
 type Transfer = Pick<BackendContext, 'signal' | 'onProgress'>;
 
+/** Folder of a bundle's unpacked files. */
+const filesFolder = 'files';
+
 /** Stores a bundle completely, with the right digest, or not at all. */
 export async function storeBundle(
   project: ProjectLayout,
   bundle: Bundle,
-  createdBy: string | undefined,
+  {createdBy, unpack = false}: {readonly createdBy?: string | undefined; readonly unpack?: boolean | undefined},
   {signal, onProgress}: Transfer,
 ): Promise<StoredBundle> {
   signal.throwIfAborted();
@@ -48,6 +52,7 @@ export async function storeBundle(
     if (stored !== sha256) {
       throw failure('ERR_ARCHIVE_INVALID', `The archive was modified: its sha256 is ${stored}, not ${sha256}.`);
     }
+    if (unpack) await storeFiles(bundle, join(folder, filesFolder), signal);
     const record: BundleRecord = {
       ...{archive, format, size, sha256, contentSha256, message, rootDir, configPath},
       ...{createdAt: new Date().toISOString(), createdBy},
@@ -56,6 +61,19 @@ export async function storeBundle(
     signal.throwIfAborted();
     return {...record, bundleId: await publish(folder, project.bundles)};
   });
+}
+
+/** Stores each file of a bundle. A path that the archive contains twice is refused, as it is by the file system. */
+async function storeFiles(bundle: Bundle, folder: string, signal: AbortSignal): Promise<void> {
+  // Links come last, so that nothing is written through one.
+  const links: {readonly path: string; readonly target: string}[] = [];
+  for await (const {path, executable, linkTarget, open} of bundle.entries({signal})) {
+    const target = join(folder, path);
+    await mkdir(dirname(target), {recursive: true});
+    if (linkTarget !== undefined) links.push({path: target, target: linkTarget});
+    else await pipeline(open(), createWriteStream(target, {flags: 'wx', mode: executable ? 0o755 : 0o644}), {signal});
+  }
+  for (const {path, target} of links) await symlink(target, path);
 }
 
 /** All bundles of a project, newest first. */
@@ -94,7 +112,7 @@ export async function copyBundle(
     throw failure('ERR_RESPONSE_INVALID', `${file} was modified after it was stored. Do not use it.`);
 }
 
-/** Removes a bundle's archive. Its record stays, so that its number is not reused. */
+/** Removes a bundle's archive and files. Its record stays, so that its number is not reused. */
 export async function removeBundle(project: ProjectLayout, bundleId: BundleId): Promise<void> {
   const {bundleId: number, ...record} = await readBundle(project, bundleId);
   const folder = join(project.bundles, String(number));
@@ -104,6 +122,7 @@ export async function removeBundle(project: ProjectLayout, bundleId: BundleId): 
     await rename(changed, join(folder, 'bundle.json'));
   });
   await rm(join(folder, record.archive), {force: true});
+  await rm(join(folder, filesFolder), {recursive: true, force: true});
 }
 
 async function readRecord(project: ProjectLayout, bundleId: number): Promise<StoredBundle | undefined> {

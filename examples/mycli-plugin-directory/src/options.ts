@@ -5,28 +5,35 @@ import type {Backend} from 'mycli/backend';
 export interface DirectoryOptions {
   /** Absolute path of the folder for everything. Created if it does not exist. */
   readonly directory?: string | undefined;
+  /** Whether the files of each bundle are stored next to its archive, for servers that do not unpack. @default false */
+  readonly unpack?: boolean | undefined;
 }
 
 type Schema = NonNullable<Backend<DirectoryOptions>['options']>;
 type Issue = {readonly message: string; readonly path: readonly string[]};
 
-/** A handwritten Standard Schema: a single option needs no library. Those of zod or valibot work, too. */
+const names: readonly string[] = ['directory', 'unpack'] satisfies readonly (keyof DirectoryOptions)[];
+
+/** A handwritten Standard Schema: two options need no library. Those of zod or valibot work, too. */
 export const optionsSchema: Schema = {
   '~standard': {
     version: 1,
     vendor: 'mycli-plugin-directory',
     validate(value) {
       const given: Readonly<Record<string, unknown>> = {...(value as object)};
-      const {directory} = given;
+      const {directory, unpack} = given;
       const issues: readonly Issue[] = [
         ...Object.keys(given)
-          .filter((name) => name !== 'directory')
-          .map((name) => ({message: 'is not an option; the only one is "directory"', path: [name]})),
+          .filter((name) => !names.includes(name))
+          .map((name) => ({message: `is not an option; there are ${names.join(' and ')}`, path: [name]})),
         ...(directory === undefined || (typeof directory === 'string' && isAbsolute(directory))
           ? []
           : [{message: `must be an absolute path, not ${JSON.stringify(directory)}`, path: ['directory']}]),
+        ...(unpack === undefined || typeof unpack === 'boolean'
+          ? []
+          : [{message: `must be true or false, not ${JSON.stringify(unpack)}`, path: ['unpack']}]),
       ];
-      return issues.length > 0 ? {issues} : {value: {directory: directory as string | undefined}};
+      return issues.length > 0 ? {issues} : {value: given};
     },
   },
 };

@@ -36,7 +36,7 @@ describe('storing', () => {
     const content = Buffer.alloc(1_000_000, 'x');
     const progress: number[] = [];
     const onProgress = ({transferred}: {transferred: number}) => progress.push(transferred);
-    await storeBundle(project.layout, await project.bundle(content), undefined, {...quietly(), onProgress});
+    await storeBundle(project.layout, await project.bundle(content), {}, {...quietly(), onProgress});
     expect(progress.length).toBeGreaterThan(1);
     expect(progress).toEqual(progress.toSorted((a, b) => a - b));
     expect(progress.at(-1)).toBe(content.length);
@@ -45,7 +45,7 @@ describe('storing', () => {
   test('leaves nothing of an archive that is not what its digest says', async () => {
     const bundle = await project.bundle('archive');
     await writeFile(bundle.path, 'changed');
-    await expect(storeBundle(project.layout, bundle, undefined, quietly())).rejects.toMatchObject({
+    await expect(storeBundle(project.layout, bundle, {}, quietly())).rejects.toMatchObject({
       code: 'ERR_ARCHIVE_INVALID',
     });
     expect(await readdir(project.layout.bundles, {recursive: true})).toEqual(['incoming']);
@@ -60,7 +60,7 @@ describe('storing', () => {
       return new PassThrough();
     };
     const stalling = {...bundle, createReadStream};
-    const storing = storeBundle(project.layout, stalling, undefined, {...quietly(), signal: controller.signal});
+    const storing = storeBundle(project.layout, stalling, {}, {...quietly(), signal: controller.signal});
     await expect(storing).rejects.toBe(reason);
     expect(await readdir(project.layout.bundles, {recursive: true})).toEqual(['incoming']);
   });

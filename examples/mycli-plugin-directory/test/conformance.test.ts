@@ -13,13 +13,14 @@ async function openService(): Promise<ConformanceService> {
   const projectSlug = 'shop';
   const project = join(directory, projectSlug);
   return {
-    options: {directory},
+    options: {directory, unpack: true},
     projectSlug,
     async readUploaded(bundleId) {
       const folder = join(project, String(bundleId));
       const archive = (await readdir(folder)).find((name) => name.startsWith('bundle.tar')) ?? 'no archive';
       return readFile(join(folder, archive));
     },
+    readUploadedFile: (bundleId, path) => readFile(join(project, String(bundleId), 'files', path)),
     // A file in the place of the folder.
     async failUploads() {
       await rm(project, {recursive: true, force: true});

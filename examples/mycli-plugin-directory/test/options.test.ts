@@ -8,12 +8,13 @@ test('an absolute path is fine', async () => {
 });
 
 test('without a directory the options are valid: check tells that it is missing', async () => {
-  expect(await validate({})).toEqual({value: {directory: undefined}});
+  expect(await validate({})).toEqual({value: {}});
 });
 
 test.each([
   ['a relative path', {directory: 'bundles'}, 'directory'],
   ['a number', {directory: 5}, 'directory'],
+  ['a word for a switch', {unpack: 'yes'}, 'unpack'],
   ['an unknown option', {folder: '/srv/bundles'}, 'folder'],
 ])('%s is refused, and the option named', async (_, options, name) => {
   expect(await validate(options)).toMatchObject({issues: [{path: [name]}]});

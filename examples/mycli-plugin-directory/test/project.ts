@@ -3,6 +3,7 @@ import {createReadStream} from 'node:fs';
 import {mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
+import {Readable} from 'node:stream';
 import type {Bundle} from 'mycli/backend';
 import {storeBundle, type StoredBundle} from '../src/bundles.js';
 import {projectLayout, type ProjectLayout} from '../src/layout.js';
@@ -35,13 +36,14 @@ export async function createTestProject(): Promise<TestProject> {
       config: {ssrOnly: ['ssr.js'], ssrShared: [], ssrParameters: {}},
       files: [],
       createReadStream: (options) => createReadStream(path, options),
+      entries: () => Readable.from([]),
     };
   }
   return {
     directory,
     layout,
     bundle,
-    store: async (content) => storeBundle(layout, await bundle(content), undefined, quietly()),
+    store: async (content) => storeBundle(layout, await bundle(content), {}, quietly()),
     remove: () => rm(root, {recursive: true, force: true}),
   };
 }

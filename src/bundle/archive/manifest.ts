@@ -12,7 +12,7 @@ import type {Bundle, BundleFile, BundleFileCategory, BundleContent, PackResult} 
 import {asSentence} from '../../errors/sentence.js';
 
 /** The manifest stored next to an archive, with everything known about it. */
-export interface BundleManifest extends Omit<Bundle, 'path' | 'files' | 'createReadStream' | 'read'> {
+export interface BundleManifest extends Omit<Bundle, 'path' | 'files' | 'createReadStream' | 'entries' | 'read'> {
   readonly schemaVersion: 1;
   /** Sorted by path, relative to the build directory. */
   readonly files: readonly ManifestFile[];

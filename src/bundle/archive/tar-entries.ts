@@ -2,6 +2,7 @@ import {join} from 'node:path';
 import {configJson} from '../config/content-schema.js';
 import {comparePaths} from '../files/entry-names.js';
 import type {BundlePlan} from '../plan.js';
+import type {BundleContent} from '../types.js';
 import type {PlannedFile} from './read-files.js';
 
 /** An entry to write to the archive. */
@@ -15,7 +16,7 @@ export type TarEntry = {
 );
 
 /** The path prefix of a bundle's entries: `rootDir` for v2, `{projectSlug}/bld` for v1. */
-function entryPrefix({rootDir, projectSlug = ''}: Pick<BundlePlan, 'rootDir' | 'projectSlug'>): string {
+export function entryPrefix({rootDir, projectSlug = ''}: Pick<BundleContent, 'rootDir' | 'projectSlug'>): string {
   return rootDir ?? `${projectSlug}/bld`;
 }
 

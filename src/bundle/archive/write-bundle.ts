@@ -5,14 +5,14 @@ import {createError} from '../../errors/index.js';
 import {outputError, systemCode} from '../../errors/system-failure.js';
 import {stageFile, type StagedFile} from '../../files/write-files.js';
 import type {BundlePlan} from '../plan.js';
-import {withReaders} from '../prebuilt/read-archive.js';
+import {withReaders} from '../prebuilt/bundle-readers.js';
 import type {Bundle, PackResult, StreamedBundle} from '../types.js';
 import {Digest} from './digest.js';
 import {gzipHeader} from './gzip.js';
 import {manifestPathOf, stageManifest} from './manifest.js';
 import {lend} from './memory.js';
 import {packBundle, startTar, type PackOptions} from './pack.js';
-import {tarEntries, tarSize} from './tar-entries.js';
+import {archiveSize} from './tar-entries.js';
 
 /** Options for writing a bundle to a file. */
 interface WriteBundleOptions extends PackOptions {

@@ -10,9 +10,9 @@ import {manifestPathOf, readManifest, type BundleManifest} from '../archive/mani
 import {comparePaths} from '../files/entry-names.js';
 import {markFiles, unmatched} from '../files/patterns.js';
 import type {BundlePlanOptions} from '../config/check-options.js';
-import {digestFile, isGzip, readArchive, withReaders, type ArchiveContents} from './read-archive.js';
+import {invalidArchive, withReaders} from './bundle-readers.js';
+import {digestFile, isGzip, readArchive, type ArchiveContents} from './read-archive.js';
 import type {Bundle, BundleConfig, BundleFormat} from '../types.js';
-import {asSentence} from '../../errors/sentence.js';
 
 /**
  * Options for a prebuilt archive. `message` and `matchMode` are sent alongside the archive and can still be chosen;
@@ -147,16 +147,16 @@ async function openAlone(path: string, options: OpenBundleOptions): Promise<Bund
 function configOf(path: string, name: string, {wanted, entries, compressed}: ArchiveContents): BundleConfig {
   const [text, ...more] = wanted;
   if (text === undefined) throw missingConfigError(path, name, entries, compressed);
-  if (more.length > 0) throw invalid(path, `it has ${String(wanted.length)} entries named ${name}, not one`);
+  if (more.length > 0) throw invalidArchive(path, `it has ${String(wanted.length)} entries named ${name}, not one`);
   let value: unknown;
   try {
     value = parseJson(text.toString('utf8'));
   } catch (error) {
-    throw invalid(path, `${name} in it is not valid JSON: ${reasonOf(error)}`, error);
+    throw invalidArchive(path, `${name} in it is not valid JSON: ${reasonOf(error)}`, error);
   }
   const result = v.safeParse(archivedConfigSchema, value);
   if (result.success) return result.output;
-  throw invalid(path, `${name} in it is invalid: ${describeProblems(fieldProblems(result.issues))}`);
+  throw invalidArchive(path, `${name} in it is invalid: ${describeProblems(fieldProblems(result.issues))}`);
 }
 
 function missingConfigError(
@@ -193,20 +193,13 @@ async function readable<Result>(
   } catch (error) {
     signal?.throwIfAborted();
     if (systemCode(error) === 'ENOENT') throw missing(path, error);
-    throw invalid(path, reasonOf(error), error);
+    throw invalidArchive(path, reasonOf(error), error);
   }
 }
 
 function missing(path: string, cause: unknown): RuntimeCliError {
   return createError('ERR_ARCHIVE_INVALID', `The archive ${path} does not exist.`, {
     suggestions: ['Check the path, or build it with mycli bundle:build --output FILE.'],
-    cause,
-  });
-}
-
-function invalid(path: string, reason: string, cause?: unknown): RuntimeCliError {
-  return createError('ERR_ARCHIVE_INVALID', asSentence(`The archive ${path} is invalid: ${reason}`), {
-    suggestions: ['Check that the file is complete, or build it again with mycli bundle:build.'],
     cause,
   });
 }

@@ -1,12 +1,11 @@
-import {createReadStream, createReadStream as createFileStream} from 'node:fs';
+import {createReadStream} from 'node:fs';
 import {open, stat} from 'node:fs/promises';
 import {posix} from 'node:path';
 import {pipeline} from 'node:stream/promises';
 import {createGunzip} from 'node:zlib';
 import type {Extract, Header} from 'tar-stream';
 import {Digest} from '../archive/digest.js';
-import {lend} from '../archive/memory.js';
-import type {PackResult, Bundle} from '../types.js';
+import type {PackResult} from '../types.js';
 import {entryPath, layoutProblem, type LayoutEntry, type LayoutProblem} from './archive-layout.js';
 import {TarGuard} from './tar-guard.js';
 
@@ -124,10 +123,10 @@ function collectEntries(parser: Extract, wanted: string): CollectedEntries {
     const {size, mode, type} = header;
     const name = entryPath(header.name) ?? '';
     const linkTarget = linkTargetOf(header);
+    const shown = shownLink(header, name);
     const executable = linkTarget === undefined && (mode & 0o100) !== 0;
     const isDirectory = type === 'directory';
     if (!isDirectory) {
-      const shown = type === 'link' ? posix.relative(posix.dirname(`/${name}`), `/${linkTarget ?? ''}`) : linkTarget;
       entries.push({name, size, executable, ...(shown !== undefined && {linkTarget: shown})});
     }
     // The root of the archive does not count as an entry.
@@ -157,7 +156,8 @@ function layoutType(type: Header['type']): LayoutEntry['type'] {
   return type === 'directory' || type === 'symlink' || type === 'link' ? type : 'file';
 }
 
-function describeLayout({kind, entry: {path, type}, parent = ''}: LayoutProblem): string {
+/** Puts a problem of a layout into words. */
+export function describeLayout({kind, entry: {path, type}, parent = ''}: LayoutProblem): string {
   const shown = JSON.stringify(path);
   switch (kind) {
     case 'twice':
@@ -178,6 +178,13 @@ function linkTargetOf({type, linkname}: Header): string | undefined {
   if (type !== 'symlink' && type !== 'link') return undefined;
   // It is null for a link without a target, although the type does not say so.
   return linkname || '';
+}
+
+/** The target of a link as bundles show it: of a hard link, that of an equivalent symbolic link. */
+export function shownLink(header: Header, name: string): string | undefined {
+  const target = linkTargetOf(header);
+  if (header.type !== 'link') return target;
+  return posix.relative(posix.dirname(`/${name}`), `/${target ?? ''}`);
 }
 
 /** Why an entry would be dangerous to unpack, if it would. */
@@ -224,44 +231,6 @@ export async function isGzip(path: string): Promise<boolean> {
     if (buffer.toString('latin1', 257, 262) === 'ustar') return false;
     throw new Error('it is not a gzip or tar file');
   } finally {
-    await handle.close();
-  }
-}
-
-/** Bytes per read. */
-const readBytes = 512 * 1024;
-
-/** Adds the methods that read its archive to a bundle. */
-export function withReaders(bundle: Omit<Bundle, 'createReadStream' | 'read'>): Bundle {
-  const {path} = bundle;
-  const createReadStream: Bundle['createReadStream'] = ({start = 0} = {}) =>
-    createFileStream(path, {start, highWaterMark: readBytes});
-  // Not enumerable, so that a copy of the bundle with a stream of its own uses that stream.
-  const readable = Object.defineProperty({...bundle, createReadStream}, 'read', {value: () => read(path)});
-  return lend(readable, () => read(path, {reuse: true}));
-}
-
-/** Reads ahead: fills one buffer while the other is in use. With `reuse`, the same two buffers alternate. */
-async function* read(path: string, {reuse = false} = {}): AsyncGenerator<Buffer> {
-  const handle = await open(path);
-  const fill = (buffer: Buffer) => {
-    const filled = handle.read(buffer);
-    // Awaited later. A failure before that must not count as unhandled.
-    filled.catch(() => undefined);
-    return filled;
-  };
-  try {
-    let spare: Buffer | undefined;
-    let filling = fill(Buffer.allocUnsafeSlow(readBytes));
-    for (;;) {
-      const {bytesRead, buffer} = await filling;
-      if (bytesRead === 0) return;
-      filling = fill(spare ?? Buffer.allocUnsafeSlow(readBytes));
-      yield buffer.subarray(0, bytesRead);
-      if (reuse) spare = buffer;
-    }
-  } finally {
-    // Waits for the pending read.
     await handle.close();
   }
 }

@@ -62,10 +62,17 @@ export interface ConformanceService {
   /** Values in `options` and `env` that must not appear in any error or log. */
   readonly secrets?: readonly string[] | undefined;
   /**
-   * The archive of an uploaded bundle as the service stores it, bypassing the backend.
+   * The archive of an uploaded bundle as the service stores it, bypassing the backend. Not needed if the service only
+   * keeps files.
    * @throws anything if there is no such bundle.
    */
-  readUploaded(bundleId: BundleId): Promise<AsyncIterable<Uint8Array> | Uint8Array>;
+  readonly readUploaded?: ((bundleId: BundleId) => Promise<AsyncIterable<Uint8Array> | Uint8Array>) | undefined;
+  /**
+   * A file of an uploaded bundle, for services that keep files: every one is compared. `path` as in `bundle.entries()`.
+   * @throws anything if there is no such bundle or file.
+   */
+  readonly readUploadedFile?:
+    ((bundleId: BundleId, path: string) => Promise<AsyncIterable<Uint8Array> | Uint8Array>) | undefined;
   /** Rate-limits the next `count` upload requests; `Infinity`: all. */
   readonly limitUploads?: ((count: number) => void | Promise<void>) | undefined;
   /** Makes the service refuse the credentials from now on. */
@@ -133,16 +140,21 @@ async function pack(
 /** The same bundle, which stalls halfway: `onStall` is called when more bytes are requested. */
 export async function stallHalfWay(bundle: Bundle, onStall: () => void): Promise<Bundle> {
   const half = (await readFile(bundle.path)).subarray(0, Math.floor(bundle.size / 2));
-  const createReadStream: Bundle['createReadStream'] = ({start = 0} = {}) => {
+  const createReadStream: Bundle['createReadStream'] = ({start = 0, end = bundle.size - 1} = {}) => {
     let next = start;
     return new Readable({
       read() {
+        if (next > end) {
+          this.push(null);
+          return;
+        }
         if (next >= half.length) {
           onStall();
           return;
         }
-        this.push(half.subarray(next, next + pieceBytes));
-        next += pieceBytes;
+        const piece = half.subarray(next, Math.min(next + pieceBytes, end + 1));
+        this.push(piece);
+        next += piece.length;
       },
     });
   };

@@ -109,9 +109,32 @@ export class Subject {
     return bundleId;
   }
 
-  /** Asserts that the service has every byte of `bundle`. */
+  /** Asserts that the service has every byte of `bundle`: its archive, its files, or both. */
   async assertArrived(bundle: Bundle, bundleId: BundleId): Promise<void> {
-    assertSameBytes(bundle, await readBytes(await this.service.readUploaded(bundleId)), 'The service has');
+    const {readUploaded, readUploadedFile} = this.service;
+    assert.ok(
+      readUploaded ?? readUploadedFile,
+      'The service of the fixtures has neither readUploaded() nor readUploadedFile().',
+    );
+    if (readUploaded) assertSameBytes(bundle, await readBytes(await readUploaded(bundleId)), 'The service has');
+    if (!readUploadedFile) return;
+    for await (const entry of bundle.entries()) {
+      if (entry.linkTarget !== undefined) continue;
+      const found = await readBytes(await readUploadedFile(bundleId, entry.path));
+      assertSameBytes(entry, found, `Of ${entry.path}, the service has`);
+    }
+  }
+
+  /** Whether the service still has any of `bundle`. */
+  async hasUploaded(bundle: Bundle, bundleId: BundleId): Promise<boolean> {
+    const {readUploaded, readUploadedFile} = this.service;
+    const read = readUploaded ?? ((id) => readUploadedFile?.(id, bundle.files[0]?.path ?? ''));
+    try {
+      const bytes = await read(bundleId);
+      return bytes !== undefined && (await readBytes(bytes)).size >= 0;
+    } catch {
+      return false;
+    }
   }
 
   /** Waits until the service can distinguish the time of what comes next. */
@@ -175,8 +198,8 @@ export async function readBytes(bytes: AsyncIterable<Uint8Array> | Uint8Array): 
   return {size, sha256: hash.digest('hex')};
 }
 
-/** Asserts that these are exactly the bytes of the bundle's archive. */
-export function assertSameBytes({size, sha256}: Bundle, found: BytesRead, where: string): void {
+/** Asserts that these are exactly the bytes of an archive, or of one of its files. */
+export function assertSameBytes({size, sha256}: BytesRead, found: BytesRead, where: string): void {
   assert.equal(found.size, size, `${where} ${String(found.size)} of ${String(size)} bytes.`);
   assert.equal(found.sha256, sha256, `${where} different bytes: the sha256 does not match.`);
 }

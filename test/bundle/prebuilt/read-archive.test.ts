@@ -5,13 +5,8 @@ import {buffer} from 'node:stream/consumers';
 import {gzipSync} from 'node:zlib';
 import {describe, expect, test} from 'vitest';
 import {readLent} from '../../../src/bundle/archive/memory.js';
-import {
-  digestFile,
-  isGzip,
-  readArchive,
-  withReaders,
-  type ArchiveContents,
-} from '../../../src/bundle/prebuilt/read-archive.js';
+import {digestFile, isGzip, readArchive, type ArchiveContents} from '../../../src/bundle/prebuilt/read-archive.js';
+import {withReaders} from '../../../src/bundle/prebuilt/bundle-readers.js';
 import type {Bundle} from '../../../src/bundle/types.js';
 import {rawTar, type HostileEntry} from '../../testing/local-runtime/archives.js';
 import {makeFolder} from '../project.js';

@@ -1,0 +1,282 @@
+import {createHash} from 'node:crypto';
+import {createReadStream as createFileStream} from 'node:fs';
+import {open} from 'node:fs/promises';
+import {Readable} from 'node:stream';
+import {pipeline} from 'node:stream/promises';
+import {createGunzip} from 'node:zlib';
+import type {Header} from 'tar-stream';
+import {createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
+import {asSentence} from '../../errors/sentence.js';
+import {reasonOf} from '../../errors/system-failure.js';
+import {Digest} from '../archive/digest.js';
+import {categoryOf} from '../archive/manifest.js';
+import {lend} from '../archive/memory.js';
+import {entryPrefix} from '../archive/tar-entries.js';
+import type {Bundle, BundleEntry, BundleFile} from '../types.js';
+import {entryPath, layoutProblem} from './archive-layout.js';
+import {describeLayout, isGzip, shownLink} from './read-archive.js';
+import {TarGuard} from './tar-guard.js';
+
+/** A bundle without the methods that read its archive. */
+type BareBundle = Omit<Bundle, 'createReadStream' | 'entries' | 'read'>;
+
+/** An entry of a tar. */
+interface TarPart {
+  readonly header: Header;
+  readonly content: AsyncIterable<Buffer>;
+}
+
+/** Bytes per read of the whole archive. */
+const readBytes = 512 * 1024;
+/** Bytes per read of its entries. Several may be read at the same time. */
+const entryReadBytes = 64 * 1024;
+/** How long a position in the archive is kept for the next entry, in milliseconds. */
+const idleMs = 2000;
+
+/** Adds the methods that read its archive to a bundle. */
+export function withReaders(bundle: BareBundle): Bundle {
+  const {path} = bundle;
+  const createReadStream: Bundle['createReadStream'] = ({start = 0, end} = {}) =>
+    createFileStream(path, {start, ...(end !== undefined && {end}), highWaterMark: readBytes});
+  const entries: Bundle['entries'] = ({signal} = {}) => readEntries(bundle, signal);
+  // Not enumerable, so that a copy of the bundle with a stream of its own uses that stream.
+  const readable = Object.defineProperty({...bundle, createReadStream, entries}, 'read', {value: () => read(path)});
+  return lend(readable, () => read(path, {reuse: true}));
+}
+
+/** Reads ahead: fills one buffer while the other is in use. With `reuse`, the same two buffers alternate. */
+async function* read(path: string, {reuse = false} = {}): AsyncGenerator<Buffer> {
+  const handle = await open(path);
+  const fill = (buffer: Buffer) => {
+    const filled = handle.read(buffer);
+    // Awaited later. A failure before that must not count as unhandled.
+    filled.catch(() => undefined);
+    return filled;
+  };
+  try {
+    let spare: Buffer | undefined;
+    let filling = fill(Buffer.allocUnsafeSlow(readBytes));
+    for (;;) {
+      const {bytesRead, buffer} = await filling;
+      if (bytesRead === 0) return;
+      filling = fill(spare ?? Buffer.allocUnsafeSlow(readBytes));
+      yield buffer.subarray(0, bytesRead);
+      if (reuse) spare = buffer;
+    }
+  } finally {
+    // Waits for the pending read.
+    await handle.close();
+  }
+}
+
+/** The error of an archive that is not what it should be. */
+export function invalidArchive(path: string, reason: string, cause?: unknown): RuntimeCliError {
+  return createError('ERR_ARCHIVE_INVALID', asSentence(`The archive ${path} is invalid: ${reason}`), {
+    suggestions: ['Check that the file is complete, or build it again with mycli bundle:build.'],
+    cause,
+  });
+}
+
+/**
+ * Reads the files of a bundle from its archive, each with its digest, in the archive's order. The archive must have
+ * exactly the files of the bundle: a manifest may say anything.
+ */
+async function* readEntries(bundle: BareBundle, signal?: AbortSignal): AsyncGenerator<BundleEntry> {
+  const {path, files, configPath} = bundle;
+  const prefix = `${entryPrefix(bundle)}/`;
+  const archive = new Digest();
+  const positions = new Positions(path);
+  try {
+    await verifyLayout(files, signal);
+    const expected = byPath(files);
+    let index = -1;
+    for await (const entry of readTar(path, {digest: archive, signal})) {
+      index += 1;
+      const file = expectedFile(entry, prefix, configPath, expected);
+      if (file === undefined) continue;
+      const sha256 = await digestOf(entry.content);
+      yield bundleEntry(file, sha256, positions, index);
+    }
+    const [missing] = expected.keys();
+    if (missing !== undefined) throw new Error(`${JSON.stringify(missing)} is not in it`);
+    if (archive.hex() !== bundle.sha256) throw new Error(`its sha256 is not ${bundle.sha256}`);
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw isRuntimeCliError(error) ? error : invalidArchive(path, reasonOf(error), error);
+  }
+}
+
+async function verifyLayout(files: readonly BundleFile[], signal?: AbortSignal): Promise<void> {
+  const layout = files.map(({path, linkTarget}) => ({
+    path,
+    type: linkTarget === undefined ? ('file' as const) : ('symlink' as const),
+    linkTarget,
+  }));
+  const problem = await layoutProblem(layout, {root: '', mayRepeat: true}, signal);
+  if (problem) throw new Error(describeLayout(problem));
+}
+
+/** A path may occur several times in a foreign archive. */
+function byPath(files: readonly BundleFile[]): Map<string, BundleFile[]> {
+  const found = new Map<string, BundleFile[]>();
+  for (const file of files) {
+    const same = found.get(file.path);
+    if (same) same.push(file);
+    else found.set(file.path, [file]);
+  }
+  return found;
+}
+
+/**
+ * Takes the file of an entry from those that are expected. Undefined for a folder, the configuration and whatever is
+ * outside of the bundle.
+ * @throws Error if the bundle does not have it, or a different one.
+ */
+function expectedFile(
+  {header}: TarPart,
+  prefix: string,
+  configPath: string | undefined,
+  expected: Map<string, BundleFile[]>,
+): BundleFile | undefined {
+  const name = entryPath(header.name);
+  if (header.type === 'directory' || !name?.startsWith(prefix)) return undefined;
+  const path = name.slice(prefix.length);
+  if (path === configPath) return undefined;
+  const files = expected.get(path) ?? [];
+  const file = files.shift();
+  if (files.length === 0) expected.delete(path);
+  if (file?.size === header.size && file.linkTarget === shownLink(header, name)) return file;
+  throw new Error(`${JSON.stringify(path)} in it is not the file of the bundle`);
+}
+
+async function digestOf(content: AsyncIterable<Buffer>): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of content) hash.update(chunk);
+  return hash.digest('hex');
+}
+
+function bundleEntry(
+  {path, size, executable, linkTarget, ssrOnly, ssrShared}: BundleFile,
+  sha256: string,
+  positions: Positions,
+  index: number,
+): BundleEntry {
+  return {
+    ...{path, size, executable, ssrOnly, ssrShared, sha256, category: categoryOf({ssrOnly, ssrShared})},
+    ...(linkTarget !== undefined && {linkTarget}),
+    open: () => Readable.from(positions.read(index, path, sha256), {objectMode: false}),
+  };
+}
+
+/**
+ * Positions in an archive that entries are read from. A compressed archive can only be read forwards, so a position is
+ * kept for a while: entries that are opened in order cost one pass, and several at the same time one pass each.
+ */
+class Positions {
+  readonly #path: string;
+  readonly #idle = new Map<Position, NodeJS.Timeout>();
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /**
+   * Reads the content of an entry.
+   * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` if its digest is different now.
+   */
+  async *read(index: number, name: string, sha256: string): AsyncGenerator<Buffer> {
+    const position = this.#nearest(index);
+    const digest = new Digest();
+    let isWhole = false;
+    try {
+      yield* digest.of((await position.advance(index)).content);
+      if (digest.hex() !== sha256) throw new Error(`${JSON.stringify(name)} in it has changed`);
+      isWhole = true;
+    } catch (error) {
+      throw invalidArchive(this.#path, reasonOf(error), error);
+    } finally {
+      if (isWhole) this.#keep(position);
+      else await position.close();
+    }
+  }
+
+  /** The last idle position before an entry, or the start of the archive. */
+  #nearest(index: number): Position {
+    let nearest: Position | undefined;
+    for (const position of this.#idle.keys()) {
+      if (position.next <= index && position.next > (nearest?.next ?? -1)) nearest = position;
+    }
+    if (nearest === undefined) return new Position(this.#path);
+    clearTimeout(this.#idle.get(nearest));
+    this.#idle.delete(nearest);
+    return nearest;
+  }
+
+  #keep(position: Position): void {
+    const timer = setTimeout(() => {
+      this.#idle.delete(position);
+      void position.close();
+    }, idleMs);
+    this.#idle.set(position, timer.unref());
+  }
+}
+
+/** A place in an archive, between two entries. */
+class Position {
+  readonly #entries: AsyncGenerator<TarPart, void>;
+  /** Index of the next entry. */
+  next = 0;
+
+  constructor(path: string) {
+    this.#entries = readTar(path);
+  }
+
+  /** Skips to an entry. Its content must be read before the next call. */
+  async advance(index: number): Promise<TarPart> {
+    for (;;) {
+      const {value, done} = await this.#entries.next();
+      if (done) throw new Error('it is shorter than it was');
+      this.next += 1;
+      if (this.next > index) return value;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#entries.return(undefined);
+  }
+}
+
+/** Reads a tar from its start, entry by entry. The rest of an entry is skipped when the next one is requested. */
+async function* readTar(
+  path: string,
+  {digest = new Digest(), signal}: {readonly digest?: Digest; readonly signal?: AbortSignal | undefined} = {},
+): AsyncGenerator<TarPart, void> {
+  const {
+    default: {extract},
+  } = await import('tar-stream');
+  const isCompressed = await isGzip(path);
+  const parser = extract();
+  const file = createFileStream(path, {highWaterMark: entryReadBytes});
+  const hashed = (bytes: AsyncIterable<Buffer>) => digest.of(bytes);
+  const guarded = (bytes: AsyncIterable<Buffer>) => new TarGuard().of(bytes);
+  const feeding = isCompressed
+    ? pipeline(file, hashed, createGunzip({chunkSize: entryReadBytes}), guarded, parser, {signal})
+    : pipeline(file, hashed, guarded, parser, {signal});
+  // Awaited below. Until then, a failure must not count as unhandled.
+  feeding.catch(() => undefined);
+  try {
+    for await (const entry of parser) {
+      yield {header: entry.header, content: buffersOf(entry)};
+      entry.resume();
+    }
+    await feeding;
+  } finally {
+    parser.destroy();
+    await feeding.catch(() => undefined);
+  }
+}
+
+/** The library's streams do not tell the type of their chunks. */
+async function* buffersOf(chunks: AsyncIterable<unknown>): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) if (Buffer.isBuffer(chunk)) yield chunk;
+}
