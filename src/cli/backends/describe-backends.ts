@@ -3,7 +3,6 @@ import {missingConfiguration, type BackendSurroundings} from '../../backends/con
 import type {Backend} from '../../backends/contract.js';
 import type {BackendRegistry} from '../../backends/registry.js';
 import {isRuntimeCliError} from '../../errors/index.js';
-import type {SettingValue} from '../settings/definitions.js';
 
 /** A backend, and whether it is configured. */
 export interface BackendDescription {
@@ -25,19 +24,20 @@ export interface BackendDescription {
 
 /**
  * Describes every backend of a registry. Nothing is sent.
- * @param options of each plugin's backend
+ * @param optionsFor the options of a plugin's backend
  */
 export function describeBackends(
   {registrations}: BackendRegistry,
   connection: Omit<BackendSettings, 'backendOptions'>,
-  options: SettingValue<'backendOptions'>,
+  optionsFor: (backend: Backend) => Promise<BackendSettings['backendOptions']>,
   surroundings: BackendSurroundings,
 ): Promise<readonly BackendDescription[]> {
   return Promise.all(
     registrations.map(async ({backend, plugin, version}) => {
       const {name, summary, formats, capabilities} = backend;
-      const settings = {...connection, backendOptions: options[name]};
-      const missing = await missingConfiguration(backend, settings, surroundings).catch(problemsOf);
+      const missing = await optionsFor(backend)
+        .then((backendOptions) => missingConfiguration(backend, {...connection, backendOptions}, surroundings))
+        .catch(problemsOf);
       return {name, plugin, version, summary, formats, capabilities, configured: missing.length === 0, missing};
     }),
   );

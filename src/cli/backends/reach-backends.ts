@@ -1,6 +1,5 @@
 import type {Interfaces} from '@oclif/core';
 import {notConfigured} from '../../backends/configuration.js';
-import type {Backend} from '../../backends/contract.js';
 import type {BackendPlugin} from '../../backends/plugins.js';
 import type {BackendRegistry} from '../../backends/registry.js';
 import {isBuiltIn} from '../../backends/select.js';
@@ -12,11 +11,12 @@ import {repeatedFlags} from '../command/flags.js';
 import {commandHost} from '../command/operation-options.js';
 import {skipsPlugins} from '../process/plugin-sources.js';
 import {missingBuild, missingSettings, requireTogether, type Missing} from '../command/requirements.js';
-import {variableOf, type SettingKey, type SettingValue} from '../settings/definitions.js';
+import type {SettingKey, SettingValue} from '../settings/definitions.js';
 import type {FlagValues} from '../settings/resolve-settings.js';
 import {describeResolved, type Settings} from '../settings/settings.js';
 import {incompleteApi} from './api-completeness.js';
 import {resolveConnection, type Connection} from './connection.js';
+import {readPluginOptions} from './plugin-options.js';
 
 /** What a command needs from a backend. */
 interface BackendReach<Needed extends SettingKey> extends Pick<BackendLoading, 'config' | 'flags'> {
@@ -73,11 +73,15 @@ export async function reachBackends<Needed extends SettingKey>(
   if (first !== undefined) throw first.error;
   if (incomplete !== undefined) throw incomplete;
   const backends = await loadWantedBackends({context, settings, config, flags});
+  const {preference} = connection;
+  const backendOptions = backends?.has(preference)
+    ? await readPluginOptions(backends.get(preference), {context, settings, flags})
+    : connection.backendOptions;
   const values = Object.fromEntries(needs.map((key) => [key, settings[key]?.value]));
   return {
     // TypeScript cannot know that a loop covered every key.
     values: values as ReachedBackends<Needed>['values'],
-    connection: {...connection, backends, signal: context.signal},
+    connection: {...connection, backendOptions, backends, signal: context.signal},
     host: commandHost(context, {
       secrets,
       resolved: writes ? describeResolved(settings) : [],
@@ -122,10 +126,7 @@ export async function loadWantedBackends(loading: BackendLoading): Promise<Backe
   const wanted = loading.settings.runtimeBackend.value;
   if (wanted === 'auto' || isBuiltIn(wanted)) return undefined;
   const registry = await discover(loading);
-  if (registry.has(wanted)) {
-    warnOfFailures(registry, loading);
-    warnOfLiterals(registry.get(wanted), loading);
-  }
+  if (registry.has(wanted)) warnOfFailures(registry, loading);
   return registry;
 }
 
@@ -170,14 +171,4 @@ function backendPlugin(config: Interfaces.Config, plugin: Interfaces.Plugin): Ba
 
 function warnOfFailures({failures}: BackendRegistry, {context}: BackendLoading): void {
   for (const {message} of failures) context.output.warn(message);
-}
-
-function warnOfLiterals({secrets = []}: Backend, {context, flags}: BackendLoading): void {
-  const given = (flags['backend-option'] ?? []).map((option) => option.slice(0, option.indexOf('=')));
-  const literal = secrets.filter((name) => given.includes(name));
-  if (literal.length === 0) return;
-  context.output.warn(
-    `Other users can see the value of --backend-option ${literal.join(', ')} in the process list. ` +
-      `Use ${String(variableOf('backendOptions'))} instead.`,
-  );
 }

@@ -141,9 +141,19 @@ function flagOf(key: SecretKey): string {
   return `--${String(definitions[key].flag?.name)}`;
 }
 
-async function read({value: unread, source}: Setting<Secret>, {cwd, stdin}: SecretReaderOptions): Promise<string> {
-  const value = unread.reveal();
-  if (source.kind !== 'flag') return value;
+async function read({value, source}: Setting<Secret>, options: SecretReaderOptions): Promise<string> {
+  return source.kind === 'flag' ? readFlagSecret(value.reveal(), source.name, options) : value.reveal();
+}
+
+/**
+ * Reads a secret as it is given on the command line: the literal text, `@FILE`, or `-` for stdin.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` when the file cannot be read.
+ */
+export async function readFlagSecret(
+  value: string,
+  name: string,
+  {cwd, stdin}: Pick<SecretReaderOptions, 'cwd' | 'stdin'>,
+): Promise<string> {
   if (value === '-') return streamText(stdin);
   if (!value.startsWith('@')) return value;
   const path = resolve(cwd, value.slice(1));
@@ -151,7 +161,7 @@ async function read({value: unread, source}: Setting<Secret>, {cwd, stdin}: Secr
     return await readText(path);
   } catch (error) {
     // Without the path, which is the secret itself if the user did not know what `@` means.
-    const message = asSentence(`The ${source.name} file cannot be read: ${reasonOf(error)}`);
+    const message = asSentence(`The ${name} file cannot be read: ${reasonOf(error)}`);
     throw createError('ERR_OPTION_INVALID', message, {cause: error});
   }
 }

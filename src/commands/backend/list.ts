@@ -1,11 +1,13 @@
 import {warnOfIncompleteApi} from '../../cli/backends/api-completeness.js';
 import {loadAllBackends} from '../../cli/backends/reach-backends.js';
+import {readPluginOptions} from '../../cli/backends/plugin-options.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {resolveConnection} from '../../cli/backends/connection.js';
 import {connectionFlags} from '../../cli/command/flags.js';
 import {renderBackends} from '../../cli/render/settings.js';
 import type {SettingKey} from '../../cli/settings/definitions.js';
+import type {Backend} from '../../backends/contract.js';
 
 export default class BackendList extends BaseCommand<typeof BackendList> {
   static override readonly summary = 'List backends with their plugin, capabilities and missing settings.';
@@ -19,7 +21,7 @@ export default class BackendList extends BaseCommand<typeof BackendList> {
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {
     const settings = await context.loadSettings();
-    const {runtimeBackend, projectSlug, targetSlug, backendOptions} = settings;
+    const {runtimeBackend, projectSlug, targetSlug} = settings;
     const {env, logger, output, version} = context;
     const isSet = (key: SettingKey) => settings[key] !== undefined;
     warnOfIncompleteApi(output, {preference: runtimeBackend.value, isSet, env});
@@ -28,8 +30,10 @@ export default class BackendList extends BaseCommand<typeof BackendList> {
     // Throws for an unknown backend.
     if (runtimeBackend.value !== 'auto') registry.get(runtimeBackend.value);
     const {describeBackends} = await import('../../cli/backends/describe-backends.js');
+    const {flags} = this;
+    const optionsFor = (backend: Backend) => readPluginOptions(backend, {context, settings, flags});
     const surroundings = {env, logger, projectSlug: projectSlug?.value, targetSlug: targetSlug?.value};
-    const backends = await describeBackends(registry, connection, backendOptions.value, surroundings);
+    const backends = await describeBackends(registry, connection, optionsFor, surroundings);
     // Built-in backends have our own version.
     const versioned = backends.map((backend) => ({...backend, version: backend.version ?? version}));
     return renderBackends(versioned, registry.failures, output);

@@ -4,7 +4,10 @@ import {join} from 'node:path';
 import {Readable} from 'node:stream';
 import {inspect} from 'node:util';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {OptionText} from '../../../src/backends/option-text.js';
+import {readPluginOptions} from '../../../src/cli/backends/plugin-options.js';
 import {readSecrets} from '../../../src/cli/settings/load-settings.js';
+import {resolveSettings} from '../../../src/cli/settings/resolve-settings.js';
 import {Secret} from '../../../src/cli/settings/secret.js';
 import type {Setting} from '../../../src/cli/settings/settings.js';
 
@@ -87,4 +90,66 @@ test('a secret prints as a mask, wherever it is printed', async () => {
     expect(shown).not.toContain('canary-1');
     expect(shown).toContain('********');
   }
+});
+
+describe('readPluginOptions', () => {
+  async function readOptions(options: readonly string[], {stdin = '', flags = {}, wanted = 'acme'} = {}) {
+    const given = {'runtime-backend': wanted, 'backend-option': options, ...flags};
+    const {runtimeBackend, backendOptions} = resolveSettings({
+      flags: given,
+      env: {MYCLI_BACKEND_OPTION: 'pin=@literal,region=eu'},
+      cwd,
+      config: {backendOptions: {acme: {keep: '@kept'}}},
+      configPath: '/project/mycli.config.json',
+    });
+    const masked: string[] = [];
+    const output = {
+      warn: (message: string) => void warnings.push(message),
+      addSecrets: (values: readonly string[]) => void masked.push(...values),
+    };
+    const read = await readPluginOptions(
+      {name: 'acme', secrets: ['token', 'key', 'pin']},
+      {context: {cwd, stdin: Readable.from([stdin]), output}, settings: {runtimeBackend, backendOptions}, flags: given},
+    );
+    return {read, masked};
+  }
+
+  const text = (value: string) => new OptionText(value);
+  const rest = {pin: text('@literal'), region: text('eu'), keep: '@kept'};
+
+  test('reads secret options from a file and from stdin, and masks them', async () => {
+    const key = '-----BEGIN KEY-----\nabc\n-----END KEY-----';
+    await writeFile(join(cwd, 'key.pem'), `${key}\n`);
+    const {read, masked} = await readOptions(['token=-', 'key=@key.pem'], {stdin: ' canary-1\n'});
+    expect(read).toEqual({...rest, token: text('canary-1'), key: text(key)});
+    expect(masked).toEqual(['canary-1', key]);
+    expect(warnings).toEqual([]);
+  });
+
+  test('leaves other options alone, those of the environment and the file, and those of another backend', async () => {
+    expect((await readOptions(['scope=@acme', 'input=-'])).read).toEqual({
+      ...rest,
+      scope: text('@acme'),
+      input: text('-'),
+    });
+    expect((await readOptions(['token=@absent'], {wanted: 'other'})).read).toEqual({keep: '@kept'});
+  });
+
+  test('warns of literals', async () => {
+    await readOptions(['token=canary-1', 'region=us']);
+    expect(warnings).toEqual([expect.stringMatching(/value of --backend-option token in .* MYCLI_BACKEND_OPTION/)]);
+    expect(warnings.join()).not.toContain('canary-1');
+  });
+
+  test.each([
+    [['token=@absent.txt'], {}, 'ERR_OPTION_INVALID', /^The --backend-option token file cannot be read: /],
+    [['token=-'], {}, 'ERR_OPTION_INVALID', /^The value of --backend-option token is empty\.$/],
+    [['token=-', 'key=-'], {}, 'ERR_USAGE', /^--backend-option token and --backend-option key cannot all be read/],
+    [['token=-'], {'api-key': '-'}, 'ERR_USAGE', /^--api-key and --backend-option token cannot all be read/],
+  ])('refuses %j with %j', async (options, flags, code, message) => {
+    await expect(readOptions(options, {flags})).rejects.toMatchObject({
+      code,
+      message: expect.stringMatching(message) as string,
+    });
+  });
 });

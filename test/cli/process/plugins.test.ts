@@ -37,8 +37,10 @@ describe('a push through a plugin', () => {
     const memory = join(bench.root, 'memory');
     const backends = {acme: {memory: '/nowhere/at/all', retries: 'many'}, other: {memory: 1}};
     await writeFile(join(bench.project, 'mycli.config.json'), JSON.stringify({runtimeBackend: 'acme', backends}));
-    const variable = {MYCLI_BACKEND_OPTION: `token=${token},memory=/nowhere/else`};
-    const options = ['--backend-option', `memory=${memory}`, '--backend-option', 'retries=7'];
+    await writeFile(join(bench.project, 'token.txt'), `${token}\n`);
+    const variable = {MYCLI_BACKEND_OPTION: 'token=canary-refused,memory=/nowhere/else'};
+    const given = [`memory=${memory}`, 'retries=7', 'token=@token.txt'];
+    const options = given.flatMap((option) => ['--backend-option', option]);
     const {code, stdout, stderr} = await bench.mycli(['bundle:push', ...options], variable);
     expect(stdout).toContain('to shop (acme) in ');
     expect(code).toBe(0);
