@@ -68,7 +68,7 @@ const groups = {
 
 /** npm packages that one place owns; everyone else asks that place. */
 const owners = {
-  got: {owner: 'src/http/', types: '^src/backends/contract[.]ts'},
+  got: {owner: 'src/http/'},
   archiver: {owner: 'src/bundle/'},
   'fast-glob': {owner: 'src/bundle/'},
   jiti: {owner: 'src/modules/'},

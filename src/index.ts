@@ -292,6 +292,11 @@ export {ApiKeyStrategy, BearerTokenStrategy, OAuthClientCredentialsStrategy} fro
 export type {
   AuthContext,
   AuthStrategy,
+  HttpClient,
+  HttpOptions,
+  HttpRequest,
+  HttpResponse,
+  HttpStream,
   OAuthClientCredentialsOptions,
   RetryEvent,
   UploadProgress,

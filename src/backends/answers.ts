@@ -2,12 +2,18 @@ import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {isRecord} from '../errors/json.js';
 import {commandLine} from '../errors/suggest.js';
 import {readJson, wrongAnswer} from '../http/index.js';
-import type {BundleId, BundleMatches, ListResult, BackendContext, BodyOptions, Bundle} from './contract.js';
+import type {
+  BackendContext,
+  BodyOptions,
+  Bundle,
+  BundleId,
+  BundleMatches,
+  HttpResponse,
+  ListResult,
+} from './contract.js';
 
 /** An answer of a server: an object, read member by member. */
 export type Answer = Readonly<Record<string, unknown>>;
-
-type Response = Parameters<typeof readJson>[0];
 
 /** A parsed answer, plus the unmodified original for `raw`. */
 interface ReadAnswer {
@@ -19,7 +25,7 @@ interface ReadAnswer {
  * Reads a JSON object from a response.
  * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when the body is anything else.
  */
-export function readAnswer(response: Response): ReadAnswer {
+export function readAnswer(response: HttpResponse): ReadAnswer {
   const raw = readJson(response);
   if (!isRecord(raw)) throw wrongAnswer(response, 'is not a JSON object');
   return {answer: raw, raw};
@@ -31,7 +37,7 @@ export function readAnswer(response: Response): ReadAnswer {
  * @param known members of a valid answer
  * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when it is some other document.
  */
-export function readAcceptance(response: Response, known: readonly string[]): ReadAnswer {
+export function readAcceptance(response: HttpResponse, known: readonly string[]): ReadAnswer {
   const {statusCode, body} = response;
   const saysAll = statusCode === 202 || statusCode === 204;
   if (saysAll && body === '') return {answer: {}, raw: undefined};
@@ -50,7 +56,7 @@ export function readAcceptance(response: Response, known: readonly string[]): Re
  * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when it is not a list; it is never treated as an empty one.
  */
 export function readPage<Item>(
-  response: Response,
+  response: HttpResponse,
   names: {readonly rows: string; readonly total: string},
   toItem: (row: Answer) => Item | undefined,
 ): ListResult<Item> {

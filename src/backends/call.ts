@@ -23,8 +23,20 @@ export const backendCalls = {
   deleteBundle: {doing: 'deleting the bundle', capability: 'delete'},
 } as const satisfies Partial<Record<keyof Backend, CallKind>>;
 
-/** A member that a backend only has with the capability. */
+/** A member that gives a backend its capability. */
 export type OptionalCall = Exclude<keyof typeof backendCalls, 'check' | 'upload'>;
+
+/** The members that give a backend a capability. */
+export const optionalCalls = Object.entries(backendCalls).flatMap(([member, call]) =>
+  'capability' in call ? [{member, capability: call.capability}] : [],
+);
+
+/** The capabilities of a backend: those whose member it has. */
+export function capabilitiesOf(backend: Backend): readonly BackendCapability[] {
+  return optionalCalls
+    .filter(({member}) => Reflect.get(backend, member) !== undefined)
+    .map(({capability}) => capability);
+}
 
 /**
  * Calls a backend and turns whatever it throws into a catalogue error that names it. Catalogue errors pass through,

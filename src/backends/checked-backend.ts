@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import {createError} from '../errors/index.js';
 import {isRecord} from '../errors/json.js';
 import {reasonOf} from '../errors/system-failure.js';
-import {backendCalls, callBackend, withTimeout, pluginTimeoutMs} from './call.js';
+import {backendCalls, callBackend, optionalCalls, withTimeout, pluginTimeoutMs} from './call.js';
 import {BACKEND_API_VERSION, type Backend} from './contract.js';
 import {asSentence} from '../errors/sentence.js';
 
@@ -25,7 +25,6 @@ export function checkedBackend(backend: Backend, plugin: string): Backend {
     name: backend.name,
     summary: backend.summary,
     formats: [...backend.formats],
-    capabilities: [...backend.capabilities],
     bundleIds: backend.bundleIds,
     deploysOnUpload: backend.deploysOnUpload && [...backend.deploysOnUpload],
     secrets: backend.secrets && [...backend.secrets],
@@ -89,11 +88,6 @@ function wrongAnswer({name}: Backend, plugin: string, doing: string, issues: rea
 const namePattern = /^[a-z][a-z0-9-]{0,31}$/;
 const formats: ReadonlySet<unknown> = new Set(['v1', 'v2']);
 
-const optionalCalls = Object.entries(backendCalls).flatMap(([member, call]) =>
-  'capability' in call ? [{member, capability: call.capability}] : [],
-);
-const knownCapabilities: ReadonlySet<unknown> = new Set(optionalCalls.map(({capability}) => capability));
-
 /** Whether `value` has the shape of a backend of this version of the contract; never by `instanceof`. */
 export function checkBackendShape(
   value: unknown,
@@ -120,10 +114,6 @@ function problemOf(value: Readonly<Record<string, unknown>>): string | undefined
   if (!isListOf(value['formats'], (item) => formats.has(item)) || value['formats'].length === 0) {
     return `backend "${name}": formats must contain v1, v2 or both`;
   }
-  const capabilities = value['capabilities'];
-  if (!isListOf(capabilities, (item) => knownCapabilities.has(item))) {
-    return `backend "${name}": capabilities must be an array of ${[...knownCapabilities].join(', ')}`;
-  }
   if (value['bundleIds'] !== undefined && value['bundleIds'] !== 'number') {
     return `backend "${name}": bundleIds must be "number" or absent`;
   }
@@ -136,14 +126,12 @@ function problemOf(value: Readonly<Record<string, unknown>>): string | undefined
   if (value['secrets'] !== undefined && !isListOf(value['secrets'], (item) => typeof item === 'string')) {
     return `backend "${name}": secrets must be an array of option names`;
   }
-  if (value['uploadStream'] !== undefined && typeof value['uploadStream'] !== 'function') {
-    return `backend "${name}": uploadStream must be a function`;
-  }
-  const promised = optionalCalls.filter(({capability}) => capabilities.includes(capability));
-  const missing = ['check', 'upload', ...promised.map(({member}) => member)].find(
-    (member) => typeof value[member] !== 'function',
+  const missing = ['check', 'upload'].find((member) => value[member] === undefined);
+  if (missing !== undefined) return `backend "${name}" has no function ${missing}`;
+  const wrong = ['check', 'upload', 'uploadStream', ...optionalCalls.map(({member}) => member)].find(
+    (member) => value[member] !== undefined && typeof value[member] !== 'function',
   );
-  return missing === undefined ? undefined : `backend "${name}" has no function ${missing}`;
+  return wrong === undefined ? undefined : `backend "${name}": ${wrong} must be a function`;
 }
 
 /** Some libraries' schemas are functions. */

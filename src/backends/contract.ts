@@ -1,8 +1,7 @@
 import type {Writable} from 'node:stream';
 import type {StandardSchemaV1} from '@standard-schema/spec';
-import type {Got} from 'got';
 import type {Bundle, BundleFormat, StreamedBundle} from '../bundle/types.js';
-import type {Environment, FailedAttempt, Logger, OpenedStream, RequestBodies} from '../http/types.js';
+import type {Environment, FailedAttempt, HttpClient, Logger, OpenedStream, RequestBodies} from '../http/types.js';
 
 export type {
   Bundle,
@@ -20,6 +19,11 @@ export type {
   ByteSource,
   Environment,
   FailedAttempt,
+  HttpClient,
+  HttpOptions,
+  HttpRequest,
+  HttpResponse,
+  HttpStream,
   Logger,
   OpenedStream,
   RequestBodies,
@@ -29,7 +33,7 @@ export type {
 /** Version of this contract. A backend with any other version is refused. */
 export const BACKEND_API_VERSION = 1;
 
-/** An ability of a backend, besides uploading. */
+/** An ability of a backend, besides uploading. It follows from the member that implements it. */
 export type BackendCapability = 'deploy' | 'wait' | 'list' | 'history' | 'targets' | 'download' | 'delete';
 
 /** ID of an uploaded bundle. IDs never cross backends. */
@@ -64,10 +68,10 @@ export interface BackendCheckContext<Options = unknown> {
 export interface BackendContext<Options = unknown> extends BackendCheckContext<Options> {
   readonly projectSlug: string;
   /**
-   * A got instance with rate-limit retries, proxies, timeouts, the user agent and redaction. It rejects with a
+   * An HTTP client with rate-limit retries, proxies, timeouts, the user agent and redaction. It rejects with a
    * RuntimeCliError on every status other than 2xx and on every network failure.
    */
-  readonly http: Got;
+  readonly http: HttpClient;
   /** Creates bodies for `http` that can be resent and that report to `onProgress`. */
   readonly bodies: RequestBodies;
   /**
@@ -77,7 +81,7 @@ export interface BackendContext<Options = unknown> extends BackendCheckContext<O
    */
   openStream(
     url: URL | string,
-    options?: {readonly http?: Got | undefined; readonly headers?: Readonly<Record<string, string>> | undefined},
+    options?: {readonly http?: HttpClient | undefined; readonly headers?: Readonly<Record<string, string>> | undefined},
   ): Promise<OpenedStream>;
   /**
    * Waits before you retry a request that was made with another client, such as an SDK. The wait follows the rate-limit
@@ -215,7 +219,7 @@ export interface ListResult<Item> {
 
 /**
  * A service that accepts bundles. It is a plain object and recognized by its shape, because host and plugin may load
- * different copies of any package. The member of each capability in `capabilities` must be present.
+ * different copies of any package. Its optional functions are its capabilities. Other members are ignored.
  */
 export interface Backend<Options = unknown> {
   readonly apiVersion: typeof BACKEND_API_VERSION;
@@ -225,7 +229,6 @@ export interface Backend<Options = unknown> {
   readonly summary: string;
   /** Accepted formats, in order of preference. */
   readonly formats: readonly BundleFormat[];
-  readonly capabilities: readonly BackendCapability[];
   /**
    * `number`: bundle IDs are integers. The host parses what the user typed, and refuses anything else before sending a
    * request. @default IDs are passed on as typed
@@ -254,26 +257,36 @@ export interface Backend<Options = unknown> {
    * without this member, and prebuilt archives, use `upload` with an archive file.
    */
   uploadStream?(bundle: StreamedBundle, context: BackendContext<Options>): Promise<UploadResult>;
-  /** `deploy`. Resolves when the server has accepted the request. */
+  /** Capability `deploy`. Resolves when the server has accepted the request. */
   deploy?(
     request: {readonly bundleId: BundleId; readonly targetSlug: string},
     context: BackendContext<Options>,
   ): Promise<DeployResult>;
-  /** `wait`. Checks once; the host does the polling. */
+  /** Capability `wait`. Checks once; the host does the polling. */
   getDeployment?(deployment: DeploymentRef, context: BackendContext<Options>): Promise<DeploymentState>;
-  /** `list`. */
+  /** Capability `list`. */
   listBundles?(range: ListRange, context: BackendContext<Options>): Promise<ListResult<BundleItem>>;
-  /** `history`. */
+  /** Capability `history`. */
   listDeployments?(
     request: ListRange & {readonly targetSlug: string},
     context: BackendContext<Options>,
   ): Promise<ListResult<DeploymentItem>>;
-  /** `targets`. */
+  /** Capability `targets`. */
   listTargets?(range: ListRange, context: BackendContext<Options>): Promise<ListResult<TargetItem>>;
-  /** `download`. Streams the archive into `writeTo`. */
+  /** Capability `download`. Streams the archive into `writeTo`. */
   download?(request: DownloadRequest, context: BackendContext<Options>): Promise<void>;
-  /** `delete`. */
+  /** Capability `delete`. */
   deleteBundle?(request: {readonly bundleId: BundleId}, context: BackendContext<Options>): Promise<void>;
+}
+
+/** What the `mycli:backends` hook of a plugin is called with. */
+export interface BackendsHookOptions {
+  readonly host: {
+    /** Version of mycli. */
+    readonly version: string;
+    /** The version of this contract that the host requires. */
+    readonly apiVersion: number;
+  };
 }
 
 /** What the `mycli:backends` hook of a plugin returns. */
@@ -282,7 +295,7 @@ export interface BackendsHookResult {
 }
 
 /** The type of a plugin's `mycli:backends` hook. */
-export type BackendsHook = () => Promise<BackendsHookResult>;
+export type BackendsHook = (options: BackendsHookOptions) => Promise<BackendsHookResult>;
 
 /** Types a backend; returns it unchanged. */
 export function defineBackend<Options>(backend: Backend<Options>): Backend<Options> {

@@ -1,4 +1,5 @@
 import {withTimeout, pluginTimeoutMs} from './call.js';
+import {BACKEND_API_VERSION, type BackendsHookOptions} from './contract.js';
 import {createBackendRegistry, type BackendFailure, type BackendRegistry} from './registry.js';
 import {asSentence} from '../errors/sentence.js';
 
@@ -15,13 +16,16 @@ export interface BackendPlugin {
   /**
    * Imports and runs this plugin's hooks only: one that hangs on import would otherwise block the results of all.
    * Errors are captured, including those of `this.error`.
+   * @param options what to call them with
    * @param timeoutMs limit for calling a hook
    */
-  runHook(timeoutMs: number): Promise<HookOutcome>;
+  runHook(options: BackendsHookOptions, timeoutMs: number): Promise<HookOutcome>;
 }
 
 /** Options of `discoverBackends`. */
 interface DiscoveryOptions {
+  /** Version of the host, for the plugins. */
+  readonly version: string;
   /** Limit for importing and calling a plugin's hook, in milliseconds. @default 10000 */
   readonly timeoutMs?: number | undefined;
   readonly signal: AbortSignal;
@@ -44,21 +48,28 @@ interface PluginReport {
  */
 export async function discoverBackends(
   plugins: readonly BackendPlugin[],
-  {timeoutMs = pluginTimeoutMs, signal}: DiscoveryOptions,
+  {version, timeoutMs = pluginTimeoutMs, signal}: DiscoveryOptions,
 ): Promise<BackendRegistry> {
   signal.throwIfAborted();
   const ordered = [...plugins].sort((a, b) => (a.name < b.name ? -1 : 1));
-  const reports = await Promise.all(ordered.map((plugin) => askPlugin(plugin, timeoutMs, signal)));
+  const host = {version, apiVersion: BACKEND_API_VERSION};
+  const ask = (plugin: BackendPlugin) => askPlugin(plugin, () => plugin.runHook({host}, timeoutMs), timeoutMs, signal);
+  const reports = await Promise.all(ordered.map(ask));
   return createBackendRegistry(
     reports.flatMap(({backends}) => backends),
     reports.flatMap(({failures}) => failures),
   );
 }
 
-async function askPlugin(plugin: BackendPlugin, timeoutMs: number, signal: AbortSignal): Promise<PluginReport> {
+async function askPlugin(
+  plugin: BackendPlugin,
+  runHook: () => Promise<HookOutcome>,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<PluginReport> {
   const failure = (what: string) => ({plugin: plugin.name, message: asSentence(`Plugin ${plugin.name}: ${what}`)});
   try {
-    const {successes, failures} = await withTimeout(plugin.runHook(timeoutMs), timeoutMs, signal);
+    const {successes, failures} = await withTimeout(runHook(), timeoutMs, signal);
     const answers = successes.map(({result}) => backendsOf(result));
     // oclif silently skips a module that does not export a function.
     const silent = successes.length + failures.length === 0 ? ['its mycli:backends hook exports no function'] : [];

@@ -1,4 +1,5 @@
 import type {BeforeRequestHook, Got, InitHook} from 'got';
+import {createAuthorizationHooks} from './auth/authorize.js';
 import {createCallHandler, createFailureRetry} from './call-handler.js';
 import {createRoutes} from './connection/agents.js';
 import {Call} from './connection/call.js';
@@ -49,6 +50,7 @@ export async function createHttpClient(options: HttpClientOptions): Promise<Got>
   const rateLimit = rateLimitRules(options);
   const policy = resolveRateLimitPolicy(rateLimit);
   const hooks = createRateLimitHooks(rateLimit);
+  const authorization = createAuthorizationHooks();
   const limits = {
     connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
     idleTimeoutMs: options.idleTimeoutMs ?? 60_000,
@@ -68,8 +70,12 @@ export async function createHttpClient(options: HttpClientOptions): Promise<Got>
     retry: {limit: 0, calculateDelay: createFailureRetry(policy, rateLimit)},
     hooks: {
       init: signal === undefined ? [] : [keepSignal(signal)],
-      beforeRequest: [...hooks.beforeRequest, createBeginAttempt(env, limits.connectTimeoutMs)],
-      afterResponse: hooks.afterResponse,
+      beforeRequest: [
+        ...hooks.beforeRequest,
+        createBeginAttempt(env, limits.connectTimeoutMs),
+        ...authorization.beforeRequest,
+      ],
+      afterResponse: [...hooks.afterResponse, ...authorization.afterResponse],
     },
     handlers: [createCallHandler({limits, errors, logger})],
   });

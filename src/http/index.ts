@@ -12,4 +12,16 @@ export {createRetryWait} from './rate-limit/wait.js';
 export {openStream} from './open-stream.js';
 export {readJson, wrongAnswer} from './errors/failure.js';
 export {createRedactor} from './redact.js';
-export type {AuthContext, AuthStrategy, BodyOptions, ByteSource, RetryEvent, UploadProgress} from './types.js';
+export type {
+  AuthContext,
+  AuthStrategy,
+  BodyOptions,
+  ByteSource,
+  HttpClient,
+  HttpOptions,
+  HttpRequest,
+  HttpResponse,
+  HttpStream,
+  RetryEvent,
+  UploadProgress,
+} from './types.js';

@@ -1,5 +1,4 @@
 import type {IncomingHttpHeaders} from 'node:http';
-import type {Got, OptionsInit} from 'got';
 import type {Readable} from 'node:stream';
 
 /** Receives messages for users. Never a secret. */
@@ -38,6 +37,67 @@ export interface RetryEvent {
   readonly status?: number | undefined;
   /** Why, for users: `429 Too Many Requests`, `connection refused`. */
   readonly reason: string;
+}
+
+/** Options of a request. Names and meanings are those of got. */
+export interface HttpOptions {
+  /** @default 'GET' */
+  readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
+  /** Base of relative URLs, which then must not start with a slash. */
+  readonly prefixUrl?: string | URL;
+  readonly headers?: Record<string, string | string[] | undefined>;
+  /** The query. Undefined values are left out. */
+  readonly searchParams?: Record<string, string | number | boolean | undefined> | URLSearchParams;
+  /** A JSON body. Only one of `json`, `form`, `body` and a body of `context.bodies` can be given. */
+  readonly json?: unknown;
+  /** A body like that of an HTML form. */
+  readonly form?: Record<string, string | number | boolean | undefined>;
+  readonly body?: string | Buffer;
+  /** Whether a status other than 2xx rejects. If not, examine `statusCode`. @default true */
+  readonly throwHttpErrors?: boolean;
+  /** Cancels this request, in addition to the client's own signal. */
+  readonly signal?: AbortSignal;
+  /** Set by the bodies of `context.bodies`. */
+  readonly context?: Record<string, unknown>;
+}
+
+/** A response whose body was read into memory. */
+export interface HttpResponse {
+  readonly statusCode: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+  /** The request that was answered. */
+  readonly request: {readonly options: {readonly method: string; readonly url?: string | URL | undefined}};
+}
+
+/** A request under way. */
+export interface HttpRequest extends Promise<HttpResponse> {
+  /** The body, parsed. Rejects with `ERR_RESPONSE_INVALID` when it is not JSON. */
+  json<Answer = unknown>(): Promise<Answer>;
+  text(): Promise<string>;
+}
+
+/**
+ * The HTTP client. It is a subset of got with the same names; rely on nothing else. Redirects are not followed: they
+ * reject like any other status. A response may have 8 MiB; use `openStream` for larger ones.
+ */
+export interface HttpClient {
+  (url: string | URL, options?: HttpOptions): HttpRequest;
+  get(url: string | URL, options?: HttpOptions): HttpRequest;
+  head(url: string | URL, options?: HttpOptions): HttpRequest;
+  post(url: string | URL, options?: HttpOptions): HttpRequest;
+  put(url: string | URL, options?: HttpOptions): HttpRequest;
+  patch(url: string | URL, options?: HttpOptions): HttpRequest;
+  delete(url: string | URL, options?: HttpOptions): HttpRequest;
+  /** A client with more options. They are merged with those of each request. */
+  extend(options: HttpOptions): HttpClient;
+  /** A response to read as a stream. Nothing is retried: `openStream` does that. */
+  stream(url: string | URL, options?: HttpOptions): HttpStream;
+}
+
+/** A response that is read as a stream. It emits `response` when it begins. */
+export interface HttpStream extends Readable {
+  readonly response?: Pick<HttpResponse, 'statusCode' | 'headers'> | undefined;
 }
 
 /** A response that has begun. */
@@ -85,7 +145,10 @@ export interface StreamSource {
  * Request options that make the client send a body, on every attempt. Spread them into the call. They only work with
  * this client: the memory of a chunk is reused once the connection has accepted it.
  */
-export type BodyOptions = Required<Pick<OptionsInit, 'context' | 'headers'>>;
+export interface BodyOptions {
+  readonly context: Record<string, unknown>;
+  readonly headers: Record<string, string>;
+}
 
 /** Creates bodies that can be resent, with an exact Content-Length and progress. Nothing is held in memory. */
 export interface RequestBodies {
@@ -113,7 +176,7 @@ export interface RequestBodies {
 
 /** What a strategy can use to fetch a token: the client of the request that needs it. */
 export interface AuthContext {
-  readonly http: Got;
+  readonly http: HttpClient;
   readonly signal?: AbortSignal | undefined;
 }
 

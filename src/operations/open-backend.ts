@@ -1,5 +1,5 @@
 import {requestedBundleId} from '../backends/answers.js';
-import {backendCalls, callBackend, type OptionalCall} from '../backends/call.js';
+import {backendCalls, callBackend, capabilitiesOf, type OptionalCall} from '../backends/call.js';
 import {missingConfiguration, notConfigured, optionsOf, secretOptions} from '../backends/configuration.js';
 import {createBackendContext} from '../backends/context.js';
 import type {Backend, BackendCapability, BackendContext, BundleId} from '../backends/contract.js';
@@ -178,13 +178,13 @@ export function invoke<Call extends OptionalCall>(
 
 /** @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` when the backend lacks the capability. */
 function requireCapability(backend: Backend, capability: BackendCapability): void {
-  if (!backend.capabilities.includes(capability)) throw unsupported(backend, capability);
+  if (!capabilitiesOf(backend).includes(capability)) throw unsupported(backend, capability);
 }
 
 function unsupported(backend: Backend, capability: BackendCapability): Error {
   return createError('ERR_CAPABILITY_UNSUPPORTED', `The ${backend.name} backend does not support "${capability}".`, {
     suggestions: [
-      `It supports ${['upload', ...backend.capabilities].join(', ')}. Run mycli backend:list to compare backends.`,
+      `It supports ${['upload', ...capabilitiesOf(backend)].join(', ')}. Run mycli backend:list to compare backends.`,
     ],
     details: {backend: backend.name, capability},
   });

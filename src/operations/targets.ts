@@ -53,7 +53,7 @@ export async function getProjectStatus(options: ProjectStatusOptions, host: Host
     const {backend} = await step('resolve', (view) => resolveBackend(view, () => choose().catch(withTarget)));
     return step('status', async (view) => {
       const open = await openBackend(backend, 'deploy', watched(options, view), host);
-      const listed = targetSlug === undefined || (allTargets && open.backend.capabilities.includes('targets'));
+      const listed = targetSlug === undefined || (allTargets && open.backend.listTargets !== undefined);
       const items = listed ? await listTargets(open) : [await oneTarget(open, targetSlug)];
       const targets: TargetStatus[] = [];
       for (const item of items) targets.push(await targetStatus(open, item));
@@ -93,7 +93,7 @@ async function listTargets(open: OpenBackend): Promise<readonly TargetItem[]> {
 
 /** A target that is named need not be in the list: the backend may have none. */
 async function oneTarget(open: OpenBackend, targetSlug: string): Promise<TargetItem> {
-  if (!open.backend.capabilities.includes('targets')) return {targetSlug};
+  if (!open.backend.listTargets !== undefined) return {targetSlug};
   const known = (await listTargets(open)).find((item) => item.targetSlug === targetSlug);
   return known ?? {targetSlug};
 }

@@ -15,7 +15,7 @@ test('its client has the user agent, the time-outs and the secrets to mask', asy
     {},
     {timeouts: {responseTimeoutMs: 1000}, secrets: ['canary'], rateLimit: {maxRetries: 0}},
   );
-  const failed = http.post(`${server.origin}/canary`, {retry: {limit: 0}});
+  const failed = http.post(`${server.origin}/canary`);
   await expect(failed).rejects.toMatchObject({message: expect.stringContaining('/***') as string});
   expect(server.requests.map(({headers}) => headers['user-agent'])).toEqual(['mycli/0.0.0-test']);
 });

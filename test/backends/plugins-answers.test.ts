@@ -1,4 +1,5 @@
 import {describe, expect, test} from 'vitest';
+import {capabilitiesOf} from '../../src/backends/call.js';
 import {checkedBackend} from '../../src/backends/checked-backend.js';
 import {optionsOf, secretOptions} from '../../src/backends/configuration.js';
 import type {Backend} from '../../src/backends/contract.js';
@@ -12,7 +13,6 @@ function answering(answer: unknown, more: object = {}): Backend {
     name: 'acme',
     summary: 'For tests',
     formats: ['v2'],
-    capabilities: ['deploy', 'wait', 'list', 'history'],
     check: member,
     upload: member,
     deploy: member,
@@ -130,7 +130,6 @@ describe('the answers of a plugin', () => {
     class Recording {
       readonly apiVersion = 1;
       readonly formats = [];
-      readonly capabilities = [];
     }
     const recording = new Recording();
     for (const member of members) {
@@ -147,8 +146,9 @@ describe('the answers of a plugin', () => {
     expect(calls).toEqual(members.map((member) => [member, true, `what ${member} is about`, 'context']));
   });
 
-  test('members without a capability stay absent', () => {
-    const backend = answering({}, {deploy: undefined, capabilities: []});
+  test('members that are absent stay absent', () => {
+    const backend = answering({}, {deploy: undefined});
+    expect(capabilitiesOf(backend)).toEqual(['wait', 'list', 'history']);
     for (const member of ['uploadStream', 'deploy', 'download', 'deleteBundle'])
       expect(backend).not.toHaveProperty(member);
     expect(backend).toMatchObject({secrets: undefined, options: undefined});
@@ -158,10 +158,10 @@ describe('the answers of a plugin', () => {
   });
 
   test('a plugin cannot change what it has registered', () => {
-    const [capabilities, formats, secrets] = [['deploy'], ['v2'], ['token']];
-    const backend = answering({}, {capabilities, formats, secrets});
-    for (const list of [capabilities, formats, secrets]) list.push('more');
-    expect(backend).toMatchObject({capabilities: ['deploy'], formats: ['v2'], secrets: ['token']});
+    const [formats, secrets] = [['v2'], ['token']];
+    const backend = answering({}, {formats, secrets});
+    for (const list of [formats, secrets]) list.push('more');
+    expect(backend).toMatchObject({formats: ['v2'], secrets: ['token']});
     expect(backend).toMatchObject({apiVersion: 1, name: 'acme', summary: 'For tests'});
   });
 
@@ -172,7 +172,7 @@ describe('the answers of a plugin', () => {
         return Promise.resolve({bundleId: this.state, raw: undefined});
       }
     }
-    const stateful = Object.assign(new Stateful(), {formats: [], capabilities: []}) as unknown as Backend;
+    const stateful = Object.assign(new Stateful(), {formats: []}) as unknown as Backend;
     expect(await call(checkedBackend(stateful, 'p'), 'upload')).toMatchObject({bundleId: 'b7'});
   });
 

@@ -10,7 +10,6 @@ function backend(name: string, more: Record<string, unknown> = {}): Record<strin
     name,
     summary: 'For tests',
     formats: ['v2'],
-    capabilities: [],
     check: async () => ({configured: true}),
     upload: async () => ({bundleId: 1, raw: undefined}),
     ...more,
@@ -35,7 +34,7 @@ describe('discovering the backends of plugins', () => {
   test('registers them with plugin and version, in the order of plugins and not of their answers', async () => {
     const {registrations, failures} = await discoverBackends(
       [plugin('b', {backends: [backend('fast')]}), plugin('a', {backends: [backend('slow'), backend('other')]}, 5)],
-      {signal: never},
+      {version: '1.2.3', signal: never},
     );
     expect(registrations.map((item) => [item.backend.name, item.plugin, item.version])).toEqual([
       ['api', 'mycli', undefined],
@@ -54,7 +53,7 @@ describe('discovering the backends of plugins', () => {
       ['b', 'c', 'a'],
     ]) {
       const plugins = names.map((name) => plugin(name, {backends: [backend(`of-${name}`)]}));
-      const {registrations} = await discoverBackends(plugins, {signal: never});
+      const {registrations} = await discoverBackends(plugins, {version: '1.2.3', signal: never});
       expect(registrations.slice(2).map((item) => item.plugin)).toEqual(['a', 'b', 'c']);
     }
   });
@@ -62,7 +61,7 @@ describe('discovering the backends of plugins', () => {
   test('gives a name that two plugins want to the first plugin, though the second answers first', async () => {
     const {registrations, failures} = await discoverBackends(
       [plugin('b', {backends: [backend('acme')]}), plugin('a', {backends: [backend('acme')]}, 5)],
-      {signal: never},
+      {version: '1.2.3', signal: never},
     );
     expect(registrations.find((item) => item.backend.name === 'acme')?.plugin).toBe('a');
     expect(failures).toEqual([{plugin: 'b', message: 'Plugin b: the backend name "acme" is already taken by a.'}]);
@@ -71,6 +70,7 @@ describe('discovering the backends of plugins', () => {
   test('leaves out a plugin that does not answer in time, and keeps the others', async () => {
     const registry = await discoverBackends([hanging('a'), plugin('b', {backends: [backend('acme')]})], {
       timeoutMs: 50,
+      version: '1.2.3',
       signal: never,
     });
     expect(registry.has('acme')).toBe(true);
@@ -88,7 +88,7 @@ describe('discovering the backends of plugins', () => {
           failures: [{error: new Error('two\n  lines')}],
         }),
     };
-    const registry = await discoverBackends([half], {signal: never});
+    const registry = await discoverBackends([half], {version: '1.2.3', signal: never});
     expect(registry.has('acme')).toBe(true);
     expect(registry.failures.map(({message}) => message)).toEqual([
       'Plugin half: its mycli:backends hook failed: two lines.',
@@ -110,7 +110,10 @@ describe('discovering the backends of plugins', () => {
       'must be an array of option names',
     ],
   ])('reports a hook that returns %s, with its plugin', async (_, result, problem) => {
-    const {registrations, failures} = await discoverBackends([plugin('odd', result)], {signal: never});
+    const {registrations, failures} = await discoverBackends([plugin('odd', result)], {
+      version: '1.2.3',
+      signal: never,
+    });
     expect(registrations).toHaveLength(2);
     expect(failures).toEqual([{plugin: 'odd', message: expect.stringContaining(problem) as string}]);
     expect(failures[0]?.message).toMatch(/^Plugin odd: /);
@@ -118,7 +121,7 @@ describe('discovering the backends of plugins', () => {
 
   test('asking for a backend that is not there tells what plugins failed with', async () => {
     const broken: BackendPlugin = {name: 'broken', runHook: () => Promise.reject(new Error('no luck'))};
-    const registry = await discoverBackends([broken], {signal: never});
+    const registry = await discoverBackends([broken], {version: '1.2.3', signal: never});
     expect(() => registry.get('acme')).toThrow(
       expect.objectContaining({
         code: 'ERR_BACKEND_UNKNOWN',
@@ -137,22 +140,28 @@ describe('discovering the backends of plugins', () => {
         return {successes: [], failures: []};
       },
     };
-    await expect(discoverBackends([asking], {signal: AbortSignal.abort(reason)})).rejects.toBe(reason);
+    await expect(discoverBackends([asking], {version: '1.2.3', signal: AbortSignal.abort(reason)})).rejects.toBe(
+      reason,
+    );
     expect(asked).toEqual([]);
   });
 
-  test('tells plugins how long they may take', async () => {
-    const told: number[] = [];
+  test('tells plugins its version and how long they may take', async () => {
+    const told: unknown[] = [];
     const asking: BackendPlugin = {
       name: 'a',
-      runHook: async (timeoutMs) => {
-        told.push(timeoutMs);
+      runHook: async (options, timeoutMs) => {
+        told.push([options, timeoutMs]);
         return {successes: [], failures: []};
       },
     };
-    await discoverBackends([asking], {signal: never});
-    await discoverBackends([asking], {signal: never, timeoutMs: 500});
-    expect(told).toEqual([10_000, 500]);
+    await discoverBackends([asking], {version: '1.2.3', signal: never});
+    await discoverBackends([asking], {version: '1.2.3', signal: never, timeoutMs: 500});
+    const options = {host: {version: '1.2.3', apiVersion: 1}};
+    expect(told).toEqual([
+      [options, 10_000],
+      [options, 500],
+    ]);
   });
 
   test.each<[string, HookOutcome, readonly string[]]>([
@@ -167,7 +176,7 @@ describe('discovering the backends of plugins', () => {
     ],
   ])('reports a hook that %s', async (_, outcome, problems) => {
     const odd: BackendPlugin = {name: 'odd', runHook: () => Promise.resolve(outcome)};
-    const {registrations, failures} = await discoverBackends([odd], {signal: never});
+    const {registrations, failures} = await discoverBackends([odd], {version: '1.2.3', signal: never});
     expect(registrations).toHaveLength(2);
     expect(failures).toEqual(
       problems.map((problem) => ({plugin: 'odd', message: `Plugin odd: its mycli:backends hook ${problem}.`})),
@@ -177,7 +186,7 @@ describe('discovering the backends of plugins', () => {
   test('leaves no timer behind that would keep the process alive', async () => {
     const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
     const before = timers();
-    await discoverBackends([plugin('a', {backends: [backend('acme')]})], {signal: never});
+    await discoverBackends([plugin('a', {backends: [backend('acme')]})], {version: '1.2.3', signal: never});
     expect(timers()).toBe(before);
   });
 
@@ -191,13 +200,13 @@ describe('discovering the backends of plugins', () => {
         return Promise.reject(new Error('no luck'));
       },
     };
-    await expect(discoverBackends([failing], {signal: controller.signal})).rejects.toBe(reason);
+    await expect(discoverBackends([failing], {version: '1.2.3', signal: controller.signal})).rejects.toBe(reason);
   });
 
   test('rejects with the reason of its signal while plugins hang', async () => {
     const controller = new AbortController();
     const reason = new Error('stop');
-    const discovered = discoverBackends([hanging('a')], {signal: controller.signal});
+    const discovered = discoverBackends([hanging('a')], {version: '1.2.3', signal: controller.signal});
     controller.abort(reason);
     await expect(discovered).rejects.toBe(reason);
   });

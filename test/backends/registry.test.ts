@@ -6,7 +6,6 @@ const complete = {
   name: 'acme',
   summary: 'A backend for tests',
   formats: ['v2'],
-  capabilities: ['deploy'],
   check: () => Promise.resolve({configured: true}),
   upload: () => Promise.resolve({bundleId: 1, raw: undefined}),
   deploy: () => Promise.resolve({deployment: {}, status: 'queued', raw: undefined}),
@@ -46,14 +45,6 @@ describe('the registry of backends', () => {
     ['has an unknown format', {...complete, formats: ['v3']}, 'formats'],
     ['has formats that are not a list', {...complete, formats: 'v2'}, 'formats'],
     ['has formats of which one is unknown', {...complete, formats: ['v2', 'v3']}, 'formats'],
-    [
-      'has an unknown capability',
-      {...complete, capabilities: ['teleport']},
-      'an array of deploy, wait, list, history, targets, download, delete',
-    ],
-    ['has a capability that every object has', {...complete, capabilities: ['toString']}, 'capabilities must be'],
-    ['has a capability that is not a name', {...complete, capabilities: [['deploy']]}, 'capabilities must be'],
-    ['has capabilities that are not a list', {...complete, capabilities: 'deploy'}, 'capabilities must be'],
     ['has options that are not a schema', {...complete, options: null}, 'options must be a Standard Schema'],
     ['has options of another kind', {...complete, options: {'~standard': {}}}, 'options must be a Standard Schema'],
     ['has options of no kind', {...complete, options: {'~standard': null}}, 'options must be a Standard Schema'],
@@ -70,7 +61,9 @@ describe('the registry of backends', () => {
     ['has a name that is a list', {...complete, name: ['acme']}, 'the backend name ["acme"] does not match'],
     ['has a name that is too long', {...complete, name: 'a'.repeat(33)}, 'does not match'],
     ['is nothing', null, 'must be an object'],
-    ['lacks the function of a capability', {...complete, capabilities: ['list']}, 'listBundles'],
+    ['lists with no function', {...complete, listBundles: []}, 'listBundles must be a function'],
+    ['waits with null', {...complete, getDeployment: null}, 'getDeployment must be a function'],
+    ['checks with no function', {...complete, check: true}, 'check must be a function'],
     ['cannot upload', {...complete, upload: undefined}, 'upload'],
   ])('a backend that %s is left out and reported with its plugin', (_, backend, problem) => {
     const registry = createBackendRegistry([{plugin: 'broken-plugin', backend}]);
@@ -91,7 +84,8 @@ describe('the registry of backends', () => {
     ['streams', {uploadStream: () => Promise.resolve({})}],
     ['both formats', {formats: ['v1', 'v2']}],
     ['the longest name', {name: 'a'.repeat(32)}],
-    ['no capabilities', {capabilities: [], deploy: undefined}],
+    ['no capabilities', {deploy: undefined}],
+    ['members of a later version', {teleport: 'maybe', capabilities: ['teleport']}],
   ])('a backend with %s is registered', (_, more) => {
     const registry = createBackendRegistry([{plugin: 'acme', backend: {...complete, ...more}}]);
     expect(registry.failures).toEqual([]);

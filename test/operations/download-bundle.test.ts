@@ -85,7 +85,7 @@ describe('a download', () => {
     const right = createHash('sha256').update(archive).digest('hex');
     const sha256 = which === 'right' ? right : '0'.repeat(64);
     const shelf = defineBackend({
-      ...{apiVersion: 1, name: 'shelf', summary: 'One bundle', formats: ['v2'], capabilities: ['download']},
+      ...{apiVersion: 1, name: 'shelf', summary: 'One bundle', formats: ['v2']},
       check: async () => ({configured: true}),
       upload: () => Promise.reject(new Error('full')),
       download: async ({writeTo, onStart}) => {

@@ -127,7 +127,6 @@ describe("a plugin's backend", () => {
     name: 'acme',
     summary: 'Acme',
     formats: ['v2'],
-    capabilities: ['deploy', 'wait', 'history', 'targets'],
     check: () => Promise.resolve({configured: true}),
     upload: () => Promise.resolve({bundleId: 'b-1', raw: {}}),
     deploy: () => Promise.resolve({deployment: {id: 1}, status: 'queued', url: 'https://queued.example', raw: {}}),

@@ -26,7 +26,6 @@ export const hook: BackendsHook = async () => ({
       name: 'acme',
       summary: 'Acme',
       formats: ['v2'],
-      capabilities: [],
       check: async () => ({configured: true}),
       upload: async (bundle) => ({bundleId: bundle.sha256, raw: {}}),
     }),

@@ -1,10 +1,13 @@
 import {expectTypeOf} from 'expect-type';
+import type {Got, OptionsInit} from 'got';
 import {describe, test} from 'vitest';
 import type {
   ApiRuntimeConnection,
   AuthStrategy,
   BundleV2MatchMode,
   BundleV2Metadata,
+  HttpClient,
+  HttpOptions,
   PushResult,
   PushRuntimeBundleBackendOptions,
   PushV2Options,
@@ -66,6 +69,12 @@ describe('the option records have the fields of the interface', () => {
     expectTypeOf<number[]>().toExtend<Config['statusCodes']>();
     expectTypeOf<Config['prefix']>().toEqualTypeOf<string | undefined>();
     expectTypeOf<Config['fetch']>().toEqualTypeOf<((request: Request) => Promise<Response>) | undefined>();
+  });
+
+  test('HttpClient is a subset of got', () => {
+    expectTypeOf<Got>().toExtend<HttpClient>();
+    expectTypeOf<HttpOptions>().toExtend<OptionsInit>();
+    expectTypeOf<Exclude<keyof HttpClient, keyof Got>>().toBeNever();
   });
 
   test('match modes, preferences and results', () => {

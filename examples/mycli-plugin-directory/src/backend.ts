@@ -13,7 +13,6 @@ export const directoryBackend: Backend<DirectoryOptions> = {
   name: 'directory',
   summary: 'Bundles in a folder, with a link to the deployed one',
   formats: ['v2', 'v1'],
-  capabilities: ['deploy', 'wait', 'list', 'history', 'download', 'delete'],
   options: optionsSchema,
 
   async check({options}) {

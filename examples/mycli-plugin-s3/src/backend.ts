@@ -13,7 +13,6 @@ export const s3Backend = {
   name: 's3',
   summary: 'Bundles and deployments in an S3-compatible store',
   formats: ['v2'],
-  capabilities: ['deploy', 'wait', 'list', 'history', 'download', 'delete'],
   options: optionsSchema,
 
   check: async ({options}) =>

@@ -44,7 +44,6 @@ export const apiBackend = defineBackend<ApiBackendOptions>({
   name: 'api',
   summary: 'The Api backend: OAuth, v2 bundles',
   formats: ['v2'],
-  capabilities: ['deploy', 'wait', 'list', 'history'],
   bundleIds: 'number',
 
   check({options, projectSlug, targetSlug}) {

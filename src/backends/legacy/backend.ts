@@ -35,7 +35,6 @@ export const legacyBackend = defineBackend<LegacyBackendOptions>({
   name: 'legacy',
   summary: 'The legacy backend: API key, v1 or v2 bundles',
   formats: ['v1', 'v2'],
-  capabilities: ['deploy', 'wait', 'list', 'history', 'targets', 'download', 'delete'],
   bundleIds: 'number',
   deploysOnUpload: ['v1'],
 

@@ -1,6 +1,7 @@
 import type {BackendSettings} from '../../backends/built-ins.js';
 import {missingConfiguration, type BackendSurroundings} from '../../backends/configuration.js';
-import type {Backend} from '../../backends/contract.js';
+import {capabilitiesOf} from '../../backends/call.js';
+import type {Backend, BackendCapability} from '../../backends/contract.js';
 import type {BackendRegistry} from '../../backends/registry.js';
 import {isRuntimeCliError} from '../../errors/index.js';
 
@@ -15,7 +16,7 @@ export interface BackendDescription {
   /** A short description. */
   readonly summary: string;
   readonly formats: Backend['formats'];
-  readonly capabilities: Backend['capabilities'];
+  readonly capabilities: readonly BackendCapability[];
   /** Whether it can be used with the current settings. */
   readonly configured: boolean;
   /** Missing or invalid settings; empty if it is configured. */
@@ -34,7 +35,8 @@ export function describeBackends(
 ): Promise<readonly BackendDescription[]> {
   return Promise.all(
     registrations.map(async ({backend, plugin, version}) => {
-      const {name, summary, formats, capabilities} = backend;
+      const {name, summary, formats} = backend;
+      const capabilities = capabilitiesOf(backend);
       const missing = await optionsFor(backend)
         .then((backendOptions) => missingConfiguration(backend, {...connection, backendOptions}, surroundings))
         .catch(problemsOf);

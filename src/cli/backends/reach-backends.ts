@@ -141,7 +141,10 @@ export async function loadAllBackends(loading: BackendLoading): Promise<BackendR
 async function discover({context, settings, config}: BackendLoading): Promise<BackendRegistry> {
   const {discoverBackends} = await import('../../backends/plugins.js');
   const {secretOptions} = await import('../../backends/configuration.js');
-  const registry = await discoverBackends(pluginsOf(config, context), {signal: context.signal});
+  const registry = await discoverBackends(pluginsOf(config, context), {
+    version: config.version,
+    signal: context.signal,
+  });
   const {value: options} = settings.backendOptions;
   const secrets = registry.registrations.flatMap(({backend}) =>
     secretOptions(backend, {backendOptions: options[backend.name]}),
@@ -165,7 +168,7 @@ function backendPlugin(config: Interfaces.Config, plugin: Interfaces.Plugin): Ba
   return {
     name: plugin.name,
     version: plugin.version,
-    runHook: (timeoutMs) => scoped.runHook(hook, {}, timeoutMs, true),
+    runHook: (options, timeoutMs) => scoped.runHook(hook, {...options}, timeoutMs, true),
   };
 }
 

@@ -1,7 +1,7 @@
-import type {AfterResponseHook, BeforeRequestHook, Got} from 'got';
+import type {AfterResponseHook, BeforeRequestHook} from 'got';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {describeRequest} from '../connection/call.js';
-import type {AuthContext, AuthStrategy} from '../types.js';
+import type {AuthContext, AuthStrategy, HttpClient} from '../types.js';
 
 /** The credentials that a call was sent with. */
 class Authorization {
@@ -32,18 +32,42 @@ class Authorization {
  */
 const acceptedBy = new WeakMap<AuthStrategy, Set<string>>();
 
+/** What a client is authorized with, and where. */
+class Grant {
+  constructor(
+    readonly auth: AuthStrategy,
+    readonly target: string,
+    /** The client without the authorization. */
+    readonly http: HttpClient,
+  ) {}
+
+  /** The grant that applies to a request. */
+  static of({context, url = ''}: {context: Record<string, unknown>; url?: URL | string | undefined}) {
+    const {grant} = context;
+    return grant instanceof Grant && new URL(url).origin === grant.target ? grant : undefined;
+  }
+}
+
 /**
- * Extends a client to authorize its requests to one origin, and to no other. A 401 means that the credentials are
- * refused, unless the server accepted the strategy's credentials before or they expired during the request. Then the
- * strategy is asked for new ones, and the request is sent once more, with its whole body.
+ * Extends a client of `createHttpClient` to authorize its requests to one origin, and to no other. A 401 means that the
+ * credentials are refused, unless the server accepted the strategy's credentials before or they expired during the
+ * request. Then the strategy is asked for new ones, and the request is sent once more, with its whole body.
  * @param http - The client to extend; strategies fetch their tokens with it.
  * @param origin - Its path does not matter.
  */
-export function authorize(http: Got, auth: AuthStrategy, origin: string): Got {
-  const target = new URL(origin).origin;
+export function authorize(http: HttpClient, auth: AuthStrategy, origin: string): HttpClient {
+  return http.extend({context: {grant: new Grant(auth, new URL(origin).origin, http)}});
+}
 
+/** Hooks for got that authorize the requests of clients from `authorize`. */
+export function createAuthorizationHooks(): {
+  readonly beforeRequest: readonly BeforeRequestHook[];
+  readonly afterResponse: readonly AfterResponseHook[];
+} {
   const setHeader: BeforeRequestHook = async (options) => {
-    if (options.url?.origin !== target) return;
+    const grant = Grant.of(options);
+    if (grant === undefined) return;
+    const {auth, http} = grant;
     const authorization = Authorization.of(options.context) ?? new Authorization();
     const context: AuthContext = {http, signal: options.signal};
     const header = await auth.getAuthorizationHeader(context).catch((error: unknown) => {
@@ -64,7 +88,9 @@ export function authorize(http: Got, auth: AuthStrategy, origin: string): Got {
 
   const renew: AfterResponseHook = (response, retryWithMergedOptions) => {
     const {options} = response.request;
-    if (new URL(options.url ?? '').origin !== target) return response;
+    const grant = Grant.of(options);
+    if (grant === undefined) return response;
+    const {auth, target} = grant;
     if (response.ok) acceptedBy.set(auth, (acceptedBy.get(auth) ?? new Set()).add(target));
     const authorization = Authorization.of(options.context);
     if (response.statusCode !== 401 || authorization === undefined) return response;
@@ -80,7 +106,7 @@ export function authorize(http: Got, auth: AuthStrategy, origin: string): Got {
     return retryWithMergedOptions({preserveHooks: true});
   };
 
-  return http.extend({hooks: {beforeRequest: [setHeader], afterResponse: [renew]}});
+  return {beforeRequest: [setHeader], afterResponse: [renew]};
 }
 
 function tokenExpired(options: Parameters<typeof describeRequest>[0], why: string, cause?: unknown): Error {

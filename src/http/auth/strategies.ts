@@ -1,4 +1,3 @@
-import type {Got} from 'got';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {parseJson} from '../../errors/json.js';
 import {createHttpClient} from '../client.js';
@@ -6,7 +5,7 @@ import {notJson} from '../errors/failure.js';
 import {responseError, serverMessage} from '../errors/response-error.js';
 import {parseServiceUrl} from '../origin.js';
 import {createRedactor} from '../redact.js';
-import type {AuthStrategy, AuthContext} from '../types.js';
+import type {AuthStrategy, AuthContext, HttpClient} from '../types.js';
 import {asSentence} from '../../errors/sentence.js';
 
 /** An API key, sent as a bearer token, or with a user name as HTTP Basic. */
@@ -199,9 +198,11 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
       if (isRuntimeCliError(error) && isRefusal(error.status)) throw this.#refused(error.status, '');
       throw error;
     });
-    const {statusCode, body, request} = response;
+    const {statusCode, headers, body, request} = response;
     if (isRefusal(statusCode)) throw this.#refused(statusCode, body);
-    if (statusCode < 200 || statusCode >= 300) throw responseError(response, this.#redact, false);
+    if (statusCode < 200 || statusCode >= 300) {
+      throw responseError({statusCode, headers, rawBody: Buffer.from(body), request}, this.#redact, false);
+    }
     const answer = parseObject(body);
     const {access_token: token, expires_in: expiresIn} = answer ?? {};
     if (answer === undefined) throw notJson(request.options, statusCode);
@@ -261,7 +262,7 @@ function isRefusal(status: number | undefined): status is number {
   return status !== undefined && status >= 400 && status < 500 && status !== 429;
 }
 
-async function createOwnClient(): Promise<Got> {
+async function createOwnClient(): Promise<HttpClient> {
   const silent = () => undefined;
   return createHttpClient({env: {}, userAgent: 'mycli', logger: {debug: silent, info: silent, warn: silent}});
 }

@@ -1,4 +1,5 @@
-import type {Options, Response} from 'got';
+import type {Options} from 'got';
+import type {HttpResponse} from '../types.js';
 import {createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
 import {parseJson} from '../../errors/json.js';
 import {describeRequest, isRepeatable, type Attempt, type RequestOptions, type Call} from '../connection/call.js';
@@ -187,7 +188,7 @@ function sentCredentials({headers}: Options): string[] {
  * Parses a response that was read as text.
  * @throws RuntimeCliError `ERR_RESPONSE_INVALID`, naming the request, when it is not JSON.
  */
-export function readJson(response: Response<string>): unknown {
+export function readJson(response: HttpResponse): unknown {
   try {
     return parseJson(response.body);
   } catch {
@@ -199,7 +200,7 @@ export function readJson(response: Response<string>): unknown {
  * The error for a successful response with an unexpected body.
  * @param problem continues "The response to GET /path": `has no bundle ID`
  */
-export function wrongAnswer({request, statusCode: status}: Response<string>, problem: string): RuntimeCliError {
+export function wrongAnswer({request, statusCode: status}: HttpResponse, problem: string): RuntimeCliError {
   const {method, path} = describeRequest(request.options);
   return createError('ERR_RESPONSE_INVALID', `The response to ${method} ${path} ${problem}.`, {status, method, path});
 }

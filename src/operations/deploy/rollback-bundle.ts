@@ -165,7 +165,7 @@ export async function nextSteps(
   host: Host,
   {looks}: {readonly looks: boolean},
 ): Promise<NextSteps> {
-  const hasHistory = registryOf(options).get(backend).capabilities.includes('history');
+  const hasHistory = registryOf(options).get(backend).listDeployments !== undefined;
   const {commandFlags} = host;
   if (!looks || !hasHistory || status !== 'finished' || targetSlug === undefined)
     return {commandFlags, hasHistory, canRollBack: false};

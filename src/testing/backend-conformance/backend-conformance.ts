@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import {capabilitiesOf} from '../../backends/call.js';
 import {checkBackendShape} from '../../backends/checked-backend.js';
 import type {Backend, BackendCapability} from '../../backends/contract.js';
 import {deleteChecks, downloadChecks, uploadChecks} from './cases/bundles.js';
@@ -9,11 +10,11 @@ import {createTestBundles, type ConformanceCase, type ConformanceFixtures} from 
 
 /**
  * The cases that a backend must pass, for any test runner. The built-in backends pass the same ones. There are cases
- * for each format and capability that the backend declares. A case opens and closes everything it needs, with its own
+ * for each format that the backend accepts and each capability that it has. A case opens and closes everything it needs, with its own
  * bundles, so cases can run concurrently. Failures are assertion errors of `node:assert`.
  *
  * A backend that does not have the shape of the contract only gets one case, which says so.
- * @param createBackend creates the backend. Called at once, to see what it declares, and again in every case.
+ * @param createBackend creates the backend. Called at once, to see what it has, and again in every case.
  * @throws TypeError when `fixtures.skip` names an unknown case.
  */
 export function backendConformance(
@@ -56,7 +57,8 @@ function shapeCheck(createBackend: () => unknown): Check {
   };
 }
 
-function checksFor({formats, capabilities, uploadStream}: Backend): readonly Check[] {
+function checksFor(backend: Backend): readonly Check[] {
+  const {formats, uploadStream} = backend;
   const checksOf: Readonly<Record<BackendCapability, readonly Check[]>> = {
     deploy: deployChecks,
     wait: formats.flatMap(waitChecks),
@@ -73,6 +75,6 @@ function checksFor({formats, capabilities, uploadStream}: Backend): readonly Che
     ...(uploadStream ? uploadChecks('v1', {streamed: true}) : []),
     ...failureChecks,
     ...secretChecks,
-    ...capabilities.flatMap((capability) => checksOf[capability]),
+    ...capabilitiesOf(backend).flatMap((capability) => checksOf[capability]),
   ];
 }

@@ -30,7 +30,7 @@ export async function uploadInOrder(subject: Subject, count: number): Promise<re
 export async function deployInOrder(subject: Subject, bundleIds: readonly BundleId[]): Promise<void> {
   for (const bundleId of bundleIds) {
     const deployment = await deploy(subject, bundleId);
-    if (subject.backend.capabilities.includes('wait')) await waitUntilFinished(subject, deployment);
+    if (subject.backend.getDeployment) await waitUntilFinished(subject, deployment);
     await subject.nextInstant();
   }
 }

@@ -11,7 +11,7 @@ describe('backend:list', () => {
     expect(code).toBe(0);
     const document = JSON.parse(stdout) as {backends: {name: string}[]; failures: unknown[]};
     expect(document.backends.map(({name}) => name)).toEqual(['api', 'legacy', 'acme', 'minimal', 'blind', 'zebra']);
-    const [api, legacy, acme, minimal] = document.backends;
+    const [api, legacy, acme, minimal, blind] = document.backends;
     expect(api).toMatchObject({
       plugin: 'mycli',
       configured: false,
@@ -29,6 +29,7 @@ describe('backend:list', () => {
       missing: ['memory: must be a path'],
     });
     expect(minimal).toMatchObject({plugin: 'mycli-plugin-minimal', version: '1.0.0', configured: true});
+    expect(blind).toMatchObject({summary: 'Deploys, with version 1 of the contract', capabilities: ['deploy']});
     expect(document).toMatchObject({
       schemaVersion: 1,
       failures: [

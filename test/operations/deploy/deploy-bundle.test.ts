@@ -130,7 +130,6 @@ describe('the backend of a plugin', () => {
       name: 'acme',
       summary: 'Keeps what it is asked for',
       formats: ['v2'],
-      capabilities: ['deploy'],
       bundleIds,
       check: async () => ({configured: true}),
       upload: async () => ({bundleId: 1, raw: undefined}),

@@ -47,7 +47,9 @@ const downloads = [
 const allBytes = [apart, bytes, again, downloaded, gone];
 
 export const brokenBackends: readonly BrokenBackend[] = [
-  broken('has no function for a capability', ['has the shape of a backend'], () => ({deleteBundle: undefined})),
+  broken('has something else than a function', ['has the shape of a backend'], () => ({
+    deleteBundle: 'delete' as unknown as Shelf['deleteBundle'],
+  })),
   broken('drops the last byte', allBytes, (good) => ({
     upload: async (bundle, context) => {
       const content = await archiveOf(bundle, context);
@@ -248,7 +250,7 @@ export const brokenBackends: readonly BrokenBackend[] = [
       await pipeline(Readable.from([content]), writeTo);
     },
   })),
-  broken('declares a capability that its service lacks', downloads, () => ({
+  broken('has a function for what its service lacks', downloads, () => ({
     download: async () => Promise.reject(new Error('not supported')),
   })),
   broken('deletes nothing', [gone], () => ({deleteBundle: async () => undefined})),

@@ -22,7 +22,6 @@ export function createShelfBackend() {
     name: 'shelf',
     summary: 'A service in memory',
     formats: ['v2'],
-    capabilities: ['deploy', 'wait', 'list', 'history', 'download', 'delete'],
     options: v.object({origin: v.optional(v.string()), key: v.optional(v.string())}),
     secrets: ['key'],
 

@@ -125,7 +125,7 @@ export const deleteChecks: readonly Check[] = [
       const keptId = await subject.upload(kept);
       const unwantedId = await subject.upload(unwanted);
       await deleteBundle(subject, unwantedId);
-      if (backend.capabilities.includes('list')) {
+      if (backend.listBundles) {
         const {items} = await listBundles(subject, {limit: 100, offset: 0});
         assert.ok(!items.some(({bundleId}) => bundleId === unwantedId), 'The deleted bundle is still listed.');
       }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import {Writable} from 'node:stream';
+import {capabilitiesOf} from '../../../backends/call.js';
 import type {BackendCapability, BundleId} from '../../../backends/contract.js';
 import {createRedactor} from '../../../http/index.js';
 import {assertHasCode, failureOf, requireFault, type Check, type CaseScope} from '../check.js';
@@ -137,7 +138,7 @@ async function textsOfUses(subject: Subject): Promise<readonly string[]> {
   const errors: string[] = [];
   for (const id of [unknownIdLike(bundleId), bundleId]) {
     for (const [capability, use] of uses) {
-      if (subject.backend.capabilities.includes(capability)) errors.push(...(await errorTexts(use(subject, id))));
+      if (capabilitiesOf(subject.backend).includes(capability)) errors.push(...(await errorTexts(use(subject, id))));
     }
   }
   return [...errors, ...subject.recording.messages];
