@@ -60,7 +60,6 @@ const planted: readonly (readonly [rule: string, file: string, content: string])
   ['layer-testing', 'src/testing/planted.ts', `import '../index.js';`],
   ['layer-index', 'src/index.ts', `import './testing/target.js';`],
   ['owner-got', 'src/operations/planted.ts', `import type {Got} from 'got'; export type Client = Got;`],
-  ['types-only-got', 'src/backends/contract.ts', `import 'got';`],
   ['owner-archiver', 'src/http/planted.ts', `await import('archiver');`],
   ['owner-fast-glob', 'src/http/planted.ts', `await import('fast-glob');`],
   ['owner-jiti', 'src/bundle/planted.ts', `await import('jiti');`],
