@@ -8,8 +8,6 @@ import {isAlive, processSpace} from './ownership.js';
 
 /** Milliseconds after which an unchanged lock counts as left behind. Locks are normally held for a few. */
 const abandonedMs = 10_000;
-/** The same for a lock that does not say whose it is: its owner is written in an instant. */
-const ownerlessMs = 2_000;
 const longestWaitMs = 60_000;
 
 const ownerSchema = v.object({token: v.string(), pid: v.number(), where: v.string()});
@@ -61,8 +59,7 @@ async function acquire(path: string, owner: Owner): Promise<void> {
     const other = await readOwner(path);
     if (seen === undefined || seen.token !== other?.token) seen = {token: other?.token, since: now};
     const isDead = other?.where === owner.where && !isAlive(other.pid);
-    const patienceMs = other === undefined ? ownerlessMs : abandonedMs;
-    if (isDead || now - seen.since > patienceMs) await remove(path, seen.token);
+    if (isDead || now - seen.since > abandonedMs) await remove(path, seen.token);
     // Wait after removing one, too: a lock that cannot be removed is still there.
     await delay(5 + Math.random() * 20);
   }
