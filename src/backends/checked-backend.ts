@@ -27,6 +27,7 @@ export function checkedBackend(backend: Backend, plugin: string): Backend {
     formats: [...backend.formats],
     bundleIds: backend.bundleIds,
     deploysOnUpload: backend.deploysOnUpload && [...backend.deploysOnUpload],
+    limits: backend.limits && {...backend.limits},
     secrets: backend.secrets && [...backend.secrets],
     options: checkedOptions(backend),
     check: (context) =>
@@ -120,6 +121,10 @@ function problemOf(value: Readonly<Record<string, unknown>>): string | undefined
   if (value['deploysOnUpload'] !== undefined && !isListOf(value['deploysOnUpload'], (item) => formats.has(item))) {
     return `backend "${name}": deploysOnUpload must list v1, v2 or both`;
   }
+  const {maxBundleBytes, maxFiles} = isRecord(value['limits']) ? value['limits'] : {};
+  if (value['limits'] !== undefined && !(isRecord(value['limits']) && [maxBundleBytes, maxFiles].every(isLimit))) {
+    return `backend "${name}": limits must be {maxBundleBytes, maxFiles}, positive integers`;
+  }
   if (value['options'] !== undefined && !isStandardSchema(value['options'])) {
     return `backend "${name}": options must be a Standard Schema`;
   }
@@ -132,6 +137,10 @@ function problemOf(value: Readonly<Record<string, unknown>>): string | undefined
     (member) => value[member] !== undefined && typeof value[member] !== 'function',
   );
   return wrong === undefined ? undefined : `backend "${name}": ${wrong} must be a function`;
+}
+
+function isLimit(value: unknown): boolean {
+  return value === undefined || (typeof value === 'number' && Number.isSafeInteger(value) && value > 0);
 }
 
 /** Some libraries' schemas are functions. */
@@ -201,6 +210,7 @@ const answerSchemas = {
       createdBy: text,
       inUseBy: v.optional(v.array(v.string())),
       sha256: v.optional(v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 digest in hexadecimal'))),
+      metadata: v.optional(v.pipe(v.unknown(), json, v.record(v.string(), v.unknown()))),
     }),
   ),
   listDeployments: listOf(

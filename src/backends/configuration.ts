@@ -9,6 +9,8 @@ import {asSentence} from '../errors/sentence.js';
 
 /** What a backend can check its configuration against. */
 export interface BackendSurroundings {
+  /** Absolute folder that relative paths in options refer to. */
+  readonly configDirectory: string;
   readonly env: Environment;
   readonly logger: Logger;
   readonly projectSlug?: string | undefined;
@@ -22,10 +24,10 @@ export interface BackendSurroundings {
 export async function missingConfiguration(
   backend: Backend,
   settings: BackendSettings,
-  {env, logger, projectSlug, targetSlug}: BackendSurroundings,
+  surroundings: BackendSurroundings,
 ): Promise<readonly string[]> {
   const options = await optionsOf(backend, settings);
-  const {missing = []} = await backend.check({options, env, logger, projectSlug, targetSlug});
+  const {missing = []} = await backend.check({...surroundings, options});
   return missing;
 }
 

@@ -9,6 +9,8 @@ export interface BackendContextOptions {
   readonly targetSlug?: string | undefined;
   /** The validated options of the backend. */
   readonly options: unknown;
+  /** Absolute folder that relative paths in options refer to. */
+  readonly configDirectory: string;
   readonly wait?: boolean | undefined;
   readonly env: Environment;
   readonly logger: Logger;
@@ -29,7 +31,7 @@ export interface BackendContextOptions {
 export async function createBackendContext(options: BackendContextOptions): Promise<BackendContext> {
   const {createHttpClient, createRequestBodies, createRetryWait, openStream, rateLimitRules} =
     await import('../http/index.js');
-  const {projectSlug, targetSlug, wait, env, logger, signal, onProgress = () => undefined} = options;
+  const {projectSlug, targetSlug, configDirectory, wait, env, logger, signal, onProgress = () => undefined} = options;
   const http = await createHttpClient({
     env,
     logger,
@@ -45,6 +47,7 @@ export async function createBackendContext(options: BackendContextOptions): Prom
     projectSlug,
     targetSlug,
     options: options.options,
+    configDirectory,
     http,
     bodies: createRequestBodies({onProgress, readLent: options.readLent}),
     openStream: (url, {http: client = http, headers = {}} = {}) => openStream(client, url, headers, waitToRetry),

@@ -56,6 +56,11 @@ export type BundleMatches = Readonly<Record<string, unknown>>;
 export interface BackendCheckContext<Options = unknown> {
   /** The validated options of this backend. */
   readonly options: Options;
+  /**
+   * Absolute folder that relative paths in options refer to: that of the configuration file, or the working directory if
+   * there is none.
+   */
+  readonly configDirectory: string;
   readonly env: Environment;
   readonly logger: Logger;
   /** Set when the question is about a project. */
@@ -146,6 +151,8 @@ export interface BundleItem {
   readonly inUseBy?: readonly string[] | undefined;
   /** Digest of the archive as it was uploaded, hex. */
   readonly sha256?: string | undefined;
+  /** What else the service knows about it, for `--json`. Plain JSON. */
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** A deployment in a list. */
@@ -217,6 +224,14 @@ export interface ListResult<Item> {
   readonly raw: unknown;
 }
 
+/** What a service refuses anyway. The host says so before it builds or sends what would be refused. */
+export interface BackendLimits {
+  /** Maximum bytes of an archive. Checked before the upload. */
+  readonly maxBundleBytes?: number | undefined;
+  /** Maximum number of files in a bundle. Checked before the bundle is built. */
+  readonly maxFiles?: number | undefined;
+}
+
 /**
  * A service that accepts bundles. It is a plain object and recognized by its shape, because host and plugin may load
  * different copies of any package. Its optional functions are its capabilities. Other members are ignored.
@@ -239,6 +254,8 @@ export interface Backend<Options = unknown> {
    * upload. @default none
    */
   readonly deploysOnUpload?: readonly BundleFormat[] | undefined;
+  /** Limits of the service. @default none */
+  readonly limits?: BackendLimits | undefined;
   /** Validates `backends.<name>` of the configuration file, merged with `--backend-option`. */
   readonly options?: StandardSchemaV1<unknown, Options> | undefined;
   /** Names of options to mask everywhere. */

@@ -99,6 +99,7 @@ export const catalogue = {
     kind: 'input',
     summary: 'Files whose names suggest secrets would be in the bundle and are not server-only.',
   },
+  ERR_BUNDLE_TOO_LARGE: {kind: 'input', summary: 'The bundle exceeds a limit of the backend.'},
   ERR_ARCHIVE_INVALID: {
     kind: 'input',
     summary: 'A prebuilt archive is damaged, is not a bundle or does not match the push.',

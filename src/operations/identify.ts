@@ -23,6 +23,7 @@ export async function identify(options: IdentifyOptions, host: Host): Promise<Id
   const context = await createBackendContext({
     projectSlug,
     options: undefined,
+    configDirectory: host.cwd,
     env: host.env,
     logger: host.logger,
     signal,

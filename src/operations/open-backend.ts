@@ -1,3 +1,4 @@
+import {resolve} from 'node:path';
 import {requestedBundleId} from '../backends/answers.js';
 import {backendCalls, callBackend, capabilitiesOf, type OptionalCall} from '../backends/call.js';
 import {missingConfiguration, notConfigured, optionsOf, secretOptions} from '../backends/configuration.js';
@@ -114,6 +115,7 @@ export async function openBackend(
     targetSlug,
     wait,
     options: await optionsOf(backend, options),
+    configDirectory: configDirectoryOf(options, host),
     env: host.env,
     logger: host.logger,
     signal: signalOf(options),
@@ -198,7 +200,14 @@ export function registryOf({backends}: ConnectionOptions): BackendRegistry {
 function missingFor(name: string, options: CallWithoutSlugs, host: Host): Promise<readonly string[]> {
   const {env, logger} = host;
   const {projectSlug, targetSlug} = options;
-  return missingConfiguration(registryOf(options).get(name), options, {env, logger, projectSlug, targetSlug});
+  const configDirectory = configDirectoryOf(options, host);
+  const surroundings = {configDirectory, env, logger, projectSlug, targetSlug};
+  return missingConfiguration(registryOf(options).get(name), options, surroundings);
+}
+
+/** The folder that relative paths in the options of a backend refer to. */
+function configDirectoryOf({cwd}: Pick<CommonOptions, 'cwd'>, host: Host): string {
+  return host.configDirectory ?? resolve(host.cwd, cwd ?? '.');
 }
 
 /** A choice without a fallback. */

@@ -7,6 +7,8 @@ import type {CommonOptions, OperationProgress} from './options.js';
 export interface Host {
   /** Absolute base directory for relative paths. */
   readonly cwd: string;
+  /** Absolute folder of the configuration file. @default the base directory of a call */
+  readonly configDirectory?: string | undefined;
   readonly env: Environment;
   readonly logger: Logger;
   /** `User-Agent` of every request; starts with `mycli/<semver>`. */

@@ -194,7 +194,7 @@ describe('a deployment on Api', () => {
 describe('the Api backend', () => {
   const checked = (organizationId: string, projectSlug?: string, targetSlug?: string) => {
     const options: ApiBackendOptions = {connection: {origin: 'https://api.example', organizationId, auth}};
-    return apiBackend.check({options, env: {}, logger: silent, projectSlug, targetSlug});
+    return apiBackend.check({options, configDirectory: '/', env: {}, logger: silent, projectSlug, targetSlug});
   };
 
   test.each<[string, string?, string?]>([['o'], ['o'.repeat(32), 'shop', 'staging'], ['o', 'my-shop--2', '0']])(

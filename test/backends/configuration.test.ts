@@ -43,20 +43,32 @@ describe('the options of a backend', () => {
 describe('what a backend misses', () => {
   test('is nothing when it is configured', async () => {
     const settings = {origin: 'https://runtime.example', legacyAuth: auth};
-    expect(await missingConfiguration(legacyBackend, settings, {env: {}, logger: silent})).toEqual([]);
+    expect(
+      await missingConfiguration(legacyBackend, settings, {configDirectory: '/', env: {}, logger: silent}),
+    ).toEqual([]);
   });
 
   test('is what it says, of its settings, the environment, the project and the target', async () => {
     const apiConnection = {origin: 'https://api.example', organizationId: 'o', auth};
-    const surroundings = {env: {}, logger: silent, projectSlug: 'my shop', targetSlug: 'My target'};
+    const surroundings = {
+      configDirectory: '/',
+      env: {},
+      logger: silent,
+      projectSlug: 'my shop',
+      targetSlug: 'My target',
+    };
     expect(await missingConfiguration(apiBackend, {apiConnection}, surroundings)).toEqual([
       expect.stringContaining('"my shop"'),
       expect.stringContaining('"My target"'),
     ]);
     const env = {MYCLI_RUNTIME_ORIGIN: 'https://runtime.example'};
-    expect(await missingConfiguration(legacyBackend, {legacyMissing: ['--api-key']}, {env, logger: silent})).toEqual([
-      '--api-key',
-    ]);
+    expect(
+      await missingConfiguration(
+        legacyBackend,
+        {legacyMissing: ['--api-key']},
+        {configDirectory: '/', env, logger: silent},
+      ),
+    ).toEqual(['--api-key']);
   });
 });
 

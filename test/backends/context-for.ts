@@ -8,6 +8,7 @@ export async function contextFor<Options>(options: Options, more: Partial<Backen
   const context = await createBackendContext({
     projectSlug: 'my shop',
     options,
+    configDirectory: '/',
     env: {},
     logger: silent,
     signal: new AbortController().signal,

@@ -30,6 +30,7 @@ import {
   waitForDeployment,
 } from '../../src/index.js';
 import {deploymentFailed} from '../../src/operations/deploy/wait-for-deployment.js';
+import {verifyLimits} from '../../src/operations/push/limits.js';
 import {parseFault} from '../../src/testing/local-runtime/faults.js';
 import {createProject, smallBuild} from '../operations/test-host.js';
 import {testClient} from '../http/test-client.js';
@@ -58,6 +59,12 @@ const service = {
   origin: 'https://runtime.example',
   legacyAuth: {getAuthorizationHeader: async () => 'Bearer x'},
 } as const;
+
+const large = [
+  {path: 'static/video.mp4', size: 1_400_000},
+  {path: 'static/app.js', size: 90_000},
+  {path: 'ssr.js', size: 10_000},
+];
 
 type Maker = () => unknown;
 
@@ -130,6 +137,7 @@ const makers: Readonly<Record<ErrorCode, Maker>> = {
   ERR_SSR_ENTRY_MISSING: async () => buildBundle(await project({'build/main.css': ''})),
   ERR_IGNORED_ENTRY: async () => buildBundle({...(await project()), ignore: ['ssr.js']}),
   ERR_SENSITIVE_FILES: async () => buildBundle(await project({...smallBuild, 'build/static/.env': 'KEY=1'})),
+  ERR_BUNDLE_TOO_LARGE: () => verifyLimits({name: 'acme', limits: {maxFiles: 2}}, {files: large}),
   ERR_ARCHIVE_INVALID: async () => {
     const {cwd} = await project();
     await writeFile(join(cwd, 'bundle.tar.gz'), '<!doctype html>');
@@ -267,6 +275,9 @@ const variants: Partial<Readonly<Record<ErrorCode, readonly Maker[]>>> = {
     async () => buildBundle({...(await project()), ssrOnly: []}),
     async () => buildBundle({...(await project()), ssrShared: ['x'.repeat(1025)]}),
     async () => buildBundle({...(await project()), ignore: ['**/a/**/b/**/c']}),
+  ],
+  ERR_BUNDLE_TOO_LARGE: [
+    () => verifyLimits({name: 'acme', limits: {maxBundleBytes: 1_500_000}}, {files: large, size: 1_500_001}),
   ],
   ERR_ARCHIVE_INVALID: [() => inspectArchive('/no/such/bundle.tar.gz')],
   ERR_OUTPUT: [

@@ -257,10 +257,10 @@ describe('a plugin that is linked', () => {
   });
 
   test('names its option when it has a wrong value', async () => {
-    const {code, stdout} = await mycli(['bundle:push', '--project', 'shop', ...connection('here'), '--json']);
+    const {code, stdout} = await mycli(['bundle:push', '--project', 'shop', ...connection(''), '--json']);
     const {error} = JSON.parse(stdout);
     expect({code, error}).toMatchObject({code: 3, error: {code: 'ERR_OPTION_INVALID'}});
-    expect(error.message).toContain('directory: must be an absolute path');
+    expect(error.message).toContain('directory: must be the path of a folder');
   });
 
   test('is gone after plugins:uninstall, and back after plugins:install of its tarball', async () => {

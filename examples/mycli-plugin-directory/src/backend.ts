@@ -48,9 +48,10 @@ export const directoryBackend: Backend<DirectoryOptions> = {
       const stored = await readBundles(project);
       const inUse = await bundlesInUse(project);
       const raw = stored.slice(offset, offset + limit);
-      const items = raw.map(({bundleId, message, createdAt, createdBy, sha256}) => {
+      const items = raw.map(({bundleId, message, createdAt, createdBy, sha256, size, format}) => {
         const inUseBy = inUse.get(bundleId) ?? [];
-        return {bundleId, message, createdAt, createdBy, sha256, status: 'ready' as const, inUseBy};
+        const metadata = {format, size};
+        return {bundleId, message, createdAt, createdBy, sha256, status: 'ready' as const, inUseBy, metadata};
       });
       return {items, total: stored.length, raw};
     });
@@ -90,13 +91,10 @@ export const directoryBackend: Backend<DirectoryOptions> = {
 };
 
 /** Runs something on the project of `context`, and converts system errors to errors of mycli. */
-async function inProject<Result>(
-  {options, projectSlug, signal}: Context,
-  work: (project: ProjectLayout) => Promise<Result>,
-): Promise<Result> {
-  signal.throwIfAborted();
+async function inProject<Result>(context: Context, work: (project: ProjectLayout) => Promise<Result>): Promise<Result> {
+  context.signal.throwIfAborted();
   try {
-    return await work(projectLayout(options, projectSlug));
+    return await work(projectLayout(context));
   } catch (error) {
     throw toFailure(error);
   }

@@ -1,4 +1,5 @@
-import {join} from 'node:path';
+import {join, resolve} from 'node:path';
+import type {BackendContext} from 'mycli/backend';
 import {failure} from './failure.js';
 import type {DirectoryOptions} from './options.js';
 
@@ -21,9 +22,13 @@ export interface TargetLayout {
 }
 
 /** The layout of a project. @throws when the folder is not configured, or the slug cannot be a folder name. */
-export function projectLayout({directory}: DirectoryOptions, projectSlug: string): ProjectLayout {
+export function projectLayout({
+  options: {directory},
+  configDirectory,
+  projectSlug,
+}: Pick<BackendContext<DirectoryOptions>, 'options' | 'configDirectory' | 'projectSlug'>): ProjectLayout {
   if (directory === undefined) throw failure('ERR_OPTION_INVALID', 'The option "directory" is missing.');
-  const project = join(directory, folderName(projectSlug));
+  const project = join(resolve(configDirectory, directory), folderName(projectSlug));
   return {bundles: project, incoming: join(project, 'incoming'), targets: join(project, 'targets')};
 }
 

@@ -1,9 +1,10 @@
-import {isAbsolute} from 'node:path';
 import type {Backend} from 'mycli/backend';
 
 /** Options of the backend: `backends.directory` of the configuration file, `--backend-option directory=PATH`. */
 export interface DirectoryOptions {
-  /** Absolute path of the folder for everything. Created if it does not exist. */
+  /**
+   * Path of the folder for everything, relative to that of the configuration file. Created if it does not exist.
+   */
   readonly directory?: string | undefined;
   /** Whether the files of each bundle are stored next to its archive, for servers that do not unpack. @default false */
   readonly unpack?: boolean | undefined;
@@ -26,9 +27,9 @@ export const optionsSchema: Schema = {
         ...Object.keys(given)
           .filter((name) => !names.includes(name))
           .map((name) => ({message: `is not an option; there are ${names.join(' and ')}`, path: [name]})),
-        ...(directory === undefined || (typeof directory === 'string' && isAbsolute(directory))
+        ...(directory === undefined || (typeof directory === 'string' && directory !== '')
           ? []
-          : [{message: `must be an absolute path, not ${JSON.stringify(directory)}`, path: ['directory']}]),
+          : [{message: `must be the path of a folder, not ${JSON.stringify(directory)}`, path: ['directory']}]),
         ...(unpack === undefined || typeof unpack === 'boolean'
           ? []
           : [{message: `must be true or false, not ${JSON.stringify(unpack)}`, path: ['unpack']}]),

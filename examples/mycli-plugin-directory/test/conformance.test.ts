@@ -1,6 +1,6 @@
-import {mkdtemp, readFile, readdir, rm, writeFile} from 'node:fs/promises';
+import {mkdir, mkdtemp, readFile, readdir, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
-import {join} from 'node:path';
+import {dirname, join} from 'node:path';
 import {backendConformance, type ConformanceService} from 'mycli/testing';
 import {describe, test} from 'vitest';
 import {directoryBackend} from '../src/backend.js';
@@ -11,9 +11,10 @@ const noServer = 'no server stands between: nothing limits the rate, asks for cr
 async function openService(): Promise<ConformanceService> {
   const directory = await mkdtemp(join(tmpdir(), 'mycli-conformance-'));
   const projectSlug = 'shop';
-  const project = join(directory, projectSlug);
+  const project = join(directory, 'store', projectSlug);
   return {
-    options: {directory, unpack: true},
+    options: {directory: 'store', unpack: true},
+    configDirectory: directory,
     projectSlug,
     async readUploaded(bundleId) {
       const folder = join(project, String(bundleId));
@@ -24,6 +25,7 @@ async function openService(): Promise<ConformanceService> {
     // A file in the place of the folder.
     async failUploads() {
       await rm(project, {recursive: true, force: true});
+      await mkdir(dirname(project), {recursive: true});
       await writeFile(project, '');
     },
     close: () => rm(directory, {recursive: true, force: true}),

@@ -3,8 +3,8 @@ import {optionsSchema} from '../src/options.js';
 
 const {validate} = optionsSchema['~standard'];
 
-test('an absolute path is fine', async () => {
-  expect(await validate({directory: '/srv/bundles'})).toEqual({value: {directory: '/srv/bundles'}});
+test.each(['/srv/bundles', '../bundles'])('the path %s is fine', async (directory) => {
+  expect(await validate({directory})).toEqual({value: {directory}});
 });
 
 test('without a directory the options are valid: check tells that it is missing', async () => {
@@ -12,7 +12,7 @@ test('without a directory the options are valid: check tells that it is missing'
 });
 
 test.each([
-  ['a relative path', {directory: 'bundles'}, 'directory'],
+  ['an empty path', {directory: ''}, 'directory'],
   ['a number', {directory: 5}, 'directory'],
   ['a word for a switch', {unpack: 'yes'}, 'unpack'],
   ['an unknown option', {folder: '/srv/bundles'}, 'folder'],

@@ -23,7 +23,7 @@ export interface TestProject {
 export async function createTestProject(): Promise<TestProject> {
   const root = await mkdtemp(join(tmpdir(), 'mycli-plugin-directory-'));
   const directory = join(root, 'store');
-  const layout = projectLayout({directory}, 'shop');
+  const layout = projectLayout({options: {directory: 'store'}, configDirectory: root, projectSlug: 'shop'});
   let archives = 0;
   async function bundle(content: string | Buffer = 'archive'): Promise<Bundle> {
     archives += 1;

@@ -14,6 +14,8 @@ export const s3Backend = {
   summary: 'Bundles and deployments in an S3-compatible store',
   formats: ['v2'],
   options: optionsSchema,
+  // The largest object that S3 stores.
+  limits: {maxBundleBytes: 5 * 1024 ** 4},
 
   check: async ({options}) =>
     options.bucket === undefined ? {configured: false, missing: ['bucket']} : {configured: true},
@@ -70,9 +72,11 @@ export const s3Backend = {
     return {items: items.slice(offset, offset + limit), total: items.length, raw};
   },
 
-  async download({bundleId, writeTo}, context) {
+  async download({bundleId, writeTo, onStart}, context) {
     using store = await openStore(context);
-    await downloadArchive(await readRecord(bundleId, store, keysOf(context)), writeTo, store, context);
+    const record = await readRecord(bundleId, store, keysOf(context));
+    onStart?.({offset: 0, total: record.size, sha256: record.sha256});
+    await downloadArchive(record, writeTo, store, context);
   },
 
   async deleteBundle({bundleId}, context) {

@@ -65,9 +65,11 @@ export async function listRecords(
   const stored = await Promise.all(wanted.map((id) => store.read(keys.record(id), recordSchema)));
   // One that was deleted since then is omitted.
   const raw = stored.flatMap((item) => (item ? [item.value] : []));
-  const items = raw.map(({bundleId, message, createdAt}) => ({
+  const items = raw.map(({bundleId, message, createdAt, sha256, contentSha256, size}) => ({
     bundleId,
     message,
+    sha256,
+    metadata: {contentSha256, size},
     status: 'ready' as const,
     createdAt,
     inUseBy: inUseBy.get(bundleId) ?? [],

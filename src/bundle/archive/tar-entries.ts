@@ -50,6 +50,11 @@ const endBytes = 2 * recordBytes;
 /** ASCII names up to this length fit into a single record with the rest of the entry's metadata. */
 const plainName = /^[\0-\x7f]{0,100}$/;
 
+/** The exact size of a bundle's tar: that of a v1 archive, and about the most that a compressed one can have. */
+export function archiveSize(plan: BundlePlan): Promise<number> {
+  return tarSize(tarEntries(plan));
+}
+
 /** The exact size of the tar that `writeTar` makes of `entries`. A v1 upload must declare it before the first byte. */
 export async function tarSize(entries: Iterable<TarEntry>): Promise<number> {
   let size = endBytes;

@@ -98,7 +98,7 @@ export async function streamBundle(plan: BundlePlan): Promise<BundleStream> {
   };
   const bundle: StreamedBundle = {
     ...{format, message, projectSlug, config, files},
-    size: await tarSize(tarEntries(plan)),
+    size: await archiveSize(plan),
     read: readWith('kept'),
   };
   return {

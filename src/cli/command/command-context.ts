@@ -1,5 +1,5 @@
 import {statSync} from 'node:fs';
-import {resolve} from 'node:path';
+import {dirname, resolve} from 'node:path';
 import process from 'node:process';
 import type {Interfaces} from '@oclif/core';
 import {createError} from '../../errors/index.js';
@@ -17,6 +17,8 @@ export type {JsonDocument} from '../output/output.js';
 export interface CommandContext {
   /** Absolute; `--cwd` is applied. */
   readonly cwd: string;
+  /** Absolute folder of the configuration file, once the settings are loaded, or else the working directory. */
+  readonly configDirectory: string;
   readonly env: Environment;
   readonly stdin: NodeJS.ReadStream;
   readonly output: Output;
@@ -73,10 +75,17 @@ export function createContext(session: Session, {flags, config}: CommandContextO
     warn,
   };
   const configFile = typeof flags['config'] === 'string' ? flags['config'] : undefined;
-  const origin = {flags, env, cwd, configFile, uid, stdin, warn};
+  let configDirectory = cwd;
+  const onConfigFile = (path: string) => {
+    configDirectory = dirname(path);
+  };
+  const origin = {flags, env, cwd, configFile, uid, stdin, warn, onConfigFile};
   let loaded: Settings | undefined;
   return {
     cwd,
+    get configDirectory() {
+      return configDirectory;
+    },
     env,
     stdin,
     output,

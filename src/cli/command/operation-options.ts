@@ -116,7 +116,7 @@ export function commandHost(
   context: CommandContext,
   {secrets = [], resolved = [], commandFlags}: CommandHostOptions = {},
 ): Host {
-  const {cwd, env, output, userAgent, now, temporary, noteChange} = context;
+  const {cwd, configDirectory, env, output, userAgent, now, temporary, noteChange} = context;
   const logger: Logger = {
     debug: (message) => output.debug(message),
     // A redrawn task list shows waits itself.
@@ -135,5 +135,5 @@ export function commandHost(
     );
   };
   const createTemporaryDirectory = () => temporary.create();
-  return {cwd, env, logger, userAgent, secrets, now, runSteps, commandFlags, createTemporaryDirectory};
+  return {cwd, configDirectory, env, logger, userAgent, secrets, now, runSteps, commandFlags, createTemporaryDirectory};
 }

@@ -8,7 +8,7 @@ import {
   objectSchema,
   slugMessage,
 } from '../../bundle/option-schemas.js';
-import {parseJson} from '../../errors/json.js';
+import {isRecord, parseJson} from '../../errors/json.js';
 import {shownAddress} from '../../http/origin.js';
 import {Secret} from './secret.js';
 
@@ -42,6 +42,11 @@ export interface Kind<T = unknown, Shape extends FlagShape = FlagShape> {
   absolute?(path: T, directory: string): T;
   /** Merges a value over one with lower precedence. Without this method, it replaces that one. */
   overlay?(weaker: T, stronger: T): T;
+  /**
+   * What a value of a configuration file means for a target.
+   * @throws InvalidValue
+   */
+  atTarget?(value: T, target: string | undefined): T;
 }
 
 /** Validates converted text. @throws InvalidValue */
@@ -197,7 +202,17 @@ export const keyValuesByOwner: Kind<Readonly<Record<string, KeyValues>>, 'severa
     ...weaker,
     ...Object.fromEntries(Object.entries(stronger).map(([owner, own]) => [owner, {...weaker[owner], ...own}])),
   }),
+  atTarget: (owners, target) =>
+    Object.fromEntries(Object.entries(owners).map(([owner, own]) => [owner, optionsAt(own, target, owner)])),
 };
+
+/** The options of an owner, overlaid with those for a target in `targets.SLUG`. */
+function optionsAt({targets = {}, ...base}: KeyValues, target: string | undefined, owner: string): KeyValues {
+  if (!isRecord(targets) || !Object.values(targets).every(isRecord))
+    throw new InvalidValue(`must have an object of options for each target in ${owner}.targets`);
+  const own = target !== undefined && Object.hasOwn(targets, target) ? targets[target] : undefined;
+  return isRecord(own) ? {...base, ...own} : base;
+}
 
 /** Packages by name, with their version ranges. A text is `JSON`, `@FILE` or `auto`. */
 export const packages: Kind<string | Readonly<Record<string, string>>, 'one'> = {

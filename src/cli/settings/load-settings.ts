@@ -30,6 +30,8 @@ export interface SettingsOrigin {
   /** Where credentials are stored. Without it, stored credentials are ignored. */
   readonly credentialFile?: CredentialFile | undefined;
   readonly warn: (message: string) => void;
+  /** Called with the absolute path of the configuration file, if there is one. */
+  readonly onConfigFile?: ((path: string) => void) | undefined;
 }
 
 /**
@@ -40,6 +42,7 @@ export interface SettingsOrigin {
 export async function loadSettings(origin: SettingsOrigin): Promise<Settings> {
   const {flags, env, cwd, warn} = origin;
   const config = await loadConfigFile({cwd, uid: origin.uid, warn}, origin.configFile);
+  if (config !== undefined) origin.onConfigFile?.(config.path);
   const unread = resolveSettings({flags, env, cwd, config: config?.settings, configPath: config?.path});
   const {dependencies} = unread;
   const settings = {

@@ -110,13 +110,20 @@ function fromText<K extends SettingKey>(
   }
 }
 
-function fromConfig<K extends SettingKey>(
-  key: K,
-  {config, configPath}: SettingsInput,
-): Setting<SettingValue<K>> | undefined {
+function fromConfig<K extends SettingKey>(key: K, input: SettingsInput): Setting<SettingValue<K>> | undefined {
+  const {config, configPath} = input;
   const value = config?.[key];
   if (value === undefined || configPath === undefined) return undefined;
-  return {value, source: {kind: 'config', name: configPath}};
+  const {kind} = definitions[key];
+  const source: ValueSource = {kind: 'config', name: configPath};
+  if (kind.atTarget === undefined) return {value, source};
+  const target = resolveSetting('targetSlug', input)?.value;
+  try {
+    return {value: kind.atTarget(value, target), source};
+  } catch (error) {
+    if (!(error instanceof InvalidValue)) throw error;
+    throw createError('ERR_CONFIG_INVALID', `${String(definitions[key].config)} in ${configPath} ${error.message}.`);
+  }
 }
 
 function fromDefault<K extends SettingKey>(key: K, {cwd}: SettingsInput): Setting<SettingValue<K>> | undefined {

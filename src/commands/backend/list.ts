@@ -22,7 +22,7 @@ export default class BackendList extends BaseCommand<typeof BackendList> {
   protected async execute(context: CommandContext): Promise<JsonDocument> {
     const settings = await context.loadSettings();
     const {runtimeBackend, projectSlug, targetSlug} = settings;
-    const {env, logger, output, version} = context;
+    const {configDirectory, env, logger, output, version} = context;
     const isSet = (key: SettingKey) => settings[key] !== undefined;
     warnOfIncompleteApi(output, {preference: runtimeBackend.value, isSet, env});
     const connection = resolveConnection(context, settings);
@@ -32,7 +32,8 @@ export default class BackendList extends BaseCommand<typeof BackendList> {
     const {describeBackends} = await import('../../cli/backends/describe-backends.js');
     const {flags} = this;
     const optionsFor = (backend: Backend) => readPluginOptions(backend, {context, settings, flags});
-    const surroundings = {env, logger, projectSlug: projectSlug?.value, targetSlug: targetSlug?.value};
+    const place = {projectSlug: projectSlug?.value, targetSlug: targetSlug?.value};
+    const surroundings = {configDirectory, env, logger, ...place};
     const backends = await describeBackends(registry, connection, optionsFor, surroundings);
     // Built-in backends have our own version.
     const versioned = backends.map((backend) => ({...backend, version: backend.version ?? version}));

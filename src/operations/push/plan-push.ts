@@ -2,6 +2,7 @@ import {resolve} from 'node:path';
 import {fallbackWarning, type BackendSelection, type RuntimeBackend} from '../../backends/select.js';
 import {
   archiveFormat,
+  archiveSize,
   checkBundleOptions,
   openBundle,
   checkSensitiveFiles,
@@ -18,6 +19,7 @@ import {pollTimes} from '../deploy/wait-for-deployment.js';
 import {chooseBackend, registryOf, rejectProblems, targetProblems} from '../open-backend.js';
 import type {PushRuntimeBundleBackendOptions} from '../options.js';
 import type {UnchangedBundle} from './unchanged-bundle.js';
+import {verifyLimits} from './limits.js';
 import {countFiles, describeArchive, describeFiles} from '../describe-bundle.js';
 import {callBack, warnAll, type Host, type StepView} from '../steps.js';
 
@@ -41,6 +43,16 @@ export interface PushPlan extends Omit<PushPreview, 'unchanged'> {
 
 /** One known deployment of the service refuses larger archives. The server decides. */
 const largeArchiveBytes = 400 * 1000 * 1000;
+
+/**
+ * Whether only packing a bundle tells whether it is within the limits of the backend: a compressed archive is hardly
+ * ever larger than its tar.
+ */
+export async function mustPackForLimits({options, selection, content, format}: PushPlan): Promise<boolean> {
+  const {maxBundleBytes} = registryOf(options).get(selection.backend).limits ?? {};
+  if (maxBundleBytes === undefined || content.kind === 'archive' || format === 'v1') return false;
+  return (await archiveSize(content.plan)) > maxBundleBytes;
+}
 
 /** The destination and format of a push. */
 type PushRoute = Pick<PushPlan, 'selection' | 'format' | 'warnings'>;
@@ -80,15 +92,18 @@ export async function planPush(
   host: Host,
   view: StepView,
 ): Promise<PushPlan> {
-  const {format} = route;
+  const {format, selection} = route;
+  const backend = registryOf(options).get(selection.backend);
   if (options.archive !== undefined) {
     const bundle = await openPrebuilt(options.archive, format, options, host);
+    verifyLimits(backend, bundle);
     const warnings = await archiveWarnings(bundle, options);
     view.done(`Verified: ${describeArchive(bundle, countFiles(bundle.files))}`);
     warnAll(view, warnings);
     return {options, ...route, content: {kind: 'archive', bundle}, warnings: [...route.warnings, ...warnings]};
   }
   const plan = await planBundle(contentOptions(options, format, host));
+  verifyLimits(backend, {files: plan.files, size: format === 'v1' ? await archiveSize(plan) : undefined});
   const warnings = [...plan.warnings, ...unusedOptions(options, format)];
   view.done(`Verified: ${describeFiles(plan)}`);
   warnAll(view, warnings);

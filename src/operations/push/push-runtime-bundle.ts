@@ -16,7 +16,7 @@ import type {
   PushV2Result,
 } from '../options.js';
 import {resolveStep, verifyStep, waitStep, warnAll, watched, type Host, type StepView} from '../steps.js';
-import {planPush, routePush, type PushPlan, type PushPreview} from './plan-push.js';
+import {mustPackForLimits, planPush, routePush, type PushPlan, type PushPreview} from './plan-push.js';
 import {buildPush, comparePush, uploadPush, withView, type UploadedPush} from './upload-push.js';
 
 /** The accepted deployment of a push, and its outcome if we waited for it. */
@@ -68,7 +68,11 @@ export async function previewPush(options: PushRuntimeBundleBackendOptions, host
   const steps = [resolveStep, verifyStep, ...(options.ifChanged ? comparing : [])] as const;
   return host.runSteps(steps, async (step) => {
     const route = await step('resolve', (view) => routePush(options, host, view));
-    const plan = await step('verify', (view) => planPush(options, route, host, view));
+    const plan = await step('verify', async (view) => {
+      const verified = await planPush(options, route, host, view);
+      if (!options.ifChanged && (await mustPackForLimits(verified))) await tryToPack(verified, host, view);
+      return verified;
+    });
     if (!options.ifChanged) return plan;
     const workspace = await host.createTemporaryDirectory();
     try {
@@ -85,6 +89,16 @@ export async function previewPush(options: PushRuntimeBundleBackendOptions, host
       await workspace.remove();
     }
   });
+}
+
+/** Packs a bundle to verify that it is within the limits of the backend. */
+async function tryToPack(plan: PushPlan, host: Host, view: StepView): Promise<void> {
+  const workspace = await host.createTemporaryDirectory();
+  try {
+    await buildPush(plan, plan.selection.backend, workspace, view);
+  } finally {
+    await workspace.remove();
+  }
 }
 
 /**

@@ -10,6 +10,7 @@ import {describeArchive, describeSize} from '../describe-bundle.js';
 import {inTargetSlot} from '../deploy/target-slot.js';
 import {openBackend, registryOf, signalOf} from '../open-backend.js';
 import {callBack, callBackSafely, warnAll, watched, type Host, type StepView} from '../steps.js';
+import {verifyLimits} from './limits.js';
 import {contentOptions, formatFor, sizeWarnings, unusedOptions, type PushPlan} from './plan-push.js';
 import {compareWithLastPush, recordPush, type Comparison, type UnchangedBundle} from './unchanged-bundle.js';
 
@@ -64,11 +65,17 @@ async function makeContent(
 ): Promise<PushContent> {
   if (content.kind === 'archive') return fileContent(content.bundle);
   const {plan} = content;
-  const {uploadStream} = registryOf(options).get(backend);
-  if (plan.format === 'v1' && uploadStream && !options.ifChanged)
-    return {kind: 'stream', ...(await streamBundle(plan)), upload: uploadStream, warnings: []};
+  const chosen = registryOf(options).get(backend);
+  const {uploadStream} = chosen;
+  if (plan.format === 'v1' && uploadStream && !options.ifChanged) {
+    const stream = await streamBundle(plan);
+    verifyLimits(chosen, stream.bundle);
+    return {kind: 'stream', ...stream, upload: uploadStream, warnings: []};
+  }
   const path = `${workspace.path}/bundle.${plan.format === 'v1' ? 'tar' : 'tar.gz'}`;
-  return fileContent(await writeBundle(plan, {path, ...packOptions(options)}));
+  const bundle = await writeBundle(plan, {path, ...packOptions(options)});
+  verifyLimits(chosen, bundle);
+  return fileContent(bundle);
 }
 
 function fileContent(bundle: Bundle): PushContent {

@@ -45,6 +45,7 @@ export class Subject {
   readonly service: ConformanceService;
   readonly projectSlug: string;
   readonly targetSlug: string;
+  readonly configDirectory: string;
   readonly fixtures: ConformanceFixtures;
   /** Builds a bundle with unique content for the project; by default in the backend's preferred format. */
   readonly makeBundle: (format?: BundleFormat) => Promise<Bundle>;
@@ -56,6 +57,7 @@ export class Subject {
     this.service = service;
     this.projectSlug = projectSlug;
     this.targetSlug = service.targetSlug ?? 'staging';
+    this.configDirectory = service.configDirectory ?? '/';
     this.fixtures = fixtures;
     this.makeBundle = (format = backend.formats[0] ?? 'v2') => makeBundle(format);
   }
@@ -69,12 +71,13 @@ export class Subject {
     call: (context: BackendContext) => Promise<Result>,
     {targetSlug, signal = new AbortController().signal}: CallOptions = {},
   ): Promise<Result> {
-    const {backend, service, projectSlug, recording} = this;
+    const {backend, service, projectSlug, configDirectory, recording} = this;
     const context = await createBackendContext({
       projectSlug,
       targetSlug,
       wait: true,
       options: await usableOptions(backend, service.options),
+      configDirectory,
       env: service.env ?? {},
       logger: recording.logger,
       signal,

@@ -209,6 +209,29 @@ describe('settings made of keys', () => {
     expect(resolved({env: {MYCLI_SSR_PARAM: '{"a": "x,y", "b": 1}'}}).ssrParameters?.value).toEqual({a: 'x,y', b: 1});
   });
 
+  test('backend options for a target are laid over the others, below the command line', () => {
+    const targets = {production: {bucket: 'live', region: 'us'}, staging: {}};
+    const config = {backendOptions: {acme: {bucket: 'test', keep: 3, targets}, other: {x: 1}}};
+    const optionsAt = (flags: SettingsInput['flags']) => resolved({flags, config}).backendOptions.value;
+    expect(optionsAt({})).toEqual({acme: {bucket: 'test', keep: 3}, other: {x: 1}});
+    expect(optionsAt({target: 'staging'})['acme']).toEqual({bucket: 'test', keep: 3});
+    expect(optionsAt({target: 'toString'})['acme']).toEqual({bucket: 'test', keep: 3});
+    expect(optionsAt({target: 'production'})['acme']).toEqual({bucket: 'live', region: 'us', keep: 3});
+    expect(
+      optionsAt({target: 'production', 'runtime-backend': 'acme', 'backend-option': ['bucket=mine']})['acme'],
+    ).toEqual({bucket: new OptionText('mine'), region: 'us', keep: 3});
+    const atVariable = resolved({env: {MYCLI_TARGET: 'production'}, config});
+    expect(atVariable.backendOptions.value['acme']).toMatchObject({bucket: 'live'});
+  });
+
+  test.each([[['production']], [{production: 'eu'}], ['production']])('targets %j are refused', (targets) => {
+    const config = {backendOptions: {acme: {targets}}};
+    expect(failure(() => resolved({config}))).toMatchObject({
+      code: 'ERR_CONFIG_INVALID',
+      message: `backends in ${configPath} must have an object of options for each target in acme.targets.`,
+    });
+  });
+
   test('backend options of the command line belong to the chosen backend', () => {
     const config = {backendOptions: {acme: {folder: 'a', keep: 3}, other: {x: 1}}};
     const settings = resolved({flags: {'runtime-backend': 'acme', 'backend-option': ['folder=b']}, config});

@@ -71,6 +71,17 @@ export const listChecks: readonly Check[] = [
     },
   },
   {
+    name: 'list: metadata is plain JSON, and stays the same',
+    async run(scope) {
+      const subject = await scope.open();
+      await subject.upload(await subject.makeBundle());
+      const [first] = (await listBundles(subject, everything)).items;
+      assert.equal(plainJsonProblem(first?.metadata, 'metadata'), undefined);
+      const [again] = (await listBundles(scope.reopen(subject), everything)).items;
+      assert.deepEqual(again?.metadata, first?.metadata, 'The metadata of a bundle changed between two lists.');
+    },
+  },
+  {
     name: 'list: the newest bundle comes first',
     async run(scope) {
       const subject = await scope.open();

@@ -14,10 +14,11 @@ export const configurationChecks: readonly Check[] = [
   {
     name: 'check: recognizes valid settings without the network',
     async run(scope) {
-      const {backend, service, projectSlug, targetSlug, recording} = await scope.open();
+      const {backend, service, projectSlug, targetSlug, configDirectory, recording} = await scope.open();
+      const {env = {}} = service;
       const options = await usableOptions(backend, service.options);
       const {result, reached} = await watchNetwork(() =>
-        backend.check({options, env: service.env ?? {}, logger: recording.logger, projectSlug, targetSlug}),
+        backend.check({...{options, configDirectory, projectSlug, targetSlug}, env, logger: recording.logger}),
       );
       assert.deepEqual(
         result.missing ?? [],
@@ -30,11 +31,11 @@ export const configurationChecks: readonly Check[] = [
   {
     name: 'check: lists what is missing',
     async run(scope) {
-      const {backend, fixtures, recording} = await scope.open();
+      const {backend, fixtures, configDirectory, recording} = await scope.open();
       const {options: given = {}, env = {}} = fixtures.unconfigured ?? {};
       const {value: options, problems} = await validateOptions(backend, given);
       if (problems.length > 0) return;
-      const {configured, missing = []} = await backend.check({options, env, logger: recording.logger});
+      const {configured, missing = []} = await backend.check({options, configDirectory, env, logger: recording.logger});
       assert.ok(
         !configured,
         'check() reports an unconfigured backend as configured. See "unconfigured" in the fixtures.',

@@ -1,0 +1,96 @@
+import {readdir, writeFile} from 'node:fs/promises';
+import {randomBytes} from 'node:crypto';
+import {join} from 'node:path';
+import {expect, onTestFinished, test} from 'vitest';
+import type {Backend, BackendLimits} from '../../../src/backends/contract.js';
+import {checkBackendShape} from '../../../src/backends/checked-backend.js';
+import {createBackendRegistry} from '../../../src/backends/registry.js';
+import {buildBundle} from '../../../src/operations/build-bundle.js';
+import {previewPush, pushRuntimeBundle} from '../../../src/operations/push/push-runtime-bundle.js';
+import {createProject, smallBuild} from '../test-host.js';
+
+async function storeWith(limits: BackendLimits, formats: Backend['formats'] = ['v2']) {
+  const project = await createProject({...smallBuild, 'build/static/deep/a.txt': 'a', 'build/static/deep/b.txt': 'b'});
+  onTestFinished(() => project[Symbol.asyncDispose]());
+  await writeFile(join(project.directory, 'build/large.bin'), randomBytes(200_000));
+  const uploads: number[] = [];
+  const backend: Backend = {
+    ...{apiVersion: 1, name: 'acme', summary: 'Acme', formats, limits},
+    check: () => Promise.resolve({configured: true}),
+    upload: ({size}) => {
+      uploads.push(size);
+      return Promise.resolve({bundleId: uploads.length, raw: undefined});
+    },
+  };
+  const backends = createBackendRegistry([{plugin: 'mycli-plugin-acme', backend}]);
+  const options = {preference: 'acme', projectSlug: 'shop', backends};
+  return {
+    ...{project, uploads},
+    push: (more: {readonly archive?: string} = {}) => pushRuntimeBundle({...options, ...more}, project.host),
+    preview: (more: {readonly archive?: string} = {}) => previewPush({...options, ...more}, project.host),
+  };
+}
+
+test.each(['push', 'preview'] as const)('too many files are refused before a bundle is built (%s)', async (how) => {
+  const store = await storeWith({maxFiles: 5});
+  await expect(store[how]()).rejects.toMatchObject({
+    code: 'ERR_BUNDLE_TOO_LARGE',
+    message: 'The bundle has 6 files, but the acme backend accepts at most 5.',
+    suggestions: [
+      'The folders with the most files: . (2 files), static (2 files), static/deep (2 files).',
+      'Exclude what the application does not need with --ignore or a .bundleignore file.',
+    ],
+    details: {backend: 'acme', limit: 'maxFiles', maximum: 5, actual: 6},
+  });
+  expect(store.uploads).toEqual([]);
+});
+
+test.each([
+  ['push', 'v2'],
+  ['push', 'v1'],
+  ['preview', 'v2'],
+  ['preview', 'v1'],
+] as const)('an archive that is too large is never sent (%s, %s)', async (how, format) => {
+  const store = await storeWith({maxBundleBytes: 100_000}, [format]);
+  await expect(store[how]()).rejects.toMatchObject({
+    code: 'ERR_BUNDLE_TOO_LARGE',
+    message: expect.stringMatching(
+      /^The archive has 2\d\d kB \(2\d{5} bytes\), but the acme backend accepts at most 100 kB \(100000 bytes\)\.$/,
+    ) as string,
+    suggestions: [
+      expect.stringMatching(/^The largest files: large\.bin \(200 kB\), ssr\.js /) as string,
+      expect.anything(),
+    ],
+  });
+  expect(store.uploads).toEqual([]);
+  expect(await readdir(store.project.temporary)).toEqual([]);
+});
+
+test('a prebuilt archive is held against the limits, too', async () => {
+  const {project, push, preview, uploads} = await storeWith({maxBundleBytes: 100_000});
+  await buildBundle({output: 'bundle.tar.gz'}, project.host);
+  for (const how of [push, preview]) {
+    await expect(how({archive: 'bundle.tar.gz'})).rejects.toMatchObject({code: 'ERR_BUNDLE_TOO_LARGE'});
+  }
+  expect(uploads).toEqual([]);
+});
+
+test('a bundle within the limits is pushed, and one that only shrinks below them by packing', async () => {
+  const {project, push, preview, uploads} = await storeWith({maxBundleBytes: 100_000, maxFiles: 6});
+  await writeFile(join(project.directory, 'build/large.bin'), Buffer.alloc(500_000));
+  await preview();
+  await push();
+  expect(uploads).toHaveLength(1);
+  expect(uploads[0]).toBeLessThan(100_000);
+});
+
+test.each([{maxFiles: 0}, {maxFiles: 1.5}, {maxBundleBytes: '5'}, 'none', []])(
+  'limits %j are not of the contract',
+  (limits) => {
+    const backend = {apiVersion: 1, name: 'acme', summary: '', formats: ['v2'], limits};
+    expect(checkBackendShape(backend)).toEqual({
+      ok: false,
+      problem: 'backend "acme": limits must be {maxBundleBytes, maxFiles}, positive integers',
+    });
+  },
+);
