@@ -14,7 +14,11 @@ export default defineConfig({
   // The example imports the package, as its copies elsewhere do.
   resolve: {alias: {'mycli/testing': fileURLToPath(new URL('src/testing/index.ts', import.meta.url))}},
   test: {
-    include: ['test/**/*.test.ts', 'examples/mycli-plugin-directory/test/**/*.test.ts'],
+    include: [
+      'test/**/*.test.ts',
+      'examples/mycli-plugin-directory/test/**/*.test.ts',
+      'examples/mycli-plugin-freeze/test/*.test.js',
+    ],
     pool: 'forks',
     // The files of a worker share its process and its modules: loading those for each file takes much of the time.
     isolate: false,

@@ -110,6 +110,11 @@ export const catalogue = {
     kind: 'input',
     summary: 'Code from a configuration file or a plugin ended the process or never finished.',
   },
+  ERR_VETOED: {kind: 'input', summary: 'A plugin vetoed the change. Nothing was changed.'},
+  ERR_HOOK_FAILED: {
+    kind: 'input',
+    summary: 'A plugin that must be asked before a change failed, or did not answer in time. Nothing was changed.',
+  },
   ERR_UNAUTHORIZED: {kind: 'credentials', summary: 'The server refused the credentials (401).'},
   ERR_FORBIDDEN: {kind: 'credentials', summary: 'The credentials do not allow this (403).'},
   ERR_TOKEN_EXPIRED: {

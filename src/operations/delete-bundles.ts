@@ -88,6 +88,8 @@ async function deleteBundlesFrom(
   view: StepView,
 ): Promise<DeleteBundlesResult> {
   const open = await openBackend(name, 'deploy', options, host);
+  const {projectSlug} = options;
+  await host.writes?.before({operation: 'delete', backend: name, projectSlug, bundleIds: ids});
   const deletions: BundleDeletion[] = [];
   for (const bundleId of ids) {
     const error = await failureOf(() =>
@@ -103,7 +105,8 @@ async function deleteBundlesFrom(
     if (error !== undefined && error.code !== 'ERR_REJECTED') break;
   }
   const deleted = deletions.filter(({error}) => error === undefined).map(({bundleId}) => bundleId);
-  if (deleted.length === ids.length) return {backend: name, projectSlug: options.projectSlug, deleted};
+  host.writes?.learn({bundleIds: deleted});
+  if (deleted.length === ids.length) return {backend: name, projectSlug, deleted};
   throw incompleteError(ids, deletions, deleted);
 }
 

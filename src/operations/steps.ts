@@ -1,3 +1,4 @@
+import type {PlannedWrite, WriteOutcome} from '../backends/contract.js';
 import type {BackendSelection} from '../backends/select.js';
 import type {TemporaryDirectory} from '../files/temporary-directory.js';
 import type {Environment, Logger, RetryEvent} from '../http/types.js';
@@ -20,9 +21,26 @@ export interface Host {
   readonly runSteps: RunSteps;
   /** Flags that commands shown to the user repeat, to reach the same backend as this call. @default none */
   readonly commandFlags?: readonly string[] | undefined;
+  /** Is asked before an operation changes something, and told what comes of it. @default nobody is asked */
+  readonly writes?: WriteObserver | undefined;
   /** Creates a private folder for archives. The caller must remove it. */
   createTemporaryDirectory(): Promise<TemporaryDirectory>;
 }
+
+/** Follows what an operation changes. */
+interface WriteObserver {
+  /**
+   * Called before the first byte of a change is sent, and again for a fallback.
+   * @param options `dryRun`: the change will not be made
+   * @throws RuntimeCliError if it must not be made.
+   */
+  before(write: PlannedWrite, options?: {readonly dryRun: boolean}): Promise<void>;
+  /** Called with what is known about the outcome so far. */
+  learn(facts: WriteFacts): void;
+}
+
+/** What becomes known about a change while it is made. */
+export type WriteFacts = Partial<Pick<WriteOutcome, 'bundleIds' | 'deployment' | 'status' | 'url'>>;
 
 /** A step of an operation, declared before the operation starts. */
 export interface Step<Name extends string = string> {

@@ -18,11 +18,20 @@ export function fixturePlugin(name: string): string {
   return fileURLToPath(new URL(`../fixtures/plugins/mycli-plugin-${name}`, import.meta.url));
 }
 
+/** A plugin of test/fixtures/plugins, or an example. */
+type LinkedPlugin = string | {readonly example: string};
+
+function linkOf(plugin: LinkedPlugin) {
+  if (typeof plugin === 'string') return {name: `mycli-plugin-${plugin}`, root: fixturePlugin(plugin), type: 'link'};
+  const name = `mycli-plugin-${plugin.example}`;
+  return {name, root: fileURLToPath(new URL(`../../examples/${name}`, import.meta.url)), type: 'link'};
+}
+
 /** Makes a bench whose user has linked `plugins`, as `plugins:link` does it. Everything is removed at the end. */
-export async function createPluginBench(...plugins: readonly string[]): Promise<PluginBench> {
+export async function createPluginBench(...plugins: readonly LinkedPlugin[]): Promise<PluginBench> {
   const root = await mkdtemp(join(tmpdir(), 'mycli-plugins-'));
   const [project, data] = [join(root, 'project'), join(root, 'data')];
-  const linked = plugins.map((name) => ({name: `mycli-plugin-${name}`, root: fixturePlugin(name), type: 'link'}));
+  const linked = plugins.map(linkOf);
   const files = {
     [join(project, 'build/ssr.js')]: 'export default () => "hello";\n',
     [join(data, 'mycli/package.json')]: JSON.stringify({private: true, oclif: {schema: 1, plugins: linked}}),

@@ -8,6 +8,7 @@ import {createBackendRegistry} from '../../src/backends/registry.js';
 import {packBundle} from '../../src/bundle/archive/pack.js';
 import {planBundle} from '../../src/bundle/plan.js';
 import {assertTrustedOrigin} from '../../src/cli/backends/connection.js';
+import {askBeforeWrite} from '../../src/cli/backends/write-hooks.js';
 import {missingBuild, requireTogether} from '../../src/cli/command/requirements.js';
 import {unexpectedError} from '../../src/cli/errors/error-report.js';
 import {reportChecks} from '../../src/cli/doctor/report.js';
@@ -32,6 +33,7 @@ import {
 import {deploymentFailed} from '../../src/operations/deploy/wait-for-deployment.js';
 import {verifyLimits} from '../../src/operations/push/limits.js';
 import {parseFault} from '../../src/testing/local-runtime/faults.js';
+import {configOf} from '../cli/backends/hooked-plugins.js';
 import {createProject, smallBuild} from '../operations/test-host.js';
 import {testClient} from '../http/test-client.js';
 import {startServer} from '../http/with-server.js';
@@ -65,6 +67,20 @@ const large = [
   {path: 'static/app.js', size: 90_000},
   {path: 'ssr.js', size: 10_000},
 ];
+
+/** Asks a plugin about a push; `answer` is what its hook returns. */
+async function askPlugin(answer: unknown): Promise<void> {
+  const config = configOf('mycli:before-write', {'mycli-plugin-freeze': () => answer});
+  const planned = {
+    operation: 'push',
+    backend: 'api',
+    projectSlug: 'shop',
+    targetSlug: 'production',
+    bundleIds: [],
+  } as const;
+  const output = {warn: () => undefined, clean: String};
+  await askBeforeWrite(planned, {dryRun: false}, {config, output, signal: new AbortController().signal});
+}
 
 type Maker = () => unknown;
 
@@ -152,6 +168,8 @@ const makers: Readonly<Record<ErrorCode, Maker>> = {
   ERR_ENDED_EARLY: () => {
     throw endedEarly('mycli-plugin-acme');
   },
+  ERR_VETOED: () => askPlugin({veto: 'production is frozen until 2027-01-02T06:00:00Z'}),
+  ERR_HOOK_FAILED: () => askPlugin(Promise.reject(new Error('the calendar is unreachable'))),
   ERR_UNAUTHORIZED: () => answered(401, '{"detail": "The API key is wrong."}'),
   ERR_FORBIDDEN: () => answered(403),
   ERR_TOKEN_EXPIRED: async () => {

@@ -9,7 +9,7 @@ import type {Host} from '../../operations/steps.js';
 import type {CommandContext} from '../command/command-context.js';
 import {repeatedFlags} from '../command/flags.js';
 import {commandHost} from '../command/operation-options.js';
-import {skipsPlugins} from '../process/plugin-sources.js';
+import {followsWrites, skipsPlugins} from '../process/plugin-sources.js';
 import {missingBuild, missingSettings, requireTogether, type Missing} from '../command/requirements.js';
 import type {SettingKey, SettingValue} from '../settings/definitions.js';
 import type {FlagValues} from '../settings/resolve-settings.js';
@@ -84,6 +84,7 @@ export async function reachBackends<Needed extends SettingKey>(
     connection: {...connection, backendOptions, backends, signal: context.signal},
     host: commandHost(context, {
       secrets,
+      config: writes && followsWrites(config) ? config : undefined,
       resolved: writes ? describeResolved(settings) : [],
       commandFlags: repeatedFlags(flags),
     }),

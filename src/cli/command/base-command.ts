@@ -43,7 +43,16 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     } catch (error) {
       session.ended = {error: isUsageError(error) ? usageError(error, this.id) : error};
       throw error;
+    } finally {
+      await this.#tellPlugins(session);
     }
+  }
+
+  /** The outcome of the command stands already. */
+  async #tellPlugins({write, ended, output, signal}: Session): Promise<void> {
+    if (write === undefined || ended === undefined) return;
+    const {tellAfterWrite} = await import('../backends/write-hooks.js');
+    await tellAfterWrite(write, 'error' in ended ? ended : {}, {config: this.config, output, signal});
   }
 
   async #run(session: Session): Promise<JsonDocument | undefined> {

@@ -6,7 +6,7 @@ import {createError} from '../../errors/index.js';
 import type {Environment, Logger} from '../../http/types.js';
 import type {CredentialFile} from '../credentials/credential-file.js';
 import type {Output} from '../output/output.js';
-import type {Session, TemporaryDirectories} from '../process/session.js';
+import type {AllowedWrite, Session, TemporaryDirectories} from '../process/session.js';
 import type {ExplainedSettings} from '../settings/explain-settings.js';
 import type {FlagValues} from '../settings/resolve-settings.js';
 import type {Settings} from '../settings/settings.js';
@@ -33,6 +33,8 @@ export interface CommandContext {
   readonly now: () => Date;
   /** Called with the title of a step that is changing something on a server; undefined once it is done. */
   readonly noteChange: (title: string | undefined) => void;
+  /** Called with the change that plugins have allowed, and again when more is known about its outcome. */
+  readonly noteWrite: (write: AllowedWrite) => void;
   /** Ends the process with the exit code of a program that was run, when the command has done its work. */
   readonly endWith: (exitCode: number) => void;
   /** Where credentials are stored. */
@@ -96,6 +98,7 @@ export function createContext(session: Session, {flags, config}: CommandContextO
     temporary,
     now: () => new Date(),
     noteChange: (title) => (session.changing = title),
+    noteWrite: (write) => (session.write = write),
     endWith: (exitCode) => (session.exitCode = exitCode),
     credentialFile,
     dataDirectory: config.dataDir,

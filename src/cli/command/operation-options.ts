@@ -5,6 +5,8 @@ import type {WaitOptions} from '../../operations/options.js';
 import type {Host, RunSteps} from '../../operations/steps.js';
 import {definitions, settingKeys} from '../settings/definitions.js';
 import type {Settings} from '../settings/settings.js';
+import type {PluginConfig} from '../backends/write-hooks.js';
+import type {AllowedWrite} from '../process/session.js';
 import type {CommandContext} from './command-context.js';
 
 /** The settings of a bundle, named like the library's options. If unset, the library's defaults apply. */
@@ -100,6 +102,8 @@ export function waitOptions({wait, pollInterval, timeout}: Settings): WaitOption
 
 /** What a command passes to its operations. */
 interface CommandHostOptions {
+  /** Where plugins that follow changes are. @default nobody is asked */
+  readonly config?: PluginConfig | undefined;
   /** Values to mask in all their output. */
   readonly secrets?: readonly string[];
   /** Lines with the source of each setting, shown with the choice of the backend. */
@@ -114,7 +118,7 @@ const changingSteps: ReadonlySet<string> = new Set(['upload', 'deploy', 'delete'
 /** The host of a command's operations, which shows their steps on the terminal. */
 export function commandHost(
   context: CommandContext,
-  {secrets = [], resolved = [], commandFlags}: CommandHostOptions = {},
+  {secrets = [], resolved = [], commandFlags, config}: CommandHostOptions = {},
 ): Host {
   const {cwd, configDirectory, env, output, userAgent, now, temporary, noteChange} = context;
   const logger: Logger = {
@@ -123,17 +127,53 @@ export function commandHost(
     info: (message) => (output.interactive ? output.debug(message) : output.info(message)),
     warn: (message) => output.warn(message),
   };
+  let changing: string | undefined;
+  const change = (title: string | undefined) => {
+    changing = title;
+    noteChange(title);
+  };
   const runSteps: RunSteps = async (steps, operation) => {
     const {createStepRunner} = await import('../../progress/run-steps.js');
     return createStepRunner(output, resolved)(steps, (step) =>
       operation((name, run) =>
         step(name, async (view) => {
-          if (changingSteps.has(name)) noteChange(steps.find((declared) => declared.name === name)?.title);
-          return run(view).finally(() => noteChange(undefined));
+          if (changingSteps.has(name)) change(steps.find((declared) => declared.name === name)?.title);
+          return run(view).finally(() => change(undefined));
         }),
       ),
     );
   };
   const createTemporaryDirectory = () => temporary.create();
-  return {cwd, configDirectory, env, logger, userAgent, secrets, now, runSteps, commandFlags, createTemporaryDirectory};
+  // While plugins are asked, nothing has been sent.
+  const whileUnchanged = async (ask: () => Promise<void>) => {
+    noteChange(undefined);
+    await ask();
+    noteChange(changing);
+  };
+  const writes = config && writeObserver(context, config, whileUnchanged);
+  const about = {cwd, configDirectory, env, userAgent, secrets, commandFlags};
+  return {...about, logger, now, runSteps, writes, createTemporaryDirectory};
+}
+
+/** Asks plugins before changes, and remembers what they are told after the command. */
+function writeObserver(
+  {output, signal, noteWrite}: CommandContext,
+  config: PluginConfig,
+  whileUnchanged: (ask: () => Promise<void>) => Promise<void>,
+): NonNullable<Host['writes']> {
+  let allowed: AllowedWrite | undefined;
+  const note = (write: AllowedWrite) => {
+    allowed = write;
+    noteWrite(write);
+  };
+  return {
+    async before(planned, {dryRun} = {dryRun: false}) {
+      const {askBeforeWrite} = await import('../backends/write-hooks.js');
+      await whileUnchanged(() => askBeforeWrite(planned, {dryRun}, {config, output, signal}));
+      if (!dryRun) note({planned, known: {}});
+    },
+    learn(facts) {
+      if (allowed !== undefined) note({...allowed, known: {...allowed.known, ...facts}});
+    },
+  };
 }

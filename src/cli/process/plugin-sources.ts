@@ -35,6 +35,16 @@ export function skipsPlugins(env: Environment): boolean {
   return !['', '0', 'false'].includes(env['MYCLI_SKIP_PLUGINS'] ?? '');
 }
 
+/** The hook that is asked before a change. */
+export const beforeHook = 'mycli:before-write';
+/** The hook that is told the outcome of a change. */
+export const afterHook = 'mycli:after';
+
+/** Whether a plugin follows changes. Loads none of its code. */
+export function followsWrites({plugins}: Pick<Interfaces.Config, 'plugins'>): boolean {
+  return [...plugins.values()].some(({hooks}) => [beforeHook, afterHook].some((hook) => hooks[hook] !== undefined));
+}
+
 /** Whether the arguments are one of our commands, as one word or two, and a request for its help. */
 function isHelpOfOurs(root: string, args: readonly string[]): boolean {
   const words = leadingWords(args);

@@ -1,13 +1,21 @@
 import {AsyncLocalStorage} from 'node:async_hooks';
 import {tmpdir} from 'node:os';
 import {isCI} from 'ci-info';
+import type {PlannedWrite} from '../../backends/contract.js';
 import type {TemporaryDirectory} from '../../files/temporary-directory.js';
 import {createRedactor} from '../../http/redact.js';
 import type {Environment} from '../../http/types.js';
+import type {WriteFacts} from '../../operations/steps.js';
 import {Output, type JsonDocument} from '../output/output.js';
 import {isDebugging, isInteractive, usesColor, usesUnicode} from '../output/terminal.js';
 import {isSecretName} from '../settings/secret.js';
 import {runningPlugin} from './foreign-code.js';
+
+/** A change that plugins have allowed, and what is known about its outcome. */
+export interface AllowedWrite {
+  readonly planned: PlannedWrite;
+  readonly known: WriteFacts;
+}
 
 /** What a command shares with the code that runs it. Created before the command, and used after it has failed. */
 export interface Session {
@@ -26,6 +34,8 @@ export interface Session {
   foreign: boolean;
   /** The title of the step that is changing something on a server. */
   changing?: string | undefined;
+  /** The change that plugins have allowed our command to make. */
+  write?: AllowedWrite | undefined;
   /** Plugins' hooks that are running before our command. */
   hooks?: {readonly event: string; readonly names: readonly string[]} | undefined;
   /** What to exit with after success, when it is the outcome of another program. */

@@ -25,6 +25,11 @@ import {findTargetUrl} from '../targets.js';
 import {inTargetSlot} from './target-slot.js';
 import {waitForDeployment, deploymentFailed} from './wait-for-deployment.js';
 
+/** A deployment of a bundle, and the operation that it is part of. */
+interface DeploymentRequest extends DeployBundleOptions {
+  readonly operation: 'deploy' | 'rollback';
+}
+
 /** A deployment that was accepted. */
 interface AcceptedDeployment {
   readonly backend: RuntimeBackend;
@@ -46,7 +51,9 @@ export async function deployBundle(options: DeployBundleOptions, host: Host): Pr
   ] as const;
   return host.runSteps(steps, async (step) => {
     const selection = await step('resolve', (view) => resolveBackend(view, () => chooseDeployBackend(options, host)));
-    const accepted = await step('deploy', (view) => requestDeployment(options, selection, host, view));
+    const accepted = await step('deploy', (view) =>
+      requestDeployment({...options, operation: 'deploy'}, selection, host, view),
+    );
     const settled = wait ? await step('wait', (view) => waitForAccepted(options, accepted, host, view)) : accepted;
     return deployResult(options, settled, host);
   });
@@ -69,19 +76,21 @@ async function chooseDeployBackend(options: DeployBundleOptions, host: Host): Pr
  * because the backend that deploys resolves it, and reports it before the request. IDs never cross backends.
  */
 export async function requestDeployment(
-  options: DeployBundleOptions,
+  options: DeploymentRequest,
   selection: BackendSelection,
   host: Host,
   view: StepView,
 ): Promise<AcceptedDeployment> {
   const accepted = await deployOrFallBack(options, selection, host, view);
+  const {deployment, status} = accepted.result;
+  host.writes?.learn({deployment, status});
   view.done(`Deployment of bundle ${String(accepted.bundleId)} to ${options.targetSlug} accepted`);
   warnAll(view, accepted.warnings);
   return accepted;
 }
 
 async function deployOrFallBack(
-  options: DeployBundleOptions,
+  options: DeploymentRequest,
   selection: BackendSelection,
   host: Host,
   view: StepView,
@@ -139,13 +148,15 @@ export async function deployResult(
 ): Promise<DeployBundleResult> {
   const {projectSlug, targetSlug} = options;
   const {deployment, status, raw} = result;
+  const url = await findTargetUrl({...options, backend, reported: [result.url]}, host);
+  host.writes?.learn({status, url});
   return {
     backend,
     bundleId,
     projectSlug,
     targetSlug,
     deploymentId: deployment.deploymentId,
-    url: await findTargetUrl({...options, backend, reported: [result.url]}, host),
+    url,
     deployment,
     status,
     warnings,
@@ -155,7 +166,7 @@ export async function deployResult(
 
 async function deployWith(
   name: RuntimeBackend,
-  options: DeployBundleOptions,
+  options: DeploymentRequest,
   host: Host,
   view: StepView,
 ): Promise<AcceptedDeployment> {
@@ -163,7 +174,9 @@ async function deployWith(
   const open = await openBackend(name, 'deploy', shown, host);
   const bundleId = await resolveBundleId(open, options.bundleId, options);
   if (options.bundleId === 'latest') view.detail(`Latest bundle: ${String(bundleId)}`);
-  const result = await requestDeploy(open, {bundleId, targetSlug: options.targetSlug}, shown);
+  const {operation, projectSlug, targetSlug} = options;
+  await host.writes?.before({operation, backend: name, projectSlug, targetSlug, bundleIds: [bundleId]});
+  const result = await requestDeploy(open, {bundleId, targetSlug}, shown);
   return {backend: name, bundleId, result, warnings: result.warnings ?? []};
 }
 

@@ -65,7 +65,7 @@ export async function rollbackBundle(options: RollbackBundleOptions, host: Host)
     const plan = await step('find', (view) => planRollback(options, selection, host, view).catch(orElsewhere));
     const deploy = {...rest, bundleId: plan.bundleId};
     const accepted = await step('deploy', (view) =>
-      requestDeployment(deploy, selection, host, view).catch(orElsewhere),
+      requestDeployment({...deploy, operation: 'rollback'}, selection, host, view).catch(orElsewhere),
     );
     const settled = options.wait
       ? await step('wait', (view) => waitForAccepted(deploy, accepted, host, view))

@@ -17,7 +17,15 @@ import type {
 } from '../options.js';
 import {resolveStep, verifyStep, waitStep, warnAll, watched, type Host, type StepView} from '../steps.js';
 import {mustPackForLimits, planPush, routePush, type PushPlan, type PushPreview} from './plan-push.js';
-import {buildPush, comparePush, uploadPush, withView, type UploadedPush} from './upload-push.js';
+import {
+  askBeforePush,
+  buildPush,
+  comparePush,
+  uploadPush,
+  withView,
+  type AskedPush,
+  type UploadedPush,
+} from './upload-push.js';
 
 /** The accepted deployment of a push, and its outcome if we waited for it. */
 type DeployedPush = Pick<DeployResult, 'deployment' | 'status' | 'url' | 'warnings' | 'raw'>;
@@ -46,12 +54,12 @@ export async function pushRuntimeBundle(options: PushRuntimeBundleBackendOptions
     try {
       const content = await step('build', (view) => buildPush(plan, route.selection.backend, workspace, view));
       const uploaded = await step('upload', (view) => uploadPush(plan, content, workspace, host, view));
-      if (targetSlug === undefined) return pushResult(plan, uploaded);
+      if (targetSlug === undefined) return pushResult(plan, uploaded, host);
       const deployed = await step('deploy', (view) => deployPush(plan, uploaded, targetSlug, host, view));
       const settled = wait ? await step('wait', (view) => waitForPush(plan, uploaded, deployed, host, view)) : deployed;
       const reported = [settled.url, uploaded.result.url];
       const url = await findTargetUrl({...options, backend: uploaded.backend, targetSlug, reported}, host);
-      return pushResult(plan, uploaded, {...settled, url});
+      return pushResult(plan, uploaded, host, {...settled, url});
     } finally {
       await workspace.remove();
     }
@@ -73,17 +81,24 @@ export async function previewPush(options: PushRuntimeBundleBackendOptions, host
       if (!options.ifChanged && (await mustPackForLimits(verified))) await tryToPack(verified, host, view);
       return verified;
     });
-    if (!options.ifChanged) return plan;
+    const {backend} = route.selection;
+    const ask = (bundle: AskedPush['bundle'], unchanged?: AskedPush['unchanged']) =>
+      askBeforePush({backend, plan, bundle, unchanged}, host, {dryRun: true});
+    if (!options.ifChanged) {
+      await ask(plan.content.kind === 'build' ? plan.content.plan : plan.content.bundle);
+      return plan;
+    }
     const workspace = await host.createTemporaryDirectory();
     try {
-      const content = await step('build', (view) => buildPush(plan, route.selection.backend, workspace, view));
+      const content = await step('build', (view) => buildPush(plan, backend, workspace, view));
       const {unchanged} = await step('compare', async (view) => {
-        const compared = await comparePush(route.selection.backend, withView(plan, view), content, host);
+        const compared = await comparePush(backend, withView(plan, view), content, host);
         const last = compared.unchanged;
         view.done(last ? `Unchanged since bundle ${String(last.bundleId)}` : 'Changed since the last push');
         warnAll(view, compared.warnings);
         return compared;
       });
+      await ask(content.bundle, unchanged);
       return {...plan, unchanged};
     } finally {
       await workspace.remove();
@@ -121,6 +136,7 @@ async function deployPush(
   const deployed: DeployedPush = result.deployment
     ? {deployment: result.deployment, status: 'queued', raw: undefined}
     : await afterUpload(plan, uploaded, request, {accepted: false, host});
+  host.writes?.learn({deployment: deployed.deployment, status: deployed.status});
   const {deploymentId: id} = deployed.deployment;
   view.done(`Deployment${id === undefined ? '' : ` ${String(id)}`} to ${targetSlug} accepted`);
   warnAll(view, deployed.warnings ?? []);
@@ -147,9 +163,11 @@ async function waitForPush(
 }
 
 /** The result of a push. */
-function pushResult(plan: PushPlan, uploaded: UploadedPush, deployed?: DeployedPush): PushResult {
+function pushResult(plan: PushPlan, uploaded: UploadedPush, host: Host, deployed?: DeployedPush): PushResult {
   const {projectSlug, targetSlug} = plan.options;
   const {backend, bundle, result, unchanged} = uploaded;
+  const url = deployed === undefined ? shownUrl(result.url) : deployed.url;
+  host.writes?.learn({status: deployed?.status, url});
   return {
     backend,
     bundleId: result.bundleId,
@@ -160,7 +178,7 @@ function pushResult(plan: PushPlan, uploaded: UploadedPush, deployed?: DeployedP
     pushedAt: unchanged?.pushedAt,
     deployed: deployed !== undefined,
     deploymentId: deployed?.deployment.deploymentId,
-    url: deployed === undefined ? shownUrl(result.url) : deployed.url,
+    url,
     deployment: deployed?.deployment,
     status: deployed?.status,
     warnings: [...plan.warnings, ...uploaded.warnings, ...(deployed?.warnings ?? [])],

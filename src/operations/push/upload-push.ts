@@ -95,6 +95,7 @@ export async function uploadPush(
 ): Promise<UploadedPush> {
   const uploaded = await uploadOrFallBack(withView(plan, view), content, workspace, host, view);
   const {backend, result, unchanged, warnings} = uploaded;
+  host.writes?.learn({bundleIds: [result.bundleId]});
   const id = String(result.bundleId);
   view.done(
     unchanged
@@ -147,9 +148,36 @@ export async function comparePush(
   return content.kind === 'file' ? compareWithLastPush(backend, content.bundle, options, host) : {warnings: []};
 }
 
+/** A push that is about to be made, or previewed. */
+export interface AskedPush {
+  readonly backend: RuntimeBackend;
+  readonly plan: Pick<PushPlan, 'options'>;
+  readonly bundle: Pick<BundleContent, 'format' | 'message'> & Partial<PackResult>;
+  readonly unchanged?: UnchangedBundle | undefined;
+}
+
+/**
+ * Asks whether a push may be made, unless there is nothing to upload or deploy.
+ * @throws RuntimeCliError if it must not be made.
+ */
+export async function askBeforePush(
+  {backend, plan, bundle, unchanged}: AskedPush,
+  host: Host,
+  asked?: {readonly dryRun: boolean},
+): Promise<void> {
+  const {projectSlug, targetSlug} = plan.options;
+  if (unchanged && targetSlug === undefined) return;
+  const {format, message, size, sha256} = bundle;
+  const content = unchanged
+    ? {bundleIds: [unchanged.bundleId]}
+    : {bundleIds: [], bundle: {format, message, size, sha256}};
+  await host.writes?.before({operation: 'push', backend, projectSlug, targetSlug, ...content}, asked);
+}
+
 /** Uploads the bundle unless it is unchanged since the last push to this backend, and records the upload. */
 async function pushTo(name: RuntimeBackend, plan: PushPlan, content: PushContent, host: Host): Promise<UploadedPush> {
   const {unchanged, warnings} = await comparePush(name, plan, content, host);
+  await askBeforePush({backend: name, plan, bundle: content.bundle, unchanged}, host);
   if (unchanged && content.kind === 'file') {
     const result = {bundleId: unchanged.bundleId, raw: undefined};
     return {backend: name, bundle: content.bundle, result, unchanged, warnings};

@@ -95,6 +95,16 @@ describe('a plugin that ends the process', () => {
     expect(ended.stderr).toContain('MYCLI_SKIP_PLUGINS=1');
   });
 
+  test.each([
+    ['mycli:before-write', 3, 'ERR_ENDED_EARLY'],
+    ['mycli:after', 6, 'ERR_NETWORK'],
+  ])('around a change, in %s, leaves no doubt about it', async (hook, code, error) => {
+    const unreachable = {MYCLI_RUNTIME_ORIGIN: 'http://127.0.0.1:9', MYCLI_API_KEY: 'key', MYCLI_MAX_RETRIES: '0'};
+    const ended = await withPlugin({hooks: {[hook]: 'process.exit(0);'}}, failing, unreachable);
+    expect(ended.code).toBe(code);
+    expect(documentOf(ended)).toMatchObject({error: {code: error}});
+  });
+
   test('before help is shown makes no success of it either', async () => {
     expect(await withPlugin({hooks: {init: 'process.exit(0);'}}, ['--help'])).toMatchObject({code: 3, stdout: ''});
   });

@@ -1,0 +1,26 @@
+import type {PluginConfig} from '../../../src/cli/backends/write-hooks.js';
+
+/** What a plugin's hook does. */
+export type HookFunction = (options: Readonly<Record<string, unknown>>) => unknown;
+
+/** oclif's configuration with plugins whose hook has one module each: a function, or something that is none. */
+export function configOf(hook: string, hooks: Readonly<Record<string, HookFunction | string>>): PluginConfig {
+  const plugins = Object.keys(hooks).map((name) => [name, {name, hooks: {[hook]: [{target: './hook.js'}]}}] as const);
+  return {
+    plugins: new Map(plugins),
+    async runHook(this: PluginConfig, _hook: string, options: Readonly<Record<string, unknown>>) {
+      const successes: unknown[] = [];
+      const failures: unknown[] = [];
+      for (const plugin of this.plugins.values()) {
+        const run = hooks[plugin.name];
+        if (typeof run !== 'function') continue;
+        try {
+          successes.push({plugin, result: await run(options)});
+        } catch (error) {
+          failures.push({plugin, error});
+        }
+      }
+      return {successes, failures};
+    },
+  } as unknown as PluginConfig;
+}

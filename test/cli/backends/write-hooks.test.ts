@@ -1,0 +1,167 @@
+import {describe, expect, test, vi} from 'vitest';
+import type {PlannedWrite, WriteOutcome} from '../../../src/backends/contract.js';
+import {askBeforeWrite, tellAfterWrite} from '../../../src/cli/backends/write-hooks.js';
+import {createError} from '../../../src/errors/index.js';
+import {configOf, type HookFunction} from './hooked-plugins.js';
+
+const secret = 'canary-4711';
+
+function createOutput() {
+  const warnings: string[] = [];
+  return {
+    warnings,
+    warn: (message: string) => void warnings.push(message),
+    clean: (text: string) => text.replaceAll(secret, '***'),
+  };
+}
+
+const planned: PlannedWrite = {
+  operation: 'push',
+  backend: 'api',
+  projectSlug: 'shop',
+  targetSlug: 'production',
+  bundleIds: [],
+  bundle: {format: 'v2', message: 'main: 1a2b3c', size: 12, sha256: 'ab'},
+};
+const never = new AbortController().signal;
+
+function ask(
+  hooks: Readonly<Record<string, HookFunction | string>>,
+  more: {timeoutMs?: number; signal?: AbortSignal} = {},
+) {
+  const config = configOf('mycli:before-write', hooks);
+  return askBeforeWrite(planned, {dryRun: false}, {config, output: createOutput(), signal: never, ...more});
+}
+
+function tell(
+  hooks: Readonly<Record<string, HookFunction | string>>,
+  ended: {readonly error?: unknown} = {},
+  more: {timeoutMs?: number; signal?: AbortSignal} = {},
+) {
+  const output = createOutput();
+  const config = configOf('mycli:after', hooks);
+  const known = {bundleIds: [7], status: 'queued'} as const;
+  const told = tellAfterWrite({planned, known}, ended, {config, output, signal: never, ...more});
+  return told.then(() => output.warnings);
+}
+
+describe('asking plugins before a change', () => {
+  test('tells each what is about to be written, and takes nothing for an answer', async () => {
+    const seen = vi.fn(() => undefined);
+    await ask({a: seen, b: seen});
+    expect(seen).toHaveBeenCalledTimes(2);
+    expect(seen).toHaveBeenCalledWith({...planned, dryRun: false, signal: expect.any(AbortSignal)});
+  });
+
+  test('refuses the change with the reasons of all that veto it, in the order of their names', async () => {
+    const vetoed = ask({
+      b: () => ({veto: `no ${secret}\napproval.`}),
+      a: () => ({veto: 'a freeze'}),
+      c: () => undefined,
+    });
+    await expect(vetoed).rejects.toMatchObject({
+      code: 'ERR_VETOED',
+      exitCode: 3,
+      message: 'Plugin a vetoed the push: a freeze. Plugin b vetoed the push: no *** approval. Nothing was changed.',
+      details: {
+        operation: 'push',
+        vetoes: [
+          {plugin: 'a', reason: 'a freeze'},
+          {plugin: 'b', reason: 'no *** approval.'},
+        ],
+      },
+    });
+  });
+
+  test.each<[string, HookFunction | string, string]>([
+    ['throws', () => Promise.reject(new Error('the calendar is\nunreachable')), 'the calendar is unreachable'],
+    ['answers something else', () => ({vetoed: true}), 'it returned neither nothing nor {veto: "the reason"}'],
+    ['vetoes without a reason', () => ({veto: true}), 'it returned neither nothing nor {veto: "the reason"}'],
+    ['has no function', 'no function', 'it exports no function'],
+  ])('refuses the change if a plugin %s', async (_, hook, reason) => {
+    await expect(ask({a: () => undefined, b: hook})).rejects.toMatchObject({
+      code: 'ERR_HOOK_FAILED',
+      exitCode: 3,
+      message: `Plugin b: its mycli:before-write hook failed: ${reason}. Nothing was changed.`,
+      suggestions: [expect.stringContaining('MYCLI_SKIP_PLUGINS=1')],
+      details: {plugin: 'b'},
+    });
+  });
+
+  test('refuses it if a plugin takes too long, whose signal is then aborted', async () => {
+    const signals: unknown[] = [];
+    const hanging: HookFunction = ({signal}) => {
+      signals.push(signal);
+      return new Promise(() => undefined);
+    };
+    await expect(ask({a: hanging}, {timeoutMs: 20})).rejects.toMatchObject({
+      code: 'ERR_HOOK_FAILED',
+      message: expect.stringContaining('no answer within 0.02 s'),
+    });
+    expect(signals).toEqual([expect.objectContaining({aborted: true})]);
+  });
+
+  test('prefers a veto to the failure of another plugin', async () => {
+    const failing = () => Promise.reject(new Error('x'));
+    await expect(ask({a: failing, b: () => ({veto: 'a freeze'})})).rejects.toMatchObject({code: 'ERR_VETOED'});
+  });
+
+  test('stops when the command is interrupted', async () => {
+    const controller = new AbortController();
+    const reason = createError('ERR_INTERRUPTED', 'Interrupted by SIGINT.');
+    const asked = ask({a: () => new Promise(() => controller.abort(reason))}, {signal: controller.signal});
+    await expect(asked).rejects.toBe(reason);
+  });
+});
+
+describe('telling plugins after a change', () => {
+  const outcomes: readonly (readonly [string, {readonly error?: unknown}, Partial<WriteOutcome>])[] = [
+    ['success', {}, {outcome: 'succeeded'}],
+    [
+      'a failure, without secrets',
+      {error: createError('ERR_REJECTED', `No: ${secret}.`)},
+      {outcome: 'failed', error: {code: 'ERR_REJECTED', message: 'No: ***.'}},
+    ],
+    [
+      'a lost answer',
+      {error: createError('ERR_OUTCOME_UNKNOWN', 'Lost.')},
+      {outcome: 'unknown', error: {code: 'ERR_OUTCOME_UNKNOWN', message: 'Lost.'}},
+    ],
+    [
+      'a deployment that goes on',
+      {error: createError('ERR_WAIT_TIMEOUT', 'Not yet.')},
+      {outcome: 'unknown', error: {code: 'ERR_WAIT_TIMEOUT', message: 'Not yet.'}},
+    ],
+    ['a bug', {error: new TypeError('x')}, {outcome: 'failed', error: {code: 'ERR_UNEXPECTED', message: 'x'}}],
+  ];
+
+  test.each(outcomes)('of %s', async (_, ended, outcome) => {
+    const seen = vi.fn(() => undefined);
+    expect(await tell({a: seen}, ended)).toEqual([]);
+    const known = {bundleIds: [7], status: 'queued'};
+    expect(seen).toHaveBeenCalledWith({...planned, ...known, ...outcome, signal: expect.any(AbortSignal)});
+  });
+
+  test('warns of what fails and of what takes too long, and names the plugin', async () => {
+    const warnings = await tell(
+      {a: () => Promise.reject(new Error('gone')), b: () => new Promise(() => undefined), c: 'no function'},
+      {},
+      {timeoutMs: 20},
+    );
+    expect(warnings.toSorted()).toEqual([
+      'Plugin a: its mycli:after hook failed: gone.',
+      'Plugin b: its mycli:after hook failed: no answer within 0.02 s.',
+      'Plugin c: its mycli:after hook failed: it exports no function.',
+    ]);
+  });
+
+  test('still happens after a signal, and stops at one', async () => {
+    const interruption = createError('ERR_INTERRUPTED', 'Interrupted by SIGINT.');
+    const seen = vi.fn(() => undefined);
+    expect(await tell({a: seen}, {error: interruption}, {signal: AbortSignal.abort(interruption)})).toEqual([]);
+    expect(seen).toHaveBeenCalledWith(expect.objectContaining({outcome: 'interrupted'}));
+    const controller = new AbortController();
+    const hanging = () => new Promise(() => controller.abort(interruption));
+    expect(await tell({a: hanging}, {}, {signal: controller.signal})).toHaveLength(1);
+  });
+});

@@ -1,0 +1,60 @@
+import {expect, onTestFinished, test} from 'vitest';
+import {startLocalRuntime} from '../../../src/testing/index.js';
+import {startRecordingServer} from '../../http/with-server.js';
+import {runtimeEnvironment} from '../runtime-environment.js';
+import {createPluginBench} from '../with-plugins.js';
+
+/** A user with the example plugin, a runtime, and a webhook that answers `status`. */
+async function startBench(status: number) {
+  const bench = await createPluginBench({example: 'freeze'});
+  const runtime = await startLocalRuntime({deploymentSeconds: 0});
+  onTestFinished(async () => {
+    await runtime.close();
+    await bench[Symbol.asyncDispose]();
+  });
+  const webhook = await startRecordingServer((response) => void response.writeHead(status).end());
+  const env = {...runtimeEnvironment(runtime), MYCLI_TARGET: 'production', NOTIFY_URL: webhook.origin};
+  const push = (args: readonly string[], more: Readonly<Record<string, string>> = {}) =>
+    bench.mycli(['bundle:push', '--json', ...args], {...env, ...more});
+  const told = () => webhook.requests.map(({body}): unknown => JSON.parse(body.toString()));
+  return {runtime, push, told};
+}
+
+const frozen = {FREEZE_WINDOWS: '2000-01-01T00:00Z/2999-01-01T00:00Z'};
+
+test('a veto of a plugin ends a push, and a preview of it, before anything is sent', async () => {
+  const {runtime, push, told} = await startBench(204);
+  for (const args of [[], ['--dry-run']]) {
+    const {code, stdout} = await push(args, frozen);
+    expect(code).toBe(3);
+    expect(JSON.parse(stdout)).toMatchObject({
+      error: {
+        code: 'ERR_VETOED',
+        message: expect.stringContaining('production is frozen until 2999-01-01') as string,
+        details: {operation: 'push', vetoes: [{plugin: 'mycli-plugin-freeze'}]},
+      },
+    });
+  }
+  expect(runtime.requests).toEqual([]);
+  expect(told()).toEqual([]);
+});
+
+test('a plugin is told the outcome, and its failure is a warning', async () => {
+  const {runtime, push, told} = await startBench(500);
+  const pushed = await push(['--wait']);
+  expect(pushed.code).toBe(0);
+  const {bundleId, warnings} = JSON.parse(pushed.stdout) as {bundleId: number; warnings: readonly string[]};
+  const failure = 'Plugin mycli-plugin-freeze: its mycli:after hook failed: the webhook answered 500.';
+  expect(warnings).toContain(failure);
+
+  runtime.addFault('403:route=upload');
+  const refused = await push([]);
+  expect(refused.code).toBe(4);
+  expect(JSON.parse(refused.stdout)).toMatchObject({error: {code: 'ERR_FORBIDDEN'}});
+  expect(refused.stderr).toContain(failure);
+
+  expect(told()).toEqual([
+    expect.objectContaining({operation: 'push', outcome: 'succeeded', status: 'finished', bundleIds: [bundleId]}),
+    expect.objectContaining({outcome: 'failed', error: expect.objectContaining({code: 'ERR_FORBIDDEN'}) as object}),
+  ]);
+});

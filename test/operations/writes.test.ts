@@ -1,0 +1,131 @@
+import {describe, expect, test} from 'vitest';
+import type {PlannedWrite} from '../../src/backends/contract.js';
+import {createError} from '../../src/errors/index.js';
+import {deleteBundles} from '../../src/operations/delete-bundles.js';
+import {deployBundle} from '../../src/operations/deploy/deploy-bundle.js';
+import {rollbackBundle} from '../../src/operations/deploy/rollback-bundle.js';
+import type {PushRecord} from '../../src/operations/options.js';
+import {previewPush, pushRuntimeBundle} from '../../src/operations/push/push-runtime-bundle.js';
+import type {Host, WriteFacts} from '../../src/operations/steps.js';
+import {startService, type Service} from './pushed-bundles.js';
+
+const veto = createError('ERR_VETOED', 'A freeze.');
+
+/** A host that records what it is asked, and vetoes everything if told so. */
+function observed({project}: Service, {vetoes = false} = {}) {
+  const asked: (PlannedWrite & {readonly dryRun?: boolean})[] = [];
+  const learned: WriteFacts[] = [];
+  const host: Host = {
+    ...project.host,
+    writes: {
+      async before(planned, options) {
+        asked.push({...planned, ...options});
+        if (vetoes) throw veto;
+      },
+      learn: (facts) => void learned.push(facts),
+    },
+  };
+  return {host, asked, facts: (): WriteFacts => Object.assign({}, ...learned) as WriteFacts};
+}
+
+/** What has been sent that changes something. */
+const written = ({runtime}: Service) => runtime.requests.filter(({method}) => method !== 'GET');
+
+const staging = {preference: 'legacy', targetSlug: 'staging', wait: true, pollInterval: 0.01} as const;
+const where = {backend: 'legacy', projectSlug: 'shop', targetSlug: 'staging'};
+
+/** Each operation that changes something, and what it is to say of it. Bundles 1 and 2 have been deployed. */
+const operations: Readonly<
+  Record<string, readonly [PlannedWrite, (service: Service, host: Host) => Promise<unknown>]>
+> = {
+  deploy: [
+    {operation: 'deploy', ...where, bundleIds: [2]},
+    ({connection}, host) => deployBundle({...connection, ...staging, bundleId: 'latest'}, host),
+  ],
+  rollback: [
+    {operation: 'rollback', ...where, bundleIds: [1]},
+    ({connection}, host) => rollbackBundle({...connection, ...staging}, host),
+  ],
+  delete: [
+    {operation: 'delete', backend: 'legacy', projectSlug: 'shop', bundleIds: [1]},
+    ({connection}, host) => deleteBundles({...connection, preference: 'legacy', bundleIds: ['1']}, host),
+  ],
+};
+
+describe.each(Object.entries(operations))('%s', (name, [planned, run]) => {
+  test('says what it is about to change, and what came of it', async () => {
+    const service = await startService();
+    for (const targetSlug of ['staging', 'staging']) await service.push({targetSlug});
+    const {host, asked, facts} = observed(service);
+    await run(service, host);
+    expect(asked).toEqual([planned]);
+    expect(facts()).toMatchObject(
+      name === 'delete' ? {bundleIds: [1]} : {status: 'finished', deployment: expect.any(Object) as object},
+    );
+  });
+
+  test('that is vetoed changes nothing', async () => {
+    const service = await startService();
+    for (const targetSlug of ['staging', 'staging']) await service.push({targetSlug});
+    const before = written(service).length;
+    await expect(run(service, observed(service, {vetoes: true}).host)).rejects.toBe(veto);
+    expect(written(service)).toHaveLength(before);
+  });
+});
+
+describe('a push', () => {
+  test.each([
+    ['with its digest', true, {size: expect.any(Number), sha256: expect.stringMatching(/^[\da-f]{64}$/)}],
+    ['that is packed while it is sent, without', false, {size: expect.any(Number), sha256: undefined}],
+  ])('tells of the bundle, %s', async (_, v2, archive) => {
+    const service = await startService();
+    const {host, asked, facts} = observed(service);
+    const result = await pushRuntimeBundle({...service.connection, ...staging, v2, message: 'main: 1a2b3c'}, host);
+    const bundle = {format: v2 ? 'v2' : 'v1', message: 'main: 1a2b3c', ...archive};
+    expect(asked).toEqual([{operation: 'push', ...where, bundleIds: [], bundle}]);
+    const {deployment, url, bundleId} = result;
+    expect(facts()).toEqual({bundleIds: [bundleId], deployment, status: 'finished', url});
+  });
+
+  test('asks again for the backend that it falls back to', async () => {
+    const service = await startService({faults: ['403x1:route=upload']});
+    const {host, asked} = observed(service);
+    await pushRuntimeBundle({...service.connection, preference: 'auto'}, host);
+    expect(asked.map(({backend, targetSlug}) => [backend, targetSlug])).toEqual([
+      ['api', undefined],
+      ['legacy', undefined],
+    ]);
+  });
+
+  test.each([true, false])('that is vetoed sends nothing, and falls back to nothing (v2: %s)', async (v2) => {
+    const service = await startService();
+    const {host, asked} = observed(service, {vetoes: true});
+    await expect(pushRuntimeBundle({...service.connection, ...staging, v2}, host)).rejects.toBe(veto);
+    await expect(pushRuntimeBundle({...service.connection, preference: 'auto'}, host)).rejects.toBe(veto);
+    expect(asked.map(({backend}) => backend)).toEqual(['legacy', 'api']);
+    expect(service.runtime.requests).toEqual([]);
+  });
+
+  test('of an unchanged bundle asks about its deployment only', async () => {
+    const service = await startService();
+    let record: PushRecord | undefined;
+    const pushRecords = {read: async () => record, write: async (_: unknown, next: PushRecord) => void (record = next)};
+    const push = {...service.connection, ...staging, v2: true, message: 'same', ifChanged: true, pushRecords};
+    await pushRuntimeBundle(push, service.project.host);
+    const {host, asked} = observed(service);
+    await pushRuntimeBundle({...push, targetSlug: undefined, wait: false}, host);
+    expect(asked).toEqual([]);
+    await previewPush(push, host);
+    await pushRuntimeBundle(push, host);
+    const planned = {operation: 'push', ...where, bundleIds: [1]};
+    expect(asked).toEqual([{...planned, dryRun: true}, planned]);
+  });
+
+  test('that is only previewed is asked about too, as such', async () => {
+    const service = await startService();
+    const {host, asked} = observed(service, {vetoes: true});
+    await expect(previewPush({...service.connection, ...staging, message: 'm', v2: true}, host)).rejects.toBe(veto);
+    const bundle = {format: 'v2', message: 'm', size: undefined, sha256: undefined};
+    expect(asked).toEqual([{operation: 'push', ...where, bundleIds: [], bundle, dryRun: true}]);
+  });
+});
