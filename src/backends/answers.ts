@@ -87,6 +87,15 @@ export function readWritten<Result>(look: readonly string[], read: () => Result)
   }
 }
 
+/** Waits for the answer to a request that deploys. Both services refuse it with 409 while the target is busy. */
+export async function fromTarget(request: Promise<HttpResponse>): Promise<HttpResponse> {
+  try {
+    return await request;
+  } catch (error) {
+    throw isRuntimeCliError(error) && error.status === 409 ? amendError(error, {code: 'ERR_TARGET_BUSY'}) : error;
+  }
+}
+
 /** `value` if it is an object, else an empty one. */
 export function asRecord(value: unknown): Answer {
   return isRecord(value) ? value : {};

@@ -1,6 +1,6 @@
 import {setTimeout as delay} from 'node:timers/promises';
 import {catalogue, createError, isRuntimeCliError, type ErrorCode} from '../errors/index.js';
-import type {Backend, BackendCapability} from './contract.js';
+import type {Backend, BackendCapability, BackendContext} from './contract.js';
 import {asSentence} from '../errors/sentence.js';
 
 interface CallKind {
@@ -8,6 +8,8 @@ interface CallKind {
   readonly doing: string;
   /** The capability that the member implements. */
   readonly capability?: BackendCapability;
+  /** Whether it only reads, so that its requests may be repeated whatever their method. */
+  readonly reads?: true;
 }
 
 /** What the host asks a backend for, by the member that answers. */
@@ -15,10 +17,10 @@ export const backendCalls = {
   check: {doing: 'checking its configuration'},
   upload: {doing: 'uploading the bundle'},
   deploy: {doing: 'deploying the bundle', capability: 'deploy'},
-  getDeployment: {doing: 'checking the deployment', capability: 'wait'},
-  listBundles: {doing: 'listing the bundles', capability: 'list'},
-  listDeployments: {doing: 'listing the deployments', capability: 'history'},
-  listTargets: {doing: 'listing the targets', capability: 'targets'},
+  getDeployment: {doing: 'checking the deployment', capability: 'wait', reads: true},
+  listBundles: {doing: 'listing the bundles', capability: 'list', reads: true},
+  listDeployments: {doing: 'listing the deployments', capability: 'history', reads: true},
+  listTargets: {doing: 'listing the targets', capability: 'targets', reads: true},
   download: {doing: 'downloading the bundle', capability: 'download'},
   deleteBundle: {doing: 'deleting the bundle', capability: 'delete'},
 } as const satisfies Partial<Record<keyof Backend, CallKind>>;
@@ -30,6 +32,11 @@ export type OptionalCall = Exclude<keyof typeof backendCalls, 'check' | 'upload'
 export const optionalCalls = Object.entries(backendCalls).flatMap(([member, call]) =>
   'capability' in call ? [{member, capability: call.capability}] : [],
 );
+
+/** The context for a call of an optional member. */
+export function contextFor(member: OptionalCall, context: BackendContext): BackendContext {
+  return 'reads' in backendCalls[member] ? {...context, http: context.http.extend({repeatable: true})} : context;
+}
 
 /** The capabilities of a backend: those whose member it has. */
 export function capabilitiesOf(backend: Backend): readonly BackendCapability[] {

@@ -132,7 +132,9 @@ export const catalogue = {
     summary: "No TLS connection: the server's certificate was not accepted, or it speaks no TLS.",
   },
   ERR_TIMEOUT: {kind: 'network', summary: 'The transfer stalled.'},
-  ERR_REJECTED: {kind: 'rejected', summary: 'The server refused the request (4xx), or there is no such bundle.'},
+  ERR_REJECTED: {kind: 'rejected', summary: 'The server refused the request (4xx).'},
+  ERR_TARGET_BUSY: {kind: 'rejected', summary: 'Another deployment to the target is running. Nothing was deployed.'},
+  ERR_BUNDLE_UNKNOWN: {kind: 'rejected', summary: 'The project has no such bundle.'},
   ERR_SERVER: {kind: 'rejected', summary: 'The server failed (5xx).'},
   ERR_RESPONSE_INVALID: {
     kind: 'rejected',

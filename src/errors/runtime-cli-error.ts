@@ -92,17 +92,19 @@ export function createError(code: ErrorCode, message: string, options?: RuntimeC
   return new classes[catalogue[code].kind](code, message, options);
 }
 
-/** Adds context to an error: a new `message`, more suggestions and details. The original becomes the cause. */
+/** Adds context to an error: a new `code` or `message`, more suggestions and details. The original becomes the cause. */
 export function amendError(
   error: RuntimeCliError,
   changes: {
+    /** A code of the same kind. */
+    readonly code?: ErrorCode | undefined;
     readonly message?: string | undefined;
     readonly suggestions?: readonly string[] | undefined;
     readonly details?: Readonly<Record<string, unknown>> | undefined;
   },
 ): RuntimeCliError {
   const {code, exitCode, status, method, path, requestId} = error;
-  return createError(code, changes.message ?? error.message, {
+  return createError(changes.code ?? code, changes.message ?? error.message, {
     exitCode,
     status,
     method,

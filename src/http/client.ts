@@ -2,7 +2,7 @@ import type {BeforeRequestHook, Got, InitHook} from 'got';
 import {createAuthorizationHooks} from './auth/authorize.js';
 import {createCallHandler, createFailureRetry} from './call-handler.js';
 import {createRoutes} from './connection/agents.js';
-import {Call} from './connection/call.js';
+import {Call, keepRepeatable} from './connection/call.js';
 import {createRateLimitHooks, resolveRateLimitPolicy, type RateLimitMiddlewareConfig} from './rate-limit/index.js';
 import {parseJson} from '../errors/json.js';
 import {createRedactor} from './redact.js';
@@ -69,7 +69,7 @@ export async function createHttpClient(options: HttpClientOptions): Promise<Got>
     parseJson,
     retry: {limit: 0, calculateDelay: createFailureRetry(policy, rateLimit)},
     hooks: {
-      init: signal === undefined ? [] : [keepSignal(signal)],
+      init: [keepRepeatable, ...(signal === undefined ? [] : [keepSignal(signal)])],
       beforeRequest: [
         ...hooks.beforeRequest,
         createBeginAttempt(env, limits.connectTimeoutMs),

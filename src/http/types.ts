@@ -39,7 +39,7 @@ export interface RetryEvent {
   readonly reason: string;
 }
 
-/** Options of a request. Names and meanings are those of got. */
+/** Options of a request. All but `repeatable` have the names and meanings that they have in got. */
 export interface HttpOptions {
   /** @default 'GET' */
   readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
@@ -55,6 +55,11 @@ export interface HttpOptions {
   readonly body?: string | Buffer;
   /** Whether a status other than 2xx rejects. If not, examine `statusCode`. @default true */
   readonly throwHttpErrors?: boolean;
+  /**
+   * Whether the request may be sent twice, so that it is sent again if its answer is lost or the server fails.
+   * @default true for GET and HEAD, and in `getDeployment`, `listBundles`, `listDeployments` and `listTargets`
+   */
+  readonly repeatable?: boolean;
   /** Cancels this request, in addition to the client's own signal. */
   readonly signal?: AbortSignal;
   /** Set by the bodies of `context.bodies`. */

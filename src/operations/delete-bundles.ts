@@ -102,7 +102,7 @@ async function deleteBundlesFrom(
     // The final error says what failed, and for a single bundle the step's outcome says it all.
     if (error === undefined && ids.length > 1) view.detail(`Deleted bundle ${String(bundleId)}`);
     callBackSafely(() => options.onDeletion?.(deletion));
-    if (error !== undefined && error.code !== 'ERR_REJECTED') break;
+    if (error !== undefined && !['ERR_REJECTED', 'ERR_BUNDLE_UNKNOWN'].includes(error.code)) break;
   }
   const deleted = deletions.filter(({error}) => error === undefined).map(({bundleId}) => bundleId);
   host.writes?.learn({bundleIds: deleted});

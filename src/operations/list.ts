@@ -7,7 +7,7 @@ import type {
   BackendCapability,
 } from '../backends/contract.js';
 import type {RuntimeBackend} from '../backends/select.js';
-import {createError, isRuntimeCliError} from '../errors/index.js';
+import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {commandLine, flagValue} from '../errors/suggest.js';
 import {invoke, chooseBackend, idFor, openBackend, type OpenBackend, verifySlugs} from './open-backend.js';
 import {
@@ -89,8 +89,16 @@ export async function resolveBundleId(
  * is not in the list, the error says so.
  */
 export async function explainMissingBundle(error: unknown, open: OpenBackend, bundleId: BundleId): Promise<unknown> {
-  if (!isRuntimeCliError(error) || error.status !== 404 || !open.backend.listBundles) return error;
+  if (!isRuntimeCliError(error) || !open.backend.listBundles) return error;
   const {projectSlug, signal} = open.context;
+  const flags = [
+    ...flagValue('--project', projectSlug),
+    ...flagValue('--runtime-backend', open.backend.name),
+    ...(open.commandFlags ?? []),
+  ];
+  const suggestions = [`Run: ${commandLine('bundle:list', ...flags)}`];
+  if (error.code === 'ERR_BUNDLE_UNKNOWN') return amendError(error, {suggestions});
+  if (error.status !== 404) return error;
   try {
     if ((await findBundle(open, bundleId)) !== undefined) return error;
   } catch {
@@ -98,14 +106,8 @@ export async function explainMissingBundle(error: unknown, open: OpenBackend, bu
     return error;
   }
   const {status, method, path, requestId} = error;
-  const flags = [
-    ...flagValue('--project', projectSlug),
-    ...flagValue('--runtime-backend', open.backend.name),
-    ...(open.commandFlags ?? []),
-  ];
-  return createError('ERR_REJECTED', `The project "${projectSlug}" has no bundle ${String(bundleId)}.`, {
-    suggestions: [`Run: ${commandLine('bundle:list', ...flags)}`],
-    ...{status, method, path, requestId, details: {bundleId}, cause: error},
+  return createError('ERR_BUNDLE_UNKNOWN', `The project "${projectSlug}" has no bundle ${String(bundleId)}.`, {
+    ...{suggestions, status, method, path, requestId, details: {bundleId}, cause: error},
   });
 }
 

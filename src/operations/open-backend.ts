@@ -1,6 +1,6 @@
 import {resolve} from 'node:path';
 import {requestedBundleId} from '../backends/answers.js';
-import {backendCalls, callBackend, capabilitiesOf, type OptionalCall} from '../backends/call.js';
+import {backendCalls, callBackend, capabilitiesOf, contextFor, type OptionalCall} from '../backends/call.js';
 import {missingConfiguration, notConfigured, optionsOf, secretOptions} from '../backends/configuration.js';
 import {createBackendContext} from '../backends/context.js';
 import type {Backend, BackendCapability, BackendContext, BundleId} from '../backends/contract.js';
@@ -175,7 +175,9 @@ export function invoke<Call extends OptionalCall>(
   const members: BackendMembers = backend;
   const member: BackendMembers[Call] = members[call];
   if (member === undefined) throw unsupported(backend, capability);
-  return callBackend(backend, doing, context.signal, () => member.call(backend, request, context));
+  return callBackend(backend, doing, context.signal, () =>
+    member.call(backend, request, contextFor(call, context)),
+  );
 }
 
 /** @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` when the backend lacks the capability. */

@@ -69,7 +69,7 @@ export interface WaitOptions {
 /** The defaults of `WaitOptions`, in seconds. */
 export const defaultWait = {pollInterval: 5, timeout: 600} as const;
 
-/** What to do when another deployment to the target is running (409). */
+/** What to do when another deployment to the target is running. */
 export interface SlotOptions {
   /**
    * Waits for it to end, as `WaitOptions` say, and then deploys. Otherwise the refusal is the error.

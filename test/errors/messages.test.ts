@@ -211,6 +211,20 @@ const makers: Readonly<Record<ErrorCode, Maker>> = {
     await http.get(`${origin}/api/projects/shop/bundles/`, {retry: {limit: 0}});
   },
   ERR_REJECTED: () => answered(404),
+  ERR_TARGET_BUSY: async () => {
+    const row = {bundle: {id: 3, message: 'main: 1a2b3c'}, status: 'In Progress', created_at: '2026-01-01T00:00:00Z'};
+    const {origin} = await startServer((request, response) => {
+      request.resume();
+      response.writeHead(request.method === 'GET' ? 200 : 409).end(JSON.stringify({count: 1, results: [row]}));
+    });
+    await deployBundle({...legacy, ...service, origin, targetSlug: 'staging', bundleId: 5});
+  },
+  ERR_BUNDLE_UNKNOWN: async () => {
+    const {origin} = await startServer((request, response) => {
+      response.writeHead(request.url?.includes('/download') ? 404 : 200).end('{"count": 0, "results": []}');
+    });
+    await downloadBundle({...legacy, ...service, origin, bundleId: 99});
+  },
   ERR_SERVER: () => answered(500),
   ERR_RESPONSE_INVALID: () => answered(302),
   ERR_DEPLOYMENT_FAILED: () => {
@@ -307,7 +321,7 @@ const variants: Partial<Readonly<Record<ErrorCode, readonly Maker[]>>> = {
       throw endedEarly();
     },
   ],
-  ERR_REJECTED: [() => answered(413), () => answered(409, '{"detail": "A deployment is running."}')],
+  ERR_REJECTED: [() => answered(413), () => answered(409, '{"detail": "The name is taken."}')],
   ERR_RESPONSE_INVALID: [
     async () => {
       const {origin} = await startServer((request, response) => void response.end('<!doctype html>'));

@@ -79,6 +79,11 @@ function accepted(outcome: Outcome, {name}: FaultLine): Outcome {
   return name === '204' ? done : outcome;
 }
 
+/** 409 says that another deployment to the target is running. */
+function deploys(outcome: Outcome, {name}: FaultLine): Outcome {
+  return name === '409' ? {...outcome, code: 'ERR_TARGET_BUSY'} : outcome;
+}
+
 /** The requests of the Api backend. */
 export const apiRequests: readonly MatrixRequest[] = [
   {
@@ -98,6 +103,7 @@ export const apiRequests: readonly MatrixRequest[] = [
     request: 'deploy',
     kind: 'write',
     run: (call) => deployBundle({...api(call), ...deployment}, call.host),
+    amend: deploys,
   },
   {
     name: 'api poll',
@@ -124,6 +130,7 @@ export const legacyWrites: readonly MatrixRequest[] = [
     request: 'upload',
     kind: 'write',
     run: (call) => pushRuntimeBundle({...legacy(call), message, targetSlug, archive: call.archives?.v1}, call.host),
+    amend: deploys,
   },
   {
     name: 'legacy v2 upload',
@@ -137,7 +144,7 @@ export const legacyWrites: readonly MatrixRequest[] = [
     request: 'deploy',
     kind: 'write',
     run: (call) => deployBundle({...legacy(call), ...deployment}, call.host),
-    amend: accepted,
+    amend: (outcome, line) => deploys(accepted(outcome, line), line),
   },
   {
     name: 'legacy delete',

@@ -3,7 +3,7 @@ import {Readable} from 'node:stream';
 import {buffer} from 'node:stream/consumers';
 import type {Socket} from 'node:net';
 import {describe, expect, test} from 'vitest';
-import {createRequestBodies, readJson} from '../../src/http/index.js';
+import {createRequestBodies, readJson, type HttpClient} from '../../src/http/index.js';
 import {quick, reasonOf, rejection, testClient, testSource, zeroSource} from './test-client.js';
 import {sendJson, startRecordingServer, startServer, startTcpServer, startTlsServer} from './with-server.js';
 
@@ -91,6 +91,29 @@ describe('requests that change nothing', () => {
     const {http} = await testClient();
     expect(await rejection(http(server.origin, {method}))).toMatchObject({code: 'ERR_SERVER', status: 502});
     expect(server.requests).toHaveLength(3);
+  });
+
+  test.each([
+    ['POST that may be repeated is', {method: 'POST', repeatable: true}, 3],
+    ['GET that may not be repeated is not', {repeatable: false}, 1],
+    ['PUT is not', {method: 'PUT'}, 1],
+  ] as const)('%s repeated after 5xx, with its body', async (_, options, count) => {
+    const server = await startRecordingServer((response) => response.writeHead(502).end());
+    const http: HttpClient = (await testClient()).http;
+    const body = 'method' in options ? bodies.json({a: 1}) : {};
+    const request = {...options, ...body};
+    expect(await rejection(http(server.origin, request))).toMatchObject({code: 'ERR_SERVER'});
+    expect(server.requests.map(({body: sent}) => sent.toString())).toEqual(
+      Array(count).fill('method' in options ? '{"a":1}' : ''),
+    );
+  });
+
+  test('a client may allow repeating all its requests', async () => {
+    const server = await startRecordingServer((response) => response.writeHead(502).end());
+    const http: HttpClient = (await testClient()).http;
+    await rejection(http.extend({repeatable: true}).post(server.origin, bodies.json({})));
+    await rejection(http.extend({repeatable: true}).post(server.origin, {repeatable: false}));
+    expect(server.requests).toHaveLength(4);
   });
 
   test('GET survives two resets', async () => {

@@ -137,7 +137,7 @@ describe('a download', () => {
 
   test('of an unknown bundle fails with what the server says, and leaves nothing', async () => {
     const service = await startService();
-    await expect(download(service, {bundleId: 9})).rejects.toMatchObject({code: 'ERR_REJECTED', status: 404});
+    await expect(download(service, {bundleId: 9})).rejects.toMatchObject({code: 'ERR_BUNDLE_UNKNOWN', status: 404});
     expect(await filesIn(service)).toEqual(['build']);
   });
 

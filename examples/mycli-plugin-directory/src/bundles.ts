@@ -92,7 +92,7 @@ export async function readBundle(project: ProjectLayout, bundleId: BundleId): Pr
   const found = /^[1-9]\d{0,14}$/.test(String(bundleId)) ? await readRecord(project, Number(bundleId)) : undefined;
   if (found && found.deletedAt === undefined) return found;
   throw failure(
-    'ERR_REJECTED',
+    'ERR_BUNDLE_UNKNOWN',
     found ? `Bundle ${bundleId} was deleted on ${String(found.deletedAt)}.` : `Bundle ${bundleId} does not exist.`,
     ['Run mycli bundle:list to list the bundles.'],
   );

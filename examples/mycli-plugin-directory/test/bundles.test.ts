@@ -92,7 +92,7 @@ describe('reading', () => {
 
   test.each(['0', '2', '../shop/1', '1/', 'latest', ''])('knows no bundle %j', async (bundleId) => {
     await project.store();
-    await expect(readBundle(project.layout, bundleId)).rejects.toMatchObject({code: 'ERR_REJECTED'});
+    await expect(readBundle(project.layout, bundleId)).rejects.toMatchObject({code: 'ERR_BUNDLE_UNKNOWN'});
   });
 
   test('copies the bytes that were stored', async () => {

@@ -44,7 +44,7 @@ export async function readRecord(bundleId: BundleId, store: Store, keys: Keys): 
   const stored = idPattern.test(id) ? await store.read(keys.record(id), recordSchema) : undefined;
   if (stored) return stored.value;
   throw backendError({
-    code: 'ERR_REJECTED',
+    code: 'ERR_BUNDLE_UNKNOWN',
     message: `There is no bundle "${id}" in ${store.bucket}/${keys.records}.`,
     status: 404,
     suggestions: ['Use the ID that bundle:push printed, or "latest".'],

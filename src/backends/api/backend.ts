@@ -10,6 +10,7 @@ import {
   asTexts,
   asWarnings,
   bundleIdOf,
+  fromTarget,
   numericId,
   readAnswer,
   readPage,
@@ -71,10 +72,8 @@ export const apiBackend = defineBackend<ApiBackendOptions>({
 
   async deploy({bundleId, targetSlug}, context) {
     const {http, base} = connect(context);
-    const response = await http.post(
-      deployments(base, targetSlug, context),
-      context.bodies.json({bundleId: requestedBundleId(bundleId, 'api')}),
-    );
+    const body = context.bodies.json({bundleId: requestedBundleId(bundleId, 'api')});
+    const response = await fromTarget(http.post(deployments(base, targetSlug, context), body));
     const where = [
       ...flagValue('--project', context.projectSlug),
       ...flagValue('--target', targetSlug),

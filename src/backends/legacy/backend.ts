@@ -4,6 +4,7 @@ import {
   asTexts,
   asWarnings,
   bundleIdOf,
+  fromTarget,
   numericId,
   readAcceptance,
   readAnswer,
@@ -91,7 +92,8 @@ async function uploadV1(bundle: Bundle | StreamedBundle, context: LegacyContext)
   const {projectSlug, targetSlug} = context;
   const noted = targetSlug === undefined ? undefined : await noteBefore(targetSlug, context);
   const path = ['projects', projectSlug, 'builds', ...(targetSlug === undefined ? [] : [targetSlug])];
-  const response = await http.post(url(...path), v1Body(bundle, context));
+  const request = http.post(url(...path), v1Body(bundle, context));
+  const response = await (noted ? fromTarget(request) : request);
   return readWritten(listCommand(context), () => {
     const {answer, raw} = readAnswer(response);
     const bundleId = bundleIdOf(answer['bundle_id'], 'legacy');

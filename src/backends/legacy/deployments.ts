@@ -5,6 +5,7 @@ import {
   asRecord,
   asText,
   asWarnings,
+  fromTarget,
   numericId,
   readAcceptance,
   readPage,
@@ -49,10 +50,11 @@ export async function deploy(
   const {projectSlug} = context;
   const id = requestedBundleId(bundleId, 'legacy');
   const {before, warnings} = await noteBefore(targetSlug, context);
-  const response = await http.post(
+  const request = http.post(
     url('projects', projectSlug, 'target', targetSlug, 'deploy'),
     context.bodies.json({bundle_id: id}),
   );
+  const response = await fromTarget(request);
   const look = [
     'bundle:history',
     ...flagValue('--project', projectSlug),

@@ -190,7 +190,7 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
       headers: {authorization: this.#credentials},
       throwHttpErrors: false,
       // A token that nobody received is harmless.
-      context: {repeatable: true},
+      repeatable: true,
       ...(context?.signal === undefined ? {} : {signal: context.signal}),
     });
     const response = await asked.catch((error: unknown) => {

@@ -1,4 +1,5 @@
 import {STATUS_CODES} from 'node:http';
+import type {InitHook} from 'got';
 import type {RuntimeCliError} from '../../errors/index.js';
 
 /** The progress of one attempt of a call, which decides what a failure means. */
@@ -77,10 +78,19 @@ export function describeRequest(options: Pick<RequestOptions, 'method' | 'url'>)
 /** How often a request that changes nothing is repeated if its response is lost or the server fails. */
 export const maxRepeats = 2;
 
-/** Whether a request may be sent twice: it changes nothing, or its context has `repeatable`. */
+/** Whether a request may be sent twice: `repeatable` says so, or it changes nothing. */
 export function isRepeatable({method, context}: Pick<RequestOptions, 'method' | 'context'>): boolean {
-  return method === 'GET' || method === 'HEAD' || context['repeatable'] === true;
+  const {repeatable} = context;
+  return typeof repeatable === 'boolean' ? repeatable : method === 'GET' || method === 'HEAD';
 }
+
+/** Moves the option `repeatable`, which got does not have, to the context of a request. */
+export const keepRepeatable: InitHook = (init) => {
+  if (!('repeatable' in init)) return;
+  const {repeatable} = init;
+  Reflect.deleteProperty(init, 'repeatable');
+  init.context = {...init.context, repeatable};
+};
 
 /**
  * A status with its name: `429 Too Many Requests`. Only standard names, since a server's own text could be anything,

@@ -15,8 +15,8 @@ const maxUnexplained = 5;
 type Occupant = DeploymentItem | 'none' | 'unknown';
 
 /**
- * Sends a request that starts a deployment. A target accepts one at a time and answers 409 while another is running. It
- * has done nothing then, so the request can be sent again. With `waitForSlot`, that happens once the other has ended.
+ * Sends a request that starts a deployment. A target accepts one at a time, and is busy while another is running. It has
+ * done nothing then, so the request can be sent again. With `waitForSlot`, that happens once the other has ended.
  * @throws RuntimeCliError the refusal, saying which deployment has been running since when; `ERR_WAIT_TIMEOUT` when
  * waiting took too long; an interruption of the wait, with `details.deploymentRequested` false.
  */
@@ -32,7 +32,7 @@ export async function inTargetSlot<Result>(
     try {
       return await send();
     } catch (error) {
-      if (!isRuntimeCliError(error) || error.status !== 409) throw error;
+      if (!isRuntimeCliError(error) || error.code !== 'ERR_TARGET_BUSY') throw error;
       const waited = waitUntilFree(error, open, targetSlug, options, poll, unexplained);
       unexplained = await waited.catch((reason: unknown) => {
         throw signal.aborted ? stoppedWaiting(reason) : reason;
@@ -100,7 +100,7 @@ function targetBusy(error: RuntimeCliError, targetSlug: string, occupant: Occupa
   if (typeof occupant === 'string')
     return amendError(error, {suggestions: [`Another deployment may be running. ${wait}`]});
   return amendError(error, {
-    message: `The target is busy (409): ${describeOccupant(occupant, targetSlug)}.`,
+    message: `The target is busy${error.status === undefined ? '' : ` (${String(error.status)})`}: ${describeOccupant(occupant, targetSlug)}.`,
     suggestions: [wait],
     details: {running: occupant},
   });

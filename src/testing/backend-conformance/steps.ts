@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import {setTimeout as delay} from 'node:timers/promises';
+import {contextFor} from '../../backends/call.js';
 import type {
   Backend,
   BundleFormat,
@@ -64,7 +65,9 @@ export async function waitUntilFinished(subject: Subject, deployment: Deployment
       status,
       description,
       percentage = 0,
-    } = await subject.call('checking a deployment', (context) => member(deployment, context));
+    } = await subject.call('checking a deployment', (context) =>
+      member(deployment, contextFor('getDeployment', context)),
+    );
     assert.ok(percentage >= 0 && percentage <= 100, `The deployment reports a progress of ${String(percentage)} %.`);
     assert.notEqual(status, 'failed', `The deployment failed: ${description ?? 'no description'}`);
     if (status === 'finished') return;
@@ -76,20 +79,24 @@ export async function waitUntilFinished(subject: Subject, deployment: Deployment
 /** One page of the list of bundles. */
 export async function listBundles(subject: Subject, range: ListRange): Promise<ListResult<BundleItem>> {
   const member = memberOf(subject, 'listBundles');
-  return subject.call('listing bundles', (context) => member(range, context));
+  return subject.call('listing bundles', (context) => member(range, contextFor('listBundles', context)));
 }
 
 /** One page of the list of the target's deployments. */
 export async function listDeployments(subject: Subject, range: ListRange): Promise<ListResult<DeploymentItem>> {
   const {targetSlug} = subject;
   const member = memberOf(subject, 'listDeployments');
-  return subject.call('listing deployments', (context) => member({...range, targetSlug}, context), {targetSlug});
+  return subject.call(
+    'listing deployments',
+    (context) => member({...range, targetSlug}, contextFor('listDeployments', context)),
+    {targetSlug},
+  );
 }
 
 /** A part of the list of targets. */
 export async function listTargets(subject: Subject, range: ListRange): Promise<ListResult<TargetItem>> {
   const member = memberOf(subject, 'listTargets');
-  return subject.call('listing targets', (context) => member(range, context));
+  return subject.call('listing targets', (context) => member(range, contextFor('listTargets', context)));
 }
 
 /** Downloads a bundle into `writeTo`. */

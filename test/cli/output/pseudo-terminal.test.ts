@@ -304,7 +304,7 @@ test('--wait-for-slot waits for the deployment that is running, and without it t
   const refused = await push();
   expect(refused.code).toBe(7);
   expect(JSON.parse(refused.stdout)).toMatchObject({
-    error: {code: 'ERR_REJECTED', status: 409, details: {running: {bundleId: 1, createdBy: 'api-key'}}},
+    error: {code: 'ERR_TARGET_BUSY', status: 409, details: {running: {bundleId: 1, createdBy: 'api-key'}}},
   });
   const waited = await push('--wait-for-slot');
   expect(waited.code).toBe(0);

@@ -1,4 +1,5 @@
 import {describe, expect, test} from 'vitest';
+import {createBackendRegistry} from '../../../src/backends/registry.js';
 import {createError} from '../../../src/errors/index.js';
 import {ApiKeyStrategy, BearerTokenStrategy} from '../../../src/http/index.js';
 import {deployBundle} from '../../../src/operations/deploy/deploy-bundle.js';
@@ -72,7 +73,7 @@ describe('a target that is busy (409)', () => {
     await using server = await startRecordingServer(target({posts: [busy], lists: [running]}));
     await using project = await createProject();
     await expect(deployBundle(options(server), project.host)).rejects.toMatchObject({
-      code: 'ERR_REJECTED',
+      code: 'ERR_TARGET_BUSY',
       exitCode: 7,
       status: 409,
       message: `The target is busy (409): bundle 3 "main: 1a2b3c" has been deploying to staging since ${since}, started by jane.`,
@@ -246,6 +247,46 @@ describe('waitForSlot', () => {
     );
     expect(result).toMatchObject({backend: 'api', deploymentId: 'two'});
     expect(posts(server)).toBe(2);
+  });
+});
+
+describe("a plugin's backend", () => {
+  const deployTo = async (error: object) => {
+    let [requests, occupied] = [0, 2];
+    const backend = {
+      apiVersion: 1,
+      name: 'acme',
+      summary: 'Refuses twice',
+      formats: ['v2'],
+      check: async () => ({configured: true}),
+      upload: async () => ({bundleId: 1, raw: undefined}),
+      deploy: async () => {
+        requests += 1;
+        if (occupied-- > 0) throw Object.assign(new Error('no'), {backendError: true}, error);
+        return {deployment: {}, status: 'queued', raw: undefined};
+      },
+    };
+    const backends = createBackendRegistry([{plugin: 'mycli-plugin-acme', backend}]);
+    await using project = await createProject();
+    const deployed = await deployBundle(
+      {
+        ...{preference: 'acme', projectSlug: 'shop', targetSlug: 'staging', bundleId: 'b', backends},
+        ...{waitForSlot: true, pollInterval: 0.01},
+      },
+      project.host,
+    ).catch((reason: unknown) => reason);
+    return {requests, deployed};
+  };
+
+  test('is asked again when it says that the target is busy', async () => {
+    expect(await deployTo({code: 'ERR_TARGET_BUSY'})).toMatchObject({requests: 3, deployed: {status: 'queued'}});
+  });
+
+  test('has statuses of its own: a 409 alone says nothing about the target', async () => {
+    expect(await deployTo({code: 'ERR_REJECTED', status: 409})).toMatchObject({
+      requests: 1,
+      deployed: {code: 'ERR_REJECTED', status: 409},
+    });
   });
 });
 
