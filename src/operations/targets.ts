@@ -93,7 +93,7 @@ async function listTargets(open: OpenBackend): Promise<readonly TargetItem[]> {
 
 /** A target that is named need not be in the list: the backend may have none. */
 async function oneTarget(open: OpenBackend, targetSlug: string): Promise<TargetItem> {
-  if (!open.backend.listTargets !== undefined) return {targetSlug};
+  if (open.backend.listTargets === undefined) return {targetSlug};
   const known = (await listTargets(open)).find((item) => item.targetSlug === targetSlug);
   return known ?? {targetSlug};
 }
