@@ -1,5 +1,6 @@
 import {setTimeout as delay} from 'node:timers/promises';
 import {catalogue, createError, isRuntimeCliError, type ErrorCode} from '../errors/index.js';
+import {createRedactor} from '../http/redact.js';
 import type {Backend, BackendCapability, BackendContext} from './contract.js';
 import {asSentence} from '../errors/sentence.js';
 
@@ -25,6 +26,8 @@ export const backendCalls = {
   deleteBundle: {doing: 'deleting the bundle', capability: 'delete'},
 } as const satisfies Partial<Record<keyof Backend, CallKind>>;
 
+type Redact = (text: string) => string;
+
 /** A member that gives a backend its capability. */
 export type OptionalCall = Exclude<keyof typeof backendCalls, 'check' | 'upload'>;
 
@@ -49,27 +52,32 @@ export function capabilitiesOf(backend: Backend): readonly BackendCapability[] {
  * Calls a backend and turns whatever it throws into a catalogue error that names it. Catalogue errors pass through,
  * plain `backendError` objects are converted, and an abort rejects with `signal.reason`.
  * @param doing as in `backendCalls`
+ * @param secrets masked in the backend's own errors. @default they stay as they are
  */
 export async function callBackend<Result>(
   backend: Pick<Backend, 'name'>,
   doing: string,
   signal: AbortSignal,
   call: () => Promise<Result>,
+  secrets?: readonly string[],
 ): Promise<Result> {
   signal.throwIfAborted();
   try {
     return await call();
   } catch (error) {
     signal.throwIfAborted();
-    throw isRuntimeCliError(error) ? error : toRuntimeCliError(backend.name, doing, error);
+    throw isRuntimeCliError(error)
+      ? error
+      : toRuntimeCliError(backend.name, doing, error, secrets ? createRedactor(secrets) : String);
   }
 }
 
-function toRuntimeCliError(backend: string, doing: string, error: unknown): Error {
-  const message = error instanceof Error ? error.message : String(error);
+function toRuntimeCliError(backend: string, doing: string, error: unknown, redact: Redact): Error {
+  const message = redact(error instanceof Error ? error.message : String(error));
+  const cause = withoutSecrets(error, redact);
   if (!isBackendError(error)) {
     return createError('ERR_BACKEND_FAILED', asSentence(`The ${backend} backend failed while ${doing}: ${message}`), {
-      cause: error,
+      cause,
     });
   }
   return createError(
@@ -77,11 +85,22 @@ function toRuntimeCliError(backend: string, doing: string, error: unknown): Erro
     asSentence(`The ${backend} backend failed: ${message}`),
     {
       status: typeof error.status === 'number' ? error.status : undefined,
-      suggestions: Array.isArray(error.suggestions) ? error.suggestions.map(String) : [],
-      details: {backend, backendCode: error.code},
-      cause: error,
+      suggestions: Array.isArray(error.suggestions)
+        ? error.suggestions.map((suggestion) => redact(String(suggestion)))
+        : [],
+      details: {backend, backendCode: redact(error.code)},
+      cause,
     },
   );
+}
+
+/** An error as it is, or a copy without the secrets that it contains. */
+function withoutSecrets(error: unknown, redact: Redact): unknown {
+  if (!(error instanceof Error)) return typeof error === 'string' ? redact(error) : error;
+  const {name, message, stack = ''} = error;
+  const cause = withoutSecrets(error.cause, redact);
+  if (redact(message) === message && redact(stack) === stack && cause === error.cause) return error;
+  return Object.assign(new Error(redact(message), {cause}), {name, stack: redact(stack)});
 }
 
 function isBackendError(error: unknown): error is Error & {code: string; status?: unknown; suggestions?: unknown} {

@@ -29,6 +29,7 @@ export function checkedBackend(backend: Backend, plugin: string): Backend {
     deploysOnUpload: backend.deploysOnUpload && [...backend.deploysOnUpload],
     limits: backend.limits && {...backend.limits},
     secrets: backend.secrets && [...backend.secrets],
+    secretEnv: backend.secretEnv && [...backend.secretEnv],
     options: checkedOptions(backend),
     check: (context) =>
       answered('check', () => withoutNetwork(backend, backendCalls.check.doing, async () => backend.check(context))),
@@ -130,6 +131,9 @@ function problemOf(value: Readonly<Record<string, unknown>>): string | undefined
   }
   if (value['secrets'] !== undefined && !isListOf(value['secrets'], (item) => typeof item === 'string')) {
     return `backend "${name}": secrets must be an array of option names`;
+  }
+  if (value['secretEnv'] !== undefined && !isListOf(value['secretEnv'], (item) => typeof item === 'string')) {
+    return `backend "${name}": secretEnv must be an array of names of environment variables`;
   }
   const missing = ['check', 'upload'].find((member) => value[member] === undefined);
   if (missing !== undefined) return `backend "${name}" has no function ${missing}`;

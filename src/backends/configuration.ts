@@ -46,7 +46,7 @@ export async function optionsOf(backend: Backend, settings: BackendSettings): Pr
   const result = await validateOptionTexts(backend.options ?? anyOptions, settings.backendOptions ?? {});
   if (!result.issues) return result.value;
   // Validators tend to quote their input.
-  const redact = createRedactor(secretOptions(backend, settings));
+  const redact = createRedactor(secretsOf(backend, settings));
   const problems = result.issues.map(({message, path}) => {
     const keys = (path ?? []).map((part) => String(typeof part === 'object' ? part.key : part));
     return redact(keys.length === 0 ? message : `${keys.join('.')}: ${message}`);
@@ -80,12 +80,13 @@ function optionsSuggestion(backend: string): string {
   return `Pass --backend-option key=value, or set "backends.${backend}" in the configuration file.`;
 }
 
-/** The values of a backend's secret options, in every form in which they could appear in text. */
-export function secretOptions(
-  {secrets = []}: Pick<Backend, 'secrets'>,
+/** The values of a backend's secret options and variables, in every form in which they could appear in text. */
+export function secretsOf(
+  {secrets = [], secretEnv = []}: Pick<Backend, 'secrets' | 'secretEnv'>,
   {backendOptions = {}}: Pick<BackendSettings, 'backendOptions'>,
+  env: Environment = {},
 ): readonly string[] {
-  return secrets.flatMap((name) => textsOf(backendOptions[name]));
+  return [...secrets.map((name) => backendOptions[name]), ...secretEnv.map((name) => env[name])].flatMap(textsOf);
 }
 
 /** Every string in a value. Secrets may have been parsed as numbers, or be nested in arrays and objects. */

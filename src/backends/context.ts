@@ -21,6 +21,8 @@ export interface BackendContextOptions {
   readonly timeouts?: Pick<HttpClientOptions, 'connectTimeoutMs' | 'idleTimeoutMs' | 'responseTimeoutMs'> | undefined;
   /** Values to mask in every message. */
   readonly secrets?: readonly string[] | undefined;
+  /** Called with each secret that the backend learns. */
+  readonly onSecret?: ((secret: string) => void) | undefined;
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
   readonly onProgress?: ((progress: {transferred: number; total?: number | undefined}) => void) | undefined;
   /** How bodies read a bundle. @default `bundle.read()` */
@@ -29,9 +31,11 @@ export interface BackendContextOptions {
 
 /** Creates a backend's context for one call, with its client and bodies. Loads the HTTP client. */
 export async function createBackendContext(options: BackendContextOptions): Promise<BackendContext> {
-  const {createHttpClient, createRequestBodies, createRetryWait, openStream, rateLimitRules} =
+  const {createHttpClient, createRequestBodies, createRetryWait, openStream, rateLimitRules, redactedLogger} =
     await import('../http/index.js');
-  const {projectSlug, targetSlug, configDirectory, wait, env, logger, signal, onProgress = () => undefined} = options;
+  const {projectSlug, targetSlug, configDirectory, wait, env, signal, onSecret, onProgress = () => undefined} = options;
+  const secrets = [...(options.secrets ?? [])];
+  const logger = redactedLogger({logger: options.logger, secrets});
   const http = await createHttpClient({
     env,
     logger,
@@ -39,10 +43,10 @@ export async function createBackendContext(options: BackendContextOptions): Prom
     userAgent: options.userAgent,
     rateLimit: options.rateLimit,
     ...options.timeouts,
-    secrets: options.secrets,
+    secrets,
     onRetry: options.onRetry,
   });
-  const waitToRetry = createRetryWait(rateLimitRules(options), signal);
+  const waitToRetry = createRetryWait(rateLimitRules({...options, secrets}), signal);
   return {
     projectSlug,
     targetSlug,
@@ -52,6 +56,11 @@ export async function createBackendContext(options: BackendContextOptions): Prom
     bodies: createRequestBodies({onProgress, readLent: options.readLent}),
     openStream: (url, {http: client = http, headers = {}} = {}) => openStream(client, url, headers, waitToRetry),
     waitToRetry,
+    maskSecret(value) {
+      if (value === undefined) return;
+      secrets.push(value);
+      onSecret?.(value);
+    },
     wait,
     signal,
     logger,

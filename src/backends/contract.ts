@@ -98,6 +98,8 @@ export interface BackendContext<Options = unknown> extends BackendCheckContext<O
   readonly wait?: boolean | undefined;
   /** Cancels the operation: reject with `signal.reason`. */
   readonly signal: AbortSignal;
+  /** Masks a secret that you learn during the call, such as an access token, everywhere from now on. */
+  maskSecret(value: string | undefined): void;
   /** Reports the progress of an upload or download. Bodies from `bodies` do so themselves. */
   onProgress(progress: {readonly transferred: number; readonly total?: number | undefined}): void;
 }
@@ -260,6 +262,8 @@ export interface Backend<Options = unknown> {
   readonly options?: StandardSchemaV1<unknown, Options> | undefined;
   /** Names of options to mask everywhere. */
   readonly secrets?: readonly string[] | undefined;
+  /** Names of environment variables that it, or a library of its, reads: their values are masked everywhere. */
+  readonly secretEnv?: readonly string[] | undefined;
   /** Checks the configuration, without using the network. */
   check(
     context: BackendCheckContext<Options>,

@@ -97,7 +97,8 @@ export function rateLimitRules({
   };
 }
 
-function redactedLogger({logger, secrets = []}: Pick<HttpClientOptions, 'logger' | 'secrets'>): Logger {
+/** Masks secrets in what is logged. */
+export function redactedLogger({logger, secrets = []}: Pick<HttpClientOptions, 'logger' | 'secrets'>): Logger {
   const redact = createRedactor(secrets);
   return {
     debug: (message) => logger.debug(redact(message)),

@@ -4,13 +4,19 @@ const mask = '***';
  * Creates a function that masks, in any text: the secrets, also base64-encoded (alone or within something longer),
  * URL-encoded and JSON-escaped; the values of `Authorization` headers; and the credentials and queries of URLs, which
  * may be presigned.
- * @param secrets - Secrets with fewer than 4 characters are not masked, since that would mangle every message.
+ * @param secrets - Secrets with fewer than 4 characters are not masked, since that would mangle every message. The
+ * list may grow.
  */
 export function createRedactor(secrets: readonly string[]): (text: string) => string {
-  const forms = new Set(secrets.filter((secret) => secret.length >= 4).flatMap(formsOf));
-  // Longest first, because one form may contain another.
-  const sorted = [...forms].sort((a, b) => b.length - a.length);
+  let known = 0;
+  let sorted: readonly string[] = [];
   return (text) => {
+    if (secrets.length !== known) {
+      known = secrets.length;
+      const forms = new Set(secrets.filter((secret) => secret.length >= 4).flatMap(formsOf));
+      // Longest first, because one form may contain another.
+      sorted = [...forms].sort((a, b) => b.length - a.length);
+    }
     // No regular expression: a long secret could exceed its limits, and the error would repeat it.
     const masked = sorted.reduce((rest, form) => rest.replaceAll(form, mask), text);
     return masked

@@ -1,7 +1,7 @@
 import {resolve} from 'node:path';
 import {requestedBundleId} from '../backends/answers.js';
 import {backendCalls, callBackend, capabilitiesOf, contextFor, type OptionalCall} from '../backends/call.js';
-import {missingConfiguration, notConfigured, optionsOf, secretOptions} from '../backends/configuration.js';
+import {missingConfiguration, notConfigured, optionsOf, secretsOf} from '../backends/configuration.js';
 import {createBackendContext} from '../backends/context.js';
 import type {Backend, BackendCapability, BackendContext, BundleId} from '../backends/contract.js';
 import {createBackendRegistry, type BackendRegistry} from '../backends/registry.js';
@@ -33,6 +33,8 @@ export type BackendCallOptions = CommonOptions &
 export interface OpenBackend {
   readonly backend: Backend;
   readonly context: BackendContext;
+  /** Values to mask. The backend may add some. */
+  readonly secrets: readonly string[];
   /** Flags that commands shown to the user repeat. */
   readonly commandFlags?: readonly string[] | undefined;
 }
@@ -110,6 +112,7 @@ export async function openBackend(
 ): Promise<OpenBackend> {
   const backend = registryOf(options).get(name);
   const {projectSlug, targetSlug, wait, rateLimit, onRetry, onProgress} = options;
+  const secrets = [...(host.secrets ?? []), ...secretsOf(backend, options, host.env)];
   const context = await createBackendContext({
     projectSlug,
     targetSlug,
@@ -122,7 +125,11 @@ export async function openBackend(
     userAgent: host.userAgent,
     rateLimit,
     timeouts: timeoutsOf(options),
-    secrets: [...(host.secrets ?? []), ...secretOptions(backend, options)],
+    secrets,
+    onSecret(secret) {
+      secrets.push(secret);
+      host.maskSecret?.(secret);
+    },
     onRetry: onRetry && ((event) => callBackSafely(() => onRetry(event))),
     // Only an upload is measured in the bytes of its body.
     onProgress:
@@ -131,7 +138,7 @@ export async function openBackend(
         : undefined,
     readLent,
   });
-  return {backend, context, commandFlags: host.commandFlags};
+  return {backend, context, secrets, commandFlags: host.commandFlags};
 }
 
 /** @throws RuntimeCliError `ERR_OPTION_INVALID` for a timeout outside the range of timers. */
@@ -167,7 +174,7 @@ type BackendMembers = {
  * catalogue error; `signal.reason` when aborted.
  */
 export function invoke<Call extends OptionalCall>(
-  {backend, context}: OpenBackend,
+  {backend, context, secrets}: OpenBackend,
   call: Call,
   request: RequestOf<Call>,
 ): Promise<AnswerTo<Call>> {
@@ -175,9 +182,8 @@ export function invoke<Call extends OptionalCall>(
   const members: BackendMembers = backend;
   const member: BackendMembers[Call] = members[call];
   if (member === undefined) throw unsupported(backend, capability);
-  return callBackend(backend, doing, context.signal, () =>
-    member.call(backend, request, contextFor(call, context)),
-  );
+  const ask = () => member.call(backend, request, contextFor(call, context));
+  return callBackend(backend, doing, context.signal, ask, secrets);
 }
 
 /** @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` when the backend lacks the capability. */

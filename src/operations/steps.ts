@@ -16,6 +16,8 @@ export interface Host {
   readonly userAgent: string;
   /** Values to mask in all output. */
   readonly secrets?: readonly string[] | undefined;
+  /** Called with a secret that a backend learns, to mask it in all output from then on. */
+  readonly maskSecret?: ((secret: string) => void) | undefined;
   now(): Date;
   /** Runs and shows the steps of an operation. */
   readonly runSteps: RunSteps;

@@ -1,3 +1,4 @@
+import {inspect} from 'node:util';
 import {expect, test} from 'vitest';
 import {callBackend, withTimeout} from '../../src/backends/call.js';
 import {backendError} from '../../src/backends/contract.js';
@@ -46,6 +47,23 @@ test('anything else is a failure of the backend, with its cause', async () => {
     message: 'The acme backend failed while uploading the bundle: x is not a function.',
     cause,
   });
+});
+
+test('errors of the backend are told without its secrets, in their causes too', async () => {
+  const thrown = new TypeError('canary-1 is wrong', {cause: new Error('canary-2')});
+  const failing = (error: unknown) =>
+    callBackend(backend, 'uploading the bundle', new AbortController().signal, () => Promise.reject(error as Error), [
+      'canary-1',
+      'canary-2',
+    ]).catch((failure: unknown) => failure);
+  const error = await failing(thrown);
+  expect(error).toMatchObject({
+    message: 'The acme backend failed while uploading the bundle: *** is wrong.',
+    cause: {name: 'TypeError', message: '*** is wrong', stack: expect.stringContaining('call.test.ts') as string},
+  });
+  const own = backendError({code: 'ERR_REJECTED', message: 'no canary-1', suggestions: ['Renew canary-2.']});
+  expect(await failing(own)).toMatchObject({suggestions: ['Renew ***.']});
+  expect(inspect([error, await failing(own), await failing('canary-1')], {depth: 5})).not.toContain('canary');
 });
 
 test('what is thrown and is no error is told as it is', async () => {

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {apiBackend} from '../../src/backends/api/backend.js';
-import {missingConfiguration, notConfigured, optionsOf, secretOptions} from '../../src/backends/configuration.js';
+import {missingConfiguration, notConfigured, optionsOf, secretsOf} from '../../src/backends/configuration.js';
 import {legacyBackend} from '../../src/backends/legacy/backend.js';
 import {BearerTokenStrategy} from '../../src/http/index.js';
 import {silent} from './context-for.js';
@@ -33,10 +33,10 @@ describe('the options of a backend', () => {
   });
 
   test('contain no secrets without options, or without a list of them', () => {
-    expect(secretOptions({secrets: ['token']}, {})).toEqual([]);
-    expect(secretOptions({}, {backendOptions: {token: 'canary'}})).toEqual([]);
-    expect(secretOptions({secrets: ['token']}, {backendOptions: {token: null}})).toEqual([]);
-    expect(secretOptions({secrets: ['token']}, {backendOptions: {token: true}})).toEqual([]);
+    expect(secretsOf({secrets: ['token']}, {})).toEqual([]);
+    expect(secretsOf({}, {backendOptions: {token: 'canary'}})).toEqual([]);
+    expect(secretsOf({secrets: ['token']}, {backendOptions: {token: null}})).toEqual([]);
+    expect(secretsOf({secrets: ['token']}, {backendOptions: {token: true}})).toEqual([]);
   });
 });
 

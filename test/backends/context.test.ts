@@ -5,7 +5,7 @@ import {contextFor, silent} from './context-for.js';
 
 test('what is given to a call is in its context', async () => {
   const signal = new AbortController().signal;
-  const given = {projectSlug: 'shop', targetSlug: 'staging', env: {A: '1'}, logger: silent, signal};
+  const given = {projectSlug: 'shop', targetSlug: 'staging', env: {A: '1'}, signal};
   expect(await contextFor({region: 'eu'}, given)).toMatchObject({...given, options: {region: 'eu'}});
 });
 
@@ -18,6 +18,23 @@ test('its client has the user agent, the time-outs and the secrets to mask', asy
   const failed = http.post(`${server.origin}/canary`);
   await expect(failed).rejects.toMatchObject({message: expect.stringContaining('/***') as string});
   expect(server.requests.map(({headers}) => headers['user-agent'])).toEqual(['mycli/0.0.0-test']);
+});
+
+test('what a backend learns is masked from then on: in its log, in errors and by whoever wants to know', async () => {
+  await using server = await startRecordingServer(() => ({status: 400, body: {error: 'learned-1 and learned-2'}}));
+  const [log, told]: [string[], string[]] = [[], []];
+  const logger = {...silent, info: (message: string) => log.push(message)};
+  const {http, logger: own, maskSecret} = await contextFor({}, {logger, onSecret: (secret) => told.push(secret)});
+  own.info('learned-1');
+  maskSecret('learned-1');
+  maskSecret(undefined);
+  own.info('learned-1');
+  maskSecret('learned-2');
+  await expect(http.get(server.origin)).rejects.toMatchObject({
+    message: expect.stringContaining('*** and ***') as string,
+  });
+  expect(log).toEqual(['learned-1', '***']);
+  expect(told).toEqual(['learned-1', 'learned-2']);
 });
 
 test('progress of a body goes to whoever wants to know', async () => {

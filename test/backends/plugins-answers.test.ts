@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import {capabilitiesOf} from '../../src/backends/call.js';
 import {checkedBackend} from '../../src/backends/checked-backend.js';
-import {optionsOf, secretOptions} from '../../src/backends/configuration.js';
+import {optionsOf, secretsOf} from '../../src/backends/configuration.js';
 import type {Backend} from '../../src/backends/contract.js';
 import {OptionText} from '../../src/backends/option-text.js';
 
@@ -229,7 +229,7 @@ describe('the options of a plugin', () => {
   test('that are secrets are found whatever they were parsed as', () => {
     const key = new OptionText('{"id":"i"}');
     const backendOptions = {token: ' spaced ', pin: 1234, pair: {left: 'l', right: ['r']}, key, region: 'eu'};
-    const found = secretOptions({secrets: ['token', 'pin', 'pair', 'key', 'absent']}, {backendOptions});
+    const found = secretsOf({secrets: ['token', 'pin', 'pair', 'key', 'absent']}, {backendOptions});
     expect(new Set(found)).toEqual(new Set([' spaced ', 'spaced', '1234', 'l', 'r', 'i', '{"id":"i"}']));
   });
 });

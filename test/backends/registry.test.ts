@@ -53,6 +53,11 @@ describe('the registry of backends', () => {
       {...complete, secrets: ['token', 5]},
       'secrets must be an array of option names',
     ],
+    [
+      'has secret variables that are not names',
+      {...complete, secretEnv: 'ACME_KEY'},
+      'secretEnv must be an array of names of environment variables',
+    ],
     ['has ids of an unknown kind', {...complete, bundleIds: 'uuid'}, 'bundleIds must be "number"'],
     ['deploys unknown formats', {...complete, deploysOnUpload: ['v3']}, 'deploysOnUpload must list v1, v2 or both'],
     ['uploads streams with no function', {...complete, uploadStream: {}}, 'uploadStream must be a function'],

@@ -138,17 +138,17 @@ export async function loadAllBackends(loading: BackendLoading): Promise<BackendR
   return registry;
 }
 
-/** Asks the plugins, and masks the values of secret options from now on. */
+/** Asks the plugins, and masks the values of secret options and variables from now on. */
 async function discover({context, settings, config}: BackendLoading): Promise<BackendRegistry> {
   const {discoverBackends} = await import('../../backends/plugins.js');
-  const {secretOptions} = await import('../../backends/configuration.js');
+  const {secretsOf} = await import('../../backends/configuration.js');
   const registry = await discoverBackends(pluginsOf(config, context), {
     version: config.version,
     signal: context.signal,
   });
   const {value: options} = settings.backendOptions;
   const secrets = registry.registrations.flatMap(({backend}) =>
-    secretOptions(backend, {backendOptions: options[backend.name]}),
+    secretsOf(backend, {backendOptions: options[backend.name]}, context.env),
   );
   context.output.addSecrets(secrets);
   return registry;

@@ -152,7 +152,8 @@ export function commandHost(
   };
   const writes = config && writeObserver(context, config, whileUnchanged);
   const about = {cwd, configDirectory, env, userAgent, secrets, commandFlags};
-  return {...about, logger, now, runSteps, writes, createTemporaryDirectory};
+  const maskSecret = (secret: string) => output.addSecrets([secret]);
+  return {...about, logger, maskSecret, now, runSteps, writes, createTemporaryDirectory};
 }
 
 /** Asks plugins before changes, and remembers what they are told after the command. */

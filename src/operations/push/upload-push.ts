@@ -189,11 +189,11 @@ async function pushTo(name: RuntimeBackend, plan: PushPlan, content: PushContent
 
 async function uploadTo(name: RuntimeBackend, plan: PushPlan, content: PushContent, host: Host): Promise<UploadedPush> {
   const open = await openBackend(name, 'upload', plan.options, host);
-  const {backend, context} = open;
+  const {backend, context, secrets} = open;
   const {signal} = context;
   const {targetSlug} = plan.options;
   const upload = () =>
-    callBackend(backend, backendCalls.upload.doing, signal, () => send(content, backend, context)).catch(
+    callBackend(backend, backendCalls.upload.doing, signal, () => send(content, backend, context), secrets).catch(
       async (error: unknown) => {
         throw await withPatternAdvice(error, content.bundle, signal);
       },

@@ -64,6 +64,11 @@ export interface ConformanceService {
   /** Values in `options` and `env` that must not appear in any error or log. */
   readonly secrets?: readonly string[] | undefined;
   /**
+   * The secrets that the backend has learned so far, such as tokens that the service has issued to it: it must mask
+   * them with `context.maskSecret`. @default none
+   */
+  readonly issuedSecrets?: (() => readonly string[] | Promise<readonly string[]>) | undefined;
+  /**
    * The archive of an uploaded bundle as the service stores it, bypassing the backend. Not needed if the service only
    * keeps files.
    * @throws anything if there is no such bundle.

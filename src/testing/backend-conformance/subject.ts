@@ -3,7 +3,7 @@ import {createHash} from 'node:crypto';
 import {setTimeout as delay} from 'node:timers/promises';
 import {callBackend} from '../../backends/call.js';
 import {checkedBackend} from '../../backends/checked-backend.js';
-import {secretOptions} from '../../backends/configuration.js';
+import {secretsOf} from '../../backends/configuration.js';
 import {createBackendContext} from '../../backends/context.js';
 import type {
   Backend,
@@ -51,6 +51,8 @@ export class Subject {
   readonly makeBundle: (format?: BundleFormat) => Promise<Bundle>;
   /** What the backend reported in all calls so far. */
   readonly recording = new Recording();
+  /** What the backend passed to `maskSecret`. */
+  readonly learnedSecrets = new Set<string>();
 
   constructor({backend, service, projectSlug, fixtures, makeBundle}: SubjectParts) {
     this.backend = checkedBackend(backend, 'this package');
@@ -83,7 +85,10 @@ export class Subject {
       signal,
       userAgent: 'mycli/1.0.0 conformance',
       rateLimit,
-      secrets: declaredSecrets(backend, service.options),
+      secrets: declaredSecrets(backend, service),
+      onSecret: (secret) => {
+        this.learnedSecrets.add(secret);
+      },
       onRetry: () => {
         recording.addRetry();
       },
@@ -92,7 +97,9 @@ export class Subject {
       },
       readLent,
     });
-    return callBackend(backend, doing, signal, () => call({...context, bodies: overwritten(context.bodies)}));
+    return callBackend(backend, doing, signal, () =>
+      call({...context, logger: recording.logger, bodies: overwritten(context.bodies)}),
+    );
   }
 
   /** Uploads a bundle without deploying it, and returns its ID. `streamed`: packed while it is sent. */
@@ -169,15 +176,15 @@ export async function usableOptions(backend: Backend, given: unknown): Promise<u
   return value;
 }
 
-/** The values of a backend's secret options, which the host masks. */
-export function declaredSecrets(backend: Backend, options: unknown): readonly string[] {
-  return secretOptions(backend, {backendOptions: asRecord(options)});
+/** The values of a backend's secret options and variables, which the host masks. */
+export function declaredSecrets(backend: Backend, {options, env}: ConformanceService): readonly string[] {
+  return secretsOf(backend, {backendOptions: asRecord(options)}, env);
 }
 
 /** Every string in the options, as if all were declared secret. */
 export function optionTexts(options: unknown): readonly string[] {
   const all = asRecord(options);
-  return secretOptions({secrets: Object.keys(all)}, {backendOptions: all});
+  return secretsOf({secrets: Object.keys(all)}, {backendOptions: all});
 }
 
 function asRecord(value: unknown): Readonly<Record<string, unknown>> {

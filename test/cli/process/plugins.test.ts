@@ -16,7 +16,7 @@ describe('a push through a plugin', () => {
     const memory = join(bench.root, 'memory');
     const {code, stdout, stderr} = await bench.mycli(
       ['bundle:push', '-t', 'staging', '--wait', '--json', '--debug', '--runtime-backend', 'acme'],
-      {MYCLI_BACKEND_OPTION: `memory=${memory},token=${token}`},
+      {MYCLI_BACKEND_OPTION: `memory=${memory},token=${token}`, ACME_KEY: 'canary-key-91'},
     );
     expect(code).toBe(0);
     const document = JSON.parse(stdout) as {archive: {sha256: string}};
@@ -25,11 +25,12 @@ describe('a push through a plugin', () => {
       status: 'finished',
       archive: {format: 'v2'},
       warnings: [],
-      raw: {bundle: {token: '***'}},
+      raw: {bundle: {token: '***', key: '***', issued: '***'}},
     });
     expect(await readFile(memory, 'utf8')).toBe(`${document.archive.sha256} true\n`);
     expect(stderr).toContain('uploading with *** and number retries');
-    expect(stdout + stderr).not.toContain(token);
+    expect(stderr).toContain('has the key *** and was issued ***');
+    for (const secret of [token, 'canary-key-91', 'CANARY-KEY-91']) expect(stdout + stderr).not.toContain(secret);
   });
 
   test('takes its options from the configuration file under the environment under the command line', async () => {

@@ -157,6 +157,10 @@ export const brokenBackends: readonly BrokenBackend[] = [
     },
   })),
   broken('does not declare its secret option', [secrets], () => ({secrets: []})),
+  broken('does not declare its secret variable', [secrets], () => ({secretEnv: []})),
+  broken('does not mask what it learns', [secrets], (good) => ({
+    upload: (bundle, context) => good.upload(bundle, {...context, maskSecret: () => undefined}),
+  })),
   broken('keeps the first context that it is given', [apart], (good) => {
     let kept: Pick<Context, 'http' | 'options' | 'projectSlug'> | undefined;
     return {

@@ -24,6 +24,7 @@ export function createShelfBackend() {
     formats: ['v2'],
     options: v.object({origin: v.optional(v.string()), key: v.optional(v.string())}),
     secrets: ['key'],
+    secretEnv: ['SHELF_SEAL'],
 
     async check({options}) {
       const missing = (['origin', 'key'] as const).filter((name) => options[name] === undefined);
@@ -33,10 +34,11 @@ export function createShelfBackend() {
       const {headers, context: body} = context.bodies.file(bundle);
       const answer = await context.http
         .post(urlOf(context, 'bundles'), {
-          headers: {...headers, ...authorized(context), 'x-message': bundle.message},
+          headers: {...headers, ...authorized(context), ...sealed(context), 'x-message': bundle.message},
           context: body,
         })
-        .json<{id: string}>();
+        .json<{id: string; receipt?: string}>();
+      context.maskSecret(answer.receipt);
       return {bundleId: answer.id, raw: answer};
     },
     async deploy({bundleId, targetSlug}, context) {
@@ -80,6 +82,10 @@ export function createShelfBackend() {
 
 export function urlOf({options, projectSlug}: Context, ...path: readonly string[]): string {
   return [options.origin, projectSlug, ...path].join('/');
+}
+
+function sealed({env}: Context) {
+  return {'x-seal': env['SHELF_SEAL']};
 }
 
 export function authorized({options}: Context): {authorization: string} {

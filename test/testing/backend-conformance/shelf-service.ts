@@ -1,5 +1,5 @@
 import {once} from 'node:events';
-import {createServer, type IncomingMessage} from 'node:http';
+import {createServer, type IncomingHttpHeaders, type IncomingMessage} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import type {ConformanceService} from '../../../src/testing/index.js';
 
@@ -21,6 +21,7 @@ interface Answer {
 }
 
 export const shelfKey = 'canary-shelf-key-b81e';
+const shelfSeal = 'canary-shelf-seal-07c2';
 
 /**
  * A small hosting service in memory, with a protocol of its own, for the backend `shelf` and its broken relatives:
@@ -29,17 +30,22 @@ export const shelfKey = 'canary-shelf-key-b81e';
 export async function openShelf(): Promise<ConformanceService> {
   const bundles = new Map<string, ShelvedBundle[]>();
   const deployments = new Map<string, ShelvedDeployment[]>();
+  /** Secrets that only the uploader of a sealed bundle learns. */
+  const receipts: string[] = [];
   let [limits, accepts, failing, ids] = [0, true, false, 0];
   // Slugs and ids: another service does not have the ids of this one.
   const prefix = Math.random().toString(36).slice(2, 8);
 
-  const answer = (method: string, path: readonly string[], body: Buffer, message: string): Answer => {
+  const answer = (method: string, path: readonly string[], body: Buffer, headers: IncomingHttpHeaders): Answer => {
     const [project = '', kind, name, id] = path;
     const shelf = bundles.get(project) ?? [];
     if (kind === 'bundles' && method === 'POST') {
-      const bundle = {id: `${prefix}-${String((ids += 1))}`, message, bytes: body};
+      const bundle = {id: `${prefix}-${String((ids += 1))}`, message: String(headers['x-message']), bytes: body};
       bundles.set(project, [bundle, ...shelf]);
-      return {status: 201, body: {id: bundle.id}};
+      if (headers['x-seal'] !== shelfSeal) return {status: 201, body: {id: bundle.id}};
+      const receipt = `canary-receipt-${bundle.id}`;
+      receipts.push(receipt);
+      return {status: 201, body: {id: bundle.id, receipt}};
     }
     if (kind === 'bundles' && name === undefined) {
       return {status: 200, body: shelf.map((bundle) => ({id: bundle.id, message: bundle.message}))};
@@ -80,7 +86,7 @@ export async function openShelf(): Promise<ConformanceService> {
       }
       if (failing) return {status: 500};
     }
-    return answer(request.method ?? '', path, body, String(request.headers['x-message']));
+    return answer(request.method ?? '', path, body, request.headers);
   };
 
   const server = createServer((request, response) => {
@@ -95,7 +101,9 @@ export async function openShelf(): Promise<ConformanceService> {
 
   return {
     options: {origin: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`, key: shelfKey},
-    secrets: [shelfKey],
+    env: {SHELF_SEAL: shelfSeal},
+    secrets: [shelfKey, shelfSeal],
+    issuedSecrets: () => receipts,
     readUploaded: async (bundleId) => {
       const found = [...bundles.values()].flat().find(({id}) => id === bundleId);
       if (!found) throw new Error(`there is no bundle ${String(bundleId)}`);

@@ -116,18 +116,31 @@ export const secretChecks: readonly Check[] = [
     name: 'no error or log contains a secret',
     async run(scope) {
       const subject = await scope.open();
-      const {secrets = [], options} = subject.service;
+      const {secrets = [], options, env = {}} = subject.service;
       assert.ok(
         secrets.length > 0,
         'The service of the fixtures lists no secrets. Add them, or name this case in "skip".',
       );
-      const declared = declaredSecrets(subject.backend, options);
-      const undeclared = optionTexts(options).filter((text) => secrets.includes(text) && !declared.includes(text));
-      assert.equal(undeclared.length, 0, 'The backend does not list every secret option in its "secrets".');
+      const declared = declaredSecrets(subject.backend, subject.service);
+      const isUndeclared = (text: string | undefined) =>
+        text !== undefined && secrets.includes(text) && !declared.includes(text);
+      assert.ok(
+        !optionTexts(options).some(isUndeclared),
+        'The backend does not list every secret option in "secrets".',
+      );
+      const variables = Object.keys(env).filter((name) => isUndeclared(env[name]));
+      assert.deepEqual(variables, [], 'The backend does not list every secret variable in "secretEnv".');
 
-      const redact = createRedactor(secrets);
-      for (const text of [...(await textsOfUses(subject)), ...(await textsOfFaults(scope))]) {
-        assert.ok(findLeak(text, secrets) === undefined, `An error or a log contains a secret: ${redact(text)}`);
+      const texts = [...(await textsOfUses(subject)), ...(await textsOfFaults(scope))];
+      const issued = (await subject.service.issuedSecrets?.()) ?? [];
+      assert.ok(
+        issued.every((secret) => subject.learnedSecrets.has(secret)),
+        'The backend does not mask every secret that it learns with "context.maskSecret".',
+      );
+      const all = [...secrets, ...issued];
+      const redact = createRedactor(all);
+      for (const text of texts) {
+        assert.ok(findLeak(text, all) === undefined, `An error or a log contains a secret: ${redact(text)}`);
       }
     },
   },
