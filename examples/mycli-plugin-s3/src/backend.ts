@@ -14,6 +14,7 @@ export const s3Backend = {
   summary: 'Bundles and deployments in an S3-compatible store',
   formats: ['v2'],
   options: optionsSchema,
+  secretEnv: ['AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'],
   // The largest object that S3 stores.
   limits: {maxBundleBytes: 5 * 1024 ** 4},
 

@@ -29,7 +29,15 @@ export async function createClient(context: S3Context, signal: AbortSignal): Pro
       ],
     });
   });
+  await maskCredentials(client, context);
   return client;
+}
+
+/** Masks what the SDK found in a profile or got from a service. If it found nothing, its requests tell. */
+async function maskCredentials(client: S3Client, {maskSecret}: Pick<S3Context, 'maskSecret'>): Promise<void> {
+  const credentials = await client.config.credentials().catch(() => undefined);
+  maskSecret(credentials?.secretAccessKey);
+  maskSecret(credentials?.sessionToken);
 }
 
 /** Milliseconds that a write in progress may take to be answered after an abort. */

@@ -14,7 +14,9 @@ async function openService(): Promise<ConformanceService> {
   return {
     options: {...bucket.options, endpoint: proxy.endpoint},
     projectSlug: 'shop',
+    env: {AWS_SECRET_ACCESS_KEY: secret},
     secrets: [secret],
+    issuedSecrets: () => [secret],
     readUploaded: (bundleId) => bucket.read(`shop/archives/${bundleId}.tar.gz`),
     limitUploads(count) {
       let left = count;
