@@ -1,7 +1,7 @@
 import {shownUrl} from '../backends/answers.js';
 import type {BackendCapability, DeploymentItem, TargetItem} from '../backends/contract.js';
 import type {RuntimeBackend} from '../backends/select.js';
-import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
+import {createError, isRuntimeCliError, nearest} from '../errors/index.js';
 import {commandLine, flagValue} from '../errors/suggest.js';
 import {collectPages, historyPage, listPages, liveDeployment, recentDeployments} from './list.js';
 import {chooseBackend, invoke, openBackend, verifySlugs, type OpenBackend} from './open-backend.js';
@@ -40,7 +40,7 @@ export interface ProjectStatus {
 /**
  * Tells what each target of a project runs, where, and what is being deployed to it.
  * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` if the backend has no history, or cannot list targets and none
- * is given; for everything else a user can cause. `signal.reason` when aborted.
+ * is given; `ERR_REJECTED` for a target that its list does not have; for everything else a user can cause. `signal.reason` when aborted.
  */
 export async function getProjectStatus(options: ProjectStatusOptions, host: Host): Promise<ProjectStatus> {
   const {projectSlug, targetSlug, allTargets = targetSlug === undefined} = options;
@@ -54,7 +54,7 @@ export async function getProjectStatus(options: ProjectStatusOptions, host: Host
     return step('status', async (view) => {
       const open = await openBackend(backend, 'deploy', watched(options, view), host);
       const listed = targetSlug === undefined || (allTargets && open.backend.listTargets !== undefined);
-      const items = listed ? await listTargets(open) : [await oneTarget(open, targetSlug)];
+      const items = listed ? await listTargets(open) : [await knownTarget(open, targetSlug)];
       const targets: TargetStatus[] = [];
       for (const item of items) targets.push(await targetStatus(open, item));
       view.done(
@@ -67,7 +67,15 @@ export async function getProjectStatus(options: ProjectStatusOptions, host: Host
 
 function withTarget(error: unknown): never {
   if (!isRuntimeCliError(error) || error.details?.['capability'] !== 'targets') throw error;
-  throw amendError(error, {suggestions: ['Pass --target SLUG to look at one target.']});
+  throw createError(
+    'ERR_CAPABILITY_UNSUPPORTED',
+    `The ${String(error.details['backend'])} backend cannot list targets.`,
+    {
+      suggestions: ['Pass --target SLUG to look at one, or set targetSlug in mycli.config.'],
+      details: error.details,
+      cause: error,
+    },
+  );
 }
 
 async function targetStatus(open: OpenBackend, {targetSlug, url}: TargetItem): Promise<TargetStatus> {
@@ -91,12 +99,41 @@ async function listTargets(open: OpenBackend): Promise<readonly TargetItem[]> {
   return targets;
 }
 
-/** A target that is named need not be in the list: the backend may have none. */
-async function oneTarget(open: OpenBackend, targetSlug: string): Promise<TargetItem> {
+/**
+ * A target that a user named.
+ * @throws RuntimeCliError `ERR_REJECTED` if the backend lists targets and this is none of them: a misspelled one must not
+ * look like one that nothing was deployed to.
+ */
+async function knownTarget(open: OpenBackend, targetSlug: string): Promise<TargetItem> {
   if (open.backend.listTargets === undefined) return {targetSlug};
-  const known = (await listTargets(open)).find((item) => item.targetSlug === targetSlug);
-  return known ?? {targetSlug};
+  const targets = await listTargets(open);
+  const known = targets.find((item) => item.targetSlug === targetSlug);
+  if (known !== undefined) return known;
+  const {projectSlug} = open.context;
+  const slugs = targets.map((item) => item.targetSlug);
+  const details = {targetSlug, targets: slugs};
+  if (slugs.length === 0) {
+    throw createError('ERR_REJECTED', `The project "${projectSlug}" has no targets, or does not exist.`, {
+      suggestions: [
+        'Check the name of the project. Its first deployment may create the target:',
+        pushCommand({projectSlug, targetSlug}),
+      ],
+      details,
+    });
+  }
+  const meant = nearest(targetSlug, slugs);
+  const more = slugs.length > shownTargets ? ', ...' : '';
+  throw createError('ERR_REJECTED', `The project "${projectSlug}" has no target "${targetSlug}".`, {
+    suggestions: [
+      ...(meant === undefined ? [] : [`Did you mean ${meant}?`]),
+      `Its targets: ${slugs.slice(0, shownTargets).join(', ')}${more}`,
+    ],
+    details,
+  });
 }
+
+/** How many targets an error names. */
+const shownTargets = 10;
 
 /** The longest that a deployment which has succeeded waits for the URL of its target, milliseconds. */
 const longestLookMs = 5000;
@@ -128,7 +165,8 @@ export async function findTargetUrl(
     const rateLimit = {...options.rateLimit, maxRetries: 0};
     const quiet = {...options, rateLimit, onProgress: undefined, onRetry: undefined, signal};
     const open = await openBackend(backend, 'deploy', quiet, host);
-    return shownUrl((await oneTarget(open, targetSlug)).url);
+    if (open.backend.listTargets === undefined) return undefined;
+    return shownUrl((await listTargets(open)).find((item) => item.targetSlug === targetSlug)?.url);
   } catch {
     return undefined;
   }
@@ -164,9 +202,11 @@ export async function findTarget(
     {
       suggestions: deployed
         ? [`Look for it on the website of the hosting service.`]
-        : [
-            `Run: ${commandLine('bundle:push', ...flagValue('--project', projectSlug), ...flagValue('--target', targetSlug))}`,
-          ],
+        : [`Run: ${pushCommand({projectSlug, targetSlug})}`],
     },
   );
+}
+
+function pushCommand({projectSlug, targetSlug}: Pick<FoundTarget, 'projectSlug' | 'targetSlug'>): string {
+  return commandLine('bundle:push', ...flagValue('--project', projectSlug), ...flagValue('--target', targetSlug));
 }

@@ -4,7 +4,7 @@ import {createBackendRegistry} from '../../src/backends/registry.js';
 import {ApiKeyStrategy} from '../../src/http/index.js';
 import {deployBundle} from '../../src/operations/deploy/deploy-bundle.js';
 import {listDeployments} from '../../src/operations/list.js';
-import {getProjectStatus} from '../../src/operations/targets.js';
+import {findTarget, getProjectStatus} from '../../src/operations/targets.js';
 import {startRecordingServer, type Reply} from '../recording-server.js';
 import {startService} from './pushed-bundles.js';
 import {createProject} from './test-host.js';
@@ -62,10 +62,42 @@ describe('the status of a project', () => {
     const all = {...connection, preference: 'api'} as const;
     await expect(getProjectStatus(all, project.host)).rejects.toMatchObject({
       code: 'ERR_CAPABILITY_UNSUPPORTED',
+      message: 'The api backend cannot list targets.',
+      suggestions: ['Pass --target SLUG to look at one, or set targetSlug in mycli.config.'],
       details: {capability: 'targets'},
     });
     const {targets} = await getProjectStatus({...all, targetSlug: 'staging', allTargets: true}, project.host);
     expect(targets).toMatchObject([{targetSlug: 'staging', live: undefined}]);
+  });
+});
+
+describe('a target that the list of the backend does not have', () => {
+  test('is an error that names the nearest one', async () => {
+    const {connection, project, push} = await startService();
+    await push({targetSlug: 'production'});
+    const look = (targetSlug: string) =>
+      getProjectStatus({...connection, preference: 'legacy', targetSlug}, project.host);
+    await expect(look('prodution')).rejects.toMatchObject({
+      code: 'ERR_REJECTED',
+      message: 'The project "shop" has no target "prodution".',
+      suggestions: ['Did you mean production?', 'Its targets: production'],
+      details: {targetSlug: 'prodution', targets: ['production']},
+    });
+    const open = findTarget({...connection, preference: 'legacy', targetSlug: 'zzz'}, project.host);
+    await expect(open).rejects.toMatchObject({suggestions: ['Its targets: production']});
+  });
+
+  test('may be in a project that does not exist: servers answer alike for an empty one', async () => {
+    const {connection, project} = await startService();
+    const look = getProjectStatus({...connection, preference: 'legacy', targetSlug: 'staging'}, project.host);
+    await expect(look).rejects.toMatchObject({
+      code: 'ERR_REJECTED',
+      message: 'The project "shop" has no targets, or does not exist.',
+      suggestions: [
+        'Check the name of the project. Its first deployment may create the target:',
+        'mycli bundle:push --project shop --target staging',
+      ],
+    });
   });
 });
 

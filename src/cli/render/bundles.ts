@@ -33,7 +33,10 @@ export function renderBundles(
   output: Output,
   now: Date,
 ): JsonDocument {
-  const {bundles, total} = result;
+  const {projectSlug, bundles, total} = result;
+  // Servers answer alike for both.
+  if (bundles.length === 0 && !total)
+    output.info(`No bundles in the project ${projectSlug}: it is empty, or does not exist.`);
   renderRows(bundles, columns, output, now);
   tellRest(bundles.length, total, output);
   return {...result} satisfies Body<BundleListDocument>;

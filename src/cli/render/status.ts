@@ -20,7 +20,7 @@ export function renderStatus(status: ProjectStatus, output: Output, now: Date): 
       for (const part of wrapSentence(output.clean(`  ${line}`), output.width, '    ')) output.result(part);
     }
   }
-  if (targets.length === 0) output.result(`Nothing is deployed in ${projectSlug}.`);
+  if (targets.length === 0) output.outcome(`The project ${projectSlug} has no targets, or does not exist.`);
   return {
     ...status,
     targets: targets.map(({live, underway, failed, ...target}) => ({

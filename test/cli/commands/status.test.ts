@@ -74,7 +74,7 @@ describe('where it runs', () => {
     expect([code, stdout]).toEqual([0, `${runtime.origin}/shop/staging/\n`]);
     const nothing = await mycli(['open', '--target', 'unused', '--quiet']);
     expect(nothing.code).toBe(7);
-    expect(nothing.stderr).toContain('Error: Nothing is deployed to the target "unused" of shop.\n');
+    expect(nothing.stderr).toContain('Error: The project "shop" has no target "unused".\n  Its targets: staging\n');
   });
 
   test.runIf(hasScript && process.platform === 'linux')(
@@ -147,7 +147,7 @@ describe('mycli status', () => {
   test('without a target is an error where the backend cannot list them', async () => {
     const {code, stderr} = await mycli(['status', '--runtime-backend', 'api', '--quiet']);
     expect(code).toBe(3);
-    expect(stderr).toContain('Error: The api backend does not support "targets".');
+    expect(stderr).toContain('Error: The api backend cannot list targets.');
     expect(stderr).toContain('Pass --target');
   });
 });
