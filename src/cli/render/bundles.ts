@@ -33,10 +33,10 @@ export function renderBundles(
   output: Output,
   now: Date,
 ): JsonDocument {
-  const {projectSlug, bundles, total} = result;
+  const {bundles, total} = result;
   // Servers answer alike for both.
   if (bundles.length === 0 && !total)
-    output.info(`No bundles in the project ${projectSlug}: it is empty, or does not exist.`);
+    output.info('The project is empty, or does not exist: check its name if you expected bundles.');
   renderRows(bundles, columns, output, now);
   tellRest(bundles.length, total, output);
   return {...result} satisfies Body<BundleListDocument>;
