@@ -4,7 +4,7 @@
  */
 export * as Args from '@oclif/core/args';
 export {Command} from '@oclif/core/command';
-export {Config} from '@oclif/core/config';
+export {Config, Plugin} from '@oclif/core/config';
 export * as Flags from '@oclif/core/flags';
 export {CommandHelp, Help} from '@oclif/core/help';
 export {run as runOclif} from '@oclif/core/run';

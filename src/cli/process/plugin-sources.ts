@@ -1,6 +1,7 @@
-import {existsSync, readFileSync} from 'node:fs';
-import {basename, dirname, join} from 'node:path';
+import {existsSync, readFileSync, realpathSync, statSync} from 'node:fs';
+import {basename, dirname, join, resolve} from 'node:path';
 import type {Interfaces} from '@oclif/core';
+import {isRecord} from '../../errors/json.js';
 import type {Environment} from '../../http/types.js';
 import {helpFlags, leadingWords} from './command-line.js';
 
@@ -8,26 +9,19 @@ import {helpFlags, leadingWords} from './command-line.js';
 interface PluginSources {
   /** Whether to load those of `plugins:install` and `plugins:link`. */
   readonly userPlugins: boolean;
-  /** Plugins that are dependencies of the package in `path`. */
-  readonly pluginAdditions?: {readonly core: string[]; readonly path: string};
   /** Our package.json as oclif sees it, without its own plugins. */
   readonly pjson?: Interfaces.PJSON;
 }
 
-const pluginNames = ['mycli-plugin-*', '@*/mycli-plugin-*'];
-
 /**
- * The plugins of a run: the user's, and those that a package has as dependencies next to mycli, so that `npm install
- * mycli mycli-plugin-acme` in a project is enough. None with `MYCLI_SKIP_PLUGINS=1`. The help of our own commands is in
- * our manifest and needs none, not even oclif's own.
+ * The plugins that oclif finds for a run: the user's. None with `MYCLI_SKIP_PLUGINS=1`. The help of our own commands is
+ * in our manifest and needs none, not even oclif's own.
  * @param root The folder of our package.
  * @param args What the user typed after `mycli`.
  */
 export function pluginSources(root: string, args: readonly string[], env: Environment): PluginSources {
   if (isHelpOfOurs(root, args)) return {userPlugins: false, pjson: packageWithoutPlugins(root)};
-  if (skipsPlugins(env)) return {userPlugins: false};
-  const path = dependentPackage(root);
-  return {userPlugins: true, ...(path === undefined ? {} : {pluginAdditions: {core: pluginNames, path}})};
+  return {userPlugins: !skipsPlugins(env)};
 }
 
 /** Whether `MYCLI_SKIP_PLUGINS` disables plugins. */
@@ -59,16 +53,131 @@ function packageWithoutPlugins(root: string): Interfaces.PJSON {
   return {...pjson, oclif: {...pjson.oclif, plugins: []}};
 }
 
-/** The folder of the package in whose `node_modules` we are installed. */
-function dependentPackage(root: string): string | undefined {
-  const modules = dirname(root);
-  if (basename(modules) !== 'node_modules') return undefined;
-  const path = dirname(modules);
+/** A plugin among the dependencies of a package. */
+export interface ProjectPlugin {
+  readonly name: string;
+  /** Its folder, with symlinks resolved: pnpm and workspaces link packages. */
+  readonly root: string;
+}
+
+/** Where a command runs. */
+interface Surroundings {
+  readonly cwd: string;
+  readonly env: Environment;
+  /** ID of the user, if the platform has one. */
+  readonly uid: number | undefined;
+}
+
+/** A package.json, and the folder where dependencies may be hoisted to. */
+interface ProjectPackage {
+  readonly directory: string;
+  readonly top: string;
+  readonly manifest: Readonly<Record<string, unknown>>;
+}
+
+const pluginName = /^(?:@[^/]+\/)?mycli-plugin-[^/]+$/;
+
+/** Our commands that neither reach a backend nor list plugins, so that they need not look for any. */
+export const localCommands: ReadonlySet<string> = new Set([
+  ...['bundle:build', 'build', 'completion', 'config:show', 'runtime:start'],
+]);
+
+/**
+ * The plugins of a project: dependencies and devDependencies with the name of a plugin, of the package that the working
+ * directory belongs to, of its workspace's root, and of the package that has mycli in its `node_modules`. Each is looked
+ * up where it would be installed; no `node_modules` is scanned.
+ * @param root The folder of our package.
+ * @param args What the user typed after `mycli`.
+ */
+export function projectPlugins(
+  root: string,
+  args: readonly string[],
+  {cwd, env, uid}: Surroundings,
+): readonly ProjectPlugin[] {
+  if (skipsPlugins(env) || isHelpOfOurs(root, args) || isLocal(args)) return [];
+  const found = new Map<string, ProjectPlugin>();
+  for (const project of [...packagesAround(workingDirectory(args, cwd), uid), ...dependentPackage(root)]) {
+    for (const name of dependenciesOf(project)) {
+      const plugin = found.has(name) ? undefined : findPlugin(name, project);
+      if (plugin !== undefined) found.set(name, plugin);
+    }
+  }
+  return [...found.values()];
+}
+
+function isLocal(args: readonly string[]): boolean {
+  const words = leadingWords(args);
+  return [1, 2].some((count) => localCommands.has(words.slice(0, count).join(':')));
+}
+
+/** The folder that `--cwd` names, or the working directory. */
+function workingDirectory(args: readonly string[], cwd: string): string {
+  const at = args.findIndex((argument) => argument === '--cwd' || argument.startsWith('--cwd='));
+  const given = args[at]?.startsWith('--cwd=') ? args[at].slice('--cwd='.length) : args[at + 1];
+  const directory = at === -1 || given === undefined ? cwd : resolve(cwd, given);
   try {
-    // One that oclif cannot read would make every command fail.
-    JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
-    return path;
+    return realpathSync(directory);
+  } catch {
+    return directory;
+  }
+}
+
+/**
+ * The nearest package from `start` up to the repository's root, and the root of its workspace. A file of another user
+ * ends the search: whoever can write to a parent folder must not decide what runs here.
+ */
+function packagesAround(start: string, uid: number | undefined): readonly ProjectPackage[] {
+  let nearest: Omit<ProjectPackage, 'top'> | undefined;
+  for (let directory = start; ; directory = dirname(directory)) {
+    const path = join(directory, 'package.json');
+    if (!isOwnOrMissing(path, uid)) break;
+    const manifest = readManifest(path);
+    if (manifest !== undefined) nearest ??= {directory, manifest};
+    const isTop = manifest?.['workspaces'] !== undefined || existsSync(join(directory, 'pnpm-workspace.yaml'));
+    if (isTop && manifest !== undefined && nearest !== undefined) {
+      const workspace = {directory, manifest, top: directory};
+      return nearest.directory === directory ? [workspace] : [{...nearest, top: directory}, workspace];
+    }
+    if (dirname(directory) === directory || existsSync(join(directory, '.git'))) break;
+  }
+  return nearest === undefined ? [] : [{...nearest, top: nearest.directory}];
+}
+
+/** The package in whose `node_modules` we are installed. */
+function dependentPackage(root: string): readonly ProjectPackage[] {
+  const modules = dirname(root);
+  if (basename(modules) !== 'node_modules') return [];
+  const directory = dirname(modules);
+  const manifest = readManifest(join(directory, 'package.json'));
+  return manifest === undefined ? [] : [{directory, manifest, top: directory}];
+}
+
+function dependenciesOf({manifest}: ProjectPackage): readonly string[] {
+  const lists = [manifest['dependencies'], manifest['devDependencies']];
+  const names = lists.flatMap((list) => (isRecord(list) ? Object.keys(list) : []));
+  return names.filter((name) => pluginName.test(name)).sort();
+}
+
+/** Looks where npm, pnpm and Yarn put a dependency: in the package's folder, or hoisted up to the workspace's root. */
+function findPlugin(name: string, {directory, top}: ProjectPackage): ProjectPlugin | undefined {
+  for (let parent = directory; ; parent = dirname(parent)) {
+    const folder = join(parent, 'node_modules', name);
+    const manifest = readManifest(join(folder, 'package.json'));
+    if (manifest !== undefined) return isRecord(manifest['oclif']) ? {name, root: realpathSync(folder)} : undefined;
+    if (parent === top || dirname(parent) === parent) return undefined;
+  }
+}
+
+function readManifest(path: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const manifest: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    return isRecord(manifest) ? manifest : undefined;
   } catch {
     return undefined;
   }
+}
+
+function isOwnOrMissing(path: string, uid: number | undefined): boolean {
+  const owner = statSync(path, {throwIfNoEntry: false})?.uid;
+  return uid === undefined || owner === undefined || owner === uid;
 }

@@ -1,3 +1,4 @@
+import type {Interfaces} from '@oclif/core';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {endedEarly, hooksUnfinished, ownExit, watchProcess, ownSignals} from './process-end.js';
 import {adoptWarnings, guardDescriptor, pluginOnStack, runningPlugin} from './foreign-code.js';
@@ -15,8 +16,8 @@ import {
   versionFlags,
 } from './command-line.js';
 import {guardHooks} from './hooks.js';
-import {Config, runOclif, settings} from './oclif.js';
-import {pluginSources} from './plugin-sources.js';
+import {Config, Plugin, runOclif, settings} from './oclif.js';
+import {pluginSources, projectPlugins, type ProjectPlugin} from './plugin-sources.js';
 import {createSession, sessions, type Session} from './session.js';
 
 // What oclif loads by name from this file, which is loaded already.
@@ -51,7 +52,7 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
   if (session.output.json && !versionFlags.includes(host.argv[2] ?? '')) session.output.claimStdout();
   const running = sessions.run(session, async () => {
     if (session.cwd === '') throw removedDirectory();
-    await runCommand(host, root);
+    await runCommand(host, root, session);
     printDocument(session);
     await session.output.flush();
   });
@@ -73,13 +74,17 @@ function removedDirectory(): Error {
   });
 }
 
-async function runCommand(host: NodeJS.Process, root: string): Promise<unknown> {
+async function runCommand(host: NodeJS.Process, root: string, session: Session): Promise<unknown> {
   const {argv, env} = host;
   // A linked plugin is what its package.json points to. oclif would look for its TypeScript, and warn about not using
   // it.
   settings.enableAutoTranspile = false;
   const args = spellHelp(argv.slice(2));
-  const options = {root, logger: silentLogger, ...pluginSources(root, args, env)};
+  const options = await withPlugins(
+    {root, logger: silentLogger, ...pluginSources(root, args, env)},
+    projectPlugins(root, args, session),
+    session,
+  );
   if (args[0] === completionWord) {
     const {replyToShell} = await import('../completion/reply.js');
     // Errors are not shown to somebody who has pressed Tab.
@@ -90,6 +95,28 @@ async function runCommand(host: NodeJS.Process, root: string): Promise<unknown> 
   const config = await Config.load(options);
   const [id = '', ...rest] = joinWords(args, config);
   return runOclif([id, ...joinHelpValues(rest, config.findCommand(id)?.flags ?? {})], config);
+}
+
+/** oclif's options with the plugins of the project. A plugin that the user has installed or linked goes before. */
+async function withPlugins<Options extends Interfaces.Options>(
+  options: Options,
+  found: readonly ProjectPlugin[],
+  {output}: Session,
+): Promise<Options> {
+  if (found.length === 0) return options;
+  const {plugins} = await Config.load(options);
+  for (const {name, root} of found.filter((plugin) => !plugins.has(plugin.name))) {
+    // As linked ones, so that none of their commands takes the place of ours.
+    const plugin = new Plugin({name, root, type: 'link'});
+    try {
+      await plugin.load();
+      plugins.set(plugin.name, plugin);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      output.warn(asSentence(`Plugin ${name} of the project could not be loaded: ${message}`));
+    }
+  }
+  return {...options, plugins};
 }
 
 interface SilentLogger {

@@ -179,6 +179,35 @@ describe.concurrent('plugins that fail', () => {
   });
 });
 
+describe('a plugin among the dependencies of a project', () => {
+  test('brings its backend and its commands to every folder of the workspace, and none of ours is replaced', async () => {
+    await using bench = await createPluginBench();
+    const link = async (name: string, folder: string) => {
+      await mkdir(join(bench.root, folder), {recursive: true});
+      await symlink(fixturePlugin(name), join(bench.root, folder, `mycli-plugin-${name}`));
+    };
+    await link('minimal', 'project/node_modules');
+    await link('other-core', 'node_modules');
+    const manifests = {
+      'package.json': {workspaces: ['project'], devDependencies: {'mycli-plugin-other-core': '1'}},
+      'project/package.json': {dependencies: {'mycli-plugin-minimal': '1'}},
+    };
+    for (const [path, manifest] of Object.entries(manifests))
+      await writeFile(join(bench.root, path), JSON.stringify(manifest));
+    const names = async (args: readonly string[], env = {}) => {
+      const {backends} = JSON.parse((await bench.mycli(['backend:list', '--json', ...args], env)).stdout) as {
+        readonly backends: readonly {readonly name: string}[];
+      };
+      return backends.map(({name}) => name);
+    };
+    expect(await names([])).toEqual(['api', 'legacy', 'minimal', 'blind', 'old']);
+    expect(await names(['--cwd', '..'])).toEqual(['api', 'legacy', 'old']);
+    expect(await names([], {MYCLI_SKIP_PLUGINS: '1'})).toEqual(['api', 'legacy']);
+    expect(JSON.parse((await bench.mycli(['old', '--json'])).stdout)).toEqual({how: 'well'});
+    expect((await bench.mycli(['plugins'])).stdout).toContain('mycli-plugin-minimal');
+  });
+});
+
 describe('a plugin on another major of oclif', () => {
   test('brings its backend, and its errors are those of a backend', async () => {
     await using bench = await createPluginBench('other-core');

@@ -1,0 +1,186 @@
+import fs from 'node:fs';
+import {mkdir, mkdtemp, realpath, rm, symlink, writeFile} from 'node:fs/promises';
+import {syncBuiltinESMExports} from 'node:module';
+import {tmpdir} from 'node:os';
+import {dirname, join} from 'node:path';
+import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {localCommands, projectPlugins} from '../../../src/cli/process/plugin-sources.js';
+import {ownCommands} from '../own-commands.js';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), 'mycli-sources-')));
+  await mkdir(join(folder, '.git'));
+});
+afterEach(() => rm(folder, {recursive: true}));
+
+const uid = process.getuid?.();
+const elsewhere = '/opt/mycli';
+
+/** Writes files below the folder: JSON unless it is text. */
+async function write(files: Readonly<Record<string, unknown>>): Promise<void> {
+  for (const [path, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, path)), {recursive: true});
+    await writeFile(join(folder, path), typeof content === 'string' ? content : JSON.stringify(content));
+  }
+}
+
+const plugin = (name: string) => ({name, version: '1.0.0', oclif: {hooks: {'mycli:backends': './hook.js'}}});
+
+function find(
+  directory = '.',
+  {
+    args = ['backend:list'],
+    root = elsewhere,
+    env = {},
+    user = uid,
+  }: {
+    readonly args?: readonly string[];
+    readonly root?: string;
+    readonly env?: Readonly<Record<string, string>>;
+    readonly user?: number | undefined;
+  } = {},
+) {
+  return projectPlugins(root, args, {cwd: join(folder, directory), env, uid: user}).map(({name, root}) => [
+    name,
+    root.slice(folder.length + 1),
+  ]);
+}
+
+describe('the plugins of a project', () => {
+  test('are dependencies and devDependencies with the name of a plugin that are installed', async () => {
+    await write({
+      'package.json': {
+        dependencies: {'mycli-plugin-a': '1', 'mycli-plugin-missing': '1', other: '1'},
+        devDependencies: {'@acme/mycli-plugin-b': '1', 'mycli-plugin-none': '1', 'mycli-plugin-': '1'},
+      },
+      'node_modules/mycli-plugin-a/package.json': plugin('mycli-plugin-a'),
+      'node_modules/@acme/mycli-plugin-b/package.json': plugin('@acme/mycli-plugin-b'),
+      'node_modules/mycli-plugin-none/package.json': {name: 'mycli-plugin-none'},
+      'node_modules/mycli-plugin-unlisted/package.json': plugin('mycli-plugin-unlisted'),
+      'node_modules/other/package.json': plugin('other'),
+      'src/page.js': '',
+    });
+    const expected = [
+      ['@acme/mycli-plugin-b', 'node_modules/@acme/mycli-plugin-b'],
+      ['mycli-plugin-a', 'node_modules/mycli-plugin-a'],
+    ];
+    expect(find()).toEqual(expected);
+    expect(find('src')).toEqual(expected);
+    expect(find('elsewhere', {args: ['backend:list', '--cwd', '../src']})).toEqual(expected);
+    expect(find('elsewhere', {args: ['backend:list', '--cwd=../src']})).toEqual(expected);
+  });
+
+  test('are where pnpm links them', async () => {
+    const store = 'node_modules/.pnpm/mycli-plugin-a@1.0.0/node_modules/mycli-plugin-a';
+    await write({
+      'pnpm-workspace.yaml': 'packages: [apps/*]\n',
+      'package.json': {devDependencies: {'mycli-plugin-b': 'workspace:*'}},
+      'apps/shop/package.json': {dependencies: {'mycli-plugin-a': '1'}},
+      [`${store}/package.json`]: plugin('mycli-plugin-a'),
+      'plugins/b/package.json': plugin('mycli-plugin-b'),
+      'apps/shop/node_modules/.modules': '',
+    });
+    await symlink(join(folder, store), join(folder, 'apps/shop/node_modules/mycli-plugin-a'));
+    await symlink('../plugins/b', join(folder, 'node_modules/mycli-plugin-b'));
+    expect(find('apps/shop')).toEqual([
+      ['mycli-plugin-a', store],
+      ['mycli-plugin-b', 'plugins/b'],
+    ]);
+    expect(find()).toEqual([['mycli-plugin-b', 'plugins/b']]);
+  });
+
+  test.each([[['apps/*']], [{packages: ['apps/*']}]])(
+    'are hoisted to the root of a workspace by npm and Yarn: %j',
+    async (workspaces) => {
+      await write({
+        'package.json': {workspaces, devDependencies: {'mycli-plugin-b': '1'}},
+        'apps/shop/package.json': {dependencies: {'mycli-plugin-a': '1', 'mycli-plugin-b': '2'}},
+        'apps/package.json': {dependencies: {'mycli-plugin-c': '1'}},
+        'apps/shop/node_modules/mycli-plugin-b/package.json': plugin('mycli-plugin-b'),
+        'node_modules/mycli-plugin-a/package.json': plugin('mycli-plugin-a'),
+        'node_modules/mycli-plugin-b/package.json': plugin('mycli-plugin-b'),
+        'node_modules/mycli-plugin-c/package.json': plugin('mycli-plugin-c'),
+      });
+      expect(find('apps/shop')).toEqual([
+        ['mycli-plugin-a', 'node_modules/mycli-plugin-a'],
+        ['mycli-plugin-b', 'apps/shop/node_modules/mycli-plugin-b'],
+      ]);
+    },
+  );
+
+  test('are not those of packages around it that are no workspace, nor of other users', async () => {
+    await write({
+      'package.json': {dependencies: {'mycli-plugin-a': '1'}},
+      'node_modules/mycli-plugin-a/package.json': plugin('mycli-plugin-a'),
+      'inner/package.json': '{}',
+      'broken/package.json': '{',
+      'outer/.git/HEAD': '',
+    });
+    expect(find('inner')).toEqual([]);
+    expect(find('outer')).toEqual([]);
+    expect(find('broken')).toHaveLength(1);
+    expect(find('.', {user: 4711})).toEqual([]);
+  });
+
+  test('are also those of the package that has mycli in its node_modules', async () => {
+    await write({
+      'tools/package.json': {dependencies: {mycli: '1'}, devDependencies: {'mycli-plugin-a': '1'}},
+      'tools/node_modules/mycli-plugin-a/package.json': plugin('mycli-plugin-a'),
+    });
+    expect(find('.', {root: join(folder, 'tools/node_modules/mycli')})).toHaveLength(1);
+    expect(find('.', {root: join(folder, 'tools/mycli')})).toEqual([]);
+  });
+
+  test('are left out with MYCLI_SKIP_PLUGINS', async () => {
+    await write({
+      'package.json': {dependencies: {'mycli-plugin-a': '1'}},
+      'node_modules/mycli-plugin-a/package.json': plugin('mycli-plugin-a'),
+    });
+    expect(find('.', {env: {MYCLI_SKIP_PLUGINS: '1'}})).toEqual([]);
+    expect(find('.', {env: {MYCLI_SKIP_PLUGINS: '0'}})).toHaveLength(1);
+  });
+});
+
+describe('looking for plugins', () => {
+  /** The files that are read while `work` runs, below the folder. */
+  function readsOf(work: () => void): readonly string[] {
+    const {readFileSync} = fs;
+    const paths: string[] = [];
+    fs.readFileSync = ((...args: Parameters<typeof readFileSync>) => {
+      paths.push(String(args[0]).slice(folder.length + 1));
+      return readFileSync(...args);
+    }) as typeof readFileSync;
+    syncBuiltinESMExports();
+    try {
+      work();
+      return paths;
+    } finally {
+      fs.readFileSync = readFileSync;
+      syncBuiltinESMExports();
+    }
+  }
+
+  test('reads the package.json of the package and of its plugins, not of its other dependencies', async () => {
+    const others = Array.from({length: 50}, (_, index) => [`dependency-${String(index)}`, '1']);
+    await write({
+      'package.json': {dependencies: {...Object.fromEntries(others), 'mycli-plugin-a': '1'}},
+      'node_modules/mycli-plugin-a/package.json': plugin('mycli-plugin-a'),
+      'node_modules/dependency-1/package.json': {},
+    });
+    expect(readsOf(() => find())).toEqual(['package.json', 'node_modules/mycli-plugin-a/package.json']);
+  });
+
+  test.each([[['build']], [['bundle:build', '--json']], [['bundle', 'build']], [['config', 'show']]])(
+    'reads nothing for %j, which needs no backend',
+    async (args) => {
+      await write({'package.json': {dependencies: {'mycli-plugin-a': '1'}}});
+      expect(readsOf(() => find('.', {args}))).toEqual([]);
+    },
+  );
+
+  test('knows commands that exist as those without a backend', () => {
+    const known = Object.entries(ownCommands).flatMap(([id, {aliases = []}]) => [id, ...aliases]);
+    expect(known).toEqual(expect.arrayContaining([...localCommands]));
+  });
+});
