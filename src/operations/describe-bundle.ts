@@ -1,5 +1,5 @@
 import prettyBytes from 'pretty-bytes';
-import {categoryOf, type BundlePlan} from '../bundle/index.js';
+import {categoryOf, categoryWords, type BundlePlan} from '../bundle/index.js';
 import type {Bundle, BundleFile} from '../bundle/types.js';
 import {count} from './steps.js';
 
@@ -12,8 +12,10 @@ export function describeFiles({files, totalBytes}: Pick<BundlePlan, 'files' | 't
 export function countFiles(files: readonly Pick<BundleFile, 'ssrOnly' | 'ssrShared'>[]): string {
   const counts = {ssrOnly: 0, shared: 0, static: 0};
   for (const file of files) counts[categoryOf(file)] += 1;
-  const kinds = `${String(counts.ssrOnly)} server-only, ${String(counts.shared)} shared, ${String(counts.static)} other`;
-  return `${count(files.length, 'file')} (${kinds})`;
+  const kinds = (['ssrOnly', 'shared', 'static'] as const).map(
+    (kind) => `${String(counts[kind])} ${categoryWords[kind]}`,
+  );
+  return `${count(files.length, 'file')} (${kinds.join(', ')})`;
 }
 
 /** `v2 archive, 12 files, 1.1 MB, sha256 0123456789ab` */

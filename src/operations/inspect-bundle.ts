@@ -190,10 +190,6 @@ async function describeBareV1(archive: string, signal?: AbortSignal): Promise<Ar
     format: 'v1',
     ...{size, sha256, contentSha256, files},
     matches: {ssrOnly: [], ssrShared: []},
-    problems: [
-      'The use of the files is unknown: a v1 archive does not contain its configuration, and there is no manifest.',
-      ...duplicateProblems(files.map(({path}) => path)),
-      ...secretWarnings(files.map(({path}) => path)),
-    ],
+    problems: [...duplicateProblems(files.map(({path}) => path)), ...secretWarnings(files.map(({path}) => path))],
   };
 }

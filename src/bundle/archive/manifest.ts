@@ -71,6 +71,13 @@ export function categoryOf({ssrOnly, ssrShared}: Pick<BundleFile, 'ssrOnly' | 's
   return ssrShared ? 'shared' : 'static';
 }
 
+/** What users call the categories of files. A bundle with `static` has no other files: the word would say the opposite. */
+export const categoryWords: Readonly<Record<BundleFileCategory, string>> = {
+  ssrOnly: 'server-only',
+  shared: 'shared',
+  static: 'other',
+};
+
 /** Creates the manifest of a bundle. */
 export function createManifest(bundle: Bundle): BundleManifest {
   return {...headOf(bundle), files: bundle.files.map((file) => manifestFile(file))};

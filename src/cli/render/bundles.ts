@@ -1,5 +1,7 @@
+import prettyBytes from 'pretty-bytes';
 import type {BundleItem, DeploymentItem} from '../../backends/contract.js';
 import type {ArchiveInspection, PatternMatches} from '../../operations/inspect-bundle.js';
+import {categoryWords} from '../../bundle/index.js';
 import type {ListBundlesResult, ListDeploymentsResult, ListedDeployment} from '../../operations/list.js';
 import type {JsonDocument} from '../command/command-context.js';
 import type {Body, BundleHistoryDocument, BundleListDocument, BundleInspectDocument} from '../output/documents.js';
@@ -80,8 +82,8 @@ function tellRest(shown: number, total = 0, output: Output): void {
 
 /** The columns of `bundle:inspect`. */
 export const fileColumns: readonly Column<ArchiveInspection['files'][number]>[] = [
-  {name: 'category', value: ({category}) => category},
-  {name: 'size', value: ({size}) => size},
+  {name: 'category', value: ({category}) => category && categoryWords[category]},
+  {name: 'size', value: ({size}) => prettyBytes(size)},
   {
     name: 'path',
     value: ({path, linkTarget}) => (linkTarget === undefined ? path : `${path} -> ${linkTarget}`),
@@ -97,7 +99,7 @@ export function renderInspection(
 ): JsonDocument {
   const {format, size, sha256, rootDir, configPath, config, matches, files, problems} = inspection;
   output.result(`format   ${format}`);
-  output.result(`size     ${String(size)}`);
+  output.result(`size     ${prettyBytes(size)}`);
   output.result(`sha256   ${sha256}`);
   if (rootDir !== undefined) output.result(`root     ${rootDir}`);
   if (configPath !== undefined) output.result(`config   ${configPath}`);
@@ -113,6 +115,8 @@ export function renderInspection(
   output.result('');
   for (const line of renderTable(files, columns, output)) output.result(line);
   for (const problem of problems) output.outcome(`Problem: ${problem}`);
+  if (config === undefined)
+    output.info('A v1 archive does not say which of its files are server-only or shared. One pushed with --v2 does.');
   return {...inspection} satisfies Body<BundleInspectDocument>;
 }
 

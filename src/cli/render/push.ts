@@ -1,5 +1,5 @@
 import prettyBytes from 'pretty-bytes';
-import {categoryOf, type BundlePlan} from '../../bundle/index.js';
+import {categoryOf, categoryWords, type BundlePlan} from '../../bundle/index.js';
 import {commandLine} from '../../errors/suggest.js';
 import type {BuildBundleResult} from '../../operations/build-bundle.js';
 import type {PushResult, PushRuntimeBundleBackendOptions} from '../../operations/options.js';
@@ -67,7 +67,10 @@ export function renderPushPreview(
     const next = targetSlug === undefined ? 'Nothing would be uploaded.' : `It would be deployed to ${targetSlug}.`;
     const age = describeAge(unchanged.pushedAt, now);
     output.outcome(`Dry run: unchanged since bundle ${String(unchanged.bundleId)}, pushed ${age}. ${next}`);
-  } else output.outcome(`Dry run: this would be pushed to ${backend} as ${format}.`);
+  } else {
+    const deployed = targetSlug === undefined ? '' : ` and deployed to ${targetSlug}`;
+    output.outcome(`Dry run: this would be pushed to ${projectSlug} (${backend}) as a ${format} archive${deployed}.`);
+  }
   return {
     dryRun: true,
     backend,
@@ -109,7 +112,7 @@ export function renderBuild(
 
 /** What a dry run lists: each file with its size and category. */
 const plannedColumns: readonly Column<BundlePlan['files'][number]>[] = [
-  {name: 'category', value: (file) => categoryOf(file)},
+  {name: 'category', value: (file) => categoryWords[categoryOf(file)]},
   {name: 'size', value: ({size}) => prettyBytes(size)},
   {name: 'path', value: ({path}) => path, flexible: 'wrap'},
 ];

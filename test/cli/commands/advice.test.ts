@@ -275,9 +275,12 @@ describe('lists and retries', () => {
     expect(beyond.stderr).toContain('Lower --offset: there are 1 in all.');
   });
 
-  test('a dry run lists the files with headings and units', async () => {
-    const {stdout} = await mycli(['bundle:push', '--dry-run']);
-    expect(stdout).toMatch(/^CATEGORY +SIZE +PATH\nssrOnly +18 B +ssr\.js\n/);
+  test('a dry run lists the files with headings and units, and says where they would go', async () => {
+    const {stdout} = await mycli(['bundle:push', '--dry-run', '--target', 'staging']);
+    expect(stdout).toContain(
+      '\nDry run: this would be pushed to shop (legacy) as a v1 archive and deployed to staging.\n',
+    );
+    expect(stdout).toMatch(/^CATEGORY +SIZE +PATH\nserver-only +18 B +ssr\.js\n/);
   });
 
   test('a refused connection is retried, and not called a rate limit', async () => {

@@ -1,0 +1,55 @@
+import {PassThrough} from 'node:stream';
+import {describe, expect, test} from 'vitest';
+import {fileColumns, renderBundles, renderInspection} from '../../../src/cli/render/bundles.js';
+import {Output} from '../../../src/cli/output/output.js';
+
+function collect({quiet = false} = {}) {
+  const stdout = new PassThrough({encoding: 'utf8'});
+  const stderr = new PassThrough({encoding: 'utf8'});
+  const output = new Output({
+    ...{stdout, stderr, quiet, json: false, debugging: false, interactive: false, color: false, unicode: true},
+    annotating: false,
+    createRedactor: () => (text) => text,
+    runningPlugin: () => undefined,
+  });
+  return {output, texts: () => ({stdout: String(stdout.read() ?? ''), stderr: String(stderr.read() ?? '')})};
+}
+
+describe('the contents of a bundle', () => {
+  const known = {format: 'v2', size: 3072, sha256: 'ab', contentSha256: 'cd', problems: []} as const;
+  const matches = {ssrOnly: [], ssrShared: []};
+
+  test('have sizes with units and the words of a push', () => {
+    const {output, texts} = collect();
+    const config = {ssrOnly: ['ssr.js'], ssrShared: ['static/**'], ssrParameters: {}};
+    const files = [
+      {path: 'ssr.js', size: 30, category: 'ssrOnly'},
+      {path: 'a.css', size: 2048, category: 'static'},
+    ] as const;
+    renderInspection({...known, config, matches, files}, fileColumns, output);
+    const {stdout, stderr} = texts();
+    expect(stdout).toContain('size     3.07 kB\n');
+    expect(stdout).toContain('CATEGORY     SIZE     PATH\nserver-only  30 B     ssr.js\nother        2.05 kB  a.css\n');
+    expect(stderr).toBe('');
+  });
+
+  test('of a v1 archive are no problem: a remark says what is not known, and what would tell', () => {
+    const {output, texts} = collect();
+    const files = [{path: 'ssr.js', size: 30}];
+    renderInspection({...known, format: 'v1', matches, files}, fileColumns, output);
+    const {stdout, stderr} = texts();
+    expect(stdout).not.toContain('Problem');
+    expect(stderr).toBe(
+      'A v1 archive does not say which of its files are server-only or shared. One pushed with --v2 does.\n',
+    );
+  });
+});
+
+test('an empty list of bundles says that the project may not exist', () => {
+  const {output, texts} = collect();
+  renderBundles({backend: 'legacy', projectSlug: 'nope', bundles: []}, [], output, new Date());
+  expect(texts()).toEqual({
+    stdout: '',
+    stderr: 'The project is empty, or does not exist: check its name if you expected bundles.\n',
+  });
+});
