@@ -60,6 +60,11 @@ import {
   type RollbackBundleOptions,
   type RollbackBundleResult,
 } from './operations/deploy/rollback-bundle.js';
+import {
+  promoteBundle as promote,
+  type PromoteBundleOptions,
+  type PromoteBundleResult,
+} from './operations/deploy/promote-bundle.js';
 import {waitForDeployment as wait} from './operations/deploy/wait-for-deployment.js';
 import {getProjectStatus as statusOf, type ProjectStatus, type ProjectStatusOptions} from './operations/targets.js';
 import type {DeploymentState} from './backends/contract.js';
@@ -189,6 +194,14 @@ export function rollbackBundle(options: RollbackBundleOptions): Promise<Rollback
 }
 
 /**
+ * Deploys the bundle that one target runs to another. Uses the backend's own promotion if it has one.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
+export function promoteBundle(options: PromoteBundleOptions): Promise<PromoteBundleResult> {
+  return promote(options, processHost());
+}
+
+/**
  * Tells what each target of a project runs, where, and what is being deployed to it.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
@@ -254,6 +267,7 @@ export type {ListBundlesResult, ListedDeployment, ListDeploymentsResult} from '.
 export type {PushPreview} from './operations/push/plan-push.js';
 export type {ProjectStatus, ProjectStatusOptions, TargetStatus} from './operations/targets.js';
 export type {UnchangedBundle} from './operations/push/unchanged-bundle.js';
+export type {PromoteBundleOptions, PromoteBundleResult} from './operations/deploy/promote-bundle.js';
 export type {RollbackBundleOptions, RollbackBundleResult} from './operations/deploy/rollback-bundle.js';
 export type {BackendSettings} from './backends/built-ins.js';
 export type {

@@ -18,6 +18,7 @@ export const backendCalls = {
   check: {doing: 'checking its configuration'},
   upload: {doing: 'uploading the bundle'},
   deploy: {doing: 'deploying the bundle', capability: 'deploy'},
+  promote: {doing: 'promoting the bundle', capability: 'promote'},
   getDeployment: {doing: 'checking the deployment', capability: 'wait', reads: true},
   listBundles: {doing: 'listing the bundles', capability: 'list', reads: true},
   listDeployments: {doing: 'listing the deployments', capability: 'history', reads: true},

@@ -12,8 +12,17 @@ import {asSentence} from '../errors/sentence.js';
  * later.
  */
 export function checkedBackend(backend: Backend, plugin: string): Backend {
-  const {uploadStream, deploy, getDeployment, listBundles, listDeployments, listTargets, download, deleteBundle} =
-    backend;
+  const {
+    uploadStream,
+    deploy,
+    promote,
+    getDeployment,
+    listBundles,
+    listDeployments,
+    listTargets,
+    download,
+    deleteBundle,
+  } = backend;
   const answered = async <Answer>(member: keyof typeof answerSchemas, call: () => Promise<Answer>): Promise<Answer> => {
     const answer = await call();
     const {issues} = v.safeParse(answerSchemas[member], answer);
@@ -39,6 +48,9 @@ export function checkedBackend(backend: Backend, plugin: string): Backend {
     }),
     ...(deploy && {
       deploy: (request, context) => answered('deploy', () => deploy.call(backend, request, context)),
+    }),
+    ...(promote && {
+      promote: (request, context) => answered('promote', () => promote.call(backend, request, context)),
     }),
     ...(getDeployment && {
       getDeployment: (ref, context) => answered('getDeployment', () => getDeployment.call(backend, ref, context)),
@@ -179,6 +191,8 @@ function listOf<Item extends v.GenericSchema>(item: Item) {
   return v.looseObject({items: v.array(item), total: v.optional(v.number()), raw});
 }
 
+const deployAnswer = v.looseObject({deployment, status, url: text, warnings, raw});
+
 /** Schemas for the members that return something. */
 const answerSchemas = {
   check: v.union(
@@ -196,7 +210,8 @@ const answerSchemas = {
     url: text,
     raw,
   }),
-  deploy: v.looseObject({deployment, status, url: text, warnings, raw}),
+  deploy: deployAnswer,
+  promote: deployAnswer,
   getDeployment: v.looseObject({
     status,
     description: text,

@@ -34,7 +34,7 @@ export type {
 export const BACKEND_API_VERSION = 1;
 
 /** An ability of a backend, besides uploading. It follows from the member that implements it. */
-export type BackendCapability = 'deploy' | 'wait' | 'list' | 'history' | 'targets' | 'download' | 'delete';
+export type BackendCapability = 'deploy' | 'promote' | 'wait' | 'list' | 'history' | 'targets' | 'download' | 'delete';
 
 /** ID of an uploaded bundle. IDs never cross backends. */
 export type BundleId = string | number;
@@ -281,6 +281,15 @@ export interface Backend<Options = unknown> {
   /** Capability `deploy`. Resolves when the server has accepted the request. */
   deploy?(
     request: {readonly bundleId: BundleId; readonly targetSlug: string},
+    context: BackendContext<Options>,
+  ): Promise<DeployResult>;
+  /**
+   * Capability `promote`, for services where promoting is more than deploying the same bundle again. Deploys to the
+   * target `to` the bundle that the target `from` runs, and refuses if that is another one by now. Resolves when the
+   * server has accepted the request. Without this member, the host calls `deploy`.
+   */
+  promote?(
+    request: {readonly bundleId: BundleId; readonly from: string; readonly to: string},
     context: BackendContext<Options>,
   ): Promise<DeployResult>;
   /** Capability `wait`. Checks once; the host does the polling. */

@@ -187,7 +187,7 @@ export function invoke<Call extends OptionalCall>(
 }
 
 /** @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` when the backend lacks the capability. */
-function requireCapability(backend: Backend, capability: BackendCapability): void {
+export function requireCapability(backend: Backend, capability: BackendCapability): void {
   if (!capabilitiesOf(backend).includes(capability)) throw unsupported(backend, capability);
 }
 

@@ -1,6 +1,14 @@
 import type {Backend, BackendContext} from 'mycli/backend';
 import {copyBundle, readBundle, readBundles, removeBundle, storeBundle} from './bundles.js';
-import {bundlesInUse, currentBundle, deployBundle, readDeployment, readDeployments, statusOf} from './deployments.js';
+import {
+  bundlesInUse,
+  currentBundle,
+  deployBundle,
+  promoteBundle,
+  readDeployment,
+  readDeployments,
+  statusOf,
+} from './deployments.js';
 import {failure, toFailure} from './failure.js';
 import {projectLayout, targetLayout, type ProjectLayout} from './layout.js';
 import {optionsSchema, type DirectoryOptions} from './options.js';
@@ -30,8 +38,16 @@ export const directoryBackend: Backend<DirectoryOptions> = {
 
   deploy({bundleId, targetSlug}, context) {
     return inProject(context, async (project) => {
-      const stored = await deployBundle(project, targetSlug, bundleId, userOf(context));
+      const stored = await deployBundle(project, targetSlug, bundleId, {createdBy: userOf(context)});
       return {deployment: {deploymentId: stored.deploymentId, targetSlug}, status: 'finished', raw: stored};
+    });
+  },
+
+  promote(request, context) {
+    return inProject(context, async (project) => {
+      const stored = await promoteBundle(project, request, userOf(context));
+      const deployment = {deploymentId: stored.deploymentId, targetSlug: request.to};
+      return {deployment, status: 'finished', raw: stored};
     });
   },
 
@@ -64,8 +80,10 @@ export const directoryBackend: Backend<DirectoryOptions> = {
       const current = await currentBundle(target);
       const raw = stored.slice(offset, offset + limit);
       const items = raw.map((deployment) => {
-        const {deploymentId, ...rest} = deployment;
-        return {...rest, deployment: {deploymentId, targetSlug}, status: statusOf(deployment, stored, current)};
+        const {deploymentId, promotedFrom, ...rest} = deployment;
+        const description = promotedFrom === undefined ? undefined : `Promoted from ${promotedFrom}`;
+        const status = statusOf(deployment, stored, current);
+        return {...rest, description, deployment: {deploymentId, targetSlug}, status};
       });
       return {items, total: stored.length, raw};
     });

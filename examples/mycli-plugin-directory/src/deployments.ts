@@ -13,6 +13,8 @@ export interface DeploymentRecord {
   /** ISO 8601. */
   readonly createdAt: string;
   readonly createdBy?: string | undefined;
+  /** The target that ran the bundle, if it was promoted from there. */
+  readonly promotedFrom?: string | undefined;
 }
 
 /** A record, and the number of its folder. */
@@ -25,12 +27,13 @@ export async function deployBundle(
   project: ProjectLayout,
   targetSlug: string,
   bundleId: string | number,
-  createdBy: string | undefined,
+  {createdBy, promotedFrom}: Pick<DeploymentRecord, 'createdBy' | 'promotedFrom'>,
 ): Promise<StoredDeployment> {
   const target = targetLayout(project, targetSlug);
   const bundle = await readBundle(project, bundleId);
   const record: DeploymentRecord = {
-    ...{bundleId: bundle.bundleId, message: bundle.message, createdAt: new Date().toISOString(), createdBy},
+    ...{bundleId: bundle.bundleId, message: bundle.message, createdAt: new Date().toISOString()},
+    ...{createdBy, promotedFrom},
   };
   const deploymentId = await withIncoming(project.incoming, async (folder) => {
     await writeJson(join(folder, 'deployment.json'), record);
@@ -40,6 +43,20 @@ export async function deployBundle(
   // Someone may have deleted it in the meantime.
   await readBundle(project, bundle.bundleId);
   return {...record, deploymentId};
+}
+
+/** Deploys the bundle that another target runs, and records where it came from. @throws when that runs another one. */
+export async function promoteBundle(
+  project: ProjectLayout,
+  {bundleId, from, to}: {readonly bundleId: string | number; readonly from: string; readonly to: string},
+  createdBy: string | undefined,
+): Promise<StoredDeployment> {
+  const running = await currentBundle(targetLayout(project, from));
+  if (String(running) !== String(bundleId)) {
+    const now = running === undefined ? 'nothing' : `bundle ${running}`;
+    throw failure('ERR_REJECTED', `The target "${from}" runs ${now}, not bundle ${bundleId}.`);
+  }
+  return deployBundle(project, to, bundleId, {createdBy, promotedFrom: from});
 }
 
 /**

@@ -2,14 +2,21 @@ import {lstat, readFile, readlink, rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import {setTimeout} from 'node:timers/promises';
 import {afterEach, beforeEach, expect, test} from 'vitest';
-import {bundlesInUse, currentBundle, deployBundle, readDeployments, statusOf} from '../src/deployments.js';
+import {
+  bundlesInUse,
+  currentBundle,
+  deployBundle,
+  promoteBundle,
+  readDeployments,
+  statusOf,
+} from '../src/deployments.js';
 import {targetLayout, type TargetLayout} from '../src/layout.js';
 import {createTestProject, type TestProject} from './project.js';
 
 let project: TestProject;
 let target: TargetLayout;
 const deploy = (bundleId: number, targetSlug = 'staging') =>
-  deployBundle(project.layout, targetSlug, bundleId, 'someone');
+  deployBundle(project.layout, targetSlug, bundleId, {createdBy: 'someone'});
 
 beforeEach(async () => {
   project = await createTestProject();
@@ -29,6 +36,21 @@ test('a deployment lets current lead to the folder of the bundle', async () => {
 test('the link is relative, so that the whole folder can be moved', async () => {
   await deploy(1);
   expect(await readlink(target.current)).toBe(join('..', '..', '1'));
+});
+
+test('a promotion deploys what the other target runs, and nothing else', async () => {
+  await deploy(1);
+  const promote = (bundleId: number) =>
+    promoteBundle(project.layout, {bundleId, from: 'staging', to: 'production'}, 'someone');
+  expect(await promote(1)).toMatchObject({bundleId: 1, promotedFrom: 'staging', createdBy: 'someone'});
+  const production = targetLayout(project.layout, 'production');
+  expect(await currentBundle(production)).toBe(1);
+  await deploy(2);
+  await expect(promote(1)).rejects.toMatchObject({
+    code: 'ERR_REJECTED',
+    message: 'The target "staging" runs bundle 2, not bundle 1.',
+  });
+  expect(await readDeployments(production)).toHaveLength(1);
 });
 
 test('current is there at every moment of a switch', async () => {

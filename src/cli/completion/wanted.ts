@@ -88,6 +88,7 @@ const knownFlags: Readonly<Record<string, KnownThing>> = {
   'runtime-backend': 'backends',
   project: 'projects',
   target: 'targets',
+  from: 'targets',
   to: 'bundles',
 };
 

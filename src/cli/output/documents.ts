@@ -9,6 +9,7 @@ import type {ArchiveInspection} from '../../operations/inspect-bundle.js';
 import type {ListBundlesResult, ListDeploymentsResult} from '../../operations/list.js';
 import type {ArchiveSummary, DeployBundleResult, PushResult} from '../../operations/options.js';
 import type {FoundTarget, ProjectStatus, TargetStatus} from '../../operations/targets.js';
+import type {PromoteBundleResult} from '../../operations/deploy/promote-bundle.js';
 import type {RollbackBundleResult} from '../../operations/deploy/rollback-bundle.js';
 import type {MycliConfig} from '../../config.js';
 import type {CheckResult} from '../doctor/checks.js';
@@ -196,6 +197,9 @@ export interface BundleDeployDocument extends Envelope, Omit<DeployBundleResult,
 
 /** The bundle deployed by the rollback. */
 export interface BundleRollbackDocument extends BundleDeployDocument, Pick<RollbackBundleResult, 'rolledBackFrom'> {}
+
+/** The bundle deployed by the promotion. */
+export interface BundlePromoteDocument extends BundleDeployDocument, Pick<PromoteBundleResult, 'promotedFrom'> {}
 
 /** One page of a project's bundles. */
 export interface BundleListDocument extends Envelope, ListBundlesResult {}

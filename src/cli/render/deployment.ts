@@ -1,11 +1,12 @@
 import type {BundleId, DeploymentStatus} from '../../backends/contract.js';
 import type {RuntimeBackend} from '../../backends/select.js';
 import {commandLine, flagValue} from '../../errors/suggest.js';
+import type {PromoteBundleResult} from '../../operations/deploy/promote-bundle.js';
 import type {RollbackBundleResult} from '../../operations/deploy/rollback-bundle.js';
 import type {NextSteps} from '../../operations/deploy/rollback-bundle.js';
 import type {DeployBundleResult} from '../../operations/options.js';
 import type {JsonDocument} from '../command/command-context.js';
-import type {Body, BundleDeployDocument, BundleRollbackDocument} from '../output/documents.js';
+import type {Body, BundleDeployDocument, BundlePromoteDocument, BundleRollbackDocument} from '../output/documents.js';
 import type {Output} from '../output/output.js';
 
 /** A deployment that was accepted or has ended. */
@@ -46,6 +47,16 @@ export function renderRollback(
     output.outcome(`Undo: ${commandLine('bundle:deploy', rolledBackFrom, ...placeFlags(result), ...commandFlags)}`);
   for (const line of urlLines(result)) output.result(line);
   return {...result} satisfies Body<BundleRollbackDocument>;
+}
+
+/** Shows the outcome of a promotion and what to do next. Returns the document of `--json`. */
+export function renderPromotion(
+  outcome: DeployOutcome & {readonly result: PromoteBundleResult},
+  next: NextSteps,
+  output: Output,
+): JsonDocument {
+  renderDeployment(outcome, next, output);
+  return {...outcome.result} satisfies Body<BundlePromoteDocument>;
 }
 
 /** Where it runs: the last line, for people and for `tail -1`. */

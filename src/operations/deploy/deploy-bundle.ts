@@ -31,7 +31,7 @@ interface DeploymentRequest extends DeployBundleOptions {
 }
 
 /** A deployment that was accepted. */
-interface AcceptedDeployment {
+export interface AcceptedDeployment {
   readonly backend: RuntimeBackend;
   readonly bundleId: BundleId;
   readonly result: DeployResult;
@@ -181,19 +181,23 @@ async function deployWith(
 }
 
 /**
- * Requests a deployment from a backend once the target is free. Progress is that of the request that is accepted.
+ * Requests a deployment from a backend once the target is free: with `from`, a promotion if the backend has its own.
+ * Progress is that of the request that is accepted.
  * @throws RuntimeCliError when it is refused, or accepted but failed at once; `signal.reason` when aborted.
  */
 export async function requestDeploy(
   open: OpenBackend,
-  request: {readonly bundleId: BundleId; readonly targetSlug: string},
+  {from, ...request}: {readonly bundleId: BundleId; readonly targetSlug: string; readonly from?: string | undefined},
   options: SlotOptions & WaitOptions & Pick<CommonOptions, 'onProgress'>,
 ): Promise<DeployResult> {
   const show = (transferred: number) => {
     callBackSafely(() => options.onProgress?.({phase: 'deploy', transferred, total: 1}));
   };
   show(0);
-  const send = () => invoke(open, 'deploy', request);
+  const send = () =>
+    from !== undefined && open.backend.promote
+      ? invoke(open, 'promote', {bundleId: request.bundleId, from, to: request.targetSlug})
+      : invoke(open, 'deploy', request);
   const result = await inTargetSlot(open, request.targetSlug, options, send).catch(async (error: unknown) => {
     throw await explainMissingBundle(error, open, request.bundleId);
   });

@@ -4,7 +4,7 @@ import {checkBackendShape} from '../../backends/checked-backend.js';
 import type {Backend, BackendCapability} from '../../backends/contract.js';
 import {deleteChecks, downloadChecks, uploadChecks} from './cases/bundles.js';
 import {configurationChecks, failureChecks, isolationChecks, secretChecks} from './cases/safety.js';
-import {deployChecks, waitChecks, historyChecks, targetChecks, listChecks} from './cases/deployments.js';
+import {deployChecks, promoteChecks, waitChecks, historyChecks, targetChecks, listChecks} from './cases/deployments.js';
 import {runInScope, type Check} from './check.js';
 import {createTestBundles, type ConformanceCase, type ConformanceFixtures} from './fixtures.js';
 
@@ -61,6 +61,7 @@ function checksFor(backend: Backend): readonly Check[] {
   const {formats, uploadStream} = backend;
   const checksOf: Readonly<Record<BackendCapability, readonly Check[]>> = {
     deploy: deployChecks,
+    promote: promoteChecks,
     wait: formats.flatMap(waitChecks),
     list: listChecks,
     history: historyChecks,

@@ -61,6 +61,8 @@ export interface ConformanceService {
   readonly projectSlug?: string | undefined;
   /** A target of the project, without deployments. @default 'staging' */
   readonly targetSlug?: string | undefined;
+  /** Another target, to promote bundles to, without deployments. @default 'production' */
+  readonly promotionTargetSlug?: string | undefined;
   /** Values in `options` and `env` that must not appear in any error or log. */
   readonly secrets?: readonly string[] | undefined;
   /**

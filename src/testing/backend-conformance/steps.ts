@@ -46,6 +46,21 @@ export async function deploy(subject: Subject, bundleId: BundleId): Promise<Depl
   return deployment;
 }
 
+/** The target that bundles are promoted to. */
+export function promotionTarget({service}: Subject): string {
+  return service.promotionTargetSlug ?? 'production';
+}
+
+/** Promotes a bundle from the target to the other one. */
+export async function promote(subject: Subject, bundleId: BundleId): Promise<DeploymentRef> {
+  const [from, to] = [subject.targetSlug, promotionTarget(subject)];
+  const member = memberOf(subject, 'promote');
+  const {deployment} = await subject.call('promoting', (context) => member({bundleId, from, to}, context), {
+    targetSlug: to,
+  });
+  return deployment;
+}
+
 /** Pushes a bundle to the target like the host: with an upload that deploys, or an upload and then a deployment. */
 export async function pushToTarget(subject: Subject, format: BundleFormat): Promise<DeploymentRef> {
   const {backend, targetSlug} = subject;
@@ -83,8 +98,11 @@ export async function listBundles(subject: Subject, range: ListRange): Promise<L
 }
 
 /** One page of the list of the target's deployments. */
-export async function listDeployments(subject: Subject, range: ListRange): Promise<ListResult<DeploymentItem>> {
-  const {targetSlug} = subject;
+export async function listDeployments(
+  subject: Subject,
+  range: ListRange,
+  targetSlug = subject.targetSlug,
+): Promise<ListResult<DeploymentItem>> {
   const member = memberOf(subject, 'listDeployments');
   return subject.call(
     'listing deployments',
@@ -117,7 +135,14 @@ export function unknownIdLike(bundleId: BundleId): BundleId {
 }
 
 type Member =
-  'deploy' | 'getDeployment' | 'listBundles' | 'listDeployments' | 'listTargets' | 'download' | 'deleteBundle';
+  | 'deploy'
+  | 'promote'
+  | 'getDeployment'
+  | 'listBundles'
+  | 'listDeployments'
+  | 'listTargets'
+  | 'download'
+  | 'deleteBundle';
 
 function memberOf<Name extends Member>({backend}: Subject, name: Name): NonNullable<Backend[Name]> {
   const member = backend[name];

@@ -5,6 +5,8 @@ import {assertHasCode, failureOf, type Check} from '../check.js';
 import {plainJsonProblem} from '../observations.js';
 import {
   deploy,
+  promote,
+  promotionTarget,
   pushToTarget,
   unknownIdLike,
   waitUntilFinished,
@@ -32,6 +34,36 @@ export const deployChecks: readonly Check[] = [
       const subject = await scope.open();
       const unknown = unknownIdLike(await subject.upload(await subject.makeBundle()));
       assertHasCode(await failureOf('Deploying a bundle that does not exist', deploy(subject, unknown)));
+    },
+  },
+];
+
+/** Cases for the capability `promote`. */
+export const promoteChecks: readonly Check[] = [
+  {
+    name: 'promote: the bundle of one target runs on the other',
+    async run(scope) {
+      const subject = await scope.open();
+      const {backend} = subject;
+      const [newer, older] = await uploadInOrder(subject, 2);
+      assert.ok(newer !== undefined && older !== undefined);
+      await deployInOrder(subject, [older]);
+      const deployment = await promote(subject, older);
+      assertPlainJson(deployment);
+      if (backend.getDeployment) await waitUntilFinished(subject, deployment);
+      if (!backend.listDeployments) return;
+      const {items} = await listDeployments(subject, everything, promotionTarget(subject));
+      assert.deepEqual(idsOf(items), [older], 'The history of the target is not the promoted bundle.');
+    },
+  },
+  {
+    name: 'promote: an unknown bundle is refused with a code',
+    async run(scope) {
+      const subject = await scope.open();
+      const bundleId = await subject.upload(await subject.makeBundle());
+      await deployInOrder(subject, [bundleId]);
+      const promoting = promote(subject, unknownIdLike(bundleId));
+      assertHasCode(await failureOf('Promoting a bundle that does not exist', promoting));
     },
   },
 ];

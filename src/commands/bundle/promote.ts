@@ -1,0 +1,51 @@
+import {waitOptions} from '../../cli/command/operation-options.js';
+import {BaseCommand} from '../../cli/command/base-command.js';
+import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
+import {connectionFlags, rateLimitFlags, waitFlags} from '../../cli/command/flags.js';
+import {Flags} from '../../cli/process/oclif.js';
+import {reachBackends} from '../../cli/backends/reach-backends.js';
+
+export default class BundlePromote extends BaseCommand<typeof BundlePromote> {
+  static override readonly summary = 'Deploy the bundle that one target runs to another.';
+  static override readonly description =
+    "Uses the backend's own promotion if it has one. Otherwise it deploys the same bundle, like bundle:deploy.";
+  static override readonly examples = [
+    '<%= config.bin %> <%= command.id %> --project my-shop --from staging --target live --wait',
+    '<%= config.bin %> <%= command.id %> --project my-shop --from staging --target live --json',
+  ];
+  static override readonly flags = {
+    ...connectionFlags,
+    ...waitFlags,
+    ...rateLimitFlags,
+    from: Flags.string({
+      required: true,
+      helpValue: 'SLUG',
+      summary: 'Target that runs the bundle.',
+      helpGroup: 'PROMOTION',
+    }),
+  };
+
+  protected async execute(context: CommandContext): Promise<JsonDocument> {
+    const settings = await context.loadSettings();
+    const {values, connection, host} = await reachBackends({
+      context,
+      settings,
+      config: this.config,
+      flags: this.flags,
+      writes: true,
+      needs: ['projectSlug', 'targetSlug'],
+    });
+    const {projectSlug, targetSlug} = values;
+    const {from} = this.flags;
+    const {promoteBundle} = await import('../../operations/deploy/promote-bundle.js');
+    const {timed} = await import('../../progress/run-steps.js');
+    const {nextSteps} = await import('../../operations/deploy/rollback-bundle.js');
+    const {renderPromotion} = await import('../../cli/render/deployment.js');
+    const promotion = {...connection, projectSlug, targetSlug, from, ...waitOptions(settings)};
+    const outcome = await timed(() => promoteBundle(promotion, host));
+    const next = await nextSteps({...connection, ...outcome, projectSlug, targetSlug}, host, {
+      looks: !context.output.json,
+    });
+    return renderPromotion(outcome, next, context.output);
+  }
+}

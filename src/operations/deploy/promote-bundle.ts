@@ -1,0 +1,131 @@
+import type {BundleId} from '../../backends/contract.js';
+import {checkSlug} from '../../bundle/index.js';
+import {createError} from '../../errors/index.js';
+import {commandLine, flagValue} from '../../errors/suggest.js';
+import {collectPages, historyPage, liveDeployment, recentDeployments} from '../list.js';
+import {
+  chooseForBundle,
+  openBackend,
+  registryOf,
+  rejectProblems,
+  requireCapability,
+  withOtherBackend,
+  type BundleSelection,
+} from '../open-backend.js';
+import type {DeployBundleOptions, DeployBundleResult} from '../options.js';
+import {resolveBackend, resolveStep, waitStep, warnAll, watched, type Host, type StepView} from '../steps.js';
+import {deployResult, requestDeploy, waitForAccepted, type AcceptedDeployment} from './deploy-bundle.js';
+
+/** Options of `promoteBundle`. */
+export interface PromoteBundleOptions extends Omit<DeployBundleOptions, 'bundleId' | 'onFallback' | 'onResolve'> {
+  /** Slug of the target whose bundle is deployed. */
+  readonly from: string;
+}
+
+/** What `promoteBundle` resolves to. */
+export interface PromoteBundleResult extends DeployBundleResult {
+  /** The target that ran the bundle. */
+  readonly promotedFrom: string;
+}
+
+/**
+ * Deploys the bundle that one target runs to another. Uses the backend's own promotion if it has one, and otherwise
+ * deploys the bundle like `deployBundle`.
+ * @throws RuntimeCliError `ERR_REJECTED` when the server does not report what `from` runs, and as `deployBundle`;
+ * `signal.reason` when aborted.
+ */
+export async function promoteBundle(options: PromoteBundleOptions, host: Host): Promise<PromoteBundleResult> {
+  const {from, ...rest} = options;
+  const {targetSlug} = options;
+  const steps = [
+    resolveStep,
+    {name: 'find', title: `Find the bundle that ${from} runs`},
+    {name: 'deploy', title: `Deploy to ${targetSlug}`},
+    ...(options.wait ? [waitStep] : []),
+  ] as const;
+  return host.runSteps(steps, async (step) => {
+    const selection = await step('resolve', (view) => resolveBackend(view, () => choosePromoter(options, host)));
+    const orElsewhere = (error: unknown): never => {
+      throw withOtherBackend(error, selection.other, promoteCommand(options));
+    };
+    const bundleId = await step('find', (view) => findLive(options, selection, host, view).catch(orElsewhere));
+    const accepted = await step('deploy', (view) =>
+      requestPromotion(options, bundleId, selection, host, view).catch(orElsewhere),
+    );
+    const deploy = {...rest, bundleId};
+    const settled = options.wait
+      ? await step('wait', (view) => waitForAccepted(deploy, accepted, host, view))
+      : accepted;
+    return {...(await deployResult(deploy, settled, host)), promotedFrom: from};
+  });
+}
+
+/** Verifies a promotion and chooses its backend. Sends nothing. */
+async function choosePromoter(options: PromoteBundleOptions, host: Host): Promise<BundleSelection> {
+  const {from, targetSlug, wait} = options;
+  const problem =
+    from === targetSlug ? {option: 'from', message: 'must not be the target itself'} : checkSlug('from', from);
+  rejectProblems(problem === undefined ? [] : [problem]);
+  const capabilities = ['history', ...(wait ? (['wait'] as const) : [])] as const;
+  const selection = await chooseForBundle(options, capabilities, promoteCommand(options), host);
+  const backend = registryOf(options).get(selection.backend);
+  if (!backend.promote) requireCapability(backend, 'deploy');
+  return selection;
+}
+
+function promoteCommand({projectSlug, from, targetSlug}: PromoteBundleOptions): readonly string[] {
+  return [
+    'bundle:promote',
+    ...flagValue('--project', projectSlug),
+    ...flagValue('--from', from),
+    ...flagValue('--target', targetSlug),
+  ];
+}
+
+/** The bundle that `from` runs. Changes nothing. */
+async function findLive(
+  options: PromoteBundleOptions,
+  {backend}: BundleSelection,
+  host: Host,
+  view: StepView,
+): Promise<BundleId> {
+  const {from, projectSlug} = options;
+  const open = await openBackend(backend, 'deploy', {...watched(options, view), targetSlug: from}, host);
+  const range = {limit: recentDeployments, offset: 0};
+  const {items} = await collectPages(range, (part) => historyPage(open, from, part));
+  const live = liveDeployment(items);
+  if (live?.bundleId === undefined) {
+    const flags = [...flagValue('--project', projectSlug), ...flagValue('--target', from)];
+    throw createError(
+      'ERR_REJECTED',
+      items.length === 0
+        ? `Nothing is deployed to the target "${from}" of ${projectSlug}.`
+        : `The server does not report which bundle the target "${from}" runs.`,
+      {
+        suggestions: [
+          `Check its deployments: ${commandLine('bundle:history', ...flags, ...(host.commandFlags ?? []))}`,
+        ],
+      },
+    );
+  }
+  const message = live.message === undefined ? '' : ` "${live.message}"`;
+  view.done(`${from} runs bundle ${String(live.bundleId)}${message}`);
+  return live.bundleId;
+}
+
+async function requestPromotion(
+  options: PromoteBundleOptions,
+  bundleId: BundleId,
+  {backend}: BundleSelection,
+  host: Host,
+  view: StepView,
+): Promise<AcceptedDeployment> {
+  const {from, targetSlug} = options;
+  const shown = watched(options, view);
+  const open = await openBackend(backend, 'deploy', shown, host);
+  const result = await requestDeploy(open, {bundleId, targetSlug, from}, shown);
+  const warnings = result.warnings ?? [];
+  view.done(`Promotion of bundle ${String(bundleId)} from ${from} to ${targetSlug} accepted`);
+  warnAll(view, warnings);
+  return {backend, bundleId, result, warnings};
+}

@@ -1,0 +1,97 @@
+import {describe, expect, onTestFinished, test} from 'vitest';
+import type {Backend, BundleId, DeploymentItem} from '../../../src/backends/contract.js';
+import {createBackendRegistry} from '../../../src/backends/registry.js';
+import {promoteBundle, type PromoteBundleOptions} from '../../../src/operations/deploy/promote-bundle.js';
+import {listDeployments} from '../../../src/operations/list.js';
+import {startService} from '../pushed-bundles.js';
+import {createProject} from '../test-host.js';
+
+const promotion = {from: 'staging', targetSlug: 'production', projectSlug: 'shop'};
+
+describe.each(['legacy', 'api'])('a promotion with %s', (preference) => {
+  test('deploys the bundle that the other target runs', async () => {
+    const {push, connection, project} = await startService();
+    await push({targetSlug: 'staging'});
+    await push({targetSlug: 'staging'});
+    await push();
+    const wait = {wait: true, pollInterval: 0.01};
+    expect(await promoteBundle({...connection, ...promotion, ...wait, preference}, project.host)).toMatchObject({
+      ...{backend: preference, bundleId: 2, promotedFrom: 'staging', targetSlug: 'production', status: 'finished'},
+    });
+    const options = {...connection, preference: 'legacy', targetSlug: 'production'};
+    const {deployments} = await listDeployments(options, project.host);
+    expect(deployments.map(({bundleId}) => bundleId)).toEqual([2]);
+  });
+
+  test('of a target that runs nothing is refused', async () => {
+    const {push, connection, project} = await startService();
+    await push();
+    await expect(promoteBundle({...connection, ...promotion, preference}, project.host)).rejects.toMatchObject({
+      code: 'ERR_REJECTED',
+      message: 'Nothing is deployed to the target "staging" of shop.',
+    });
+  });
+});
+
+async function acme(
+  members: readonly ('deploy' | 'promote')[],
+  items: readonly Partial<DeploymentItem>[] = [{bundleId: 7}],
+) {
+  const project = await createProject();
+  onTestFinished(() => project[Symbol.asyncDispose]());
+  const calls: unknown[] = [];
+  const accept = (call: string) => (request: unknown) => {
+    calls.push({[call]: request});
+    return Promise.resolve({deployment: {deploymentId: 1}, status: 'queued' as const, raw: undefined});
+  };
+  const backend: Backend = {
+    ...{apiVersion: 1, name: 'acme', summary: 'Acme', formats: ['v2']},
+    check: () => Promise.resolve({configured: true}),
+    upload: () => Promise.reject(new Error('not here')),
+    listDeployments: ({targetSlug}) => {
+      calls.push({list: targetSlug});
+      const all = items.map((item) => ({deployment: {}, status: 'finished' as const, ...item}));
+      return Promise.resolve({items: all, total: all.length, raw: undefined});
+    },
+    ...Object.fromEntries(members.map((member) => [member, accept(member)])),
+  };
+  const backends = createBackendRegistry([{plugin: 'mycli-plugin-acme', backend}]);
+  const promote = (options: Partial<PromoteBundleOptions> = {}) =>
+    promoteBundle({...promotion, preference: 'acme', backends, ...options}, project.host);
+  return {calls, promote};
+}
+
+test("a backend's own promotion is used", async () => {
+  const {calls, promote} = await acme(['deploy', 'promote']);
+  expect(await promote()).toMatchObject({bundleId: 7, promotedFrom: 'staging', status: 'queued'});
+  expect(calls).toEqual([{list: 'staging'}, {promote: {bundleId: 7, from: 'staging', to: 'production'}}]);
+});
+
+test('without one, the bundle is deployed', async () => {
+  const {calls, promote} = await acme(['deploy']);
+  await promote();
+  expect(calls).toEqual([{list: 'staging'}, {deploy: {bundleId: 7, targetSlug: 'production'}}]);
+});
+
+test('a backend that can do neither is refused before anything is sent', async () => {
+  const {calls, promote} = await acme([]);
+  await expect(promote()).rejects.toMatchObject({code: 'ERR_CAPABILITY_UNSUPPORTED'});
+  expect(calls).toEqual([]);
+});
+
+test.each<[string, BundleId | undefined, DeploymentItem['status']]>([
+  ['whose bundle', undefined, 'finished'],
+  ['whose status', 7, 'unknown'],
+])('a deployment %s the server does not report is not promoted', async (_what, bundleId, status) => {
+  const {promote} = await acme(['promote'], [{bundleId, status}]);
+  await expect(promote()).rejects.toMatchObject({
+    code: 'ERR_REJECTED',
+    message: 'The server does not report which bundle the target "staging" runs.',
+  });
+});
+
+test.each(['production', '../x'])('the target %j cannot be promoted from', async (from) => {
+  const {calls, promote} = await acme(['promote']);
+  await expect(promote({from})).rejects.toMatchObject({code: 'ERR_OPTION_INVALID'});
+  expect(calls).toEqual([]);
+});
