@@ -1,7 +1,8 @@
 import {setTimeout as delay} from 'node:timers/promises';
 import {catalogue, createError, isRuntimeCliError, type ErrorCode} from '../errors/index.js';
 import {createRedactor} from '../http/redact.js';
-import type {Backend, BackendCapability, BackendContext} from './contract.js';
+import type {HostContext} from './context.js';
+import type {AbortCleanup, Backend, BackendCapability, BackendContext} from './contract.js';
 import {asSentence} from '../errors/sentence.js';
 
 interface CallKind {
@@ -70,6 +71,48 @@ export async function callBackend<Result>(
     throw isRuntimeCliError(error)
       ? error
       : toRuntimeCliError(backend.name, doing, error, secrets ? createRedactor(secrets) : String);
+  }
+}
+
+/** How long after an abort a call may take to end before its cleanups begin regardless, in milliseconds. */
+const endOfCallMs = 1000;
+
+/**
+ * Calls a backend like `callBackend`, with a context of its own. After an abort, the cleanups that the call has
+ * registered run before it rejects.
+ */
+export async function callInContext<Result>(
+  backend: Pick<Backend, 'name'>,
+  doing: string,
+  {cleanUp, ...context}: HostContext,
+  call: (context: BackendContext) => Promise<Result>,
+  secrets?: readonly string[],
+): Promise<Result> {
+  const {signal} = context;
+  const cleanups: AbortCleanup[] = [];
+  let cleaned: Promise<void> | undefined;
+  const begin = () => {
+    if (cleanups.length === 0) return;
+    cleaned ??= cleanUp(async (given) => {
+      const hasResolved = work.then(
+        () => true,
+        () => false,
+      );
+      if (await Promise.race([hasResolved, delay(endOfCallMs, false, {ref: false})])) return;
+      await Promise.all(cleanups.map((cleanup) => cleanup(given)));
+    });
+  };
+  const onAbort = (cleanup: AbortCleanup) => {
+    cleanups.push(cleanup);
+    if (signal.aborted) begin();
+  };
+  signal.addEventListener('abort', begin, {once: true});
+  const work = callBackend(backend, doing, signal, () => call({...context, onAbort}), secrets);
+  try {
+    return await work;
+  } finally {
+    signal.removeEventListener('abort', begin);
+    await cleaned;
   }
 }
 

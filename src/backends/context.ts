@@ -1,7 +1,10 @@
 import type {HttpClientOptions, RequestBodiesOptions} from '../http/index.js';
 import type {RateLimitMiddlewareConfig} from '../http/rate-limit/index.js';
 import type {Environment, Logger, RetryEvent} from '../http/types.js';
-import type {BackendContext} from './contract.js';
+import {reasonOf} from '../errors/system-failure.js';
+import {asSentence} from '../errors/sentence.js';
+import {withTimeout} from './call.js';
+import type {AbortCleanup, BackendContext} from './contract.js';
 
 /** What a backend's context is created from. */
 export interface BackendContextOptions {
@@ -25,27 +28,49 @@ export interface BackendContextOptions {
   readonly onSecret?: ((secret: string) => void) | undefined;
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
   readonly onProgress?: ((progress: {transferred: number; total?: number | undefined}) => void) | undefined;
+  /** Called with a cleanup after an abort, which the process should wait for. It takes at most 5 s. */
+  readonly onCleanup?: ((work: Promise<void>) => void) | undefined;
   /** How bodies read a bundle. @default `bundle.read()` */
   readonly readLent?: RequestBodiesOptions['readLent'];
 }
 
-/** Creates a backend's context for one call, with its client and bodies. Loads the HTTP client. */
-export async function createBackendContext(options: BackendContextOptions): Promise<BackendContext> {
+/** A backend's context, and what the host needs to call it. */
+export interface HostContext extends BackendContext {
+  /** Runs a cleanup after an abort, with a client of its own. Never rejects: a failure becomes a warning. */
+  readonly cleanUp: (cleanup: AbortCleanup) => Promise<void>;
+}
+
+/** How long a cleanup may take, in milliseconds. */
+const cleanupGraceMs = 5000;
+
+/** Creates a backend's context, with its client and bodies. Loads the HTTP client. */
+export async function createBackendContext(options: BackendContextOptions): Promise<HostContext> {
   const {createHttpClient, createRequestBodies, createRetryWait, openStream, rateLimitRules, redactedLogger} =
     await import('../http/index.js');
   const {projectSlug, targetSlug, configDirectory, wait, env, signal, onSecret, onProgress = () => undefined} = options;
   const secrets = [...(options.secrets ?? [])];
   const logger = redactedLogger({logger: options.logger, secrets});
-  const http = await createHttpClient({
-    env,
-    logger,
-    signal,
-    userAgent: options.userAgent,
-    rateLimit: options.rateLimit,
-    ...options.timeouts,
-    secrets,
-    onRetry: options.onRetry,
-  });
+  const createClient = (clientSignal: AbortSignal) =>
+    createHttpClient({
+      env,
+      logger,
+      signal: clientSignal,
+      userAgent: options.userAgent,
+      rateLimit: options.rateLimit,
+      ...options.timeouts,
+      secrets,
+      onRetry: options.onRetry,
+    });
+  const http = await createClient(signal);
+  const cleanUp = (cleanup: AbortCleanup): Promise<void> => {
+    const grace = new AbortController();
+    const work = createClient(grace.signal).then((client) => cleanup({http: client, signal: grace.signal}));
+    const done = withTimeout(work, cleanupGraceMs, new AbortController().signal)
+      .catch((error: unknown) => logger.warn(asSentence(`Cleaning up failed: ${reasonOf(error)}`)))
+      .finally(() => grace.abort());
+    options.onCleanup?.(done);
+    return done;
+  };
   const waitToRetry = createRetryWait(rateLimitRules({...options, secrets}), signal);
   return {
     projectSlug,
@@ -63,6 +88,8 @@ export async function createBackendContext(options: BackendContextOptions): Prom
     },
     wait,
     signal,
+    onAbort: (cleanup) => signal.addEventListener('abort', () => void cleanUp(cleanup), {once: true}),
+    cleanUp,
     logger,
     onProgress,
     env,

@@ -98,11 +98,19 @@ export interface BackendContext<Options = unknown> extends BackendCheckContext<O
   readonly wait?: boolean | undefined;
   /** Cancels the operation: reject with `signal.reason`. */
   readonly signal: AbortSignal;
+  /**
+   * Registers what to clean up if the operation is cancelled, such as the parts of an upload. It is called once the call
+   * has rejected, and not if it resolves. It has 5 s, then `signal` is aborted and the host goes on.
+   */
+  onAbort(cleanup: AbortCleanup): void;
   /** Masks a secret that you learn during the call, such as an access token, everywhere from now on. */
   maskSecret(value: string | undefined): void;
   /** Reports the progress of an upload or download. Bodies from `bodies` do so themselves. */
   onProgress(progress: {readonly transferred: number; readonly total?: number | undefined}): void;
 }
+
+/** Cleans up after an abort. `http`: a client like that of the context, which the abort does not affect. */
+export type AbortCleanup = (context: {readonly http: HttpClient; readonly signal: AbortSignal}) => Promise<void>;
 
 /** Answer to an upload. */
 export interface UploadResult {

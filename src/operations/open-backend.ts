@@ -1,8 +1,8 @@
 import {resolve} from 'node:path';
 import {requestedBundleId} from '../backends/answers.js';
-import {backendCalls, callBackend, capabilitiesOf, contextFor, type OptionalCall} from '../backends/call.js';
+import {backendCalls, callInContext, capabilitiesOf, contextFor, type OptionalCall} from '../backends/call.js';
 import {missingConfiguration, notConfigured, optionsOf, secretsOf} from '../backends/configuration.js';
-import {createBackendContext} from '../backends/context.js';
+import {createBackendContext, type HostContext} from '../backends/context.js';
 import type {Backend, BackendCapability, BackendContext, BundleId} from '../backends/contract.js';
 import {createBackendRegistry, type BackendRegistry} from '../backends/registry.js';
 import {
@@ -32,7 +32,7 @@ export type BackendCallOptions = CommonOptions &
 /** A backend, and the context to call it with. */
 export interface OpenBackend {
   readonly backend: Backend;
-  readonly context: BackendContext;
+  readonly context: HostContext;
   /** Values to mask. The backend may add some. */
   readonly secrets: readonly string[];
   /** Flags that commands shown to the user repeat. */
@@ -136,6 +136,7 @@ export async function openBackend(
       phase === 'upload' && onProgress
         ? (progress) => callBackSafely(() => onProgress({phase, ...progress}))
         : undefined,
+    onCleanup: host.onCleanup,
     readLent,
   });
   return {backend, context, secrets, commandFlags: host.commandFlags};
@@ -182,8 +183,8 @@ export function invoke<Call extends OptionalCall>(
   const members: BackendMembers = backend;
   const member: BackendMembers[Call] = members[call];
   if (member === undefined) throw unsupported(backend, capability);
-  const ask = () => member.call(backend, request, contextFor(call, context));
-  return callBackend(backend, doing, context.signal, ask, secrets);
+  const ask = (own: BackendContext) => member.call(backend, request, contextFor(call, own));
+  return callInContext(backend, doing, context, ask, secrets);
 }
 
 /** @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` when the backend lacks the capability. */

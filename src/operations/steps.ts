@@ -25,6 +25,8 @@ export interface Host {
   readonly commandFlags?: readonly string[] | undefined;
   /** Is asked before an operation changes something, and told what comes of it. @default nobody is asked */
   readonly writes?: WriteObserver | undefined;
+  /** Called with a cleanup after an abort, which the process should wait for. @default the call waits for it */
+  readonly onCleanup?: ((work: Promise<void>) => void) | undefined;
   /** Creates a private folder for archives. The caller must remove it. */
   createTemporaryDirectory(): Promise<TemporaryDirectory>;
 }

@@ -1,8 +1,10 @@
 import {inspect} from 'node:util';
-import {expect, test} from 'vitest';
-import {callBackend, withTimeout} from '../../src/backends/call.js';
-import {backendError} from '../../src/backends/contract.js';
+import {describe, expect, test} from 'vitest';
+import {callBackend, callInContext, withTimeout} from '../../src/backends/call.js';
+import {backendError, type AbortCleanup} from '../../src/backends/contract.js';
 import {createError} from '../../src/errors/index.js';
+import {startRecordingServer} from '../recording-server.js';
+import {contextFor, silent} from './context-for.js';
 
 const backend = {name: 'acme'};
 
@@ -135,4 +137,82 @@ test('an abort ends the waiting with its reason', async () => {
   controller.abort(reason);
   await expect(waiting).rejects.toBe(reason);
   await expect(withTimeout(endless, 10_000, controller.signal)).rejects.toBe(reason);
+});
+
+describe('the cleanups of a call', () => {
+  /** A call that registers a cleanup, and what happened in which order. */
+  async function calling(
+    end: (signal: AbortSignal, abort: () => void) => Promise<unknown>,
+    cleanup: AbortCleanup = () => Promise.resolve(),
+  ) {
+    const controller = new AbortController();
+    const events: string[] = [];
+    const logger = {...silent, warn: (message: string) => events.push(message)};
+    const context = await contextFor({}, {signal: controller.signal, logger});
+    const outcome = await callInContext(backend, 'uploading', context, async ({onAbort, signal}) => {
+      onAbort(async (given) => {
+        events.push('cleanup');
+        await cleanup(given);
+      });
+      return end(signal, () => controller.abort(new Error('stop'))).finally(() => events.push('end'));
+    }).then(
+      () => 'resolved',
+      (error: unknown) => String(error),
+    );
+    return {outcome, events};
+  }
+
+  const aborted = (signal: AbortSignal, abort: () => void) => {
+    abort();
+    return Promise.reject(signal.reason as Error);
+  };
+
+  test('run once it has ended, before it rejects, with a client that the abort does not affect', async () => {
+    await using server = await startRecordingServer(() => ({status: 200, body: {}}));
+    const result = await calling(aborted, async ({http, signal}) => {
+      expect(signal.aborted).toBe(false);
+      await http.delete(server.origin);
+    });
+    expect(result).toEqual({outcome: 'Error: stop', events: ['end', 'cleanup']});
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('do not run when it resolves all the same, or fails by itself', async () => {
+    const late = (_: AbortSignal, abort: () => void) => Promise.resolve(abort());
+    expect(await calling(late)).toEqual({outcome: 'resolved', events: ['end']});
+    expect((await calling(() => Promise.reject(new Error('no')))).events).toEqual(['end']);
+  });
+
+  test('become a warning when they fail', async () => {
+    const result = await calling(aborted, () => Promise.reject(new Error('no access')));
+    expect(result).toEqual({outcome: 'Error: stop', events: ['end', 'cleanup', 'Cleaning up failed: no access.']});
+  });
+
+  test.concurrent('run although the call does not end, and are left when they do not end either', async () => {
+    const controller = new AbortController();
+    const warnings: string[] = [];
+    const context = await contextFor(
+      {},
+      {signal: controller.signal, logger: {...silent, warn: (message) => warnings.push(message)}},
+    );
+    let given: AbortSignal | undefined;
+    const cleaned = new Promise<void>((resolve) => {
+      void callInContext(
+        {name: 'acme'},
+        'uploading',
+        {...context, cleanUp: (run) => context.cleanUp(run).then(resolve)},
+        (own) => {
+          own.onAbort(({signal}) => {
+            given = signal;
+            return new Promise(() => undefined);
+          });
+          controller.abort(new Error('stop'));
+          return new Promise(() => undefined);
+        },
+      );
+    });
+    await cleaned;
+    expect(given?.aborted).toBe(true);
+    expect(warnings).toEqual(['Cleaning up failed: no answer within 5 s.']);
+  });
 });

@@ -41,9 +41,7 @@ export async function uploadArchive(bundle: Bundle, key: string, store: Store, c
 }
 
 /** Removes everything of a failed or aborted upload: objects, and invisible parts that would still cost money. */
-export async function discardUpload(keys: readonly string[], context: S3Context): Promise<void> {
-  // The host ends a command 0.8 s after a signal.
-  const signal = AbortSignal.timeout(context.signal.aborted ? 300 : 10_000);
+export async function discardUpload(keys: readonly string[], context: S3Context, signal: AbortSignal): Promise<void> {
   try {
     using store = await openStore(context, signal);
     await Promise.all(keys.flatMap((key) => [store.remove(key), abortUploads(key, store)]));

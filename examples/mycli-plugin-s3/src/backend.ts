@@ -26,11 +26,13 @@ export const s3Backend = {
     using store = await openStore(context);
     const record = newRecord(bundle, keys);
     const recordKey = keys.record(record.bundleId);
+    const written = [recordKey, record.archive];
+    context.onAbort(({signal}) => discardUpload(written, context, signal));
     try {
       await uploadArchive(bundle, record.archive, store, context);
       await store.write(recordKey, record);
     } catch (error) {
-      await discardUpload([recordKey, record.archive], context);
+      if (!context.signal.aborted) await discardUpload(written, context, AbortSignal.timeout(10_000));
       throw error;
     }
     return {bundleId: record.bundleId, raw: record};

@@ -8,7 +8,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import type {Bundle} from 'mycli/backend';
-import {createBackendContext, type BackendContextOptions} from '../../../src/backends/context.js';
+import {createBackendContext, type BackendContextOptions, type HostContext} from '../../../src/backends/context.js';
 import type {S3Context, S3Options} from '../src/options.js';
 
 /** The store that the tests use, from the environment: test/s3/run.sh of mycli's repository starts one. */
@@ -29,7 +29,9 @@ export interface TestBucket {
   pending(): Promise<readonly (string | undefined)[]>;
   read(key: string): Promise<Uint8Array>;
   /** The context of a call. */
-  context(changes?: Partial<BackendContextOptions> & {readonly endpoint?: string | undefined}): Promise<S3Context>;
+  context(
+    changes?: Partial<BackendContextOptions> & {readonly endpoint?: string | undefined},
+  ): Promise<S3Context & Pick<HostContext, 'cleanUp'>>;
 }
 
 /** Makes a bucket that has nothing yet. */
@@ -52,6 +54,7 @@ export async function createBucket(): Promise<TestBucket> {
       const context = await createBackendContext({
         projectSlug: 'shop',
         options: undefined,
+        configDirectory: '/',
         env: process.env,
         logger: {debug: () => undefined, info: () => undefined, warn: () => undefined},
         signal: new AbortController().signal,

@@ -24,6 +24,7 @@ await s3Backend.upload(
     options: JSON.parse(options),
     signal: new AbortController().signal,
     waitToRetry: async () => false,
+    onAbort: () => undefined,
     onProgress: () => undefined,
   },
 );

@@ -3,6 +3,7 @@ import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
 import {HeadObjectCommand} from '@aws-sdk/client-s3';
 import {expect, test} from 'vitest';
+import {callInContext} from '../../../src/backends/call.js';
 import {s3Backend} from '../src/backend.js';
 import {startProxy} from './proxy.js';
 import {createBucket, createBundle, endpoint} from './test-store.js';
@@ -36,7 +37,10 @@ test.each([
     return undefined;
   };
   const context = await bucket.context({endpoint: proxy.endpoint, signal: controller.signal});
-  await expect(s3Backend.upload(createBundle(size), context)).rejects.toBe(reason);
+  const aborted = callInContext(s3Backend, 'uploading', context, (own) =>
+    s3Backend.upload(createBundle(size), {...own, options: context.options}),
+  );
+  await expect(aborted).rejects.toBe(reason);
   expect(await bucket.keys()).toEqual([]);
   expect(await bucket.pending()).toEqual([]);
 });

@@ -35,6 +35,8 @@ export interface CommandContext {
   readonly noteChange: (title: string | undefined) => void;
   /** Called with the change that plugins have allowed, and again when more is known about its outcome. */
   readonly noteWrite: (write: AllowedWrite) => void;
+  /** Called with what a plugin cleans up after an interruption. */
+  readonly noteCleanup: (work: Promise<void>) => void;
   /** Ends the process with the exit code of a program that was run, when the command has done its work. */
   readonly endWith: (exitCode: number) => void;
   /** Where credentials are stored. */
@@ -99,6 +101,7 @@ export function createContext(session: Session, {flags, config}: CommandContextO
     now: () => new Date(),
     noteChange: (title) => (session.changing = title),
     noteWrite: (write) => (session.write = write),
+    noteCleanup: (work) => void session.cleanups.push(work),
     endWith: (exitCode) => (session.exitCode = exitCode),
     credentialFile,
     dataDirectory: config.dataDir,

@@ -120,7 +120,7 @@ export function commandHost(
   context: CommandContext,
   {secrets = [], resolved = [], commandFlags, config}: CommandHostOptions = {},
 ): Host {
-  const {cwd, configDirectory, env, output, userAgent, now, temporary, noteChange} = context;
+  const {cwd, configDirectory, env, output, userAgent, now, temporary, noteChange, noteCleanup: onCleanup} = context;
   const logger: Logger = {
     debug: (message) => output.debug(message),
     // A redrawn task list shows waits itself.
@@ -153,7 +153,7 @@ export function commandHost(
   const writes = config && writeObserver(context, config, whileUnchanged);
   const about = {cwd, configDirectory, env, userAgent, secrets, commandFlags};
   const maskSecret = (secret: string) => output.addSecrets([secret]);
-  return {...about, logger, maskSecret, now, runSteps, writes, createTemporaryDirectory};
+  return {...about, logger, maskSecret, now, runSteps, writes, onCleanup, createTemporaryDirectory};
 }
 
 /** Asks plugins before changes, and remembers what they are told after the command. */

@@ -61,6 +61,7 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
     // A plugin's exit code is not the outcome of our command.
     end(session.foreign ? Number(host.exitCode ?? 0) : (session.exitCode ?? 0));
   } catch (error) {
+    if (interruption.signal.aborted) await Promise.all(session.cleanups);
     const exitCode = abnormal.isClosedPipe(error) ? 0 : conclude(session, error);
     // A stalled reader must not keep an interrupted process alive.
     if (!interruption.signal.aborted) await session.output.flush().catch(() => undefined);

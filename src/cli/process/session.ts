@@ -32,6 +32,8 @@ export interface Session {
   readonly uid: number | undefined;
   /** Whether a plugin's command is running, which may end the process as it likes. */
   foreign: boolean;
+  /** What plugins clean up after an interruption. None rejects; each takes 5 s at most. */
+  readonly cleanups: Promise<void>[];
   /** The title of the step that is changing something on a server. */
   changing?: string | undefined;
   /** The change that plugins have allowed our command to make. */
@@ -81,6 +83,7 @@ export function createSession(host: NodeJS.Process, signal: AbortSignal): Sessio
     pid: host.pid,
     uid: host.getuid?.(),
     foreign: false,
+    cleanups: [],
   };
 }
 

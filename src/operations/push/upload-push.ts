@@ -1,4 +1,4 @@
-import {backendCalls, callBackend} from '../../backends/call.js';
+import {backendCalls, callInContext} from '../../backends/call.js';
 import type {Backend, BackendContext, BundleId, UploadResult} from '../../backends/contract.js';
 import {fallbackWarning, uploadFallbackReason, type RuntimeBackend} from '../../backends/select.js';
 import {planBundle, streamBundle, writeBundle, strictWarnings, type BundleStream} from '../../bundle/index.js';
@@ -193,7 +193,7 @@ async function uploadTo(name: RuntimeBackend, plan: PushPlan, content: PushConte
   const {signal} = context;
   const {targetSlug} = plan.options;
   const upload = () =>
-    callBackend(backend, backendCalls.upload.doing, signal, () => send(content, backend, context), secrets).catch(
+    callInContext(backend, backendCalls.upload.doing, context, (own) => send(content, backend, own), secrets).catch(
       async (error: unknown) => {
         throw await withPatternAdvice(error, content.bundle, signal);
       },

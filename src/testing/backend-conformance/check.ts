@@ -54,11 +54,12 @@ export function assertHasCode({code, message}: RuntimeCliError): void {
 }
 
 /**
- * Asserts that aborted work rejects within a second.
+ * Asserts that aborted work rejects within a second, plus the time that its cleanups take.
  * @param start starts the work, and calls `abort` while it is running
  */
 export async function assertAbortEnds(
   what: string,
+  {cleanups}: Pick<Subject, 'cleanups'>,
   start: (signal: AbortSignal, abort: () => void) => Promise<unknown>,
 ): Promise<void> {
   const controller = new AbortController();
@@ -79,6 +80,8 @@ export async function assertAbortEnds(
       for (let slice = 0; slice < abortDeadline.slices; slice += 1) {
         await delay(abortDeadline.sliceMs, undefined, {signal: done.signal});
       }
+      await Promise.all(cleanups);
+      await delay(abortDeadline.sliceMs, undefined, {signal: done.signal});
     })
     .then(
       () => 'late',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import {createHash} from 'node:crypto';
 import {setTimeout as delay} from 'node:timers/promises';
-import {callBackend} from '../../backends/call.js';
+import {callInContext} from '../../backends/call.js';
 import {checkedBackend} from '../../backends/checked-backend.js';
 import {secretsOf} from '../../backends/configuration.js';
 import {createBackendContext} from '../../backends/context.js';
@@ -54,6 +54,9 @@ export class Subject {
   /** What the backend passed to `maskSecret`. */
   readonly learnedSecrets = new Set<string>();
 
+  /** What calls have cleaned up, or are cleaning up, after an abort. */
+  readonly cleanups: Promise<void>[] = [];
+
   constructor({backend, service, projectSlug, fixtures, makeBundle}: SubjectParts) {
     this.backend = checkedBackend(backend, 'this package');
     this.service = service;
@@ -95,11 +98,13 @@ export class Subject {
       onProgress: (progress) => {
         recording.addProgress(progress);
       },
+      onCleanup: (work) => {
+        this.cleanups.push(work);
+      },
       readLent,
     });
-    return callBackend(backend, doing, signal, () =>
-      call({...context, logger: recording.logger, bodies: overwritten(context.bodies)}),
-    );
+    const own = {...context, logger: recording.logger, bodies: overwritten(context.bodies)};
+    return callInContext(backend, doing, own, call);
   }
 
   /** Uploads a bundle without deploying it, and returns its ID. `streamed`: packed while it is sent. */
@@ -145,6 +150,15 @@ export class Subject {
     } catch {
       return false;
     }
+  }
+
+  /** Asserts how many uploads the service keeps, complete or not. */
+  async assertKept(count: number, after: string): Promise<void> {
+    const kept = await this.service.countUploads?.();
+    assert.ok(
+      kept === undefined || kept === count,
+      `After ${after}, the service keeps ${String(kept)} uploads, not ${String(count)}.`,
+    );
   }
 
   /** Waits until the service can distinguish the time of what comes next. */

@@ -2,7 +2,9 @@ import {once} from 'node:events';
 import {existsSync} from 'node:fs';
 import {cp, mkdir, readFile, symlink, writeFile} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
+import {setTimeout as delay} from 'node:timers/promises';
 import {describe, expect, test} from 'vitest';
+import {startRecordingServer} from '../../recording-server.js';
 import {binary, runCli, start} from '../spawn-cli.js';
 import {createPluginBench, fixturePlugin} from '../with-plugins.js';
 
@@ -232,6 +234,28 @@ describe('a plugin on another major of oclif', () => {
     });
     expect(await bench.mycli(['old', '--hwo', 'badly', '--json'])).toMatchObject({code: 2});
   });
+});
+
+test('an interrupted upload is cleaned up before the process ends, with a client of its own', async () => {
+  await using bench = await createPluginBench('tidy');
+  const asked: string[] = [];
+  let interrupt = () => undefined as unknown;
+  await using server = await startRecordingServer(async ({method, path}) => {
+    asked.push(`${method} ${path}`);
+    if (method === 'PUT') {
+      interrupt();
+      return new Promise(() => undefined);
+    }
+    // Longer than a command has without cleanups.
+    await delay(1000);
+    asked.push('cleaned up');
+    return {status: 204};
+  });
+  const args = ['bundle:push', '--json', '--runtime-backend', 'tidy', '--backend-option', `origin=${server.origin}`];
+  const running = start(binary, args, {cwd: bench.project, env: bench.env});
+  interrupt = () => running.child.kill('SIGINT');
+  expect(await running.ended).toMatchObject({code: 130, stdout: expect.stringContaining('ERR_INTERRUPTED') as string});
+  expect(asked).toEqual(['PUT /parts', 'DELETE /parts', 'cleaned up']);
 });
 
 describe('code of plugins', () => {

@@ -5,7 +5,7 @@ import {Readable} from 'node:stream';
 import {describe, expect, onTestFinished, test, vi} from 'vitest';
 import type {Backend, BackendContext} from '../../../src/backends/contract.js';
 import {backendConformance, type ConformanceCase, type ConformanceFixtures} from '../../../src/testing/index.js';
-import {brokenBackends} from './broken-backends.js';
+import {brokenBackends, uploadInSteps} from './broken-backends.js';
 import {createShelfBackend, type ShelfOptions} from './shelf-backend.js';
 import {openShelf} from './shelf-service.js';
 
@@ -150,6 +150,15 @@ test('a failure does not show the secret that it found', async () => {
   expect(failures).toEqual({
     'no error or log contains a secret': expect.stringContaining('the key is ***'),
   });
+});
+
+test('a backend may clean up after an abort', async () => {
+  const create = (): Backend => {
+    const good = createShelfBackend();
+    return {...good, upload: (bundle, context: BackendContext<ShelfOptions>) => uploadInSteps(good, bundle, context)};
+  };
+  const cases = backendConformance(create, fixtures).filter(({name}) => name.startsWith('upload'));
+  expect(await failuresOf(cases)).toEqual({});
 });
 
 test('a backend may keep what a bundle yields', async () => {

@@ -44,6 +44,7 @@ const downloads = [
 ];
 
 /** Everything that looks at the bytes which the service has. */
+const aborted = 'upload (v2): an abort ends it within a second';
 const allBytes = [apart, bytes, again, downloaded, gone];
 
 export const brokenBackends: readonly BrokenBackend[] = [
@@ -88,7 +89,7 @@ export const brokenBackends: readonly BrokenBackend[] = [
   broken('reports no progress', [progress], () => ({
     upload: async (bundle, context) => sendUntilTaken(context, [await archiveOf(bundle, context)]),
   })),
-  broken('ignores that the upload is aborted', ['upload (v2): an abort ends it within a second'], (good) => ({
+  broken('ignores that the upload is aborted', [aborted], (good) => ({
     upload: async (bundle, context) => good.upload(withBytes(bundle, await buffer(bundle.createReadStream())), context),
   })),
   broken('takes a rate limit for success', [again, limited], () => ({
@@ -257,6 +258,9 @@ export const brokenBackends: readonly BrokenBackend[] = [
   broken('has a function for what its service lacks', downloads, () => ({
     download: async () => Promise.reject(new Error('not supported')),
   })),
+  broken('leaves what an abort interrupts', [aborted], (good) => ({
+    upload: (bundle, context) => uploadInSteps(good, bundle, {...context, onAbort: () => undefined}),
+  })),
   broken('deletes nothing', [gone], () => ({deleteBundle: async () => undefined})),
   broken('deletes everything', [gone], (good) => ({
     deleteBundle: async (_, context) => {
@@ -324,4 +328,17 @@ async function sendUntilTaken(context: Context, bodies: readonly Buffer[]): Prom
     const code = {401: 'ERR_UNAUTHORIZED', 429: 'ERR_RATE_LIMITED'}[status] ?? 'ERR_SERVER';
     throw backendError({code, message: `the answer was ${String(status)}`, status});
   }
+}
+
+/** Uploads with a reservation before it, which is removed afterwards, or when the upload is aborted. */
+export async function uploadInSteps(good: Shelf, bundle: Bundle, context: Context): Promise<UploadResult> {
+  const headers = authorized(context);
+  const {id} = await context.http.post(urlOf(context, 'bundles'), {headers, body: 'reserved'}).json<{id: string}>();
+  const reservation = urlOf(context, 'bundles', id);
+  context.onAbort(async ({http}) => {
+    await http.delete(reservation, {headers});
+  });
+  const uploaded = await good.upload(bundle, context);
+  await context.http.delete(reservation, {headers});
+  return uploaded;
 }

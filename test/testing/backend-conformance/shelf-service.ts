@@ -109,6 +109,7 @@ export async function openShelf(): Promise<ConformanceService> {
       if (!found) throw new Error(`there is no bundle ${String(bundleId)}`);
       return found.bytes;
     },
+    countUploads: () => [...bundles.values()].flat().length,
     limitUploads: (count) => {
       limits = count;
     },

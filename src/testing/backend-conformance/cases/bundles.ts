@@ -31,13 +31,14 @@ export function uploadChecks(format: BundleFormat, {streamed = false} = {}): rea
       async run(scope) {
         const subject = await scope.open();
         const bundle = await subject.makeBundle(format);
-        await assertAbortEnds('The upload', async (signal, abort) => {
+        await assertAbortEnds('The upload', subject, async (signal, abort) => {
           // A backend that reads the archive by its path does not stall, but has started once there is progress.
           subject.recording.afterProgress = ({transferred}) => {
             if (transferred > 0) abort();
           };
           await subject.upload(await stallHalfWay(bundle, abort), {signal, streamed});
         });
+        await subject.assertKept(0, 'an aborted upload');
       },
     },
     {
@@ -52,6 +53,7 @@ export function uploadChecks(format: BundleFormat, {streamed = false} = {}): rea
           'The rate-limited upload was not retried. Send it with context.http, or call context.waitToRetry().',
         );
         await subject.assertArrived(bundle, bundleId);
+        await subject.assertKept(1, 'a repeated upload');
       },
     },
   ];
@@ -95,7 +97,7 @@ export const downloadChecks: readonly Check[] = [
     async run(scope) {
       const subject = await scope.open();
       const bundleId = await subject.upload(await subject.makeBundle());
-      await assertAbortEnds('The download', async (signal, abort) => {
+      await assertAbortEnds('The download', subject, async (signal, abort) => {
         // Accepts one chunk and never finishes it.
         const writeTo = new Writable({write: abort});
         await download(subject, {bundleId, writeTo}, signal);
