@@ -10,15 +10,20 @@ export function createStepRunner(terminal: StepTerminal, resolved: readonly stri
   const detailsOf = ({name}: Step) => (name === 'resolve' ? resolved : []);
   return async (steps, operation) => {
     const {interactive, stream} = terminal;
-    if (interactive && stream instanceof WriteStream) {
-      const {runTaskList} = await import('./task-list.js');
-      return runTaskList({steps, operation, terminal, stream, detailsOf});
-    }
-    const left = new Set(steps);
+    const left = new Set(steps.map(({name}) => name));
     try {
+      if (interactive && stream instanceof WriteStream) {
+        const {runTaskList} = await import('./task-list.js');
+        const followed: typeof operation = (step) =>
+          operation((name, run) => {
+            left.delete(name);
+            return step(name, run);
+          });
+        return await runTaskList({steps, operation: followed, terminal, stream, detailsOf});
+      }
       return await operation(async (name, run) => {
         const step = declared(steps, name);
-        left.delete(step);
+        left.delete(name);
         const lines = createPlainView(step.title, terminal);
         const result = await run(showIn(lines, terminal)).catch((error: unknown) => {
           lines.end('failed');
@@ -29,7 +34,7 @@ export function createStepRunner(terminal: StepTerminal, resolved: readonly stri
         return result;
       });
     } catch (error) {
-      if (left.size > 0) terminal.info(`Not run: ${[...left].map(({title}) => title).join(', ')}`);
+      if (left.size > 0) terminal.info(`Not run: ${[...left].join(', ')}`);
       throw error;
     }
   };

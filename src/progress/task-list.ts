@@ -25,7 +25,8 @@ export async function runTaskList<Name extends string, Result>(
   const {steps, operation, terminal, stream, detailsOf} = options;
   const {Listr} = await import('listr2');
   const processOutput = await createProcessOutput(stream);
-  const renderer = await createTaskListRenderer(stream, (text) => void processOutput.toStdout(text, false));
+  const write = (text: string) => void processOutput.toStdout(text, false);
+  const renderer = await createTaskListRenderer(stream, write, terminal);
   const gates = new Map(steps.map(({name}) => [name, createGate()]));
   const list = new Listr<object, typeof DefaultRenderer, 'silent'>(
     steps.map((step) => ({
@@ -34,8 +35,8 @@ export async function runTaskList<Name extends string, Result>(
       task: async (_, task) => {
         const run = await gates.get(step.name)?.reached;
         if (run === undefined) {
-          task.title = `${step.title} (not run)`;
-          task.skip();
+          // One line after the list tells all of them.
+          task.title = '';
           return;
         }
         const lines = createRedrawnView(task, terminal);
@@ -134,12 +135,13 @@ const eraseLineAbove = '\u001B[1A\u001B[2K';
 
 /**
  * listr2's renderer for a terminal that can be resized: a narrower one wraps the lines already drawn, and the next
- * frame would leave the extra ones behind. Loads listr2.
+ * frame would leave the extra ones behind. It breaks lines between words, where listr2 cuts them. Loads listr2.
  * @param write bypasses what keeps others from writing while the list is drawn.
  */
 async function createTaskListRenderer(
   stream: WriteStream,
   write: (text: string) => void,
+  terminal: Pick<StepTerminal, 'wrap'>,
 ): Promise<typeof DefaultRenderer> {
   const listr2 = await import('listr2');
   return class extends listr2.DefaultRenderer {
@@ -165,6 +167,17 @@ async function createTaskListRenderer(
       this.#frame = super.create(options);
       this.#columns = stream.columns;
       return this.#frame;
+    }
+
+    protected override format(message: string, icon: string, level: number): string[] {
+      if (message.trim() === '') return [];
+      const indent = '  '.repeat(level);
+      const width = stream.columns > 0 ? stream.columns : Number.POSITIVE_INFINITY;
+      return message
+        .split('\n')
+        .flatMap((line, index) =>
+          terminal.wrap(`${indent}${index === 0 ? `${icon} ` : '  '}${line.trimEnd()}`, width, `${indent}  `),
+        );
     }
 
     override end(): void {

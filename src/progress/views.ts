@@ -20,6 +20,8 @@ export interface StepTerminal {
   warn(message: string): void;
   /** Removes control characters and masks secrets. */
   clean(text: string): string;
+  /** The lines of a text on a terminal this wide, broken between words. Those after the first begin with `indent`. */
+  wrap(text: string, width: number, indent: string): readonly string[];
 }
 
 /** Shows a step in permanent lines or in a redrawn list. */
@@ -216,7 +218,8 @@ export function createRedrawnView(task: RedrawnTask, terminal: Pick<StepTerminal
     },
     end: () => {
       clearInterval(counting);
-      const took = `[${describeDuration(performance.now() - startedAt)}]`;
+      // Never broken at the end of a line.
+      const took = `[${describeDuration(performance.now() - startedAt).replaceAll(' ', '\u00A0')}]`;
       task.title = `${task.title ?? ''} ${terminal.color ? styleText('dim', took, {validateStream: false}) : took}`;
     },
   };

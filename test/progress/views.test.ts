@@ -136,7 +136,7 @@ describe('a list that is redrawn', () => {
     const {task, view} = redrawn();
     vi.advanceTimersByTime(61_000);
     view.end();
-    expect(task.title).toBe('Upload [1 min 1 s]');
+    expect(task.title).toBe('Upload [1\u00A0min\u00A01\u00A0s]');
   });
 });
 

@@ -85,7 +85,7 @@ export async function reachBackends<Needed extends SettingKey>(
     host: commandHost(context, {
       secrets,
       config: writes && followsWrites(config) ? config : undefined,
-      resolved: writes ? describeResolved(settings) : [],
+      resolved: writes ? describeResolved(settings, context.cwd) : [],
       commandFlags: repeatedFlags(flags),
     }),
   };

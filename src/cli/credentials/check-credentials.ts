@@ -55,7 +55,7 @@ export async function checkCredentials(
   backend: CheckedBackend,
 ): Promise<{readonly check: CredentialCheck; readonly failed: boolean; readonly serverDate?: string | undefined}> {
   const owner = backend === 'legacy' ? {user: settings.apiUser?.value} : {clientId: settings.clientId?.value};
-  for (const line of describeSettings(settings, addressesOf(settings, backend))) context.output.info(line);
+  for (const line of describeSettings(settings, addressesOf(settings, backend), context.cwd)) context.output.info(line);
   try {
     const {asked, clientId, expiresAt, serverDate} = await askService(context, settings, backend);
     const known = backend === 'legacy' ? owner : {clientId: owner.clientId ?? clientId, expiresAt};

@@ -77,14 +77,14 @@ export function loginTarget(context: LoginContext, settings: Settings, kind: Cre
  * @throws RuntimeCliError `ERR_ORIGIN_UNTRUSTED` when nobody can; `ERR_USAGE` when the answer is no.
  */
 export async function confirmAddresses(
-  context: Pick<CommandContext, 'env' | 'output' | 'stdin' | 'signal'>,
+  context: Pick<CommandContext, 'cwd' | 'env' | 'output' | 'stdin' | 'signal'>,
   settings: Settings,
   {kind, addresses}: Pick<LoginTarget, 'kind' | 'addresses'>,
   asks: boolean,
 ): Promise<void> {
   const {env, output} = context;
   const keys = addresses.map(({key}) => key);
-  for (const line of describeSettings(settings, keys)) output.info(line);
+  for (const line of describeSettings(settings, keys, context.cwd)) output.info(line);
   // `loginTarget` has compared them with the list.
   if (trustsListedOrigins(env)) return;
   const unsaid = addresses.filter(({key}) => settings[key]?.source.kind === 'config');

@@ -249,6 +249,11 @@ export class Output implements Logger {
     return this.#redact(sanitize(text));
   }
 
+  /** The lines of a text on a terminal this wide. */
+  wrap(text: string, width: number, indent: string): readonly string[] {
+    return wrapSentence(text, width, indent);
+  }
+
   #documentWarnings(document: JsonDocument): JsonDocument {
     const own: unknown = document['warnings'];
     const listed: readonly unknown[] = Array.isArray(own) ? own : [];

@@ -1,23 +1,45 @@
+import {stripVTControlCharacters} from 'node:util';
+
 /** A command to copy in a sentence: `mycli`, its name, its flags and their values. */
 const command =
   /\bmycli [\w:-]+(?: (?:--?[\w-]+(?:[= ](?:'[^']*'|[\w@%+:,./-]*[\w/]))?|[A-Z]{2,}|\d+|[\w.,@/-]+(?= --?\w)))*/g;
 
-/** Stands for a space that must not be broken at. */
+/** Stands for a space that must not be broken at, unless nothing else helps. */
 const glue = '\u00A0';
 
+/** Stands for a space in quotes, which is never broken at. */
+const quotedGlue = '\uE000';
+
 /**
- * Wraps a sentence for a terminal between words, but never within a command, which users copy. Anything wider than a
- * line stays whole: the terminal wraps it, and copies it in one piece.
+ * Wraps a sentence for a terminal between words, but not within a command, which users copy. A command that is wider
+ * than the terminal is continued with a backslash, so that it can still be copied. A path or an address stays whole, on a
+ * line of its own, which is not indented if there is no room for that.
  * @param width columns of the terminal
  * @param indent prefix of every line but the first
  */
 export function wrapSentence(text: string, width: number, indent = ''): readonly string[] {
   if (text.includes('\n')) return text.split('\n').flatMap((line) => wrapSentence(line, width, indent));
-  if (atMostWidth(text) <= width) return [text];
-  const glued = text.replaceAll(command, (found) => found.replaceAll(' ', glue));
+  if (atMostWidth(text) <= width) return [text.replaceAll(glue, ' ')];
+  const glued = text.replaceAll(command, (found) =>
+    found.replaceAll(/'[^']*'/g, (quoted) => quoted.replaceAll(' ', quotedGlue)).replaceAll(' ', glue),
+  );
   const lead = /^ */.exec(text)?.[0] ?? '';
   const lines = wrapWords(glued.trimStart(), width - indent.length, atMostWidth, width - lead.length);
-  return lines.map((line, index) => (index === 0 ? lead : indent) + line.replaceAll(glue, ' '));
+  return lines
+    .flatMap((line, index) => indented(line, index === 0 ? lead : indent, width))
+    .map((line) => line.replaceAll(glue, ' ').replaceAll(quotedGlue, ' '));
+}
+
+/** A line with as much of its indent as fits. A command that is too wide even without becomes several. */
+function indented(line: string, indent: string, width: number): readonly string[] {
+  const left = width - atMostWidth(line);
+  if (left >= 0 || !line.startsWith(`mycli${glue}`)) return [indent.slice(0, Math.max(0, left)) + line];
+  const continuation = ' \\';
+  const room = width - indent.length - continuation.length;
+  // A flag stays with its value.
+  const parts = wrapWords(line.replaceAll(`${glue}-`, ' -'), room - 2, atMostWidth, room);
+  const last = parts.length - 1;
+  return parts.map((part, at) => `${indent}${at === 0 ? '' : '  '}${part}${at === last ? '' : continuation}`);
 }
 
 /** The lines of a text, each at most `width` columns wide unless a single word is wider. */
@@ -39,7 +61,9 @@ export function wrapWords(text: string, width: number, measure = atMostWidth, fi
  * exactly.
  */
 function atMostWidth(text: string): number {
-  let width = text.length;
-  for (const character of text) if (character >= '\u1100' && character.length === 1) width += 1;
+  const shown = stripVTControlCharacters(text);
+  let width = shown.length;
+  for (const character of shown)
+    if (character >= '\u1100' && character !== quotedGlue && character.length === 1) width += 1;
   return width;
 }

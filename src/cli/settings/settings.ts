@@ -1,3 +1,4 @@
+import {relative} from 'node:path';
 import {inspect} from 'node:util';
 import {mayUse} from '../../backends/select.js';
 import {createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
@@ -44,22 +45,23 @@ export type Settings = Each<{[K in SettingKey]: K extends 'dependencies' ? Depen
 export type ConfigSettings = {readonly [K in SettingKey]?: SettingValue<K> | undefined};
 
 /** What a command prints before it changes anything: the destination and its sources, except defaults. */
-export function describeResolved(settings: Settings): readonly string[] {
+export function describeResolved(settings: Settings, cwd: string): readonly string[] {
   const {apiOrigin, runtimeBackend} = settings;
   const {value: preference} = runtimeBackend;
   const showsApi = mayUse(preference, 'api') && (preference !== 'auto' || apiOrigin !== undefined);
   const showsLegacy = mayUse(preference, 'legacy');
-  return describeSettings(settings, [
+  const keys = [
     'runtimeBackend',
     ...(showsApi ? (['apiOrigin'] as const) : []),
     ...(showsLegacy ? (['origin'] as const) : []),
     'projectSlug',
     'targetSlug',
-  ]);
+  ] as const;
+  return describeSettings(settings, keys, cwd);
 }
 
 /** A line for each setting that has a value, with its source: `project  my-shop  (--project)`. */
-export function describeSettings(settings: Settings, keys: readonly SettingKey[]): readonly string[] {
+export function describeSettings(settings: Settings, keys: readonly SettingKey[], cwd: string): readonly string[] {
   const rows = keys.flatMap((key) => {
     const setting = settings[key];
     return setting === undefined || setting.source.kind === 'default' ? [] : [{...definitions[key], setting}];
@@ -71,8 +73,13 @@ export function describeSettings(settings: Settings, keys: readonly SettingKey[]
       typeof value === 'string'
         ? (kind.shown?.(value) ?? value)
         : inspect(value, {breakLength: Number.POSITIVE_INFINITY});
-    return `${label.padEnd(width)}  ${shown}  (${setting.source.name})`;
+    return `${label.padEnd(width)}  ${shown}  (${describeSource(setting.source, cwd)})`;
   });
+}
+
+/** A source in few words: a configuration file is named as seen from the working directory. */
+export function describeSource({kind, name}: ValueSource, cwd: string): string {
+  return kind === 'config' ? relative(cwd, name) || name : name;
 }
 
 /**

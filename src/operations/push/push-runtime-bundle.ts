@@ -138,7 +138,8 @@ async function deployPush(
     : await afterUpload(plan, uploaded, request, {accepted: false, host});
   host.writes?.learn({deployment: deployed.deployment, status: deployed.status});
   const {deploymentId: id} = deployed.deployment;
-  view.done(`Deployment${id === undefined ? '' : ` ${String(id)}`} to ${targetSlug} accepted`);
+  // With its ID, which may be long, it fits a terminal without the target, which has been told.
+  view.done(`Deployment ${id === undefined ? `to ${targetSlug}` : String(id)} accepted`);
   warnAll(view, deployed.warnings ?? []);
   return deployed;
 }

@@ -51,7 +51,7 @@ export async function buildPush(
   view.done(
     content.kind === 'file'
       ? `${made} ${describeArchive(content.bundle)}`
-      : `Prepared a ${describeSize(content.bundle)}, to be packed during the upload`,
+      : `Prepared ${describeSize(content.bundle)}, packed while it is sent`,
   );
   // Warn before spending minutes on the upload.
   warnAll(view, content.warnings);

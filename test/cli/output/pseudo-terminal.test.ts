@@ -109,9 +109,13 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     expect(await screen.ended).toBe(0);
     const lines = remaining(screen.text());
     expect(lines.length).toBeGreaterThan(8);
-    // A command is there to be copied, in one piece.
-    expect(lines.at(-1)).toBe('  mycli bundle:deploy 1 --project shop --target TARGET --runtime-backend legacy');
-    for (const line of lines.slice(0, -1)) expect(line.length).toBeLessThanOrEqual(40);
+    // A command is there to be copied: shells join these lines.
+    expect(lines.slice(-3)).toEqual([
+      '  mycli bundle:deploy 1 --project shop \\',
+      '    --target TARGET \\',
+      '    --runtime-backend legacy',
+    ]);
+    for (const line of lines) expect(line.length).toBeLessThanOrEqual(40);
   });
 
   test.each([80, 40])('tables and errors fit a terminal of %i columns, and no word of them is cut', async (columns) => {
@@ -141,6 +145,15 @@ describe.skipIf(!hasScript)('on a terminal', () => {
         expect(shown).toEqual(expect.arrayContaining(['(MYCLI_API_ORIGIN),', 'configured']));
       if (args[0] === 'bundle:download') expect(lines.join(' ')).toMatch(/Request ID: +[\da-f-]{36}/);
     }
+  });
+
+  test('the steps that never ran are one line after the list', async () => {
+    const screen = onTerminal(['bundle:push', '-t', 'staging'], await environment({faults: ['422x1:route=upload']}));
+    expect(await screen.ended).toBe(7);
+    const lines = remaining(screen.text());
+    const at = lines.findIndex((line) => line.startsWith('Not run'));
+    expect(lines.slice(at, at + 2)).toEqual(['Not run: deploy', expect.stringMatching(/^Error: /)]);
+    expect(lines.slice(0, at)).not.toContainEqual(expect.stringContaining('Deploy to staging'));
   });
 
   test('a wait for a retry is told', async () => {

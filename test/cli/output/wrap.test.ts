@@ -19,9 +19,9 @@ describe('a sentence on a terminal', () => {
     'mycli bundle:deploy 42 -t staging',
     'mycli config:show',
   ])('keeps %s in one piece', (command) => {
-    const lines = wrapSentence(`To undo this, run ${command} and wait a while, until all is as it was.`, 30, '  ');
+    const lines = wrapSentence(`To undo this, run ${command} and wait a while, until all is as it was.`, 75, '  ');
     expect(lines.some((line) => line.includes(command))).toBe(true);
-    for (const line of lines) if (!line.includes(command)) expect(line.length).toBeLessThanOrEqual(30);
+    for (const line of lines) if (!line.includes(command)) expect(line.length).toBeLessThanOrEqual(75);
     expect(lines.map((line) => line.trim()).join(' ')).toBe(
       `To undo this, run ${command} and wait a while, until all is as it was.`,
     );
@@ -30,6 +30,32 @@ describe('a sentence on a terminal', () => {
   test('leaves a word that is too wide whole', () => {
     const url = 'https://runtime.example/projects/shop/targets/staging';
     expect(wrapSentence(`See ${url} for more.`, 30)).toEqual(['See', url, 'for more.']);
+  });
+
+  test('takes the indent from what only fits without it', () => {
+    const path = '/home/jane/.config/mycli/creds';
+    expect(wrapSentence(`          It is stored in ${path}.`, 33, '          ')).toEqual([
+      '          It is stored in',
+      `  ${path}.`,
+    ]);
+  });
+
+  test('continues a command that is wider than the terminal, as shells read it', () => {
+    const command = "mycli bundle:push --project shop --message 'a b c d' --runtime-backend legacy";
+    const lines = wrapSentence(`  Run ${command}`, 30, '  ');
+    expect(lines).toEqual([
+      '  Run',
+      '  mycli bundle:push \\',
+      '    --project shop \\',
+      "    --message 'a b c d' \\",
+      '    --runtime-backend legacy',
+    ]);
+  });
+
+  test('does not break a duration, nor count colors', () => {
+    const took = '\u001B[2m[7\u00A0ms]\u001B[22m';
+    expect(wrapSentence(`Uploaded bundle 1 ${took}`, 24)).toEqual(['Uploaded bundle 1 \u001B[2m[7 ms]\u001B[22m']);
+    expect(wrapSentence(`Uploaded bundle 1 ${took}`, 23)).toEqual(['Uploaded bundle 1', '\u001B[2m[7 ms]\u001B[22m']);
   });
 
   test('counts wide characters as two columns', () => {

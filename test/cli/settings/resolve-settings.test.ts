@@ -1,6 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import {definitions, variableOf} from '../../../src/cli/settings/definitions.js';
 import {
+  describeSettings,
   requireSetting,
   type ConfigSettings,
   type Setting,
@@ -288,4 +289,17 @@ describe('requireSetting', () => {
   test('returns the value of what is there', () => {
     expect(requireSetting(settings, 'timeout')).toBe(600);
   });
+});
+
+test('settings are shown with their source, a configuration file as seen from the working directory', () => {
+  const settings = {
+    ...resolved({flags: {target: 'staging'}, config: {projectSlug: 'shop'}}),
+    dependencies: undefined,
+  };
+  const unread: Settings = {...settings, apiKey: undefined, clientSecret: undefined, apiToken: undefined};
+  expect(describeSettings(unread, ['projectSlug', 'targetSlug'], '/project')).toEqual([
+    'project  shop  (mycli.config.ts)',
+    'target   staging  (--target)',
+  ]);
+  expect(describeSettings(unread, ['projectSlug'], '/project/app')).toEqual(['project  shop  (../mycli.config.ts)']);
 });
