@@ -1,5 +1,6 @@
 import {createHash} from 'node:crypto';
 import {createError, type RuntimeCliError} from '../errors/index.js';
+import {commandLine, flagValue} from '../errors/suggest.js';
 import {createRedactor} from '../http/redact.js';
 import type {Environment, Logger} from '../http/types.js';
 import {builtIns, type BackendLocation, type BackendSettings, type NotConfigured} from './built-ins.js';
@@ -55,7 +56,7 @@ export async function optionsOf(backend: Backend, settings: BackendSettings): Pr
     'ERR_OPTION_INVALID',
     asSentence(`The options of the ${backend.name} backend are invalid: ${problems.join('; ')}`),
     {
-      suggestions: [optionsSuggestion(backend.name)],
+      suggestions: optionSuggestions(backend, problems),
       details: {backend: backend.name, problems},
     },
   );
@@ -63,12 +64,15 @@ export async function optionsOf(backend: Backend, settings: BackendSettings): Pr
 
 /** The error of a backend that is not configured. */
 export function notConfigured(
-  backend: string,
+  {name: backend, secrets}: Pick<Backend, 'name' | 'secrets'>,
   missing: readonly string[],
   settings: BackendSettings,
   env: Environment,
 ): RuntimeCliError {
-  const plugin: NotConfigured = {code: 'ERR_CREDENTIALS_MISSING', suggestions: [optionsSuggestion(backend)]};
+  const plugin: NotConfigured = {
+    code: 'ERR_CREDENTIALS_MISSING',
+    suggestions: optionSuggestions({name: backend, secrets}, missing),
+  };
   const {code, suggestions} = builtIns.get(backend)?.unconfigured(settings, env) ?? plugin;
   return createError(code, `The ${backend} backend is not configured: missing ${missing.join(', ')}.`, {
     suggestions,
@@ -76,8 +80,22 @@ export function notConfigured(
   });
 }
 
-function optionsSuggestion(backend: string): string {
-  return `Pass --backend-option key=value, or set "backends.${backend}" in the configuration file.`;
+/** How to set options. A secret is neither passed as a flag nor put into a file. @param wrong begin with their names */
+function optionSuggestions(
+  {name: backend, secrets = []}: Pick<Backend, 'name' | 'secrets'>,
+  wrong: readonly string[],
+): readonly string[] {
+  const names = wrong.map((problem) => /^[^\s.:(]*/.exec(problem)?.[0] ?? '');
+  const secret = secrets.filter((name) => names.includes(name));
+  const login = commandLine('auth:login', ...flagValue('--runtime-backend', backend));
+  return [
+    ...(secret.length === 0
+      ? []
+      : [`Set MYCLI_BACKEND_OPTION to ${secret.map((name) => `${name}=...`).join(',')}, or run: ${login}`]),
+    ...(names.every((name) => secret.includes(name))
+      ? []
+      : [`Pass --backend-option key=value, or set "backends.${backend}" in the configuration file.`]),
+  ];
 }
 
 /** The values of a backend's secret options and variables, in every form in which they could appear in text. */

@@ -80,7 +80,7 @@ export async function chooseBackend(
   }
   if (selection.backend === 'api' && (await missingFor('api', withoutSlugs(options), host)).length === 0)
     throw unfitForApi(missing);
-  throw notConfigured(selection.backend, missing, options, host.env);
+  throw notConfigured(backend, missing, options, host.env);
 }
 
 /** Chooses for `auto`. An Api connection that is configured but invalid is an error, never a reason to use legacy. */
@@ -91,7 +91,7 @@ async function chooseAutomatically(options: BackendCallOptions, host: Host): Pro
     missingFor('api', options, host),
   ]);
   if (options.apiConnection !== undefined && apiMissing.length > 0) {
-    throw notConfigured('api', apiMissing, options, host.env);
+    throw notConfigured({name: 'api'}, apiMissing, options, host.env);
   }
   const {apiUnset = options.apiConnection === undefined && options.apiMissing === undefined} = options;
   return selectBackend({apiMissing, apiUnset, apiUnfit, legacyMissing});

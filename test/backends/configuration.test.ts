@@ -84,7 +84,7 @@ describe('the error of a backend that is not configured', () => {
     [{}, {}, 'ERR_CREDENTIALS_MISSING', [expect.stringContaining('auth:login --origin URL')]],
   ])('depends for legacy on what is set, whatever the caller calls it: %j, %j', (settings, env, code, suggestions) => {
     const missing = ['the origin of a key'];
-    const error = notConfigured('legacy', missing, settings, env);
+    const error = notConfigured({name: 'legacy'}, missing, settings, env);
     expect(error).toMatchObject({code, exitCode: 3, suggestions, details: {backend: 'legacy', missing}});
     expect(error.message).toContain('missing the origin of a key.');
   });
@@ -93,9 +93,23 @@ describe('the error of a backend that is not configured', () => {
     ['api', '--api-origin'],
     ['acme', '"backends.acme"'],
   ])('says for %s where its settings go', (name, place) => {
-    expect(notConfigured(name, ['origin'], {}, {})).toMatchObject({
+    expect(notConfigured({name}, ['origin'], {}, {})).toMatchObject({
       code: 'ERR_CREDENTIALS_MISSING',
       suggestions: [expect.stringContaining(place)],
     });
+  });
+
+  const login = 'Set MYCLI_BACKEND_OPTION to token=..., or run: mycli auth:login --runtime-backend acme';
+  const option = 'Pass --backend-option key=value, or set "backends.acme" in the configuration file.';
+  test.each([
+    [['token'], [login]],
+    [['token (from your account)'], [login]],
+    [
+      ['url', 'token'],
+      [login, option],
+    ],
+    [['url'], [option]],
+  ])('never advises a flag or a file for a secret: %j', (missing, suggestions) => {
+    expect(notConfigured({name: 'acme', secrets: ['token', 'key']}, missing, {}, {})).toMatchObject({suggestions});
   });
 });

@@ -211,7 +211,7 @@ describe('the options of a plugin', () => {
       code: 'ERR_OPTION_INVALID',
       message:
         'The options of the acme backend are invalid: retry.limit: must be a number; token: *** is too short; too few.',
-      suggestions: [expect.stringContaining('"backends.acme"')],
+      suggestions: [expect.stringContaining('auth:login'), expect.stringContaining('"backends.acme"')],
       details: {backend: 'acme', problems: expect.arrayContaining(['too few']) as string[]},
     });
   });

@@ -2,6 +2,7 @@ import type {Readable} from 'node:stream';
 import type {Backend} from '../../backends/contract.js';
 import {OptionText} from '../../backends/option-text.js';
 import {createError} from '../../errors/index.js';
+import type {CredentialFile} from '../credentials/credential-file.js';
 import type {Output} from '../output/output.js';
 import {definitions, secretKeys, variableOf, type SettingValue} from '../settings/definitions.js';
 import {readFlagSecret} from '../settings/load-settings.js';
@@ -16,6 +17,8 @@ interface PluginOptionSources {
     readonly cwd: string;
     readonly stdin: Readable;
     readonly output: Pick<Output, 'warn' | 'addSecrets'>;
+    /** Where credentials are stored. Without it, stored ones are ignored. */
+    readonly credentialFile?: CredentialFile | undefined;
   };
   readonly settings: Pick<Settings, 'runtimeBackend' | 'backendOptions'>;
   readonly flags: FlagValues & {readonly 'backend-option'?: readonly string[] | undefined};
@@ -23,8 +26,8 @@ interface PluginOptionSources {
 
 /**
  * The options of a backend. On the command line, the value of a secret one is the literal text, `@FILE`, or `-` for
- * stdin, as for the host's own secrets. Other options may start with `@` or be `-`, and are left alone. Masks what it
- * reads.
+ * stdin, as for the host's own secrets. Other options may start with `@` or be `-`, and are left alone. Secrets that
+ * `auth:login` stored have the lowest precedence. Masks what it reads.
  * @throws RuntimeCliError `ERR_USAGE` when two secrets use stdin, `ERR_OPTION_INVALID` when one is empty or unreadable.
  */
 export async function readPluginOptions(
@@ -32,8 +35,32 @@ export async function readPluginOptions(
   {context, settings, flags}: PluginOptionSources,
 ): Promise<SettingValue<'backendOptions'>[string]> {
   const given = settings.backendOptions.value[name] ?? {};
-  if (settings.runtimeBackend.value !== name) return given;
-  const read: Record<string, unknown> = {};
+  const stored = await storedTexts(name, secrets, given, context);
+  const isNamed = settings.runtimeBackend.value === name;
+  return {...stored, ...given, ...(isNamed ? await readFlagSecrets(secrets, given, context, flags) : {})};
+}
+
+/** What `auth:login` has stored, as the lowest source. */
+async function storedTexts(
+  name: string,
+  secrets: readonly string[],
+  given: Readonly<Record<string, unknown>>,
+  {output, credentialFile}: PluginOptionSources['context'],
+): Promise<Readonly<Record<string, OptionText>>> {
+  if (credentialFile === undefined || secrets.length === 0) return {};
+  const {storedOptions} = await import('../credentials/backend-login.js');
+  const stored = Object.entries((await storedOptions(name, given, credentialFile)) ?? {});
+  output.addSecrets(stored.map(([, value]) => value));
+  return Object.fromEntries(stored.map(([option, value]) => [option, new OptionText(value)]));
+}
+
+async function readFlagSecrets(
+  secrets: readonly string[],
+  given: Readonly<Record<string, unknown>>,
+  context: PluginOptionSources['context'],
+  flags: PluginOptionSources['flags'],
+): Promise<Readonly<Record<string, OptionText>>> {
+  const read: Record<string, OptionText> = {};
   const named = new Set((flags['backend-option'] ?? []).map((pair) => pair.slice(0, pair.indexOf('=')).trim()));
   const texts = secrets.flatMap((secret) => {
     const value = given[secret];
@@ -53,7 +80,7 @@ export async function readPluginOptions(
     context.output.addSecrets([value]);
     read[secret] = new OptionText(value);
   }
-  return {...given, ...read};
+  return read;
 }
 
 function refuseSharedStdin(options: readonly string[], flags: FlagValues): void {

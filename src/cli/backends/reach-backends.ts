@@ -94,10 +94,10 @@ export async function reachBackends<Needed extends SettingKey>(
 /** The error of the built-in backend that would serve, if it is not configured. */
 function unconfigured(connection: Omit<Connection, 'secrets'>, env: Environment): RuntimeCliError | undefined {
   const {preference, apiUnset, apiMissing, legacyMissing} = connection;
-  if (preference === 'api' && apiMissing.length > 0) return notConfigured('api', apiMissing, connection, env);
+  if (preference === 'api' && apiMissing.length > 0) return notConfigured({name: 'api'}, apiMissing, connection, env);
   const takesLegacy = preference === 'legacy' || (preference === 'auto' && apiUnset);
   if (!takesLegacy || legacyMissing.length === 0) return undefined;
-  return notConfigured('legacy', legacyMissing, connection, env);
+  return notConfigured({name: 'legacy'}, legacyMissing, connection, env);
 }
 
 /** Only plugins' backends have options. */

@@ -36,17 +36,31 @@ const lastLogins = v.object({
   api: v.optional(v.object({origin: v.pipe(text, v.url()), organizationId: v.optional(text)})),
 });
 
+/** Secret options of a plugin's backend. */
+const backendCredentials = v.object({
+  /** Their names. */
+  options: v.array(text),
+  /** None: they are in the keychain. */
+  values: v.optional(v.record(v.string(), text)),
+  /** The origins that the other options named at the login: the secrets are used with no others. */
+  origins: v.array(v.pipe(text, v.url())),
+});
+
 /** Validates the file of stored credentials. */
 const parseCredentialFile = v.safeParser(
   v.object({
     version: v.literal(1),
     origins: v.record(v.string(), originCredentials),
     last: v.optional(lastLogins),
+    backends: v.optional(v.record(v.string(), backendCredentials)),
   }),
 );
 
 /** The credentials of one origin, including secrets. Never shown. */
 export type OriginCredentials = v.InferOutput<typeof originCredentials>;
+
+/** The secret options of a plugin's backend, including their values. Never shown. */
+export type BackendCredentials = v.InferOutput<typeof backendCredentials>;
 
 /** Where credentials are stored. */
 export interface CredentialFile {
@@ -67,6 +81,8 @@ export interface StoredCredentials {
   /** Credentials by their origin: `https://runtime.example`. */
   readonly origins: Readonly<Record<string, OriginCredentials>>;
   readonly last?: v.InferOutput<typeof lastLogins> | undefined;
+  /** Options of plugins' backends, by backend. */
+  readonly backends?: Readonly<Record<string, BackendCredentials>> | undefined;
 }
 
 /** The path of the file. */
@@ -133,12 +149,13 @@ export async function updateCredentials(
     await chmod(file.directory, 0o700);
     const target = await actualPath(file);
     await withFileLock(`${target}.lock`, file.pid, async (lock) => {
-      const {origins, last} = change(await readCredentials(file));
-      if (Object.keys(origins).length === 0) {
+      const {origins, last, backends = {}} = change(await readCredentials(file));
+      const hasBackends = Object.keys(backends).length > 0;
+      if (Object.keys(origins).length === 0 && !hasBackends) {
         for (const place of [target, path]) await rm(place, {force: true});
         return;
       }
-      const content = `${JSON.stringify({version: 1, origins, last}, undefined, 2)}\n`;
+      const content = `${JSON.stringify({version: 1, origins, last, ...(hasBackends && {backends})}, undefined, 2)}\n`;
       await replacePrivateFile(target, content, () => lock.assertHeld());
     });
   } catch (error) {

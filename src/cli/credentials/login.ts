@@ -172,7 +172,7 @@ async function verifyLogin(
 
 /** The stored credentials after a login, which becomes the last one. */
 function afterLogin(
-  {origins, last}: StoredCredentials,
+  {origins, last, backends}: StoredCredentials,
   {backend, origin, url}: Pick<LoginTarget, 'backend' | 'origin' | 'url'>,
   credentials: OriginCredentials,
   organizationId: string | undefined,
@@ -181,18 +181,22 @@ function afterLogin(
   return {
     origins: {...origins, [origin]: {...origins[origin], ...credentials}},
     last: {...last, ...service, backend},
+    backends,
   };
 }
 
 /** The stored credentials without those of some origins. */
-export function afterLogout({origins, last}: StoredCredentials, removed: readonly string[]): StoredCredentials {
+export function afterLogout(
+  {origins, last, backends}: StoredCredentials,
+  removed: readonly string[],
+): StoredCredentials {
   const kept = Object.fromEntries(Object.entries(origins).filter(([origin]) => !removed.includes(origin)));
   const isGone = (url: string | undefined) => url === undefined || removed.includes(new URL(url).origin);
   const legacy = isGone(last?.legacy) ? undefined : last?.legacy;
   const api = isGone(last?.api?.origin) ? undefined : last?.api;
   const left = [...(legacy === undefined ? [] : ['legacy' as const]), ...(api === undefined ? [] : ['api' as const])];
   const backend = left.find((name) => name === last?.backend) ?? left[0];
-  return {origins: kept, last: backend && {backend, legacy, api}};
+  return {origins: kept, last: backend && {backend, legacy, api}, backends};
 }
 
 function checkedUrl(
@@ -250,11 +254,13 @@ export function describeEntry({origin, kind, user, clientId, tokenUrl, keychain}
 }
 
 /** Every stored secret, for masking. */
-export function storedSecrets({origins}: StoredCredentials): readonly string[] {
-  return Object.values(origins).flatMap(({apiKey, api}) => [
+export function storedSecrets({origins, backends = {}}: StoredCredentials): readonly string[] {
+  const ofBackends = Object.values(backends).flatMap(({values = {}}) => Object.values(values));
+  const ofOrigins = Object.values(origins).flatMap(({apiKey, api}) => [
     ...(apiKey?.key === undefined ? [] : [apiKey.key]),
     ...(secretOf(api) ?? []),
   ]);
+  return [...ofOrigins, ...ofBackends];
 }
 
 function secretOf(api: OriginCredentials['api']): readonly string[] | undefined {

@@ -14,6 +14,7 @@ import type {RollbackBundleResult} from '../../operations/deploy/rollback-bundle
 import type {MycliConfig} from '../../config.js';
 import type {CheckResult} from '../doctor/checks.js';
 import type {CredentialCheck} from '../credentials/check-credentials.js';
+import type {BackendEntry} from '../credentials/backend-login.js';
 import type {CredentialEntry, CredentialKind} from '../credentials/login.js';
 import type {BackendDescription} from '../backends/describe-backends.js';
 import type {ErrorReport} from '../errors/error-report.js';
@@ -47,9 +48,14 @@ export interface CompletionDocument extends Envelope {
 
 /** The stored credentials. */
 export interface AuthLoginDocument extends Envelope {
-  /** Origin the credentials are for. */
-  readonly origin: string;
-  readonly kind: CredentialKind;
+  /** Origin the credentials are for. Absent for a plugin's backend. */
+  readonly origin?: string | undefined;
+  /** `options`: secret options of a plugin's backend. */
+  readonly kind: CredentialKind | 'options';
+  /** The plugin's backend that the options are for. */
+  readonly backend?: string | undefined;
+  /** Names of the options that were stored. */
+  readonly options?: readonly string[] | undefined;
   /** File that contains the credentials. */
   readonly file: string;
   /** Whether the secret is in the keychain of the operating system. The file only names it then. */
@@ -81,7 +87,7 @@ export interface InitDocument extends Envelope {
 
 /** The removed credentials. */
 export interface AuthLogoutDocument extends Envelope {
-  /** Origins whose credentials were removed. */
+  /** Origins, and backends of plugins, whose credentials were removed. */
   readonly removed: readonly string[];
 }
 
@@ -90,6 +96,8 @@ export interface AuthStatusDocument extends Envelope {
   /** File that contains the credentials. */
   readonly file: string;
   readonly credentials: readonly CredentialEntry[];
+  /** What is stored for plugins' backends. */
+  readonly plugins: readonly BackendEntry[];
   /** The credentials a push from here would use, for each built-in backend with a URL. */
   readonly backends: readonly {
     /** `legacy` or `api`. */

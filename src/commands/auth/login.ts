@@ -1,5 +1,14 @@
+import {readPluginOptions} from '../../cli/backends/plugin-options.js';
+import {loadAllBackends} from '../../cli/backends/reach-backends.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
+import {
+  askForSecrets,
+  confirmBackendAddresses,
+  isPluginBackend,
+  originsIn,
+  storeBackendSecrets,
+} from '../../cli/credentials/backend-login.js';
 import {
   confirmAddresses,
   credentialKinds,
@@ -23,20 +32,23 @@ const {
   'token-url': tokenUrl,
   'client-id': clientId,
   project,
+  'runtime-backend': runtimeBackend,
+  'backend-option': backendOption,
 } = connectionFlags;
 
 export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
   static override readonly aliases = ['login'];
-  static override readonly summary = 'Store credentials for an origin.';
+  static override readonly summary = "Store credentials for an origin, or for a plugin's backend.";
   static override readonly description =
     'Prompts for the secret without echoing it, or reads it from stdin. Asks the service whether it accepts the credentials, ' +
     'then stores them for this origin only. An address that only a configuration file sets must be confirmed. Commands without an origin use the last login. Flags, environment ' +
-    'variables and the configuration file override it.';
+    "variables and the configuration file override it. For a plugin's backend, asks for its secret options, one on each line of stdin, and stores them for the addresses among its other options.";
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --origin https://runtime.example',
     '<%= config.bin %> <%= command.id %> --origin https://runtime.example < key.txt',
     '<%= config.bin %> <%= command.id %> --api-origin https://api.example --token-url https://login.example/token --client-id ci --organization org_1',
     '<%= config.bin %> <%= command.id %> --api-origin https://api.example --kind api-token --no-verify',
+    '<%= config.bin %> <%= command.id %> --runtime-backend acme',
   ];
   static override readonly flags = {
     origin,
@@ -46,6 +58,8 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
     'token-url': tokenUrl,
     'client-id': clientId,
     project,
+    'runtime-backend': runtimeBackend,
+    'backend-option': backendOption,
     kind: Flags.option({
       options: credentialKinds,
       summary: 'Kind of credential; default client-secret with --api-origin, otherwise api-key.',
@@ -62,6 +76,9 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
   protected async execute(context: CommandContext): Promise<JsonDocument> {
     const {output, stdin, signal} = context;
     const settings = await context.loadSettings({stored: false});
+    const {runtimeBackend: wanted} = settings;
+    const named = [this.flags.origin, this.flags['api-origin'], this.flags.kind].some((flag) => flag !== undefined);
+    if (!named && isPluginBackend(wanted.value)) return this.#loginToPlugin(context, settings);
     const kind = this.#kind(settings);
     const target = loginTarget(context, settings, kind);
     await confirmAddresses(context, settings, target, canAsk(context));
@@ -72,6 +89,21 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
     const project = settings.projectSlug === undefined ? ['--project', 'SLUG'] : [];
     output.info(`Push a bundle: ${commandLine('bundle:push', ...project)}`);
     return {...login, kind} satisfies Body<AuthLoginDocument>;
+  }
+
+  /** Stores the secret options of a plugin's backend. */
+  async #loginToPlugin(context: CommandContext, settings: Settings): Promise<JsonDocument> {
+    const {flags, config} = this;
+    const name = settings.runtimeBackend.value;
+    const registry = await loadAllBackends({context, settings, config, flags});
+    const backend = registry.get(name);
+    const {cwd, stdin, output} = context;
+    const given = await readPluginOptions({name}, {context: {cwd, stdin, output}, settings, flags});
+    await confirmBackendAddresses(context, name, given);
+    const secrets = await askForSecrets(backend, context);
+    output.addSecrets(Object.values(secrets));
+    const stored = await storeBackendSecrets(context, name, secrets, originsIn(given));
+    return {...stored, kind: 'options', verified: false} satisfies Body<AuthLoginDocument>;
   }
 
   #kind({origin, apiOrigin}: Settings): CredentialKind {

@@ -1,3 +1,4 @@
+import {isPluginBackend, removeBackendSecrets} from '../../cli/credentials/backend-login.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {readCredentials, updateCredentials} from '../../cli/credentials/credential-file.js';
@@ -12,21 +13,29 @@ import {createError} from '../../errors/index.js';
 
 export default class AuthLogout extends BaseCommand<typeof AuthLogout> {
   static override readonly aliases = ['logout'];
-  static override readonly summary = 'Remove the stored credentials for one origin, or for all.';
+  static override readonly summary = 'Remove the stored credentials for one origin or backend, or for all.';
   static override readonly description =
-    'Without flags, removes the credentials for the origins set in the environment and the configuration file.';
+    "Without flags, removes the credentials for the origins set in the environment and the configuration file. With the name of a plugin's backend, removes the secrets stored for it.";
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --origin https://runtime.example',
+    '<%= config.bin %> <%= command.id %> --runtime-backend acme',
     '<%= config.bin %> <%= command.id %> --all',
   ];
   static override readonly flags = {
     origin: connectionFlags.origin,
     'api-origin': connectionFlags['api-origin'],
-    all: Flags.boolean({summary: 'Remove the credentials for every origin.', helpGroup: 'CONNECTION'}),
+    'runtime-backend': connectionFlags['runtime-backend'],
+    all: Flags.boolean({summary: 'Remove the credentials for every origin and backend.', helpGroup: 'CONNECTION'}),
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {
     const {output, credentialFile} = context;
+    const backend = this.flags['runtime-backend'];
+    if (backend !== undefined && !this.flags.all && isPluginBackend(backend)) {
+      const removed = await removeBackendSecrets(context, [backend]);
+      if (removed.length === 0) output.outcome(`No secrets are stored for the ${backend} backend.`);
+      return {removed} satisfies Body<AuthLogoutDocument>;
+    }
     const stored = await readCredentials(credentialFile);
     const named = this.flags.all
       ? Object.keys(stored.origins)
@@ -38,8 +47,10 @@ export default class AuthLogout extends BaseCommand<typeof AuthLogout> {
       await removeFromKeychain(credentialFile, accountOf(kind === 'api-key' ? 'legacy' : 'api', origin));
     }
     for (const name of removed) output.outcome(`Removed the credentials for ${name}.`);
-    if (removed.length === 0) output.outcome(`No credentials are stored for ${named.join(' or ') || 'any origin'}.`);
-    return {removed} satisfies Body<AuthLogoutDocument>;
+    const backends = this.flags.all ? await removeBackendSecrets(context, Object.keys(stored.backends ?? {})) : [];
+    if (removed.length + backends.length === 0)
+      output.outcome(`No credentials are stored for ${named.join(' or ') || 'any origin'}.`);
+    return {removed: [...removed, ...backends]} satisfies Body<AuthLogoutDocument>;
   }
 
   #origins({origin, apiOrigin}: Settings): readonly string[] {

@@ -2,6 +2,7 @@ import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {checkCredentials, type CredentialCheck} from '../../cli/credentials/check-credentials.js';
 import {credentialPath, readCredentials} from '../../cli/credentials/credential-file.js';
+import {backendEntries, describeBackendEntry} from '../../cli/credentials/backend-login.js';
 import {credentialEntries, describeEntry, shownAddress, storedSecrets} from '../../cli/credentials/login.js';
 import type {AuthStatusDocument, Body} from '../../cli/output/documents.js';
 import {connectionFlags} from '../../cli/command/flags.js';
@@ -41,11 +42,13 @@ export default class AuthStatus extends BaseCommand<typeof AuthStatus> {
     );
     const credentials = credentialEntries(stored);
     const file = credentialPath(credentialFile);
-    if (credentials.length === 0) output.outcome(`No credentials are stored in ${file}.`);
+    const plugins = backendEntries(stored);
+    if (credentials.length + plugins.length === 0) output.outcome(`No credentials are stored in ${file}.`);
     else output.outcome(`Stored in ${file}:`);
     for (const entry of credentials) output.outcome(`  ${describeEntry(entry)}`, '    ');
+    for (const entry of plugins) output.outcome(`  ${describeBackendEntry(entry)}`, '    ');
     for (const row of backends) output.outcome(describeRow(row, context.now()));
-    return {file, credentials, backends} satisfies Body<AuthStatusDocument>;
+    return {file, credentials, plugins, backends} satisfies Body<AuthStatusDocument>;
   }
 }
 

@@ -343,6 +343,7 @@ describe('auth:status and auth:logout', () => {
       schemaVersion: 1,
       file,
       credentials: [{origin: runtimeOrigin, kind: 'api-key', user: 'ann', keychain: false}, entry],
+      plugins: [],
       backends: [
         {backend: 'legacy', origin: runtimeOrigin, source: `credentials stored for ${runtimeOrigin}`},
         {backend: 'api', origin: apiOrigin, source: 'MYCLI_API_TOKEN'},
