@@ -2,7 +2,7 @@ import childProcess from 'node:child_process';
 import fs, {readFileSync} from 'node:fs';
 import {syncBuiltinESMExports} from 'node:module';
 import {dirname, join} from 'node:path';
-import {fileURLToPath} from 'node:url';
+import {fileURLToPath, pathToFileURL} from 'node:url';
 import {inspect} from 'node:util';
 import {isRecord} from '../../errors/json.js';
 import {asSentence} from '../../errors/sentence.js';
@@ -61,6 +61,46 @@ function packageIn(directory: string): Readonly<Record<string, unknown>> {
   } catch {
     return {};
   }
+}
+
+/** The line that begins the report of a syntax error. */
+const placeLine = /^(?<file>file:\/\/\S+|(?:\/|[A-Za-z]:\\).*):(?<line>\d+)$/m;
+
+/**
+ * Adds the place of a syntax error to its message: `Unexpected token ';' (/path/hook.js:2)`. Other errors stay as they
+ * are.
+ * @param root folder of the plugin
+ * @param modules its modules that may contain the error, or import one that does
+ */
+export async function withPlace<Thrown>(
+  error: Thrown,
+  root: string,
+  modules: readonly string[],
+): Promise<Thrown | SyntaxError> {
+  if (!(error instanceof Error) || error.name !== 'SyntaxError') return error;
+  const {message, stack = ''} = error;
+  // The plugin's own code was running, so it was parsed: it parses something itself.
+  if (stack.split('\n').some((line) => pathOf(line)?.startsWith(root))) return error;
+  const {file, line} = (placeLine.exec(stack) ?? placeLine.exec(await reportOfImporting(modules)))?.groups ?? {};
+  if (file === undefined || line === undefined) return error;
+  const place = `${file.startsWith('file:') ? fileURLToPath(file) : file}:${line}`;
+  return Object.assign(new SyntaxError(`${message} (${place})`), {stack: `${stack}\n    in ${place}`});
+}
+
+/**
+ * What Node prints about importing `modules`, without running them. The error of a dynamic import has no place, unlike
+ * that of a static one.
+ */
+async function reportOfImporting(modules: readonly string[]): Promise<string> {
+  // All modules are parsed before the first one runs.
+  const sources = ['data:text/javascript,process.exit()', ...modules.map((file) => pathToFileURL(file).href)];
+  const code = sources.map((source) => `import ${JSON.stringify(source)};`).join('\n');
+  const options = {timeout: 5000, windowsHide: true};
+  return new Promise((resolve) => {
+    childProcess.execFile(process.execPath, ['--input-type=module', '--eval', code], options, (_, __, report) => {
+      resolve(report);
+    });
+  });
 }
 
 /** Where to print warnings. */

@@ -1,7 +1,9 @@
+import {join} from 'node:path';
 import type {Hook, Interfaces} from '@oclif/core';
 import {createError, isRuntimeCliError, nearest} from '../../errors/index.js';
 import {isOclifError, noSuchCommand, requestedExitCode} from '../errors/oclif-errors.js';
 import {helpFlags, leadingWords} from './command-line.js';
+import {withPlace} from './foreign-code.js';
 import {isOclifCommand} from './oclif-commands.js';
 import {Config} from './oclif.js';
 import {sessions, type Session} from './session.js';
@@ -100,11 +102,13 @@ export function guardHooks(session: Session): void {
     timeout?: number,
     captureErrors?: boolean,
   ): Promise<Outcome<T>> {
-    const run = (config: Config) => runHook.call(config, event, options, timeout, true) as Promise<Outcome<T>>;
+    const run = async (config: Config) => {
+      const outcome = (await runHook.call(config, event, options, timeout, true)) as Outcome<T>;
+      return explainFailures(outcome, String(event), session);
+    };
     if (event === 'command_not_found') return run(withRootOnly(this));
-    if (captureErrors === true || session.foreign) {
-      return runHook.call(this, event, options, timeout, captureErrors) as Promise<Outcome<T>>;
-    }
+    if (captureErrors === true) return run(this);
+    if (session.foreign) return runHook.call(this, event, options, timeout, captureErrors) as Promise<Outcome<T>>;
     const isOver = event === 'postrun' || event === 'finally';
     const plugins = [...this.plugins.values()].filter(
       ({isRoot, hooks}) => !isRoot && hooks[String(event)] !== undefined,
@@ -122,6 +126,27 @@ export function guardHooks(session: Session): void {
     }
     return outcome;
   };
+}
+
+/** Prints the stacks of plugins' failures for debugging, and adds the place of a syntax error to its message. */
+async function explainFailures<T extends keyof Hooks>(
+  outcome: Outcome<T>,
+  event: string,
+  {output}: Session,
+): Promise<Outcome<T>> {
+  const failures = outcome.failures.map(async ({error, plugin}) => {
+    if (plugin.isRoot || isOclifError(error)) return {error, plugin};
+    const files = (plugin.hooks[event] ?? []).map(({target}) => join(plugin.root, target));
+    const explained = await withPlace(error, plugin.root, files);
+    output.debug(`${plugin.name}, ${event}: ${stackOf(explained)}`);
+    return {error: explained, plugin};
+  });
+  return {...outcome, failures: await Promise.all(failures)};
+}
+
+/** Plugins throw what is no error, too. */
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
 /** Running hooks of plugins. */

@@ -177,6 +177,38 @@ describe('a hook that fails', () => {
   });
 });
 
+describe.concurrent('a hook that fails', () => {
+  test.each([
+    [
+      'mycli:backends',
+      'const x = ;',
+      `Plugin ${name}: its mycli:backends hook failed: Unexpected token ';' (FOLDER/mycli-backends.js:5).`,
+    ],
+    ['prerun', 'const x = ;', `Plugin ${name}: its prerun hook failed: Unexpected token ';' (FOLDER/prerun.js:5).`],
+    ['prerun', "JSON.parse('{');", `Plugin ${name}: its prerun hook failed: Expected property name`],
+  ])('in %s with %j tells the place of a syntax error', async (hook, code, message) => {
+    const ended = await withPlugin({hooks: {[hook]: code}}, ['backend:list']);
+    expect(ended.code).toBe(0);
+    expect(ended.stderr.replaceAll(/\/\S+\/mycli-plugin-hostile/g, 'FOLDER').replaceAll(/\s+/g, ' ')).toContain(
+      message,
+    );
+    expect(ended.stderr).not.toContain('debug:');
+  });
+
+  test('finds the place in a module that it imports, without running anything', async () => {
+    const code = `}\nimport './finally.js';\nprocess.stderr.write('has run');\n{`;
+    const ended = await withPlugin({hooks: {prerun: code, finally: 'const x = ;'}}, build);
+    expect(ended.stderr).toMatch(/prerun hook failed: Unexpected token ';' \(.*finally\.js:5\)\.\n/);
+    expect(ended.stderr).not.toContain('has run');
+  });
+
+  test.each(['mycli:backends', 'prerun', 'postrun'])('shows file and stack with --debug: %s', async (hook) => {
+    const ended = await withPlugin({hooks: {[hook]: 'throw new Error("no luck");'}}, ['backend:list', '--debug']);
+    const file = hook.replace(':', '-');
+    expect(ended.stderr).toMatch(new RegExp(`debug: ${name}, ${hook}: Error: no luck\n +at .*${file}\\.js:5:7`));
+  });
+});
+
 describe.concurrent('what nobody catches', () => {
   test.each([
     'Promise.reject(new Error("stray"));\nawait new Promise((resolve) => setTimeout(resolve, 10_000));',
