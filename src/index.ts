@@ -65,6 +65,11 @@ import {
   type PromoteBundleOptions,
   type PromoteBundleResult,
 } from './operations/deploy/promote-bundle.js';
+import {
+  readDeploymentLogs as readLogs,
+  type ReadLogsOptions,
+  type ReadLogsResult,
+} from './operations/deploy/read-logs.js';
 import {waitForDeployment as wait} from './operations/deploy/wait-for-deployment.js';
 import {getProjectStatus as statusOf, type ProjectStatus, type ProjectStatusOptions} from './operations/targets.js';
 import type {DeploymentState} from './backends/contract.js';
@@ -202,6 +207,14 @@ export function promoteBundle(options: PromoteBundleOptions): Promise<PromoteBun
 }
 
 /**
+ * Reads the log of a deployment, with `follow` until it is complete.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
+export function readDeploymentLogs(options: ReadLogsOptions): Promise<ReadLogsResult> {
+  return readLogs(options, processHost());
+}
+
+/**
  * Tells what each target of a project runs, where, and what is being deployed to it.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
@@ -267,6 +280,7 @@ export type {ListBundlesResult, ListedDeployment, ListDeploymentsResult} from '.
 export type {PushPreview} from './operations/push/plan-push.js';
 export type {ProjectStatus, ProjectStatusOptions, TargetStatus} from './operations/targets.js';
 export type {UnchangedBundle} from './operations/push/unchanged-bundle.js';
+export type {ReadLogsOptions, ReadLogsResult} from './operations/deploy/read-logs.js';
 export type {PromoteBundleOptions, PromoteBundleResult} from './operations/deploy/promote-bundle.js';
 export type {RollbackBundleOptions, RollbackBundleResult} from './operations/deploy/rollback-bundle.js';
 export type {BackendSettings} from './backends/built-ins.js';

@@ -24,6 +24,7 @@ export const backendCalls = {
   listBundles: {doing: 'listing the bundles', capability: 'list', reads: true},
   listDeployments: {doing: 'listing the deployments', capability: 'history', reads: true},
   listTargets: {doing: 'listing the targets', capability: 'targets', reads: true},
+  readLogs: {doing: 'reading the log of the deployment', capability: 'logs', reads: true},
   download: {doing: 'downloading the bundle', capability: 'download'},
   deleteBundle: {doing: 'deleting the bundle', capability: 'delete'},
 } as const satisfies Partial<Record<keyof Backend, CallKind>>;

@@ -20,6 +20,7 @@ export function checkedBackend(backend: Backend, plugin: string): Backend {
     listBundles,
     listDeployments,
     listTargets,
+    readLogs,
     download,
     deleteBundle,
   } = backend;
@@ -64,6 +65,9 @@ export function checkedBackend(backend: Backend, plugin: string): Backend {
     }),
     ...(listTargets && {
       listTargets: (range, context) => answered('listTargets', () => listTargets.call(backend, range, context)),
+    }),
+    ...(readLogs && {
+      readLogs: (request, context) => answered('readLogs', () => readLogs.call(backend, request, context)),
     }),
     ...(download && {download: (request, context) => download.call(backend, request, context)}),
     ...(deleteBundle && {deleteBundle: (request, context) => deleteBundle.call(backend, request, context)}),
@@ -245,6 +249,7 @@ const answerSchemas = {
       url: text,
     }),
   ),
+  readLogs: v.looseObject({lines: v.array(v.string()), cursor: text, done: v.optional(v.boolean())}),
   listTargets: listOf(v.looseObject({targetSlug: v.pipe(v.string(), v.nonEmpty()), url: text})),
 } as const;
 

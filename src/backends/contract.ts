@@ -34,7 +34,8 @@ export type {
 export const BACKEND_API_VERSION = 1;
 
 /** An ability of a backend, besides uploading. It follows from the member that implements it. */
-export type BackendCapability = 'deploy' | 'promote' | 'wait' | 'list' | 'history' | 'targets' | 'download' | 'delete';
+export type BackendCapability =
+  'deploy' | 'promote' | 'wait' | 'list' | 'history' | 'targets' | 'logs' | 'download' | 'delete';
 
 /** ID of an uploaded bundle. IDs never cross backends. */
 export type BundleId = string | number;
@@ -191,6 +192,16 @@ export interface TargetItem {
   readonly url?: string | undefined;
 }
 
+/** Part of the log of a deployment. */
+export interface DeploymentLog {
+  /** In order, without line breaks. */
+  readonly lines: readonly string[];
+  /** Where the next part starts. Without one, the log is complete. */
+  readonly cursor?: string | undefined;
+  /** Whether there will be no more lines. @default false */
+  readonly done?: boolean | undefined;
+}
+
 /** Part of a list: `limit` items, starting at `offset`. */
 export interface ListRange {
   readonly limit: number;
@@ -311,6 +322,14 @@ export interface Backend<Options = unknown> {
   ): Promise<ListResult<DeploymentItem>>;
   /** Capability `targets`. */
   listTargets?(range: ListRange, context: BackendContext<Options>): Promise<ListResult<TargetItem>>;
+  /**
+   * Capability `logs`. Resolves to what there is of a log from `cursor` on, or from its start without one. No lines and
+   * a cursor: there may be more later, and the host asks again.
+   */
+  readLogs?(
+    request: {readonly deployment: DeploymentRef; readonly cursor?: string | undefined},
+    context: BackendContext<Options>,
+  ): Promise<DeploymentLog>;
   /** Capability `download`. Streams the archive into `writeTo`. */
   download?(request: DownloadRequest, context: BackendContext<Options>): Promise<void>;
   /** Capability `delete`. */

@@ -9,6 +9,7 @@ import type {ArchiveInspection} from '../../operations/inspect-bundle.js';
 import type {ListBundlesResult, ListDeploymentsResult} from '../../operations/list.js';
 import type {ArchiveSummary, DeployBundleResult, PushResult} from '../../operations/options.js';
 import type {FoundTarget, ProjectStatus, TargetStatus} from '../../operations/targets.js';
+import type {ReadLogsResult} from '../../operations/deploy/read-logs.js';
 import type {PromoteBundleResult} from '../../operations/deploy/promote-bundle.js';
 import type {RollbackBundleResult} from '../../operations/deploy/rollback-bundle.js';
 import type {MycliConfig} from '../../config.js';
@@ -208,6 +209,9 @@ export interface BundleRollbackDocument extends BundleDeployDocument, Pick<Rollb
 
 /** The bundle deployed by the promotion. */
 export interface BundlePromoteDocument extends BundleDeployDocument, Pick<PromoteBundleResult, 'promotedFrom'> {}
+
+/** The log of a deployment. */
+export interface BundleLogsDocument extends Envelope, ReadLogsResult {}
 
 /** One page of a project's bundles. */
 export interface BundleListDocument extends Envelope, ListBundlesResult {}

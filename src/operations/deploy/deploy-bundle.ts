@@ -23,6 +23,7 @@ import {
 } from '../steps.js';
 import {findTargetUrl} from '../targets.js';
 import {inTargetSlot} from './target-slot.js';
+import {withLastLines} from './read-logs.js';
 import {waitForDeployment, deploymentFailed} from './wait-for-deployment.js';
 
 /** A deployment of a bundle, and the operation that it is part of. */
@@ -202,6 +203,7 @@ export async function requestDeploy(
     throw await explainMissingBundle(error, open, request.bundleId);
   });
   show(1);
-  if (result.status === 'failed') throw deploymentFailed(result.deployment, result);
+  const {deployment} = result;
+  if (result.status === 'failed') throw await withLastLines(deploymentFailed(deployment, result), open, deployment);
   return result;
 }

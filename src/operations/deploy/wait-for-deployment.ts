@@ -12,6 +12,7 @@ import {
   type WaitOptions,
 } from '../options.js';
 import {callBackSafely, type Host} from '../steps.js';
+import {withLastLines} from './read-logs.js';
 import {asSentence} from '../../errors/sentence.js';
 
 /** Consecutive failed polls before the state counts as unknown. */
@@ -47,7 +48,7 @@ export async function waitForDeployment(options: WaitForDeploymentOptions, host:
       state = seen;
       callBackSafely(() => onProgress?.(progressOf(seen)));
       if (seen.status === 'finished') return seen;
-      if (seen.status === 'failed') throw deploymentFailed(deployment, seen);
+      if (seen.status === 'failed') throw await withLastLines(deploymentFailed(deployment, seen), open, deployment);
     }
     // Give the service time to recover.
     await sleep(seen ? pauseMs({intervalMs}, looks) : intervalMs, undefined, {signal}).catch(orLate);

@@ -4,7 +4,15 @@ import {checkBackendShape} from '../../backends/checked-backend.js';
 import type {Backend, BackendCapability} from '../../backends/contract.js';
 import {deleteChecks, downloadChecks, uploadChecks} from './cases/bundles.js';
 import {configurationChecks, failureChecks, isolationChecks, secretChecks} from './cases/safety.js';
-import {deployChecks, promoteChecks, waitChecks, historyChecks, targetChecks, listChecks} from './cases/deployments.js';
+import {
+  deployChecks,
+  promoteChecks,
+  waitChecks,
+  historyChecks,
+  targetChecks,
+  listChecks,
+  logChecks,
+} from './cases/deployments.js';
 import {runInScope, type Check} from './check.js';
 import {createTestBundles, type ConformanceCase, type ConformanceFixtures} from './fixtures.js';
 
@@ -66,6 +74,7 @@ function checksFor(backend: Backend): readonly Check[] {
     list: listChecks,
     history: historyChecks,
     targets: targetChecks,
+    logs: logChecks,
     download: downloadChecks,
     delete: deleteChecks,
   };

@@ -117,6 +117,29 @@ export async function listTargets(subject: Subject, range: ListRange): Promise<L
   return subject.call('listing targets', (context) => member(range, contextFor('listTargets', context)));
 }
 
+/** Reads the log of a deployment from `cursor`, or from its start, until it is complete. */
+export async function readLog(
+  subject: Subject,
+  deployment: DeploymentRef,
+  start?: string,
+): Promise<{readonly lines: readonly string[]; readonly cursors: readonly string[]}> {
+  const member = memberOf(subject, 'readLogs');
+  const tooLate = Date.now() + (subject.fixtures.deploymentTimeoutMs ?? 10_000);
+  const lines: string[] = [];
+  const cursors: string[] = [];
+  for (let cursor = start; ; cursor = cursors.at(-1)) {
+    const part = await subject.call('reading a log', (context) =>
+      member({deployment, cursor}, contextFor('readLogs', context)),
+    );
+    lines.push(...part.lines);
+    if (part.cursor !== undefined) cursors.push(part.cursor);
+    if (part.done === true || part.cursor === undefined) return {lines, cursors};
+    assert.ok(part.lines.length === 0 || part.cursor !== cursor, 'The log is repeated: its cursor does not change.');
+    assert.ok(Date.now() < tooLate, 'The log of a finished deployment is not complete when the time is up.');
+    await delay(pollIntervalMs);
+  }
+}
+
 /** Downloads a bundle into `writeTo`. */
 export async function download(subject: Subject, request: DownloadRequest, signal?: AbortSignal): Promise<void> {
   const member = memberOf(subject, 'download');
@@ -141,6 +164,7 @@ type Member =
   | 'listBundles'
   | 'listDeployments'
   | 'listTargets'
+  | 'readLogs'
   | 'download'
   | 'deleteBundle';
 

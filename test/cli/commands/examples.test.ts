@@ -27,8 +27,10 @@ beforeAll(async () => {
   await symlink(binary, join(bin, 'mycli'));
   const data = join(bench.root, 'home/.local/share/mycli');
   await mkdir(data, {recursive: true});
-  const linked = {name: 'mycli-plugin-acme', root: fixturePlugin('acme'), type: 'link'};
-  await writeFile(join(data, 'package.json'), JSON.stringify({private: true, oclif: {schema: 1, plugins: [linked]}}));
+  const plugins = ['acme', 'logs'].map((name) => ({
+    ...{name: `mycli-plugin-${name}`, root: fixturePlugin(name), type: 'link'},
+  }));
+  await writeFile(join(data, 'package.json'), JSON.stringify({private: true, oclif: {schema: 1, plugins}}));
   // What the examples name.
   await cp(join(bench.project, 'build'), join(bench.project, 'dist'), {recursive: true});
   await writeFile(join(bench.project, 'package.json'), '{"scripts": {"test": "echo tested"}}\n');
@@ -92,6 +94,8 @@ test.each(examples)('$example does what it says', async ({id, example}) => {
   // There is nobody to ask, and the services of logins are nowhere.
   const unasked: Readonly<Record<string, string>> = {
     'bundle:delete': '--yes',
+    // The built-in backends have no logs.
+    'bundle:logs': '--project my-shop --runtime-backend logs',
     'auth:login': '--no-verify',
     init: line.includes('--origin') ? '--no-verify' : '--project my-shop --origin https://runtime.example',
   };

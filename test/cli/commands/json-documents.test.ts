@@ -147,6 +147,7 @@ const failures: readonly Case[] = [
   {what: 'wrong credentials', args: ['bundle:list', ...shop], env: nobody},
   {what: 'no target', args: ['bundle:history', ...shop]},
   {what: 'nothing to promote', args: ['bundle:promote', ...staging, '--from', 'unused']},
+  {what: 'a log that the backend does not have', args: ['bundle:logs', ...staging]},
   {what: 'nothing before', args: ['bundle:rollback', ...shop, '--target', 'unused']},
   {what: 'no such bundle', args: ['bundle:download', '77', ...shop]},
   {what: 'no such file', args: ['bundle:inspect', 'nothing.tar.gz']},
@@ -179,7 +180,22 @@ describe('the document of', () => {
     const ids = Object.keys(ownCommands);
     expect([...validators.keys()].filter((id) => id !== 'error')).toEqual(ids);
     const missing = (cases: readonly Case[]) => ids.filter((id) => !cases.some(({args}) => args[0] === id));
-    expect([missing(successes), missing(failures)]).toEqual([['runtime:start'], []]);
+    expect([missing(successes), missing(failures)]).toEqual([['bundle:logs', 'runtime:start'], []]);
+  });
+
+  test("'bundle:logs' is as its schema says, and the text has what the terminal can show", async () => {
+    await using plugins = await createPluginBench('logs');
+    const args = ['bundle:logs', '--target', 'staging', '--runtime-backend', 'logs'];
+    const {stdout} = await plugins.mycli([...args, '--json']);
+    expect(documentOf('bundle:logs', stdout)).toEqual({
+      ...{schemaVersion: 1, backend: 'logs', projectSlug: 'shop', targetSlug: 'staging'},
+      ...{deploymentId: 12, bundleId: 3, status: 'failed', done: true},
+      lines: ['copying', expect.stringMatching(/^no .*space$/)],
+    });
+    const text = await plugins.mycli([...args, '--follow', '--deployment', '12']);
+    expect(text.code).toBe(0);
+    expect(text.stdout).toMatch(/^copying\nno .*space\n$/);
+    expect(text.stdout).not.toContain('\u001B');
   });
 });
 

@@ -8,6 +8,7 @@ import {
   promote,
   promotionTarget,
   pushToTarget,
+  readLog,
   unknownIdLike,
   waitUntilFinished,
   deployInOrder,
@@ -168,6 +169,32 @@ export const targetChecks: readonly Check[] = [
       assert.ok(target, 'The target is not in the list.');
       const {url} = target;
       assert.ok(url === undefined || shownUrl(url) !== undefined, 'The URL of the target is no http(s) URL.');
+    },
+  },
+];
+
+/** Cases for the capability `logs`. */
+export const logChecks: readonly Check[] = [
+  {
+    name: 'logs: the log of a finished deployment is complete, the same each time, and continued by its cursors',
+    async run(scope) {
+      const subject = await scope.open();
+      const deployment = await pushToTarget(subject, subject.backend.formats[0] ?? 'v2');
+      if (subject.backend.getDeployment) await waitUntilFinished(subject, deployment);
+      const {lines, cursors} = await readLog(subject, deployment);
+      assert.ok(
+        lines.every((line) => !/[\r\n]/.test(line)),
+        'A line of the log contains a line break.',
+      );
+      const again = await readLog(scope.reopen(subject), JSON.parse(JSON.stringify(deployment)) as DeploymentRef);
+      assert.deepEqual(again.lines, lines, 'The log is different when it is read again.');
+      const last = cursors.at(-1);
+      if (last === undefined) return;
+      assert.deepEqual(
+        (await readLog(subject, deployment, last)).lines,
+        [],
+        'The last cursor is followed by old lines.',
+      );
     },
   },
 ];

@@ -1,0 +1,51 @@
+import {BaseCommand} from '../../cli/command/base-command.js';
+import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
+import {connectionFlags, rateLimitFlags} from '../../cli/command/flags.js';
+import {Flags} from '../../cli/process/oclif.js';
+import {reachBackends} from '../../cli/backends/reach-backends.js';
+import type {BundleLogsDocument, Body} from '../../cli/output/documents.js';
+
+export default class BundleLogs extends BaseCommand<typeof BundleLogs> {
+  static override readonly summary = 'Show the log of a deployment.';
+  static override readonly description =
+    "Of the target's newest deployment, or of the one given with --deployment. Only for backends that have logs.";
+  static override readonly examples = [
+    '<%= config.bin %> <%= command.id %> --target staging --follow',
+    '<%= config.bin %> <%= command.id %> --target staging --deployment 12 --json',
+  ];
+  static override readonly flags = {
+    ...connectionFlags,
+    ...rateLimitFlags,
+    deployment: Flags.string({
+      helpValue: 'ID',
+      summary: 'ID of the deployment, as bundle:history shows it; default: the newest.',
+      helpGroup: 'LOGS',
+    }),
+    follow: Flags.boolean({
+      char: 'f',
+      summary: 'Wait for more lines until the log is complete.',
+      helpGroup: 'LOGS',
+    }),
+  };
+
+  protected async execute(context: CommandContext): Promise<JsonDocument> {
+    const settings = await context.loadSettings();
+    const {values, connection, host} = await reachBackends({
+      context,
+      settings,
+      config: this.config,
+      flags: this.flags,
+      needs: ['projectSlug', 'targetSlug'],
+    });
+    const {projectSlug, targetSlug} = values;
+    const {deployment: deploymentId, follow} = this.flags;
+    const {output} = context;
+    const show = (lines: readonly string[]) => {
+      for (const line of lines) output.result(line);
+    };
+    const {readDeploymentLogs} = await import('../../operations/deploy/read-logs.js');
+    const read = {...connection, projectSlug, targetSlug, deploymentId, follow};
+    const result = await readDeploymentLogs({...read, onLines: output.json ? undefined : show}, host);
+    return {...result} satisfies Body<BundleLogsDocument>;
+  }
+}

@@ -1,0 +1,143 @@
+import {setTimeout as sleep} from 'node:timers/promises';
+import {withTimeout} from '../../backends/call.js';
+import type {BundleId, DeploymentItem, DeploymentRef} from '../../backends/contract.js';
+import type {RuntimeBackend, RuntimeBackendPreference} from '../../backends/select.js';
+import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
+import {commandLine, flagValue} from '../../errors/suggest.js';
+import {collectPages, historyPage, recentDeployments} from '../list.js';
+import {chooseBackend, invoke, openBackend, verifySlugs, type OpenBackend} from '../open-backend.js';
+import type {CommonOptions, ConnectionOptions} from '../options.js';
+import {callBackNow, count, resolveBackend, resolveStep, watched, type Host} from '../steps.js';
+
+/** Options of `readDeploymentLogs`. */
+export interface ReadLogsOptions extends CommonOptions, ConnectionOptions {
+  readonly preference: RuntimeBackendPreference;
+  readonly projectSlug: string;
+  readonly targetSlug: string;
+  /** ID of a deployment to the target. @default the newest one */
+  readonly deploymentId?: string | number | undefined;
+  /** Waits for more lines until the log is complete. @default false: ends with the last line there is */
+  readonly follow?: boolean | undefined;
+  /** Seconds between reads while following. @default 2 */
+  readonly pollInterval?: number | undefined;
+  /** Called with the lines as they arrive. They are not part of the result then. */
+  readonly onLines?: ((lines: readonly string[]) => void) | undefined;
+}
+
+/** What `readDeploymentLogs` resolves to. */
+export interface ReadLogsResult {
+  readonly backend: RuntimeBackend;
+  readonly projectSlug: string;
+  readonly targetSlug: string;
+  readonly deploymentId?: string | number | undefined;
+  /** The deployed bundle, if the server reports it. */
+  readonly bundleId?: BundleId | undefined;
+  /** Status of the deployment before its log was read. */
+  readonly status: DeploymentItem['status'];
+  readonly lines: readonly string[];
+  /** Whether the log is complete. */
+  readonly done: boolean;
+}
+
+/** The default of `pollInterval`, in seconds. */
+const defaultPollInterval = 2;
+/** How many of the last lines the error of a failed deployment has. */
+const shownLines = 20;
+/** The longest that an error waits for them, in milliseconds. */
+const longestLookMs = 5000;
+
+/**
+ * Reads the log of a deployment.
+ * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` if the backend has no logs or no history; `ERR_REJECTED` when
+ * there is no such deployment; for everything else a user can cause. `signal.reason` when aborted.
+ */
+export async function readDeploymentLogs(options: ReadLogsOptions, host: Host): Promise<ReadLogsResult> {
+  const {projectSlug, targetSlug, onLines} = options;
+  const steps = [resolveStep, {name: 'read', title: `Read the log of a deployment to ${targetSlug}`}] as const;
+  return host.runSteps(steps, async (step) => {
+    options.signal?.throwIfAborted();
+    verifySlugs(options);
+    const choose = () => chooseBackend(options.preference, options, ['logs', 'history'], host);
+    const {backend} = await step('resolve', (view) => resolveBackend(view, choose));
+    return step('read', async (view) => {
+      const open = await openBackend(backend, 'deploy', watched(options, view), host);
+      const {deployment, bundleId, status} = await findDeployment(open, options, host);
+      const lines: string[] = [];
+      let total = 0;
+      const take = (more: readonly string[]) => {
+        total += more.length;
+        if (onLines) callBackNow(() => onLines(more));
+        else lines.push(...more);
+      };
+      const done = await readLog(open, deployment, take, options);
+      view.done(`Read ${count(total, 'line')}${done ? '' : ' so far'}`);
+      const {deploymentId} = deployment;
+      return {...{backend, projectSlug, targetSlug, deploymentId, bundleId, status}, lines, done};
+    });
+  });
+}
+
+async function findDeployment(
+  open: OpenBackend,
+  {projectSlug, targetSlug, deploymentId}: ReadLogsOptions,
+  host: Host,
+): Promise<DeploymentItem> {
+  const range = {limit: deploymentId === undefined ? recentDeployments : Infinity, offset: 0};
+  const {items} = await collectPages(range, (part) => historyPage(open, targetSlug, part));
+  const found =
+    deploymentId === undefined
+      ? items[0]
+      : items.find(({deployment}) => String(deployment.deploymentId) === String(deploymentId));
+  if (found !== undefined) return found;
+  const flags = [...flagValue('--project', projectSlug), ...flagValue('--target', targetSlug)];
+  throw createError(
+    'ERR_REJECTED',
+    deploymentId === undefined
+      ? `Nothing is deployed to the target "${targetSlug}" of ${projectSlug}.`
+      : `The target "${targetSlug}" of ${projectSlug} has no deployment ${String(deploymentId)}.`,
+    {
+      suggestions: [
+        'List the deployments with their IDs:',
+        commandLine('bundle:history', ...flags, '--columns', 'created,bundle,deployment', ...(host.commandFlags ?? [])),
+      ],
+    },
+  );
+}
+
+/** Reads a log to its last line, or to its end if `follow`. Resolves to whether it is complete. */
+async function readLog(
+  open: OpenBackend,
+  deployment: DeploymentRef,
+  onLines: (lines: readonly string[]) => void,
+  {follow = false, pollInterval = defaultPollInterval}: Pick<ReadLogsOptions, 'follow' | 'pollInterval'> = {},
+): Promise<boolean> {
+  const {signal} = open.context;
+  let cursor: string | undefined;
+  for (;;) {
+    const {lines, cursor: next, done = false} = await invoke(open, 'readLogs', {deployment, cursor});
+    if (lines.length > 0) onLines(lines);
+    if (done || next === undefined) return true;
+    if (lines.length > 0 && next === cursor) {
+      throw createError('ERR_RESPONSE_INVALID', `The ${open.backend.name} backend repeats the log of the deployment.`);
+    }
+    cursor = next;
+    if (lines.length > 0) continue;
+    if (!follow) return false;
+    await sleep(pollInterval * 1000, undefined, {signal}).catch(() => {
+      signal.throwIfAborted();
+    });
+  }
+}
+
+/** The error of a failed deployment, with the last lines of its log if the backend has one. */
+export async function withLastLines(error: Error, open: OpenBackend, deployment: DeploymentRef): Promise<Error> {
+  if (!open.backend.readLogs || !isRuntimeCliError(error)) return error;
+  let last: readonly string[] = [];
+  const read = readLog(open, deployment, (lines) => {
+    last = [...last, ...lines].slice(-shownLines);
+  });
+  // The deployment has failed, with a log or without.
+  await withTimeout(read, longestLookMs, open.context.signal).catch(() => undefined);
+  if (last.length === 0) return error;
+  return amendError(error, {suggestions: ['The last lines of its log:', ...last], details: {log: last}});
+}
