@@ -5,6 +5,7 @@ import {bundleFlags, connectionFlags} from '../cli/command/flags.js';
 import {canAsk} from '../cli/command/prompts.js';
 import {planProject} from '../cli/setup/plan-project.js';
 import type {Body, InitDocument} from '../cli/output/documents.js';
+import {isBuiltIn} from '../backends/select.js';
 import {Flags} from '../cli/process/oclif.js';
 import {refuseExistingConfig, writeConfig} from '../cli/setup/new-config.js';
 import {commandLine} from '../errors/suggest.js';
@@ -12,9 +13,9 @@ import {commandLine} from '../errors/suggest.js';
 export default class Init extends BaseCommand<typeof Init> {
   static override readonly summary = 'Set up a project: write mycli.config.ts and store credentials.';
   static override readonly description =
-    'Detects the framework and the folder it builds into, asks for what no flag or environment variable says, checks and ' +
-    'stores credentials as auth:login does, and writes mycli.config.ts. Secrets are never written to it. Without a ' +
-    'terminal, or with --yes, nothing is asked.';
+    'Detects the framework and the folder it builds into, asks for what no flag or environment variable sets, checks and ' +
+    'stores credentials as auth:login does, and writes mycli.config.ts. Asks again for what the service refuses. ' +
+    'Secrets are never written to the file. Without a terminal, or with --yes, nothing is asked.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --yes --project my-shop --origin https://runtime.example',
@@ -54,16 +55,29 @@ export default class Init extends BaseCommand<typeof Init> {
     const {force, yes, verify} = this.flags;
     if (!force) await refuseExistingConfig(cwd);
     const settings = await context.loadSettings();
-    const plan = await planProject({context, settings, asks: !yes && canAsk(context), verify});
+    const checkBackend = async (name: string) => {
+      if (isBuiltIn(name)) return;
+      const {loadAllBackends} = await import('../cli/backends/reach-backends.js');
+      const registry = await loadAllBackends({context, settings, config: this.config, flags: this.flags});
+      registry.get(name);
+    };
+    const plan = await planProject({context, settings, asks: !yes && canAsk(context), verify, checkBackend});
     const file = await writeConfig(cwd, plan.config, force);
     output.result(`Wrote ${relative(cwd, file)}.`);
     const place = this.flags.cwd === undefined ? [] : ['-C', this.flags.cwd];
+    const login = commandLine('auth:login', ...place);
+    if (plan.unstored !== undefined) {
+      output.outcome(`${plan.unstored} is set, so its value was not stored. Other terminals need it too, or run:`);
+      output.result(`  printenv ${plan.unstored} | ${login}`);
+    }
+    const deploys = plan.config.targetSlug !== undefined;
     const next = [
-      ...(plan.hasCredentials ? [] : [commandLine('auth:login', ...place)]),
-      commandLine('bundle:push', ...place),
+      ...(plan.hasCredentials ? [] : [login]),
+      commandLine('bundle:push', ...place, ...(deploys ? ['--wait'] : [])),
     ];
-    output.result(plan.isBuilt ? 'Next:' : 'Next, build the application and run:');
+    output.outcome(plan.isBuilt ? 'Next:' : 'Next, build the application and run:');
     for (const command of next) output.result(`  ${command}`);
+    if (!deploys) output.outcome('This uploads without deploying. To deploy as well, add --target SLUG --wait.');
     return {
       file,
       config: plan.config,

@@ -75,11 +75,7 @@ const frameworks: readonly Framework[] = [
 /** Detects the framework of a project and its build folder, or else a folder that looks like a build. Runs nothing. */
 export async function detectBuild(directory: string): Promise<DetectedBuild | undefined> {
   const packages = await readPackages(directory);
-  const has = (path: string) =>
-    stat(join(directory, path)).then(
-      () => true,
-      () => false,
-    );
+  const has = (path: string) => exists(join(directory, path));
   const known = frameworks.find(({dependency}) => packages.some((name) => dependency.test(name)));
   if (known !== undefined) {
     const build = await known.build({directory, packages, has});
@@ -87,12 +83,22 @@ export async function detectBuild(directory: string): Promise<DetectedBuild | un
   }
   const [found] = await findBuildOutputs(directory);
   if (found === undefined) return undefined;
-  const isServed = await Promise.all(['ssr.js', 'ssr.mjs', 'server'].map((name) => has(join(found, name))));
-  return {
-    buildDirectory: found,
-    exists: true,
-    static: (await has(join(found, 'index.html'))) && !isServed.includes(true),
-  };
+  return {buildDirectory: found, exists: true, static: await isStaticBuild(join(directory, found))};
+}
+
+/** Whether a build is a site without server code. */
+export async function isStaticBuild(directory: string): Promise<boolean> {
+  const [hasIndex, ...serverFiles] = await Promise.all(
+    ['index.html', 'ssr.js', 'ssr.mjs', 'server'].map((name) => exists(join(directory, name))),
+  );
+  return hasIndex === true && !serverFiles.includes(true);
+}
+
+function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 async function readPackages(directory: string): Promise<readonly string[]> {

@@ -4,6 +4,8 @@ import {Writable, type Readable} from 'node:stream';
 import {text} from 'node:stream/consumers';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import type {Output} from '../output/output.js';
+import {terminalWidth} from '../output/terminal.js';
+import {wrapSentence} from '../output/wrap.js';
 
 /** Where to ask a question. */
 interface QuestionContext {
@@ -41,15 +43,26 @@ export async function confirm(
   // The terminal edits the line, and Ctrl-C remains a signal.
   const lines = createInterface({input: stdin, terminal: false, signal});
   try {
-    output.stream.write(`${output.clean(question)} [y/N] `);
+    writePrompt(output.stream, `${output.clean(question)} [y/N]`);
     const given: readonly unknown[] = await Promise.race([once(lines, 'line'), once(lines, 'close')]);
     const answer = given[0];
-    signal.throwIfAborted();
+    endIfAborted(output.stream, signal);
     if (typeof answer === 'string' && /^y(?:es)?$/i.test(answer.trim())) return;
   } finally {
     lines.close();
   }
   throw createError('ERR_USAGE', refusal);
+}
+
+/** Writes a prompt, wrapped between words, with the cursor after it. */
+function writePrompt(stream: Writable, prompt: string): void {
+  stream.write(`${wrapSentence(prompt, terminalWidth(stream)).join('\n')} `);
+}
+
+/** Ends the line of the prompt, where the terminal has echoed ^C, before what is printed next. */
+function endIfAborted(stream: Writable, signal: AbortSignal): void {
+  if (signal.aborted) stream.write('\n');
+  signal.throwIfAborted();
 }
 
 /** Whether there is a terminal to ask in. */
@@ -67,7 +80,7 @@ interface Question {
    * @throws RuntimeCliError when the answer is invalid. Its message is shown and the question repeated. @default
    * accepts any text
    */
-  readonly check?: ((answer: string) => void) | undefined;
+  readonly check?: ((answer: string) => void | Promise<void>) | undefined;
 }
 
 /** Asks several questions in the terminal. Lines typed ahead answer the next ones. */
@@ -87,26 +100,36 @@ export class Interview {
     const {output, signal} = this.#context;
     const hint = fallback === undefined || fallback === '' ? '' : ` (${fallback})`;
     for (;;) {
-      output.stream.write(output.clean(`${question}${hint}: `));
+      writePrompt(output.stream, output.clean(`${question}${hint}:`));
       const next = await this.#answers.next();
-      signal.throwIfAborted();
+      endIfAborted(output.stream, signal);
       if (next.done === true) throw createError('ERR_USAGE', 'The input ended before a value was entered.');
       const answer = next.value.trim() === '' ? fallback : next.value.trim();
-      if (answer === undefined) continue;
       try {
-        check?.(answer);
+        if (answer === undefined) throw createError('ERR_OPTION_INVALID', 'This cannot be empty.');
+        await check?.(answer);
         return answer;
       } catch (error) {
         if (!isRuntimeCliError(error)) throw error;
-        output.stream.write(`  ${output.clean(error.message)}\n`);
+        this.tell(error.message);
       }
     }
   }
 
   /** @param fallback the meaning of an empty line */
   async confirm(question: string, fallback: boolean): Promise<boolean> {
-    const answer = await this.ask({text: `${question} ${fallback ? '[Y/n]' : '[y/N]'}`, fallback: ''});
-    return answer === '' ? fallback : /^y(?:es)?$/i.test(answer);
+    const check = (answer: string) => {
+      if (!/^(?:y(?:es)?|no?|)$/i.test(answer)) throw createError('ERR_OPTION_INVALID', 'Answer y or n.');
+    };
+    const answer = await this.ask({text: `${question} ${fallback ? '[Y/n]' : '[y/N]'}`, fallback: '', check});
+    return answer === '' ? fallback : /^y/i.test(answer);
+  }
+
+  /** Explains an answer or a question in an indented sentence. */
+  tell(sentence: string): void {
+    const {output} = this.#context;
+    const lines = wrapSentence(`  ${output.clean(sentence)}`, terminalWidth(output.stream), '  ');
+    output.stream.write(`${lines.join('\n')}\n`);
   }
 
   close(): void {
@@ -137,7 +160,7 @@ function typed({stdin, stream, prompt, signal}: SecretInput): Promise<string> {
   const nowhere = new Writable({write: (_chunk, _encoding, done) => done()});
   const editor = createInterface({input: stdin, output: nowhere, terminal: true, historySize: 0});
   // Only prompt now, so that an immediate answer is not echoed.
-  stream.write(`${prompt}: `);
+  writePrompt(stream, `${prompt}:`);
   return new Promise<string>((resolve, reject) => {
     const onAbort = () => {
       reject(signal.reason);

@@ -1,5 +1,5 @@
 import type {Identity} from '../../backends/built-ins.js';
-import {isRuntimeCliError} from '../../errors/index.js';
+import {isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {resolveConnection} from '../backends/connection.js';
 import type {CommandContext} from '../command/command-context.js';
 import {commandHost} from '../command/operation-options.js';
@@ -65,10 +65,14 @@ export async function checkCredentials(
     return {check: {status: 'unknown', ...known, reason, suggestions}, failed: false};
   } catch (error) {
     if (!isRuntimeCliError(error)) throw error;
-    const refused = error.status === 401 || error.status === 403 || error.code === 'ERR_OAUTH';
     const {message: reason, suggestions} = error;
-    return {check: {status: refused ? 'refused' : 'unknown', ...owner, reason, suggestions}, failed: true};
+    return {check: {status: isRefusal(error) ? 'refused' : 'unknown', ...owner, reason, suggestions}, failed: true};
   }
+}
+
+/** Whether a service refused the credentials, and not merely failed. */
+export function isRefusal({status, code}: RuntimeCliError): boolean {
+  return status === 401 || status === 403 || code === 'ERR_OAUTH';
 }
 
 function addressesOf({apiToken}: Settings, backend: CheckedBackend) {

@@ -106,24 +106,48 @@ export async function confirmAddresses(
   });
 }
 
-/** A login with a secret that was given. */
+/** A secret that was given. */
 interface Login {
   readonly kind: CredentialKind;
   readonly secret: string;
-  /** Whether the service is asked first. */
-  readonly verify: boolean;
 }
 
 /**
- * Stores credentials once the service has accepted them, and tells so.
- * @throws RuntimeCliError when it refuses them or cannot be asked: nothing is stored then.
+ * Asks the service whether it accepts the credentials.
+ * @throws RuntimeCliError when it refuses them or cannot be asked.
  */
-export async function storeLogin(context: CommandContext, settings: Settings, {kind, secret, verify}: Login) {
+export async function verifyLogin(
+  context: CommandContext,
+  settings: Settings,
+  {kind, secret}: Login,
+): Promise<Identity> {
+  context.output.addSecrets([secret]);
+  const {backend, complete} = loginTarget(context, settings, kind);
+  try {
+    const identity = await askService(context, withCredentials(settings, complete(secret)), backend);
+    if (!identity.asked) {
+      context.output.warn('The token was not checked. To check it, pass --organization and --project.');
+    }
+    return identity;
+  } catch (error) {
+    if (!isRuntimeCliError(error)) throw error;
+    throw amendError(error, {suggestions: ['Nothing was stored. Pass --no-verify to store credentials unchecked.']});
+  }
+}
+
+/**
+ * Stores credentials, and tells so.
+ * @param login.identity what the service said about them, if it was asked
+ */
+export async function storeLogin(
+  context: CommandContext,
+  settings: Settings,
+  {kind, secret, identity}: Login & {readonly identity?: Identity | undefined},
+) {
   const {output, credentialFile} = context;
   output.addSecrets([secret]);
   const target = loginTarget(context, settings, kind);
   const credentials = target.complete(secret);
-  const identity = verify ? await verifyLogin(context, settings, target, credentials) : undefined;
   const organizationId = settings.organizationId?.value;
   const {removeFromKeychain, storeInKeychain} = await import('./keychain.js');
   const account = accountOf(target.backend, target.origin);
@@ -140,9 +164,9 @@ export async function storeLogin(context: CommandContext, settings: Settings, {k
   );
   if (wasInKeychain && !inKeychain) await removeFromKeychain(credentialFile, account);
   const file = credentialPath(credentialFile);
-  if (identity?.asked) output.result(`${target.origin} accepted the ${kind}.`);
+  if (identity?.asked) output.outcome(`${target.origin} accepted the ${kind}.`);
   const place = inKeychain ? 'the keychain' : file;
-  output.result(`Stored the ${kind} for ${target.origin} in ${place}.`);
+  output.outcome(`Stored the ${kind} for ${target.origin} in ${place}.`);
   return {
     origin: target.origin,
     file,
@@ -150,24 +174,6 @@ export async function storeLogin(context: CommandContext, settings: Settings, {k
     verified: identity?.asked ?? false,
     expiresAt: identity?.expiresAt,
   };
-}
-
-async function verifyLogin(
-  context: CommandContext,
-  settings: Settings,
-  {backend}: LoginTarget,
-  credentials: OriginCredentials,
-): Promise<Identity> {
-  try {
-    const identity = await askService(context, withCredentials(settings, credentials), backend);
-    if (!identity.asked) {
-      context.output.warn('The token was not checked. To check it, pass --organization and --project.');
-    }
-    return identity;
-  } catch (error) {
-    if (!isRuntimeCliError(error)) throw error;
-    throw amendError(error, {suggestions: ['Nothing was stored. Pass --no-verify to store credentials unchecked.']});
-  }
 }
 
 /** The stored credentials after a login, which becomes the last one. */

@@ -14,6 +14,7 @@ import {
   credentialKinds,
   loginTarget,
   storeLogin,
+  verifyLogin,
   type CredentialKind,
 } from '../../cli/credentials/login.js';
 import {canAsk, readSecretInput} from '../../cli/command/prompts.js';
@@ -85,7 +86,8 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
     const {prompt} = target;
     const input = await readSecretInput({stdin, stream: output.stream, prompt: output.clean(prompt), signal});
     const secret = checkedSecret(input, `the ${kind}`);
-    const login = await storeLogin(context, settings, {kind, secret, verify: this.flags.verify});
+    const identity = this.flags.verify ? await verifyLogin(context, settings, {kind, secret}) : undefined;
+    const login = await storeLogin(context, settings, {kind, secret, identity});
     const project = settings.projectSlug === undefined ? ['--project', 'SLUG'] : [];
     output.info(`Push a bundle: ${commandLine('bundle:push', ...project)}`);
     return {...login, kind} satisfies Body<AuthLoginDocument>;

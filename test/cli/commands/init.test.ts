@@ -47,7 +47,7 @@ describe('init without a terminal', () => {
     const {code, stdout, stderr} = await mycli(args);
     expect(stderr).toBe(`Detected Vite: a static site in dist.\norigin  ${runtime.origin}  (--origin)\n`);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/Wrote mycli\.config\.ts\.\nNext:\n {2}mycli bundle:push\n$/);
+    expect(stdout).toMatch(/Wrote mycli\.config\.ts\.\nNext:\n {2}mycli bundle:push --wait\n$/);
     expect(await config()).toBe(
       [
         "import {defineConfig} from 'mycli';",
@@ -91,7 +91,7 @@ describe('init without a terminal', () => {
   test('names the login among the commands to type next, when a push would have no credentials', async () => {
     await rm(join(project, 'dist'), {recursive: true});
     const {stdout} = await mycli(['init', '-p', 'shop', '--origin', runtime.origin]);
-    expect(stdout).toMatch(/\nNext, build the application and run:\n {2}mycli auth:login\n {2}mycli bundle:push\n$/);
+    expect(stdout).toMatch(/\nNext, build the application and run:\n {2}mycli auth:login\n {2}mycli bundle:push\nThis uploads without deploying/);
   });
 
   test('stores no credentials for an address that only a configuration file sets', async () => {
@@ -147,17 +147,18 @@ describe.skipIf(!hasScript)('init on a terminal', () => {
       sent = '';
       child.stdin.write(`${text}\n`);
     };
-    await answer('Project slug: ', 'a/b');
-    await answer('It must not contain / or \\, unlike "a/b".\r\nProject slug: ', 'shop');
+    await answer('Project slug (project): ', 'a/b');
+    await answer('unlike "a/b".\r\nProject slug (project): ', 'shop');
     await answer('Target to deploy to (empty for none): ', '');
-    await answer('Backend, legacy (API key) or api (OAuth) (legacy): ', '');
     await answer('URL of the service: ', runtime.origin);
+    await answer('Backend (legacy): ', '');
     await answer('Build folder (dist): ', '');
     await answer('Is it a static site, without server code? [Y/n]: ', '');
     await answer('(hidden, empty to skip): ', canary);
     expect((await ended)[0]).toBe(0);
     expect(sent).not.toContain(canary);
     expect(sent).toContain('Next:\r\n  mycli bundle:push\r\n');
+    expect(sent).toContain('add --target SLUG --wait.');
     const written = await config();
     expect(written).toContain("projectSlug: 'shop',\n  runtimeBackend: 'legacy',");
     expect(written).not.toContain('targetSlug');

@@ -1,0 +1,264 @@
+import {once} from 'node:events';
+import {mkdir, mkdtemp, readFile, realpath, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {dirname, join} from 'node:path';
+import {PassThrough} from 'node:stream';
+import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {createContext} from '../../../src/cli/command/command-context.js';
+import {Output} from '../../../src/cli/output/output.js';
+import {TemporaryDirectories} from '../../../src/cli/process/session.js';
+import {planProject} from '../../../src/cli/setup/plan-project.js';
+import {createError} from '../../../src/errors/index.js';
+import {startLocalRuntime, type LocalRuntime} from '../../../src/testing/index.js';
+
+const key = 'canary-api-key-91fe';
+
+let root: string;
+let cwd: string;
+let runtime: LocalRuntime;
+beforeEach(async () => {
+  root = await realpath(await mkdtemp(join(tmpdir(), 'mycli-setup-')));
+  cwd = join(root, 'My Shop!');
+  await write({'dist/index.html': ''});
+  runtime = await startLocalRuntime({deploymentSeconds: 0, credentials: {apiKey: key}});
+});
+afterEach(async () => {
+  await runtime.close();
+  await rm(root, {recursive: true});
+});
+
+async function write(files: Readonly<Record<string, string>>): Promise<void> {
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(cwd, path)), {recursive: true});
+    await writeFile(join(cwd, path), text);
+  }
+}
+
+interface Given {
+  readonly flags?: Readonly<Record<string, unknown>>;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly columns?: number;
+}
+
+/** Plans in a terminal that gives each answer once its question is there. Without answers, nothing can be asked. */
+async function plan(
+  dialogue: readonly (readonly [string, string])[],
+  {flags = {}, env = {}, columns = 120}: Given = {},
+) {
+  const stderr = Object.assign(new PassThrough({encoding: 'utf8'}), {isTTY: true, columns});
+  const stdin = Object.assign(new PassThrough(), {isTTY: true});
+  const output = new Output({
+    stdout: new PassThrough(),
+    stderr,
+    json: false,
+    quiet: false,
+    debugging: false,
+    interactive: true,
+    color: false,
+    unicode: true,
+    annotating: false,
+    runningPlugin: () => undefined,
+    createRedactor: (secrets) => (text) => secrets.reduce((masked, secret) => masked.replaceAll(secret, '***'), text),
+  });
+  const session = {
+    cwd,
+    env,
+    // A stream of lines is all that is read from it.
+    stdin: stdin as unknown as NodeJS.ReadStream,
+    output,
+    temporary: new TemporaryDirectories(root, process.pid),
+    signal: new AbortController().signal,
+    pid: process.pid,
+    uid: process.getuid?.(),
+    foreign: false,
+    cleanups: [],
+  };
+  const config = {version: '0.0.0', userAgent: 'mycli', configDir: join(root, 'config'), dataDir: join(root, 'data')};
+  const context = createContext(session, {flags, config});
+  let shown = '';
+  const settings = await context.loadSettings();
+  const checkBackend = (name: string) =>
+    name === 'legacy' || name === 'api'
+      ? Promise.resolve()
+      : Promise.reject(createError('ERR_BACKEND_UNKNOWN', `Unknown backend: "${name}".`));
+  const planned = planProject({context, settings, asks: dialogue.length > 0, verify: true, checkBackend});
+  const isOver = planned.then(
+    () => true,
+    () => true,
+  );
+  let at = 0;
+  for (const [question, answer] of dialogue) {
+    for (;;) {
+      shown += String(stderr.read() ?? '');
+      const found = shown.indexOf(question, at);
+      if (found !== -1) {
+        at = found + question.length;
+        break;
+      }
+      if ((await Promise.race([once(stderr, 'readable'), isOver])) === true) break;
+    }
+    expect(shown.slice(0, at)).toContain(question);
+    stdin.write(`${answer}\n`);
+  }
+  const done = await planned;
+  shown += String(stderr.read() ?? '');
+  expect(shown).not.toContain(key);
+  return {...done, shown};
+}
+
+const stored = async () => JSON.parse(await readFile(join(root, 'config/credentials.json'), 'utf8')) as unknown;
+const keyQuestion = 'API key for ';
+
+describe('the questions of a setup', {timeout: 20_000}, () => {
+  test('are asked again, with the reason, for what will not do', async () => {
+    const {config, shown} = await plan([
+      ['Project slug (my-shop): ', 'a/b'],
+      ['  The project slug must not contain / or \\, unlike "a/b".\nProject slug (my-shop): ', 'My Other Shop!'],
+      ['letters, digits, ".", "_" and "-", like my-other-shop.\nProject slug (my-shop): ', ''],
+      ['Target to deploy to (empty for none): ', 'a b'],
+      ['like a-b.\nTarget to deploy to (empty for none): ', 'staging'],
+      ['URL of the service: ', ''],
+      ['  This cannot be empty.\nURL of the service: ', 'ftp://x'],
+      ['  The URL must be an http or https URL, not ftp://.\nURL of the service: ', new URL(runtime.origin).host],
+      [`  The URL has no scheme: using ${runtime.origin}.\n  With an API key for it, the backend is legacy.`, 'nope'],
+      ['  Unknown backend: "nope".\nBackend (legacy): ', 'auto'],
+      ['  A project has one backend: choose legacy or api.\nBackend (legacy): ', ''],
+      ['Build folder (dist): ', 'http://127.0.0.1:1'],
+      ['  The build folder is a path, not a URL.\nBuild folder (dist): ', 'dist/index.html'],
+      ['  dist/index.html is a file, not a folder.\nBuild folder (dist): ', ''],
+      ['Is it a static site, without server code? [Y/n]: ', 'maybe'],
+      ['  Answer y or n.\nIs it a static site, without server code? [Y/n]: ', ''],
+      [keyQuestion, key],
+    ]);
+    expect(config).toEqual({
+      projectSlug: 'my-shop',
+      targetSlug: 'staging',
+      runtimeBackend: 'legacy',
+      origin: runtime.origin,
+      apiUser: undefined,
+      buildDirectory: 'dist',
+      static: true,
+    });
+    expect(shown).not.toContain('has no scheme: using https');
+  });
+
+  test('offer the name of the package, and take answers that are wrapped on a narrow terminal', async () => {
+    await write({'package.json': '{"name": "@acme/Web.Shop"}'});
+    const {config, shown} = await plan(
+      [
+        ['Project slug (web-shop): ', ''],
+        ['Target to deploy to (empty for none): ', ''],
+        ['URL of the service: ', 'https://api.example'],
+        ['it is api.\nBackend (legacy): ', 'api'],
+        ['Organization ID: ', 'org_1'],
+        ['Token URL: ', 'login.example/token'],
+        ['Client ID: ', 'ci'],
+        ['Build folder (dist): ', ''],
+        ['code? [Y/n]: ', 'no'],
+        ['skip): ', ''],
+      ],
+      {columns: 40},
+    );
+    expect(config).toMatchObject({
+      projectSlug: 'web-shop',
+      runtimeBackend: 'api',
+      api: {origin: 'https://api.example', organizationId: 'org_1', tokenUrl: 'https://login.example/token'},
+    });
+    expect(shown).toContain('\n  legacy. With an OAuth client or an\n  access token, it is api.\n');
+    expect(shown).toContain('(hidden,\nempty to skip): ');
+  });
+
+  test('leave out what variables set, and offer to store the key from one', async () => {
+    const env = {MYCLI_RUNTIME_ORIGIN: runtime.origin, MYCLI_API_KEY: key, MYCLI_PROJECT: 'shop'};
+    const {config, shown, hasCredentials} = await plan(
+      [
+        ['Target to deploy to (empty for none): ', ''],
+        ['Build folder (dist): ', ''],
+        ['[Y/n]: ', ''],
+        ['Store the API key from MYCLI_API_KEY, for when it is not set? [Y/n]: ', ''],
+      ],
+      {env},
+    );
+    expect(config).toMatchObject({projectSlug: 'shop', runtimeBackend: 'legacy', origin: runtime.origin});
+    expect(hasCredentials).toBe(true);
+    expect(shown).not.toContain('URL of the service');
+    expect(await stored()).toMatchObject({origins: {[runtime.origin]: {apiKey: {key}}}});
+  });
+});
+
+describe('credentials that will not do', {timeout: 20_000}, () => {
+  const given = {flags: {project: 'shop', target: 'staging', 'build-directory': 'dist', static: true}};
+
+  test('are asked for again when the service refuses them', async () => {
+    const {config, stored: kind} = await plan(
+      [
+        [keyQuestion, 'wrong'],
+        [`\n${keyQuestion}`, 'wrong-too'],
+        [`\n${keyQuestion}`, key],
+      ],
+      {flags: {...given.flags, origin: runtime.origin}},
+    );
+    expect(kind).toBe('api-key');
+    expect(config).toMatchObject({origin: runtime.origin});
+    expect(await stored()).toMatchObject({origins: {[runtime.origin]: {apiKey: {key}}}});
+  });
+
+  test('lead to the URL when it cannot be reached, and can be stored unchecked', async () => {
+    const gone = await startLocalRuntime({});
+    await gone.close();
+    const again = await plan(
+      [
+        [keyQuestion, key],
+        ['Store the api-key without checking it? [y/N]: ', 'n'],
+        [`URL of the service (${gone.origin}): `, runtime.origin],
+      ],
+      {flags: {...given.flags, origin: gone.origin}},
+    );
+    expect(again.config).toMatchObject({origin: runtime.origin});
+    const unchecked = await plan(
+      [
+        [keyQuestion, key],
+        ['Store the api-key without checking it? [y/N]: ', 'y'],
+      ],
+      {flags: {...given.flags, origin: gone.origin}},
+    );
+    expect(unchecked).toMatchObject({config: {origin: gone.origin}, stored: 'api-key'});
+  });
+
+  test('do not lose the answers when the user goes on without any', async () => {
+    const {hasCredentials, stored: kind} = await plan(
+      [
+        [keyQuestion, 'wrong'],
+        [`\n${keyQuestion}`, ''],
+      ],
+      {flags: {...given.flags, origin: runtime.origin}},
+    );
+    expect([hasCredentials, kind]).toEqual([false, undefined]);
+  });
+});
+
+describe('a setup without questions', {timeout: 20_000}, () => {
+  test('completes a URL of this machine with http, and says so', async () => {
+    const {host} = new URL(runtime.origin);
+    const {config, shown} = await plan([], {flags: {project: 'shop', origin: host}});
+    expect(config).toMatchObject({origin: runtime.origin});
+    expect(shown).toContain(`--origin has no scheme: using ${runtime.origin}.\n`);
+  });
+
+  test('refuses a backend that is not there', async () => {
+    const flags = {project: 'shop', 'runtime-backend': 'nope'};
+    await expect(plan([], {flags})).rejects.toMatchObject({code: 'ERR_BACKEND_UNKNOWN'});
+  });
+
+  test('chooses as auto does between backends that variables set, and says which', async () => {
+    const api = {MYCLI_API_ORIGIN: runtime.origin, MYCLI_ORGANIZATION: 'o', MYCLI_API_TOKEN: 'token-5c1d'};
+    const env = {MYCLI_RUNTIME_ORIGIN: runtime.origin, MYCLI_API_KEY: key, MYCLI_PROJECT: 'shop'};
+    const both = await plan([], {env: {...env, ...api}});
+    expect(both.config).toMatchObject({runtimeBackend: 'api'});
+    expect(both.shown).toContain('Both backends have settings. Using api: its connection is complete.');
+    expect(both.unstored).toBe('MYCLI_API_TOKEN');
+    const half = await plan([], {env: {...env, MYCLI_API_ORIGIN: runtime.origin}});
+    expect(half.config).toMatchObject({runtimeBackend: 'legacy'});
+    expect(half.shown).toContain('Using legacy: the Api connection is incomplete.');
+  });
+});
