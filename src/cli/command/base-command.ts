@@ -61,6 +61,12 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     this.args = args as CommandArgs<T>;
     this.words = argv.map(String);
     const context = createContext(session, {flags, config: this.config});
+    const {commands} = this.config;
+    const short = commands.flatMap(({id, aliases}) => {
+      const alias = aliases.find((name) => !name.includes(':'));
+      return alias === undefined ? [] : [[id, alias] as const];
+    });
+    session.output.shortenHints({aliases: new Map(short)});
     try {
       return await this.execute(context);
     } catch (error) {

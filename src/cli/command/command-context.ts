@@ -109,6 +109,9 @@ export function createContext(session: Session, {flags, config}: CommandContextO
       const {loadSettings, secretValues} = await import('../settings/load-settings.js');
       const settings = await loadSettings({...origin, credentialFile: stored ? credentialFile : undefined});
       output.addSecrets(secretValues(settings));
+      const {impliedFlags} = await import('../settings/settings.js');
+      const otherFile = flags['config'] !== undefined || flags['cwd'] !== undefined;
+      output.shortenHints({given: impliedFlags(settings, otherFile)});
       loaded = settings;
       return settings;
     },

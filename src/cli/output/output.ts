@@ -3,6 +3,7 @@ import {styleText} from 'node:util';
 import {createError} from '../../errors/index.js';
 import type {Logger} from '../../http/types.js';
 import {annotation, withoutCommands, withoutCommandsInJson, escapeControls, sanitize} from './sanitize.js';
+import {shortenCommands, type HintContext} from './hints.js';
 import {terminalWidth} from './terminal.js';
 import {wrapSentence} from './wrap.js';
 import {asSentence} from '../../errors/sentence.js';
@@ -77,6 +78,7 @@ export class Output implements Logger {
   readonly #warnings = new Set<string>();
   #redact: (text: string) => string;
   #stdoutClaimed: boolean;
+  #hints: HintContext = {aliases: new Map(), given: []};
   #documentWritten = false;
   #strays = 0;
 
@@ -110,6 +112,11 @@ export class Output implements Logger {
   /** Whether a JSON document was written: there is only one. */
   get documentWritten(): boolean {
     return this.#documentWritten;
+  }
+
+  /** Shortens the commands that users are told to type from now on. */
+  shortenHints(context: Partial<HintContext>): void {
+    this.#hints = {...this.#hints, ...context};
   }
 
   /** Masks more values from now on. */
@@ -202,12 +209,17 @@ export class Output implements Logger {
 
   /** A sentence of the outcome, wrapped between words on a terminal. `indent`: what its other lines begin with. */
   outcome(sentence: string, indent = '  '): void {
-    for (const line of wrapSentence(this.clean(sentence), this.width, indent)) this.result(line);
+    for (const line of wrapSentence(this.#told(sentence), this.width, indent)) this.result(line);
+  }
+
+  /** What to do next, after the outcome. It is no result, so `--quiet` leaves it out. */
+  hint(sentence: string): void {
+    if (!this.quiet) this.outcome(sentence);
   }
 
   /** A message about progress or next steps. */
   info(line: string): void {
-    if (!this.quiet) this.#write(this.stream, this.clean(line));
+    if (!this.quiet) this.#write(this.stream, this.#told(line));
   }
 
   /**
@@ -219,7 +231,7 @@ export class Output implements Logger {
     if (this.#warnings.has(text)) return;
     this.#warnings.add(text);
     if (this.#annotating) this.stream.write(`${annotation('warning', text)}\n`);
-    else this.#write(this.stream, text, {label: 'Warning:', style: 'yellow'});
+    else this.#write(this.stream, this.#told(text), {label: 'Warning:', style: 'yellow'});
   }
 
   /** A line for debugging. */
@@ -231,8 +243,8 @@ export class Output implements Logger {
   error(message: string, suggestions: readonly string[]): void {
     const text = this.clean(message);
     if (this.#annotating) this.stream.write(`${annotation('error', text)}\n`);
-    else this.#write(this.stream, text, {label: 'Error:', style: 'red'});
-    for (const suggestion of suggestions) this.#write(this.stream, this.clean(suggestion), {label: ' '});
+    else this.#write(this.stream, this.#told(text), {label: 'Error:', style: 'red'});
+    for (const suggestion of suggestions) this.#write(this.stream, this.#told(suggestion), {label: ' '});
   }
 
   /** Writes the JSON document once, with `--json` only. `oneLine`: for line-based readers. */
@@ -252,6 +264,11 @@ export class Output implements Logger {
   /** The lines of a text on a terminal this wide. */
   wrap(text: string, width: number, indent: string): readonly string[] {
     return wrapSentence(text, width, indent);
+  }
+
+  /** Text for users, not for programs. */
+  #told(text: string): string {
+    return this.clean(shortenCommands(text, this.#hints));
   }
 
   #documentWarnings(document: JsonDocument): JsonDocument {

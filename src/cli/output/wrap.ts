@@ -1,7 +1,7 @@
 import {stripVTControlCharacters} from 'node:util';
 
 /** A command to copy in a sentence: `mycli`, its name, its flags and their values. */
-const command =
+export const command =
   /\bmycli [\w:-]+(?: (?:--?[\w-]+(?:[= ](?:'[^']*'|[\w@%+:,./-]*[\w/]))?|[A-Z]{2,}|\d+|[\w.,@/-]+(?= --?\w)))*/g;
 
 /** Stands for a space that must not be broken at, unless nothing else helps. */

@@ -20,7 +20,7 @@ interface DeployOutcome {
 export function renderDeployment(outcome: DeployOutcome, next: NextSteps, output: Output): JsonDocument {
   const {result} = outcome;
   output.outcome(describeOutcome(outcome));
-  for (const line of afterDeployment(result.status, result, next)) output.outcome(line);
+  for (const line of afterDeployment(result.status, result, next)) output.hint(line);
   for (const line of urlLines(result)) output.result(line);
   return {...result} satisfies Body<BundleDeployDocument>;
 }
@@ -44,7 +44,7 @@ export function renderRollback(
   const {rolledBackFrom} = result;
   output.outcome(describeOutcome(outcome));
   if (rolledBackFrom !== undefined)
-    output.outcome(`Undo: ${commandLine('bundle:deploy', rolledBackFrom, ...placeFlags(result), ...commandFlags)}`);
+    output.hint(`Undo: ${commandLine('bundle:deploy', rolledBackFrom, ...placeFlags(result), ...commandFlags)}`);
   for (const line of urlLines(result)) output.result(line);
   return {...result} satisfies Body<BundleRollbackDocument>;
 }

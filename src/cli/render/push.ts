@@ -25,7 +25,7 @@ export function renderPush({result, next, took}: PushOutcome, output: Output, no
   const {bundleId, backend, projectSlug, targetSlug, deployed, deploymentId, status} = result;
   output.outcome(describePush(result, took, now));
   if (targetSlug === undefined) {
-    output.outcome(`Deploy it: ${deployCommand(bundleId, result, next.commandFlags)}`);
+    output.hint(`Deploy it: ${deployCommand(bundleId, result, next.commandFlags)}`);
   } else if (deployed) {
     const id = deploymentId === undefined ? '' : ` ${String(deploymentId)}`;
     output.outcome(
@@ -33,7 +33,7 @@ export function renderPush({result, next, took}: PushOutcome, output: Output, no
         ? `Deployed to ${targetSlug}.`
         : `The deployment${id} to ${targetSlug} is ${String(status).replace('_', ' ')}.`,
     );
-    for (const line of afterDeployment(status, {backend, projectSlug, targetSlug}, next)) output.outcome(line);
+    for (const line of afterDeployment(status, {backend, projectSlug, targetSlug}, next)) output.hint(line);
   }
   for (const line of urlLines(result)) output.result(line);
   return {...result} satisfies Body<BundlePushDocument>;
@@ -98,7 +98,7 @@ export function renderBuild(
   const {format, path, size, sha256, contentSha256, message, rootDir, configPath, matchMode, config, files} = bundle;
   output.result(path);
   output.result(`sha256 ${sha256}`);
-  output.outcome(`Push it: ${commandLine('bundle:push', '--archive', path, ...commandFlags)}`);
+  output.hint(`Push it: ${commandLine('bundle:push', '--archive', path, ...commandFlags)}`);
   return {
     archive: {format, path, manifest, size, sha256, contentSha256, files: files.length},
     message,

@@ -60,6 +60,20 @@ export function describeResolved(settings: Settings, cwd: string): readonly stri
   return describeSettings(settings, keys, cwd);
 }
 
+/**
+ * The flags that a command to type need not have, because the configuration or the environment give the same.
+ * @param otherFile whether the configuration file, or its folder, is given by a flag, which that command may not have
+ */
+export function impliedFlags(settings: Settings, otherFile: boolean) {
+  const kinds = otherFile ? ['environment'] : ['environment', 'config'];
+  return (['projectSlug', 'targetSlug', 'runtimeBackend'] as const).flatMap((key) => {
+    const {flag}: {readonly flag?: {readonly name: string} | undefined} = definitions[key];
+    const setting = settings[key];
+    if (flag === undefined || setting === undefined || !kinds.includes(setting.source.kind)) return [];
+    return [{flag: `--${flag.name}` as const, value: setting.value}];
+  });
+}
+
 /** A line for each setting that has a value, with its source: `project  my-shop  (--project)`. */
 export function describeSettings(settings: Settings, keys: readonly SettingKey[], cwd: string): readonly string[] {
   const rows = keys.flatMap((key) => {

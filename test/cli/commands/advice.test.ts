@@ -55,15 +55,16 @@ describe('a command to paste', () => {
   ])('keeps what a configuration file says one argument: %s', async (quoted, projectSlug) => {
     await writeFile(join(project, 'mycli.config.json'), JSON.stringify({projectSlug}));
     for (const args of [['bundle:deploy', 'latest'], ['bundle:rollback'], ['open'], ['bundle:inspect', '9']]) {
-      const {code, stderr} = await mycli(args, {MYCLI_PROJECT: ''});
-      const hints = stderr.split('\n').filter((line) => line.includes('mycli bundle:'));
+      const {code, stdout} = await mycli([...args, '--json'], {MYCLI_PROJECT: ''});
+      const {error} = JSON.parse(stdout) as {readonly error: {readonly suggestions: readonly string[]}};
+      const hints = error.suggestions.filter((line) => line.includes('mycli bundle:'));
       expect({args, code, hints}).toEqual({args, code: 7, hints: [expect.stringContaining(quoted)]});
     }
   });
 });
 
 describe('a bundle that is not there', () => {
-  const bundleList = '  Run: mycli bundle:list --project shop --runtime-backend legacy';
+  const bundleList = '  Run: mycli list --runtime-backend legacy';
 
   test.each([
     ['bundle:deploy', ['bundle:deploy', '99']],
@@ -128,13 +129,9 @@ describe('what to type next', () => {
     const first = await mycli(['bundle:push', '--wait']);
     expect(first.stdout).not.toContain('Roll back');
     const second = await mycli(['bundle:push', '--wait']);
-    expect(second.stdout).toContain(
-      'Roll back: mycli bundle:rollback --project shop --target staging --runtime-backend legacy\n',
-    );
-    const back = await mycli(['bundle:rollback', '--wait']);
-    expect(back.stdout).toContain(
-      'Undo: mycli bundle:deploy 2 --project shop --target staging --runtime-backend legacy\n',
-    );
+    expect(second.stdout).toContain('Roll back: mycli rollback --runtime-backend legacy\n');
+    const back = await mycli(['bundle:rollback', '--wait'], {MYCLI_RUNTIME_BACKEND: 'legacy'});
+    expect(back.stdout).toContain('Undo: mycli deploy 2\n');
   });
 
   test('repeats the flags that lead to the backend, and no secret', async () => {
@@ -144,9 +141,16 @@ describe('what to type next', () => {
     const push = ['bundle:push', '--api-key', key, '--target', 'my target'];
     const {stdout} = await runCli(binary, [...push, ...flags, '--json'], {cwd: project, env});
     expect(JSON.parse(stdout)).toMatchObject({deployed: true, status: 'queued'});
-    const told = await runCli(binary, [...push, ...flags, '--quiet'], {cwd: project, env});
+    const quiet = await runCli(binary, [...push, ...flags, '--quiet'], {cwd: project, env});
+    expect(quiet.stdout.split('\n')).toEqual([
+      expect.stringMatching(/^Pushed bundle 2 to shop \(legacy\) in /),
+      expect.stringMatching(/^The deployment to my target is /),
+      `URL: ${origin}/shop/my%20target/`,
+      '',
+    ]);
+    const told = await runCli(binary, [...push, ...flags], {cwd: project, env});
     expect(told.stdout).toContain(
-      `mycli bundle:history --project shop --target 'my target' --runtime-backend legacy --origin ${origin} --config empty.json\n`,
+      `mycli bundle:history --target 'my target' --runtime-backend legacy --origin ${origin} --config empty.json\n`,
     );
     expect(told.stdout).not.toContain(key);
   });
@@ -164,7 +168,7 @@ describe('what to type next', () => {
   test('after a build is the whole command, which needs no --v2', async () => {
     const {stdout} = await mycli(['bundle:build', '--project', 'other-shop']);
     const path = join(project, 'bundle.tar.gz');
-    expect(stdout).toContain(`Push it: mycli bundle:push --archive ${path} --project other-shop\n`);
+    expect(stdout).toContain(`Push it: mycli push --archive ${path} --project other-shop\n`);
     const pushed = await mycli(['bundle:push', '--archive', path, '--project', 'other-shop', '--json']);
     expect(JSON.parse(pushed.stdout)).toMatchObject({archive: {format: 'v2'}, backend: 'legacy'});
   });
@@ -182,9 +186,9 @@ describe('what to type next', () => {
     expect(ended.code).toBe(143);
     expect(ended.stderr).toContain(
       'Error: Interrupted by SIGTERM. The deployment continues.\n  To check on it, run:\n' +
-        '  mycli bundle:history --project shop --target staging --runtime-backend legacy\n',
+        '  mycli bundle:history --runtime-backend legacy\n',
     );
-    expect(ended.stderr).not.toContain('bundle:deploy');
+    expect(ended.stderr).not.toContain('mycli deploy');
   });
 
   test('after a failed deployment of an unchanged bundle does not claim an upload', async () => {
@@ -195,7 +199,7 @@ describe('what to type next', () => {
     const {code, stderr} = await mycli(['bundle:push', '--quiet'], {MYCLI_IF_CHANGED: '1'});
     expect(code).toBe(7);
     expect(stderr).toContain('Bundle 1 is unchanged, but deploying it to staging failed:');
-    expect(stderr).toContain('  To deploy it without another upload, run:\n  mycli bundle:deploy 1 ');
+    expect(stderr).toContain('  To deploy it without another upload, run:\n  mycli deploy 1 ');
   });
 });
 

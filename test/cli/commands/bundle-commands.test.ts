@@ -180,7 +180,7 @@ describe('bundle:inspect', () => {
     const uploaded = documentOf(await mycli('bundle:inspect', '1', '--json'));
     expect(uploaded).toEqual({...(file as object), backend: 'legacy', projectSlug: 'shop', bundleId: 1});
     const shown = await mycli('bundle:inspect', './bundle.tar.gz', '--quiet');
-    expect(shown.stdout).toMatch(/\nshared +15 +static\/index.html\n/);
+    expect(shown.stdout).toMatch(/\nshared +15 B +static\/index.html\n/);
   });
 
   test('of a file that is missing says so, and asks no server', async () => {
@@ -198,7 +198,7 @@ test('bundle:rollback says what it goes back to, deploys it and says how to undo
   expect(code).toBe(0);
   expect(stderr).toMatch(/Rolling back to bundle 1 "first", deployed .*; currently bundle 2[^]*Deployed to staging/);
   expect(stdout).toMatch(/^Deployed bundle 1 to staging of shop \(legacy\) in [\d.]+ m?s\.$/m);
-  expect(stdout).toContain('mycli bundle:deploy 2 --project shop --target staging --runtime-backend legacy');
+  expect(stdout).toContain('Undo: mycli deploy 2\n');
   const named = await mycli('bundle:rollback', '--to', '2', '--json');
   expect(documentOf(named)).toMatchObject({schemaVersion: 1, bundleId: 2, targetSlug: 'staging'});
 });

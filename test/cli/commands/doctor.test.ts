@@ -68,7 +68,7 @@ describe('doctor', () => {
   test('says what to do about credentials that are missing, refused, or half', async () => {
     const none = await doctor([], {});
     expect(none.code).toBe(3);
-    expect(none.stdout).toMatch(/credentials +A push from here has no credentials\.\n +Run mycli auth:login/);
+    expect(none.stdout).toMatch(/credentials +A push from here has no credentials\.\n +Run mycli login/);
     expect(none.stderr).toBe('Error: 1 of 7 checks failed.\n');
     expect(await findings(legacy(runtime.origin, 'wrong'))).toMatchObject({credentials: {status: 'failed'}});
     const half = await findings({MYCLI_API_ORIGIN: runtime.origin});

@@ -29,7 +29,7 @@ describe('what a command needs and does not have', () => {
       'Error: Missing project, build, and credentials.',
       '  No project specified. Pass --project SLUG, or set MYCLI_PROJECT or projectSlug in mycli.config.',
       expect.stringMatching(/^ {2}The build directory \S+build does not exist\. .*--build-directory/),
-      expect.stringMatching(/^ {2}The legacy backend .* Run mycli auth:login --origin URL, or set .*MYCLI_API_KEY/),
+      expect.stringMatching(/^ {2}The legacy backend .* Run mycli login --origin URL, or set .*MYCLI_API_KEY/),
       '  Or run mycli init, which sets up a project step by step.',
       '',
     ]);

@@ -111,8 +111,8 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     expect(lines.length).toBeGreaterThan(8);
     // A command is there to be copied: shells join these lines.
     expect(lines.slice(-3)).toEqual([
-      '  mycli bundle:deploy 1 --project shop \\',
-      '    --target TARGET \\',
+      'Deploy it:',
+      '  mycli deploy 1 --target TARGET \\',
       '    --runtime-backend legacy',
     ]);
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(40);

@@ -244,7 +244,7 @@ describe.concurrent('what nobody catches', () => {
       code: 'ERR_OUTCOME_UNKNOWN',
       message: expect.stringContaining('may have been carried out') as string,
     });
-    expect(ended.stderr).toContain('mycli bundle:list');
+    expect(ended.stderr).toContain('mycli list');
   });
 
   test('after the command is done is a warning', async () => {
