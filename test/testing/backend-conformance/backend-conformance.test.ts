@@ -179,6 +179,27 @@ test('a backend may keep what a bundle yields', async () => {
   expect(await failuresOf(cases)).toEqual({});
 });
 
+test('the reference lists the broken backends and the cases that catch them', async () => {
+  const rows = [
+    ['a backend that', 'fails'],
+    ...brokenBackends.map(({fault, caughtBy}) => [fault, caughtBy.map((name) => `\`${name}\``).join(', ')]),
+  ];
+  const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const line = (cells: readonly string[], fill: string) =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0, fill)).join(' | ')} |`;
+  const [head = [], ...body] = rows;
+  const page = [
+    '# What the conformance suite catches',
+    '',
+    'Each of these backends breaks the contract in one way. A test runs the suite against every one of them, and proves that',
+    'exactly these cases fail. How to run the suite against yours is in [Test a backend](../guides/test-a-backend.md).',
+    '',
+    ...[line(head, ' '), line(['', ''], '-'), ...body.map((row) => line(row, ' '))],
+    '',
+  ];
+  await expect(page.join('\n')).toMatchFileSnapshot('../../../docs/reference/conformance.md');
+});
+
 describe('a broken backend is caught by the cases that are made for it, and by no others', () => {
   /** A case that calls only functions which are as they were has passed with them. */
   const mayTell = ({name}: ConformanceCase, changed: readonly string[]): boolean => {
