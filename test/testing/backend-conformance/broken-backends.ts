@@ -131,6 +131,16 @@ export const brokenBackends: readonly BrokenBackend[] = [
       }
     },
   })),
+  broken('takes a failure of the service for one of the network', [failed], (good) => ({
+    upload: async (bundle, context) => {
+      try {
+        return await good.upload(bundle, context);
+      } catch (error) {
+        if (Object(error).status !== 500) throw error;
+        throw backendError({code: 'ERR_NETWORK', message: 'The connection was lost'});
+      }
+    },
+  })),
   broken('tells the key in an error', [secrets], (good) => ({
     upload: async (bundle, context) => {
       try {

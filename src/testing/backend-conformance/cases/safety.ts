@@ -76,7 +76,10 @@ export const failureChecks: readonly Check[] = [
       const subject = await scope.open();
       const bundle = await subject.makeBundle();
       await requireFault(subject.service, 'failUploads')();
-      assertHasCode(await failureOf('An upload that failed on the server', subject.upload(bundle)));
+      const error = await failureOf('An upload that failed on the server', subject.upload(bundle));
+      assertHasCode(error);
+      // It tells users that nothing was carried out, and pipelines to try again.
+      assert.notEqual(error.code, 'ERR_NETWORK', `The service answered, so this is no network error: ${error.message}`);
     },
   },
 ];
