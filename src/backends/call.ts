@@ -1,7 +1,6 @@
 import {setTimeout as delay} from 'node:timers/promises';
 import {catalogue, createError, isRuntimeCliError, type ErrorCode} from '../errors/index.js';
 import {createRedactor} from '../http/redact.js';
-import type {HostContext} from './context.js';
 import type {AbortCleanup, Backend, BackendCapability, BackendContext} from './contract.js';
 import {asSentence} from '../errors/sentence.js';
 
@@ -73,6 +72,12 @@ export async function callBackend<Result>(
       ? error
       : toRuntimeCliError(backend.name, doing, error, secrets ? createRedactor(secrets) : String);
   }
+}
+
+/** A backend's context, and what the host needs to call it. */
+export interface HostContext extends BackendContext {
+  /** Runs a cleanup after an abort, with a client of its own. Never rejects: a failure becomes a warning. */
+  readonly cleanUp: (cleanup: AbortCleanup) => Promise<void>;
 }
 
 /** How long after an abort a call may take to end before its cleanups begin regardless, in milliseconds. */

@@ -3,8 +3,8 @@ import type {RateLimitMiddlewareConfig} from '../http/rate-limit/index.js';
 import type {Environment, Logger, RetryEvent} from '../http/types.js';
 import {reasonOf} from '../errors/system-failure.js';
 import {asSentence} from '../errors/sentence.js';
-import {withTimeout} from './call.js';
-import type {AbortCleanup, BackendContext} from './contract.js';
+import {withTimeout, type HostContext} from './call.js';
+import type {AbortCleanup} from './contract.js';
 
 /** What a backend's context is created from. */
 export interface BackendContextOptions {
@@ -32,12 +32,6 @@ export interface BackendContextOptions {
   readonly onCleanup?: ((work: Promise<void>) => void) | undefined;
   /** How bodies read a bundle. @default `bundle.read()` */
   readonly readLent?: RequestBodiesOptions['readLent'];
-}
-
-/** A backend's context, and what the host needs to call it. */
-export interface HostContext extends BackendContext {
-  /** Runs a cleanup after an abort, with a client of its own. Never rejects: a failure becomes a warning. */
-  readonly cleanUp: (cleanup: AbortCleanup) => Promise<void>;
 }
 
 /** How long a cleanup may take, in milliseconds. */

@@ -1,8 +1,15 @@
 import {resolve} from 'node:path';
 import {requestedBundleId} from '../backends/answers.js';
-import {backendCalls, callInContext, capabilitiesOf, contextFor, type OptionalCall} from '../backends/call.js';
+import {
+  backendCalls,
+  callInContext,
+  capabilitiesOf,
+  contextFor,
+  type HostContext,
+  type OptionalCall,
+} from '../backends/call.js';
 import {missingConfiguration, notConfigured, optionsOf, secretsOf} from '../backends/configuration.js';
-import {createBackendContext, type HostContext} from '../backends/context.js';
+import {createBackendContext} from '../backends/context.js';
 import type {Backend, BackendCapability, BackendContext, BundleId} from '../backends/contract.js';
 import {createBackendRegistry, type BackendRegistry} from '../backends/registry.js';
 import {
