@@ -357,7 +357,7 @@ export type BackendsHook = (options: BackendsHookOptions) => Promise<BackendsHoo
 /** Something that a command is about to change on a service. */
 export interface PlannedWrite {
   /** `push`: uploads `bundle` unless it is undefined, and deploys it if there is a target. */
-  readonly operation: 'push' | 'deploy' | 'rollback' | 'delete';
+  readonly operation: 'push' | 'deploy' | 'promote' | 'rollback' | 'delete';
   /** Name of the backend. */
   readonly backend: string;
   readonly projectSlug: string;

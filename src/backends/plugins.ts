@@ -26,6 +26,8 @@ export interface BackendPlugin {
 interface DiscoveryOptions {
   /** Version of the host, for the plugins. */
   readonly version: string;
+  /** `plugin/name` of backends to use where several plugins have one of that name. @default none */
+  readonly chosen?: readonly string[] | undefined;
   /** Limit for importing and calling a plugin's hook, in milliseconds. @default 10000 */
   readonly timeoutMs?: number | undefined;
   readonly signal: AbortSignal;
@@ -48,7 +50,7 @@ interface PluginReport {
  */
 export async function discoverBackends(
   plugins: readonly BackendPlugin[],
-  {version, timeoutMs = pluginTimeoutMs, signal}: DiscoveryOptions,
+  {version, chosen, timeoutMs = pluginTimeoutMs, signal}: DiscoveryOptions,
 ): Promise<BackendRegistry> {
   signal.throwIfAborted();
   const ordered = [...plugins].sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -58,6 +60,7 @@ export async function discoverBackends(
   return createBackendRegistry(
     reports.flatMap(({backends}) => backends),
     reports.flatMap(({failures}) => failures),
+    chosen,
   );
 }
 

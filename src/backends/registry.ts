@@ -2,10 +2,13 @@ import {createError, nearest} from '../errors/index.js';
 import {builtIns} from './built-ins.js';
 import {checkBackendShape, checkedBackend} from './checked-backend.js';
 import type {Backend} from './contract.js';
+import {qualifiedName} from './select.js';
 import {asSentence} from '../errors/sentence.js';
 
 /** A backend and its source. */
 export interface BackendRegistration {
+  /** Value for `--runtime-backend`: the backend's name, or `plugin/name` if several plugins have one of that name. */
+  readonly name: string;
   readonly backend: Backend;
   /** Package that provides it. */
   readonly plugin: string;
@@ -24,30 +27,38 @@ export interface BackendRegistry {
   /** In order of registration, built-in ones first. */
   readonly registrations: readonly BackendRegistration[];
   readonly failures: readonly BackendFailure[];
-  /** Whether there is a backend with this name. */
+  /** Whether there is a backend with this name, or several. */
   has(name: string): boolean;
   /**
-   * The backend with this name.
-   * @throws RuntimeCliError `ERR_BACKEND_UNKNOWN`, listing the known ones and the failures of plugins.
+   * The backend with this name, or with this `plugin/name`.
+   * @throws RuntimeCliError `ERR_BACKEND_UNKNOWN`, listing the known ones and the failures of plugins;
+   * `ERR_BACKEND_AMBIGUOUS` when several plugins have one of this name.
    */
   get(name: string): Backend;
+  /**
+   * The same, with its source.
+   * @throws as `get`.
+   */
+  find(name: string): BackendRegistration;
 }
 
 const reservedNames: ReadonlySet<string> = new Set(['auto', ...builtIns.keys()]);
 
 /**
  * Registers the built-in backends and those of `plugins`, whose answers are checked from then on. A backend that is
- * malformed, or whose name is reserved or taken, is left out and reported in `failures`.
- * @param plugins in order of precedence for names
+ * malformed, or whose name is reserved or taken by the same plugin, is left out and reported in `failures`.
  * @param failures what went wrong while discovering the plugins
+ * @param chosen `plugin/name` of backends to use where several plugins have one of that name
  */
 export function createBackendRegistry(
   plugins: readonly {readonly plugin: string; readonly version?: string | undefined; readonly backend: unknown}[] = [],
   failures: readonly BackendFailure[] = [],
+  chosen: readonly string[] = [],
 ): BackendRegistry {
-  const registered = new Map<string, BackendRegistration>(
-    Array.from(builtIns, ([name, {backend}]) => [name, {backend, plugin: 'mycli'}]),
-  );
+  const registered: Omit<BackendRegistration, 'name'>[] = Array.from(builtIns.values(), ({backend}) => ({
+    backend,
+    plugin: 'mycli',
+  }));
   const refused: BackendFailure[] = [...failures];
   for (const {plugin, version, backend} of plugins) {
     const shape = checkBackendShape(backend);
@@ -56,28 +67,63 @@ export function createBackendRegistry(
       continue;
     }
     const {name} = shape.backend;
-    const taken = registered.get(name);
+    const isTaken = registered.some((other) => other.plugin === plugin && other.backend.name === name);
     if (reservedNames.has(name)) {
       refused.push({plugin, message: `Plugin ${plugin}: the backend name "${name}" is reserved.`});
-    } else if (taken) {
-      refused.push({
-        plugin,
-        message: `Plugin ${plugin}: the backend name "${name}" is already taken by ${taken.plugin}.`,
-      });
+    } else if (isTaken) {
+      refused.push({plugin, message: `Plugin ${plugin}: it has two backends with the name "${name}".`});
     } else {
-      registered.set(name, {backend: checkedBackend(shape.backend, plugin), plugin, version});
+      registered.push({backend: checkedBackend(shape.backend, plugin), plugin, version});
     }
   }
-  return {
-    registrations: [...registered.values()],
-    failures: refused,
-    has: (name) => registered.has(name),
-    get(name) {
-      const found = registered.get(name);
-      if (found) return found.backend;
-      throw unknownBackend(name, [...registered.keys()], refused);
-    },
+  const withName = (name: string) => registered.filter(({backend}) => backend.name === name);
+  const registrations = registered.map((entry) => {
+    const {name} = entry.backend;
+    return {...entry, name: withName(name).length > 1 ? qualified(entry) : name};
+  });
+  const candidates = (name: string) => {
+    const found = registrations.filter((entry) => entry.backend.name === name || qualified(entry) === name);
+    const preferred = found.filter((entry) => chosen.includes(qualified(entry)));
+    return preferred.length === 1 ? preferred : found;
   };
+  const find = (name: string) => {
+    const [found, ...others] = candidates(name);
+    if (found === undefined) {
+      throw unknownBackend(
+        name,
+        registrations.map((entry) => entry.name),
+        refused,
+      );
+    }
+    if (others.length > 0) throw ambiguousBackend(name, [found, ...others]);
+    return found;
+  };
+  return {
+    registrations,
+    failures: refused,
+    has: (name) => candidates(name).length > 0,
+    get: (name) => find(name).backend,
+    find,
+  };
+}
+
+function qualified({plugin, backend}: Omit<BackendRegistration, 'name'>): string {
+  return qualifiedName(plugin, backend.name);
+}
+
+function ambiguousBackend(name: string, found: readonly BackendRegistration[]): Error {
+  const plugins = found.map(({plugin}) => plugin);
+  return createError(
+    'ERR_BACKEND_AMBIGUOUS',
+    `Several plugins have a backend named "${name}": ${plugins.join(', ')}.`,
+    {
+      suggestions: [
+        `Pass ${found.map((entry) => `--runtime-backend ${qualified(entry)}`).join(' or ')}.`,
+        'To choose one for the project, set runtimeBackend in mycli.config to that name, or name its options so in backends.',
+      ],
+      details: {backend: name, plugins},
+    },
+  );
 }
 
 function unknownBackend(name: string, known: readonly string[], failures: readonly BackendFailure[]): Error {

@@ -17,6 +17,11 @@ export function isBuiltIn(backend: RuntimeBackend): boolean {
   return builtInNames.some((name) => name === backend);
 }
 
+/** The name of a plugin's backend that no other plugin's can have. */
+export function qualifiedName(plugin: string, backend: string): string {
+  return `${plugin}/${backend}`;
+}
+
 /** Whether a preference can select a built-in backend: `auto` can select both. */
 export function mayUse(preference: RuntimeBackendPreference, backend: BuiltInName): boolean {
   return preference === backend || preference === 'auto';

@@ -78,6 +78,7 @@ export const catalogue = {
   },
   ERR_CHECK_FAILED: {kind: 'input', summary: '`mycli doctor` found something that is broken.'},
   ERR_BACKEND_UNKNOWN: {kind: 'input', summary: 'No backend has this name.'},
+  ERR_BACKEND_AMBIGUOUS: {kind: 'input', summary: 'Several plugins have a backend of this name.'},
   ERR_BACKEND_FAILED: {
     kind: 'rejected',
     summary: 'A backend failed, or returned something its contract does not allow.',

@@ -131,14 +131,49 @@ describe('the registry of backends', () => {
     expect(failures).toEqual([{plugin: 'p', message: `Plugin p: the backend name "${name}" is reserved.`}]);
   });
 
-  test('the first of two backends with one name stands', () => {
+  const twoPlugins = [
+    {plugin: 'first', backend: complete},
+    {plugin: '@b/second', backend: {...complete, summary: 'Another one'}},
+  ];
+
+  test('of two plugins with a backend of one name, neither is used until one is named', () => {
+    const registry = createBackendRegistry(twoPlugins);
+    expect([registry.has('acme'), registry.has('first/acme'), registry.has('third/acme')]).toEqual([true, true, false]);
+    expect(() => registry.get('acme')).toThrow(
+      expect.objectContaining({
+        code: 'ERR_BACKEND_AMBIGUOUS',
+        message: 'Several plugins have a backend named "acme": first, @b/second.',
+        suggestions: [
+          'Pass --runtime-backend first/acme or --runtime-backend @b/second/acme.',
+          expect.stringContaining('runtimeBackend in mycli.config'),
+        ],
+      }),
+    );
+    expect(registry.get('first/acme').summary).toBe(complete.summary);
+    expect(registry.find('@b/second/acme')).toMatchObject({plugin: '@b/second', name: '@b/second/acme'});
+    expect(registry.failures).toEqual([]);
+  });
+
+  test('a backend can be named with its plugin where there is no need', () => {
+    const registry = createBackendRegistry([{plugin: 'first', backend: complete}]);
+    expect(registry.find('first/acme')).toBe(registry.find('acme'));
+    expect(registry.find('acme').name).toBe('acme');
+  });
+
+  test('the configuration can choose between two plugins with a backend of one name, but not both', () => {
+    const choose = (...chosen: readonly string[]) => createBackendRegistry(twoPlugins, [], chosen);
+    expect(choose('@b/second/acme', 'other').get('acme').summary).toBe('Another one');
+    expect(() => choose('@b/second/acme', 'first/acme').get('acme')).toThrow(/Several plugins/);
+  });
+
+  test('the first of two backends with one name in one plugin stands', () => {
     const registry = createBackendRegistry([
       {plugin: 'first', backend: complete},
-      {plugin: 'second', backend: {...complete, summary: 'Another one'}},
+      {plugin: 'first', backend: {...complete, summary: 'Another one'}},
     ]);
     expect(registry.get('acme').summary).toBe(complete.summary);
     expect(registry.failures).toEqual([
-      {plugin: 'second', message: 'Plugin second: the backend name "acme" is already taken by first.'},
+      {plugin: 'first', message: 'Plugin first: it has two backends with the name "acme".'},
     ]);
   });
 

@@ -122,6 +122,17 @@ const makers: Readonly<Record<ErrorCode, Maker>> = {
     );
   },
   ERR_BACKEND_UNKNOWN: () => createBackendRegistry().get('legcy'),
+  ERR_BACKEND_AMBIGUOUS: () => {
+    const backend = {
+      apiVersion: 1,
+      ...{name: 'acme', summary: 'Acme', formats: ['v2']},
+      ...{check: () => undefined, upload: () => undefined},
+    };
+    return createBackendRegistry([
+      {plugin: 'mycli-plugin-acme', backend},
+      {plugin: '@acme/mycli-plugin-acme', backend},
+    ]).get('acme');
+  },
   ERR_BACKEND_FAILED: () =>
     callBackend({name: 'acme'}, 'uploading the bundle', new AbortController().signal, () =>
       Promise.reject(new Error('no bucket is set')),

@@ -3,6 +3,7 @@ import type {PlannedWrite} from '../../src/backends/contract.js';
 import {createError} from '../../src/errors/index.js';
 import {deleteBundles} from '../../src/operations/delete-bundles.js';
 import {deployBundle} from '../../src/operations/deploy/deploy-bundle.js';
+import {promoteBundle} from '../../src/operations/deploy/promote-bundle.js';
 import {rollbackBundle} from '../../src/operations/deploy/rollback-bundle.js';
 import type {PushRecord} from '../../src/operations/options.js';
 import {previewPush, pushRuntimeBundle} from '../../src/operations/push/push-runtime-bundle.js';
@@ -41,6 +42,10 @@ const operations: Readonly<
   deploy: [
     {operation: 'deploy', ...where, bundleIds: [2]},
     ({connection}, host) => deployBundle({...connection, ...staging, bundleId: 'latest'}, host),
+  ],
+  promote: [
+    {operation: 'promote', ...where, targetSlug: 'production', bundleIds: [2]},
+    ({connection}, host) => promoteBundle({...connection, ...staging, from: 'staging', targetSlug: 'production'}, host),
   ],
   rollback: [
     {operation: 'rollback', ...where, bundleIds: [1]},

@@ -2,7 +2,7 @@ import type {BackendSettings} from '../../backends/built-ins.js';
 import {missingConfiguration, type BackendSurroundings} from '../../backends/configuration.js';
 import {capabilitiesOf} from '../../backends/call.js';
 import type {Backend, BackendCapability} from '../../backends/contract.js';
-import type {BackendRegistry} from '../../backends/registry.js';
+import type {BackendRegistration, BackendRegistry} from '../../backends/registry.js';
 import {isRuntimeCliError} from '../../errors/index.js';
 
 /** A backend, and whether it is configured. */
@@ -30,14 +30,15 @@ export interface BackendDescription {
 export function describeBackends(
   {registrations}: BackendRegistry,
   connection: Omit<BackendSettings, 'backendOptions'>,
-  optionsFor: (backend: Backend) => Promise<BackendSettings['backendOptions']>,
+  optionsFor: (registration: BackendRegistration) => Promise<BackendSettings['backendOptions']>,
   surroundings: BackendSurroundings,
 ): Promise<readonly BackendDescription[]> {
   return Promise.all(
-    registrations.map(async ({backend, plugin, version}) => {
-      const {name, summary, formats} = backend;
+    registrations.map(async (registration) => {
+      const {name, backend, plugin, version} = registration;
+      const {summary, formats} = backend;
       const capabilities = capabilitiesOf(backend);
-      const missing = await optionsFor(backend)
+      const missing = await optionsFor(registration)
         .then((backendOptions) => missingConfiguration(backend, {...connection, backendOptions}, surroundings))
         .catch(problemsOf);
       return {name, plugin, version, summary, formats, capabilities, configured: missing.length === 0, missing};

@@ -1,6 +1,7 @@
 import type {Readable} from 'node:stream';
 import type {Backend} from '../../backends/contract.js';
 import {OptionText} from '../../backends/option-text.js';
+import {qualifiedName} from '../../backends/select.js';
 import {createError} from '../../errors/index.js';
 import type {CredentialFile} from '../credentials/credential-file.js';
 import type {Output} from '../output/output.js';
@@ -10,6 +11,14 @@ import type {FlagValues} from '../settings/resolve-settings.js';
 import type {Settings} from '../settings/settings.js';
 
 const flag = '--backend-option';
+
+/** A backend, and the plugin that it comes from. */
+interface PluginBackend {
+  /** Its name among all backends. */
+  readonly name: string;
+  readonly plugin: string;
+  readonly backend: Pick<Backend, 'name' | 'secrets'>;
+}
 
 /** What the options of a plugin's backend come from. */
 interface PluginOptionSources {
@@ -31,12 +40,14 @@ interface PluginOptionSources {
  * @throws RuntimeCliError `ERR_USAGE` when two secrets use stdin, `ERR_OPTION_INVALID` when one is empty or unreadable.
  */
 export async function readPluginOptions(
-  {name, secrets = []}: Pick<Backend, 'name' | 'secrets'>,
+  registration: PluginBackend,
   {context, settings, flags}: PluginOptionSources,
 ): Promise<SettingValue<'backendOptions'>[string]> {
-  const given = settings.backendOptions.value[name] ?? {};
+  const {name, plugin, backend} = registration;
+  const {secrets = []} = backend;
+  const given = optionsFor(registration, settings);
   const stored = await storedTexts(name, secrets, given, context);
-  const isNamed = settings.runtimeBackend.value === name;
+  const isNamed = [backend.name, qualifiedName(plugin, backend.name)].includes(settings.runtimeBackend.value);
   return {...stored, ...given, ...(isNamed ? await readFlagSecrets(secrets, given, context, flags) : {})};
 }
 
@@ -81,6 +92,16 @@ async function readFlagSecrets(
     read[secret] = new OptionText(value);
   }
   return read;
+}
+
+/** What is set for a backend, by its name and by `plugin/name`. Under the name that was asked for, flags count too. */
+export function optionsFor(
+  registration: PluginBackend,
+  {runtimeBackend, backendOptions: {value}}: PluginOptionSources['settings'],
+): SettingValue<'backendOptions'>[string] {
+  const {name} = registration.backend;
+  const qualified = qualifiedName(registration.plugin, name);
+  return runtimeBackend.value === name ? {...value[qualified], ...value[name]} : {...value[name], ...value[qualified]};
 }
 
 function refuseSharedStdin(options: readonly string[], flags: FlagValues): void {

@@ -16,7 +16,7 @@ import type {FlagValues} from '../settings/resolve-settings.js';
 import {describeResolved, type Settings} from '../settings/settings.js';
 import {incompleteApi} from './api-completeness.js';
 import {resolveConnection, type Connection} from './connection.js';
-import {readPluginOptions} from './plugin-options.js';
+import {optionsFor, readPluginOptions} from './plugin-options.js';
 
 /** What a command needs from a backend. */
 interface BackendReach<Needed extends SettingKey> extends Pick<BackendLoading, 'config' | 'flags'> {
@@ -75,7 +75,7 @@ export async function reachBackends<Needed extends SettingKey>(
   const backends = await loadWantedBackends({context, settings, config, flags});
   const {preference} = connection;
   const backendOptions = backends?.has(preference)
-    ? await readPluginOptions(backends.get(preference), {context, settings, flags})
+    ? await readPluginOptions(backends.find(preference), {context, settings, flags})
     : connection.backendOptions;
   const values = Object.fromEntries(needs.map((key) => [key, settings[key]?.value]));
   return {
@@ -144,11 +144,11 @@ async function discover({context, settings, config}: BackendLoading): Promise<Ba
   const {secretsOf} = await import('../../backends/configuration.js');
   const registry = await discoverBackends(pluginsOf(config, context), {
     version: config.version,
+    chosen: Object.keys(settings.backendOptions.value),
     signal: context.signal,
   });
-  const {value: options} = settings.backendOptions;
-  const secrets = registry.registrations.flatMap(({backend}) =>
-    secretsOf(backend, {backendOptions: options[backend.name]}, context.env),
+  const secrets = registry.registrations.flatMap((registration) =>
+    secretsOf(registration.backend, {backendOptions: optionsFor(registration, settings)}, context.env),
   );
   context.output.addSecrets(secrets);
   return registry;

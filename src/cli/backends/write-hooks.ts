@@ -121,7 +121,8 @@ function judge(settled: Settled, output: Asking['output']): Judgement {
 /** Throws if any plugin has not allowed the change. A veto tells users more than a failure. */
 function refuse({operation}: PlannedWrite, judged: readonly (Judgement & {readonly plugin: string})[]): void {
   const vetoes = judged.flatMap(({plugin, veto}) => (veto === undefined ? [] : [{plugin, reason: veto}]));
-  const noun = {push: 'push', deploy: 'deployment', rollback: 'rollback', delete: 'deletion'}[operation];
+  const nouns = {push: 'push', deploy: 'deployment', promote: 'promotion', rollback: 'rollback', delete: 'deletion'};
+  const noun = nouns[operation];
   if (vetoes.length > 0) {
     const reasons = vetoes.map(({plugin, reason}) => asSentence(`Plugin ${plugin} vetoed the ${noun}: ${reason}`));
     throw createError('ERR_VETOED', `${reasons.join(' ')} Nothing was changed.`, {

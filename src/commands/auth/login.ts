@@ -96,11 +96,13 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
   /** Stores the secret options of a plugin's backend. */
   async #loginToPlugin(context: CommandContext, settings: Settings): Promise<JsonDocument> {
     const {flags, config} = this;
-    const name = settings.runtimeBackend.value;
     const registry = await loadAllBackends({context, settings, config, flags});
-    const backend = registry.get(name);
+    const {name, plugin, backend} = registry.find(settings.runtimeBackend.value);
     const {cwd, stdin, output} = context;
-    const given = await readPluginOptions({name}, {context: {cwd, stdin, output}, settings, flags});
+    const given = await readPluginOptions(
+      {name, plugin, backend: {name: backend.name}},
+      {context: {cwd, stdin, output}, settings, flags},
+    );
     await confirmBackendAddresses(context, name, given);
     const secrets = await askForSecrets(backend, context);
     output.addSecrets(Object.values(secrets));

@@ -7,7 +7,7 @@ import {resolveConnection} from '../../cli/backends/connection.js';
 import {connectionFlags} from '../../cli/command/flags.js';
 import {renderBackends} from '../../cli/render/settings.js';
 import type {SettingKey} from '../../cli/settings/definitions.js';
-import type {Backend} from '../../backends/contract.js';
+import type {BackendRegistration} from '../../backends/registry.js';
 
 export default class BackendList extends BaseCommand<typeof BackendList> {
   static override readonly summary = 'List backends with their plugin, capabilities and missing settings.';
@@ -31,7 +31,8 @@ export default class BackendList extends BaseCommand<typeof BackendList> {
     if (runtimeBackend.value !== 'auto') registry.get(runtimeBackend.value);
     const {describeBackends} = await import('../../cli/backends/describe-backends.js');
     const {flags} = this;
-    const optionsFor = (backend: Backend) => readPluginOptions(backend, {context, settings, flags});
+    const optionsFor = (registration: BackendRegistration) =>
+      readPluginOptions(registration, {context, settings, flags});
     const place = {projectSlug: projectSlug?.value, targetSlug: targetSlug?.value};
     const surroundings = {configDirectory, env, logger, ...place};
     const backends = await describeBackends(registry, connection, optionsFor, surroundings);

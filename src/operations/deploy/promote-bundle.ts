@@ -120,10 +120,12 @@ async function requestPromotion(
   host: Host,
   view: StepView,
 ): Promise<AcceptedDeployment> {
-  const {from, targetSlug} = options;
+  const {from, projectSlug, targetSlug} = options;
   const shown = watched(options, view);
   const open = await openBackend(backend, 'deploy', shown, host);
+  await host.writes?.before({operation: 'promote', backend, projectSlug, targetSlug, bundleIds: [bundleId]});
   const result = await requestDeploy(open, {bundleId, targetSlug, from}, shown);
+  host.writes?.learn({deployment: result.deployment, status: result.status});
   const warnings = result.warnings ?? [];
   view.done(`Promotion of bundle ${String(bundleId)} from ${from} to ${targetSlug} accepted`);
   warnAll(view, warnings);

@@ -1,3 +1,6 @@
+import {existsSync} from 'node:fs';
+import {writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {createPluginBench} from '../with-plugins.js';
 
@@ -10,7 +13,10 @@ describe('backend:list', () => {
     });
     expect(code).toBe(0);
     const document = JSON.parse(stdout) as {backends: {name: string}[]; failures: unknown[]};
-    expect(document.backends.map(({name}) => name)).toEqual(['api', 'legacy', 'acme', 'minimal', 'blind', 'zebra']);
+    expect(document.backends.map(({name}) => name)).toEqual([
+      ...['api', 'legacy', 'mycli-plugin-acme/acme', 'minimal', 'blind'],
+      ...['mycli-plugin-zebra/acme', 'zebra'],
+    ]);
     const [api, legacy, acme, minimal, blind] = document.backends;
     expect(api).toMatchObject({
       plugin: 'mycli',
@@ -19,7 +25,7 @@ describe('backend:list', () => {
     });
     expect(legacy).toMatchObject({plugin: 'mycli', formats: ['v1', 'v2'], configured: true, missing: []});
     expect(acme).toEqual({
-      name: 'acme',
+      name: 'mycli-plugin-acme/acme',
       plugin: 'mycli-plugin-acme',
       version: '1.2.3',
       summary: 'Acme, for tests',
@@ -33,16 +39,31 @@ describe('backend:list', () => {
     expect(document).toMatchObject({
       schemaVersion: 1,
       failures: [
-        {
-          plugin: 'mycli-plugin-zebra',
-          message: expect.stringContaining('"acme" is already taken by mycli-plugin-acme.') as string,
-        },
         {plugin: 'mycli-plugin-zebra', message: expect.stringContaining('"legacy" is reserved.') as string},
         {plugin: 'mycli-plugin-zebra', message: expect.stringContaining('version 2') as string},
         {plugin: 'mycli-plugin-zebra', message: expect.stringContaining('must be an object') as string},
       ],
     });
     expect(stdout).not.toContain('canary');
+  });
+
+  test('asks for the plugin of a backend whose name two plugins have, and gives it the options of its full name', async () => {
+    await using bench = await createPluginBench('acme', 'zebra');
+    const name = 'mycli-plugin-acme/acme';
+    const config = {backends: {acme: {memory: '/nowhere/at/all'}, [name]: {retries: 7}}};
+    await writeFile(join(bench.project, 'mycli.config.json'), JSON.stringify({backends: {acme: {retries: 7}}}));
+    const unclear = await bench.mycli(['bundle:push', '--runtime-backend', 'acme', '--json']);
+    expect(unclear.code).toBe(3);
+    expect(JSON.parse(unclear.stdout)).toMatchObject({error: {code: 'ERR_BACKEND_AMBIGUOUS'}});
+    const memory = join(bench.root, 'memory');
+    const options = ['--backend-option', `memory=${memory}`];
+    const token = {MYCLI_BACKEND_OPTION: 'token=canary-token'};
+    for (const chosen of [name, 'acme']) {
+      if (chosen === 'acme') await writeFile(join(bench.project, 'mycli.config.json'), JSON.stringify(config));
+      const pushed = await bench.mycli(['bundle:push', '--runtime-backend', chosen, ...options, '--json'], token);
+      expect({code: pushed.code, ...JSON.parse(pushed.stdout)}).toMatchObject({code: 0, backend: chosen});
+    }
+    expect(existsSync(memory)).toBe(true);
   });
 
   test('asks each backend with its own options', async () => {

@@ -108,7 +108,7 @@ describe('readPluginOptions', () => {
       addSecrets: (values: readonly string[]) => void masked.push(...values),
     };
     const read = await readPluginOptions(
-      {name: 'acme', secrets: ['token', 'key', 'pin']},
+      {name: 'acme', plugin: 'mycli-plugin-acme', backend: {name: 'acme', secrets: ['token', 'key', 'pin']}},
       {context: {cwd, stdin: Readable.from([stdin]), output}, settings: {runtimeBackend, backendOptions}, flags: given},
     );
     return {read, masked};
