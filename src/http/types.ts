@@ -79,6 +79,7 @@ export interface HttpResponse {
 export interface HttpRequest extends Promise<HttpResponse> {
   /** The body, parsed. Rejects with `ERR_RESPONSE_INVALID` when it is not JSON. */
   json<Answer = unknown>(): Promise<Answer>;
+  /** The body as text. */
   text(): Promise<string>;
 }
 
@@ -87,12 +88,19 @@ export interface HttpRequest extends Promise<HttpResponse> {
  * reject like any other status. A response may have 8 MiB; use `openStream` for larger ones.
  */
 export interface HttpClient {
+  /** Sends a request. */
   (url: string | URL, options?: HttpOptions): HttpRequest;
+  /** Sends a GET request. */
   get(url: string | URL, options?: HttpOptions): HttpRequest;
+  /** Sends a HEAD request. */
   head(url: string | URL, options?: HttpOptions): HttpRequest;
+  /** Sends a POST request. */
   post(url: string | URL, options?: HttpOptions): HttpRequest;
+  /** Sends a PUT request. */
   put(url: string | URL, options?: HttpOptions): HttpRequest;
+  /** Sends a PATCH request. */
   patch(url: string | URL, options?: HttpOptions): HttpRequest;
+  /** Sends a DELETE request. */
   delete(url: string | URL, options?: HttpOptions): HttpRequest;
   /** A client with more options. They are merged with those of each request. */
   extend(options: HttpOptions): HttpClient;

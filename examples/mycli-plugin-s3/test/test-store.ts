@@ -8,7 +8,8 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import type {Bundle} from 'mycli/backend';
-import {createBackendContext, type BackendContextOptions, type HostContext} from '../../../src/backends/context.js';
+import type {HostContext} from '../../../src/backends/call.js';
+import {createBackendContext, type BackendContextOptions} from '../../../src/backends/context.js';
 import type {S3Context, S3Options} from '../src/options.js';
 
 /** The store that the tests use, from the environment: test/s3/run.sh of mycli's repository starts one. */
