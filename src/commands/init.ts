@@ -5,7 +5,6 @@ import {bundleFlags, connectionFlags} from '../cli/command/flags.js';
 import {canAsk} from '../cli/command/prompts.js';
 import {planProject} from '../cli/setup/plan-project.js';
 import type {Body, InitDocument} from '../cli/output/documents.js';
-import {isBuiltIn} from '../backends/select.js';
 import {Flags} from '../cli/process/oclif.js';
 import {refuseExistingConfig, writeConfig} from '../cli/setup/new-config.js';
 import {commandLine} from '../errors/suggest.js';
@@ -56,10 +55,8 @@ export default class Init extends BaseCommand<typeof Init> {
     if (!force) await refuseExistingConfig(cwd);
     const settings = await context.loadSettings();
     const checkBackend = async (name: string) => {
-      if (isBuiltIn(name)) return;
-      const {loadAllBackends} = await import('../cli/backends/reach-backends.js');
-      const registry = await loadAllBackends({context, settings, config: this.config, flags: this.flags});
-      registry.get(name);
+      const {requireBackend} = await import('../cli/backends/reach-backends.js');
+      await requireBackend(name, {context, settings, config: this.config, flags: this.flags});
     };
     const plan = await planProject({context, settings, asks: !yes && canAsk(context), verify, checkBackend});
     const file = await writeConfig(cwd, plan.config, force);

@@ -174,14 +174,17 @@ export function describeLayout({kind, entry: {path, type}, parent = ''}: LayoutP
 }
 
 /** The target of a symbolic or hard link. */
-function linkTargetOf({type, linkname}: Header): string | undefined {
+function linkTargetOf({type, linkname}: LinkHeader): string | undefined {
   if (type !== 'symlink' && type !== 'link') return undefined;
   // It is null for a link without a target, although the type does not say so.
   return linkname || '';
 }
 
+/** What a header says of a link. */
+type LinkHeader = {readonly [Member in 'type' | 'linkname']?: string | null | undefined};
+
 /** The target of a link as bundles show it: of a hard link, that of an equivalent symbolic link. */
-export function shownLink(header: Header, name: string): string | undefined {
+export function shownLink(header: LinkHeader, name: string): string | undefined {
   const target = linkTargetOf(header);
   if (header.type !== 'link') return target;
   return posix.relative(posix.dirname(`/${name}`), `/${target ?? ''}`);

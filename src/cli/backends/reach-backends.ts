@@ -138,6 +138,14 @@ export async function loadAllBackends(loading: BackendLoading): Promise<BackendR
   return registry;
 }
 
+/**
+ * Loads the code of plugins unless the backend is built in.
+ * @throws RuntimeCliError `ERR_BACKEND_UNKNOWN` if there is no backend with this name.
+ */
+export async function requireBackend(name: string, loading: BackendLoading): Promise<void> {
+  if (!isBuiltIn(name)) (await loadAllBackends(loading)).get(name);
+}
+
 /** Asks the plugins, and masks the values of secret options and variables from now on. */
 async function discover({context, settings, config}: BackendLoading): Promise<BackendRegistry> {
   const {discoverBackends} = await import('../../backends/plugins.js');

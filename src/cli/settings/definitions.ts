@@ -39,6 +39,8 @@ interface SettingDefinition<T = unknown> {
    * owners.
    */
   readonly owner?: 'runtimeBackend';
+  /** The setting that says for which target values of the configuration file are meant. */
+  readonly place?: 'targetSlug';
   /** Other names that people try in a configuration file, where a secret is not allowed. */
   readonly aliases?: readonly string[];
 }
@@ -179,6 +181,7 @@ const rows = {
     config: 'backends',
     kind: kinds.keyValuesByOwner,
     owner: 'runtimeBackend',
+    place: 'targetSlug',
     default: {},
     summary: "Option for a plugin's backend; the value can be JSON; repeatable.",
   },

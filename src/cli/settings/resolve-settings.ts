@@ -114,10 +114,10 @@ function fromConfig<K extends SettingKey>(key: K, input: SettingsInput): Setting
   const {config, configPath} = input;
   const value = config?.[key];
   if (value === undefined || configPath === undefined) return undefined;
-  const {kind} = definitions[key];
+  const {kind, place} = definitions[key];
   const source: ValueSource = {kind: 'config', name: configPath};
-  if (kind.atTarget === undefined) return {value, source};
-  const target = resolveSetting('targetSlug', input)?.value;
+  if (kind.atTarget === undefined || place === undefined) return {value, source};
+  const target = resolveSetting(place, input)?.value;
   try {
     return {value: kind.atTarget(value, target), source};
   } catch (error) {

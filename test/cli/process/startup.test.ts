@@ -107,7 +107,7 @@ test('building a bundle loads no backend and no HTTP client', async () => {
   expect(bundled.filter((name) => ['got', 'listr2'].includes(name))).toEqual([]);
   expect(
     modules.filter((module) =>
-      /^src\/(?:backends\/(?!select)|http\/(?!redact|origin|rate-limit\/policy))/.test(module),
+      /^src\/(?:backends\/(?!select|option-text)|http\/(?!redact|origin|rate-limit\/policy))/.test(module),
     ),
   ).toEqual([]);
 });
