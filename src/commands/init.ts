@@ -2,6 +2,7 @@ import {relative} from 'node:path';
 import {BaseCommand} from '../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../cli/command/command-context.js';
 import {bundleFlags, connectionFlags} from '../cli/command/flags.js';
+import {trustAddresses} from '../cli/credentials/login.js';
 import {canAsk} from '../cli/command/prompts.js';
 import {planProject} from '../cli/setup/plan-project.js';
 import type {Body, InitDocument} from '../cli/output/documents.js';
@@ -60,6 +61,7 @@ export default class Init extends BaseCommand<typeof Init> {
     };
     const plan = await planProject({context, settings, asks: !yes && canAsk(context), verify, checkBackend});
     const file = await writeConfig(cwd, plan.config, force);
+    await trustAddresses(context, plan.addresses);
     output.result(`Wrote ${relative(cwd, file)}.`);
     const place = this.flags.cwd === undefined ? [] : ['-C', this.flags.cwd];
     const login = commandLine('auth:login', ...place);

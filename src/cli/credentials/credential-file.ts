@@ -52,6 +52,7 @@ const parseCredentialFile = v.safeParser(
     version: v.literal(1),
     origins: v.record(v.string(), originCredentials),
     last: v.optional(lastLogins),
+    trusted: v.optional(v.array(v.pipe(text, v.url()))),
     backends: v.optional(v.record(v.string(), backendCredentials)),
   }),
 );
@@ -81,6 +82,8 @@ export interface StoredCredentials {
   /** Credentials by their origin: `https://runtime.example`. */
   readonly origins: Readonly<Record<string, OriginCredentials>>;
   readonly last?: v.InferOutput<typeof lastLogins> | undefined;
+  /** URLs that the user set up a project with, so that a configuration file may name them. */
+  readonly trusted?: readonly string[] | undefined;
   /** Options of plugins' backends, by backend. */
   readonly backends?: Readonly<Record<string, BackendCredentials>> | undefined;
 }
@@ -149,13 +152,14 @@ export async function updateCredentials(
     await chmod(file.directory, 0o700);
     const target = await actualPath(file);
     await withFileLock(`${target}.lock`, file.pid, async (lock) => {
-      const {origins, last, backends = {}} = change(await readCredentials(file));
+      const {origins, last, trusted = [], backends = {}} = change(await readCredentials(file));
       const hasBackends = Object.keys(backends).length > 0;
-      if (Object.keys(origins).length === 0 && !hasBackends) {
+      if (Object.keys(origins).length === 0 && trusted.length === 0 && !hasBackends) {
         for (const place of [target, path]) await rm(place, {force: true});
         return;
       }
-      const content = `${JSON.stringify({version: 1, origins, last, ...(hasBackends && {backends})}, undefined, 2)}\n`;
+      const optional = {...(trusted.length > 0 && {trusted}), ...(hasBackends && {backends})};
+      const content = `${JSON.stringify({version: 1, origins, last, ...optional}, undefined, 2)}\n`;
       await replacePrivateFile(target, content, () => lock.assertHeld());
     });
   } catch (error) {

@@ -1,12 +1,20 @@
 import type {Identity} from '../../backends/built-ins.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
+import {shellLine} from '../../errors/suggest.js';
 import {normalizeOrigin, parseServiceUrl} from '../../http/origin.js';
 import {checkCredentialsUrl, trustsListedOrigins} from '../backends/connection.js';
 import type {CommandContext} from '../command/command-context.js';
 import {confirm} from '../command/prompts.js';
-import {describeSettings, flagAndVariable, requireSetting, type Settings} from '../settings/settings.js';
+import {definitions, variableOf} from '../settings/definitions.js';
+import {describeSettings, requireSetting, type Settings} from '../settings/settings.js';
 import {askService, withCredentials} from './check-credentials.js';
-import {credentialPath, updateCredentials, type OriginCredentials, type StoredCredentials} from './credential-file.js';
+import {
+  credentialPath,
+  readCredentials,
+  updateCredentials,
+  type OriginCredentials,
+  type StoredCredentials,
+} from './credential-file.js';
 import {accountOf} from './stored-settings.js';
 
 // Commands must not import http directly.
@@ -72,38 +80,61 @@ export function loginTarget(context: LoginContext, settings: Settings, kind: Cre
 
 /**
  * Shows where the secret of a login would go. The configuration file of a checkout may be a stranger's: an address from
- * it takes a confirmation, unless `MYCLI_TRUSTED_ORIGINS` lists it.
+ * it takes a confirmation, unless `MYCLI_TRUSTED_ORIGINS` lists it or the user has set up a project with it.
  * @param asks whether somebody can be asked
  * @throws RuntimeCliError `ERR_ORIGIN_UNTRUSTED` when nobody can; `ERR_USAGE` when the answer is no.
  */
 export async function confirmAddresses(
-  context: Pick<CommandContext, 'cwd' | 'env' | 'output' | 'stdin' | 'signal'>,
+  context: Pick<CommandContext, 'cwd' | 'env' | 'output' | 'stdin' | 'signal' | 'credentialFile'>,
   settings: Settings,
   {kind, addresses}: Pick<LoginTarget, 'kind' | 'addresses'>,
   asks: boolean,
 ): Promise<void> {
-  const {env, output} = context;
+  const {env, output, credentialFile} = context;
   const keys = addresses.map(({key}) => key);
   for (const line of describeSettings(settings, keys, context.cwd)) output.info(line);
   // `loginTarget` has compared them with the list.
   if (trustsListedOrigins(env)) return;
-  const unsaid = addresses.filter(({key}) => settings[key]?.source.kind === 'config');
-  const file = unsaid.map(({key}) => settings[key]?.source.name)[0];
+  const fromFile = addresses.filter(({key}) => settings[key]?.source.kind === 'config');
+  const file = fromFile.map(({key}) => settings[key]?.source.name)[0];
   if (file === undefined) return;
-  const urls = unsaid.map(({url}) => url);
-  const message = `The ${kind} would go to ${urls.join(' and ')}, set only in ${file}.`;
+  const {trusted = []} = await readCredentials(credentialFile);
+  const unsaid = fromFile.filter(({url}) => !trusted.includes(url));
+  if (unsaid.length === 0) return;
+  const urls = unsaid.map(({url}) => url).join(' and ');
+  const message = `The address ${urls} comes from ${file} and needs your confirmation.`;
   if (asks) {
-    await confirm(`${message} Continue?`, 'Cancelled. Nothing was sent or stored.', context);
+    await confirm(`${message} Send the ${kind} there?`, 'Cancelled. Nothing was sent or stored.', context);
     return;
   }
-  const flags = unsaid.map(({key}) => flagAndVariable(key));
-  const origins = [...new Set(urls.map((url) => new URL(url).origin))];
-  throw createError('ERR_ORIGIN_UNTRUSTED', message, {
+  const flags = unsaid.map(({key, url}) => `--${String(definitions[key].flag?.name)} ${shellLine(url)}`);
+  const variables = unsaid.map(({key}) => variableOf(key));
+  const origins = [...new Set(unsaid.map(({url}) => new URL(url).origin))];
+  throw createError('ERR_ORIGIN_UNTRUSTED', `${message} The ${kind} was not sent.`, {
     suggestions: [
-      `If that is right, pass ${flags.join(' and ')}, or list ${origins.join(',')} in MYCLI_TRUSTED_ORIGINS.`,
+      `If you trust it, pass ${flags.join(' ')} or set ${variables.join(' and ')}. In CI, list ${origins.join(',')} in ` +
+        'MYCLI_TRUSTED_ORIGINS.',
     ],
     details: {origin: origins[0], file},
   });
+}
+
+/** Remembers URLs that the user set up a project with: the file that names them is the user's own decision. */
+export async function trustAddresses(
+  {credentialFile, output}: Pick<CommandContext, 'credentialFile' | 'output'>,
+  urls: readonly string[],
+): Promise<void> {
+  if (urls.length === 0) return;
+  try {
+    await updateCredentials(credentialFile, ({trusted = [], ...stored}) => ({
+      ...stored,
+      trusted: [...new Set([...trusted, ...urls])],
+    }));
+  } catch (error) {
+    // The project is set up all the same: a login asks to confirm the address.
+    if (!isRuntimeCliError(error)) throw error;
+    output.debug(error.message);
+  }
 }
 
 /** A secret that was given. */
@@ -178,7 +209,7 @@ export async function storeLogin(
 
 /** The stored credentials after a login, which becomes the last one. */
 function afterLogin(
-  {origins, last, backends}: StoredCredentials,
+  {origins, last, trusted, backends}: StoredCredentials,
   {backend, origin, url}: Pick<LoginTarget, 'backend' | 'origin' | 'url'>,
   credentials: OriginCredentials,
   organizationId: string | undefined,
@@ -187,13 +218,14 @@ function afterLogin(
   return {
     origins: {...origins, [origin]: {...origins[origin], ...credentials}},
     last: {...last, ...service, backend},
+    trusted,
     backends,
   };
 }
 
-/** The stored credentials without those of some origins. */
+/** The stored credentials without those of some origins, whose URLs are not trusted any more. */
 export function afterLogout(
-  {origins, last, backends}: StoredCredentials,
+  {origins, last, trusted, backends}: StoredCredentials,
   removed: readonly string[],
 ): StoredCredentials {
   const kept = Object.fromEntries(Object.entries(origins).filter(([origin]) => !removed.includes(origin)));
@@ -202,7 +234,8 @@ export function afterLogout(
   const api = isGone(last?.api?.origin) ? undefined : last?.api;
   const left = [...(legacy === undefined ? [] : ['legacy' as const]), ...(api === undefined ? [] : ['api' as const])];
   const backend = left.find((name) => name === last?.backend) ?? left[0];
-  return {origins: kept, last: backend && {backend, legacy, api}, backends};
+  const stillTrusted = trusted?.filter((url) => !isGone(url));
+  return {origins: kept, last: backend && {backend, legacy, api}, trusted: stillTrusted, backends};
 }
 
 function checkedUrl(

@@ -32,6 +32,8 @@ interface ProjectPlan {
   readonly unstored?: string | undefined;
   /** Kind of the stored credentials, if any. */
   readonly stored?: CredentialKind | undefined;
+  /** The URLs in the configuration that the user gave, not an earlier configuration file. */
+  readonly addresses: readonly string[];
   /** Whether there is a build to push. */
   readonly isBuilt: boolean;
   /** Name of the detected framework. */
@@ -72,12 +74,21 @@ export async function planProject(setup: ProjectSetup): Promise<ProjectPlan> {
     hasCredentials: stored !== undefined || hasCredentials(settings, backend),
     stored,
     unstored,
+    addresses: addressKeys(backend).flatMap((key) => {
+      const {[key]: setting} = settings;
+      return setting === undefined || setting.source.kind === 'config' ? [] : [setting.value];
+    }),
     framework: detected?.framework,
     isBuilt: await stat(resolve(cwd, buildDirectory)).then(
       (stats) => stats.isDirectory(),
       () => false,
     ),
   };
+}
+
+function addressKeys(backend: string): readonly AddressKey[] {
+  if (backend === 'legacy') return ['origin'];
+  return backend === 'api' ? ['apiOrigin', 'tokenUrl'] : [];
 }
 
 /** The settings with a scheme on each address, so that the file says what is used. */

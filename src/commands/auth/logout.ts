@@ -37,11 +37,14 @@ export default class AuthLogout extends BaseCommand<typeof AuthLogout> {
       return {removed} satisfies Body<AuthLogoutDocument>;
     }
     const stored = await readCredentials(credentialFile);
+    const trusted = (stored.trusted ?? []).map((url) => new URL(url).origin);
     const named = this.flags.all
-      ? Object.keys(stored.origins)
+      ? [...new Set([...Object.keys(stored.origins), ...trusted])]
       : this.#origins(await context.loadSettings({stored: false}));
     const removed = named.filter((name) => stored.origins[name] !== undefined);
-    if (removed.length > 0) await updateCredentials(credentialFile, (now) => afterLogout(now, removed));
+    if (named.some((name) => removed.includes(name) || trusted.includes(name))) {
+      await updateCredentials(credentialFile, (now) => afterLogout(now, named));
+    }
     for (const {origin, kind, keychain} of credentialEntries(stored)) {
       if (!keychain || !removed.includes(origin)) continue;
       await removeFromKeychain(credentialFile, accountOf(kind === 'api-key' ? 'legacy' : 'api', origin));

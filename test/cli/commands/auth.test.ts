@@ -210,13 +210,18 @@ describe('a login in a checkout', () => {
   const config = () => join(root, 'mycli.config.json');
 
   test.each([
-    ['an origin', {origin: evil}, ['--kind', 'api-key'], ['--origin (MYCLI_RUNTIME_ORIGIN)', evil]],
-    ['an Api origin', {api: {origin: evil}}, ['--kind', 'api-token'], ['--api-origin (MYCLI_API_ORIGIN)', evil]],
+    ['an origin', {origin: evil}, ['--kind', 'api-key'], [`--origin ${evil} or set MYCLI_RUNTIME_ORIGIN`, evil]],
+    [
+      'an Api origin',
+      {api: {origin: evil}},
+      ['--kind', 'api-token'],
+      [`--api-origin ${evil} or set MYCLI_API_ORIGIN`, evil],
+    ],
     [
       'a token endpoint',
       {api: {tokenUrl: `${evil}/token`}},
       ['--api-origin', apiOrigin, '--client-id', 'ci'],
-      ['--token-url (MYCLI_TOKEN_URL)', `${evil}/token`],
+      [`--token-url ${evil}/token or set MYCLI_TOKEN_URL`, `${evil}/token`],
     ],
   ])('sends nothing to %s that only its configuration file sets', async (_what, settings, args, named) => {
     await configure(settings);
@@ -284,7 +289,8 @@ describe.skipIf(!hasScript)('a login in a checkout, on a terminal', () => {
       }
       expect(sent).toContain(text);
     };
-    await shows(`go to https://evil.example, set only in ${join(root, 'mycli.config.json')}. Continue? [y/N] `);
+    await shows(`The address https://evil.example comes from ${join(root, 'mycli.config.json')} and needs`);
+    await shows('Send the api-key there? [y/N] ');
     child.stdin.write(`${answer}\n`);
     if (code === 0) {
       await shows('API key for https://evil.example: ');

@@ -91,7 +91,9 @@ describe('init without a terminal', () => {
   test('names the login among the commands to type next, when a push would have no credentials', async () => {
     await rm(join(project, 'dist'), {recursive: true});
     const {stdout} = await mycli(['init', '-p', 'shop', '--origin', runtime.origin]);
-    expect(stdout).toMatch(/\nNext, build the application and run:\n {2}mycli auth:login\n {2}mycli bundle:push\nThis uploads without deploying/);
+    expect(stdout).toMatch(
+      /\nNext, build the application and run:\n {2}mycli auth:login\n {2}mycli bundle:push\nThis uploads without deploying/,
+    );
   });
 
   test('stores no credentials for an address that only a configuration file sets', async () => {
@@ -101,6 +103,17 @@ describe('init without a terminal', () => {
     expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_ORIGIN_UNTRUSTED'}});
     expect(runtime.requests).toEqual([]);
     expect(await readdir(root)).not.toContain('config');
+  });
+
+  test('remembers the address that the user gave, for logins from its file and no other address', async () => {
+    expect(await mycli(['init', '-y', '-p', 'shop', '--origin', runtime.origin])).toMatchObject({code: 0});
+    expect(await mycli(['login'], {stdin: canary})).toMatchObject({code: 0});
+    await write({'mycli.config.ts': `export default {origin: '${runtime.origin}/other'};`});
+    const other = await mycli(['login', '--json'], {stdin: canary});
+    expect(JSON.parse(other.stdout)).toMatchObject({error: {code: 'ERR_ORIGIN_UNTRUSTED'}});
+    expect(await mycli(['logout', '--origin', runtime.origin])).toMatchObject({code: 0});
+    await write({'mycli.config.ts': `export default {origin: '${runtime.origin}'};`});
+    expect(await mycli(['login'], {stdin: canary})).toMatchObject({code: 3});
   });
 
   test('stores and writes nothing when the service refuses the credentials', async () => {
