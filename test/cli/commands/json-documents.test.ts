@@ -137,7 +137,7 @@ const failures: readonly Case[] = [
   {what: 'nothing to log in to', args: ['auth:login', '--api-origin', ':'], stdin: 'x'},
   {what: 'a wrong address', args: ['auth:logout', '--origin', 'ftp://runtime.example']},
   {what: 'wrong credentials', args: ['doctor'], env: nobody},
-  {what: 'half an Api connection', args: ['init', '--yes', '--force', '--runtime-backend', 'acme']},
+  {what: 'an unknown backend', args: ['init', '--yes', '--force', '--runtime-backend', 'acme']},
   {what: 'no such configuration file', args: ['auth:status', '--config', 'nowhere.json']},
   {what: 'an option without a value', args: ['backend:list', '--backend-option', 'region']},
   {what: 'no build', args: ['bundle:build', '--build-directory', 'nowhere']},
