@@ -6,10 +6,11 @@ import {reportChecks} from '../cli/doctor/report.js';
 import type {Body, DoctorDocument} from '../cli/output/documents.js';
 
 export default class Doctor extends BaseCommand<typeof Doctor> {
-  static override readonly summary = 'Check everything that a push depends on.';
+  static override readonly summary = 'Check what a push depends on besides the build.';
   static override readonly description =
     'Checks Node.js, the configuration, the credentials (by asking the services), proxies, certificate authorities, the ' +
-    'clock and plugins, and says how to repair what is broken. Exits with 3 if something is. Never shows secrets.';
+    'clock and plugins, and says how to repair what is broken. Exits with 3 if something is. Never shows secrets. To check ' +
+    'the build, run mycli push --dry-run.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --json',

@@ -35,6 +35,7 @@ export default class Open extends BaseCommand<typeof Open> {
     const {openBrowser} = await import('../cli/process/open-browser.js');
     const opens = !this.flags.print && !output.json && output.terminal;
     const opened = opens && (await openBrowser(url, {env}));
+    if (opens && !opened) output.info('No browser could be opened. Open this URL yourself:');
     output.result(opened ? `Opened ${url}` : url);
     return {...target, opened} satisfies Body<OpenDocument>;
   }

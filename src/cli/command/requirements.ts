@@ -36,14 +36,14 @@ export async function missingBuild(directory: string, cwd: string): Promise<read
  */
 export function requireTogether(
   missing: readonly Missing[],
-  hint = 'Or run mycli init, which sets up a project step by step.',
+  hint = 'Run mycli init, which sets up a project step by step. Or give each:',
 ): void {
   if (missing.length < 2) return;
   // A project that has a name is set up.
   const hints = missing.some(({what}) => what === definitions.projectSlug.label) ? [hint] : [];
   const nouns = new Intl.ListFormat('en').format(missing.map(({what}) => what));
   throw createError('ERR_SETUP_INCOMPLETE', `Missing ${nouns}.`, {
-    suggestions: [...missing.map(({error: {message, suggestions}}) => [message, ...suggestions].join(' ')), ...hints],
+    suggestions: [...hints, ...missing.map(({error: {message, suggestions}}) => [message, ...suggestions].join(' '))],
     details: {
       missing: missing.map(({what, error: {code, message, suggestions}}) => ({what, code, message, suggestions})),
     },

@@ -20,6 +20,7 @@ import {accountOf} from './stored-settings.js';
 // Commands must not import http directly.
 export {shownAddress} from '../../http/origin.js';
 
+const credentialWords = {'api-key': 'API key', 'client-secret': 'client secret', 'api-token': 'API token'} as const;
 /** Kinds of credentials that can be stored. */
 export const credentialKinds = ['api-key', 'client-secret', 'api-token'] as const;
 /** A kind of credential. */
@@ -195,7 +196,7 @@ export async function storeLogin(
   );
   if (wasInKeychain && !inKeychain) await removeFromKeychain(credentialFile, account);
   const file = credentialPath(credentialFile);
-  if (identity?.asked) output.outcome(`${target.origin} accepted the ${kind}.`);
+  if (identity?.asked) output.outcome(`${target.origin} accepted the ${credentialWords[kind]}.`);
   const place = inKeychain ? 'the keychain' : file;
   output.outcome(`Stored the ${kind} for ${target.origin} in ${place}.`);
   return {

@@ -42,14 +42,25 @@ export function usageError(error: OclifError, command?: string): RuntimeCliError
 function describe(error: OclifError): {readonly message: string; readonly suggestions: readonly string[]} {
   const unknown = stringsOf(error, 'flags');
   if (unknown.length > 0) return describeUnknownFlags(unknown, knownFlags(error));
-  // The input is not repeated, because it may be a secret.
-  if (stringsOf(error, 'args').length > 0) return {message: 'Too many arguments.', suggestions: []};
+  const [extra] = stringsOf(error, 'args');
+  if (extra !== undefined) return describeExtra(extra, knownFlags(error));
   const missing = 'args' in error && Array.isArray(error.args) ? error.args.filter(isRecord) : [];
   if (missing.length > 0) {
     const names = missing.map(({name}) => String(name).toUpperCase()).join(', ');
-    return {message: `Missing argument: ${names}`, suggestions: []};
+    const meanings = missing.flatMap(({description}) => (typeof description === 'string' ? [description] : []));
+    const lists = missing.some(({name}) => name === 'bundle') ? ['Run mycli bundle:list to list the bundles.'] : [];
+    return {message: `Missing argument: ${names}`, suggestions: [...meanings, ...lists]};
   }
   return {message: sentence(error.message), suggestions: []};
+}
+
+/** Words like `my-shop`. Anything else is not repeated, because it may be a secret. */
+const plainWord = /^[a-z]{2,12}(?:-[a-z]{2,12}){0,3}$/;
+
+function describeExtra(extra: string, flags: readonly string[]) {
+  if (!plainWord.test(extra)) return {message: 'Too many arguments.', suggestions: []};
+  const suggestions = flags.includes('project') ? [`If it is the project, run it with --project ${extra}.`] : [];
+  return {message: `Unexpected argument: ${extra}`, suggestions};
 }
 
 function describeUnknownFlags(unknown: readonly string[], known: readonly string[]) {

@@ -1,4 +1,5 @@
 import type {Command, Config, Interfaces} from '@oclif/core';
+import {nearest} from '../../errors/index.js';
 import {noSuchCommand} from '../errors/oclif-errors.js';
 import {wrapSentence} from '../output/wrap.js';
 import {helpFlags, joinWords, leadingWords} from '../process/command-line.js';
@@ -34,12 +35,15 @@ class QuickCommandHelp extends CommandHelp {
 /** A command's help on one screen: its own flags and those with a letter, two examples, and where to find more. */
 class ShortCommandHelp extends QuickCommandHelp {
   override generate(): string {
-    const {args, flags, examples, aliases, id} = this.command;
+    const {args, flags, examples, aliases, id, usage: ownUsage} = this.command;
     const {bin} = this.config;
-    const usage = [id, ...aliases].map((name) => {
-      const names = Object.values(args).map((arg) => `${this.arg(arg)}${arg.multiple === true ? '...' : ''}`);
-      return ['$', bin, name, ...names, '[FLAGS]'].join(' ');
-    });
+    const usage =
+      typeof ownUsage === 'string'
+        ? [`$ ${bin} ${this.render(ownUsage)}`]
+        : [id, ...aliases].map((name) => {
+            const names = Object.values(args).map((arg) => `${this.arg(arg)}${arg.multiple === true ? '...' : ''}`);
+            return ['$', bin, name, ...names, '[FLAGS]'].join(' ');
+          });
     const rows = [
       ...(this.args(Object.values(args)) ?? []).map(([name, text = '']): [string, string] => [name, firstClause(text)]),
       ...mainFlags(flags).map((flag): [string, string] => [this.flagHelpLabel(flag, true), firstClause(flag.summary)]),
@@ -109,10 +113,12 @@ export class PagedHelp extends QuickHelp {
     if (!isCommand && page === undefined) {
       const {commandIDs, topics} = this.config;
       const known = [...commandIDs, ...topics.map(({name}) => name), ...Object.keys(helpPages)];
+      // Without `help `, which would make all names look alike.
+      const near = nearest(leadingWords(argv).join(':'), known);
       throw noSuchCommand({
         typed: leadingWords(argv).join(' '),
         id: `help ${leadingWords(argv).join(':')}`,
-        known: known.map((name) => `help ${name}`),
+        known: near === undefined ? [] : [`help ${near}`],
         see: 'Run mycli help to list all commands.',
       });
     }
@@ -149,8 +155,8 @@ export class PagedHelp extends QuickHelp {
   }
 
   #all(): readonly string[] {
-    // List commands with aliases once.
-    const commands = this.sortedCommands.filter(({id, aliases}) => !aliases.includes(id));
+    // List commands with aliases once, by what people type. Completion has a command of our own.
+    const commands = this.sortedCommands.filter(({id, aliases}) => !aliases.includes(id) && id !== 'autocomplete');
     const pages = Object.entries(helpPages).map(([name, {summary}]): [string, string] => [`help ${name}`, summary]);
     return [
       this.section(

@@ -39,6 +39,8 @@ export interface OutputOptions {
 /** The start of a line, and its color. */
 interface Label {
   readonly label?: string;
+  /** What the other lines begin with. @default the width of the label */
+  readonly hang?: string;
   readonly style?: 'red' | 'yellow';
 }
 
@@ -244,7 +246,7 @@ export class Output implements Logger {
     const text = this.clean(message);
     if (this.#annotating) this.stream.write(`${annotation('error', text)}\n`);
     else this.#write(this.stream, this.#told(text), {label: 'Error:', style: 'red'});
-    for (const suggestion of suggestions) this.#write(this.stream, this.#told(suggestion), {label: ' '});
+    for (const suggestion of suggestions) this.#write(this.stream, this.#told(suggestion), {label: ' ', hang: '    '});
   }
 
   /** Writes the JSON document once, with `--json` only. `oneLine`: for line-based readers. */
@@ -297,9 +299,13 @@ export class Output implements Logger {
   }
 
   /** Writes a sentence after its label, wrapped between words on a terminal. */
-  #write(stream: Writable, sentence: string, {label, style}: Label = {}): void {
+  #write(stream: Writable, sentence: string, {label, style, hang}: Label = {}): void {
     const lead = label === undefined ? '' : `${label} `;
-    const [first = '', ...more] = wrapSentence(lead + sentence, terminalWidth(stream), ' '.repeat(lead.length || 2));
+    const [first = '', ...more] = wrapSentence(
+      lead + sentence,
+      terminalWidth(stream),
+      hang ?? ' '.repeat(lead.length || 2),
+    );
     const shown = label && style ? this.#paint(style, label) + first.slice(label.length) : first;
     for (const line of [shown, ...more]) stream.write(`${this.#plain(line)}\n`);
   }

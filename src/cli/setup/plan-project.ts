@@ -55,7 +55,7 @@ export async function planProject(setup: ProjectSetup): Promise<ProjectPlan> {
   const answers = asks ? await interview({context, settings: given, detected, checkBackend}) : given;
   const backend = backendOf(answers);
   explainBackend(answers, backend, context);
-  requireTogether(missingSettings(answers, neededFor(backend, answers)), 'Or run mycli init in a terminal.');
+  requireTogether(missingSettings(answers, neededFor(backend, answers)), 'Run mycli init in a terminal. Or give each:');
   for (const key of neededFor(backend, answers)) requireSetting(answers, key);
   const {settings, stored, unstored} = await signIn({context, settings: answers, backend, asks, verify});
   const buildDirectory = buildDirectoryOf(settings, detected, cwd);

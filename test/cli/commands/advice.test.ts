@@ -63,6 +63,30 @@ describe('a command to paste', () => {
   });
 });
 
+describe('an argument', () => {
+  test('that is too many is named if it cannot be a secret, and may be the project', async () => {
+    const {code, stderr} = await mycli(['push', 'my-shop']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('Error: Unexpected argument: my-shop\n');
+    expect(stderr).toContain('  If it is the project, run it with --project my-shop.\n');
+    expect((await mycli(['push', 'k3y-0a1b2c'])).stderr).not.toContain('k3y');
+  });
+
+  test('that is missing is explained', async () => {
+    const {stderr} = await mycli(['deploy']);
+    expect(stderr).toMatch(/^Error: Missing argument: BUNDLE\n.*latest.*\n {2}Run mycli (?:bundle:)?list to list/);
+  });
+});
+
+describe('a bundle that is in use', () => {
+  test('is not deleted, and the error tells the way out', async () => {
+    await mycli(['bundle:push', '--wait']);
+    const {code, stderr} = await mycli(['bundle:delete', '1', '--yes']);
+    expect(code).toBe(7);
+    expect(stderr).toContain('If a target runs it, deploy another bundle there first: mycli status tells which one.');
+  });
+});
+
 describe('a bundle that is not there', () => {
   const bundleList = '  Run: mycli list --runtime-backend legacy';
 

@@ -34,7 +34,7 @@ test('it says what to type next and how to stop', async () => {
   expect(code).toBe(0);
   expect(stderr).toContain(`export MYCLI_RUNTIME_ORIGIN=${origin}\nexport MYCLI_API_KEY=`);
   expect(stderr).toContain(`export MYCLI_API_ORIGIN=${origin}\n`);
-  expect(stderr).toContain('mycli bundle:push --project my-shop --target staging --wait');
+  expect(stderr).toContain('mycli init\nmycli push --project my-shop --target staging --wait\n');
   expect(stderr).toContain(`It is served at ${origin}/my-shop/staging/. Press Ctrl-C to stop the runtime.`);
 });
 

@@ -18,8 +18,9 @@ describe('what oclif complains about', () => {
   const complaints: [args: string[], message: string, hint?: string][] = [
     [['show', '--tarjet', 'x'], 'Unknown flag: --tarjet', 'Did you mean --target?'],
     [['show', '--api-keyy=canary'], 'Unknown flag: --api-keyy', 'Did you mean --api-key?'],
-    [['show', 'a', 'b'], 'Too many arguments.'],
-    [['require'], 'Missing argument: BUNDLE'],
+    [['show', 'a', 'B7'], 'Too many arguments.'],
+    [['show', 'a', 'my-shop'], 'Unexpected argument: my-shop', 'If it is the project, run it with --project my-shop.'],
+    [['require'], 'Missing argument: BUNDLE', 'Run mycli bundle:list to list the bundles.'],
     [['fail'], 'Missing required flag how.'],
     [['show', '--color', 'blue'], 'Expected --color=blue to be one of: red, green.'],
     [['show', '--number', 'x'], '--number: Expected an integer but received: x.'],
