@@ -71,6 +71,7 @@ export default class Init extends BaseCommand<typeof Init> {
     }
     const deploys = plan.config.targetSlug !== undefined;
     const next = [
+      ...(plan.afterBuild === undefined ? [] : [plan.afterBuild]),
       ...(plan.hasCredentials ? [] : [login]),
       commandLine('bundle:push', ...place, ...(deploys ? ['--wait'] : [])),
     ];

@@ -25,7 +25,7 @@ export async function verifyBuildDirectory(directory: string, cwd: string): Prom
   try {
     stats = await stat(directory);
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') throw missingError(directory, await findBuildOutputs(dirname(directory)), cwd);
+    if (systemCode(error) === 'ENOENT') throw await missingError(directory, cwd);
     throw createError('ERR_BUILD_DIRECTORY', `The build directory ${directory} can't be read: ${reasonOf(error)}.`, {
       cause: error,
     });
@@ -36,14 +36,33 @@ export async function verifyBuildDirectory(directory: string, cwd: string): Prom
   });
 }
 
-function missingError(directory: string, found: readonly string[], cwd: string): Error {
-  const paths = found.map((folder) => relative(cwd, join(dirname(directory), folder)));
+async function missingError(directory: string, cwd: string): Promise<Error> {
+  const project = dirname(directory);
+  const found = await findBuildOutputs(project);
+  const hints = await Promise.all(
+    (found.length > 0 ? found : ['.']).map(async (folder) => {
+      const path = relative(cwd, join(project, folder)) || '.';
+      const isSite = await isStaticBuild(join(project, folder));
+      if (folder === '.' && !isSite) return [];
+      const flags = `${isSite ? '--static ' : ''}--build-directory ${path}`;
+      return [
+        `The folder ${path} looks like a ${isSite ? 'static site' : 'build'}. To use it, pass ${flags}${path === '.' ? '' : '.'}`,
+      ];
+    }),
+  );
+  const suggestions = hints.flat();
   return createError('ERR_BUILD_DIRECTORY', `The build directory ${directory} does not exist.`, {
     suggestions: [
-      ...paths.map((path) => `The folder ${path} looks like a build. To use it, pass --build-directory ${path}.`),
-      paths.length > 0
+      ...suggestions,
+      suggestions.length > 0
         ? 'Or set buildDirectory in mycli.config.'
         : 'Build the application first, or pass the folder it builds into with --build-directory DIR.',
     ],
   });
+}
+
+/** Whether a build is a site without server code. */
+export async function isStaticBuild(directory: string): Promise<boolean> {
+  const names = await readdir(directory).catch((): string[] => []);
+  return names.includes('index.html') && !['ssr.js', 'ssr.mjs', 'server'].some((name) => names.includes(name));
 }

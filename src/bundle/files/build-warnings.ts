@@ -70,7 +70,7 @@ export async function layoutWarnings(
     ...(stray.length === 0
       ? []
       : [
-          `The default patterns make these files neither server-only nor shared: ${strayNames(stray)}. ` +
+          `These files are neither server-only nor shared: ${strayNames(stray)}. ` +
             `If the server runs or imports them, set ${byDefault.join(' or ')} (${flags}).`,
         ]),
   ];

@@ -2,7 +2,7 @@ import {readdir, stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import {isRecord} from '../../errors/json.js';
 import {readTextFile} from '../../files/read-file.js';
-import {findBuildOutputs} from './build-output.js';
+import {findBuildOutputs, isStaticBuild} from './build-output.js';
 
 /** The build of an application, as detected from its files. */
 export interface DetectedBuild {
@@ -16,9 +16,13 @@ export interface DetectedBuild {
   readonly static: boolean;
   /** Patterns of its server-only files, if the defaults do not match them. */
   readonly ssrOnly?: readonly string[] | undefined;
+  /** Patterns of the files that browsers may fetch, if the defaults do not match them. */
+  readonly ssrShared?: readonly string[] | undefined;
+  /** What to run after each build. */
+  readonly afterBuild?: string | undefined;
 }
 
-type Build = Pick<DetectedBuild, 'buildDirectory' | 'static' | 'ssrOnly'>;
+type Build = Omit<DetectedBuild, 'framework' | 'exists'>;
 
 /** What detecting a framework needs. */
 interface Project {
@@ -39,15 +43,33 @@ interface Framework {
 const site = (buildDirectory: string): Build => ({buildDirectory, static: true});
 const app = (buildDirectory: string): Build => ({buildDirectory, static: false});
 
+/** The layouts of servers, as in docs/guides/frameworks.md. */
+const servers = {
+  angular: {ssrOnly: ['server/**', '*.json', '*.txt'], ssrShared: ['browser/**']},
+  next: {
+    ssrOnly: ['server.js', 'package.json', 'node_modules/**', '.next/**', '!.next/static/**'],
+    ssrShared: ['.next/static/**'],
+    afterBuild: 'cp -r .next/static .next/standalone/.next/',
+  },
+  nuxt: {ssrOnly: ['server/**', 'nitro.json'], ssrShared: ['public/**']},
+  pwaKit: {ssrOnly: ['ssr.js', 'ssr.js.map', 'node_modules/**'], ssrShared: ['static/**', '**/*.js', '**/*.json']},
+  svelteKit: {ssrOnly: ['*.js', 'server/**'], ssrShared: ['client/**']},
+} as const;
+
 /** Known frameworks. Those that others build on come last. */
 const frameworks: readonly Framework[] = [
-  {name: 'PWA Kit', dependency: /(?:^|\/)pwa-kit-(?:dev|react-sdk)$/, build: () => app('build')},
+  {
+    name: 'PWA Kit',
+    dependency: /(?:^|\/)pwa-kit-(?:dev|react-sdk)$/,
+    build: () => ({...app('build'), ...servers.pwaKit}),
+  },
   {name: 'Next.js', dependency: /^next$/, build: nextBuild},
   {name: 'Nuxt', dependency: /^nuxt$/, build: nuxtBuild},
   {
     name: 'SvelteKit',
     dependency: /^@sveltejs\/kit$/,
-    build: ({packages}) => ({buildDirectory: 'build', static: packages.includes('@sveltejs/adapter-static')}),
+    build: ({packages}) =>
+      packages.includes('@sveltejs/adapter-static') ? site('build') : {...app('build'), ...servers.svelteKit},
   },
   {
     name: 'Astro',
@@ -82,16 +104,12 @@ export async function detectBuild(directory: string): Promise<DetectedBuild | un
     return {framework: known.name, ...build, exists: await has(build.buildDirectory)};
   }
   const [found] = await findBuildOutputs(directory);
-  if (found === undefined) return undefined;
+  if (found === undefined) {
+    // The folder itself is a site. With a package.json, index.html may be the source of a build.
+    const isSite = !(await has('package.json')) && (await isStaticBuild(directory));
+    return isSite ? {...site('.'), exists: true} : undefined;
+  }
   return {buildDirectory: found, exists: true, static: await isStaticBuild(join(directory, found))};
-}
-
-/** Whether a build is a site without server code. */
-export async function isStaticBuild(directory: string): Promise<boolean> {
-  const [hasIndex, ...serverFiles] = await Promise.all(
-    ['index.html', 'ssr.js', 'ssr.mjs', 'server'].map((name) => exists(join(directory, name))),
-  );
-  return hasIndex === true && !serverFiles.includes(true);
 }
 
 function exists(path: string): Promise<boolean> {
@@ -115,7 +133,7 @@ async function readPackages(directory: string): Promise<readonly string[]> {
 
 /** `output: 'export'` creates a site in `out`; anything else needs `output: 'standalone'`. */
 async function nextBuild({directory, has}: Project): Promise<Build> {
-  const standalone = {...app('.next/standalone'), ssrOnly: ['server.js', '.next/server/**', 'node_modules/**']};
+  const standalone = {...app('.next/standalone'), ...servers.next};
   if (await has('.next/standalone')) return standalone;
   const names = ['next.config.ts', 'next.config.mjs', 'next.config.js', 'next.config.cjs'];
   const configs = await Promise.all(names.map((name) => readTextFile(join(directory, name)).catch(() => '')));
@@ -126,18 +144,20 @@ async function nextBuild({directory, has}: Project): Promise<Build> {
 /** `nuxt generate` only creates the public part. */
 async function nuxtBuild({has}: Project): Promise<Build> {
   const isGenerated = (await has('.output/public')) && !(await has('.output/server'));
-  return isGenerated ? site('.output/public') : app('.output');
+  return isGenerated ? site('.output/public') : {...app('.output'), ...servers.nuxt};
 }
 
 /** It builds into `dist/<name>`: `browser`, and `server` next to it if there is one. */
 async function angularBuild({directory, packages, has}: Project): Promise<Build> {
   const entries = await readdir(join(directory, 'dist'), {withFileTypes: true}).catch(() => []);
   for (const {name} of entries.filter((entry) => entry.isDirectory())) {
-    if (await has(`dist/${name}/server`)) return app(`dist/${name}`);
+    if (await has(`dist/${name}/server`)) return {...app(`dist/${name}`), ...servers.angular};
     if (await has(`dist/${name}/browser`)) return site(`dist/${name}/browser`);
   }
   const name = await angularProject(directory);
-  return packages.includes('@angular/ssr') ? app(`dist/${name}`) : site(`dist/${name}/browser`);
+  return packages.includes('@angular/ssr')
+    ? {...app(`dist/${name}`), ...servers.angular}
+    : site(`dist/${name}/browser`);
 }
 
 /** The name of the workspace's first project. */

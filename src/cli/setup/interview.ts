@@ -1,6 +1,7 @@
 import {stat} from 'node:fs/promises';
 import {basename, isAbsolute, join, relative, resolve, sep} from 'node:path';
-import {isStaticBuild, type DetectedBuild} from '../../bundle/files/framework.js';
+import {isStaticBuild} from '../../bundle/files/build-output.js';
+import type {DetectedBuild} from '../../bundle/files/framework.js';
 import {slugMessage} from '../../bundle/option-schemas.js';
 import {createError} from '../../errors/index.js';
 import {isRecord, parseJson} from '../../errors/json.js';

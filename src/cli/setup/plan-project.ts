@@ -36,6 +36,8 @@ interface ProjectPlan {
   readonly addresses: readonly string[];
   /** Whether there is a build to push. */
   readonly isBuilt: boolean;
+  /** What to run after each build. */
+  readonly afterBuild?: string | undefined;
   /** Name of the detected framework. */
   readonly framework?: string | undefined;
 }
@@ -69,7 +71,7 @@ export async function planProject(setup: ProjectSetup): Promise<ProjectPlan> {
       ...(backend === 'legacy' ? {origin: settings.origin?.value, apiUser: settings.apiUser?.value} : {}),
       ...(backend === 'api' ? {api: apiConfig(settings)} : {}),
       buildDirectory,
-      ...(isStatic === true ? {static: true} : {ssrOnly: settings.ssrOnly?.value ?? layout?.ssrOnly}),
+      ...(isStatic === true ? {static: true} : patterns(settings, layout)),
     },
     hasCredentials: stored !== undefined || hasCredentials(settings, backend),
     stored,
@@ -79,11 +81,17 @@ export async function planProject(setup: ProjectSetup): Promise<ProjectPlan> {
       return setting === undefined || setting.source.kind === 'config' ? [] : [setting.value];
     }),
     framework: detected?.framework,
+    afterBuild: isStatic === true ? undefined : layout?.afterBuild,
     isBuilt: await stat(resolve(cwd, buildDirectory)).then(
       (stats) => stats.isDirectory(),
       () => false,
     ),
   };
+}
+
+/** Which files are for the server, as a flag, the detected framework or the defaults have it. */
+function patterns({ssrOnly, ssrShared}: Settings, layout: DetectedBuild | undefined) {
+  return {ssrOnly: ssrOnly?.value ?? layout?.ssrOnly, ssrShared: ssrShared?.value ?? layout?.ssrShared};
 }
 
 function addressKeys(backend: string): readonly AddressKey[] {

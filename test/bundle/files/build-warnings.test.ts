@@ -47,7 +47,7 @@ test('scripts that end up neither server-only nor shared by the defaults are nam
   for (const [tree, names] of layouts) {
     const [warning, ...more] = await warningsOf(tree);
     expect(more).toEqual([]);
-    expect(warning).toContain(`The default patterns make these files neither server-only nor shared: ${names}. `);
+    expect(warning).toContain(`These files are neither server-only nor shared: ${names}. `);
     expect(warning).toMatch(/set ssrOnly or ssrShared \(--ssr-only GLOB or --ssr-shared GLOB\)\.$/);
   }
   const many = Object.fromEntries(Array.from({length: 9}, (_, number) => [`build/${String(number)}.js`, '']));

@@ -1,7 +1,8 @@
-import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {mkdir, mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {verifyBuildDirectory} from '../../../src/bundle/files/build-output.js';
 import {detectBuild} from '../../../src/bundle/files/framework.js';
 
 let root: string;
@@ -46,6 +47,39 @@ describe('the build of a project', () => {
       static: isStatic,
       exists,
       ...(framework && {framework}),
+    });
+  });
+
+  test.each([
+    ['SvelteKit', ['@sveltejs/kit']],
+    ['Next.js', ['next']],
+    ['Nuxt', ['nuxt']],
+    ['Angular', ['@angular/core', '@angular/ssr']],
+    ['PWA Kit', ['@example/pwa-kit-dev']],
+  ])('of a server with %s has the patterns of the guide', async (name, packages) => {
+    await project(packages, [], {'angular.json': '{"projects": {"NAME": {}}}'});
+    const {buildDirectory = '', ssrOnly = [], ssrShared = [], afterBuild} = (await detectBuild(root)) ?? {};
+    const guide = await readFile(new URL('../../../docs/guides/frameworks.md', import.meta.url), 'utf8');
+    const line = guide
+      .slice(guide.indexOf('## Servers'))
+      .split('\n')
+      .find((row) => row.startsWith(`| ${name} `));
+    const folder = buildDirectory === 'build' ? '' : ` --build-directory ${buildDirectory}`;
+    expect(line).toContain(`${folder} --ssr-only '${ssrOnly.join(',')}' --ssr-shared '${ssrShared.join(',')}'`);
+    expect(line).toContain(afterBuild ?? '');
+  });
+
+  test('of a folder with an index.html and no package.json is the folder itself', async () => {
+    await writeFile(join(root, 'index.html'), '');
+    expect(await detectBuild(root)).toEqual({buildDirectory: '.', static: true, exists: true});
+    await project([], []);
+    expect(await detectBuild(root)).toBeUndefined();
+    const missing = verifyBuildDirectory(join(root, 'build'), root);
+    await expect(missing).rejects.toMatchObject({
+      suggestions: [
+        'The folder . looks like a static site. To use it, pass --static --build-directory .',
+        'Or set buildDirectory in mycli.config.',
+      ],
     });
   });
 
