@@ -121,8 +121,8 @@ export function createContext(session: Session, {flags, config}: CommandContextO
     },
     async describeError(error) {
       if (loaded === undefined) return error;
-      const {namedBySource} = await import('../settings/settings.js');
-      return namedBySource(error, loaded);
+      const {namedBySource, withLoginOrigin} = await import('../settings/settings.js');
+      return withLoginOrigin(namedBySource(error, loaded), loaded);
     },
   };
 }

@@ -112,7 +112,9 @@ async function checkServices(context: CommandContext, settings: Settings): Promi
     return [{check: skipped('credentials', `The ${runtimeBackend.value} backend belongs to a plugin.`)}];
   }
   const message = 'A push from here has no credentials.';
-  const suggestions = ['Run mycli auth:login --origin URL, or mycli init to set up a project.'];
+  const login =
+    origin === undefined ? 'mycli auth:login --origin URL, or mycli init to set up a project' : 'mycli auth:login';
+  const suggestions = [`Run ${login}.`];
   return [{check: failed('credentials', {message, suggestions})}];
 }
 

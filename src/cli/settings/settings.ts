@@ -3,6 +3,8 @@ import {inspect} from 'node:util';
 import {mayUse} from '../../backends/select.js';
 import {createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {isRecord} from '../../errors/json.js';
+import {shellLine} from '../../errors/suggest.js';
+import {shownAddress} from '../../http/origin.js';
 import {
   definitions,
   settingKeys,
@@ -138,4 +140,14 @@ export function namedBySource(error: unknown, settings: Settings): unknown {
   const rename = (text: string) => text.replace(word, (key) => bySource.get(key) ?? key);
   const {code, message, suggestions, details, exitCode} = error;
   return createError(code, rename(message), {suggestions: suggestions.map(rename), details, exitCode, cause: error});
+}
+
+/** Completes a suggested login with the origin of `--origin`, which the login would otherwise lack. */
+export function withLoginOrigin(error: unknown, {origin}: Settings): unknown {
+  if (!isRuntimeCliError(error) || origin?.source.kind !== 'flag') return error;
+  if (error.code !== 'ERR_CREDENTIALS_MISSING' && error.code !== 'ERR_SETUP_INCOMPLETE') return error;
+  const login = `mycli auth:login ${shellLine('--origin', shownAddress(origin.value))}`;
+  const {code, message, suggestions, details, exitCode} = error;
+  const complete = suggestions.map((text) => text.replace(/mycli auth:login(?! --)/, () => login));
+  return createError(code, message, {suggestions: complete, details, exitCode, cause: error});
 }

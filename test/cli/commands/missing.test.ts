@@ -69,6 +69,18 @@ describe('what a command needs and does not have', () => {
     });
   });
 
+  test('is told with the login for the origin that was given', async () => {
+    const args = ['bundle:list', '-p', 'shop', '--origin', 'http://127.0.0.1:9999'];
+    expect(await errorOf(args)).toMatchObject({
+      code: 'ERR_CREDENTIALS_MISSING',
+      suggestions: [expect.stringMatching(/^Run mycli (?:auth:)?login --origin http:\/\/127\.0\.0\.1:9999, set /)],
+    });
+    const env = {MYCLI_RUNTIME_ORIGIN: 'http://127.0.0.1:9999'};
+    expect(await errorOf(['bundle:list', '-p', 'shop'], env)).toMatchObject({
+      suggestions: [expect.stringMatching(/^Run mycli (?:auth:)?login, set /)],
+    });
+  });
+
   test('keeps its own error when it is one thing', async () => {
     expect(await errorOf(['bundle:list', '-p', 'shop'])).toMatchObject({code: 'ERR_CREDENTIALS_MISSING', exitCode: 3});
     const env = {MYCLI_RUNTIME_ORIGIN: 'https://runtime.example', MYCLI_API_KEY: 'key'};
