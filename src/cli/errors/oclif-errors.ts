@@ -35,13 +35,16 @@ export function isUsageError(error: unknown): error is OclifError {
  */
 export function usageError(error: OclifError, command?: string): RuntimeCliError {
   const help = command === undefined ? 'mycli --help' : `mycli ${command} --help`;
-  const {message, suggestions} = describe(error);
+  const {message, suggestions} = describe(error, command);
   return createError('ERR_USAGE', message, {suggestions: [...suggestions, `Run ${help} for usage.`]});
 }
 
-function describe(error: OclifError): {readonly message: string; readonly suggestions: readonly string[]} {
+function describe(
+  error: OclifError,
+  command: string | undefined,
+): {readonly message: string; readonly suggestions: readonly string[]} {
   const unknown = stringsOf(error, 'flags');
-  if (unknown.length > 0) return describeUnknownFlags(unknown, knownFlags(error));
+  if (unknown.length > 0) return describeUnknownFlags(unknown, knownFlags(error), command);
   const [extra] = stringsOf(error, 'args');
   if (extra !== undefined) return describeExtra(extra, knownFlags(error));
   const missing = 'args' in error && Array.isArray(error.args) ? error.args.filter(isRecord) : [];
@@ -63,10 +66,13 @@ function describeExtra(extra: string, flags: readonly string[]) {
   return {message: `Unexpected argument: ${extra}`, suggestions};
 }
 
-function describeUnknownFlags(unknown: readonly string[], known: readonly string[]) {
+function describeUnknownFlags(unknown: readonly string[], known: readonly string[], command: string | undefined) {
   // What follows `=` may be a secret.
   const names = unknown.map((flag) => flag.replace(/=.*$/s, ''));
   const suggestions = names.flatMap((name) => {
+    if (command === 'auth:login' && /^--(?:api-key|client-secret|api-token)$/.test(name)) {
+      return ['A login reads the secret from a prompt, or from stdin: mycli auth:login < key.txt'];
+    }
     const meant = nearest(name.replace(/^-+/, ''), known);
     return meant === undefined ? [] : [`Did you mean --${meant}?`];
   });

@@ -59,7 +59,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
     const settings = await context.loadSettings();
     const targetSlug = settings.targetSlug?.value;
     const noTarget = createError('ERR_USAGE', '--wait requires a target.', {
-      suggestions: ['Pass --target <slug>, or remove --wait.'],
+      suggestions: ['Pass --target SLUG, or remove --wait.'],
     });
     const {values, connection, host} = await reachBackends({
       context,
