@@ -97,7 +97,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
         return undefined;
       }
       output.document({origin, dataDirectory, credentials} satisfies Body<RuntimeStartDocument>, {oneLine: true});
-      output.result(ready);
+      output.outcome(ready);
       if (!output.json) for (const line of nextSteps(runtime)) output.info(line);
       await until(signal);
     } finally {
