@@ -240,7 +240,7 @@ describe('a login in a checkout', () => {
     expect(await mycli(['auth:login'], {stdin, env: {MYCLI_RUNTIME_ORIGIN: runtimeOrigin}})).toMatchObject({code: 0});
     const trusted = await mycli(['auth:login'], {stdin, env: {MYCLI_TRUSTED_ORIGINS: runtimeOrigin}});
     expect(trusted).toMatchObject({code: 0});
-    expect(trusted.stderr).toContain(`origin  ${runtimeOrigin}  (${config()})\n`);
+    expect(trusted.stderr).toContain(`origin  ${runtimeOrigin}  (mycli.config.json)\n`);
   });
 
   test('shows the address and its source before anything is sent', async () => {
@@ -257,7 +257,7 @@ describe('a login in a checkout', () => {
     await configure({origin});
     for (const [args, from] of [
       [['auth:login', '--origin', origin], '--origin'],
-      [['auth:status'], config()],
+      [['auth:status'], 'mycli.config.json'],
     ] as const) {
       shown = '';
       const {child, ended} = start(binary, args, {cwd: root, env, stdin: canaries.key});
