@@ -77,7 +77,7 @@ export async function chooseBackend(
   host: Host,
 ): Promise<BackendSelection> {
   const selection: BackendSelection =
-    preference === 'auto' ? await chooseAutomatically(options, host) : {backend: preference, reason: 'set explicitly'};
+    preference === 'auto' ? await chooseAutomatically(options, host) : {backend: preference, reason: 'as configured'};
   const backend = registryOf(options).get(selection.backend);
   for (const capability of capabilities) requireCapability(backend, capability);
   const missing = await missingFor(selection.backend, options, host);

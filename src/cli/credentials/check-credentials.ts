@@ -82,7 +82,7 @@ function addressesOf({apiToken}: Settings, backend: CheckedBackend) {
 
 /** The settings with newly entered credentials, and no others for the same backend. */
 export function withCredentials(settings: Settings, {apiKey, api}: OriginCredentials): Settings {
-  const source: ValueSource = {kind: 'stored', name: 'auth:login'};
+  const source: ValueSource = {kind: 'stored', name: 'mycli login'};
   const set = (value: string | undefined) => (value === undefined ? undefined : {value, source});
   const secret = (value: string | undefined) => (value === undefined ? undefined : {value: new Secret(value), source});
   if (apiKey) return {...settings, apiKey: secret(apiKey.key), apiUser: set(apiKey.user)};

@@ -56,7 +56,7 @@ function lastService(
 ): Pick<Settings, 'origin' | 'apiOrigin' | 'organizationId'> {
   const backend = runtimeBackend.value === 'auto' ? last?.backend : runtimeBackend.value;
   if (last === undefined || backend === undefined || !open.includes(backend)) return {};
-  const source: ValueSource = {kind: 'stored', name: 'auth:login'};
+  const source: ValueSource = {kind: 'stored', name: 'mycli login'};
   if (backend === 'legacy') return last.legacy === undefined ? {} : {origin: {value: last.legacy, source}};
   if (last.api === undefined) return {};
   const stored = last.api.organizationId === undefined ? undefined : {value: last.api.organizationId, source};

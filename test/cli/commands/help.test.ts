@@ -113,7 +113,7 @@ describe('mycli help', () => {
     [['help', 'bundle', 'psuh'], 'Did you mean mycli help bundle push?'],
     [['bundle', 'psuh', '-h'], 'Did you mean mycli help bundle push?'],
     [['help', 'exit-code'], 'Did you mean mycli help exit-codes?'],
-    [['help', 'nothing'], 'Run mycli help to list all commands.'],
+    [['help', 'nothing'], 'Unknown command: nothing\n  Run mycli help to list all commands.'],
     [['nope', '--help'], 'Run mycli help to list all commands.'],
   ])('answers %j as an unknown command', async (args, suggestion) => {
     const {code, stdout, stderr} = await runCli(binary, args);
