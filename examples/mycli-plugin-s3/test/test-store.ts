@@ -78,5 +78,6 @@ export function createBundle(size = 1000, message = 'main: 1a2b3c4'): Bundle {
     config: {ssrOnly: ['ssr.js'], ssrShared: [], ssrParameters: {}},
     files: [],
     createReadStream: ({start = 0} = {}) => Readable.from([content.subarray(start)], {objectMode: false}),
+    async *entries() {},
   };
 }
