@@ -125,7 +125,7 @@ describe('deleting', () => {
       return undefined;
     };
     await expect(s3Backend.deploy({bundleId, targetSlug: 'staging'}, proxied)).rejects.toMatchObject({
-      code: 'ERR_REJECTED',
+      code: 'ERR_BUNDLE_UNKNOWN',
       status: 404,
     });
     expect(await pointer()).toMatchObject({current: {bundleId: before}, earlier: []});

@@ -25,6 +25,7 @@ await s3Backend.upload(
     signal: new AbortController().signal,
     waitToRetry: async () => false,
     onAbort: () => undefined,
+    maskSecret: () => undefined,
     onProgress: () => undefined,
   },
 );

@@ -49,7 +49,7 @@ describe.skipIf(!hasBash)('completion of autocomplete in bash', () => {
     ['mycli bundle:push --arch', ['--archive']],
     [
       'mycli auth:logout --',
-      ['--json', '--cwd', '--config', '--debug', '--quiet', '--origin', '--api-origin', '--all'],
+      ['--json', '--cwd', '--config', '--debug', '--quiet', '--origin', '--api-origin', '--runtime-backend', '--all'],
     ],
   ])('of "%s" offers %j', (line, offered) => {
     expect(shell('bash', ['--norc', '-c', bashScript, 'bash', ...line.split(' ')])).toEqual(offered);

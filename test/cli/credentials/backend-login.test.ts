@@ -73,9 +73,7 @@ test('a login to a plugin stores its secret options, which its commands use unti
   };
   const memory = ['--backend-option', 'memory=m'];
   const advice = await run(['bundle:push', ...memory]);
-  expect(advice.stderr).toContain(
-    'Set MYCLI_BACKEND_OPTION to token=..., or run: mycli auth:login --runtime-backend acme',
-  );
+  expect(advice.stderr).toContain('Set MYCLI_BACKEND_OPTION to token=..., or run: mycli login\n');
 
   const login = await run(['auth:login', '--json'], `${token}\n`);
   const file = join(bench.root, 'mycli', 'credentials.json');

@@ -152,6 +152,6 @@ describe.runIf(process.platform === 'linux')('the binary', () => {
     await rm(items());
     const {stdout, stderr} = await list();
     expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_CREDENTIALS_MISSING'}});
-    expect(stderr).toContain('cannot be read: it was not found. Run mycli auth:login again.');
+    expect(stderr).toContain('cannot be read: it was not found. Run mycli login again.');
   });
 });
