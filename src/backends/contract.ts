@@ -58,8 +58,8 @@ export interface BackendCheckContext<Options = unknown> {
   /** The validated options of this backend. */
   readonly options: Options;
   /**
-   * Absolute folder that relative paths in options refer to: that of the configuration file, or the working directory if
-   * there is none.
+   * Absolute folder that relative paths in options refer to: that of the configuration file, or the working directory
+   * if there is none.
    */
   readonly configDirectory: string;
   readonly env: Environment;
@@ -100,8 +100,8 @@ export interface BackendContext<Options = unknown> extends BackendCheckContext<O
   /** Cancels the operation: reject with `signal.reason`. */
   readonly signal: AbortSignal;
   /**
-   * Registers what to clean up if the operation is cancelled, such as the parts of an upload. It is called once the call
-   * has rejected, and not if it resolves. It has 5 s, then `signal` is aborted and the host goes on.
+   * Registers what to clean up if the operation is cancelled, such as the parts of an upload. It is called once the
+   * call has rejected, and not if it resolves. It has 5 s, then `signal` is aborted and the host goes on.
    */
   onAbort(cleanup: AbortCleanup): void;
   /** Masks a secret that you learn during the call, such as an access token, everywhere from now on. */
@@ -392,8 +392,8 @@ export type BeforeWriteHook = (
 /** What came of a change that was allowed. */
 export interface WriteOutcome extends PlannedWrite {
   /**
-   * `succeeded`: what the command was to do is done; without `--wait`, a deployment has only been accepted. `unknown`: it
-   * may have been carried out, or goes on. `interrupted`: a signal ended the command.
+   * `succeeded`: what the command was to do is done; without `--wait`, a deployment has only been accepted. `unknown`:
+   * it may have been carried out, or goes on. `interrupted`: a signal ended the command.
    */
   readonly outcome: 'succeeded' | 'failed' | 'unknown' | 'interrupted';
   /** Set unless it succeeded. */

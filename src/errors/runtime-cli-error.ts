@@ -92,7 +92,7 @@ export function createError(code: ErrorCode, message: string, options?: RuntimeC
   return new classes[catalogue[code].kind](code, message, options);
 }
 
-/** Adds context to an error: a new `code` or `message`, more suggestions and details. The original becomes the cause. */
+/** Adds context to an error: a new `code` or `message`, more suggestions and details. The original is the cause. */
 export function amendError(
   error: RuntimeCliError,
   changes: {

@@ -202,15 +202,15 @@ export interface PushResult {
   readonly deployed: boolean;
   readonly deploymentId?: string | number | undefined;
   /**
-   * http(s) URL of the target, or of a preview of the bundle without a target; undefined if the backend reports none. It
-   * shows the bundle once `status` is `finished`.
+   * http(s) URL of the target, or of a preview of the bundle without a target; undefined if the backend reports none.
+   * It shows the bundle once `status` is `finished`.
    */
   readonly url?: string | undefined;
   /** The deployment, for `waitForDeployment`. */
   readonly deployment?: DeploymentRef | undefined;
   /**
-   * Status of the deployment at the last check: after waiting `finished`, otherwise usually `queued`, which is not yet a
-   * success.
+   * Status of the deployment at the last check: after waiting `finished`, otherwise usually `queued`, which is not yet
+   * a success.
    */
   readonly status?: DeploymentStatus | undefined;
   readonly warnings: readonly string[];
@@ -244,8 +244,8 @@ export interface DeployBundleResult {
   /** The deployment, for `waitForDeployment`. */
   readonly deployment: DeploymentRef;
   /**
-   * Status of the deployment at the last check: after waiting `finished`, otherwise usually `queued`, which is not yet a
-   * success.
+   * Status of the deployment at the last check: after waiting `finished`, otherwise usually `queued`, which is not yet
+   * a success.
    */
   readonly status: DeploymentStatus;
   readonly warnings: readonly string[];

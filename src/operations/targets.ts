@@ -40,7 +40,8 @@ export interface ProjectStatus {
 /**
  * Tells what each target of a project runs, where, and what is being deployed to it.
  * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` if the backend has no history, or cannot list targets and none
- * is given; `ERR_REJECTED` for a target that its list does not have; for everything else a user can cause. `signal.reason` when aborted.
+ * is given; `ERR_REJECTED` for a target that its list does not have; for everything else a user can cause.
+ * `signal.reason` when aborted.
  */
 export async function getProjectStatus(options: ProjectStatusOptions, host: Host): Promise<ProjectStatus> {
   const {projectSlug, targetSlug, allTargets = targetSlug === undefined} = options;
@@ -101,8 +102,8 @@ async function listTargets(open: OpenBackend): Promise<readonly TargetItem[]> {
 
 /**
  * A target that a user named.
- * @throws RuntimeCliError `ERR_REJECTED` if the backend lists targets and this is none of them: a misspelled one must not
- * look like one that nothing was deployed to.
+ * @throws RuntimeCliError `ERR_REJECTED` if the backend lists targets and this is none of them: a misspelled one must
+ * not look like one that nothing was deployed to.
  */
 async function knownTarget(open: OpenBackend, targetSlug: string): Promise<TargetItem> {
   if (open.backend.listTargets === undefined) return {targetSlug};

@@ -71,7 +71,7 @@ export function categoryOf({ssrOnly, ssrShared}: Pick<BundleFile, 'ssrOnly' | 's
   return ssrShared ? 'shared' : 'static';
 }
 
-/** What users call the categories of files. A bundle with `static` has no other files: the word would say the opposite. */
+/** The categories of files in words for users. "Static" would mislead: a bundle with `static` has only shared files. */
 export const categoryWords: Readonly<Record<BundleFileCategory, string>> = {
   ssrOnly: 'server-only',
   shared: 'shared',

@@ -12,8 +12,8 @@ const quotedGlue = '\uE000';
 
 /**
  * Wraps a sentence for a terminal between words, but not within a command, which users copy. A command that is wider
- * than the terminal is continued with a backslash, so that it can still be copied. A path or an address stays whole, on a
- * line of its own, which is not indented if there is no room for that.
+ * than the terminal is continued with a backslash, so that it can still be copied. A path or an address stays whole, on
+ * a line of its own, which is not indented if there is no room for that.
  * @param width columns of the terminal
  * @param indent prefix of every line but the first
  */

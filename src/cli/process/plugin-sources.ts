@@ -84,8 +84,8 @@ export const localCommands: ReadonlySet<string> = new Set([
 
 /**
  * The plugins of a project: dependencies and devDependencies with the name of a plugin, of the package that the working
- * directory belongs to, of its workspace's root, and of the package that has mycli in its `node_modules`. Each is looked
- * up where it would be installed; no `node_modules` is scanned.
+ * directory belongs to, of its workspace's root, and of the package that has mycli in its `node_modules`. Each is
+ * looked up where it would be installed; no `node_modules` is scanned.
  * @param root The folder of our package.
  * @param args What the user typed after `mycli`.
  */

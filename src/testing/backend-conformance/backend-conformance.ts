@@ -18,8 +18,8 @@ import {createTestBundles, type ConformanceCase, type ConformanceFixtures} from 
 
 /**
  * The cases that a backend must pass, for any test runner. The built-in backends pass the same ones. There are cases
- * for each format that the backend accepts and each capability that it has. A case opens and closes everything it needs, with its own
- * bundles, so cases can run concurrently. Failures are assertion errors of `node:assert`.
+ * for each format that the backend accepts and each capability that it has. A case opens and closes everything it
+ * needs, with its own bundles, so cases can run concurrently. Failures are assertion errors of `node:assert`.
  *
  * A backend that does not have the shape of the contract only gets one case, which says so.
  * @param createBackend creates the backend. Called at once, to see what it has, and again in every case.

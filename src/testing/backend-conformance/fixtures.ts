@@ -83,8 +83,8 @@ export interface ConformanceService {
   readonly readUploadedFile?:
     ((bundleId: BundleId, path: string) => Promise<AsyncIterable<Uint8Array> | Uint8Array>) | undefined;
   /**
-   * How many uploads the service keeps, complete or not, bypassing the backend. With it, the suite finds what aborted and
-   * repeated uploads leave behind.
+   * How many uploads the service keeps, complete or not, bypassing the backend. With it, the suite finds what aborted
+   * and repeated uploads leave behind.
    */
   readonly countUploads?: (() => number | Promise<number>) | undefined;
   /** Rate-limits the next `count` upload requests; `Infinity`: all. */
