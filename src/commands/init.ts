@@ -67,7 +67,7 @@ export default class Init extends BaseCommand<typeof Init> {
     const login = commandLine('auth:login', ...place);
     if (plan.unstored !== undefined) {
       output.outcome(`${plan.unstored} is set, so its value was not stored. Other terminals need it too, or run:`);
-      output.result(`  printenv ${plan.unstored} | ${login}`);
+      output.outcome(`  printenv ${plan.unstored} | ${login}`, '    ');
     }
     const deploys = plan.config.targetSlug !== undefined;
     const next = [
@@ -76,7 +76,7 @@ export default class Init extends BaseCommand<typeof Init> {
       commandLine('bundle:push', ...place, ...(deploys ? ['--wait'] : [])),
     ];
     output.outcome(plan.isBuilt ? 'Next:' : 'Next, build the application and run:');
-    for (const command of next) output.result(`  ${command}`);
+    for (const command of next) output.outcome(`  ${command}`, '    ');
     if (!deploys) output.outcome('This uploads without deploying. To deploy as well, add --target SLUG --wait.');
     return {
       file,

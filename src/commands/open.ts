@@ -3,7 +3,7 @@ import type {CommandContext, JsonDocument} from '../cli/command/command-context.
 import {connectionFlags, rateLimitFlags} from '../cli/command/flags.js';
 import {reachBackends} from '../cli/backends/reach-backends.js';
 import type {Body, OpenDocument} from '../cli/output/documents.js';
-import {Flags} from '../cli/process/oclif.js';
+import {Args, Flags} from '../cli/process/oclif.js';
 
 export default class Open extends BaseCommand<typeof Open> {
   static override readonly summary = 'Open the URL of a target in the browser.';
@@ -11,8 +11,11 @@ export default class Open extends BaseCommand<typeof Open> {
     'Prints the URL instead with --print or --json, and where there is no terminal or no display.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --project my-shop --target staging',
-    '<%= config.bin %> <%= command.id %> --project my-shop --target staging --print',
+    '<%= config.bin %> <%= command.id %> /cart --project my-shop --target staging --print',
   ];
+  static override readonly args = {
+    path: Args.string({description: 'Path of a page there, such as /cart.'}),
+  };
   static override readonly flags = {
     ...connectionFlags,
     ...rateLimitFlags,
@@ -31,12 +34,21 @@ export default class Open extends BaseCommand<typeof Open> {
     });
     const {findTarget} = await import('../operations/targets.js');
     const target = await findTarget({...connection, ...values}, host);
-    const {url} = target;
+    const url = pageUrl(target.url, this.args.path);
     const {openBrowser} = await import('../cli/process/open-browser.js');
     const opens = !this.flags.print && !output.json && output.terminal;
     const opened = opens && (await openBrowser(url, {env}));
     if (opens && !opened) output.info('No browser could be opened. Open this URL yourself:');
     output.result(opened ? `Opened ${url}` : url);
-    return {...target, opened} satisfies Body<OpenDocument>;
+    return {...target, url, opened} satisfies Body<OpenDocument>;
   }
+}
+
+/** The URL of a page below that of a target, which may have a path of its own. */
+function pageUrl(url: string, path = ''): string {
+  if (path === '') return url;
+  const page = new URL(url);
+  const [, pathname = '', rest = ''] = /^([^?#]*)(.*)$/s.exec(path) ?? [];
+  page.pathname = `${page.pathname.replace(/\/$/, '')}/${pathname.replace(/^\//, '')}`;
+  return new URL(rest, page).href;
 }

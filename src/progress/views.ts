@@ -171,7 +171,7 @@ export interface RedrawnTask {
 
 /** A view that must be ended with its step. */
 interface RedrawnView extends StepLines {
-  /** Stops the countdown, and shows how long the step took. */
+  /** Removes the temporary state, and shows how long the step took. */
   end(): void;
 }
 
@@ -217,7 +217,7 @@ export function createRedrawnView(task: RedrawnTask, terminal: Pick<StepTerminal
       count(() => `${withBar(text, fraction)} (${describeDuration(performance.now() - startedAt)})`);
     },
     end: () => {
-      clearInterval(counting);
+      show('');
       // Never broken at the end of a line.
       const took = `[${describeDuration(performance.now() - startedAt).replaceAll(' ', '\u00A0')}]`;
       task.title = `${task.title ?? ''} ${terminal.color ? styleText('dim', took, {validateStream: false}) : took}`;

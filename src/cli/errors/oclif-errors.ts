@@ -73,10 +73,16 @@ function describeUnknownFlags(unknown: readonly string[], known: readonly string
     if (command === 'auth:login' && /^--(?:api-key|client-secret|api-token)$/.test(name)) {
       return ['A login reads the secret from a prompt, or from stdin: mycli auth:login < key.txt'];
     }
-    const meant = nearest(name.replace(/^-+/, ''), known);
+    const meant = meantFlag(name.replace(/^-+/, ''), known);
     return meant === undefined ? [] : [`Did you mean --${meant}?`];
   });
   return {message: `Unknown flag${names.length > 1 ? 's' : ''}: ${names.join(', ')}`, suggestions};
+}
+
+/** What an unknown flag may stand for: `q` for `quiet`, `data-dir` for `data`, `projekt` for `project`. */
+function meantFlag(name: string, known: readonly string[]): string | undefined {
+  if (name.length === 1) return known.find((flag) => flag.startsWith(name));
+  return nearest(name, known) ?? known.find((flag) => name.startsWith(`${flag}-`));
 }
 
 function knownFlags(error: OclifError): readonly string[] {

@@ -95,6 +95,11 @@ class QuickHelp extends Help {
 const mainCommands = ['init', 'push', 'status', 'rollback'];
 const examples = ['init', 'push --target staging --wait'];
 
+/** Of oclif's commands that have none. */
+const oclifSummaries: Readonly<Record<string, string>> = {
+  version: 'Show the version of mycli and of Node.js.',
+};
+
 /**
  * oclif's help, plus pages about topics, a short form for `-h` and for `mycli` alone, and our own error for unknown
  * commands.
@@ -161,14 +166,17 @@ export class PagedHelp extends QuickHelp {
     return [
       this.section(
         'COMMANDS',
-        this.#summaries(commands, ({id, aliases}) => [id, ...aliases].join(', ')),
+        this.#summaries(commands, ({id, aliases}) => (isOclifCommand(id) ? id : [id, ...aliases].join(', '))),
       ),
       this.section('MORE HELP', pages),
     ];
   }
 
   #summaries(commands: readonly Command.Loadable[], name: (command: Command.Loadable) => string): string {
-    const rows = commands.map((command): [string, string] => [name(command), this.summary(command) ?? '']);
+    const rows = commands.map((command): [string, string] => [
+      name(command),
+      this.summary(command) ?? oclifSummaries[command.id] ?? '',
+    ]);
     return this.renderList(rows, {indentation: 2, spacer: '\n'});
   }
 

@@ -97,5 +97,5 @@ export function afterDeployment(
 ): readonly string[] {
   const flags = [...placeFlags(where), ...commandFlags];
   if (status === 'finished') return canRollBack ? [`Roll back: ${commandLine('bundle:rollback', ...flags)}`] : [];
-  return hasHistory ? [`Check on it: ${commandLine('bundle:history', ...flags)}`] : [];
+  return hasHistory ? [`Check on it: ${commandLine('status', ...flags)}`] : [];
 }

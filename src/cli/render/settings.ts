@@ -5,16 +5,21 @@ import type {Body, ConfigShowDocument, BackendListDocument} from '../output/docu
 import type {Output} from '../output/output.js';
 import {definitions} from '../settings/definitions.js';
 import type {ExplainedSetting, ExplainedSettings, OverriddenValue} from '../settings/explain-settings.js';
+import {describeSource} from '../settings/settings.js';
 import {renderTable, type Column} from './table.js';
 
-/** The columns of `config:show`. */
-export const settingColumns: readonly Column<ExplainedSetting>[] = [
-  {name: 'setting', value: ({name}) => definitions[name].config ?? name},
-  {name: 'value', value: ({value}) => showValue(value), flexible: 'wrap'},
-  {name: 'source', value: ({source}) => source.name},
-  {name: 'overrode', value: ({overrode}) => overrode.map(showOverridden).join('; '), flexible: 'wrap'},
-  {name: 'flag', value: ({name}) => flagOf(name), extra: true},
-];
+/** The columns of `config:show`, which names the configuration file as seen from `cwd`. */
+export function settingColumns(cwd: string): readonly Column<ExplainedSetting>[] {
+  const showOverridden = ({value, source, problem}: OverriddenValue) =>
+    `${problem === undefined ? showValue(value) : 'invalid'} (${describeSource(source, cwd)})`;
+  return [
+    {name: 'setting', value: ({name}) => definitions[name].config ?? name},
+    {name: 'value', value: ({value}) => showValue(value), flexible: 'wrap'},
+    {name: 'source', value: ({source}) => describeSource(source, cwd)},
+    {name: 'overrode', value: ({overrode}) => overrode.map(showOverridden).join('; '), flexible: 'below'},
+    {name: 'flag', value: ({name}) => flagOf(name), extra: true},
+  ];
+}
 
 /** Shows every setting that has a value. Returns the document of `--json`. */
 export function renderSettings(
@@ -25,10 +30,6 @@ export function renderSettings(
   output.info(configFile === undefined ? 'No configuration file found.' : `Configuration file: ${configFile}`);
   for (const line of renderTable(settings, columns, output)) output.result(line);
   return {configFile: configFile ?? null, settings} satisfies Body<ConfigShowDocument>;
-}
-
-function showOverridden({value, source, problem}: OverriddenValue): string {
-  return `${problem === undefined ? showValue(value) : 'invalid'} (${source.name})`;
 }
 
 function showValue(value: unknown): string {

@@ -23,8 +23,11 @@ export interface Column<Row> {
   readonly extra?: boolean | undefined;
   /** Whether its values are times in ISO 8601. @default false */
   readonly time?: boolean | undefined;
-  /** On a narrow terminal, it takes the remaining width and is cut or wrapped. */
-  readonly flexible?: 'cut' | 'wrap' | undefined;
+  /**
+   * On a narrow terminal, it takes the remaining width and is cut or wrapped, or each value moves to a line below its
+   * row.
+   */
+  readonly flexible?: 'cut' | 'wrap' | 'below' | undefined;
 }
 
 /**
@@ -63,8 +66,8 @@ const flexibleWidth = 20;
 
 /**
  * The lines of a table: a heading and the rows, aligned to the left, with a dash for cells without a value. If a
- * terminal is too narrow, columns without any value are left out, then flexible ones shrink. If that does not suffice,
- * each row is shown as a list of its values.
+ * terminal is too narrow, columns without any value are left out, then flexible ones shrink or move below their row.
+ * If that does not suffice, each row is shown as a list of its values.
  */
 export function renderTable<Row>(
   rows: readonly Row[],
@@ -75,8 +78,13 @@ export function renderTable<Row>(
   if (totalWidth(all) <= display.width) return tableLines(all);
   const filled = all.filter(({texts}, index) => index === 0 || texts.some((text) => text !== empty));
   if (totalWidth(filled) <= display.width) return tableLines(filled);
-  const fitting = shrink(filled, display.width);
-  return fitting === undefined ? listLines(filled, display.width) : tableLines(fitting);
+  const below = filled.filter(({flexible}) => flexible === 'below');
+  const fitting = shrink(
+    filled.filter((column) => !below.includes(column)),
+    display.width,
+  );
+  if (fitting === undefined) return listLines(filled, display.width);
+  return tableLines(fitting, (row) => valueLines(below, row, display.width));
 }
 
 /** Shrinks flexible columns, widest first, until the table fits; undefined if that does not suffice. */
@@ -108,9 +116,16 @@ function totalWidth(columns: readonly Cells[]): number {
   return columns.reduce((sum, {width}) => sum + width, gap.length * (columns.length - 1));
 }
 
-function tableLines(columns: readonly Cells[]): readonly string[] {
+function tableLines(
+  columns: readonly Cells[],
+  linesBelow: (row: number) => readonly string[] = () => [],
+): readonly string[] {
+  const heading = columns.map(({name}) => name);
   const rows = columns[0]?.texts.map((_, row) => columns.map(({texts}) => texts[row] ?? empty)) ?? [];
-  return [columns.map(({name}) => name), ...rows].flatMap((cells) => rowLines(cells, columns));
+  return [
+    ...rowLines(heading, columns),
+    ...rows.flatMap((cells, row) => [...rowLines(cells, columns), ...linesBelow(row)]),
+  ];
 }
 
 /** The lines of a row: one, or as many as a wrapped cell needs. */
@@ -131,17 +146,19 @@ function rowLines(cells: readonly string[], columns: readonly Cells[]): readonly
 /** Lists each row by its first value, with its other values below. */
 function listLines(columns: readonly Cells[], width: number): readonly string[] {
   const [first, ...others] = columns;
-  const names = others.reduce((most, {name}) => Math.max(most, name.length), 0);
-  const left = width - names - 2 * gap.length;
-  return (first?.texts ?? []).flatMap((text, row) => [
-    ...wrapCell(text, width),
-    ...others.flatMap(({name, texts}) => {
-      const value = texts[row] ?? empty;
-      if (value === empty) return [];
-      const label = pad(name.toLowerCase(), names);
-      return wrapCell(value, left).map((line, index) => gap + (index === 0 ? label : ' '.repeat(names)) + gap + line);
-    }),
-  ]);
+  return (first?.texts ?? []).flatMap((text, row) => [...wrapCell(text, width), ...valueLines(others, row, width)]);
+}
+
+/** The values of a row in these columns, one below the other with their names. */
+function valueLines(columns: readonly Cells[], row: number, width: number): readonly string[] {
+  const names = columns.reduce((most, {name}) => Math.max(most, name.length), 0);
+  return columns.flatMap(({name, texts}) => {
+    const value = texts[row] ?? empty;
+    if (value === empty) return [];
+    const label = pad(name.toLowerCase(), names);
+    const lines = wrapCell(value, width - names - 2 * gap.length);
+    return lines.map((line, index) => gap + (index === 0 ? label : ' '.repeat(names)) + gap + line);
+  });
 }
 
 /** Wraps a cell between words. A long path, list or address is broken after its separators. */

@@ -6,7 +6,8 @@ import {isRecord} from '../../errors/json.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {configIn} from '../settings/config-file.js';
 
-const name = 'mycli.config.ts';
+/** The configuration file that is written. */
+export const newConfigName = 'mycli.config.ts';
 
 /**
  * Refuses to set up a project that is already set up.
@@ -19,7 +20,7 @@ export async function refuseExistingConfig(directory: string): Promise<void> {
 
 function existingError(path: string): Error {
   return createError('ERR_OUTPUT', `${path} already contains a configuration.`, {
-    suggestions: [`Edit it, or pass --force to write a new ${name}.`],
+    suggestions: [`Edit it, or pass --force to write a new ${newConfigName}.`],
   });
 }
 
@@ -28,7 +29,7 @@ function existingError(path: string): Error {
  * @throws RuntimeCliError `ERR_OUTPUT` when it exists and `force` is not set, or it cannot be written.
  */
 export async function writeConfig(directory: string, config: MycliConfig, force: boolean): Promise<string> {
-  const path = join(directory, name);
+  const path = join(directory, newConfigName);
   try {
     if (force) await rm(path, {force: true});
     // Never overwrites a file, or follows a link, that appeared in the meantime.

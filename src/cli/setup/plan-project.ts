@@ -8,6 +8,7 @@ import type {CredentialKind} from '../credentials/login.js';
 import type {SettingKey} from '../settings/definitions.js';
 import {requireSetting, type Settings} from '../settings/settings.js';
 import {backendOf, buildDirectoryOf, completeUrl, interview, type AddressKey} from './interview.js';
+import {newConfigName} from './new-config.js';
 import {signIn} from './sign-in.js';
 
 /** What setting up a project needs. */
@@ -72,6 +73,8 @@ export async function planProject(setup: ProjectSetup): Promise<ProjectPlan> {
       ...(backend === 'api' ? {api: apiConfig(settings)} : {}),
       buildDirectory,
       ...(isStatic === true ? {static: true} : patterns(settings, layout)),
+      // It is not for the site's visitors.
+      ignore: resolve(cwd, buildDirectory) === resolve(cwd) ? [newConfigName] : undefined,
     },
     hasCredentials: stored !== undefined || hasCredentials(settings, backend),
     stored,
@@ -129,7 +132,8 @@ function explainBackend(
 
 function describeBuild({framework, buildDirectory, static: isStatic}: DetectedBuild): string {
   const what = framework === undefined ? 'Found a build' : `Detected ${framework}`;
-  return `${what}: ${isStatic ? 'a static site' : 'an application'} in ${buildDirectory}.`;
+  const where = buildDirectory === '.' ? 'this folder' : buildDirectory;
+  return `${what}: ${isStatic ? 'a static site' : 'an application'} in ${where}.`;
 }
 
 function apiConfig({apiOrigin, organizationId, tokenUrl, clientId}: Settings): MycliConfig['api'] {

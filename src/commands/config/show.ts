@@ -36,7 +36,7 @@ export default class ConfigShow extends BaseCommand<typeof ConfigShow> {
   protected async execute(context: CommandContext): Promise<JsonDocument> {
     const {renderSettings, settingColumns} = await import('../../cli/render/settings.js');
     const {chooseColumns} = await import('../../cli/render/table.js');
-    const columns = chooseColumns(settingColumns, this.flags.columns);
+    const columns = chooseColumns(settingColumns(context.cwd), this.flags.columns);
     const explained = await context.explainSettings();
     const {runtimeBackend} = explained.resolved;
     const names = new Set(explained.settings.map(({name}) => name));

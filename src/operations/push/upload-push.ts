@@ -3,9 +3,11 @@ import type {Backend, BackendContext, BundleId, UploadResult} from '../../backen
 import {fallbackWarning, uploadFallbackReason, type RuntimeBackend} from '../../backends/select.js';
 import {planBundle, streamBundle, writeBundle, strictWarnings, type BundleStream} from '../../bundle/index.js';
 import type {Bundle, BundleContent, BundleFormat, PackResult} from '../../bundle/types.js';
-import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
+import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
+import {commandLine, flagValue} from '../../errors/suggest.js';
 import type {TemporaryDirectory} from '../../files/temporary-directory.js';
 import {packOptions} from '../build-bundle.js';
+import type {OperationProgress} from '../options.js';
 import {describeArchive, describeSize} from '../describe-bundle.js';
 import {inTargetSlot} from '../deploy/target-slot.js';
 import {openBackend, registryOf, signalOf} from '../open-backend.js';
@@ -188,14 +190,25 @@ async function pushTo(name: RuntimeBackend, plan: PushPlan, content: PushContent
 }
 
 async function uploadTo(name: RuntimeBackend, plan: PushPlan, content: PushContent, host: Host): Promise<UploadedPush> {
-  const open = await openBackend(name, 'upload', plan.options, host);
+  let isPartlySent = false;
+  const {onProgress} = plan.options;
+  const options = {
+    ...plan.options,
+    onProgress: (progress: OperationProgress) => {
+      isPartlySent = progress.total !== undefined && progress.transferred < progress.total;
+      onProgress?.(progress);
+    },
+  };
+  const open = await openBackend(name, 'upload', options, host);
   const {backend, context, secrets} = open;
   const {signal} = context;
   const {targetSlug} = plan.options;
   const upload = () =>
     callInContext(backend, backendCalls.upload.doing, context, (own) => send(content, backend, own), secrets).catch(
       async (error: unknown) => {
-        throw await withPatternAdvice(error, content.bundle, signal);
+        throw isRuntimeCliError(error) && error.code === 'ERR_INTERRUPTED'
+          ? withUploadState(error, {isPartlySent, flags: [...projectFlags(name, plan), ...(host.commandFlags ?? [])]})
+          : await withPatternAdvice(error, content.bundle, signal);
       },
     );
   const deploys = backend.deploysOnUpload?.includes(content.bundle.format) === true;
@@ -207,6 +220,23 @@ async function uploadTo(name: RuntimeBackend, plan: PushPlan, content: PushConte
   }
   const bundle = await packedBundle(content, bundleId, signal);
   return {backend: name, bundle, result, warnings: result.warnings ?? []};
+}
+
+/** Says of an interrupted upload whether there can be a bundle. */
+function withUploadState(
+  error: RuntimeCliError,
+  {isPartlySent, flags}: {readonly isPartlySent: boolean; readonly flags: readonly string[]},
+): RuntimeCliError {
+  if (isPartlySent)
+    return amendError(error, {message: `${error.message} The upload was incomplete, so it created no bundle.`});
+  return amendError(error, {
+    message: `${error.message} The bundle may have been uploaded.`,
+    suggestions: ['Check before you push again:', commandLine('bundle:list', ...flags)],
+  });
+}
+
+function projectFlags(backend: RuntimeBackend, {options}: PushPlan): readonly string[] {
+  return [...flagValue('--project', options.projectSlug), ...flagValue('--runtime-backend', backend)];
 }
 
 /** A strict server refuses patterns without a match. We warned about them, so the error explains the connection. */

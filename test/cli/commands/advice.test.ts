@@ -174,7 +174,7 @@ describe('what to type next', () => {
     ]);
     const told = await runCli(binary, [...push, ...flags], {cwd: project, env});
     expect(told.stdout).toContain(
-      `mycli bundle:history --target 'my target' --runtime-backend legacy --origin ${origin} --config empty.json\n`,
+      `mycli status --target 'my target' --runtime-backend legacy --origin ${origin} --config empty.json\n`,
     );
     expect(told.stdout).not.toContain(key);
   });

@@ -47,7 +47,7 @@ describe('init without a terminal', () => {
     const {code, stdout, stderr} = await mycli(args);
     expect(stderr).toBe(`Detected Vite: a static site in dist.\norigin  ${runtime.origin}  (--origin)\n`);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/Wrote mycli\.config\.ts\.\nNext:\n {2}mycli bundle:push --wait\n$/);
+    expect(stdout).toMatch(/Wrote mycli\.config\.ts\.\nNext:\n {2}mycli push --wait\n$/);
     expect(await config()).toBe(
       [
         "import {defineConfig} from 'mycli';",
@@ -76,6 +76,16 @@ describe('init without a terminal', () => {
     expect(JSON.parse((await mycli(['bundle:push', '--json'])).stdout)).toMatchObject({backend: 'api'});
   });
 
+  test('leaves its own file out of a site that is the folder itself', async () => {
+    await rm(project, {recursive: true});
+    await write({'index.html': '<p>Hi</p>'});
+    const {stderr} = await mycli(['init', '-y', '-p', 'shop', '--origin', runtime.origin]);
+    expect(stderr).toContain('Found a build: a static site in this folder.\n');
+    expect(await config()).toContain("  static: true,\n  ignore: ['mycli.config.ts'],\n");
+    const {stdout} = await mycli(['build', '--dry-run', '--output', '../bundle.tar.gz', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({files: [{path: 'index.html'}]});
+  });
+
   test('says in one error all that is missing, and writes nothing', async () => {
     const {code, stdout} = await mycli(['init', '--json', '--runtime-backend', 'api']);
     expect(code).toBe(3);
@@ -92,7 +102,7 @@ describe('init without a terminal', () => {
     await rm(join(project, 'dist'), {recursive: true});
     const {stdout} = await mycli(['init', '-p', 'shop', '--origin', runtime.origin]);
     expect(stdout).toMatch(
-      /\nNext, build the application and run:\n {2}mycli auth:login\n {2}mycli bundle:push\nThis uploads without deploying/,
+      /\nNext, build the application and run:\n {2}mycli login\n {2}mycli push\nThis uploads without deploying/,
     );
   });
 
@@ -170,7 +180,7 @@ describe.skipIf(!hasScript)('init on a terminal', () => {
     await answer('(hidden, empty to skip): ', canary);
     expect((await ended)[0]).toBe(0);
     expect(sent).not.toContain(canary);
-    expect(sent).toContain('Next:\r\n  mycli bundle:push\r\n');
+    expect(sent).toContain('Next:\r\n  mycli push\r\n');
     expect(sent).toContain('add --target SLUG --wait.');
     const written = await config();
     expect(written).toContain("projectSlug: 'shop',\n  runtimeBackend: 'legacy',");

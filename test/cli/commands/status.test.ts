@@ -72,6 +72,8 @@ describe('where it runs', () => {
     await mycli(['bundle:push', ...staging]);
     const {code, stdout} = await mycli(['open', ...staging]);
     expect([code, stdout]).toEqual([0, `${runtime.origin}/shop/staging/\n`]);
+    const page = await mycli(['open', '/cart#total', ...staging, '--print']);
+    expect(page.stdout).toBe(`${runtime.origin}/shop/staging/cart#total\n`);
     const nothing = await mycli(['open', '--target', 'unused', '--quiet']);
     expect(nothing.code).toBe(7);
     expect(nothing.stderr).toContain('Error: The project "shop" has no target "unused".\n  Its targets: staging\n');

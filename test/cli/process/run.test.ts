@@ -18,6 +18,8 @@ describe('what oclif complains about', () => {
   const complaints: [args: string[], message: string, hint?: string][] = [
     [['show', '--tarjet', 'x'], 'Unknown flag: --tarjet', 'Did you mean --target?'],
     [['show', '--api-keyy=canary'], 'Unknown flag: --api-keyy', 'Did you mean --api-key?'],
+    [['show', '--target-slug', 'x'], 'Unknown flag: --target-slug', 'Did you mean --target?'],
+    [['show', '-a', 'x'], 'Unknown flag: -a', 'Did you mean --api-key?'],
     [['show', 'a', 'B7'], 'Too many arguments.'],
     [['show', 'a', 'my-shop'], 'Unexpected argument: my-shop', 'If it is the project, run it with --project my-shop.'],
     [['require'], 'Missing argument: BUNDLE', 'Run mycli bundle:list to list the bundles.'],

@@ -120,6 +120,25 @@ describe('a table on a terminal', () => {
     ]);
   });
 
+  test('moves what few rows have below them', () => {
+    const settings: readonly Column<readonly [name: string, value: string, before: string]>[] = [
+      {name: 'setting', value: ([name]) => name},
+      {name: 'value', value: ([, value]) => value},
+      {name: 'overrode', value: ([, , before]) => before, flexible: 'below'},
+    ];
+    const rows = [
+      ['wait', 'true', ''],
+      ['origin', 'https://runtime.example', 'https://other.example (mycli.config.ts)'],
+    ] as const;
+    expect(renderTable(rows, settings, {width: 55, clean})).toEqual([
+      'SETTING  VALUE',
+      'wait     true',
+      'origin   https://runtime.example',
+      '  overrode  https://other.example (mycli.config.ts)',
+    ]);
+    expect(renderTable(rows, settings, {width: 80, clean})[0]).toBe('SETTING  VALUE                    OVERRODE');
+  });
+
   test('wraps a column whose values are needed whole', () => {
     const settings: readonly Column<readonly [string, string]>[] = [
       {name: 'setting', value: ([name]) => name},

@@ -6,6 +6,7 @@ import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
+import {createError} from '../../../src/errors/index.js';
 import {ApiKeyStrategy, OAuthClientCredentialsStrategy} from '../../../src/http/index.js';
 import {buildBundle} from '../../../src/operations/build-bundle.js';
 import {deployBundle} from '../../../src/operations/deploy/deploy-bundle.js';
@@ -268,6 +269,39 @@ describe.each(variants)('a push to $name', ({preference, v2, format}) => {
     await runtime.close();
   });
 });
+
+test.each([
+  ['incomplete', false, 'Stopped. The upload was incomplete, so it created no bundle.', []],
+  [
+    'complete but without an answer',
+    true,
+    'Stopped. The bundle may have been uploaded.',
+    ['Check before you push again:', 'mycli bundle:list --project shop --runtime-backend legacy'],
+  ],
+] as const)(
+  'an interruption of an upload that is %s says what became of it',
+  async (_, isWhole, message, suggestions) => {
+    const runtime = await startLocalRuntime({faults: ['hangx1:route=upload']});
+    await using project = await createProject();
+    const controller = new AbortController();
+    const push = pushRuntimeBundle(
+      {
+        ...connect(runtime),
+        preference: 'legacy',
+        v2: true,
+        projectSlug: 'shop',
+        signal: controller.signal,
+        onProgress: ({phase, transferred, total}) => {
+          if (phase === 'upload' && (transferred === total) === isWhole)
+            controller.abort(createError('ERR_INTERRUPTED', 'Stopped.', {exitCode: 130}));
+        },
+      },
+      project.host,
+    );
+    await expect(push).rejects.toMatchObject({code: 'ERR_INTERRUPTED', exitCode: 130, message, suggestions});
+    await runtime.close();
+  },
+);
 
 describe('a push that cannot be', () => {
   test('api without a connection throws and names what is missing, before anything is built', async () => {
