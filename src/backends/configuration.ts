@@ -116,17 +116,19 @@ function textsOf(value: unknown): readonly string[] {
 }
 
 /**
- * Where a backend keeps bundles.
+ * Where a backend keeps bundles. The options of a plugin's backend may be paths relative to `configDirectory`, and only
+ * the plugin knows which: equal options in two folders count as two places.
  * @throws RuntimeCliError `ERR_ORIGIN_INVALID`.
  */
 export function backendLocation(
   {name, secrets = []}: Pick<Backend, 'name' | 'secrets'>,
   settings: BackendSettings,
-  env: Environment,
+  {configDirectory, env}: Pick<BackendSurroundings, 'configDirectory' | 'env'>,
 ): BackendLocation {
   const builtIn = builtIns.get(name);
   if (builtIn) return {backend: name, ...builtIn.location(settings, env)};
   const plain = Object.entries(settings.backendOptions ?? {}).filter(([key]) => !secrets.includes(key));
-  const json = JSON.stringify(plain.sort(([a], [b]) => (a < b ? -1 : 1)));
+  const sorted = plain.sort(([a], [b]) => (a < b ? -1 : 1));
+  const json = JSON.stringify(sorted.length === 0 ? [] : [configDirectory, sorted]);
   return {backend: name, optionsSha256: createHash('sha256').update(json).digest('hex')};
 }

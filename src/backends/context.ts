@@ -4,7 +4,7 @@ import type {Environment, Logger, RetryEvent} from '../http/types.js';
 import {reasonOf} from '../errors/system-failure.js';
 import {asSentence} from '../errors/sentence.js';
 import {withTimeout, type HostContext} from './call.js';
-import type {AbortCleanup} from './contract.js';
+import type {AbortCleanup, UploadState} from './contract.js';
 
 /** What a backend's context is created from. */
 export interface BackendContextOptions {
@@ -15,6 +15,7 @@ export interface BackendContextOptions {
   /** Absolute folder that relative paths in options refer to. */
   readonly configDirectory: string;
   readonly wait?: boolean | undefined;
+  readonly state?: UploadState | undefined;
   readonly env: Environment;
   readonly logger: Logger;
   readonly signal: AbortSignal;
@@ -41,7 +42,8 @@ const cleanupGraceMs = 5000;
 export async function createBackendContext(options: BackendContextOptions): Promise<HostContext> {
   const {createHttpClient, createRequestBodies, createRetryWait, openStream, rateLimitRules, redactedLogger} =
     await import('../http/index.js');
-  const {projectSlug, targetSlug, configDirectory, wait, env, signal, onSecret, onProgress = () => undefined} = options;
+  const {projectSlug, targetSlug, configDirectory, wait, state, env, signal, onSecret} = options;
+  const {onProgress = () => undefined} = options;
   const secrets = [...(options.secrets ?? [])];
   const logger = redactedLogger({logger: options.logger, secrets});
   const createClient = (clientSignal: AbortSignal) =>
@@ -81,6 +83,7 @@ export async function createBackendContext(options: BackendContextOptions): Prom
       onSecret?.(value);
     },
     wait,
+    state,
     signal,
     onAbort: (cleanup) => signal.addEventListener('abort', () => void cleanUp(cleanup), {once: true}),
     cleanUp,

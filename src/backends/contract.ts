@@ -70,6 +70,20 @@ export interface BackendCheckContext<Options = unknown> {
   readonly targetSlug?: string | undefined;
 }
 
+/** What an upload leaves for the next push of the same archive to the same place, so that it can be resumed. */
+export interface UploadState {
+  /** Resolves to what an earlier push has saved; undefined if there is nothing to resume. */
+  read(): Promise<unknown>;
+  /**
+   * Replaces what is saved. It survives the process once this resolves.
+   * @param state Plain JSON without secrets, at most 64 KiB.
+   * @throws RuntimeCliError `ERR_BACKEND_FAILED` if it is anything else.
+   */
+  write(state: unknown): Promise<void>;
+  /** Removes what is saved, when it cannot be resumed. If the upload succeeds, the host does. */
+  remove(): Promise<void>;
+}
+
 /** What every operation of a backend gets. */
 export interface BackendContext<Options = unknown> extends BackendCheckContext<Options> {
   readonly projectSlug: string;
@@ -97,6 +111,11 @@ export interface BackendContext<Options = unknown> extends BackendCheckContext<O
   waitToRetry(attempt: FailedAttempt): Promise<boolean>;
   /** Whether the host will wait for the deployment that an upload or `deploy` requests. @default false */
   readonly wait?: boolean | undefined;
+  /**
+   * For `upload` only: what to resume it with. No other push uses it at the same time. Undefined if nothing is kept:
+   * then leave nothing behind when an upload fails.
+   */
+  readonly state?: UploadState | undefined;
   /** Cancels the operation: reject with `signal.reason`. */
   readonly signal: AbortSignal;
   /**

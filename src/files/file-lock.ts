@@ -1,5 +1,5 @@
 import {randomUUID} from 'node:crypto';
-import {lstat, open, readFile, rename, rm} from 'node:fs/promises';
+import {lstat, open, readFile, rename, rm, utimes} from 'node:fs/promises';
 import {setTimeout as delay} from 'node:timers/promises';
 import * as v from 'valibot';
 import {createError} from '../errors/index.js';
@@ -43,6 +43,42 @@ export async function withFileLock<Result>(
   } finally {
     if (await isHeld()) await rm(path, {force: true});
   }
+}
+
+/** How often a lock that is kept for long is touched, in milliseconds. */
+const touchEveryMs = 2000;
+/** Milliseconds after which such a lock counts as left behind if it was not touched. */
+const untouchedMs = 30_000;
+
+/**
+ * Creates the lock file `path`, to be held for as long as the process needs it. Does not wait. A lock that a killed
+ * process left behind is taken over, as soon as that is certain.
+ * @returns A function that releases it. Undefined if another process, or another part of this one, holds it.
+ */
+export async function tryFileLock(path: string, pid: number): Promise<(() => Promise<void>) | undefined> {
+  const owner = {token: randomUUID(), pid, where: await processSpace()};
+  const content = JSON.stringify(owner);
+  if (!(await create(path, content))) {
+    const other = await readOwner(path);
+    if (await isTouched(path, other, owner.where)) return undefined;
+    await remove(path, other?.token);
+    if (!(await create(path, content))) return undefined;
+  }
+  const touching = setInterval(() => {
+    const now = new Date();
+    // Without its lock, the process goes on.
+    utimes(path, now, now).catch(() => undefined);
+  }, touchEveryMs).unref();
+  return async () => {
+    clearInterval(touching);
+    if ((await readOwner(path))?.token === owner.token) await rm(path, {force: true});
+  };
+}
+
+async function isTouched(path: string, other: Owner | undefined, here: string): Promise<boolean> {
+  if (other?.where === here && !isAlive(other.pid)) return false;
+  const stats = await lstat(path).catch(() => undefined);
+  return stats !== undefined && Date.now() - stats.mtimeMs < untouchedMs;
 }
 
 async function acquire(path: string, owner: Owner): Promise<void> {

@@ -13,9 +13,8 @@ export function createRedactor(secrets: readonly string[]): (text: string) => st
   return (text) => {
     if (secrets.length !== known) {
       known = secrets.length;
-      const forms = new Set(secrets.filter((secret) => secret.length >= 4).flatMap(formsOf));
       // Longest first, because one form may contain another.
-      sorted = [...forms].sort((a, b) => b.length - a.length);
+      sorted = maskable(secrets).toSorted((a, b) => b.length - a.length);
     }
     // No regular expression: a long secret could exceed its limits, and the error would repeat it.
     const masked = sorted.reduce((rest, form) => rest.replaceAll(form, mask), text);
@@ -27,6 +26,16 @@ export function createRedactor(secrets: readonly string[]): (text: string) => st
       .replace(/\b(bearer|basic) [\w.~+/-]{16,}=*/gi, `$1 ${mask}`)
       .replace(/[^\s"'<>]+/g, (word) => (word.includes('://') ? maskQueries(maskCredentials(word)) : word));
   };
+}
+
+/** Whether a text contains one of the secrets, in one of the forms that `createRedactor` masks. */
+export function containsSecret(text: string, secrets: readonly string[]): boolean {
+  return maskable(secrets).some((form) => text.includes(form));
+}
+
+/** Every form of the secrets that are long enough to be masked. */
+function maskable(secrets: readonly string[]): readonly string[] {
+  return [...new Set(secrets.filter((secret) => secret.length >= 4).flatMap(formsOf))];
 }
 
 /** Longer than the scheme of any URL. */

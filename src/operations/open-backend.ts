@@ -222,7 +222,7 @@ function missingFor(name: string, options: CallWithoutSlugs, host: Host): Promis
 }
 
 /** The folder that relative paths in the options of a backend refer to. */
-function configDirectoryOf({cwd}: Pick<CommonOptions, 'cwd'>, host: Host): string {
+export function configDirectoryOf({cwd}: Pick<CommonOptions, 'cwd'>, host: Host): string {
   return host.configDirectory ?? resolve(host.cwd, cwd ?? '.');
 }
 

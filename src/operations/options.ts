@@ -101,6 +101,8 @@ export interface PushRuntimeBundleBackendOptions
   readonly ifChanged?: boolean | undefined;
   /** Stores the last push for `ifChanged`; every successful upload is recorded. @default nothing is stored */
   readonly pushRecords?: PushRecords | undefined;
+  /** Keeps what plugins' backends need to resume an interrupted upload. @default nothing is kept */
+  readonly uploadStates?: UploadStates | undefined;
   /** Waits for the deployment to finish. @default false */
   readonly wait?: boolean | undefined;
   /** Called when `auto` falls back from Api to legacy. */
@@ -279,4 +281,27 @@ export interface PushRecords {
    * complete.
    */
   write(place: PushPlace, record: PushRecord): Promise<void>;
+}
+
+/** An upload that can be resumed: where to, and of which archive. Plain JSON without secrets. */
+export interface UploadPlace extends PushPlace {
+  /** Digest of the archive, hex. */
+  readonly sha256: string;
+}
+
+/** Keeps what plugins' backends need to resume an upload. If a method rejects, the push goes on without. */
+export interface UploadStates {
+  /** Opens the state of an upload for one push. Resolves to undefined while another push has it open. */
+  open(place: UploadPlace): Promise<OpenUploadState | undefined>;
+}
+
+/** The state of one upload, for one push. */
+export interface OpenUploadState {
+  /** Resolves to what was last written, by this push or an earlier one; undefined if nothing is there. */
+  read(): Promise<unknown>;
+  /** @param state plain JSON without secrets */
+  write(state: unknown): Promise<void>;
+  remove(): Promise<void>;
+  /** Called when the push no longer needs it. */
+  close(): Promise<void>;
 }

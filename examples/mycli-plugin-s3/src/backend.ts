@@ -1,5 +1,5 @@
 import type {Backend} from 'mycli/backend';
-import {discardUpload, downloadArchive, uploadArchive} from './archives.js';
+import {discardUpload, downloadArchive, findEarlierUpload, mayResume, uploadArchive} from './archives.js';
 import {backendError} from './backend-error.js';
 import {listRecords, newRecord, readRecord} from './bundles.js';
 import {deleteUnused, readDeployments, readUse, switchPointer} from './deployments.js';
@@ -24,15 +24,24 @@ export const s3Backend = {
   async upload(bundle, context) {
     const keys = keysOf(context);
     using store = await openStore(context);
-    const record = newRecord(bundle, keys);
+    const earlier = await findEarlierUpload(store, context);
+    const record = newRecord(bundle, keys, earlier?.archive);
     const recordKey = keys.record(record.bundleId);
     const written = [recordKey, record.archive];
-    context.onAbort(({signal}) => discardUpload(written, context, signal));
+    const discard = async (signal: AbortSignal) => {
+      await discardUpload(written, context, signal);
+      await context.state?.remove();
+    };
+    context.onAbort(({signal}) => discard(signal));
+    let isStored = false;
     try {
-      await uploadArchive(bundle, record.archive, store, context);
+      const {archive} = record;
+      await uploadArchive(bundle, {archive, record: recordKey, ...(earlier && {earlier})}, store, context);
+      isStored = true;
       await store.write(recordKey, record);
     } catch (error) {
-      if (!context.signal.aborted) await discardUpload(written, context, AbortSignal.timeout(10_000));
+      const isKept = !isStored && mayResume(error, context);
+      if (!context.signal.aborted && !isKept) await discard(AbortSignal.timeout(10_000));
       throw error;
     }
     return {bundleId: record.bundleId, raw: record};

@@ -26,12 +26,12 @@ export type BundleRecord = v.InferOutput<typeof recordSchema>;
 /** IDs sort by time: `20261121T120705123Z-1a2b3c4d`. */
 const idPattern = /^\d{8}T\d{9}Z-[0-9a-f]{8}$/;
 
-/** Creates the record of a new bundle. */
-export function newRecord(bundle: Bundle, keys: Keys): BundleRecord {
+/** Creates the record of a new bundle. `stored`: the key of its archive, if parts of it are there. */
+export function newRecord(bundle: Bundle, keys: Keys, stored?: string): BundleRecord {
   const createdAt = new Date().toISOString();
   const bundleId = `${createdAt.replace(/[-:.]/g, '')}-${randomBytes(4).toString('hex')}`;
   const {message, size, sha256, contentSha256, rootDir, configPath} = bundle;
-  const archive = keys.archive(bundleId);
+  const archive = stored ?? keys.archive(bundleId);
   return {bundleId, message, createdAt, archive, size, sha256, contentSha256, rootDir, configPath};
 }
 

@@ -44,7 +44,7 @@ async function maskCredentials(client: S3Client, {maskSecret}: Pick<S3Context, '
 const graceMs = 250;
 
 /**
- * Ends the requests of a client on a signal, since those of lib-storage have none. Reads and parts end at once. Other
+ * Ends the requests of a client on a signal. Reads and parts end at once. Other
  * writes get a moment to be answered: a store may still carry out one that was cut off, after its results have been
  * cleaned up.
  */

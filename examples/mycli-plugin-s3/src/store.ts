@@ -27,6 +27,7 @@ export interface Store extends Disposable {
    * @throws BackendError when `condition` does not hold; `isConflict` is true for it.
    */
   write(key: string, value: unknown, condition?: Condition): Promise<void>;
+  exists(key: string): Promise<boolean>;
   /** Opens an object for reading as a stream. */
   open(key: string): Promise<Readable>;
   /** All keys with a prefix, sorted. */
@@ -104,6 +105,17 @@ export async function openStore(context: S3Context, signal: AbortSignal = contex
         await put(key, value, {IfMatch: condition.etag.replaceAll('"', '')});
       }
     },
+
+    exists: (key) =>
+      attempt(`Looking for ${key}`, () =>
+        client.send(new s3.HeadObjectCommand({Bucket: bucket, Key: key})).then(
+          () => true,
+          (error: unknown) => {
+            if (error instanceof Error && error.name === 'NotFound') return false;
+            throw error;
+          },
+        ),
+      ),
 
     async open(key) {
       const answer = await get(key);

@@ -9,9 +9,9 @@ interface StoreAnswer {
   readonly code?: string;
 }
 
-type Verdict = StoreAnswer | 'lose success' | undefined;
+type Verdict = StoreAnswer | 'lose success' | 'cut' | undefined;
 
-/** What a test does to requests: it may hold one, answer it, or keep the answer of success to itself. */
+/** What a test does to requests: it may hold one, answer it, cut it off, or keep the answer of success to itself. */
 export type Intercept = (request: {
   readonly method: string;
   /** `/bucket/key`, with the query. */
@@ -31,6 +31,10 @@ export async function startProxy(store: string): Promise<Proxy> {
     const forward = async () => {
       const [method, path] = [incoming.method ?? '', decodeURIComponent(incoming.url ?? '')];
       const verdict = await proxy.intercept({method, path, headers: incoming.headers});
+      if (verdict === 'cut') {
+        outgoing.destroy();
+        return;
+      }
       if (typeof verdict === 'object') {
         incoming.resume();
         await once(incoming, 'end');

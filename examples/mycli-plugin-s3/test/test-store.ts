@@ -7,7 +7,7 @@ import {
   ListObjectsV2Command,
   S3Client,
 } from '@aws-sdk/client-s3';
-import type {Bundle} from 'mycli/backend';
+import type {Bundle, UploadState} from 'mycli/backend';
 import type {HostContext} from '../../../src/backends/call.js';
 import {createBackendContext, type BackendContextOptions} from '../../../src/backends/context.js';
 import type {S3Context, S3Options} from '../src/options.js';
@@ -77,7 +77,18 @@ export function createBundle(size = 1000, message = 'main: 1a2b3c4'): Bundle {
     contentSha256: '0'.repeat(64),
     config: {ssrOnly: ['ssr.js'], ssrShared: [], ssrParameters: {}},
     files: [],
-    createReadStream: ({start = 0} = {}) => Readable.from([content.subarray(start)], {objectMode: false}),
+    createReadStream: ({start = 0, end = size - 1} = {}) =>
+      Readable.from([content.subarray(start, end + 1)], {objectMode: false}),
     async *entries() {},
+  };
+}
+
+/** A state in memory, as the host keeps it between pushes. */
+export function createState(): UploadState {
+  let saved: string | undefined;
+  return {
+    read: () => Promise.resolve(saved === undefined ? undefined : JSON.parse(saved)),
+    write: (state) => Promise.resolve(void (saved = JSON.stringify(state))),
+    remove: () => Promise.resolve(void (saved = undefined)),
   };
 }

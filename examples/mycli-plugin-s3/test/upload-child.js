@@ -5,11 +5,11 @@ import {s3Backend} from '../dist/backend.js';
 
 const [options = '{}', size = '0'] = process.argv.slice(2);
 const block = Buffer.alloc(1024 * 1024, 'bundle');
-const blocks = Number(size) / block.length;
-const createReadStream = () =>
+/** Ranges of whole blocks. */
+const createReadStream = ({start = 0, end = Number(size) - 1} = {}) =>
   Readable.from(
     (function* () {
-      for (let index = 0; index < blocks; index += 1) yield block;
+      for (let index = start; index <= end; index += block.length) yield block;
     })(),
     {objectMode: false},
   );

@@ -1,12 +1,19 @@
 import {execFile} from 'node:child_process';
+import {createWriteStream} from 'node:fs';
+import {readdir, stat} from 'node:fs/promises';
+import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
-import {HeadObjectCommand} from '@aws-sdk/client-s3';
-import {expect, test} from 'vitest';
+import {AbortMultipartUploadCommand, DeleteObjectCommand, HeadObjectCommand} from '@aws-sdk/client-s3';
+import {describe, expect, test} from 'vitest';
 import {callInContext} from '../../../src/backends/call.js';
+import {createBackendRegistry} from '../../../src/backends/registry.js';
+import {uploadStateFiles} from '../../../src/cli/command/upload-states.js';
+import {pushRuntimeBundle} from '../../../src/operations/push/push-runtime-bundle.js';
 import {s3Backend} from '../src/backend.js';
-import {startProxy} from './proxy.js';
-import {createBucket, createBundle, endpoint} from './test-store.js';
+import {makeProject} from './test-project.js';
+import {startProxy, type Proxy} from './proxy.js';
+import {createBucket, createBundle, createState, endpoint} from './test-store.js';
 
 const mebibyte = 1024 * 1024;
 /** A gateway that takes one request at a time and answers the others 503 SlowDown. */
@@ -36,13 +43,15 @@ test.each([
     if (request.method === method && request.path.includes(part)) controller.abort(reason);
     return undefined;
   };
-  const context = await bucket.context({endpoint: proxy.endpoint, signal: controller.signal});
+  const state = createState();
+  const context = await bucket.context({endpoint: proxy.endpoint, signal: controller.signal, state});
   const aborted = callInContext(s3Backend, 'uploading', context, (own) =>
     s3Backend.upload(createBundle(size), {...own, options: context.options}),
   );
   await expect(aborted).rejects.toBe(reason);
   expect(await bucket.keys()).toEqual([]);
   expect(await bucket.pending()).toEqual([]);
+  expect(await state.read()).toBeUndefined();
 });
 
 test('an archive that changed after it was built is refused and leaves nothing', async () => {
@@ -51,6 +60,106 @@ test('an archive that changed after it was built is refused and leaves nothing',
   await expect(s3Backend.upload(bundle, await bucket.context())).rejects.toMatchObject({code: 'ERR_FILE_CHANGED'});
   expect(await bucket.keys()).toEqual([]);
   expect(await bucket.pending()).toEqual([]);
+});
+
+/** Cuts the connection of the parts that `isCut` says, and counts the others. */
+function cutParts(proxy: Proxy, isCut: (part: number) => boolean): {readonly sent: readonly number[]} {
+  const sent: number[] = [];
+  proxy.intercept = ({method, path}) => {
+    const part = Number(/partNumber=(\d+)/.exec(path)?.[1]);
+    if (method !== 'PUT' || Number.isNaN(part)) return undefined;
+    if (isCut(part)) return 'cut';
+    sent.push(part);
+    return undefined;
+  };
+  return {sent};
+}
+
+describe('an upload that was cut off', () => {
+  const rateLimit = {maxRetries: 1, baseDelayMs: 5};
+
+  test('is taken up by the next push of the same bundle, which sends the missing parts only', async () => {
+    const bucket = await createBucket();
+    await using proxy = await startProxy(endpoint);
+    await using folder = await makeProject(40 * mebibyte);
+    const {options} = bucket;
+    const push = () =>
+      pushRuntimeBundle(
+        {
+          ...{preference: 's3', projectSlug: 'shop', rateLimit, compressionLevel: 0},
+          backends: createBackendRegistry([{plugin: 'mycli-plugin-s3', backend: s3Backend}]),
+          backendOptions: {...options, endpoint: proxy.endpoint},
+          uploadStates: uploadStateFiles(folder.data, process.pid),
+        },
+        folder.host,
+      );
+    const first = cutParts(proxy, (part) => part > 2);
+    await expect(push()).rejects.toMatchObject({code: 'ERR_NETWORK'});
+    expect(first.sent.toSorted()).toEqual([1, 2]);
+    expect(await bucket.pending()).toHaveLength(1);
+
+    const second = cutParts(proxy, () => false);
+    const {bundleId, archive} = await push();
+    expect(second.sent.toSorted()).toEqual([3, 4, 5, 6]);
+    expect(await bucket.pending()).toEqual([]);
+    expect(await readdir(join(folder.data, 'uploads'))).toEqual([]);
+
+    const context = await bucket.context();
+    const writeTo = createWriteStream(join(folder.data, 'archive'));
+    await s3Backend.download({bundleId, writeTo}, context);
+    expect((await stat(join(folder.data, 'archive'))).size).toBe(archive.size);
+    await s3Backend.deleteBundle({bundleId}, context);
+    expect(await bucket.keys()).toEqual([]);
+
+    const third = cutParts(proxy, () => false);
+    await push();
+    expect(third.sent.toSorted()).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  test('leaves nothing if nothing is kept', async () => {
+    const bucket = await createBucket();
+    await using proxy = await startProxy(endpoint);
+    cutParts(proxy, (part) => part === 2);
+    const context = await bucket.context({endpoint: proxy.endpoint, rateLimit});
+    await expect(s3Backend.upload(createBundle(20 * mebibyte), context)).rejects.toMatchObject({code: 'ERR_NETWORK'});
+    expect(await bucket.pending()).toEqual([]);
+  });
+
+  test('starts over if the store has forgotten it', async () => {
+    const bucket = await createBucket();
+    await using proxy = await startProxy(endpoint);
+    const [bundle, state] = [createBundle(20 * mebibyte), createState()];
+    const context = await bucket.context({endpoint: proxy.endpoint, state, rateLimit});
+    cutParts(proxy, (part) => part === 3);
+    await expect(s3Backend.upload(bundle, context)).rejects.toMatchObject({code: 'ERR_NETWORK'});
+    const {archive, uploadId} = (await state.read()) as {readonly archive: string; readonly uploadId: string};
+    await bucket.s3.send(
+      new AbortMultipartUploadCommand({Bucket: bucket.options.bucket, Key: archive, UploadId: uploadId}),
+    );
+    const {sent} = cutParts(proxy, () => false);
+    await s3Backend.upload(bundle, context);
+    expect(sent.toSorted()).toEqual([1, 2, 3]);
+  });
+
+  test('is cleaned up if it was complete but for its record; a bundle with a record stays', async () => {
+    const bucket = await createBucket();
+    const [bundle, state] = [createBundle(20 * mebibyte), createState()];
+    const context = await bucket.context({state});
+    // The host has not dropped the state: it was killed.
+    const {bundleId: first} = await s3Backend.upload(bundle, context);
+    const saved = await state.read();
+    const {bundleId: second} = await s3Backend.upload(bundle, context);
+    expect(await bucket.keys()).toHaveLength(4);
+    await state.write(saved);
+    await bucket.s3.send(
+      new DeleteObjectCommand({Bucket: bucket.options.bucket, Key: `shop/bundles/${String(first)}.json`}),
+    );
+    const {bundleId: third} = await s3Backend.upload(bundle, context);
+    expect(await bucket.keys()).toEqual([
+      ...[second, third].map((id) => `shop/archives/${String(id)}.tar.gz`),
+      ...[second, third].map((id) => `shop/bundles/${String(id)}.json`),
+    ]);
+  });
 });
 
 test('an object that is damaged in the store is not taken for the bundle', async () => {

@@ -13,6 +13,7 @@ import {
 } from '../../cli/command/flags.js';
 import {Flags} from '../../cli/process/oclif.js';
 import {pushRecordFiles} from '../../cli/command/push-records.js';
+import {uploadStateFiles} from '../../cli/command/upload-states.js';
 import {reachBackends} from '../../cli/backends/reach-backends.js';
 import type {BundleFormat} from '../../bundle/types.js';
 import {createError} from '../../errors/index.js';
@@ -80,6 +81,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
       v2: settings.v2.source.kind === 'default' ? undefined : settings.v2.value,
       ifChanged: settings.ifChanged.value && !force,
       pushRecords: pushRecordFiles(context.dataDirectory),
+      uploadStates: uploadStateFiles(context.dataDirectory, context.credentialFile.pid),
       archive,
       ...waitOptions(settings),
       waitForSlot: settings.waitForSlot.value,

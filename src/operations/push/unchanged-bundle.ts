@@ -5,7 +5,7 @@ import {bundleFingerprint} from '../../bundle/index.js';
 import type {BundleContent, PackResult} from '../../bundle/types.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {findBundle} from '../list.js';
-import {openBackend, registryOf} from '../open-backend.js';
+import {configDirectoryOf, openBackend, registryOf} from '../open-backend.js';
 import type {PushPlace, PushRecord, PushRuntimeBundleBackendOptions} from '../options.js';
 import type {Host} from '../steps.js';
 import {asSentence} from '../../errors/sentence.js';
@@ -98,6 +98,9 @@ async function confirmRecord(
   return {warnings: []};
 }
 
-function placeOf(backend: RuntimeBackend, options: PushOptions, {env}: Host): PushPlace {
-  return {...backendLocation(registryOf(options).get(backend), options, env), projectSlug: options.projectSlug};
+/** Where a push goes to. */
+export function placeOf(backend: RuntimeBackend, options: PushOptions, host: Host): PushPlace {
+  const surroundings = {configDirectory: configDirectoryOf(options, host), env: host.env};
+  const location = backendLocation(registryOf(options).get(backend), options, surroundings);
+  return {...location, projectSlug: options.projectSlug};
 }

@@ -1,20 +1,23 @@
 import {backendCalls, callInContext} from '../../backends/call.js';
-import type {Backend, BackendContext, BundleId, UploadResult} from '../../backends/contract.js';
-import {fallbackWarning, uploadFallbackReason, type RuntimeBackend} from '../../backends/select.js';
+import type {Backend, BackendContext, BundleId, UploadResult, UploadState} from '../../backends/contract.js';
+import {fallbackWarning, isBuiltIn, uploadFallbackReason, type RuntimeBackend} from '../../backends/select.js';
+import {uploadStateOf} from '../../backends/upload-state.js';
 import {planBundle, streamBundle, writeBundle, strictWarnings, type BundleStream} from '../../bundle/index.js';
 import type {Bundle, BundleContent, BundleFormat, PackResult} from '../../bundle/types.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
+import {asSentence} from '../../errors/sentence.js';
 import {commandLine, flagValue} from '../../errors/suggest.js';
+import {reasonOf} from '../../errors/system-failure.js';
 import type {TemporaryDirectory} from '../../files/temporary-directory.js';
 import {packOptions} from '../build-bundle.js';
-import type {OperationProgress} from '../options.js';
 import {describeArchive, describeSize} from '../describe-bundle.js';
 import {inTargetSlot} from '../deploy/target-slot.js';
-import {openBackend, registryOf, signalOf} from '../open-backend.js';
+import {openBackend, registryOf, signalOf, type OpenBackend} from '../open-backend.js';
+import type {OpenUploadState, OperationProgress, UploadPlace, UploadStates} from '../options.js';
 import {callBack, callBackSafely, warnAll, watched, type Host, type StepView} from '../steps.js';
 import {verifyLimits} from './limits.js';
 import {contentOptions, formatFor, sizeWarnings, unusedOptions, type PushPlan} from './plan-push.js';
-import {compareWithLastPush, recordPush, type Comparison, type UnchangedBundle} from './unchanged-bundle.js';
+import {compareWithLastPush, placeOf, recordPush, type Comparison, type UnchangedBundle} from './unchanged-bundle.js';
 
 /** An upload that succeeded or was not needed. From here on, nothing falls back. */
 export interface UploadedPush {
@@ -203,17 +206,19 @@ async function uploadTo(name: RuntimeBackend, plan: PushPlan, content: PushConte
   const {backend, context, secrets} = open;
   const {signal} = context;
   const {targetSlug} = plan.options;
-  const upload = () =>
-    callInContext(backend, backendCalls.upload.doing, context, (own) => send(content, backend, own), secrets).catch(
-      async (error: unknown) => {
-        throw isRuntimeCliError(error) && error.code === 'ERR_INTERRUPTED'
-          ? withUploadState(error, {isPartlySent, flags: [...projectFlags(name, plan), ...(host.commandFlags ?? [])]})
-          : await withPatternAdvice(error, content.bundle, signal);
-      },
-    );
   const deploys = backend.deploysOnUpload?.includes(content.bundle.format) === true;
-  const result =
-    deploys && targetSlug !== undefined ? await inTargetSlot(open, targetSlug, plan.options, upload) : await upload();
+  const result = await resumable(open, plan, content, host, async (state) => {
+    const stateful = {...context, state};
+    const upload = () =>
+      callInContext(backend, backendCalls.upload.doing, stateful, (own) => send(content, backend, own), secrets).catch(
+        async (error: unknown) => {
+          throw isRuntimeCliError(error) && error.code === 'ERR_INTERRUPTED'
+            ? withUploadState(error, {isPartlySent, flags: [...projectFlags(name, plan), ...(host.commandFlags ?? [])]})
+            : await withPatternAdvice(error, content.bundle, signal);
+        },
+      );
+    return deploys && targetSlug !== undefined ? inTargetSlot(open, targetSlug, plan.options, upload) : upload();
+  });
   const {bundleId} = result;
   if (typeof bundleId !== 'number' && (typeof bundleId !== 'string' || bundleId === '')) {
     throw createError('ERR_BACKEND_FAILED', `The ${name} backend returned no bundle ID.`);
@@ -237,6 +242,40 @@ function withUploadState(
 
 function projectFlags(backend: RuntimeBackend, {options}: PushPlan): readonly string[] {
   return [...flagValue('--project', options.projectSlug), ...flagValue('--runtime-backend', backend)];
+}
+
+/**
+ * Uploads with the state of an earlier push of the same archive to the same place, which is dropped after a success.
+ * The built-in backends resume nothing, and an archive that is packed while it is sent has no digest to know it by.
+ */
+async function resumable(
+  {backend, context, secrets}: OpenBackend,
+  {options}: PushPlan,
+  content: PushContent,
+  host: Host,
+  upload: (state: UploadState | undefined) => Promise<UploadResult>,
+): Promise<UploadResult> {
+  const {uploadStates} = options;
+  if (uploadStates === undefined || content.kind === 'stream' || isBuiltIn(backend.name)) return upload(undefined);
+  const place = {...placeOf(backend.name, options, host), sha256: content.bundle.sha256};
+  const open = await openState(uploadStates, place).catch((error: unknown) => {
+    context.logger.warn(asSentence(`If this upload is interrupted, it cannot be resumed: ${reasonOf(error)}`));
+    return undefined;
+  });
+  if (open === undefined) return upload(undefined);
+  try {
+    const state = uploadStateOf(backend, open, {secrets, logger: context.logger});
+    const result = await upload(state);
+    await state.remove();
+    return result;
+  } finally {
+    await open.close().catch(() => undefined);
+  }
+}
+
+/** The states are the caller's, whose method may throw although it is typed to reject. */
+async function openState(states: UploadStates, place: UploadPlace): Promise<OpenUploadState | undefined> {
+  return states.open(place);
 }
 
 /** A strict server refuses patterns without a match. We warned about them, so the error explains the connection. */

@@ -13,6 +13,7 @@ import {
   listChecks,
   logChecks,
 } from './cases/deployments.js';
+import {resumeChecks} from './cases/resume.js';
 import {runInScope, type Check} from './check.js';
 import {createTestBundles, type ConformanceCase, type ConformanceFixtures} from './fixtures.js';
 
@@ -30,7 +31,7 @@ export function backendConformance(
   fixtures: ConformanceFixtures,
 ): readonly ConformanceCase[] {
   const shape = checkBackendShape(createBackend());
-  const checks = [shapeCheck(createBackend), ...(shape.ok ? checksFor(shape.backend) : [])];
+  const checks = [shapeCheck(createBackend), ...(shape.ok ? checksFor(shape.backend, fixtures) : [])];
   const {skip = {}} = fixtures;
   const unknown = Object.keys(skip).filter((name) => shape.ok && !checks.some((check) => check.name === name));
   if (unknown.length > 0) {
@@ -65,7 +66,7 @@ function shapeCheck(createBackend: () => unknown): Check {
   };
 }
 
-function checksFor(backend: Backend): readonly Check[] {
+function checksFor(backend: Backend, {resumableBytes}: ConformanceFixtures): readonly Check[] {
   const {formats, uploadStream} = backend;
   const checksOf: Readonly<Record<BackendCapability, readonly Check[]>> = {
     deploy: deployChecks,
@@ -83,6 +84,7 @@ function checksFor(backend: Backend): readonly Check[] {
     ...configurationChecks,
     ...formats.flatMap((format) => uploadChecks(format)),
     ...(uploadStream ? uploadChecks('v1', {streamed: true}) : []),
+    ...(resumableBytes === undefined ? [] : resumeChecks(resumableBytes)),
     ...failureChecks,
     ...secretChecks,
     ...capabilitiesOf(backend).flatMap((capability) => checksOf[capability]),

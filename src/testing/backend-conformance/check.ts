@@ -19,8 +19,8 @@ export interface Check {
   run(scope: CaseScope): Promise<void>;
 }
 
-/** Functions of a service that inject faults. */
-type FaultName = 'limitUploads' | 'refuseCredentials' | 'failUploads';
+/** Functions of a service that inject faults, or count what they lead to. */
+type FaultName = 'limitUploads' | 'refuseCredentials' | 'failUploads' | 'interruptUploads' | 'countReceivedBytes';
 
 /** A second, in slices. A pause of the whole machine only counts as one slice. */
 const abortDeadline = {slices: 20, sliceMs: 50};
@@ -101,7 +101,7 @@ export async function assertAbortEnds(
 export interface CaseScope {
   /** Opens a service, for `backend` or a new one. */
   open(backend?: Backend): Promise<Subject>;
-  /** The service of `subject` with a new backend, as another process would see it. */
+  /** The service of `subject` with a new backend, as another process would see it, with the states that were kept. */
   reopen(subject: Subject): Subject;
 }
 
@@ -115,13 +115,12 @@ export async function runInScope(
   const directory = await mkdtemp(path.join(tmpdir(), 'mycli-conformance-'));
   const closings: (() => void | Promise<void>)[] = [];
   let bundles = 0;
-  const subjectOf = ({backend, service, projectSlug}: Pick<Subject, 'backend' | 'service' | 'projectSlug'>) =>
+  const subjectOf = (parts: Pick<Subject, 'backend' | 'service' | 'projectSlug' | 'states'>) =>
     new Subject({
-      backend,
-      service,
-      projectSlug,
+      ...parts,
       fixtures,
-      makeBundle: (format) => makeTestBundle(directory, {format, projectSlug, number: (bundles += 1)}),
+      makeBundle: (format, contentBytes) =>
+        makeTestBundle(directory, {format, projectSlug: parts.projectSlug, contentBytes, number: (bundles += 1)}),
     });
   try {
     await check({
@@ -129,9 +128,9 @@ export async function runInScope(
         const service = await fixtures.openService();
         closings.push(() => service.close?.());
         const projectSlug = service.projectSlug ?? `conformance-${randomBytes(4).toString('hex')}`;
-        return subjectOf({backend, service, projectSlug});
+        return subjectOf({backend, service, projectSlug, states: new Map()});
       },
-      reopen: ({service, projectSlug}) => subjectOf({backend: createBackend(), service, projectSlug}),
+      reopen: ({service, projectSlug, states}) => subjectOf({backend: createBackend(), service, projectSlug, states}),
     });
   } finally {
     for (const close of closings) await close();

@@ -41,6 +41,12 @@ export interface ConformanceFixtures {
    */
   readonly timeResolutionMs?: number | undefined;
   /**
+   * Set it if the backend resumes interrupted uploads with `context.state`: the size of a bundle that it sends in
+   * several parts, in bytes.
+   * @default the backend resumes nothing, and there are no cases for it
+   */
+  readonly resumableBytes?: number | undefined;
+  /**
    * Maximum time for a deployment to finish, in milliseconds.
    * @default 10000
    */
@@ -93,12 +99,19 @@ export interface ConformanceService {
   readonly refuseCredentials?: (() => void | Promise<void>) | undefined;
   /** Makes uploads fail from now on, because of an internal problem such as a full disk. */
   readonly failUploads?: (() => void | Promise<void>) | undefined;
+  /**
+   * Breaks off each upload once the service has received a part of it, or no longer. Only needed with
+   * `ConformanceFixtures.resumableBytes`.
+   */
+  readonly interruptUploads?: ((isOn: boolean) => void | Promise<void>) | undefined;
+  /** How many bytes of archives the service has received so far. Only needed with `resumableBytes`. */
+  readonly countReceivedBytes?: (() => number | Promise<number>) | undefined;
   /** Stops the service. */
   readonly close?: (() => void | Promise<void>) | undefined;
 }
 
 /** Larger than a chunk, and not a multiple of 3, which would hide errors in base64. */
-const contentBytes = 700_001;
+const usualBytes = 700_001;
 const pieceBytes = 64 * 1024;
 
 /** Which bundle: each number has its own, reproducible content. */
@@ -106,6 +119,8 @@ interface TestBundle {
   readonly format: BundleFormat;
   readonly projectSlug: string;
   readonly number: number;
+  /** How large it is, in bytes. @default 700,001 */
+  readonly contentBytes?: number | undefined;
 }
 
 /** Creates a bundle in `directory`. */
@@ -118,8 +133,8 @@ export type MakeTestBundle = (directory: string, wanted: TestBundle) => Promise<
 export function createTestBundles(): MakeTestBundle {
   const packed = new Map<string, Promise<{readonly bundle: Bundle; readonly archive: Buffer}>>();
   return async (directory, wanted) => {
-    const {format, projectSlug, number} = wanted;
-    const key = [format, number, ...(format === 'v1' ? [projectSlug] : [])].join(' ');
+    const {format, projectSlug, number, contentBytes} = wanted;
+    const key = [format, number, contentBytes, ...(format === 'v1' ? [projectSlug] : [])].join(' ');
     const making = packed.get(key) ?? pack(directory, wanted);
     packed.set(key, making);
     const {bundle, archive} = await making;
@@ -131,13 +146,13 @@ export function createTestBundles(): MakeTestBundle {
 
 async function pack(
   directory: string,
-  {format, projectSlug, number}: TestBundle,
+  {format, projectSlug, number, contentBytes = usualBytes}: TestBundle,
 ): Promise<{readonly bundle: Bundle; readonly archive: Buffer}> {
   const cwd = path.join(directory, `${format}-${String(number)}`);
   const buildDirectory = path.join(cwd, 'build');
   await mkdir(path.join(buildDirectory, 'static'), {recursive: true});
   await writeFile(path.join(buildDirectory, 'ssr.js'), 'export const get = () => "conformance";\n');
-  await writeFile(path.join(buildDirectory, 'static', 'content.bin'), noise(number));
+  await writeFile(path.join(buildDirectory, 'static', 'content.bin'), noise(number, contentBytes));
   const plan = await planBundle({
     format,
     cwd,
@@ -176,7 +191,7 @@ export async function stallHalfWay(bundle: Bundle, onStall: () => void): Promise
 }
 
 /** Random-looking bytes, so that lost, duplicated or moved ones are detected. */
-function noise(seed: number): Buffer {
+function noise(seed: number, bytes: number): Buffer {
   const key = Buffer.alloc(16, seed);
-  return createCipheriv('aes-128-ctr', key, Buffer.alloc(16)).update(Buffer.alloc(contentBytes));
+  return createCipheriv('aes-128-ctr', key, Buffer.alloc(16)).update(Buffer.alloc(bytes));
 }

@@ -15,6 +15,7 @@ import type {
   BodyOptions,
   RequestBodies,
 } from '../../backends/contract.js';
+import {uploadStateOf, type KeptState} from '../../backends/upload-state.js';
 import {readLent} from '../../bundle/archive/memory.js';
 import type {ConformanceFixtures, ConformanceService} from './fixtures.js';
 import {Recording} from './observations.js';
@@ -28,14 +29,18 @@ interface SubjectParts {
   readonly service: ConformanceService;
   readonly projectSlug: string;
   readonly fixtures: ConformanceFixtures;
+  /** The states of unfinished uploads, by the digest of the archive. */
+  readonly states: Map<string, unknown>;
   /** Builds a bundle with unique content for the project. */
-  makeBundle(format: BundleFormat): Promise<Bundle>;
+  makeBundle(format: BundleFormat, contentBytes?: number): Promise<Bundle>;
 }
 
 /** Options of one call. */
 interface CallOptions {
   readonly targetSlug?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** The archive that is uploaded, whose state is kept. */
+  readonly archive?: Pick<Bundle, 'sha256'> | undefined;
 }
 
 /** A backend and its service. Calls work like those of the host. */
@@ -47,8 +52,10 @@ export class Subject {
   readonly targetSlug: string;
   readonly configDirectory: string;
   readonly fixtures: ConformanceFixtures;
+  /** The states of unfinished uploads, by the digest of the archive. */
+  readonly states: Map<string, unknown>;
   /** Builds a bundle with unique content for the project; by default in the backend's preferred format. */
-  readonly makeBundle: (format?: BundleFormat) => Promise<Bundle>;
+  readonly makeBundle: (format?: BundleFormat, contentBytes?: number) => Promise<Bundle>;
   /** What the backend reported in all calls so far. */
   readonly recording = new Recording();
   /** What the backend passed to `maskSecret`. */
@@ -57,14 +64,15 @@ export class Subject {
   /** What calls have cleaned up, or are cleaning up, after an abort. */
   readonly cleanups: Promise<void>[] = [];
 
-  constructor({backend, service, projectSlug, fixtures, makeBundle}: SubjectParts) {
+  constructor({backend, service, projectSlug, fixtures, states, makeBundle}: SubjectParts) {
     this.backend = checkedBackend(backend, 'this package');
     this.service = service;
     this.projectSlug = projectSlug;
     this.targetSlug = service.targetSlug ?? 'staging';
     this.configDirectory = service.configDirectory ?? '/';
     this.fixtures = fixtures;
-    this.makeBundle = (format = backend.formats[0] ?? 'v2') => makeBundle(format);
+    this.states = states;
+    this.makeBundle = (format = backend.formats[0] ?? 'v2', contentBytes) => makeBundle(format, contentBytes);
   }
 
   /**
@@ -74,9 +82,10 @@ export class Subject {
   async call<Result>(
     doing: string,
     call: (context: BackendContext) => Promise<Result>,
-    {targetSlug, signal = new AbortController().signal}: CallOptions = {},
+    {targetSlug, signal = new AbortController().signal, archive}: CallOptions = {},
   ): Promise<Result> {
     const {backend, service, projectSlug, configDirectory, recording} = this;
+    const secrets = [...declaredSecrets(backend, service)];
     const context = await createBackendContext({
       projectSlug,
       targetSlug,
@@ -88,8 +97,10 @@ export class Subject {
       signal,
       userAgent: 'mycli/1.0.0 conformance',
       rateLimit,
-      secrets: declaredSecrets(backend, service),
+      secrets,
+      state: archive && uploadStateOf(backend, this.#stateOf(archive), {secrets, logger: recording.logger}),
       onSecret: (secret) => {
+        secrets.push(secret);
         this.learnedSecrets.add(secret);
       },
       onRetry: () => {
@@ -107,20 +118,37 @@ export class Subject {
     return callInContext(backend, doing, own, call);
   }
 
-  /** Uploads a bundle without deploying it, and returns its ID. `streamed`: packed while it is sent. */
+  #stateOf({sha256}: Pick<Bundle, 'sha256'>): KeptState {
+    const {states} = this;
+    return {
+      read: async () => Promise.resolve(states.get(sha256)),
+      write: async (state) => Promise.resolve(void states.set(sha256, state)),
+      remove: async () => Promise.resolve(void states.delete(sha256)),
+    };
+  }
+
+  /**
+   * Uploads a bundle without deploying it, and returns its ID. `streamed`: packed while it is sent. `stateless`: nothing
+   * is kept to resume it with.
+   */
   async upload(
     bundle: Bundle,
-    {streamed = false, ...options}: Pick<CallOptions, 'signal'> & {readonly streamed?: boolean} = {},
+    {
+      streamed = false,
+      stateless = streamed,
+      ...options
+    }: Pick<CallOptions, 'signal'> & {readonly streamed?: boolean; readonly stateless?: boolean} = {},
   ): Promise<BundleId> {
-    const {backend} = this;
+    const {backend, states} = this;
     const {bundleId} = await this.call(
       'uploading',
       (context) =>
         streamed && backend.uploadStream
           ? backend.uploadStream(withoutFile(bundle), context)
           : backend.upload(bundle, context),
-      options,
+      {...options, ...(!stateless && {archive: bundle})},
     );
+    states.delete(bundle.sha256);
     return bundleId;
   }
 

@@ -1,0 +1,168 @@
+import {writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {expect, onTestFinished, test} from 'vitest';
+import type {Backend, UploadState} from '../../../src/backends/contract.js';
+import {createBackendRegistry} from '../../../src/backends/registry.js';
+import type {PushRuntimeBundleBackendOptions, UploadPlace, UploadStates} from '../../../src/operations/options.js';
+import {pushRuntimeBundle} from '../../../src/operations/push/push-runtime-bundle.js';
+import {createProject} from '../test-host.js';
+
+type Options = Partial<PushRuntimeBundleBackendOptions>;
+
+/** States in memory, by place, and what was opened and closed. */
+function statesInMemory() {
+  const kept = new Map<string, unknown>();
+  const places: UploadPlace[] = [];
+  let open = 0;
+  const states: UploadStates = {
+    open(place) {
+      const key = JSON.stringify(place);
+      places.push(place);
+      open += 1;
+      return Promise.resolve({
+        read: () => Promise.resolve(kept.get(key)),
+        write: (state) => Promise.resolve(void kept.set(key, state)),
+        remove: () => Promise.resolve(void kept.delete(key)),
+        close: () => Promise.resolve(void (open -= 1)),
+      });
+    },
+  };
+  return {kept, places, states, open: () => open};
+}
+
+/** A project whose pushes to the backend `acme` do what a test says. */
+async function createPusher(uploadStates: UploadStates | undefined) {
+  const project = await createProject();
+  onTestFinished(() => project[Symbol.asyncDispose]());
+  const target: {use: (state: UploadState | undefined, maskSecret: (secret: string) => void) => Promise<void>} = {
+    use: () => Promise.resolve(),
+  };
+  const seen: unknown[] = [];
+  const acme: Backend = {
+    ...{apiVersion: 1, name: 'acme', summary: 'Acme', formats: ['v2'], secrets: ['token']},
+    check: () => Promise.resolve({configured: true}),
+    async upload(_bundle, {state, maskSecret}) {
+      seen.push(await state?.read());
+      await target.use(state, maskSecret);
+      return {bundleId: 1, raw: undefined};
+    },
+    deploy: (_request, {state}) => {
+      expect(state).toBeUndefined();
+      return Promise.resolve({deployment: {}, status: 'finished', raw: undefined});
+    },
+  };
+  const backends = createBackendRegistry(
+    [acme, {...acme, name: 'other'}].map((backend) => ({plugin: 'mycli-plugin-acme', backend})),
+  );
+  return {
+    ...{project, seen, target},
+    push: (options: Options = {}) =>
+      pushRuntimeBundle({preference: 'acme', projectSlug: 'shop', backends, uploadStates, ...options}, project.host),
+  };
+}
+
+const cut = (saved: unknown) => async (state: UploadState | undefined) => {
+  await state?.write(saved);
+  throw new Error('the connection broke off');
+};
+
+test('what a failed upload has saved is there for the next push of the same bundle, until one succeeds', async () => {
+  const {kept, states, places, open} = statesInMemory();
+  const {push, seen, target} = await createPusher(states);
+  target.use = cut({uploadId: 7});
+  await expect(push({message: 'first'})).rejects.toThrow('the connection broke off');
+  expect(open()).toBe(0);
+  expect(places).toEqual([
+    {
+      ...{backend: 'acme', projectSlug: 'shop'},
+      optionsSha256: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+      sha256: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+    },
+  ]);
+  target.use = () => Promise.resolve();
+  await push({message: 'second', targetSlug: 'staging'});
+  await push();
+  expect(seen).toEqual([undefined, {uploadId: 7}, undefined]);
+  expect([kept.size, open()]).toEqual([0, 0]);
+});
+
+test('a state never reaches another bundle, project, backend or location; secrets make no other location', async () => {
+  const {states, kept} = statesInMemory();
+  const {push, seen, target, project} = await createPusher(states);
+  target.use = cut('mine');
+  const backendOptions = {bucket: 'a', token: 'canary-1'};
+  await expect(push({backendOptions})).rejects.toThrow();
+  target.use = () => Promise.resolve();
+  await push({backendOptions, projectSlug: 'other'});
+  await push({backendOptions, preference: 'other'});
+  await push({backendOptions: {...backendOptions, bucket: 'b'}});
+  await writeFile(join(project.directory, 'build/static/app.css'), 'h1 { color: red; }\n');
+  await push({backendOptions});
+  expect(seen).toEqual([undefined, undefined, undefined, undefined, undefined]);
+  await writeFile(join(project.directory, 'build/static/app.css'), 'h1 { color: teal; }\n');
+  await push({backendOptions: {...backendOptions, token: 'canary-2'}});
+  expect(seen.at(-1)).toBe('mine');
+  expect(kept.size).toBe(0);
+});
+
+test.each([
+  ['is larger than 64 KiB', () => 'x'.repeat(65_535), 'has 65537 bytes, more than 65536'],
+  ['is not JSON', () => 1n, 'is not plain JSON'],
+  ['is undefined', () => undefined, 'is not plain JSON'],
+  ['contains a secret option', () => ['canary-token'], 'contains a secret'],
+  ['contains one in base64', () => ({auth: Buffer.from('user:canary-token').toString('base64')}), 'contains a secret'],
+  ['contains what the backend masks', () => 'https://acme.example/?key=canary-learned', 'contains a secret'],
+])('a state is refused that %s, and the error names the backend', async (_what, state, problem) => {
+  const {states, kept} = statesInMemory();
+  const {push, target} = await createPusher(states);
+  target.use = async (own, maskSecret) => {
+    maskSecret('canary-learned');
+    await own?.write(state());
+  };
+  const error: unknown = await push({backendOptions: {token: 'canary-token'}}).catch((reason: unknown) => reason);
+  expect(error).toMatchObject({
+    code: 'ERR_BACKEND_FAILED',
+    message: `The acme backend failed: the state of its upload ${problem}.`,
+    suggestions: ['This is a bug in its plugin. Report it to its authors.'],
+  });
+  expect(JSON.stringify(error)).not.toContain('canary');
+  expect(kept.size).toBe(0);
+});
+
+test('without states, and while another push has the state open, a backend gets none', async () => {
+  for (const states of [undefined, {open: () => Promise.resolve(undefined)}]) {
+    const {push, target, project} = await createPusher(states);
+    target.use = (state) => Promise.resolve(expect(state).toBeUndefined());
+    expect(await push()).toMatchObject({bundleId: 1});
+    expect(project.log.filter((line) => line.includes('resume'))).toEqual([]);
+  }
+});
+
+const broken = () => Promise.reject(new Error('the disk is full'));
+const working = {read: broken, write: broken, remove: () => Promise.resolve(), close: broken};
+
+test.each([
+  ['opened', {open: broken}, ['If this upload is interrupted, it cannot be resumed: the disk is full.']],
+  [
+    'opened, without a promise',
+    {
+      open: (): never => {
+        throw new Error('the disk is full');
+      },
+    },
+    ['If this upload is interrupted, it cannot be resumed: the disk is full.'],
+  ],
+  [
+    'read or written',
+    {open: () => Promise.resolve(working)},
+    [
+      'The state of an earlier upload cannot be read, so the upload starts over: the disk is full.',
+      'If this upload is interrupted, it cannot be resumed: the disk is full.',
+    ],
+  ],
+])('a state that cannot be %s is a warning, and the push goes on', async (_what, states, warnings) => {
+  const {push, target, project} = await createPusher(states);
+  target.use = async (state) => state?.write('saved');
+  expect(await push()).toMatchObject({bundleId: 1});
+  expect(project.log.filter((line) => line.includes('upload'))).toEqual(warnings);
+});
