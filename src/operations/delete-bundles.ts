@@ -134,10 +134,8 @@ function incompleteError(
     ...failures.map(({bundleId, error}) => describeFailure(bundleId, error)),
     ...(notTried.length === 0 ? [] : [`Not tried: ${notTried.join(', ')}.`]),
   ];
-  const inUse = first.error.status === 409;
   return amendError(first.error, {
     message: outcome.join(' '),
-    suggestions: inUse ? ['If a target runs it, deploy another bundle there first: mycli status tells which one.'] : [],
     details: {
       deleted,
       failed: failures.map(({bundleId, error}) => ({bundleId, code: error.code, message: error.message})),

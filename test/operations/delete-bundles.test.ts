@@ -40,6 +40,7 @@ describe('deleting bundles', () => {
       message: expect.stringMatching(
         /^Deleted: 1, 2\. Bundle 3 was not deleted: .* Bundle 9 was not deleted: /,
       ) as string,
+      suggestions: ['If a target runs it, deploy another bundle there first: mycli status tells which one.'],
       details: {deleted: [1, 2], failed: [{bundleId: 3}, {bundleId: 9}], notTried: []},
     });
     expect(told.map(({bundleId, error}) => [bundleId, error?.status])).toEqual([

@@ -25,6 +25,7 @@ import {
   type BackendContext,
   type BodyOptions,
 } from '../contract.js';
+import {amendError, isRuntimeCliError} from '../../errors/index.js';
 import {flagValue} from '../../errors/suggest.js';
 import {connect, missingOptions, type LegacyBackendOptions, type LegacyContext} from './connection.js';
 import {deploy, findDeployment, listDeployments, noteBefore, page} from './deployments.js';
@@ -81,10 +82,22 @@ export const legacyBackend = defineBackend<LegacyBackendOptions>({
   async deleteBundle({bundleId}, context) {
     const {http, url} = connect(context);
     const id = requestedBundleId(bundleId, 'legacy');
-    const response = await http.delete(url('projects', context.projectSlug, 'bundles', String(id)));
+    const response = await unlessInUse(() => http.delete(url('projects', context.projectSlug, 'bundles', String(id))));
     readWritten(listCommand(context), () => readAcceptance(response, []));
   },
 });
+
+/** The service refuses to delete a bundle that a target runs with 409. */
+async function unlessInUse<Answer>(remove: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await remove();
+  } catch (error) {
+    if (!isRuntimeCliError(error) || error.status !== 409) throw error;
+    throw amendError(error, {
+      suggestions: ['If a target runs it, deploy another bundle there first: mycli status tells which one.'],
+    });
+  }
+}
 
 /** Uploads a v1 bundle, and deploys it in the same request if there is a target. */
 async function uploadV1(bundle: Bundle | StreamedBundle, context: LegacyContext): Promise<UploadResult> {
