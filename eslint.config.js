@@ -9,6 +9,7 @@ const defaultExports = [
   '**/*.config.{js,ts}',
   '.dependency-cruiser.js',
   'examples/**',
+  'templates/**',
 ];
 
 /** The only places that may look at the process they run in; all others are given what they need. */
@@ -54,6 +55,16 @@ export default defineConfig(
       '@typescript-eslint/no-unsafe-call': 'off',
       '@typescript-eslint/no-unsafe-member-access': 'off',
       '@typescript-eslint/no-unsafe-return': 'off',
+    },
+  },
+  {
+    // node:test waits for its tests by itself.
+    files: ['templates/**/*.test.ts'],
+    rules: {
+      '@typescript-eslint/no-floating-promises': [
+        'error',
+        {allowForKnownSafeCalls: [{from: 'package', name: 'test', package: 'node:test'}]},
+      ],
     },
   },
   {

@@ -11,11 +11,12 @@ const checks = [
   {name: 'format', command: 'npm run format:check'},
   {name: 'knip', command: 'npm run knip'},
   {name: 'types', command: 'npm run types', after: ['build']},
-  ...['directory', 'freeze'].map((name) => ({
+  ...['directory', 'freeze', 'webdav'].map((name) => ({
     name: `${name} plugin`,
     command: `npx tsc -p examples/mycli-plugin-${name} --noEmit`,
     after: ['build'],
   })),
+  {name: 'templates', command: 'npx tsc -p templates', after: ['build']},
   {name: 'reference', command: 'npm run docs:check'},
   {name: 'published package', command: 'npm run test:published', after: ['build']},
   {name: 'docs', command: 'npm run docs:generate', after: ['build']},

@@ -103,7 +103,8 @@ function wrongAnswer({name}: Backend, plugin: string, doing: string, issues: rea
   );
 }
 
-const namePattern = /^[a-z][a-z0-9-]{0,31}$/;
+/** What a backend may be called. */
+export const backendNamePattern = /^[a-z][a-z0-9-]{0,31}$/;
 const formats: ReadonlySet<unknown> = new Set(['v1', 'v2']);
 
 /** Whether `value` has the shape of a backend of this version of the contract; never by `instanceof`. */
@@ -122,8 +123,8 @@ export function checkBackendShape(
 
 function problemOf(value: Readonly<Record<string, unknown>>): string | undefined {
   const name = value['name'];
-  if (typeof name !== 'string' || !namePattern.test(name)) {
-    return `the backend name ${JSON.stringify(name)} does not match ${namePattern.source}`;
+  if (typeof name !== 'string' || !backendNamePattern.test(name)) {
+    return `the backend name ${JSON.stringify(name)} does not match ${backendNamePattern.source}`;
   }
   if (value['apiVersion'] !== BACKEND_API_VERSION) {
     return `backend "${name}" implements version ${String(value['apiVersion'])} of the contract, but this host requires version ${String(BACKEND_API_VERSION)}`;

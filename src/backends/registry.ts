@@ -42,7 +42,8 @@ export interface BackendRegistry {
   find(name: string): BackendRegistration;
 }
 
-const reservedNames: ReadonlySet<string> = new Set(['auto', ...builtIns.keys()]);
+/** Names that no backend of a plugin may have. */
+export const reservedNames: ReadonlySet<string> = new Set(['auto', ...builtIns.keys()]);
 
 /**
  * Registers the built-in backends and those of `plugins`, whose answers are checked from then on. A backend that is

@@ -1,5 +1,5 @@
 import {createHash} from 'node:crypto';
-import {cp, mkdir, mkdtemp, readFile, readdir, readlink, rm, stat, writeFile} from 'node:fs/promises';
+import {cp, mkdir, mkdtemp, readFile, readdir, readlink, rm, stat, symlink, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
@@ -205,6 +205,7 @@ describe('the installed package', () => {
       'docs',
       'oclif.manifest.json',
       'package.json',
+      'templates',
     ]);
   });
 });
@@ -317,5 +318,53 @@ describe('a plugin that a project has among its dependencies', () => {
   test('is left out with MYCLI_SKIP_PLUGINS', async () => {
     const names = (await backends(mycli, {MYCLI_SKIP_PLUGINS: '1'})).map(({name}) => name);
     expect(names).toEqual(['api', 'legacy']);
+  });
+});
+
+describe('a plugin that backend:create has written', () => {
+  /** Installs what its package.json names, without npm: mycli as the link that it becomes, the rest as ours. */
+  async function installDependencies(plugin: string): Promise<void> {
+    const {dependencies, devDependencies} = JSON.parse(await readFile(path.join(plugin, 'package.json'), 'utf8'));
+    const modules = path.join(plugin, 'node_modules');
+    const link = async (name: string, target: string) => {
+      await mkdir(path.dirname(path.join(modules, name)), {recursive: true});
+      await symlink(target, path.join(modules, name));
+    };
+    const mycliPackage = String(devDependencies.mycli).replace('file:', '');
+    expect(path.resolve(plugin, mycliPackage)).toBe(path.join(host, 'node_modules/mycli'));
+    for (const name of Object.keys({...dependencies, ...devDependencies})) {
+      await link(name, name === 'mycli' ? path.resolve(plugin, mycliPackage) : path.join(root, 'node_modules', name));
+    }
+    await link('.bin', path.join(root, 'node_modules/.bin'));
+  }
+
+  test.each([
+    ['JavaScript', 'plain', []],
+    ['TypeScript', 'typed', ['--typescript']],
+  ])('in %s passes its own tests, and brings its backend', async (_, name, flags) => {
+    const mycli = mycliOf(`creating-${name}`);
+    const plugin = path.join(folder, 'created', name);
+    const {code, stdout, stderr} = await mycli(['backend:create', name, '--dir', plugin, '--json', ...flags]);
+    expect({code, stderr}).toEqual({code: 0, stderr: ''});
+    const {next, files} = JSON.parse(stdout);
+    expect(next.slice(1)).toEqual([
+      ...['npm install', 'npm test', 'mycli plugins:link --no-install .'],
+      `mycli backend:list --runtime-backend ${name}`,
+    ]);
+    expect((await readdir(plugin, {recursive: true})).map((file) => file.replaceAll(path.sep, '/'))).toEqual(
+      expect.arrayContaining(files),
+    );
+    await installDependencies(plugin);
+    const tested = await run('npm', ['test'], {cwd: plugin, env: {PATH: process.env.PATH, HOME: folder}});
+    // `#` in the TAP that Node 20 prints without a terminal, `ℹ` in what later ones print.
+    expect(tested.stdout).toMatch(/^[#ℹ] pass [2-9]\d$/m);
+    expect(tested.stdout).toMatch(/^[#ℹ] skipped 0$/m);
+    expect(await mycli(['plugins:link', '--no-install', plugin])).toMatchObject({code: 0, stderr: ''});
+    expect(await backends(mycli)).toContainEqual(
+      expect.objectContaining({
+        ...{name, plugin: `mycli-plugin-${name}`, version: '0.1.0'},
+        ...{configured: false, missing: ['url', 'token']},
+      }),
+    );
   });
 });

@@ -112,6 +112,21 @@ export interface AuthStatusDocument extends Envelope {
   }[];
 }
 
+/** The plugin that was written. */
+export interface BackendCreateDocument extends Envelope {
+  /** Name of its backend. */
+  readonly backend: string;
+  /** Name of its package. */
+  readonly package: string;
+  readonly language: 'javascript' | 'typescript';
+  /** Its folder; absolute. */
+  readonly directory: string;
+  /** The files that were written, relative to the folder. */
+  readonly files: readonly string[];
+  /** Commands to run next. */
+  readonly next: readonly string[];
+}
+
 /** The available backends. */
 export interface BackendListDocument extends Envelope {
   readonly backends: readonly BackendDescription[];

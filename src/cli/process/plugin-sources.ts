@@ -79,7 +79,7 @@ const pluginName = /^(?:@[^/]+\/)?mycli-plugin-[^/]+$/;
 
 /** Our commands that neither reach a backend nor list plugins, so that they need not look for any. */
 export const localCommands: ReadonlySet<string> = new Set([
-  ...['bundle:build', 'build', 'completion', 'config:show', 'runtime:start'],
+  ...['backend:create', 'bundle:build', 'build', 'completion', 'config:show', 'runtime:start'],
 ]);
 
 /**

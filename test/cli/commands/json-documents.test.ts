@@ -105,6 +105,7 @@ const successes: readonly Case[] = [
   {what: 'a deletion', args: ['bundle:delete', '1', ...shop, '--yes']},
   {what: 'nothing broken', args: ['doctor']},
   {what: 'the backends', args: ['backend:list', ...shop]},
+  {what: 'a plugin', args: ['backend:create', 'my-service', '--dir', '../plugin']},
   {what: 'the settings', args: ['config:show', ...shop], env: {MYCLI_PROJECT: 'other'}},
   {
     what: 'an API key',
@@ -139,6 +140,7 @@ const failures: readonly Case[] = [
   {what: 'wrong credentials', args: ['doctor'], env: nobody},
   {what: 'an unknown backend', args: ['init', '--yes', '--force', '--runtime-backend', 'acme']},
   {what: 'no such configuration file', args: ['auth:status', '--config', 'nowhere.json']},
+  {what: 'a name that no backend can have', args: ['backend:create', 'My Service']},
   {what: 'an option without a value', args: ['backend:list', '--backend-option', 'region']},
   {what: 'no build', args: ['bundle:build', '--build-directory', 'nowhere']},
   {what: 'wrong credentials', args: ['bundle:push', ...shop], env: nobody},

@@ -1,0 +1,63 @@
+import {relative, resolve} from 'node:path';
+import {BaseCommand} from '../../cli/command/base-command.js';
+import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
+import type {BackendCreateDocument, Body} from '../../cli/output/documents.js';
+import {Args, Flags} from '../../cli/process/oclif.js';
+import {pluginPackage, writePlugin} from '../../cli/setup/new-plugin.js';
+import {commandLine, shellLine} from '../../errors/suggest.js';
+
+export default class BackendCreate extends BaseCommand<typeof BackendCreate> {
+  static override readonly summary = 'Create a plugin with a backend, tests and a CI workflow.';
+  static override readonly description =
+    'Writes the package mycli-plugin-NAME, whose backend NAME passes the conformance suite against a stand-in for its ' +
+    'service. Replace both with your service, step by step. The plugin is JavaScript and needs no build, or TypeScript. ' +
+    'Writes all files or none, and never into a folder that has other files, unless --force is given.';
+  static override readonly examples = [
+    '<%= config.bin %> <%= command.id %> my-service',
+    '<%= config.bin %> <%= command.id %> my-service --typescript --dir plugins/my-service',
+  ];
+  static override readonly args = {
+    name: Args.string({required: true, description: 'Name of the backend: a-z, 0-9 and "-".'}),
+  };
+  static override readonly flags = {
+    typescript: Flags.boolean({summary: 'Write TypeScript, with a build.', helpGroup: 'PLUGIN'}),
+    dir: Flags.string({
+      helpValue: 'DIR',
+      summary: 'Folder to write to; by default mycli-plugin-NAME.',
+      helpGroup: 'PLUGIN',
+    }),
+    force: Flags.boolean({
+      summary: 'Write into a folder that is not empty, and replace files of the same name.',
+      helpGroup: 'PLUGIN',
+    }),
+  };
+
+  protected async execute({cwd, output, version}: CommandContext): Promise<JsonDocument> {
+    const {name} = this.args;
+    const {typescript, dir, force} = this.flags;
+    const packageName = pluginPackage(name);
+    const directory = resolve(cwd, dir ?? packageName);
+    const language = typescript ? 'typescript' : 'javascript';
+    const files = await writePlugin({name, language, directory, force, mycli: {root: this.config.root, version}});
+    // The shell is not where --cwd leads.
+    const place = this.flags.cwd === undefined ? relative(cwd, directory) : directory;
+    output.result(`Wrote ${packageName} to ${place === '' ? '.' : place}.`);
+    const next = [
+      ...(place === '' ? [] : [shellLine('cd', place)]),
+      'npm install',
+      'npm test',
+      commandLine('plugins:link', '--no-install', '.'),
+      commandLine('backend:list', '--runtime-backend', name),
+    ];
+    output.outcome('Next:');
+    for (const command of next) output.result(`  ${command}`);
+    return {
+      backend: name,
+      package: packageName,
+      language,
+      directory,
+      files,
+      next,
+    } satisfies Body<BackendCreateDocument>;
+  }
+}

@@ -1,0 +1,132 @@
+// @ts-check
+import {randomUUID} from 'node:crypto';
+import {once} from 'node:events';
+import {createServer} from 'node:http';
+import {buffer} from 'node:stream/consumers';
+
+/** @typedef {{id: string, message: string | null, sha256: string | null, createdAt: string, archive: Buffer}} StoredBundle */
+/** @typedef {{id: string, bundleId: string, target: string, status: string, createdAt: string, url: string}} StoredDeployment */
+/** @typedef {{status: number, value?: unknown, archive?: StoredBundle}} Answer */
+
+/**
+ * Starts a stand-in for the service, in memory. Keep what it does in line with the real one.
+ * @returns {Promise<import('mycli/testing').ConformanceService>}
+ */
+export async function openService() {
+  const token = randomUUID();
+  // Newest first, as in the answers.
+  /** @type {StoredBundle[]} */
+  const bundles = [];
+  /** @type {StoredDeployment[]} */
+  const deployments = [];
+  let limited = 0;
+  let refusing = false;
+  let failing = false;
+
+  /**
+   * @param {import('node:http').IncomingMessage} request
+   * @param {Buffer} body
+   * @returns {Answer}
+   */
+  function answer({method = '', url = '', headers}, body) {
+    const {pathname, searchParams} = new URL(url, 'http://service');
+    const [, , project, collection = '', name = '', item] = pathname.split('/').map(decodeURIComponent);
+    if (refusing || headers.authorization !== `Bearer ${token}`) return {status: 401};
+    if (project === undefined) return {status: 404};
+    /** @param {readonly unknown[]} items */
+    const page = (items) => {
+      const [limit, offset] = [Number(searchParams.get('limit')), Number(searchParams.get('offset'))];
+      return {status: 200, value: {total: items.length, items: items.slice(offset, offset + limit)}};
+    };
+    const found = bundles.find(({id}) => id === name);
+    switch ([method, collection, item].join(' ').trim()) {
+      case 'POST bundles':
+        if (failing) return {status: 500};
+        if (limited > 0) {
+          limited -= 1;
+          return {status: 429};
+        }
+        bundles.unshift({
+          id: randomUUID(),
+          message: searchParams.get('message'),
+          sha256: searchParams.get('sha256'),
+          createdAt: new Date().toISOString(),
+          archive: body,
+        });
+        return {status: 201, value: {id: bundles[0]?.id}};
+      case 'GET bundles':
+        return page(
+          bundles.map(({archive, ...rest}) => ({...rest, size: archive.length, targets: targetsOf(rest.id)})),
+        );
+      case 'GET bundles archive':
+        return found ? {status: 200, archive: found} : {status: 404};
+      case 'DELETE bundles':
+        if (!found) return {status: 404};
+        bundles.splice(bundles.indexOf(found), 1);
+        return {status: 204};
+      case 'POST targets deployments': {
+        const {bundleId} = JSON.parse(body.toString());
+        if (!bundles.some(({id}) => id === bundleId)) return {status: 404};
+        const fields = {id: randomUUID(), bundleId, target: name, createdAt: new Date().toISOString()};
+        deployments.unshift({...fields, status: 'finished', url: `https://${name}.acme.example`});
+        return {status: 201, value: {...deployments[0], status: 'queued'}};
+      }
+      case 'GET targets deployments':
+        return page(deployments.filter(({target}) => target === name));
+      case 'GET deployments': {
+        const value = deployments.find(({id}) => id === name);
+        return value ? {status: 200, value} : {status: 404};
+      }
+      default:
+        return {status: 404};
+    }
+  }
+
+  /** @param {string} bundleId */
+  function targetsOf(bundleId) {
+    const targets = [...new Set(deployments.map(({target}) => target))];
+    return targets.filter((target) => deployments.find((one) => one.target === target)?.bundleId === bundleId);
+  }
+
+  const server = createServer((request, response) => {
+    buffer(request)
+      .then((body) => {
+        const {status, value, archive} = answer(request, body);
+        if (archive) {
+          response.writeHead(status, {'content-length': archive.archive.length, 'x-sha256': archive.sha256 ?? ''});
+          response.end(archive.archive);
+        } else {
+          response.writeHead(status, {'content-type': 'application/json'});
+          response.end(value === undefined ? undefined : JSON.stringify(value));
+        }
+      })
+      // The client has gone.
+      .catch(() => response.destroy());
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const address = server.address();
+  const port = address !== null && typeof address === 'object' ? address.port : 0;
+  return {
+    options: {url: `http://127.0.0.1:${port}`, token},
+    secrets: [token],
+    async readUploaded(bundleId) {
+      const bundle = bundles.find(({id}) => id === bundleId);
+      if (!bundle) throw new Error(`There is no bundle ${bundleId}.`);
+      return bundle.archive;
+    },
+    countUploads: () => bundles.length,
+    limitUploads(count) {
+      limited = count;
+    },
+    refuseCredentials() {
+      refusing = true;
+    },
+    failUploads() {
+      failing = true;
+    },
+    async close() {
+      server.closeAllConnections();
+      await once(server.close(), 'close');
+    },
+  };
+}

@@ -1,0 +1,145 @@
+import {pipeline} from 'node:stream/promises';
+// Types only: there may be no mycli to import where the plugin runs.
+import type {Backend, BackendContext, BundleId, HttpClient} from 'mycli/backend';
+import * as v from 'valibot';
+
+/** The settings. Required ones are optional here: `check` says which are missing. */
+const options = v.strictObject({
+  /** Where the service is. */
+  url: v.optional(v.pipe(v.string(), v.url())),
+  token: v.optional(v.string()),
+});
+
+type Options = v.InferOutput<typeof options>;
+type Context = BackendContext<Options>;
+
+// What the service answers. `v.parse` fails if it answers anything else.
+const statuses = v.picklist(['queued', 'in_progress', 'finished', 'failed']);
+const bundles = v.looseObject({
+  total: v.number(),
+  items: v.array(
+    v.looseObject({
+      id: v.string(),
+      message: v.string(),
+      sha256: v.string(),
+      createdAt: v.string(),
+      targets: v.array(v.string()),
+    }),
+  ),
+});
+const deployment = v.looseObject({
+  id: v.string(),
+  bundleId: v.string(),
+  status: statuses,
+  createdAt: v.string(),
+  url: v.string(),
+});
+const deployments = v.looseObject({total: v.number(), items: v.array(deployment)});
+
+/** The backend. Remove the functions for what your service cannot do: the others are its capabilities. */
+export const backend: Backend<Options> = {
+  apiVersion: 1,
+  name: 'acme',
+  summary: 'The acme hosting service',
+  formats: ['v2'],
+  options,
+  secrets: ['token'],
+
+  async check({options: {url, token}}) {
+    const missing = [...(url ? [] : ['url']), ...(token ? [] : ['token'])];
+    return missing.length === 0 ? {configured: true} : {configured: false, missing};
+  },
+
+  async upload(bundle, context) {
+    const {message, sha256} = bundle;
+    const sent = {searchParams: {message, sha256}, ...context.bodies.file(bundle, 'application/gzip')};
+    const raw = v.parse(v.looseObject({id: v.string()}), await connect(context).post('bundles', sent).json());
+    return {bundleId: raw.id, raw};
+  },
+
+  async deploy({bundleId, targetSlug}, context) {
+    const request = connect(context).post(`targets/${part(targetSlug)}/deployments`, {json: {bundleId}});
+    const raw = v.parse(deployment, await explained(bundleId, request.json()));
+    return {deployment: {deploymentId: raw.id}, status: raw.status, url: raw.url, raw};
+  },
+
+  async getDeployment({deploymentId}, context) {
+    const raw = v.parse(
+      deployment,
+      await connect(context)
+        .get(`deployments/${part(deploymentId)}`)
+        .json(),
+    );
+    return {status: raw.status, url: raw.url, raw};
+  },
+
+  async listBundles({limit, offset}, context) {
+    const answer = await connect(context).get('bundles', {searchParams: {limit, offset}}).json();
+    const raw = v.parse(bundles, answer);
+    const items = raw.items.map(({id, message, sha256, createdAt, targets}) => {
+      return {bundleId: id, message, sha256, createdAt, status: 'ready' as const, inUseBy: targets};
+    });
+    return {items, total: raw.total, raw};
+  },
+
+  async listDeployments({targetSlug, limit, offset}, context) {
+    const answer = await connect(context)
+      .get(`targets/${part(targetSlug)}/deployments`, {searchParams: {limit, offset}})
+      .json();
+    const raw = v.parse(deployments, answer);
+    const items = raw.items.map(({id, bundleId, status, createdAt, url}) => {
+      return {deployment: {deploymentId: id}, bundleId, status, createdAt, url};
+    });
+    return {items, total: raw.total, raw};
+  },
+
+  async download({bundleId, writeTo, onStart}, context) {
+    const http = connect(context);
+    const archive = context.openStream(`bundles/${part(bundleId)}/archive`, {http});
+    const {body, headers} = await explained(bundleId, archive);
+    const {'content-length': length, 'x-sha256': sha256} = headers;
+    onStart?.({
+      offset: 0,
+      total: length === undefined ? undefined : Number(length),
+      // mycli compares it with what arrives.
+      sha256: typeof sha256 === 'string' ? sha256 : undefined,
+    });
+    await pipeline(body, writeTo, {signal: context.signal});
+  },
+
+  async deleteBundle({bundleId}, context) {
+    await explained(bundleId, connect(context).delete(`bundles/${part(bundleId)}`));
+  },
+};
+
+/** The client for the project. It retries rate limits, and rejects every status other than 2xx. */
+function connect({http, options: {url, token}, projectSlug}: Context): HttpClient {
+  return http.extend({
+    prefixUrl: `${(url ?? '').replace(/\/$/, '')}/projects/${part(projectSlug)}`,
+    headers: {authorization: `Bearer ${token ?? ''}`},
+  });
+}
+
+/** A part of a path. */
+function part(value: unknown): string {
+  return encodeURIComponent(String(value));
+}
+
+/** Says what the answers to a request about a bundle mean, for those that the status alone does not explain. */
+async function explained<Answer>(bundleId: BundleId, request: Promise<Answer>): Promise<Answer> {
+  try {
+    return await request;
+  } catch (error) {
+    const answered = error instanceof Error && 'status' in error ? error.status : undefined;
+    if (answered === 404) throw backendError('ERR_BUNDLE_UNKNOWN', `There is no bundle ${bundleId}`, answered);
+    // mycli waits with --wait-for-slot, and calls `deploy` again.
+    if (answered === 409)
+      throw backendError('ERR_TARGET_BUSY', 'Another deployment to the target is running', answered);
+    throw error;
+  }
+}
+
+/** An error of mycli: its reference of errors lists the codes. */
+function backendError(code: string, message: string, answered: number): Error {
+  return Object.assign(new Error(message), {backendError: true, code, status: answered});
+}

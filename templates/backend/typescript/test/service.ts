@@ -1,0 +1,139 @@
+import {randomUUID} from 'node:crypto';
+import {once} from 'node:events';
+import {createServer, type IncomingMessage} from 'node:http';
+import type {AddressInfo} from 'node:net';
+import {buffer} from 'node:stream/consumers';
+import type {ConformanceService} from 'mycli/testing';
+
+interface StoredBundle {
+  readonly id: string;
+  readonly message: string | null;
+  readonly sha256: string | null;
+  readonly createdAt: string;
+  readonly archive: Buffer;
+}
+
+interface StoredDeployment {
+  readonly id: string;
+  readonly bundleId: string;
+  readonly target: string;
+  readonly status: string;
+  readonly createdAt: string;
+  readonly url: string;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly value?: unknown;
+  readonly archive?: StoredBundle;
+}
+
+/** Starts a stand-in for the service, in memory. Keep what it does in line with the real one. */
+export async function openService(): Promise<ConformanceService> {
+  const token = randomUUID();
+  /** Newest first, as in the answers. */
+  const bundles: StoredBundle[] = [];
+  const deployments: StoredDeployment[] = [];
+  let limited = 0;
+  let refusing = false;
+  let failing = false;
+
+  function answer({method = '', url = '', headers}: IncomingMessage, body: Buffer): Answer {
+    const {pathname, searchParams} = new URL(url, 'http://service');
+    const [, , project, collection = '', name = '', item] = pathname.split('/').map(decodeURIComponent);
+    if (refusing || headers.authorization !== `Bearer ${token}`) return {status: 401};
+    if (project === undefined) return {status: 404};
+    const page = <Item>(items: readonly Item[]) => {
+      const [limit, offset] = [Number(searchParams.get('limit')), Number(searchParams.get('offset'))];
+      return {status: 200, value: {total: items.length, items: items.slice(offset, offset + limit)}};
+    };
+    const found = bundles.find(({id}) => id === name);
+    switch ([method, collection, item].join(' ').trim()) {
+      case 'POST bundles':
+        if (failing) return {status: 500};
+        if (limited > 0) {
+          limited -= 1;
+          return {status: 429};
+        }
+        bundles.unshift({
+          id: randomUUID(),
+          message: searchParams.get('message'),
+          sha256: searchParams.get('sha256'),
+          createdAt: new Date().toISOString(),
+          archive: body,
+        });
+        return {status: 201, value: {id: bundles[0]?.id}};
+      case 'GET bundles':
+        return page(
+          bundles.map(({archive, ...rest}) => ({...rest, size: archive.length, targets: targetsOf(rest.id)})),
+        );
+      case 'GET bundles archive':
+        return found ? {status: 200, archive: found} : {status: 404};
+      case 'DELETE bundles':
+        if (!found) return {status: 404};
+        bundles.splice(bundles.indexOf(found), 1);
+        return {status: 204};
+      case 'POST targets deployments': {
+        const {bundleId} = JSON.parse(body.toString()) as {bundleId: string};
+        if (!bundles.some(({id}) => id === bundleId)) return {status: 404};
+        const fields = {id: randomUUID(), bundleId, target: name, createdAt: new Date().toISOString()};
+        deployments.unshift({...fields, status: 'finished', url: `https://${name}.acme.example`});
+        return {status: 201, value: {...deployments[0], status: 'queued'}};
+      }
+      case 'GET targets deployments':
+        return page(deployments.filter(({target}) => target === name));
+      case 'GET deployments': {
+        const value = deployments.find(({id}) => id === name);
+        return value ? {status: 200, value} : {status: 404};
+      }
+      default:
+        return {status: 404};
+    }
+  }
+
+  function targetsOf(bundleId: string): readonly string[] {
+    const targets = [...new Set(deployments.map(({target}) => target))];
+    return targets.filter((target) => deployments.find((one) => one.target === target)?.bundleId === bundleId);
+  }
+
+  const server = createServer((request, response) => {
+    buffer(request)
+      .then((body) => {
+        const {status, value, archive} = answer(request, body);
+        if (archive) {
+          response.writeHead(status, {'content-length': archive.archive.length, 'x-sha256': archive.sha256 ?? ''});
+          response.end(archive.archive);
+        } else {
+          response.writeHead(status, {'content-type': 'application/json'});
+          response.end(value === undefined ? undefined : JSON.stringify(value));
+        }
+      })
+      // The client has gone.
+      .catch(() => response.destroy());
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const {port} = server.address() as AddressInfo;
+  return {
+    options: {url: `http://127.0.0.1:${port}`, token},
+    secrets: [token],
+    async readUploaded(bundleId) {
+      const bundle = bundles.find(({id}) => id === bundleId);
+      if (!bundle) throw new Error(`There is no bundle ${bundleId}.`);
+      return bundle.archive;
+    },
+    countUploads: () => bundles.length,
+    limitUploads(count) {
+      limited = count;
+    },
+    refuseCredentials() {
+      refusing = true;
+    },
+    failUploads() {
+      failing = true;
+    },
+    async close() {
+      server.closeAllConnections();
+      await once(server.close(), 'close');
+    },
+  };
+}

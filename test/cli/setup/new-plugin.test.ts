@@ -1,0 +1,134 @@
+import {mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {pluginPackage, writePlugin, type NewPlugin} from '../../../src/cli/setup/new-plugin.js';
+
+const root = join(import.meta.dirname, '../../..');
+
+let folder: string;
+let directory: string;
+beforeEach(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), 'mycli-new-plugin-')));
+  directory = join(folder, 'plugins/mine');
+});
+afterEach(() => rm(folder, {recursive: true}));
+
+function write(changes: Partial<NewPlugin> = {}): Promise<readonly string[]> {
+  const mycli = {root, version: '4.5.6'};
+  return writePlugin({name: 'my-service', language: 'javascript', directory, force: false, mycli, ...changes});
+}
+
+async function filesIn(place: string): Promise<readonly string[]> {
+  const entries = await readdir(place, {recursive: true, withFileTypes: true});
+  return entries
+    .filter((entry) => !entry.isDirectory())
+    .map(({parentPath, name}) => join(parentPath, name).slice(place.length + 1));
+}
+
+describe('a name', () => {
+  test('becomes that of the package', () => {
+    expect(pluginPackage('my-service')).toBe('mycli-plugin-my-service');
+  });
+
+  test.each([
+    ['My Service', 'mycli backend:create my-service'],
+    ['mycli-plugin-acme', 'mycli backend:create acme'],
+    ['@team/mycli-plugin-acme', 'mycli backend:create acme'],
+    ['2nd', 'mycli backend:create nd'],
+    ['../acme', 'mycli backend:create acme'],
+    ['', undefined],
+    ['auto', undefined],
+    ['legacy', undefined],
+    ['a'.repeat(33), undefined],
+  ])('%j is refused', (name, likely) => {
+    const suggestions = likely === undefined ? [] : [`Run ${likely}`];
+    expect(() => pluginPackage(name)).toThrow(expect.objectContaining({code: 'ERR_USAGE', suggestions}));
+  });
+});
+
+describe('a plugin', () => {
+  test.each([
+    [
+      'javascript',
+      ['src/backend.js', 'src/hook.js', 'test/conformance.test.js', 'test/hook.test.js', 'test/service.js'],
+    ],
+    [
+      'typescript',
+      [
+        ...['src/backend.ts', 'src/hook.ts', 'test/conformance.test.ts', 'test/hook.test.ts', 'test/service.ts'],
+        'tsconfig.json',
+      ],
+    ],
+  ] as const)('in %s has its files, and its name in them', async (language, own) => {
+    const files = await write({language});
+    const shared = ['.github/workflows/test.yml', '.gitignore', 'README.md', 'package.json'];
+    expect(files).toEqual([...shared, ...own].sort());
+    expect([...(await filesIn(directory))].sort()).toEqual(files);
+    for (const file of files) expect(await readFile(join(directory, file), 'utf8')).not.toMatch(/acme/i);
+    const manifest = JSON.parse(await readFile(join(directory, 'package.json'), 'utf8'));
+    expect(manifest).toMatchObject({
+      ...{name: 'mycli-plugin-my-service', version: '0.1.0', peerDependencies: {mycli: '^4.5.6'}},
+    });
+    expect(join(directory, manifest.devDependencies.mycli.replace('file:', ''))).toBe(await realpath(root));
+    // Not the mode of the private folder that it was written in.
+    expect((await stat(directory)).mode & 0o777).toBe((await stat(join(folder, 'plugins'))).mode & 0o777);
+    expect(await readdir(folder)).toEqual(['plugins']);
+    expect(await readdir(join(folder, 'plugins'))).toEqual(['mine']);
+  });
+
+  test('is not written into a folder that has files', async () => {
+    await mkdir(directory, {recursive: true});
+    await writeFile(join(directory, 'notes.txt'), 'mine');
+    await expect(write()).rejects.toMatchObject({
+      code: 'ERR_OUTPUT',
+      message: `${directory} is not empty.`,
+      suggestions: [expect.stringMatching(/--dir DIR .* --force/)],
+    });
+    expect(await filesIn(directory)).toEqual(['notes.txt']);
+  });
+
+  test('is written into an empty folder, which stays the same folder, and into a new repository', async () => {
+    await mkdir(join(directory, '.git'), {recursive: true});
+    const {ino} = await stat(directory);
+    const files = await write();
+    expect([...(await filesIn(directory))].sort()).toEqual(files);
+    expect((await stat(directory)).ino).toBe(ino);
+  });
+
+  test('with force joins other files, and replaces those of its names', async () => {
+    await mkdir(directory, {recursive: true});
+    await writeFile(join(directory, 'notes.txt'), 'mine');
+    await writeFile(join(directory, 'README.md'), 'mine');
+    await write({force: true});
+    expect(await readFile(join(directory, 'notes.txt'), 'utf8')).toBe('mine');
+    expect(await readFile(join(directory, 'README.md'), 'utf8')).toContain('# mycli-plugin-my-service');
+  });
+
+  test('is written whole or not at all', async () => {
+    // Of its files, the last but one is in the way.
+    await mkdir(join(directory, 'test/hook.test.js'), {recursive: true});
+    await writeFile(join(directory, 'README.md'), 'mine');
+    await expect(write({force: true})).rejects.toMatchObject({
+      code: 'ERR_OUTPUT',
+      message: `${join(directory, 'test/hook.test.js')} is a folder, and must be a file.`,
+    });
+    expect(await filesIn(directory)).toEqual(['README.md']);
+    expect((await readdir(directory)).sort()).toEqual(['README.md', 'test']);
+    expect(await readFile(join(directory, 'README.md'), 'utf8')).toBe('mine');
+  });
+
+  test('leaves no folders if it cannot be written', async () => {
+    const missing = {root: join(folder, 'nowhere'), version: '4.5.6'};
+    await mkdir(missing.root);
+    await expect(write({mycli: missing})).rejects.toMatchObject({code: 'ERR_OUTPUT'});
+    expect(await readdir(folder)).toEqual(['nowhere']);
+  });
+
+  test('is not written to a file', async () => {
+    await mkdir(join(folder, 'plugins'));
+    await writeFile(directory, 'mine');
+    await expect(write({force: true})).rejects.toMatchObject({code: 'ERR_OUTPUT'});
+    expect(await readFile(directory, 'utf8')).toBe('mine');
+  });
+});
