@@ -34,9 +34,16 @@ const knownBundle = v.object({
 /** The fields of a bundle that completion uses. */
 export type KnownBundle = v.InferOutput<typeof knownBundle>;
 
-const knownSchema = v.object({projectSlug: v.string(), bundles: v.array(knownBundle)});
+const knownSchema = v.object({
+  projectSlug: v.string(),
+  bundles: v.array(knownBundle),
+  /** All targets, if the backend lists them. */
+  targets: v.optional(v.array(v.string())),
+  /** Digest of the configuration file that the answer was found with. */
+  configSha256: v.optional(v.string()),
+});
 
-/** The newest bundles of a project, as cached for completion. */
+/** The newest bundles of a project and its targets, as cached for completion. */
 type Known = v.InferOutput<typeof knownSchema>;
 
 const parseKnown = v.safeParser(knownSchema);
@@ -53,7 +60,8 @@ interface Surroundings {
  * The newest bundles of the project that a command line refers to, as cached by the last `bundle:list` with the same
  * flags. If that was too long ago, starts another one, which sends the same credentials to the same place as usual. It
  * keeps running after the time limit, so that the next completion finds its answer. Never runs a configuration file
- * that is code, and never sends credentials from the environment to a service that a configuration file names.
+ * that is code, and never sends credentials from the environment to a service that a configuration file names. Never
+ * calls a plugin's backend that such a file names or configures, unless the user has listed its bundles with that file.
  * @param words the command line after `mycli`; the last word is incomplete
  */
 export async function knownBundles(
@@ -64,17 +72,32 @@ export async function knownBundles(
   const flags = connectionFlags(words.slice(0, -1));
   if (flags === undefined) return undefined;
   const path = pathOf(flags, folders, {cwd: cwd(), env});
-  if (ageOf(path) > freshMs && !(await isUnusual({cwd: cwd(), env}))) {
+  if (ageOf(path) > freshMs && !(await isUnusual({cwd: cwd(), env}, read(path)))) {
     const limits = ['--limit', String(kept), '--quiet', '--max-retries', '0', '--request-timeout', '10'];
-    ask(path, [execPath, String(argv[1]), 'bundle:list', ...flags, ...limits], env);
+    ask(path, [execPath, String(argv[1]), 'bundle:list', ...flags, ...limits], {...env, [askingVariable]: '1'});
     while (ageOf(path) > freshMs && performance.now() < patienceMs) await sleep(10);
   }
   return ageOf(path) > staleMs ? undefined : read(path);
 }
 
-/** Caches the newest bundles of a project for completion. Failing to do so is not an error. */
+/** Set when completion has started a command, which then asks for what completion also needs. */
+const askingVariable = '_MYCLI_COMPLETION';
+
+/** Whether completion has started this command. */
+export function isAskedByCompletion(env: Environment): boolean {
+  return Boolean(env[askingVariable]);
+}
+
+/**
+ * Caches the newest bundles of a project for completion, and its targets if they were listed. Failing to do so is not
+ * an error.
+ */
 export async function rememberBundles(
-  {projectSlug, bundles}: Pick<ListBundlesResult, 'projectSlug' | 'bundles'>,
+  {
+    projectSlug,
+    bundles,
+    targets,
+  }: Pick<ListBundlesResult, 'projectSlug' | 'bundles'> & {readonly targets?: readonly string[] | undefined},
   argv: readonly string[],
   folders: Folders,
   {clean, ...surroundings}: Surroundings & {clean(text: string): string},
@@ -82,8 +105,12 @@ export async function rememberBundles(
   const flags = connectionFlags(argv);
   if (flags === undefined) return;
   const path = pathOf(flags, folders, surroundings);
+  const slugs = targets?.map(clean) ?? read(path)?.targets;
+  const config = await jsonConfig(surroundings).catch(() => undefined);
   const known: Known = {
     projectSlug,
+    ...(slugs === undefined ? {} : {targets: [...slugs]}),
+    ...(config?.sha256 === undefined ? {} : {configSha256: config.sha256}),
     bundles: bundles.slice(0, kept).map(({bundleId, message, createdAt, inUseBy}) => ({
       bundleId,
       ...(message === undefined ? {} : {message: clean(message)}),
@@ -123,23 +150,38 @@ function connectionFlags(argv: readonly string[]): readonly string[] | undefined
 }
 
 /**
- * Whether listing bundles would execute a configuration file, or send credentials to a service that only such a file
- * names. Stored credentials are bound to their origin; those from the environment would go anywhere.
+ * Whether listing bundles would execute a configuration file, or do with it what the user has not done before: send
+ * credentials to a service that only the file names, or call the plugin's backend that it names or configures. Stored
+ * credentials are bound to their origin; those from the environment would go anywhere.
+ * @param known what the user's last list with the same flags and variables left
  */
-async function isUnusual({cwd, env}: Surroundings): Promise<boolean> {
-  const path = await findConfigFile({cwd, uid: undefined, warn: () => undefined});
-  if (path === undefined) return false;
-  if (extname(path) !== '.json') return true;
-  const content: unknown = JSON.parse(readFileSync(path, 'utf8'));
-  const config = isRecord(content) && basename(path) === 'package.json' ? content['mycli'] : content;
+async function isUnusual(surroundings: Surroundings, known: Known | undefined): Promise<boolean> {
+  const {env} = surroundings;
+  const file = await jsonConfig(surroundings);
+  if (file === undefined) return false;
+  const {config, sha256} = file;
   if (!isRecord(config)) return true;
   const {runtimeBackend, origin} = config;
   const api = isRecord(config['api']) ? config['api'] : {};
   if (env['MYCLI_TRUSTED_ORIGINS']) return false;
-  if (api['tokenUrl'] !== undefined || config['backends'] !== undefined) return true;
-  if (typeof runtimeBackend === 'string' && runtimeBackend !== 'auto' && !isBuiltIn(runtimeBackend)) return true;
+  if (api['tokenUrl'] !== undefined) return true;
+  const namesPlugin = typeof runtimeBackend === 'string' && runtimeBackend !== 'auto' && !isBuiltIn(runtimeBackend);
+  if ((namesPlugin || config['backends'] !== undefined) && known?.configSha256 !== sha256) return true;
   const names = [origin, api['origin']].some((value) => value !== undefined);
   return names && secretKeys.some((key) => Boolean(env[String(variableOf(key))]));
+}
+
+/** The configuration file and its digest, without a value if it is code. Undefined if there is none. */
+async function jsonConfig({
+  cwd,
+}: Pick<Surroundings, 'cwd'>): Promise<{readonly config?: unknown; readonly sha256?: string} | undefined> {
+  const path = await findConfigFile({cwd, uid: undefined, warn: () => undefined});
+  if (path === undefined) return undefined;
+  if (extname(path) !== '.json') return {};
+  const text = readFileSync(path, 'utf8');
+  const content: unknown = JSON.parse(text);
+  const config = isRecord(content) && basename(path) === 'package.json' ? content['mycli'] : content;
+  return {config, sha256: createHash('sha256').update(text).digest('hex')};
 }
 
 /**

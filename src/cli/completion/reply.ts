@@ -41,14 +41,22 @@ async function knownCandidates(
       {value: 'legacy', summary: 'The legacy backend.'},
     ];
   }
-  const {projectSlug, bundles = []} = (await knownBundles(words, config, host)) ?? {};
+  const {projectSlug, bundles = [], targets = []} = (await knownBundles(words, config, host)) ?? {};
   const variable = host.env[known === 'projects' ? 'MYCLI_PROJECT' : 'MYCLI_TARGET'] ?? [];
-  return candidatesOf(known, {projectSlug, bundles}, [variable].flat());
+  return candidatesOf(known, {projectSlug, bundles, targets}, [variable].flat());
 }
 
 function candidatesOf(
   known: KnownThing,
-  {projectSlug, bundles}: {readonly projectSlug: string | undefined; readonly bundles: readonly KnownBundle[]},
+  {
+    projectSlug,
+    bundles,
+    targets,
+  }: {
+    readonly projectSlug: string | undefined;
+    readonly bundles: readonly KnownBundle[];
+    readonly targets: readonly string[];
+  },
   variable: readonly string[],
 ): readonly Candidate[] {
   const now = new Date();
@@ -62,6 +70,7 @@ function candidatesOf(
         summary: [createdAt === undefined ? [] : describeAge(createdAt, now), message].flat().join(', '),
       }));
   }
-  const names = known === 'projects' ? [projectSlug ?? []].flat() : bundles.flatMap(({inUseBy = []}) => inUseBy);
+  const names =
+    known === 'projects' ? [projectSlug ?? []].flat() : [...targets, ...bundles.flatMap(({inUseBy = []}) => inUseBy)];
   return [...new Set([...variable, ...names])].filter(isPlain).map((value) => ({value}));
 }

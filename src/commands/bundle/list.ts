@@ -33,8 +33,15 @@ export default class BundleList extends BaseCommand<typeof BundleList> {
     const result = await listBundles({...connection, projectSlug, limit: all ? Infinity : limit, offset}, host);
     if (offset === undefined) {
       const {cwd, env, output} = context;
-      const {rememberBundles} = await import('../../cli/completion/known-bundles.js');
-      await rememberBundles(result, this.argv, this.config, {cwd, env, clean: (text) => output.clean(text)});
+      const {isAskedByCompletion, rememberBundles} = await import('../../cli/completion/known-bundles.js');
+      const {listTargetSlugs} = await import('../../operations/targets.js');
+      const place = {...connection, backend: result.backend, projectSlug};
+      const targets = isAskedByCompletion(env) ? await listTargetSlugs(place, host).catch(() => undefined) : undefined;
+      await rememberBundles({...result, targets}, this.argv, this.config, {
+        cwd,
+        env,
+        clean: (text) => output.clean(text),
+      });
     }
     return renderBundles(result, columns, context.output, context.now());
   }

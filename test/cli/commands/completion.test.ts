@@ -1,11 +1,12 @@
 import {spawnSync} from 'node:child_process';
 import {existsSync} from 'node:fs';
-import {mkdir, mkdtemp, rm, symlink, writeFile} from 'node:fs/promises';
+import {mkdir, mkdtemp, readdir, rm, symlink, utimes, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {delimiter, join} from 'node:path';
-import {afterAll, afterEach, beforeAll, beforeEach, describe, expect, test} from 'vitest';
+import {afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test} from 'vitest';
 import {startLocalRuntime, type LocalRuntime} from '../../../src/testing/index.js';
 import {binary, runCli} from '../spawn-cli.js';
+import {createPluginBench} from '../with-plugins.js';
 
 const bashCompletion = '/usr/share/bash-completion/bash_completion';
 const hasBash = existsSync(bashCompletion);
@@ -222,6 +223,55 @@ describe('bundles and targets', () => {
     expect(await offeredBy(['deploy', ''], {env})).toEqual({paths: 'words', values: ['latest']});
   });
 });
+
+describe("bundles and targets of a plugin's backend", () => {
+  /** A project, and a user with the plugin. */
+  async function bench() {
+    const made = await createPluginBench('targets');
+    onTestFinished(() => made[Symbol.asyncDispose]());
+    const {project, root, env} = made;
+    const calls = join(root, 'calls');
+    const own = {...env, XDG_CACHE_HOME: join(root, 'cache')};
+    const offered = (args: readonly string[], variables = {}) =>
+      offeredBy(args, {cwd: project, env: {...own, ...variables}}).then(({values}) => values);
+    const list = () => runCli(binary, ['list'], {cwd: project, env: own});
+    return {...made, calls, offered, list, called: () => existsSync(calls)};
+  }
+
+  test('are asked for where the user names it', async () => {
+    const {calls, offered} = await bench();
+    const env = {MYCLI_RUNTIME_BACKEND: 'targets', MYCLI_BACKEND_OPTION: `calls=${calls}`};
+    await expect.poll(() => offered(['push', '--target', ''], env)).toEqual(['production', 'staging']);
+    expect(await offered(['deploy', ''], env)).toEqual(['latest', 'b-7']);
+  });
+
+  test('are not asked for where only a file does, until the user has listed them with that file', async () => {
+    const {calls, offered, list, called, project, root} = await bench();
+    const path = join(project, 'mycli.config.json');
+    const config = {projectSlug: 'shop', runtimeBackend: 'targets', backends: {targets: {calls}}};
+    await writeFile(path, JSON.stringify(config));
+    expect(await offered(['push', '--target', ''])).toEqual([]);
+    expect(called()).toBe(false);
+
+    expect(await list()).toMatchObject({code: 0});
+    expect(await offered(['push', '--target', ''])).toEqual(['staging']);
+    await makeStale(root);
+    await expect.poll(() => offered(['push', '--target', ''])).toEqual(['production', 'staging']);
+
+    await writeFile(path, JSON.stringify({...config, wait: true}));
+    await makeStale(root);
+    await rm(calls);
+    expect(await offered(['deploy', ''])).toEqual(['latest', 'b-7']);
+    expect(called()).toBe(false);
+  });
+});
+
+/** Makes the cached answers a minute old, and questions too. */
+async function makeStale(root: string): Promise<void> {
+  const folder = join(root, 'cache/mycli/completion');
+  const then = new Date(Date.now() - 60_000);
+  for (const name of await readdir(folder)) await utimes(join(folder, name), then, then);
+}
 
 // As bash calls it, without the package bash-completion.
 const ownBashScript = `
