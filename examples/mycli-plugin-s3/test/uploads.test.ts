@@ -152,12 +152,12 @@ describe('an upload that was cut off', () => {
     expect(await bucket.keys()).toHaveLength(4);
     await state.write(saved);
     await bucket.s3.send(
-      new DeleteObjectCommand({Bucket: bucket.options.bucket, Key: `shop/bundles/${String(first)}.json`}),
+      new DeleteObjectCommand({Bucket: bucket.options.bucket, Key: `shop/bundles/${first}.json`}),
     );
     const {bundleId: third} = await s3Backend.upload(bundle, context);
     expect(await bucket.keys()).toEqual([
-      ...[second, third].map((id) => `shop/archives/${String(id)}.tar.gz`),
-      ...[second, third].map((id) => `shop/bundles/${String(id)}.json`),
+      ...[second, third].map((id) => `shop/archives/${id}.tar.gz`),
+      ...[second, third].map((id) => `shop/bundles/${id}.json`),
     ]);
   });
 });
