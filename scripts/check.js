@@ -1,6 +1,6 @@
 // `npm test`: every check of the project, two at a time. What each says is printed in the order of this list. After the
-// first that fails, nothing more is started. `--ci`: also what needs other Nodes, published clients or an S3 server,
-// three at a time.
+// first that fails, nothing more is started. `--ci`: also what needs other Nodes, published clients, an S3 or a
+// WebDAV server, three at a time.
 import {spawn} from 'node:child_process';
 
 /** `after`: what has to have passed before, because it writes what this one reads. */
@@ -11,7 +11,7 @@ const checks = [
   {name: 'format', command: 'npm run format:check'},
   {name: 'knip', command: 'npm run knip'},
   {name: 'types', command: 'npm run types', after: ['build']},
-  ...['directory', 'freeze'].map((name) => ({
+  ...['directory', 'freeze', 'webdav'].map((name) => ({
     name: `${name} plugin`,
     command: `npx tsc -p examples/mycli-plugin-${name} --noEmit`,
     after: ['build'],
@@ -40,6 +40,7 @@ const differing = {
 const after = checks.filter(({name}) => name !== 'tests' && name !== 'drift').map(({name}) => name);
 const ciChecks = [
   {name: 'S3 server', command: 'npm run test:s3', after},
+  {name: 'WebDAV server', command: 'npm run test:webdav', after},
   {name: 'published clients', command: 'npm run test:clients', after},
   ...Object.entries(differing).map(([version, tests]) => ({
     name: `Node ${version}`,

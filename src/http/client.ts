@@ -6,7 +6,7 @@ import {Call, keepRepeatable} from './connection/call.js';
 import {createRateLimitHooks, resolveRateLimitPolicy, type RateLimitMiddlewareConfig} from './rate-limit/index.js';
 import {parseJson} from '../errors/json.js';
 import {createRedactor} from './redact.js';
-import type {Environment, Logger, RetryEvent} from './types.js';
+import type {Environment, HttpClient, Logger, RetryEvent} from './types.js';
 
 /** Options of `createHttpClient`. */
 export interface HttpClientOptions {
@@ -44,7 +44,7 @@ export interface HttpClientOptions {
  * decompressed. Streams (`client.stream`) are for downloads and never retried; `openStream` retries.
  * @throws TypeError naming the field of `rateLimit` that has a wrong value.
  */
-export async function createHttpClient(options: HttpClientOptions): Promise<Got> {
+export async function createHttpClient(options: HttpClientOptions): Promise<Got & HttpClient> {
   const {env, userAgent, signal, secrets = []} = options;
   const logger = redactedLogger(options);
   const rateLimit = rateLimitRules(options);
@@ -60,7 +60,7 @@ export async function createHttpClient(options: HttpClientOptions): Promise<Got>
   const errors = {secrets, limitedStatusCodes: policy.statusCodes};
 
   const {got} = await import('got');
-  return got.extend({
+  const client = got.extend({
     headers: {'user-agent': userAgent, accept: 'application/json, */*;q=0.1'},
     ...(signal === undefined ? {} : {signal}),
     followRedirect: false,
@@ -79,6 +79,8 @@ export async function createHttpClient(options: HttpClientOptions): Promise<Got>
     },
     handlers: [createCallHandler({limits, errors, logger})],
   });
+  // It sends any method, but its types only know some.
+  return client as Got & HttpClient;
 }
 
 /**

@@ -41,8 +41,8 @@ export interface RetryEvent {
 
 /** Options of a request. All but `repeatable` have the names and meanings that they have in got. */
 export interface HttpOptions {
-  /** @default 'GET' */
-  readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
+  /** Any method: `PROPFIND`, too. @default 'GET' */
+  readonly method?: string;
   /** Base of relative URLs, which then must not start with a slash. */
   readonly prefixUrl?: string | URL;
   readonly headers?: Record<string, string | string[] | undefined>;
