@@ -151,9 +151,7 @@ describe('an upload that was cut off', () => {
     const {bundleId: second} = await s3Backend.upload(bundle, context);
     expect(await bucket.keys()).toHaveLength(4);
     await state.write(saved);
-    await bucket.s3.send(
-      new DeleteObjectCommand({Bucket: bucket.options.bucket, Key: `shop/bundles/${first}.json`}),
-    );
+    await bucket.s3.send(new DeleteObjectCommand({Bucket: bucket.options.bucket, Key: `shop/bundles/${first}.json`}));
     const {bundleId: third} = await s3Backend.upload(bundle, context);
     expect(await bucket.keys()).toEqual([
       ...[second, third].map((id) => `shop/archives/${id}.tar.gz`),

@@ -234,6 +234,16 @@ describe('a plugin on another major of oclif', () => {
     });
     expect(await bench.mycli(['old', '--hwo', 'badly', '--json'])).toMatchObject({code: 2});
   });
+
+  test('brings commands whose flags and arguments have the shape of the first one', async () => {
+    await using bench = await createPluginBench('other-core');
+    const given = ['x', '-n', 'me', '--no-force', '--nope'];
+    const {code, stdout, stderr} = await bench.mycli(['oldest', ...given]);
+    expect({code, stderr}).toEqual({code: 0, stderr: ''});
+    expect(JSON.parse(stdout)).toEqual({argv: given, bin: 'mycli'});
+    const help = await bench.mycli(['oldest', '--help']);
+    expect(help.stdout).toMatch(/\[FIRST\].*-n, --name=<value> +A name.*--\[no-\]force/s);
+  });
 });
 
 test('an interrupted upload is cleaned up before the process ends, with a client of its own', async () => {
