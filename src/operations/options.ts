@@ -299,8 +299,12 @@ export interface UploadStates {
 export interface OpenUploadState {
   /** Resolves to what was last written, by this push or an earlier one; undefined if nothing is there. */
   read(): Promise<unknown>;
-  /** @param state plain JSON without secrets */
+  /**
+   * Replaces what is there.
+   * @param state Plain JSON without secrets.
+   */
   write(state: unknown): Promise<void>;
+  /** Removes what is there, if anything. */
   remove(): Promise<void>;
   /** Called when the push no longer needs it. */
   close(): Promise<void>;
