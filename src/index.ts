@@ -55,6 +55,7 @@ import {
   pushRuntimeBundle as push,
 } from './operations/push/push-runtime-bundle.js';
 import type {PushPreview} from './operations/push/plan-push.js';
+import {pruneBundles as prune, type PruneBundlesOptions, type PruneBundlesResult} from './operations/prune-bundles.js';
 import {
   rollbackBundle as rollback,
   type RollbackBundleOptions,
@@ -191,6 +192,15 @@ export function deleteBundles(options: DeleteBundlesOptions): Promise<DeleteBund
 }
 
 /**
+ * Deletes bundles that are no longer needed: none that a target runs, is getting or could be rolled back to, and none of
+ * the newest.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
+export function pruneBundles(options: PruneBundlesOptions): Promise<PruneBundlesResult> {
+  return prune(options, processHost());
+}
+
+/**
  * Deploys the bundle that a target ran before the current one, or the one given by `to`.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
@@ -269,6 +279,7 @@ export type {
   WaitOptions,
 } from './operations/options.js';
 export type {BuildBundleResult, PreviewBuildOptions} from './operations/build-bundle.js';
+export type {PruneBundlesOptions, PruneBundlesResult, PruneRules} from './operations/prune-bundles.js';
 export type {BundleDeletion, DeleteBundlesOptions, DeleteBundlesResult} from './operations/delete-bundles.js';
 export type {DownloadBundleOptions, DownloadBundleResult} from './operations/download-bundle.js';
 export type {

@@ -51,7 +51,7 @@ export async function deleteBundles(options: DeleteBundlesOptions, host: Host): 
   const title = `Delete ${count(ids.length, 'bundle')}`;
   return host.runSteps([{name: 'delete', title}], (step) =>
     step('delete', async (view) => {
-      const result = await deleteBundlesFrom(selection, ids, watched(options, view), host, view);
+      const result = await deleteBundlesFrom(selection.backend, ids, watched(options, view), host, view);
       view.done(`Deleted ${count(result.deleted.length, 'bundle')}`);
       return result;
     }),
@@ -80,10 +80,10 @@ async function resolveIds(
 }
 
 /** Deletes bundles with the chosen backend. */
-async function deleteBundlesFrom(
-  {backend: name}: BackendSelection,
+export async function deleteBundlesFrom(
+  name: RuntimeBackend,
   ids: readonly BundleId[],
-  options: DeleteBundlesOptions,
+  options: Omit<DeleteBundlesOptions, 'bundleIds' | 'confirm'>,
   host: Host,
   view: StepView,
 ): Promise<DeleteBundlesResult> {

@@ -111,7 +111,8 @@ export async function explainMissingBundle(error: unknown, open: OpenBackend, bu
   });
 }
 
-function listPage(open: OpenBackend, range: ListRange): Promise<ListResult<BundleItem>> {
+/** One page of the bundles of a project. */
+export function listPage(open: OpenBackend, range: ListRange): Promise<ListResult<BundleItem>> {
   return invoke(open, 'listBundles', range);
 }
 
@@ -296,7 +297,7 @@ export async function collectPages<Item extends {readonly createdAt?: string | u
 }
 
 /** An item's creation time as a comparable number; 0 if unknown. */
-function createdTime({createdAt}: {readonly createdAt?: string | undefined}): number {
+export function createdTime({createdAt}: {readonly createdAt?: string | undefined}): number {
   return Date.parse(createdAt ?? '') || 0;
 }
 

@@ -107,7 +107,8 @@ export async function listTargetSlugs(
   return items.map(({targetSlug}) => targetSlug);
 }
 
-async function listTargets(open: OpenBackend): Promise<readonly TargetItem[]> {
+/** All targets of a project. */
+export async function listTargets(open: OpenBackend): Promise<readonly TargetItem[]> {
   const targets: TargetItem[] = [];
   const all = {limit: Infinity, offset: 0};
   for await (const {items} of listPages(all, (range) => invoke(open, 'listTargets', range))) targets.push(...items);

@@ -4,6 +4,7 @@ import type {RuntimeBackend} from '../../backends/select.js';
 import type {BundlePlan} from '../../bundle/index.js';
 import type {Bundle, BundleFileCategory, BundleFormat} from '../../bundle/types.js';
 import type {DeleteBundlesResult} from '../../operations/delete-bundles.js';
+import type {PruneBundlesResult} from '../../operations/prune-bundles.js';
 import type {DownloadBundleResult} from '../../operations/download-bundle.js';
 import type {ArchiveInspection} from '../../operations/inspect-bundle.js';
 import type {ListBundlesResult, ListDeploymentsResult} from '../../operations/list.js';
@@ -273,6 +274,9 @@ export interface BundleDownloadDocument extends Envelope, DownloadBundleResult {
 
 /** The deleted bundles. */
 export interface BundleDeleteDocument extends Envelope, DeleteBundlesResult {}
+
+/** The pruned bundles, or with `--dry-run` those that would be. */
+export interface BundlePruneDocument extends Envelope, PruneBundlesResult {}
 
 /** Contents of an archive file or an uploaded bundle. */
 export interface BundleInspectDocument extends Envelope, ArchiveInspection {

@@ -3,10 +3,18 @@ import type {BundleItem, DeploymentItem} from '../../backends/contract.js';
 import type {ArchiveInspection, PatternMatches} from '../../operations/inspect-bundle.js';
 import {categoryWords} from '../../bundle/index.js';
 import type {ListBundlesResult, ListDeploymentsResult, ListedDeployment} from '../../operations/list.js';
+import type {PruneBundlesResult} from '../../operations/prune-bundles.js';
+import {count} from '../../operations/steps.js';
 import type {JsonDocument} from '../command/command-context.js';
-import type {Body, BundleHistoryDocument, BundleListDocument, BundleInspectDocument} from '../output/documents.js';
+import type {
+  Body,
+  BundleHistoryDocument,
+  BundleListDocument,
+  BundleInspectDocument,
+  BundlePruneDocument,
+} from '../output/documents.js';
 import type {Output} from '../output/output.js';
-import {renderTable, type Column} from './table.js';
+import {chooseColumns, renderTable, type Column} from './table.js';
 
 /** The columns of `bundle:list`. */
 export const bundleColumns: readonly Column<BundleItem>[] = [
@@ -63,6 +71,25 @@ export function renderDeployments(
     ...result,
     deployments: deployments.map((item) => ({...listedDeployment(item), live: item.live})),
   } satisfies Body<BundleHistoryDocument>;
+}
+
+/** Lists the bundles that are about to be deleted. */
+export function renderPrunable(bundles: readonly BundleItem[], output: Output, now: Date): void {
+  renderRows(bundles, chooseColumns(bundleColumns), output, now);
+}
+
+/** Shows what was deleted, or would be. Returns the document of `--json`. */
+export function renderPruned(result: PruneBundlesResult, output: Output, now: Date): JsonDocument {
+  const {dryRun, found, deleted, kept, projectSlug} = result;
+  if (found.length === 0) output.outcome(`Nothing to prune: all ${count(kept, 'bundle')} of ${projectSlug} are kept.`);
+  else if (dryRun) {
+    renderPrunable(found, output, now);
+    output.outcome(`Would delete ${count(found.length, 'bundle')} of ${projectSlug} and keep ${String(kept)}.`);
+  } else {
+    const spared = found.length - deleted.length;
+    output.outcome(`Deleted ${count(deleted.length, 'bundle')} of ${projectSlug} and kept ${String(kept + spared)}.`);
+  }
+  return {...result} satisfies Body<BundlePruneDocument>;
 }
 
 function renderRows<Row>(rows: readonly Row[], columns: readonly Column<Row>[], output: Output, now: Date): void {

@@ -1,0 +1,90 @@
+import {connectionFlags, rateLimitFlags} from '../../cli/command/flags.js';
+import {BaseCommand} from '../../cli/command/base-command.js';
+import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
+import {confirm, requireConsent} from '../../cli/command/prompts.js';
+import {reachBackends} from '../../cli/backends/reach-backends.js';
+import {Flags} from '../../cli/process/oclif.js';
+import {createError} from '../../errors/index.js';
+
+export default class BundlePrune extends BaseCommand<typeof BundlePrune> {
+  static override readonly summary = 'Delete bundles that are no longer needed.';
+  static override readonly description =
+    'Never deletes a bundle that a target runs, that is being uploaded or deployed, or that is among the last --keep ' +
+    'bundles that a target ran before, so that it can be rolled back to. Needs a backend that can list the targets. Asks ' +
+    'for confirmation; without a terminal, pass --yes.';
+  static override readonly examples = [
+    '<%= config.bin %> <%= command.id %> --project my-shop --dry-run',
+    '<%= config.bin %> <%= command.id %> --project my-shop --keep 20 --older-than 30d --yes',
+    `<%= config.bin %> <%= command.id %> --project my-shop --match 'preview-*' --keep 1 --yes`,
+  ];
+  static override readonly flags = {
+    ...connectionFlags,
+    ...rateLimitFlags,
+    keep: Flags.integer({
+      min: 1,
+      default: 10,
+      helpValue: 'N',
+      summary: 'Keep the newest N bundles that match, and the last N that each target ran before.',
+      helpGroup: 'PRUNING',
+    }),
+    'older-than': Flags.string({
+      helpValue: 'AGE',
+      summary: 'Only delete bundles at least this old, such as 30d, 12h or 6w.',
+      helpGroup: 'PRUNING',
+    }),
+    match: Flags.string({
+      helpValue: 'GLOB',
+      summary: 'Only delete bundles whose message matches; * is any text, ? one character.',
+      helpGroup: 'PRUNING',
+    }),
+    'dry-run': Flags.boolean({summary: 'Show what would be deleted.', helpGroup: 'PRUNING'}),
+    yes: Flags.boolean({char: 'y', summary: 'Skip the confirmation prompt.', helpGroup: 'PRUNING'}),
+  };
+
+  protected async execute(context: CommandContext): Promise<JsonDocument> {
+    const {keep, match, 'older-than': age, 'dry-run': dryRun, yes} = this.flags;
+    const olderThanMs = age === undefined ? undefined : millisecondsOf(age);
+    if (!dryRun) requireConsent('Deleting bundles', yes, context);
+    const settings = await context.loadSettings();
+    const {values, connection, host} = await reachBackends({
+      context,
+      settings,
+      config: this.config,
+      flags: this.flags,
+      writes: true,
+      needs: ['projectSlug'],
+    });
+    const {projectSlug} = values;
+    const {pruneBundles} = await import('../../operations/prune-bundles.js');
+    const {renderPrunable, renderPruned} = await import('../../cli/render/bundles.js');
+    const {output, now} = context;
+    const rules = {keep, olderThanMs, match};
+    const result = await pruneBundles(
+      {
+        ...{...connection, ...rules, projectSlug, dryRun},
+        confirm: async (backend, bundles) => {
+          if (yes) return;
+          renderPrunable(bundles, output, now());
+          const what = bundles.length === 1 ? 'this bundle' : `these ${String(bundles.length)} bundles`;
+          await confirm(`Delete ${what} of ${projectSlug} (${backend})?`, 'Cancelled. Nothing was deleted.', context);
+        },
+      },
+      host,
+    );
+    return renderPruned(result, output, now());
+  }
+}
+
+const hourMs = 3_600_000;
+const unitsMs: Readonly<Record<string, number>> = {h: hourMs, d: 24 * hourMs, w: 7 * 24 * hourMs};
+
+function millisecondsOf(age: string): number {
+  const [, amount, unit = ''] = /^(\d{1,6})([hdw])$/.exec(age.trim()) ?? [];
+  const unitMs = unitsMs[unit];
+  if (amount === undefined || unitMs === undefined) {
+    throw createError('ERR_USAGE', '--older-than must be a number of hours, days or weeks.', {
+      suggestions: ['Pass an age such as 12h, 30d or 6w.'],
+    });
+  }
+  return Number(amount) * unitMs;
+}
