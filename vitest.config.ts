@@ -18,6 +18,7 @@ export default defineConfig({
       'test/**/*.test.ts',
       'examples/mycli-plugin-directory/test/**/*.test.ts',
       'examples/mycli-plugin-freeze/test/*.test.js',
+      'examples/mycli-plugin-portal/test/*.test.ts',
     ],
     pool: 'forks',
     // The files of a worker share its process and its modules: loading those for each file takes much of the time.

@@ -11,7 +11,7 @@ const checks = [
   {name: 'format', command: 'npm run format:check'},
   {name: 'knip', command: 'npm run knip'},
   {name: 'types', command: 'npm run types', after: ['build']},
-  ...['directory', 'freeze', 'webdav'].map((name) => ({
+  ...['directory', 'freeze', 'portal', 'webdav'].map((name) => ({
     name: `${name} plugin`,
     command: `npx tsc -p examples/mycli-plugin-${name} --noEmit`,
     after: ['build'],

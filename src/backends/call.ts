@@ -16,6 +16,8 @@ interface CallKind {
 /** What the host asks a backend for, by the member that answers. */
 export const backendCalls = {
   check: {doing: 'checking its configuration'},
+  login: {doing: 'logging in'},
+  verify: {doing: 'verifying the credentials', reads: true},
   upload: {doing: 'uploading the bundle'},
   deploy: {doing: 'deploying the bundle', capability: 'deploy'},
   promote: {doing: 'promoting the bundle', capability: 'promote'},
@@ -31,7 +33,7 @@ export const backendCalls = {
 type Redact = (text: string) => string;
 
 /** A member that gives a backend its capability. */
-export type OptionalCall = Exclude<keyof typeof backendCalls, 'check' | 'upload'>;
+export type OptionalCall = Exclude<keyof typeof backendCalls, 'check' | 'login' | 'verify' | 'upload'>;
 
 /** The members that give a backend a capability. */
 export const optionalCalls = Object.entries(backendCalls).flatMap(([member, call]) =>

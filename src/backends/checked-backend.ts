@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import {createError} from '../errors/index.js';
 import {isRecord} from '../errors/json.js';
 import {reasonOf} from '../errors/system-failure.js';
-import {backendCalls, callBackend, optionalCalls, withTimeout, pluginTimeoutMs} from './call.js';
+import {backendCalls, callBackend, withTimeout, pluginTimeoutMs} from './call.js';
 import {BACKEND_API_VERSION, type Backend} from './contract.js';
 import {asSentence} from '../errors/sentence.js';
 
@@ -13,6 +13,8 @@ import {asSentence} from '../errors/sentence.js';
  */
 export function checkedBackend(backend: Backend, plugin: string): Backend {
   const {
+    login,
+    verify,
     uploadStream,
     deploy,
     promote,
@@ -24,12 +26,18 @@ export function checkedBackend(backend: Backend, plugin: string): Backend {
     download,
     deleteBundle,
   } = backend;
-  const answered = async <Answer>(member: keyof typeof answerSchemas, call: () => Promise<Answer>): Promise<Answer> => {
+  const withValidAnswer = async <Answer>(
+    schema: v.GenericSchema,
+    member: keyof typeof backendCalls,
+    call: () => Promise<Answer>,
+  ): Promise<Answer> => {
     const answer = await call();
-    const {issues} = v.safeParse(answerSchemas[member], answer);
+    const {issues} = v.safeParse(schema, answer);
     if (issues) throw wrongAnswer(backend, plugin, backendCalls[member].doing, issues);
     return answer;
   };
+  const answered = <Answer>(member: keyof typeof answerSchemas, call: () => Promise<Answer>): Promise<Answer> =>
+    withValidAnswer(answerSchemas[member], member, call);
   return {
     apiVersion: backend.apiVersion,
     name: backend.name,
@@ -43,6 +51,13 @@ export function checkedBackend(backend: Backend, plugin: string): Backend {
     options: checkedOptions(backend),
     check: (context) =>
       answered('check', () => withoutNetwork(backend, backendCalls.check.doing, async () => backend.check(context))),
+    ...(login && {
+      login: (context) =>
+        withValidAnswer(loginAnswer([...(backend.secrets ?? []), ...(backend.secretEnv ?? [])]), 'login', () =>
+          login.call(backend, context),
+        ),
+    }),
+    ...(verify && {verify: (context) => answered('verify', () => verify.call(backend, context))}),
     upload: (bundle, context) => answered('upload', () => backend.upload(bundle, context)),
     ...(uploadStream && {
       uploadStream: (bundle, context) => answered('upload', () => uploadStream.call(backend, bundle, context)),
@@ -154,7 +169,7 @@ function problemOf(value: Readonly<Record<string, unknown>>): string | undefined
   }
   const missing = ['check', 'upload'].find((member) => value[member] === undefined);
   if (missing !== undefined) return `backend "${name}" has no function ${missing}`;
-  const wrong = ['check', 'upload', 'uploadStream', ...optionalCalls.map(({member}) => member)].find(
+  const wrong = [...Object.keys(backendCalls), 'uploadStream'].find(
     (member) => value[member] !== undefined && typeof value[member] !== 'function',
   );
   return wrong === undefined ? undefined : `backend "${name}": ${wrong} must be a function`;
@@ -198,7 +213,20 @@ function listOf<Item extends v.GenericSchema>(item: Item) {
 
 const deployAnswer = v.looseObject({deployment, status, url: text, warnings, raw});
 
-/** Schemas for the members that return something. */
+/** The schema for what a login returns. Its messages must not repeat a value. */
+function loginAnswer(names: readonly string[]) {
+  const name = v.picklist(names, 'is listed neither in secrets nor in secretEnv');
+  const value = v.pipe(v.string('must be a string'), v.nonEmpty('must not be empty'));
+  const listed = names.join(', ') || 'none are listed';
+  const some = `must have at least one of: ${listed}`;
+  const secrets = v.pipe(
+    v.record(name, value, some),
+    v.check((given) => Object.keys(given).length > 0, some),
+  );
+  return v.looseObject({secrets}, 'must be {secrets: {...}}');
+}
+
+/** Schemas for the other members that return something. */
 const answerSchemas = {
   check: v.union(
     [
@@ -207,6 +235,7 @@ const answerSchemas = {
     ],
     'must be {configured: true}, or {configured: false, missing: [...]}',
   ),
+  verify: v.looseObject({account: text}, 'must be an object, such as {}'),
   upload: v.looseObject({
     bundleId,
     warnings,

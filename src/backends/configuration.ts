@@ -64,14 +64,14 @@ export async function optionsOf(backend: Backend, settings: BackendSettings): Pr
 
 /** The error of a backend that is not configured. */
 export function notConfigured(
-  {name: backend, secrets}: Pick<Backend, 'name' | 'secrets'>,
+  {name: backend, secrets, secretEnv}: Pick<Backend, 'name' | 'secrets' | 'secretEnv'>,
   missing: readonly string[],
   settings: BackendSettings,
   env: Environment,
 ): RuntimeCliError {
   const plugin: NotConfigured = {
     code: 'ERR_CREDENTIALS_MISSING',
-    suggestions: optionSuggestions({name: backend, secrets}, missing),
+    suggestions: optionSuggestions({name: backend, secrets, secretEnv}, missing),
   };
   const {code, suggestions} = builtIns.get(backend)?.unconfigured(settings, env) ?? plugin;
   return createError(code, `The ${backend} backend is not configured: missing ${missing.join(', ')}.`, {
@@ -82,17 +82,19 @@ export function notConfigured(
 
 /** How to set options. A secret is neither passed as a flag nor put into a file. @param wrong begin with their names */
 function optionSuggestions(
-  {name: backend, secrets = []}: Pick<Backend, 'name' | 'secrets'>,
+  {name: backend, secrets = [], secretEnv = []}: Pick<Backend, 'name' | 'secrets' | 'secretEnv'>,
   wrong: readonly string[],
 ): readonly string[] {
   const names = wrong.map((problem) => /^[^\s.:(]*/.exec(problem)?.[0] ?? '');
   const secret = secrets.filter((name) => names.includes(name));
+  const variables = secretEnv.filter((name) => names.includes(name));
   const login = commandLine('auth:login', ...flagValue('--runtime-backend', backend));
   return [
+    ...(variables.length === 0 ? [] : [`Set ${variables.join(' and ')}, or run: ${login}`]),
     ...(secret.length === 0
       ? []
       : [`Set MYCLI_BACKEND_OPTION to ${secret.map((name) => `${name}=...`).join(',')}, or run: ${login}`]),
-    ...(names.every((name) => secret.includes(name))
+    ...(names.every((name) => secret.includes(name) || variables.includes(name))
       ? []
       : [`Pass --backend-option key=value, or set "backends.${backend}" in the configuration file.`]),
   ];

@@ -84,14 +84,51 @@ export interface UploadState {
   remove(): Promise<void>;
 }
 
-/** What every operation of a backend gets. */
-export interface BackendContext<Options = unknown> extends BackendCheckContext<Options> {
-  readonly projectSlug: string;
+/** What `verify` gets: enough to ask the service whether it accepts the credentials. */
+export interface BackendVerifyContext<Options = unknown> extends BackendCheckContext<Options> {
   /**
    * An HTTP client with rate-limit retries, proxies, timeouts, the user agent and redaction. It rejects with a
    * RuntimeCliError on every status other than 2xx and on every network failure.
    */
   readonly http: HttpClient;
+  /**
+   * Waits before you retry a request that was made with another client, such as an SDK. The wait follows the rate-limit
+   * rules and is reported like those of `http`. Turn off that client's own retries.
+   * @returns Whether to retry. False if the status is not retried, no retries are left or `signal` is aborted.
+   */
+  waitToRetry(attempt: FailedAttempt): Promise<boolean>;
+  /** Cancels the operation: reject with `signal.reason`. */
+  readonly signal: AbortSignal;
+  /** Masks a secret that you learn during the call, such as an access token, everywhere from now on. */
+  maskSecret(value: string | undefined): void;
+}
+
+/** What `login` gets. */
+export interface BackendLoginContext<Options = unknown> extends BackendVerifyContext<Options> {
+  /**
+   * Asks the user for something in the terminal. Rejects if there is no terminal to ask in, or nothing is entered.
+   * @param question `message`: what to ask for, such as `Email`. `secret`: read it without echo, and mask it.
+   */
+  prompt(question: {readonly message: string; readonly secret?: boolean | undefined}): Promise<string>;
+  /** Opens an http(s) URL in the user's browser, and shows it for where that does not work. Does not wait for it. */
+  openUrl(url: URL | string): Promise<void>;
+}
+
+/** What `login` has obtained. */
+export interface LoginResult {
+  /** At least one: the values of options in `secrets` and of variables in `secretEnv`, by name. */
+  readonly secrets: Readonly<Record<string, string>>;
+}
+
+/** What `verify` has learned. */
+export interface VerifyResult {
+  /** Whose credentials they are, for users. */
+  readonly account?: string | undefined;
+}
+
+/** What every operation of a backend gets. */
+export interface BackendContext<Options = unknown> extends BackendVerifyContext<Options> {
+  readonly projectSlug: string;
   /** Creates bodies for `http` that can be resent and that report to `onProgress`. */
   readonly bodies: RequestBodies;
   /**
@@ -103,12 +140,6 @@ export interface BackendContext<Options = unknown> extends BackendCheckContext<O
     url: URL | string,
     options?: {readonly http?: HttpClient | undefined; readonly headers?: Readonly<Record<string, string>> | undefined},
   ): Promise<OpenedStream>;
-  /**
-   * Waits before you retry a request that was made with another client, such as an SDK. The wait follows the rate-limit
-   * rules and is reported like those of `http`. Turn off that client's own retries.
-   * @returns Whether to retry. False if the status is not retried, no retries are left or `signal` is aborted.
-   */
-  waitToRetry(attempt: FailedAttempt): Promise<boolean>;
   /** Whether the host will wait for the deployment that an upload or `deploy` requests. @default false */
   readonly wait?: boolean | undefined;
   /**
@@ -116,15 +147,11 @@ export interface BackendContext<Options = unknown> extends BackendCheckContext<O
    * then leave nothing behind when an upload fails.
    */
   readonly state?: UploadState | undefined;
-  /** Cancels the operation: reject with `signal.reason`. */
-  readonly signal: AbortSignal;
   /**
    * Registers what to clean up if the operation is cancelled, such as the parts of an upload. It is called once the
    * call has rejected, and not if it resolves. It has 5 s, then `signal` is aborted and the host goes on.
    */
   onAbort(cleanup: AbortCleanup): void;
-  /** Masks a secret that you learn during the call, such as an access token, everywhere from now on. */
-  maskSecret(value: string | undefined): void;
   /** Reports the progress of an upload or download. Bodies from `bodies` do so themselves. */
   onProgress(progress: {readonly transferred: number; readonly total?: number | undefined}): void;
 }
@@ -309,6 +336,17 @@ export interface Backend<Options = unknown> {
     | {readonly configured: true; readonly missing?: never}
     | {readonly configured: false; readonly missing: readonly string[]}
   >;
+  /**
+   * Logs the user in, for `auth:login`. The host stores the secrets that it returns, and passes them in as options and
+   * variables from then on. Those options must be optional in the schema. Without this member, the host asks for the
+   * options in `secrets`, or else for the variables in `secretEnv`.
+   */
+  login?(context: BackendLoginContext<Options>): Promise<LoginResult>;
+  /**
+   * Asks the service whether it accepts the credentials, with requests that change nothing. Rejects if it does not, with
+   * `ERR_UNAUTHORIZED` or `ERR_FORBIDDEN`. Only called if `check` finds nothing missing.
+   */
+  verify?(context: BackendVerifyContext<Options>): Promise<VerifyResult>;
   /** Uploads a bundle. `context.targetSlug` is for backends whose upload also deploys; others ignore it. */
   upload(bundle: Bundle, context: BackendContext<Options>): Promise<UploadResult>;
   /**

@@ -1,11 +1,16 @@
 import {builtIns, type BackendSettings, type Identity} from '../backends/built-ins.js';
+import {backendCalls, callBackend} from '../backends/call.js';
+import {optionsOf, secretsOf} from '../backends/configuration.js';
 import {createBackendContext} from '../backends/context.js';
+import type {Backend, BackendLoginContext, BackendVerifyContext, VerifyResult} from '../backends/contract.js';
 import {createError} from '../errors/index.js';
 import type {CommonOptions} from './options.js';
 import type {Host} from './steps.js';
 
+type Asking = Pick<CommonOptions, 'signal' | 'requestTimeout'>;
+
 /** Options of `identify`. */
-export interface IdentifyOptions extends Pick<CommonOptions, 'signal' | 'requestTimeout'>, BackendSettings {
+export interface IdentifyOptions extends Asking, BackendSettings {
   /** A built-in backend. */
   readonly backend: 'api' | 'legacy';
   /** A project to try an access token on. */
@@ -17,13 +22,88 @@ export interface IdentifyOptions extends Pick<CommonOptions, 'signal' | 'request
  * @throws RuntimeCliError when it refuses them or cannot be asked; `signal.reason` when aborted.
  */
 export async function identify(options: IdentifyOptions, host: Host): Promise<Identity> {
-  const {backend: name, projectSlug = '', signal = new AbortController().signal, requestTimeout} = options;
+  const {backend: name, projectSlug = ''} = options;
   const builtIn = builtIns.get(name);
   if (builtIn === undefined) throw createError('ERR_BACKEND_UNKNOWN', `The ${name} backend is not built in.`);
-  const context = await createBackendContext({
+  const context = await contextFor({...options, projectSlug}, host);
+  return builtIn.identify(options, context);
+}
+
+/** A call to a backend that is not about a project. */
+export interface ServiceCall extends Asking {
+  readonly backend: Backend;
+  readonly backendOptions: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Asks the service of a plugin's backend whether it accepts the credentials. The backend must have `verify`.
+ * @throws RuntimeCliError when it refuses them or cannot be asked; `signal.reason` when aborted.
+ */
+export async function verifyBackend(
+  {projectSlug, targetSlug, ...call}: ServiceCall & Pick<BackendVerifyContext, 'projectSlug' | 'targetSlug'>,
+  host: Host,
+): Promise<VerifyResult> {
+  return callService('verify', call, host, async (context) => {
+    // It only reads.
+    const http = context.http.extend({repeatable: true});
+    return (await call.backend.verify?.({...context, http, projectSlug, targetSlug})) ?? {};
+  });
+}
+
+/**
+ * Lets a plugin's backend log the user in. Resolves to the secrets that it has obtained, which are masked from then on.
+ * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` when the backend has no login; what it rejects with;
+ * `signal.reason` when aborted.
+ */
+export async function logIn(
+  {prompt, openUrl, ...call}: ServiceCall & Pick<BackendLoginContext, 'prompt' | 'openUrl'>,
+  host: Host,
+): Promise<Readonly<Record<string, string>>> {
+  const {backend, signal} = call;
+  const {secrets} = await callService('login', call, host, async (context) => {
+    const result = await backend.login?.({...context, prompt, openUrl});
+    if (result !== undefined) return result;
+    throw createError('ERR_CAPABILITY_UNSUPPORTED', `The ${backend.name} backend has no login of its own.`);
+  });
+  for (const secret of Object.values(secrets)) host.maskSecret?.(secret);
+  // It may have been aborted too late to notice.
+  signal?.throwIfAborted();
+  return secrets;
+}
+
+async function callService<Result>(
+  member: 'login' | 'verify',
+  {backend, backendOptions, signal = new AbortController().signal, requestTimeout}: ServiceCall,
+  host: Host,
+  call: (context: BackendVerifyContext) => Promise<Result>,
+): Promise<Result> {
+  const secrets = [...(host.secrets ?? []), ...secretsOf(backend, {backendOptions}, host.env)];
+  const options = await optionsOf(backend, {backendOptions});
+  const onSecret = (secret: string) => {
+    secrets.push(secret);
+    host.maskSecret?.(secret);
+  };
+  const whole = await contextFor({projectSlug: '', options, secrets, onSecret, signal, requestTimeout}, host);
+  const {configDirectory, env, logger, http, waitToRetry, maskSecret} = whole;
+  const context = {options, configDirectory, env, logger, http, waitToRetry, maskSecret, signal};
+  return callBackend(backend, backendCalls[member].doing, signal, () => call(context), secrets);
+}
+
+interface ContextParts extends Asking {
+  readonly projectSlug: string;
+  readonly options?: unknown;
+  readonly secrets?: readonly string[];
+  readonly onSecret?: (secret: string) => void;
+}
+
+function contextFor(
+  {projectSlug, options, secrets, onSecret, signal = new AbortController().signal, requestTimeout}: ContextParts,
+  host: Host,
+) {
+  return createBackendContext({
     projectSlug,
-    options: undefined,
-    configDirectory: host.cwd,
+    options,
+    configDirectory: host.configDirectory ?? host.cwd,
     env: host.env,
     logger: host.logger,
     signal,
@@ -31,7 +111,7 @@ export async function identify(options: IdentifyOptions, host: Host): Promise<Id
     // Somebody waits for the answer, and a wrong address is as likely as a network that recovers.
     rateLimit: {maxRetries: 1},
     timeouts: {responseTimeoutMs: requestTimeout === undefined ? undefined : requestTimeout * 1000},
-    secrets: host.secrets,
+    secrets: secrets ?? host.secrets,
+    onSecret,
   });
-  return builtIn.identify(options, context);
 }

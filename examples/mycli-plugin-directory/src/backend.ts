@@ -1,3 +1,5 @@
+import {access, constants, stat} from 'node:fs/promises';
+import {dirname, resolve} from 'node:path';
 import type {Backend, BackendContext} from 'mycli/backend';
 import {copyBundle, readBundle, readBundles, removeBundle, storeBundle} from './bundles.js';
 import {
@@ -27,6 +29,17 @@ export const directoryBackend: Backend<DirectoryOptions> = {
   async check({options}) {
     if (options.directory !== undefined) return {configured: true};
     return {configured: false, missing: ['directory (--backend-option directory=PATH)']};
+  },
+
+  /** There is no account but that of the operating system, and no password: it has access to the folder or not. */
+  async verify({options: {directory}, configDirectory, env}) {
+    if (directory === undefined) throw failure('ERR_OPTION_INVALID', 'The option "directory" is missing.');
+    try {
+      await access(await existing(resolve(configDirectory, directory)), constants.W_OK | constants.X_OK);
+    } catch (error) {
+      throw toFailure(error);
+    }
+    return {account: userOf({env})};
   },
 
   upload(bundle, context) {
@@ -129,6 +142,15 @@ async function inProject<Result>(context: Context, work: (project: ProjectLayout
   }
 }
 
-function userOf({env}: Context): string | undefined {
+/** The folder, or the nearest one above it that exists: the first upload creates it. */
+async function existing(folder: string): Promise<string> {
+  const isThere = await stat(folder).then(
+    () => true,
+    () => false,
+  );
+  return isThere ? folder : existing(dirname(folder));
+}
+
+function userOf({env}: Pick<Context, 'env'>): string | undefined {
   return env['USER'] ?? env['USERNAME'];
 }

@@ -36,6 +36,7 @@ describe('the contract of mycli', () => {
   const cases = backendConformance(() => directoryBackend, {
     openService,
     skip: {
+      'verify: refused credentials are reported as such': noServer,
       'upload (v1): the whole body is resent after a rate limit': noServer,
       'upload (v2): the whole body is resent after a rate limit': noServer,
       'upload: a persistent rate limit is reported as such': noServer,

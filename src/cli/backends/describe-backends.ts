@@ -1,9 +1,18 @@
 import type {BackendSettings} from '../../backends/built-ins.js';
-import {missingConfiguration, type BackendSurroundings} from '../../backends/configuration.js';
+import {missingConfiguration} from '../../backends/configuration.js';
 import {capabilitiesOf} from '../../backends/call.js';
 import type {Backend, BackendCapability} from '../../backends/contract.js';
 import type {BackendRegistration, BackendRegistry} from '../../backends/registry.js';
 import {isRuntimeCliError} from '../../errors/index.js';
+import type {CommandContext} from '../command/command-context.js';
+import {
+  checkCredentials,
+  checkPlugin,
+  withVariables,
+  type CredentialCheck,
+  type PluginSettings,
+} from '../credentials/check-credentials.js';
+import type {Settings} from '../settings/settings.js';
 
 /** A backend, and whether it is configured. */
 export interface BackendDescription {
@@ -21,29 +30,58 @@ export interface BackendDescription {
   readonly configured: boolean;
   /** Missing or invalid settings; empty if it is configured. */
   readonly missing: readonly string[];
+  /** Whether the service accepts the credentials. With `--verify`, for a configured backend. */
+  readonly check?: CredentialCheck | undefined;
 }
 
-/**
- * Describes every backend of a registry. Nothing is sent.
- * @param optionsFor the options of a plugin's backend
- */
-export function describeBackends(
+/** What describing backends needs. */
+interface Describing {
+  readonly context: CommandContext;
+  readonly settings: Settings;
+  readonly connection: Omit<BackendSettings, 'backendOptions'>;
+  /** What is set for a plugin's backend. */
+  readonly settingsFor: (registration: BackendRegistration) => Promise<PluginSettings>;
+  /** Whether to ask the services of the configured ones about the credentials. Otherwise, nothing is sent. */
+  readonly verify: boolean;
+}
+
+/** Describes every backend of a registry, one after the other: they may have variables of the same name. */
+export async function describeBackends(
   {registrations}: BackendRegistry,
-  connection: Omit<BackendSettings, 'backendOptions'>,
-  optionsFor: (registration: BackendRegistration) => Promise<BackendSettings['backendOptions']>,
-  surroundings: BackendSurroundings,
+  describing: Describing,
 ): Promise<readonly BackendDescription[]> {
-  return Promise.all(
-    registrations.map(async (registration) => {
-      const {name, backend, plugin, version} = registration;
-      const {summary, formats} = backend;
-      const capabilities = capabilitiesOf(backend);
-      const missing = await optionsFor(registration)
-        .then((backendOptions) => missingConfiguration(backend, {...connection, backendOptions}, surroundings))
-        .catch(problemsOf);
-      return {name, plugin, version, summary, formats, capabilities, configured: missing.length === 0, missing};
-    }),
-  );
+  const described: BackendDescription[] = [];
+  for (const registration of registrations) {
+    const {name, backend, plugin, version} = registration;
+    const {summary, formats} = backend;
+    const facts = {name, plugin, version, summary, formats, capabilities: capabilitiesOf(backend)};
+    described.push({...facts, ...(await examine(registration, describing))});
+  }
+  return described;
+}
+
+async function examine(
+  registration: BackendRegistration,
+  {context, settings, connection, settingsFor, verify}: Describing,
+): Promise<Pick<BackendDescription, 'configured' | 'missing' | 'check'>> {
+  const {backend} = registration;
+  try {
+    const {options, variables} = await settingsFor(registration);
+    const {configDirectory, env, logger} = context;
+    const place = {projectSlug: settings.projectSlug?.value, targetSlug: settings.targetSlug?.value};
+    const surroundings = {configDirectory, env, logger, ...place};
+    const missing = await withVariables(context, variables, () =>
+      missingConfiguration(backend, {...connection, backendOptions: options}, surroundings),
+    );
+    if (missing.length > 0 || !verify) return {configured: missing.length === 0, missing};
+    const isOurs = backend.name === 'api' || backend.name === 'legacy';
+    const {check} = isOurs
+      ? await checkCredentials(context, settings, backend.name)
+      : await checkPlugin(context, settings, {backend, options, variables});
+    return {configured: true, missing, check};
+  } catch (error) {
+    return {configured: false, missing: problemsOf(error)};
+  }
 }
 
 /** A problem with one backend must not hide the others. */

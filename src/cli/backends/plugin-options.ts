@@ -3,6 +3,8 @@ import type {Backend} from '../../backends/contract.js';
 import {OptionText} from '../../backends/option-text.js';
 import {qualifiedName} from '../../backends/select.js';
 import {createError} from '../../errors/index.js';
+import type {Environment} from '../../http/types.js';
+import type {PluginSettings} from '../credentials/check-credentials.js';
 import type {CredentialFile} from '../credentials/credential-file.js';
 import type {Output} from '../output/output.js';
 import {definitions, secretKeys, variableOf, type SettingValue} from '../settings/definitions.js';
@@ -17,13 +19,14 @@ interface PluginBackend {
   /** Its name among all backends. */
   readonly name: string;
   readonly plugin: string;
-  readonly backend: Pick<Backend, 'name' | 'secrets'>;
+  readonly backend: Pick<Backend, 'name' | 'secrets' | 'secretEnv'>;
 }
 
 /** What the options of a plugin's backend come from. */
 interface PluginOptionSources {
   readonly context: {
     readonly cwd: string;
+    readonly env: Environment;
     readonly stdin: Readable;
     readonly output: Pick<Output, 'warn' | 'addSecrets'>;
     /** Where credentials are stored. Without it, stored ones are ignored. */
@@ -34,35 +37,46 @@ interface PluginOptionSources {
 }
 
 /**
- * The options of a backend. On the command line, the value of a secret one is the literal text, `@FILE`, or `-` for
- * stdin, as for the host's own secrets. Other options may start with `@` or be `-`, and are left alone. Secrets that
- * `auth:login` stored have the lowest precedence. Masks what it reads.
+ * The options and stored variables of a backend. On the command line, the value of a secret option is the literal text,
+ * `@FILE`, or `-` for stdin, as for the host's own secrets. Other options may start with `@` or be `-`, and are left
+ * alone. Secrets that `auth:login` stored have the lowest precedence. Masks what it reads.
  * @throws RuntimeCliError `ERR_USAGE` when two secrets use stdin, `ERR_OPTION_INVALID` when one is empty or unreadable.
  */
-export async function readPluginOptions(
+export async function readPluginSettings(
   registration: PluginBackend,
   {context, settings, flags}: PluginOptionSources,
-): Promise<SettingValue<'backendOptions'>[string]> {
-  const {name, plugin, backend} = registration;
+): Promise<PluginSettings> {
+  const {plugin, backend} = registration;
   const {secrets = []} = backend;
   const given = optionsFor(registration, settings);
-  const stored = await storedTexts(name, secrets, given, context);
+  const {options, variables} = await readStored(registration, given, context);
   const isNamed = [backend.name, qualifiedName(plugin, backend.name)].includes(settings.runtimeBackend.value);
-  return {...stored, ...given, ...(isNamed ? await readFlagSecrets(secrets, given, context, flags) : {})};
+  const read = isNamed ? await readFlagSecrets(secrets, given, context, flags) : {};
+  return {options: {...options, ...given, ...read}, variables};
 }
 
 /** What `auth:login` has stored, as the lowest source. */
-async function storedTexts(
-  name: string,
-  secrets: readonly string[],
+async function readStored(
+  {name, backend: {secrets = [], secretEnv = []}}: PluginBackend,
   given: Readonly<Record<string, unknown>>,
-  {output, credentialFile}: PluginOptionSources['context'],
-): Promise<Readonly<Record<string, OptionText>>> {
-  if (credentialFile === undefined || secrets.length === 0) return {};
-  const {storedOptions} = await import('../credentials/backend-login.js');
-  const stored = Object.entries((await storedOptions(name, given, credentialFile)) ?? {});
-  output.addSecrets(stored.map(([, value]) => value));
-  return Object.fromEntries(stored.map(([option, value]) => [option, new OptionText(value)]));
+  {env, output, credentialFile}: PluginOptionSources['context'],
+): Promise<PluginSettings> {
+  if (credentialFile === undefined || secrets.length + secretEnv.length === 0) return {options: {}, variables: {}};
+  const {storedSecrets} = await import('../credentials/backend-login.js');
+  const stored = (await storedSecrets({name, secretEnv}, given, env, credentialFile)) ?? {};
+  output.addSecrets(Object.values(stored));
+  return partitioned(stored, secretEnv);
+}
+
+/** Secrets of a backend, by whether they are options or variables. */
+export function partitioned(secrets: Readonly<Record<string, string>>, secretEnv: readonly string[]): PluginSettings {
+  const entries = Object.entries(secrets);
+  const variables = entries.filter(([name]) => secretEnv.includes(name));
+  const options = entries.filter(([name]) => !secretEnv.includes(name));
+  return {
+    options: Object.fromEntries(options.map(([name, value]) => [name, new OptionText(value)])),
+    variables: Object.fromEntries(variables),
+  };
 }
 
 async function readFlagSecrets(

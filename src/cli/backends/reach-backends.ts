@@ -16,7 +16,7 @@ import type {FlagValues} from '../settings/resolve-settings.js';
 import {describeResolved, type Settings} from '../settings/settings.js';
 import {incompleteApi} from './api-completeness.js';
 import {resolveConnection, type Connection} from './connection.js';
-import {optionsFor, readPluginOptions} from './plugin-options.js';
+import {optionsFor, readPluginSettings} from './plugin-options.js';
 
 /** What a command needs from a backend. */
 interface BackendReach<Needed extends SettingKey> extends Pick<BackendLoading, 'config' | 'flags'> {
@@ -74,9 +74,12 @@ export async function reachBackends<Needed extends SettingKey>(
   if (incomplete !== undefined) throw incomplete;
   const backends = await loadWantedBackends({context, settings, config, flags});
   const {preference} = connection;
-  const backendOptions = backends?.has(preference)
-    ? await readPluginOptions(backends.find(preference), {context, settings, flags})
-    : connection.backendOptions;
+  const found = backends?.has(preference)
+    ? await readPluginSettings(backends.find(preference), {context, settings, flags})
+    : undefined;
+  const {options: backendOptions, variables} = found ?? {options: connection.backendOptions, variables: {}};
+  // The libraries of a backend read them, too.
+  for (const [name, value] of Object.entries(variables)) context.setVariable(name, value);
   const values = Object.fromEntries(needs.map((key) => [key, settings[key]?.value]));
   return {
     // TypeScript cannot know that a loop covered every key.

@@ -20,6 +20,8 @@ export interface CommandContext {
   /** Absolute folder of the configuration file, once the settings are loaded, or else the working directory. */
   readonly configDirectory: string;
   readonly env: Environment;
+  /** Sets a variable of `env`, which plugins and their libraries read; undefined removes it. */
+  readonly setVariable: (name: string, value: string | undefined) => void;
   readonly stdin: NodeJS.ReadStream;
   readonly output: Output;
   readonly logger: Logger;
@@ -67,7 +69,7 @@ interface CommandContextOptions {
 
 /** Creates the context of a command. */
 export function createContext(session: Session, {flags, config}: CommandContextOptions): CommandContext {
-  const {env, stdin, output, signal, temporary, pid, uid} = session;
+  const {env, setVariable, stdin, output, signal, temporary, pid, uid} = session;
   const cwd = workingDirectory(session.cwd, flags['cwd']);
   const warn = (message: string) => output.warn(message);
   const credentialFile = {
@@ -91,6 +93,7 @@ export function createContext(session: Session, {flags, config}: CommandContextO
       return configDirectory;
     },
     env,
+    setVariable,
     stdin,
     output,
     logger: output,

@@ -1,14 +1,17 @@
 import {createInterface} from 'node:readline';
 import * as v from 'valibot';
-import type {Backend} from '../../backends/contract.js';
+import {shownUrl} from '../../backends/answers.js';
+import type {Backend, BackendLoginContext, VerifyResult} from '../../backends/contract.js';
 import {OptionText} from '../../backends/option-text.js';
 import {isBuiltIn} from '../../backends/select.js';
-import {createError} from '../../errors/index.js';
+import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {parseJson} from '../../errors/json.js';
 import {commandLine, flagValue} from '../../errors/suggest.js';
-import {assertTrustedOrigin, trustsListedOrigins} from '../backends/connection.js';
+import type {Environment} from '../../http/types.js';
+import {assertTrustedOrigin} from '../backends/connection.js';
 import type {CommandContext} from '../command/command-context.js';
-import {canAsk, confirm, readSecretInput} from '../command/prompts.js';
+import {canAsk, Interview, readSecretInput} from '../command/prompts.js';
+import type {Settings} from '../settings/settings.js';
 import {
   credentialPath,
   readCredentials,
@@ -16,11 +19,13 @@ import {
   type CredentialFile,
   type StoredCredentials,
 } from './credential-file.js';
+import {askPlugin, type PluginCredentials} from './check-credentials.js';
+import {confirmConfigured} from './login.js';
 
 /** Options of a backend, by name. */
 type Options = Readonly<Record<string, unknown>>;
-/** Secret options of a backend, by name. */
-export type SecretOptions = Readonly<Record<string, string>>;
+/** Values of secret options and variables of a backend, by name. */
+export type Secrets = Readonly<Record<string, string>>;
 
 /** Whether a value of `--runtime-backend` names a plugin's backend. */
 export function isPluginBackend(name: string): boolean {
@@ -37,15 +42,19 @@ function accountOf(backend: string): string {
   return `backend ${backend}`;
 }
 
-/** The origins of the URLs in options, whatever they are called. */
-export function originsIn(options: unknown): readonly string[] {
+/** The http(s) URLs in options, whatever the options are called. */
+function urlsIn(options: unknown): readonly string[] {
   const value = options instanceof OptionText ? options.shown : options;
   if (typeof value === 'string') {
-    const url = /^https?:\/\//i.test(value.trim()) && URL.canParse(value.trim()) ? new URL(value.trim()) : undefined;
-    return url === undefined ? [] : [url.origin];
+    const text = value.trim();
+    return /^https?:\/\//i.test(text) && URL.canParse(text) ? [text] : [];
   }
-  if (typeof value !== 'object' || value === null) return [];
-  return [...new Set(Object.values(value).flatMap(originsIn))];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(urlsIn) : [];
+}
+
+/** The origins of the URLs in options. */
+export function originsIn(options: unknown): readonly string[] {
+  return [...new Set(urlsIn(options).map((url) => new URL(url).origin))];
 }
 
 /**
@@ -53,14 +62,16 @@ export function originsIn(options: unknown): readonly string[] {
  * from elsewhere, and not with options that name another address than at the login.
  * @param given the options from all other sources
  */
-export async function storedOptions(
-  backend: string,
+export async function storedSecrets(
+  {name: backend, secretEnv = []}: Pick<Backend, 'name' | 'secretEnv'>,
   given: Options,
+  env: Environment,
   file: CredentialFile,
-): Promise<SecretOptions | undefined> {
+): Promise<Secrets | undefined> {
   const {backends = {}} = await readCredentials(file);
   const stored = backends[backend];
-  if (stored === undefined || stored.options.some((name) => given[name] !== undefined)) return undefined;
+  const isGiven = (name: string) => (secretEnv.includes(name) ? Boolean(env[name]?.trim()) : given[name] !== undefined);
+  if (stored === undefined || stored.options.some(isGiven)) return undefined;
   const other = originsIn(given).find((origin) => !stored.origins.includes(origin));
   if (other !== undefined) {
     file.warn(
@@ -85,62 +96,147 @@ function jsonOf(text: string): unknown {
 }
 
 /**
- * Says where the secrets would go. An address that no flag or variable names may be a stranger's: it takes a
- * confirmation, unless `MYCLI_TRUSTED_ORIGINS` lists it.
- * @throws RuntimeCliError `ERR_ORIGIN_UNTRUSTED` when nobody can be asked; `ERR_USAGE` when the answer is no.
+ * Has the addresses confirmed that the secrets of a backend would go to, if only the configuration file names them.
+ * @param given the options of the backend
+ * @throws RuntimeCliError as `confirmConfigured`; `ERR_ORIGIN_UNTRUSTED` for an origin that `MYCLI_TRUSTED_ORIGINS`
+ * does not list.
  */
-export async function confirmBackendAddresses(context: CommandContext, backend: string, given: Options): Promise<void> {
-  const configured = Object.entries(given).filter(([, value]) => !(value instanceof OptionText));
-  const origins = originsIn(Object.fromEntries(configured));
-  if (trustsListedOrigins(context.env)) {
-    for (const origin of origins) assertTrustedOrigin(origin, 'the option', context.env);
-    return;
-  }
-  if (origins.length === 0) return;
-  const message = `The secrets of the ${backend} backend would go to ${origins.join(' and ')}, set only in the configuration file.`;
-  if (canAsk(context)) {
-    await confirm(`${message} Continue?`, 'Cancelled. Nothing was sent or stored.', context);
-    return;
-  }
-  const names = configured.filter(([, value]) => originsIn(value).length > 0).map(([name]) => name);
-  throw createError('ERR_ORIGIN_UNTRUSTED', message, {
-    suggestions: [`If that is right, pass ${names.map((name) => `--backend-option ${name}=URL`).join(' and ')}.`],
-    details: {origin: origins[0]},
-  });
+export async function confirmBackendAddresses(
+  context: CommandContext,
+  settings: Settings,
+  backend: string,
+  given: Options,
+): Promise<void> {
+  const addresses = Object.entries(given)
+    .filter(([, value]) => !(value instanceof OptionText))
+    .flatMap(([option, value]) => urlsIn(value).map((url) => ({option, url})));
+  if (addresses.length === 0) return;
+  for (const {option, url} of addresses) assertTrustedOrigin(url, `the option ${option}`, context.env);
+  const sources = [settings.backendOptions, ...Object.values(settings)].map((setting) => setting?.source);
+  const file = sources.find((source) => source?.kind === 'config')?.name ?? 'the configuration file';
+  const advice = (unsaid: readonly {readonly option: string}[]) => {
+    const flags = [...new Set(unsaid.map(({option}) => option))].map((option) => `--backend-option ${option}=URL`);
+    return `pass ${flags.join(' ')}`;
+  };
+  await confirmConfigured(
+    context,
+    {what: `secrets of the ${backend} backend`, file, addresses, advice},
+    canAsk(context),
+  );
 }
 
 /**
- * Asks for the secret options of a backend: in a terminal without echo, where an empty answer skips one, or on stdin,
- * a line for each, or all of it for a single one.
+ * Asks for the secrets of a backend: its options, or its variables if it has no such options. In a terminal without
+ * echo, where an empty answer skips one, or on stdin, a line for each, or all of it for a single one.
  * @throws RuntimeCliError `ERR_OPTION_INVALID` when there is none.
  */
 export async function askForSecrets(
-  {name: backend, secrets = []}: Pick<Backend, 'name' | 'secrets'>,
+  {name: backend, secrets = [], secretEnv = []}: Pick<Backend, 'name' | 'secrets' | 'secretEnv'>,
   {stdin, output, signal}: CommandContext,
-): Promise<SecretOptions> {
-  if (secrets.length === 0) {
+): Promise<Secrets> {
+  const names = secrets.length > 0 ? secrets : secretEnv;
+  if (names.length === 0) {
     throw createError('ERR_USAGE', `The ${backend} backend has no secrets to store.`, {
       suggestions: ['Set its options with --backend-option or in the configuration file.'],
     });
   }
   const answers: string[] = [];
-  if (stdin.isTTY || secrets.length === 1) {
-    for (const name of secrets) {
+  if (stdin.isTTY || names.length === 1) {
+    for (const name of names) {
       const prompt = output.clean(`${name} of the ${backend} backend`);
       answers.push(await readSecretInput({stdin, stream: output.stream, prompt, signal}));
     }
   } else for await (const line of createInterface({input: stdin, signal})) answers.push(line);
-  const entries = secrets.map((name, index) => [name, (answers[index] ?? '').trim()] as const);
+  const entries = names.map((name, index) => [name, (answers[index] ?? '').trim()] as const);
   const given = entries.filter(([, value]) => value !== '');
   if (given.length > 0) return Object.fromEntries(given);
-  throw createError('ERR_OPTION_INVALID', `No value was entered for ${secrets.join(', ')}.`);
+  throw createError('ERR_OPTION_INVALID', `No value was entered for ${names.join(', ')}.`);
+}
+
+/** What a backend's own login talks to the user with. */
+export function loginDialogue(
+  {name: backend, secrets = [], secretEnv = []}: Pick<Backend, 'name' | 'secrets' | 'secretEnv'>,
+  context: Pick<CommandContext, 'env' | 'output' | 'stdin' | 'signal'>,
+): Pick<BackendLoginContext, 'prompt' | 'openUrl'> {
+  const {env, output, stdin, signal} = context;
+  return {
+    async prompt({message: question, secret = false}) {
+      if (!canAsk(context)) {
+        const ways = [
+          ...(secrets.length === 0
+            ? []
+            : [`MYCLI_BACKEND_OPTION to ${secrets.map((name) => `${name}=...`).join(',')}`]),
+          ...(secretEnv.length === 0 ? [] : [secretEnv.join(' and ')]),
+        ];
+        const message = `The ${backend} backend asks for "${question}", but there is no terminal to ask in.`;
+        throw createError('ERR_USAGE', message, {
+          suggestions: [`In a terminal, run: ${loginCommand(backend)}`, `In CI, set ${ways.join(', or ')}.`],
+        });
+      }
+      const answer = secret
+        ? await readSecretInput({stdin, stream: output.stream, prompt: output.clean(question), signal})
+        : await askOnce(question, context);
+      const entered = answer.trim();
+      if (entered === '') throw createError('ERR_OPTION_INVALID', `No value was entered for "${question}".`);
+      if (secret) output.addSecrets([entered]);
+      return entered;
+    },
+    async openUrl(given) {
+      const url = shownUrl(String(given));
+      if (url === undefined) throw new TypeError('openUrl() takes an http or https URL');
+      const {openBrowser} = await import('../process/open-browser.js');
+      const opened = output.terminal && (await openBrowser(url, {env}));
+      // What is cleaned has no query, which the page needs.
+      const shown = output.secrets.some((secret) => secret.length >= 4 && url.includes(secret))
+        ? output.clean(url)
+        : url;
+      // With --quiet too: nothing goes on without it.
+      output.stream.write(`${opened ? 'Opened in your browser' : 'Open this URL in a browser'}: ${shown}\n`);
+    },
+  };
+}
+
+async function askOnce(text: string, context: Pick<CommandContext, 'output' | 'stdin' | 'signal'>): Promise<string> {
+  const questions = new Interview(context);
+  try {
+    return await questions.ask({text, fallback: ''});
+  } finally {
+    questions.close();
+  }
+}
+
+/**
+ * Asks the service of a backend whether it accepts newly entered secrets. Resolves to undefined if it cannot be asked
+ * yet, or at all.
+ * @throws RuntimeCliError when it refuses them or cannot be reached.
+ */
+export async function verifyBackendLogin(
+  context: CommandContext,
+  settings: Settings,
+  credentials: PluginCredentials,
+): Promise<VerifyResult | undefined> {
+  const {name, verify} = credentials.backend;
+  if (verify === undefined) return undefined;
+  try {
+    const result = await askPlugin(context, settings, credentials);
+    const owner = result?.account === undefined ? '' : ` of ${result.account}`;
+    context.output.outcome(`The service of the ${name} backend accepted the credentials${owner}.`);
+    return result;
+  } catch (error) {
+    if (!isRuntimeCliError(error)) throw error;
+    if (error.details?.['missing'] === undefined) {
+      throw amendError(error, {suggestions: ['Nothing was stored. Pass --no-verify to store credentials unchecked.']});
+    }
+    context.output.warn(`The credentials were not checked. ${error.message}`);
+    return undefined;
+  }
 }
 
 /** Stores the secrets of a backend, and tells so. */
 export async function storeBackendSecrets(
   {output, credentialFile}: CommandContext,
   backend: string,
-  secrets: SecretOptions,
+  secrets: Secrets,
   origins: readonly string[],
 ) {
   const {storeInKeychain, removeFromKeychain} = await import('./keychain.js');
@@ -183,7 +279,7 @@ export async function removeBackendSecrets(
 /** The stored secrets of a plugin's backend, without their values. */
 export interface BackendEntry {
   readonly backend: string;
-  /** Names of the options. */
+  /** Names of the options and variables. */
   readonly options: readonly string[];
   /** Origins that the other options named at the login. The secrets are used with no others. */
   readonly origins: readonly string[];

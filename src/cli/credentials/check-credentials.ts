@@ -1,8 +1,11 @@
 import type {Identity} from '../../backends/built-ins.js';
-import {isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
+import {missingConfiguration, notConfigured} from '../../backends/configuration.js';
+import type {Backend, VerifyResult} from '../../backends/contract.js';
+import {catalogue, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {resolveConnection} from '../backends/connection.js';
 import type {CommandContext} from '../command/command-context.js';
 import {commandHost} from '../command/operation-options.js';
+import type {SettingValue} from '../settings/definitions.js';
 import {Secret} from '../settings/secret.js';
 import {describeSettings, type Settings, type ValueSource} from '../settings/settings.js';
 import type {OriginCredentials} from './credential-file.js';
@@ -14,7 +17,7 @@ export type CheckedBackend = 'api' | 'legacy';
 export interface CredentialCheck {
   /** `unknown`: the service was not asked, or could not be. */
   readonly status: 'accepted' | 'refused' | 'unknown';
-  /** User that the API key is sent for. */
+  /** User that the API key is sent for, or the account that a plugin's backend reports. */
   readonly user?: string | undefined;
   /** OAuth client (Api backend). */
   readonly clientId?: string | undefined;
@@ -65,14 +68,85 @@ export async function checkCredentials(
     return {check: {status: 'unknown', ...known, reason, suggestions}, failed: false};
   } catch (error) {
     if (!isRuntimeCliError(error)) throw error;
-    const {message: reason, suggestions} = error;
-    return {check: {status: isRefusal(error) ? 'refused' : 'unknown', ...owner, reason, suggestions}, failed: true};
+    return {check: {...owner, ...checkOf(error)}, failed: true};
   }
+}
+
+function checkOf(error: RuntimeCliError): CredentialCheck {
+  const {message: reason, suggestions} = error;
+  return {status: isRefusal(error) ? 'refused' : 'unknown', reason, suggestions};
 }
 
 /** Whether a service refused the credentials, and not merely failed. */
 export function isRefusal({status, code}: RuntimeCliError): boolean {
-  return status === 401 || status === 403 || code === 'ERR_OAUTH';
+  return status === 401 || status === 403 || catalogue[code].kind === 'credentials';
+}
+
+/** What is set for a plugin's backend. */
+export interface PluginSettings {
+  readonly options: SettingValue<'backendOptions'>[string];
+  /** The variables that `auth:login` has stored. None of them is set in the environment. */
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+/** A plugin's backend, and what is set for it. */
+export interface PluginCredentials extends PluginSettings {
+  readonly backend: Backend;
+}
+
+/**
+ * Asks the service of a plugin's backend whether it accepts the credentials.
+ * @returns undefined if it was not asked, since the backend cannot do it.
+ * @throws RuntimeCliError when it refuses them or cannot be asked, or when the backend is not configured.
+ */
+export async function askPlugin(
+  context: CommandContext,
+  settings: Settings,
+  {backend, options, variables}: PluginCredentials,
+): Promise<VerifyResult | undefined> {
+  return withVariables(context, variables, async () => {
+    const {configDirectory, env, logger, signal} = context;
+    const place = {projectSlug: settings.projectSlug?.value, targetSlug: settings.targetSlug?.value};
+    const backendOptions = {backendOptions: options};
+    const missing = await missingConfiguration(backend, backendOptions, {configDirectory, env, logger, ...place});
+    if (missing.length > 0) throw notConfigured(backend, missing, backendOptions, env);
+    if (backend.verify === undefined) return undefined;
+    const {verifyBackend} = await import('../../operations/identify.js');
+    const call = {backend, backendOptions: options, ...place, requestTimeout: settings.requestTimeout.value, signal};
+    return verifyBackend(call, commandHost(context));
+  });
+}
+
+/** The same, with refusals and failures as an outcome. */
+export async function checkPlugin(
+  context: CommandContext,
+  settings: Settings,
+  credentials: PluginCredentials,
+): Promise<{readonly check: CredentialCheck; readonly failed: boolean}> {
+  try {
+    const result = await askPlugin(context, settings, credentials);
+    if (result !== undefined) return {check: {status: 'accepted', user: result.account}, failed: false};
+    const reason = `The ${credentials.backend.name} backend cannot verify credentials.`;
+    return {check: {status: 'unknown', reason}, failed: false};
+  } catch (error) {
+    if (!isRuntimeCliError(error)) throw error;
+    return {check: checkOf(error), failed: true};
+  }
+}
+
+/** Does work while stored variables of a backend are set. */
+export async function withVariables<Result>(
+  {env, setVariable}: Pick<CommandContext, 'env' | 'setVariable'>,
+  variables: Readonly<Record<string, string>>,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const before = Object.keys(variables).map((name) => [name, env[name]] as const);
+  for (const [name, value] of Object.entries(variables)) setVariable(name, value);
+  try {
+    return await work();
+  } finally {
+    for (const [name, value] of before) setVariable(name, value);
+  }
 }
 
 function addressesOf({apiToken}: Settings, backend: CheckedBackend) {

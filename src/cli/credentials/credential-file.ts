@@ -36,7 +36,7 @@ const lastLogins = v.object({
   api: v.optional(v.object({origin: v.pipe(text, v.url()), organizationId: v.optional(text)})),
 });
 
-/** Secret options of a plugin's backend. */
+/** Secret options and variables of a plugin's backend. */
 const backendCredentials = v.object({
   /** Their names. */
   options: v.array(text),
@@ -60,7 +60,7 @@ const parseCredentialFile = v.safeParser(
 /** The credentials of one origin, including secrets. Never shown. */
 export type OriginCredentials = v.InferOutput<typeof originCredentials>;
 
-/** The secret options of a plugin's backend, including their values. Never shown. */
+/** The secrets of a plugin's backend, including their values. Never shown. */
 export type BackendCredentials = v.InferOutput<typeof backendCredentials>;
 
 /** Where credentials are stored. */
@@ -84,7 +84,7 @@ export interface StoredCredentials {
   readonly last?: v.InferOutput<typeof lastLogins> | undefined;
   /** URLs that the user set up a project with, so that a configuration file may name them. */
   readonly trusted?: readonly string[] | undefined;
-  /** Options of plugins' backends, by backend. */
+  /** Secrets of plugins' backends, by backend. */
   readonly backends?: Readonly<Record<string, BackendCredentials>> | undefined;
 }
 

@@ -1,7 +1,7 @@
 import type {Identity} from '../../backends/built-ins.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {shellLine} from '../../errors/suggest.js';
-import {normalizeOrigin, parseServiceUrl} from '../../http/origin.js';
+import {normalizeOrigin, parseServiceUrl, shownAddress} from '../../http/origin.js';
 import {checkCredentialsUrl, trustsListedOrigins} from '../backends/connection.js';
 import type {CommandContext} from '../command/command-context.js';
 import {confirm} from '../command/prompts.js';
@@ -18,7 +18,7 @@ import {
 import {accountOf} from './stored-settings.js';
 
 // Commands must not import http directly.
-export {shownAddress} from '../../http/origin.js';
+export {shownAddress};
 
 const credentialWords = {'api-key': 'API key', 'client-secret': 'client secret', 'api-token': 'API token'} as const;
 /** Kinds of credentials that can be stored. */
@@ -80,42 +80,68 @@ export function loginTarget(context: LoginContext, settings: Settings, kind: Cre
 }
 
 /**
- * Shows where the secret of a login would go. The configuration file of a checkout may be a stranger's: an address from
- * it takes a confirmation, unless `MYCLI_TRUSTED_ORIGINS` lists it or the user has set up a project with it.
+ * Shows where the secret of a login would go, and has addresses of a configuration file confirmed.
  * @param asks whether somebody can be asked
- * @throws RuntimeCliError `ERR_ORIGIN_UNTRUSTED` when nobody can; `ERR_USAGE` when the answer is no.
+ * @throws RuntimeCliError as `confirmConfigured`.
  */
 export async function confirmAddresses(
-  context: Pick<CommandContext, 'cwd' | 'env' | 'output' | 'stdin' | 'signal' | 'credentialFile'>,
+  context: ConfirmationContext & Pick<CommandContext, 'cwd'>,
   settings: Settings,
   {kind, addresses}: Pick<LoginTarget, 'kind' | 'addresses'>,
   asks: boolean,
 ): Promise<void> {
-  const {env, output, credentialFile} = context;
   const keys = addresses.map(({key}) => key);
-  for (const line of describeSettings(settings, keys, context.cwd)) output.info(line);
-  // `loginTarget` has compared them with the list.
-  if (trustsListedOrigins(env)) return;
+  for (const line of describeSettings(settings, keys, context.cwd)) context.output.info(line);
   const fromFile = addresses.filter(({key}) => settings[key]?.source.kind === 'config');
   const file = fromFile.map(({key}) => settings[key]?.source.name)[0];
   if (file === undefined) return;
-  const {trusted = []} = await readCredentials(credentialFile);
-  const unsaid = fromFile.filter(({url}) => !trusted.includes(url));
+  const advice = (unsaid: LoginTarget['addresses']) => {
+    const flags = unsaid.map(({key, url}) => `--${String(definitions[key].flag?.name)} ${shellLine(url)}`);
+    return `pass ${flags.join(' ')} or set ${unsaid.map(({key}) => variableOf(key)).join(' and ')}`;
+  };
+  await confirmConfigured(context, {what: kind, file, addresses: fromFile, advice}, asks);
+}
+
+type ConfirmationContext = Pick<CommandContext, 'env' | 'output' | 'stdin' | 'signal' | 'credentialFile'>;
+
+/** Addresses of a configuration file that credentials would go to. */
+interface ConfiguredAddresses<Address extends {readonly url: string}> {
+  /** The credentials: `api-key`. */
+  readonly what: string;
+  readonly file: string;
+  readonly addresses: readonly Address[];
+  /** How to name addresses otherwise: `pass --origin https://runtime.example`. */
+  readonly advice: (addresses: readonly Address[]) => string;
+}
+
+/**
+ * Has addresses confirmed that only a configuration file sets. That of a checkout may be a stranger's, so it takes a
+ * confirmation, unless the user has set up a project with the address, or `MYCLI_TRUSTED_ORIGINS` is set: what it does
+ * not list is refused elsewhere.
+ * @param asks whether somebody can be asked
+ * @throws RuntimeCliError `ERR_ORIGIN_UNTRUSTED` when nobody can; `ERR_USAGE` when the answer is no.
+ */
+export async function confirmConfigured<Address extends {readonly url: string}>(
+  context: ConfirmationContext,
+  {what, file, addresses, advice}: ConfiguredAddresses<Address>,
+  asks: boolean,
+): Promise<void> {
+  if (trustsListedOrigins(context.env)) return;
+  const {trusted = []} = await readCredentials(context.credentialFile);
+  const known = new Set(trusted.map((url) => new URL(url).href));
+  const unsaid = addresses.filter(({url}) => !known.has(new URL(url).href));
   if (unsaid.length === 0) return;
-  const urls = unsaid.map(({url}) => url).join(' and ');
-  const message = `The address ${urls} comes from ${file} and needs your confirmation.`;
+  const urls = [...new Set(unsaid.map(({url}) => shownAddress(url)))];
+  const [subject, verb] = urls.length === 1 ? ['address', 'comes'] : ['addresses', 'come'];
+  const needs = urls.length === 1 ? 'needs' : 'need';
+  const message = `The ${subject} ${urls.join(' and ')} ${verb} from ${file} and ${needs} your confirmation.`;
   if (asks) {
-    await confirm(`${message} Send the ${kind} there?`, 'Cancelled. Nothing was sent or stored.', context);
+    await confirm(`${message} Send the ${what} there?`, 'Cancelled. Nothing was sent or stored.', context);
     return;
   }
-  const flags = unsaid.map(({key, url}) => `--${String(definitions[key].flag?.name)} ${shellLine(url)}`);
-  const variables = unsaid.map(({key}) => variableOf(key));
   const origins = [...new Set(unsaid.map(({url}) => new URL(url).origin))];
-  throw createError('ERR_ORIGIN_UNTRUSTED', `${message} The ${kind} was not sent.`, {
-    suggestions: [
-      `If you trust it, pass ${flags.join(' ')} or set ${variables.join(' and ')}. In CI, list ${origins.join(',')} in ` +
-        'MYCLI_TRUSTED_ORIGINS.',
-    ],
+  throw createError('ERR_ORIGIN_UNTRUSTED', `${message} Nothing was sent.`, {
+    suggestions: [`If you trust it, ${advice(unsaid)}. In CI, list ${origins.join(',')} in MYCLI_TRUSTED_ORIGINS.`],
     details: {origin: origins[0], file},
   });
 }

@@ -2,6 +2,7 @@ import {readFile} from 'node:fs/promises';
 import {resolve} from 'node:path';
 import process from 'node:process';
 import type {Interfaces} from '@oclif/core';
+import type {BackendRegistry} from '../../backends/registry.js';
 import {isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {asSentence} from '../../errors/sentence.js';
 import {commandLine} from '../../errors/suggest.js';
@@ -10,9 +11,11 @@ import {normalizeOrigin, parseServiceUrl, shownAddress} from '../../http/origin.
 import {proxyFor} from '../../http/connection/proxy.js';
 import type {Environment} from '../../http/types.js';
 import {incompleteApi} from '../backends/api-completeness.js';
+import {readPluginSettings} from '../backends/plugin-options.js';
 import {loadAllBackends} from '../backends/reach-backends.js';
 import type {CommandContext} from '../command/command-context.js';
-import {checkCredentials, type CheckedBackend} from '../credentials/check-credentials.js';
+import {isPluginBackend} from '../credentials/backend-login.js';
+import {checkCredentials, checkPlugin, type CheckedBackend} from '../credentials/check-credentials.js';
 import type {Settings} from '../settings/settings.js';
 
 /** The outcome of a check. */
@@ -38,7 +41,8 @@ interface DoctorInput {
 export async function runChecks({context, config, flags}: DoctorInput): Promise<readonly CheckResult[]> {
   const {env, cwd} = context;
   const {settings, result} = await checkConfiguration(context);
-  const services = settings === undefined ? [] : await checkServices(context, settings);
+  const registry = settings && (await loadAllBackends({context, config, flags, settings}));
+  const services = settings && registry ? await checkServices({context, flags, settings, registry}) : [];
   return [
     // bin/run.js refuses older ones.
     ok('node', `Node.js ${process.versions.node}.`),
@@ -52,9 +56,7 @@ export async function runChecks({context, config, flags}: DoctorInput): Promise<
       services.flatMap(({serverDate}) => serverDate ?? []),
       context.now(),
     ),
-    ...(settings === undefined
-      ? [skipped('plugins', 'The configuration cannot be used.')]
-      : await checkPlugins({context, config, flags, settings})),
+    ...(registry === undefined ? [skipped('plugins', 'The configuration cannot be used.')] : checkPlugins(registry)),
   ];
 }
 
@@ -89,8 +91,15 @@ interface ServiceCheck {
   readonly serverDate?: string | undefined;
 }
 
-/** Asks each built-in backend that a push from here could use whether it accepts the credentials. */
-async function checkServices(context: CommandContext, settings: Settings): Promise<readonly ServiceCheck[]> {
+interface ServicesInput extends Pick<DoctorInput, 'context' | 'flags'> {
+  readonly settings: Settings;
+  readonly registry: BackendRegistry;
+}
+
+/** Asks each backend that a push from here could use whether it accepts the credentials. */
+async function checkServices(input: ServicesInput): Promise<readonly ServiceCheck[]> {
+  const {context, settings} = input;
+  if (isPluginBackend(settings.runtimeBackend.value)) return [{check: await checkPluginService(input)}];
   const {runtimeBackend, origin, apiKey, apiOrigin, apiToken, clientId, clientSecret, tokenUrl} = settings;
   const incomplete = incompleteApi({
     preference: runtimeBackend.value,
@@ -108,14 +117,30 @@ async function checkServices(context: CommandContext, settings: Settings): Promi
   if (services.length > 0) {
     return Promise.all(services.map(({backend, address}) => checkService(context, settings, backend, address)));
   }
-  if (!['auto', 'legacy', 'api'].includes(runtimeBackend.value)) {
-    return [{check: skipped('credentials', `The ${runtimeBackend.value} backend belongs to a plugin.`)}];
-  }
   const message = 'A push from here has no credentials.';
   const login =
     origin === undefined ? 'mycli auth:login --origin URL, or mycli init to set up a project' : 'mycli auth:login';
   const suggestions = [`Run ${login}.`];
   return [{check: failed('credentials', {message, suggestions})}];
+}
+
+async function checkPluginService({context, flags, settings, registry}: ServicesInput): Promise<CheckResult> {
+  try {
+    const registration = registry.find(settings.runtimeBackend.value);
+    const {name, backend} = registration;
+    const whole = await readPluginSettings(registration, {context, settings, flags});
+    const {check, failed: isBroken} = await checkPlugin(context, settings, {backend, ...whole});
+    const {status, user, reason = '', suggestions = []} = check;
+    if (status === 'accepted') {
+      return ok('credentials', `${name} accepts the credentials${user === undefined ? '' : ` of ${user}`}.`);
+    }
+    return isBroken
+      ? failed('credentials', {message: `${name}: ${reason}`, suggestions})
+      : skipped('credentials', reason);
+  } catch (error) {
+    if (!isRuntimeCliError(error)) throw error;
+    return failed('credentials', error);
+  }
 }
 
 async function checkService(
@@ -207,8 +232,7 @@ function checkClock(serverDates: readonly string[], now: Date): CheckResult {
   return {name: 'clock', status: Math.abs(seconds) < harmful ? 'warning' : 'failed', message, suggestions};
 }
 
-async function checkPlugins(input: DoctorInput & {readonly settings: Settings}): Promise<readonly CheckResult[]> {
-  const {registrations, failures} = await loadAllBackends(input);
+function checkPlugins({registrations, failures}: BackendRegistry): readonly CheckResult[] {
   if (failures.length > 0) {
     return failures.map(({plugin, message}) =>
       failed('plugins', {

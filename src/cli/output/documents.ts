@@ -52,11 +52,13 @@ export interface CompletionDocument extends Envelope {
 export interface AuthLoginDocument extends Envelope {
   /** Origin the credentials are for. Absent for a plugin's backend. */
   readonly origin?: string | undefined;
-  /** `options`: secret options of a plugin's backend. */
+  /** `options`: secrets of a plugin's backend. */
   readonly kind: CredentialKind | 'options';
-  /** The plugin's backend that the options are for. */
+  /** The plugin's backend that the secrets are for. */
   readonly backend?: string | undefined;
-  /** Names of the options that were stored. */
+  /** Whose they are, if the plugin's backend reports it. */
+  readonly account?: string | undefined;
+  /** Names of the options and variables that were stored. */
   readonly options?: readonly string[] | undefined;
   /** File that contains the credentials. */
   readonly file: string;
@@ -100,12 +102,12 @@ export interface AuthStatusDocument extends Envelope {
   readonly credentials: readonly CredentialEntry[];
   /** What is stored for plugins' backends. */
   readonly plugins: readonly BackendEntry[];
-  /** The credentials a push from here would use, for each built-in backend with a URL. */
+  /** The credentials a push from here would use, for each built-in backend with a URL, or for the plugin's backend. */
   readonly backends: readonly {
-    /** `legacy` or `api`. */
+    /** `legacy`, `api` or the name of a plugin's backend. */
     readonly backend: string;
-    /** Its URL. */
-    readonly origin: string;
+    /** Its URL. Absent for a plugin's backend. */
+    readonly origin?: string | undefined;
     /** Source of the secret; null if there is none. */
     readonly source: string | null;
     /** Whether the service accepts the credentials. Absent if there are none, or with `--no-verify`. */

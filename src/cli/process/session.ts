@@ -22,6 +22,8 @@ export interface Session {
   /** Working directory of the process; absolute. Empty if it has been removed; no command runs then. */
   readonly cwd: string;
   readonly env: Environment;
+  /** Sets a variable of `env`, which plugins and their libraries read; undefined removes it. */
+  readonly setVariable: (name: string, value: string | undefined) => void;
   readonly stdin: NodeJS.ReadStream;
   readonly output: Output;
   readonly temporary: TemporaryDirectories;
@@ -73,6 +75,10 @@ export function createSession(host: NodeJS.Process, signal: AbortSignal): Sessio
   return {
     cwd: workingDirectory(host),
     env,
+    setVariable(name, value) {
+      if (value === undefined) Reflect.deleteProperty(env, name);
+      else env[name] = value;
+    },
     // Node creates the stream on first access.
     get stdin() {
       return host.stdin;

@@ -1,6 +1,7 @@
 import type {BackendFailure} from '../../backends/registry.js';
 import type {BackendDescription} from '../backends/describe-backends.js';
 import type {JsonDocument} from '../command/command-context.js';
+import type {CredentialCheck} from '../credentials/check-credentials.js';
 import type {Body, ConfigShowDocument, BackendListDocument} from '../output/documents.js';
 import type {Output} from '../output/output.js';
 import {definitions} from '../settings/definitions.js';
@@ -49,10 +50,16 @@ const backendColumns: readonly Column<BackendDescription>[] = [
   {name: 'capabilities', value: ({capabilities}) => capabilities.join(', '), flexible: 'wrap'},
   {
     name: 'state',
-    value: ({configured, missing}) => (configured ? 'configured' : `missing ${missing.join(', ')}`),
+    value: ({configured, missing, check}) => (configured ? describeCheck(check) : `missing ${missing.join(', ')}`),
     flexible: 'wrap',
   },
 ];
+
+/** `accepted, ann`; `refused: The key has expired.` */
+function describeCheck({status, user, clientId, reason}: Partial<CredentialCheck> = {}): string {
+  if (status === 'accepted') return [status, user ?? clientId].filter(Boolean).join(', ');
+  return status === 'refused' ? `refused: ${String(reason)}` : ['configured', reason].filter(Boolean).join(': ');
+}
 
 /** Lists the backends. Returns the document of `--json`. */
 export function renderBackends(

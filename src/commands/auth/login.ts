@@ -1,13 +1,16 @@
-import {readPluginOptions} from '../../cli/backends/plugin-options.js';
+import {optionsFor, partitioned} from '../../cli/backends/plugin-options.js';
 import {loadAllBackends} from '../../cli/backends/reach-backends.js';
+import type {Backend} from '../../backends/contract.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {
   askForSecrets,
   confirmBackendAddresses,
   isPluginBackend,
+  loginDialogue,
   originsIn,
   storeBackendSecrets,
+  verifyBackendLogin,
 } from '../../cli/credentials/backend-login.js';
 import {
   confirmAddresses,
@@ -20,6 +23,7 @@ import {
 import {canAsk, readSecretInput} from '../../cli/command/prompts.js';
 import type {AuthLoginDocument, Body} from '../../cli/output/documents.js';
 import {connectionFlags} from '../../cli/command/flags.js';
+import {commandHost} from '../../cli/command/operation-options.js';
 import {Flags} from '../../cli/process/oclif.js';
 import {checkedSecret} from '../../cli/settings/load-settings.js';
 import type {Settings} from '../../cli/settings/settings.js';
@@ -43,7 +47,7 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
   static override readonly description =
     'Prompts for the secret without echoing it, or reads it from stdin. Asks the service whether it accepts the credentials, ' +
     'then stores them for this origin only. An address that only a configuration file sets must be confirmed. Commands without an origin use the last login. Flags, environment ' +
-    "variables and the configuration file override it. For a plugin's backend, asks for its secret options, one on each line of stdin, and stores them for the addresses among its other options.";
+    "variables and the configuration file override it. A plugin's backend may have a login of its own. Otherwise, asks for its secret options, one on each line of stdin. Stores them for the addresses among its other options.";
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --origin https://runtime.example',
     '<%= config.bin %> <%= command.id %> --origin https://runtime.example < key.txt',
@@ -93,21 +97,37 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
     return {...login, kind} satisfies Body<AuthLoginDocument>;
   }
 
-  /** Stores the secret options of a plugin's backend. */
+  /** Stores the secrets of a plugin's backend, which it may obtain itself. */
   async #loginToPlugin(context: CommandContext, settings: Settings): Promise<JsonDocument> {
     const {flags, config} = this;
     const registry = await loadAllBackends({context, settings, config, flags});
-    const {name, plugin, backend} = registry.find(settings.runtimeBackend.value);
-    const {cwd, stdin, output} = context;
-    const given = await readPluginOptions(
-      {name, plugin, backend: {name: backend.name}},
-      {context: {cwd, stdin, output}, settings, flags},
-    );
-    await confirmBackendAddresses(context, name, given);
-    const secrets = await askForSecrets(backend, context);
+    const registration = registry.find(settings.runtimeBackend.value);
+    const {name, backend} = registration;
+    const {output, signal} = context;
+    const given = optionsFor(registration, settings);
+    await confirmBackendAddresses(context, settings, name, given);
+    const secrets = await this.#secretsFor(backend, given, context, settings);
     output.addSecrets(Object.values(secrets));
+    const {options, variables} = partitioned(secrets, backend.secretEnv ?? []);
+    const credentials = {backend, options: {...given, ...options}, variables};
+    const verified = flags.verify ? await verifyBackendLogin(context, settings, credentials) : undefined;
+    signal.throwIfAborted();
     const stored = await storeBackendSecrets(context, name, secrets, originsIn(given));
-    return {...stored, kind: 'options', verified: false} satisfies Body<AuthLoginDocument>;
+    const account = verified?.account;
+    return {...stored, kind: 'options', verified: verified !== undefined, account} satisfies Body<AuthLoginDocument>;
+  }
+
+  async #secretsFor(
+    backend: Backend,
+    backendOptions: Readonly<Record<string, unknown>>,
+    context: CommandContext,
+    settings: Settings,
+  ): Promise<Readonly<Record<string, string>>> {
+    if (backend.login === undefined) return askForSecrets(backend, context);
+    const {logIn} = await import('../../operations/identify.js');
+    const {signal} = context;
+    const call = {backend, backendOptions, requestTimeout: settings.requestTimeout.value, signal};
+    return logIn({...call, ...loginDialogue(backend, context)}, commandHost(context));
   }
 
   #kind({origin, apiOrigin}: Settings): CredentialKind {

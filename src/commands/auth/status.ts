@@ -1,8 +1,10 @@
+import {loadAllBackends} from '../../cli/backends/reach-backends.js';
+import {optionsFor, readPluginSettings} from '../../cli/backends/plugin-options.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
-import {checkCredentials, type CredentialCheck} from '../../cli/credentials/check-credentials.js';
+import {checkCredentials, checkPlugin} from '../../cli/credentials/check-credentials.js';
 import {credentialPath, readCredentials} from '../../cli/credentials/credential-file.js';
-import {backendEntries, describeBackendEntry} from '../../cli/credentials/backend-login.js';
+import {backendEntries, describeBackendEntry, isPluginBackend} from '../../cli/credentials/backend-login.js';
 import {credentialEntries, describeEntry, shownAddress, storedSecrets} from '../../cli/credentials/login.js';
 import type {AuthStatusDocument, Body} from '../../cli/output/documents.js';
 import {connectionFlags} from '../../cli/command/flags.js';
@@ -15,11 +17,14 @@ export default class AuthStatus extends BaseCommand<typeof AuthStatus> {
     'Asks each service that a push from here would use whether it accepts the credentials, and shows who they belong to and when they expire. Never shows secrets.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %>',
+    '<%= config.bin %> <%= command.id %> --runtime-backend acme',
     '<%= config.bin %> <%= command.id %> --json',
   ];
   static override readonly flags = {
     origin: connectionFlags.origin,
     'api-origin': connectionFlags['api-origin'],
+    'runtime-backend': connectionFlags['runtime-backend'],
+    'backend-option': connectionFlags['backend-option'],
     verify: Flags.boolean({
       default: true,
       allowNo: true,
@@ -33,13 +38,16 @@ export default class AuthStatus extends BaseCommand<typeof AuthStatus> {
     const stored = await readCredentials(credentialFile);
     output.addSecrets(storedSecrets(stored));
     const settings = await context.loadSettings();
-    const backends = await Promise.all(
-      credentialSources(settings).map(async ({isComplete, ...row}) => {
-        if (!this.flags.verify || !isComplete) return row;
-        const {check} = await checkCredentials(context, settings, row.backend);
-        return {...row, check};
-      }),
-    );
+    const wanted = settings.runtimeBackend.value;
+    const backends = isPluginBackend(wanted)
+      ? [await this.#plugin(context, settings)]
+      : await Promise.all(
+          credentialSources(settings).map(async ({isComplete, ...row}) => {
+            if (!this.flags.verify || !isComplete) return row;
+            const {check} = await checkCredentials(context, settings, row.backend);
+            return {...row, check};
+          }),
+        );
     const credentials = credentialEntries(stored);
     const file = credentialPath(credentialFile);
     const plugins = backendEntries(stored);
@@ -50,19 +58,36 @@ export default class AuthStatus extends BaseCommand<typeof AuthStatus> {
     for (const row of backends) output.outcome(describeRow(row, context.now()));
     return {file, credentials, plugins, backends} satisfies Body<AuthStatusDocument>;
   }
+
+  /** The credentials for a plugin's backend. */
+  async #plugin(context: CommandContext, settings: Settings): Promise<Row> {
+    const {flags, config} = this;
+    const registry = await loadAllBackends({context, settings, config, flags});
+    const registration = registry.find(settings.runtimeBackend.value);
+    const {name, backend} = registration;
+    const {secrets = [], secretEnv = []} = backend;
+    const given = optionsFor(registration, settings);
+    const used = await readPluginSettings(registration, {context, settings, flags});
+    const isStored =
+      Object.keys(used.variables).length > 0 ||
+      secrets.some((key) => used.options[key] !== undefined && given[key] === undefined);
+    const isGiven = secrets.some((key) => given[key] !== undefined);
+    const variable = secretEnv.find((key) => Boolean(context.env[key]?.trim()));
+    const elsewhere = isGiven ? settings.backendOptions.source.name : (variable ?? null);
+    const row = {backend: name, source: isStored ? `credentials stored for ${name}` : elsewhere};
+    if (!flags.verify) return row;
+    const {check} = await checkPlugin(context, settings, {backend, ...used});
+    return {...row, check};
+  }
 }
 
+/** The credentials for a backend. */
+type Row = AuthStatusDocument['backends'][number];
+
 /** A line such as `legacy at https://runtime.example: accepted, user ann (from MYCLI_API_KEY)`. */
-function describeRow(
-  {
-    backend,
-    origin,
-    source,
-    check,
-  }: Omit<ReturnType<typeof credentialSources>[number], 'isComplete'> & {check?: CredentialCheck},
-  now: Date,
-): string {
-  if (source === null) return `${backend} at ${origin}: no credentials`;
+function describeRow({backend, origin, source, check}: Row, now: Date): string {
+  const place = origin === undefined ? backend : `${backend} at ${origin}`;
+  if (source === null && check?.status !== 'accepted') return `${place}: no credentials`;
   const {status, user, clientId, expiresAt, reason} = check ?? {};
   const facts = [
     ...(status === undefined || status === 'unknown' ? [] : [status]),
@@ -70,8 +95,8 @@ function describeRow(
     ...(clientId === undefined ? [] : [`client ${clientId}`]),
     ...(expiresAt === undefined ? [] : [`token expires ${describeTime(expiresAt, now)}`]),
   ];
-  const from = `from ${source}`;
-  const line = `${backend} at ${origin}: ${facts.length === 0 ? from : `${facts.join(', ')} (${from})`}`;
+  const from = source === null ? [] : [`from ${source}`];
+  const line = `${place}: ${facts.length === 0 ? from.join('') : [facts.join(', '), ...from.map((text) => `(${text})`)].join(' ')}`;
   return reason === undefined ? line : `${line}\n  ${reason}`;
 }
 

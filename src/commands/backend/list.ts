@@ -1,10 +1,11 @@
 import {warnOfIncompleteApi} from '../../cli/backends/api-completeness.js';
 import {loadAllBackends} from '../../cli/backends/reach-backends.js';
-import {readPluginOptions} from '../../cli/backends/plugin-options.js';
+import {readPluginSettings} from '../../cli/backends/plugin-options.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {resolveConnection} from '../../cli/backends/connection.js';
 import {connectionFlags} from '../../cli/command/flags.js';
+import {Flags} from '../../cli/process/oclif.js';
 import {renderBackends} from '../../cli/render/settings.js';
 import type {SettingKey} from '../../cli/settings/definitions.js';
 import type {BackendRegistration} from '../../backends/registry.js';
@@ -12,17 +13,24 @@ import type {BackendRegistration} from '../../backends/registry.js';
 export default class BackendList extends BaseCommand<typeof BackendList> {
   static override readonly summary = 'List backends with their plugin, capabilities and missing settings.';
   static override readonly description =
-    'Loads the backends of every plugin. Checks settings only: sends nothing and does not verify credentials.';
+    'Loads the backends of every plugin. Checks settings only and sends nothing, unless --verify is passed.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --runtime-backend acme --backend-option region=eu',
+    '<%= config.bin %> <%= command.id %> --verify',
   ];
-  static override readonly flags = connectionFlags;
+  static override readonly flags = {
+    ...connectionFlags,
+    verify: Flags.boolean({
+      summary: 'Ask the services of the configured backends whether they accept the credentials.',
+      helpGroup: 'CONNECTION',
+    }),
+  };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {
     const settings = await context.loadSettings();
-    const {runtimeBackend, projectSlug, targetSlug} = settings;
-    const {configDirectory, env, logger, output, version} = context;
+    const {runtimeBackend} = settings;
+    const {env, output, version} = context;
     const isSet = (key: SettingKey) => settings[key] !== undefined;
     warnOfIncompleteApi(output, {preference: runtimeBackend.value, isSet, env});
     const connection = resolveConnection(context, settings);
@@ -31,11 +39,10 @@ export default class BackendList extends BaseCommand<typeof BackendList> {
     if (runtimeBackend.value !== 'auto') registry.get(runtimeBackend.value);
     const {describeBackends} = await import('../../cli/backends/describe-backends.js');
     const {flags} = this;
-    const optionsFor = (registration: BackendRegistration) =>
-      readPluginOptions(registration, {context, settings, flags});
-    const place = {projectSlug: projectSlug?.value, targetSlug: targetSlug?.value};
-    const surroundings = {configDirectory, env, logger, ...place};
-    const backends = await describeBackends(registry, connection, optionsFor, surroundings);
+    const {verify} = flags;
+    const settingsFor = (registration: BackendRegistration) =>
+      readPluginSettings(registration, {context, settings, flags});
+    const backends = await describeBackends(registry, {context, settings, connection, settingsFor, verify});
     // Built-in backends have our own version.
     const versioned = backends.map((backend) => ({...backend, version: backend.version ?? version}));
     return renderBackends(versioned, registry.failures, output);

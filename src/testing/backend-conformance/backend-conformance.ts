@@ -4,6 +4,7 @@ import {checkBackendShape} from '../../backends/checked-backend.js';
 import type {Backend, BackendCapability} from '../../backends/contract.js';
 import {deleteChecks, downloadChecks, uploadChecks} from './cases/bundles.js';
 import {configurationChecks, failureChecks, isolationChecks, secretChecks} from './cases/safety.js';
+import {loginChecks, verifyChecks} from './cases/credentials.js';
 import {
   deployChecks,
   promoteChecks,
@@ -67,7 +68,7 @@ function shapeCheck(createBackend: () => unknown): Check {
 }
 
 function checksFor(backend: Backend, {resumableBytes}: ConformanceFixtures): readonly Check[] {
-  const {formats, uploadStream} = backend;
+  const {formats, login, verify, uploadStream} = backend;
   const checksOf: Readonly<Record<BackendCapability, readonly Check[]>> = {
     deploy: deployChecks,
     promote: promoteChecks,
@@ -82,6 +83,8 @@ function checksFor(backend: Backend, {resumableBytes}: ConformanceFixtures): rea
   return [
     ...isolationChecks,
     ...configurationChecks,
+    ...(login ? loginChecks : []),
+    ...(verify ? verifyChecks : []),
     ...formats.flatMap((format) => uploadChecks(format)),
     ...(uploadStream ? uploadChecks('v1', {streamed: true}) : []),
     ...(resumableBytes === undefined ? [] : resumeChecks(resumableBytes)),

@@ -102,7 +102,7 @@ export interface CaseScope {
   /** Opens a service, for `backend` or a new one. */
   open(backend?: Backend): Promise<Subject>;
   /** The service of `subject` with a new backend, as another process would see it, with the states that were kept. */
-  reopen(subject: Subject): Subject;
+  reopen(subject: Pick<Subject, 'service' | 'projectSlug' | 'states'>): Subject;
 }
 
 /** Runs a check in its own scope, and closes everything that was opened in it. */

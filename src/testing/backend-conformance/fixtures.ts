@@ -76,6 +76,12 @@ export interface ConformanceService {
    * them with `context.maskSecret`. @default none
    */
   readonly issuedSecrets?: (() => readonly string[] | Promise<readonly string[]>) | undefined;
+  /** Answers what `login` asks the user for. */
+  readonly answer?:
+    | ((question: {readonly message: string; readonly secret?: boolean | undefined}) => string | Promise<string>)
+    | undefined;
+  /** Does what the user is to do at a URL that `login` opens. */
+  readonly visit?: ((url: string) => void | Promise<void>) | undefined;
   /**
    * The archive of an uploaded bundle as the service stores it, bypassing the backend. Not needed if the service only
    * keeps files.

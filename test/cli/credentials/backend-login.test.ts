@@ -1,12 +1,18 @@
-import {mkdtemp, readFile, rm, stat, writeFile} from 'node:fs/promises';
+import type {ChildProcess} from 'node:child_process';
+import {mkdir, mkdtemp, readFile, rm, stat, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
+import {PassThrough} from 'node:stream';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {OptionText} from '../../../src/backends/option-text.js';
-import {originsIn, storedOptions} from '../../../src/cli/credentials/backend-login.js';
+import {loginDialogue, originsIn, storedSecrets} from '../../../src/cli/credentials/backend-login.js';
 import {updateCredentials, type CredentialFile} from '../../../src/cli/credentials/credential-file.js';
-import {binary, runCli} from '../spawn-cli.js';
+import {openPortal} from '../../../examples/mycli-plugin-portal/test/portal.js';
+import {binary, runCli, start} from '../spawn-cli.js';
+import {Output} from '../../../src/cli/output/output.js';
+import {createRedactor} from '../../../src/http/redact.js';
 import {createPluginBench} from '../with-plugins.js';
+import {secretToolScript, writeProgram} from './fake-keychain.js';
 
 describe('the origins that options name', () => {
   test.each([
@@ -41,19 +47,86 @@ describe('the stored secrets of a backend', () => {
     [{url: 'https://acme.example/other'}, {id: 'i', token: 'canary'}],
     [{id: 'another'}, undefined],
   ])('are used as a whole or not at all: %j', async (given, expected) => {
-    expect(await storedOptions('acme', given, file)).toEqual(expected);
-    expect(await storedOptions('other', given, file)).toBeUndefined();
+    expect(await storedSecrets({name: 'acme'}, given, {}, file)).toEqual(expected);
+    expect(await storedSecrets({name: 'other'}, given, {}, file)).toBeUndefined();
     expect(warnings).toEqual([]);
+  });
+
+  test('are not used if one of its variables is set', async () => {
+    const acme = {name: 'acme', secretEnv: ['token']};
+    expect(await storedSecrets(acme, {}, {token: ' '}, file)).toEqual({id: 'i', token: 'canary'});
+    expect(await storedSecrets(acme, {}, {token: 'another'}, file)).toBeUndefined();
   });
 
   test('go to no other address than at the login', async () => {
     expect(
-      await storedOptions('acme', {url: 'https://acme.example', hook: 'https://b.example/x'}, file),
+      await storedSecrets({name: 'acme'}, {url: 'https://acme.example', hook: 'https://b.example/x'}, {}, file),
     ).toBeUndefined();
     expect(warnings).toEqual([
       'The secrets stored for the acme backend are not used, because they were not stored for https://b.example. ' +
         'To store them for it, run: mycli auth:login --runtime-backend acme',
     ]);
+  });
+});
+
+describe('the dialogue of a login', () => {
+  function dialogueWith({terminal}: {readonly terminal: boolean}) {
+    const stderr = new PassThrough();
+    const output = new Output({
+      ...{stdout: new PassThrough(), stderr, json: false, quiet: true, debugging: false, interactive: terminal},
+      ...{color: false, unicode: true, annotating: false, runningPlugin: () => undefined, createRedactor},
+    });
+    const stdin = Object.assign(new PassThrough(), {isTTY: terminal});
+    // A stream of lines is all that is read from it.
+    const context = {
+      env: {},
+      output,
+      stdin: stdin as unknown as NodeJS.ReadStream,
+      signal: new AbortController().signal,
+    };
+    const backend = {name: 'acme', secrets: ['token'], secretEnv: ['ACME_KEY']};
+    const written = () => String(stderr.read() ?? '');
+    return {...loginDialogue(backend, context), stdin, output, written};
+  }
+
+  test('asks in the terminal, and masks secrets', async () => {
+    const {prompt, stdin, output, written} = dialogueWith({terminal: true});
+    const email = prompt({message: 'Email'});
+    stdin.write(' ann@acme.example \n');
+    expect(await email).toBe('ann@acme.example');
+    expect(written()).toBe('Email: ');
+    const asked = prompt({message: 'Password', secret: true});
+    stdin.write('canary-pass\n');
+    expect(await asked).toBe('canary-pass');
+    expect(written()).toBe('Password: \n');
+    expect(output.secrets).toEqual(['canary-pass']);
+    const empty = prompt({message: 'Code'});
+    stdin.write('\n');
+    await expect(empty).rejects.toMatchObject({
+      code: 'ERR_OPTION_INVALID',
+      message: 'No value was entered for "Code".',
+    });
+  });
+
+  test('says what to do where there is no terminal', async () => {
+    const {prompt} = dialogueWith({terminal: false});
+    await expect(prompt({message: 'Email'})).rejects.toMatchObject({
+      code: 'ERR_USAGE',
+      message: 'The acme backend asks for "Email", but there is no terminal to ask in.',
+      suggestions: [
+        'In a terminal, run: mycli auth:login --runtime-backend acme',
+        'In CI, set MYCLI_BACKEND_OPTION to token=..., or ACME_KEY.',
+      ],
+    });
+  });
+
+  test('shows an address that it cannot open, with --quiet too, and opens nothing but web pages', async () => {
+    const {openUrl, written} = dialogueWith({terminal: true});
+    await openUrl(new URL('https://acme.example/device?code=AB-12'));
+    expect(written()).toBe('Open this URL in a browser: https://acme.example/device?code=AB-12\n');
+    for (const url of ['file:///etc/passwd', 'https://user:pass@acme.example', '-x']) {
+      await expect(openUrl(url)).rejects.toThrow('openUrl() takes an http or https URL');
+    }
   });
 });
 
@@ -103,15 +176,177 @@ test('a login to a plugin stores its secret options, which its commands use unti
 test('a login to an address that only a configuration file names is refused without a terminal', async () => {
   await using bench = await createPluginBench('acme');
   const backends = {acme: {memory: 'https://stranger.example/m'}};
-  await writeFile(join(bench.project, 'mycli.config.json'), JSON.stringify({runtimeBackend: 'acme', backends}));
+  const file = join(bench.project, 'mycli.config.json');
+  await writeFile(file, JSON.stringify({runtimeBackend: 'acme', backends}));
   const {code, stdout} = await bench.mycli(['auth:login', '--json']);
   expect(code).toBe(3);
   expect(JSON.parse(stdout)).toMatchObject({
     error: {
       code: 'ERR_ORIGIN_UNTRUSTED',
-      message:
-        'The secrets of the acme backend would go to https://stranger.example, set only in the configuration file.',
-      suggestions: ['If that is right, pass --backend-option memory=URL.'],
+      message: `The address https://stranger.example/m comes from ${file} and needs your confirmation. Nothing was sent.`,
+      suggestions: [
+        'If you trust it, pass --backend-option memory=URL. In CI, list https://stranger.example in MYCLI_TRUSTED_ORIGINS.',
+      ],
     },
+  });
+});
+
+describe('a backend with a login of its own', () => {
+  const token = 'canary-portal-token';
+
+  /** A portal, and a user with the plugin for it. */
+  async function openBench() {
+    const portal = await openPortal();
+    const bench = await createPluginBench({example: 'portal'});
+    const env = {
+      ...bench.env,
+      MYCLI_RUNTIME_BACKEND: 'portal',
+      MYCLI_BACKEND_OPTION: `url=${portal.options.url}`,
+      MYCLI_CREDENTIAL_STORE: 'file',
+      XDG_CONFIG_HOME: bench.root,
+    };
+    const run = async (args: readonly string[], more = {}) => {
+      const ended = await runCli(binary, args, {cwd: bench.project, env: {...env, ...more}});
+      expect(ended.stdout + ended.stderr).not.toContain(token);
+      return ended;
+    };
+    /** Logs in, and calls `onPage` with the address of the page. */
+    const logIn = async (
+      onPage: (url: string, child: ChildProcess) => void,
+      args: readonly string[] = [],
+      more = {},
+    ) => {
+      const {child, ended} = start(binary, ['auth:login', ...args], {cwd: bench.project, env: {...env, ...more}});
+      let told = '';
+      child.stderr?.on('data', (piece: Buffer) => {
+        const before = told.includes('browser: ');
+        told += piece.toString();
+        const url = /browser: (\S+)\n/.exec(told)?.[1];
+        if (url !== undefined && !before) onPage(url, child);
+      });
+      const outcome = await ended;
+      expect(outcome.stdout + outcome.stderr).not.toContain(token);
+      return outcome;
+    };
+    return {
+      ...{portal, bench, env, run, logIn},
+      visit: (url: string) => void portal.visit(url),
+      credentials: join(bench.root, 'mycli', 'credentials.json'),
+      async [Symbol.asyncDispose]() {
+        await bench[Symbol.asyncDispose]();
+        await portal.close();
+      },
+    };
+  }
+
+  test.runIf(process.platform === 'linux')('gets what it returned from the keychain, until the logout', async () => {
+    await using user = await openBench();
+    const {bench, portal, credentials} = user;
+    const bin = join(bench.root, 'bin');
+    const items = join(bench.root, 'items');
+    await mkdir(bin);
+    await writeProgram(bin, 'secret-tool', secretToolScript(items));
+    const keychain = {
+      MYCLI_CREDENTIAL_STORE: 'auto',
+      PATH: `${bin}:${process.env['PATH'] ?? ''}`,
+      DBUS_SESSION_BUS_ADDRESS: `unix:path=${bench.root}/bus`,
+    };
+    const json = async (args: readonly string[]) => {
+      const {stdout} = await user.run([...args, '--json'], keychain);
+      return JSON.parse(stdout) as unknown;
+    };
+    const login = await user.logIn(user.visit, ['--json'], keychain);
+    expect(JSON.parse(login.stdout)).toEqual({
+      schemaVersion: 1,
+      backend: 'portal',
+      options: ['token'],
+      file: credentials,
+      keychain: true,
+      kind: 'options',
+      verified: true,
+      account: 'ann@portal.example',
+    });
+    expect(await readFile(items, 'utf8')).toContain(token);
+    expect(await readFile(credentials, 'utf8')).not.toContain(token);
+    expect(await json(['auth:status', '--runtime-backend', 'portal'])).toMatchObject({
+      plugins: [{backend: 'portal', options: ['token'], origins: [portal.options.url], keychain: true}],
+      backends: [
+        {
+          backend: 'portal',
+          source: 'credentials stored for portal',
+          check: {status: 'accepted', user: 'ann@portal.example'},
+        },
+      ],
+    });
+    expect(await json(['bundle:push'])).toMatchObject({backend: 'portal', bundleId: '1'});
+    const list = await user.run(['backend:list', '--verify'], keychain);
+    expect(list.stdout).toMatch(/^portal .* accepted, ann@portal\.example$/m);
+    expect((await user.run(['doctor'], keychain)).stdout).toContain(
+      'portal accepts the credentials of ann@portal.example.',
+    );
+    portal.refuseCredentials();
+    const status = await user.run(['auth:status'], keychain);
+    expect(status.stdout).toMatch(/^portal: refused \(from credentials stored for portal\)\n {2}\S/m);
+    const broken = await user.run(['doctor'], keychain);
+    expect(broken).toMatchObject({code: 3, stdout: expect.stringMatching(/credentials +portal: /) as string});
+    expect(await json(['auth:logout', '--runtime-backend', 'portal'])).toMatchObject({removed: ['portal']});
+    expect(JSON.parse(await readFile(items, 'utf8'))).toEqual({});
+  });
+
+  test('stores nothing if the user declines, or presses Ctrl-C', async () => {
+    await using user = await openBench();
+    const declined = await user.logIn((url) => user.visit(`${url}&deny`));
+    expect(declined).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining('The login was declined on the page.') as string,
+    });
+    const aborted = await user.logIn((_url, child) => child.kill('SIGINT'));
+    expect(aborted.code).toBe(130);
+    await expect(stat(user.credentials)).rejects.toThrow('ENOENT');
+  });
+
+  test('stores nothing that its service refuses, unless it is not to ask', async () => {
+    await using user = await openBench();
+    user.portal.refuseCredentials();
+    const refused = await user.logIn(user.visit, ['--json']);
+    expect(JSON.parse(refused.stdout)).toMatchObject({
+      error: {
+        code: 'ERR_FORBIDDEN',
+        suggestions: expect.arrayContaining([
+          'Nothing was stored. Pass --no-verify to store credentials unchecked.',
+        ]) as string[],
+      },
+    });
+    await expect(stat(user.credentials)).rejects.toThrow('ENOENT');
+    const unasked = await user.logIn(user.visit, ['--json', '--no-verify']);
+    expect(JSON.parse(unasked.stdout)).toMatchObject({backend: 'portal', verified: false});
+    expect(await readFile(user.credentials, 'utf8')).toContain(token);
+  });
+});
+
+test('a backend that only reads variables gets the stored ones, and so does its SDK', async () => {
+  await using bench = await createPluginBench('sdk');
+  const env = {
+    ...bench.env,
+    MYCLI_CREDENTIAL_STORE: 'file',
+    MYCLI_RUNTIME_BACKEND: 'sdk',
+    XDG_CONFIG_HOME: bench.root,
+  };
+  const run = async (args: readonly string[], stdin = '', more = {}) => {
+    const ended = await runCli(binary, args, {cwd: bench.project, env: {...env, ...more}, stdin});
+    expect(ended.stdout + ended.stderr).not.toContain('canary');
+    return ended;
+  };
+  const advice = await run(['bundle:push']);
+  expect(advice.stderr).toContain('Set SDK_KEY, or run: mycli login\n');
+  const refused = await run(['auth:login'], 'bad-canary\n');
+  expect(refused).toMatchObject({code: 4, stderr: expect.stringContaining('The key *** has expired') as string});
+  const login = await run(['auth:login', '--json'], 'good-canary\n');
+  expect(JSON.parse(login.stdout)).toMatchObject({options: ['SDK_KEY'], verified: true, account: 'ann'});
+  const pushed = await run(['bundle:push']);
+  expect(pushed).toMatchObject({code: 0, stderr: expect.stringContaining('uploading with ***') as string});
+  const elsewhere = await run(['auth:status', '--json'], '', {SDK_KEY: 'bad-canary'});
+  expect(JSON.parse(elsewhere.stdout)).toMatchObject({
+    backends: [{backend: 'sdk', source: 'SDK_KEY', check: {status: 'refused'}}],
   });
 });

@@ -1,10 +1,11 @@
-import {chmod, mkdir, mkdtemp, readFile, realpath, rm, writeFile} from 'node:fs/promises';
+import {mkdir, mkdtemp, readFile, realpath, rm} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {findKeychain, storeInKeychain} from '../../../src/cli/credentials/keychain.js';
 import {startLocalRuntime, type LocalRuntime} from '../../../src/testing/index.js';
 import {binary, runCli} from '../spawn-cli.js';
+import {secretToolScript, securityScript, writeProgram} from './fake-keychain.js';
 
 const canary = "canary key's-9d41";
 const key = 'canary-api-key-20cc';
@@ -20,47 +21,11 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, {recursive: true}));
 
-async function program(name: string, script: string): Promise<void> {
-  await writeFile(join(bin, name), `#!${process.execPath}\n${script}`);
-  await chmod(join(bin, name), 0o700);
-}
+const program = (name: string, script: string) => writeProgram(bin, name, script);
 
-/** What both programs do: keep items in a file, note their arguments, take secrets from stdin only. */
-const common = `
-const {appendFileSync, existsSync, readFileSync, writeFileSync} = require('node:fs');
-const args = process.argv.slice(2);
-const file = ${JSON.stringify('ITEMS')};
-appendFileSync(file + '.log', JSON.stringify({args, env: process.env}) + '\\n');
-const items = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
-const save = () => writeFileSync(file, JSON.stringify(items));
-`;
 const items = () => join(root, 'items');
-
-// As of libsecret 0.20: attributes after the label, the password is all of stdin, lookup prints it without a newline.
-const secretTool = () => `${common.replace('ITEMS', items())}
-const [command, ...rest] = args;
-const attributes = rest.filter((arg) => arg !== '--label' && !arg.startsWith('mycli: ')).join(' ');
-if (command === 'store') items[attributes] = readFileSync(0, 'utf8');
-else if (command === 'clear') delete items[attributes];
-else if (command === 'lookup') {
-  if (items[attributes] === undefined) process.exit(1);
-  process.stdout.write(items[attributes]);
-} else process.exit(2);
-save();
-`;
-
-// As of macOS: -i reads commands from stdin; find prints the password and a newline, or exits with 44.
-const security = () => `${common.replace('ITEMS', items())}
-const option = (name) => args[args.indexOf(name) + 1];
-const id = () => option('-s') + ' ' + option('-a');
-if (args[0] === '-i') {
-  const [, service, account, secret] = /^add-generic-password -U -s (\\S+) -a "([^"]*)" -w (\\S+)\\n$/.exec(readFileSync(0, 'utf8'));
-  items[service + ' ' + account] = secret;
-} else if (items[id()] === undefined) process.exit(44);
-else if (args[0] === 'find-generic-password') process.stdout.write(items[id()] + '\\n');
-else if (args[0] === 'delete-generic-password') delete items[id()];
-save();
-`;
+const secretTool = () => secretToolScript(items());
+const security = () => securityScript(items());
 
 describe.each([
   ['secret-tool', 'linux', secretTool],

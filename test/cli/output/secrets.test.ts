@@ -5,7 +5,7 @@ import {Readable} from 'node:stream';
 import {inspect} from 'node:util';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {OptionText} from '../../../src/backends/option-text.js';
-import {readPluginOptions} from '../../../src/cli/backends/plugin-options.js';
+import {readPluginSettings} from '../../../src/cli/backends/plugin-options.js';
 import {readSecrets} from '../../../src/cli/settings/load-settings.js';
 import {resolveSettings} from '../../../src/cli/settings/resolve-settings.js';
 import {Secret} from '../../../src/cli/settings/secret.js';
@@ -92,7 +92,7 @@ test('a secret prints as a mask, wherever it is printed', async () => {
   }
 });
 
-describe('readPluginOptions', () => {
+describe('readPluginSettings', () => {
   async function readOptions(options: readonly string[], {stdin = '', flags = {}, wanted = 'acme'} = {}) {
     const given = {'runtime-backend': wanted, 'backend-option': options, ...flags};
     const {runtimeBackend, backendOptions} = resolveSettings({
@@ -107,9 +107,13 @@ describe('readPluginOptions', () => {
       warn: (message: string) => void warnings.push(message),
       addSecrets: (values: readonly string[]) => void masked.push(...values),
     };
-    const read = await readPluginOptions(
+    const {options: read} = await readPluginSettings(
       {name: 'acme', plugin: 'mycli-plugin-acme', backend: {name: 'acme', secrets: ['token', 'key', 'pin']}},
-      {context: {cwd, stdin: Readable.from([stdin]), output}, settings: {runtimeBackend, backendOptions}, flags: given},
+      {
+        context: {cwd, env: {}, stdin: Readable.from([stdin]), output},
+        settings: {runtimeBackend, backendOptions},
+        flags: given,
+      },
     );
     return {read, masked};
   }

@@ -47,9 +47,64 @@ const downloads = [
 const aborted = 'upload (v2): an abort ends it within a second';
 const allBytes = [apart, bytes, again, downloaded, gone];
 
+const loggedIn = 'login: the service accepts what it returns';
+const loginTold = 'login: no log contains a secret';
+const verified = 'verify: accepts valid credentials and changes nothing';
+const unverified = 'verify: refused credentials are reported as such';
+
 export const brokenBackends: readonly BrokenBackend[] = [
   broken('has something else than a function', ['has the shape of a backend'], () => ({
     deleteBundle: 'delete' as unknown as Shelf['deleteBundle'],
+  })),
+  broken('logs in with a secret that the service does not accept', [loggedIn], () => ({
+    login: async ({prompt}) => {
+      await prompt({message: 'Password', secret: true});
+      return {secrets: {key: 'no-such-key'}};
+    },
+  })),
+  broken('returns a secret of a login that it does not declare', [loggedIn, loginTold], () => ({
+    login: async ({prompt}) => ({secrets: {password: await prompt({message: 'Password', secret: true})}}),
+  })),
+  broken('goes on with a login that is aborted', ['login: an abort ends it within a second'], (good) => ({
+    login: async (context) => {
+      try {
+        return await good.login(context);
+      } catch (error) {
+        if (!context.signal.aborted) throw error;
+        return new Promise(() => undefined);
+      }
+    },
+  })),
+  broken('logs the secret of a login', [loginTold], (good) => ({
+    login: async (context) => {
+      const result = await good.login(context);
+      context.logger.debug(`logged in: ${JSON.stringify(result)}`);
+      return result;
+    },
+  })),
+  broken('does not mask what it learns in a login', [loginTold], (good) => ({
+    login: async (context) => good.login({...context, maskSecret: () => undefined}),
+  })),
+  broken('accepts any credentials in verify()', [unverified], () => ({verify: async () => ({account: 'ann'})})),
+  broken('throws errors without a code in verify()', [unverified], (good) => ({
+    verify: async (context) => {
+      try {
+        return await good.verify(context);
+      } catch (error) {
+        throw new Error(`it did not work: ${String(error)}`);
+      }
+    },
+  })),
+  broken('refuses good credentials in verify()', [loggedIn, verified], () => ({
+    verify: async () => Promise.reject(backendError({code: 'ERR_UNAUTHORIZED', message: 'The key is refused'})),
+  })),
+  broken('uploads something in verify()', [verified], (good) => ({
+    verify: async (context) => {
+      const {options, http} = context;
+      const headers = {authorization: `Bearer ${String(options.key)}`};
+      await http.post(`${String(options.origin)}/probe/bundles`, {headers, body: 'probe'});
+      return good.verify(context);
+    },
   })),
   broken('drops the last byte', allBytes, (good) => ({
     upload: async (bundle, context) => {
@@ -167,7 +222,7 @@ export const brokenBackends: readonly BrokenBackend[] = [
       return good.listBundles(range, context);
     },
   })),
-  broken('does not declare its secret option', [secrets], () => ({secrets: []})),
+  broken('does not declare its secret option', [secrets, loggedIn, loginTold], () => ({secrets: []})),
   broken('does not declare its secret variable', [secrets], () => ({secretEnv: []})),
   broken('does not mask what it learns', [secrets], (good) => ({
     upload: (bundle, context) => good.upload(bundle, {...context, maskSecret: () => undefined}),

@@ -30,6 +30,17 @@ export function createShelfBackend() {
       const missing = (['origin', 'key'] as const).filter((name) => options[name] === undefined);
       return missing.length === 0 ? {configured: true} : {configured: false, missing};
     },
+    async login({options, http, prompt, maskSecret}) {
+      const password = await prompt({message: 'Password', secret: true});
+      const {ticket} = await http.post(`${options.origin}/login`, {json: {password}}).json<{ticket: string}>();
+      maskSecret(ticket);
+      const {key} = await http.post(`${options.origin}/login`, {json: {ticket}}).json<{key: string}>();
+      return {secrets: {key}};
+    },
+    async verify({options, http}) {
+      const headers = {authorization: `Bearer ${String(options.key)}`};
+      return http(`${options.origin}/me`, {headers}).json<{account: string}>();
+    },
     async upload(bundle, context) {
       const {headers, context: body} = context.bodies.file(bundle);
       const answer = await context.http

@@ -21,16 +21,17 @@ interface Answer {
 }
 
 export const shelfKey = 'canary-shelf-key-b81e';
+const shelfPassword = 'canary-shelf-password-3a90';
 const shelfSeal = 'canary-shelf-seal-07c2';
 
 /**
  * A small hosting service in memory, with a protocol of its own, for the backend `shelf` and its broken relatives:
- * `/PROJECT/bundles[/ID]` and `/PROJECT/targets/TARGET[/ID]`.
+ * `/PROJECT/bundles[/ID]`, `/PROJECT/targets/TARGET[/ID]`, `/login` and `/me`.
  */
 export async function openShelf(): Promise<ConformanceService> {
   const bundles = new Map<string, ShelvedBundle[]>();
   const deployments = new Map<string, ShelvedDeployment[]>();
-  /** Secrets that only the uploader of a sealed bundle learns. */
+  /** Secrets that only the uploader of a sealed bundle learns, or who logs in. */
   const receipts: string[] = [];
   let [limits, accepts, failing, ids] = [0, true, false, 0];
   // Slugs and ids: another service does not have the ids of this one.
@@ -76,8 +77,18 @@ export async function openShelf(): Promise<ConformanceService> {
     return {status: 200, body: {status: deployment.looks > 1 ? 'finished' : 'in_progress'}};
   };
 
+  /** A password is good for a ticket, and a ticket for the key. */
+  const logIn = ({password, ticket}: {readonly password?: string; readonly ticket?: string}): Answer => {
+    if (ticket !== undefined && receipts.includes(ticket)) return {status: 200, body: {key: shelfKey}};
+    if (password !== shelfPassword) return {status: 401};
+    const issued = `canary-ticket-${prefix}-${String((ids += 1))}`;
+    receipts.push(issued);
+    return {status: 200, body: {ticket: issued}};
+  };
+
   const respond = (request: IncomingMessage, body: Buffer): Answer => {
     const path = (request.url ?? '').slice(1).split('/');
+    if (path[0] === 'login') return logIn(JSON.parse(body.toString()) as {password?: string; ticket?: string});
     if (!accepts || request.headers.authorization !== `Bearer ${shelfKey}`) return {status: 401};
     if (request.method === 'POST' && path[1] === 'bundles') {
       if (limits > 0) {
@@ -86,6 +97,7 @@ export async function openShelf(): Promise<ConformanceService> {
       }
       if (failing) return {status: 500};
     }
+    if (path[0] === 'me') return {status: 200, body: {account: 'ann'}};
     return answer(request.method ?? '', path, body, request.headers);
   };
 
@@ -104,6 +116,7 @@ export async function openShelf(): Promise<ConformanceService> {
     env: {SHELF_SEAL: shelfSeal},
     secrets: [shelfKey, shelfSeal],
     issuedSecrets: () => receipts,
+    answer: () => shelfPassword,
     readUploaded: async (bundleId) => {
       const found = [...bundles.values()].flat().find(({id}) => id === bundleId);
       if (!found) throw new Error(`there is no bundle ${String(bundleId)}`);

@@ -5,6 +5,7 @@ import type {BackendCapability, BundleId} from '../../../backends/contract.js';
 import {createRedactor} from '../../../http/index.js';
 import {assertHasCode, failureOf, requireFault, type Check, type CaseScope} from '../check.js';
 import type {ConformanceService} from '../fixtures.js';
+import {verify} from './credentials.js';
 import {watchNetwork, findLeak, printableOf} from '../observations.js';
 import {deleteBundle, deploy, download, listBundles, listDeployments, unknownIdLike} from '../steps.js';
 import {usableOptions, validateOptions, declaredSecrets, optionTexts, type Subject} from '../subject.js';
@@ -158,6 +159,7 @@ async function textsOfUses(subject: Subject): Promise<readonly string[]> {
       if (capabilitiesOf(subject.backend).includes(capability)) errors.push(...(await errorTexts(use(subject, id))));
     }
   }
+  if (subject.backend.verify) errors.push(...(await errorTexts(verify(subject))));
   return [...errors, ...subject.recording.messages];
 }
 
@@ -168,6 +170,7 @@ async function textsOfFaults(scope: CaseScope): Promise<readonly string[]> {
     const subject = await scope.open();
     const bundle = await subject.makeBundle();
     await inject(subject.service);
+    if (subject.backend.verify) texts.push(...(await errorTexts(verify(subject))));
     texts.push(...(await errorTexts(subject.upload(bundle))), ...subject.recording.messages);
   }
   return texts;
