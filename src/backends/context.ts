@@ -1,3 +1,4 @@
+import {setMaxListeners} from 'node:events';
 import type {HttpClientOptions, RequestBodiesOptions} from '../http/index.js';
 import type {RateLimitMiddlewareConfig} from '../http/rate-limit/index.js';
 import type {Environment, Logger, RetryEvent} from '../http/types.js';
@@ -42,8 +43,11 @@ const cleanupGraceMs = 5000;
 export async function createBackendContext(options: BackendContextOptions): Promise<HostContext> {
   const {createHttpClient, createRequestBodies, createRetryWait, openStream, rateLimitRules, redactedLogger} =
     await import('../http/index.js');
-  const {projectSlug, targetSlug, configDirectory, wait, state, env, signal, onSecret} = options;
+  const {projectSlug, targetSlug, configDirectory, wait, state, env, onSecret} = options;
   const {onProgress = () => undefined} = options;
+  // Each request adds a listener, and Node warns of a leak from the eleventh on. The caller's own signal stays as it is.
+  const signal = AbortSignal.any([options.signal]);
+  setMaxListeners(0, signal);
   const secrets = [...(options.secrets ?? [])];
   const logger = redactedLogger({logger: options.logger, secrets});
   const createClient = (clientSignal: AbortSignal) =>

@@ -1,12 +1,31 @@
 import {text} from 'node:stream/consumers';
-import {expect, test} from 'vitest';
+import {expect, onTestFinished, test, vi} from 'vitest';
 import {startRecordingServer} from '../recording-server.js';
 import {contextFor, silent} from './context-for.js';
 
 test('what is given to a call is in its context', async () => {
-  const signal = new AbortController().signal;
-  const given = {projectSlug: 'shop', targetSlug: 'staging', env: {A: '1'}, signal};
+  const given = {projectSlug: 'shop', targetSlug: 'staging', env: {A: '1'}};
   expect(await contextFor({region: 'eu'}, given)).toMatchObject({...given, options: {region: 'eu'}});
+});
+
+test('any number of requests run at once without a warning, and an abort ends them all', async () => {
+  const warnings: string[] = [];
+  const keep = ({name}: Error) => void warnings.push(name);
+  process.on('warning', keep);
+  onTestFinished(() => void process.off('warning', keep));
+  const controller = new AbortController();
+  const reason = new Error('stop');
+  await using server = await startRecordingServer(async () => {
+    if (server.requests.length === 12) controller.abort(reason);
+    return new Promise(() => undefined);
+  });
+  const {http} = await contextFor({}, {signal: controller.signal});
+  const outcomes = await Promise.allSettled(Array.from({length: 12}, async () => http.get(server.origin)));
+  expect(outcomes).toEqual(outcomes.map(() => ({status: 'rejected', reason})));
+  // Warnings arrive in the order in which they are emitted.
+  process.emitWarning('the last', 'Last');
+  await vi.waitUntil(() => warnings.includes('Last'));
+  expect(warnings).toEqual(['Last']);
 });
 
 test('its client has the user agent, the time-outs and the secrets to mask', async () => {

@@ -36,7 +36,7 @@ type Pointer = v.InferOutput<typeof pointerSchema>;
 /** How many earlier deployments a pointer keeps. */
 const historyLength = 100;
 /** Number of concurrent requests for a list. */
-const concurrency = 2;
+const concurrency = 4;
 /** IDs sort by time: `20261121T120705123Z-1a2b3c4d`. */
 const idPattern = /^\d{8}T\d{9}Z-[0-9a-f]{8}$/;
 
