@@ -62,7 +62,7 @@ export const backend = {
 
   async deploy({bundleId, targetSlug}, context) {
     const request = connect(context).post(`targets/${part(targetSlug)}/deployments`, {json: {bundleId}});
-    const raw = v.parse(deployment, await explained(bundleId, request.json()));
+    const raw = v.parse(deployment, await explained(bundleId, request.json(), {deploys: true}));
     return {deployment: {deploymentId: raw.id}, status: raw.status, url: raw.url, raw};
   },
 
@@ -136,20 +136,21 @@ function part(value) {
 }
 
 /**
- * Says what the answers to a request about a bundle mean, for those that the status alone does not explain.
+ * Turns the statuses that have a meaning of their own in requests about a bundle into errors that say it.
  * @template Answer
  * @param {import('mycli/backend').BundleId} bundleId
  * @param {Promise<Answer>} request
  */
-async function explained(bundleId, request) {
+async function explained(bundleId, request, {deploys = false} = {}) {
   try {
     return await request;
   } catch (error) {
     const answered = error instanceof Error && 'status' in error ? error.status : undefined;
     if (answered === 404) throw backendError('ERR_BUNDLE_UNKNOWN', `There is no bundle ${bundleId}`, answered);
-    // mycli waits with --wait-for-slot, and calls `deploy` again.
-    if (answered === 409)
+    if (answered === 409 && deploys) {
+      // With --wait-for-slot, mycli waits and calls `deploy` again.
       throw backendError('ERR_TARGET_BUSY', 'Another deployment to the target is running', answered);
+    }
     throw error;
   }
 }
