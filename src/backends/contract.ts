@@ -80,7 +80,7 @@ export interface UploadState {
    * @throws RuntimeCliError `ERR_BACKEND_FAILED` if it is anything else.
    */
   write(state: unknown): Promise<void>;
-  /** Removes what is saved, when it cannot be resumed. If the upload succeeds, the host does. */
+  /** Removes what is saved, if it cannot be resumed. After an upload that succeeds, the host does. */
   remove(): Promise<void>;
 }
 
@@ -110,7 +110,7 @@ export interface BackendLoginContext<Options = unknown> extends BackendVerifyCon
    * @param question `message`: what to ask for, such as `Email`. `secret`: read it without echo, and mask it.
    */
   prompt(question: {readonly message: string; readonly secret?: boolean | undefined}): Promise<string>;
-  /** Opens an http(s) URL in the user's browser, and shows it for where that does not work. Does not wait for it. */
+  /** Opens an http(s) URL in the user's browser and prints it, in case that does not work. Waits for neither. */
   openUrl(url: URL | string): Promise<void>;
 }
 

@@ -13,7 +13,7 @@ export type RuntimeBackend = 'api' | 'legacy' | (string & Record<never, never>);
 export type RuntimeBackendPreference = 'auto' | RuntimeBackend;
 
 /** Whether a backend is part of this package: no plugin is loaded for it. */
-export function isBuiltIn(backend: RuntimeBackend): boolean {
+export function isBuiltIn(backend: RuntimeBackend): backend is BuiltInName {
   return builtInNames.some((name) => name === backend);
 }
 

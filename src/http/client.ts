@@ -79,7 +79,7 @@ export async function createHttpClient(options: HttpClientOptions): Promise<Got 
     },
     handlers: [createCallHandler({limits, errors, logger})],
   });
-  // It sends any method, but its types only know some.
+  // got sends any method, but its types only allow some.
   return client as Got & HttpClient;
 }
 

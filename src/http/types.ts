@@ -41,7 +41,7 @@ export interface RetryEvent {
 
 /** Options of a request. All but `repeatable` have the names and meanings that they have in got. */
 export interface HttpOptions {
-  /** Any method: `PROPFIND`, too. @default 'GET' */
+  /** Any method, such as WebDAV's `PROPFIND`. @default 'GET' */
   readonly method?: string;
   /** Base of relative URLs, which then must not start with a slash. */
   readonly prefixUrl?: string | URL;

@@ -4,6 +4,7 @@ import {optionsOf, secretsOf} from '../backends/configuration.js';
 import {createBackendContext} from '../backends/context.js';
 import type {Backend, BackendLoginContext, BackendVerifyContext, VerifyResult} from '../backends/contract.js';
 import {createError} from '../errors/index.js';
+import {signalOf} from './open-backend.js';
 import type {CommonOptions} from './options.js';
 import type {Host} from './steps.js';
 
@@ -73,10 +74,11 @@ export async function logIn(
 
 async function callService<Result>(
   member: 'login' | 'verify',
-  {backend, backendOptions, signal = new AbortController().signal, requestTimeout}: ServiceCall,
+  {backend, backendOptions, requestTimeout, ...given}: ServiceCall,
   host: Host,
   call: (context: BackendVerifyContext) => Promise<Result>,
 ): Promise<Result> {
+  const signal = signalOf(given);
   const secrets = [...(host.secrets ?? []), ...secretsOf(backend, {backendOptions}, host.env)];
   const options = await optionsOf(backend, {backendOptions});
   const onSecret = (secret: string) => {
@@ -96,17 +98,14 @@ interface ContextParts extends Asking {
   readonly onSecret?: (secret: string) => void;
 }
 
-function contextFor(
-  {projectSlug, options, secrets, onSecret, signal = new AbortController().signal, requestTimeout}: ContextParts,
-  host: Host,
-) {
+function contextFor({projectSlug, options, secrets, onSecret, signal, requestTimeout}: ContextParts, host: Host) {
   return createBackendContext({
     projectSlug,
     options,
     configDirectory: host.configDirectory ?? host.cwd,
     env: host.env,
     logger: host.logger,
-    signal,
+    signal: signalOf({signal}),
     userAgent: host.userAgent,
     // Somebody waits for the answer, and a wrong address is as likely as a network that recovers.
     rateLimit: {maxRetries: 1},

@@ -50,8 +50,8 @@ const defaultKeep = 10;
 
 /**
  * Deletes bundles that are no longer needed. It never deletes a bundle that a target runs, that is being deployed, that
- * a target could be rolled back to (as far as `keep` goes), or that is still being uploaded. What is needed is looked at
- * again right before the deletion.
+ * a target could be rolled back to (as far as `keep` goes), or that is still being uploaded. Everything is checked again
+ * right before the deletion.
  * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` if the backend cannot list the targets and their deployments;
  * `ERR_REJECTED` if the server does not report what a target runs; as `deleteBundles`. `signal.reason` when aborted.
  */
@@ -86,7 +86,7 @@ export async function pruneBundles(options: PruneBundlesOptions, host: Host): Pr
       const watching = watched(options, view);
       const ids = await stillPrunable(found, await openBackend(backend, 'deploy', watching, host), options, host);
       const spared = found.filter(({bundleId}) => !ids.includes(bundleId));
-      for (const {bundleId} of spared) view.warn(`Bundle ${String(bundleId)} is needed by now, so it was not deleted.`);
+      for (const {bundleId} of spared) view.warn(`Bundle ${String(bundleId)} is needed again, so it was not deleted.`);
       if (ids.length === 0) return result;
       const {deleted} = await deleteBundlesFrom(backend, ids, watching, host, view);
       view.done(`Deleted ${count(deleted.length, 'bundle')}`);
@@ -96,10 +96,12 @@ export async function pruneBundles(options: PruneBundlesOptions, host: Host): Pr
 }
 
 function verifyRules({keep = defaultKeep, olderThanMs = 0}: PruneRules): void {
-  if (!Number.isInteger(keep) || keep < 1)
-    throw createError('ERR_OPTION_INVALID', `keep must be a whole number from 1, not ${String(keep)}.`);
-  if (!(olderThanMs >= 0))
+  if (!Number.isInteger(keep) || keep < 1) {
+    throw createError('ERR_OPTION_INVALID', `keep must be an integer of at least 1, not ${String(keep)}.`);
+  }
+  if (!(olderThanMs >= 0)) {
     throw createError('ERR_OPTION_INVALID', `olderThanMs must be at least 0, not ${String(olderThanMs)}.`);
+  }
 }
 
 /** Reads what a project has and runs. The histories are last: a deployment that starts meanwhile is seen. */

@@ -3,6 +3,7 @@ import {missingConfiguration} from '../../backends/configuration.js';
 import {capabilitiesOf} from '../../backends/call.js';
 import type {Backend, BackendCapability} from '../../backends/contract.js';
 import type {BackendRegistration, BackendRegistry} from '../../backends/registry.js';
+import {isBuiltIn} from '../../backends/select.js';
 import {isRuntimeCliError} from '../../errors/index.js';
 import type {CommandContext} from '../command/command-context.js';
 import {
@@ -74,8 +75,7 @@ async function examine(
       missingConfiguration(backend, {...connection, backendOptions: options}, surroundings),
     );
     if (missing.length > 0 || !verify) return {configured: missing.length === 0, missing};
-    const isOurs = backend.name === 'api' || backend.name === 'legacy';
-    const {check} = isOurs
+    const {check} = isBuiltIn(backend.name)
       ? await checkCredentials(context, settings, backend.name)
       : await checkPlugin(context, settings, {backend, options, variables});
     return {configured: true, missing, check};

@@ -95,7 +95,7 @@ class QuickHelp extends Help {
 const mainCommands = ['init', 'push', 'status', 'rollback'];
 const examples = ['init', 'push --target staging --wait'];
 
-/** Of oclif's commands that have none. */
+/** Summaries for those of oclif's commands that have none. */
 const oclifSummaries: Readonly<Record<string, string>> = {
   version: 'Show the version of mycli and of Node.js.',
 };

@@ -9,7 +9,7 @@ import {createSweptDirectory} from '../../files/temporary-directory.js';
 
 /** A plugin to write. */
 export interface NewPlugin {
-  /** Of its backend. */
+  /** Name of its backend. */
   readonly name: string;
   readonly language: 'javascript' | 'typescript';
   /** Absolute folder of the plugin. */
@@ -20,7 +20,7 @@ export interface NewPlugin {
   readonly mycli: {readonly root: string; readonly version: string};
 }
 
-/** What the templates are called. They are a whole plugin of that name. */
+/** Name of the plugin that the templates are. */
 const templateName = 'acme';
 const packagePrefix = 'mycli-plugin-';
 

@@ -95,8 +95,9 @@ function describeRow({backend, origin, source, check}: Row, now: Date): string {
     ...(clientId === undefined ? [] : [`client ${clientId}`]),
     ...(expiresAt === undefined ? [] : [`token expires ${describeTime(expiresAt, now)}`]),
   ];
-  const from = source === null ? [] : [`from ${source}`];
-  const line = `${place}: ${facts.length === 0 ? from.join('') : [facts.join(', '), ...from.map((text) => `(${text})`)].join(' ')}`;
+  const from = source === null ? '' : `from ${source}`;
+  const known = facts.join(', ');
+  const line = `${place}: ${known === '' || from === '' ? known + from : `${known} (${from})`}`;
   return reason === undefined ? line : `${line}\n  ${reason}`;
 }
 

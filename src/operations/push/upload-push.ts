@@ -213,7 +213,10 @@ async function uploadTo(name: RuntimeBackend, plan: PushPlan, content: PushConte
       callInContext(backend, backendCalls.upload.doing, stateful, (own) => send(content, backend, own), secrets).catch(
         async (error: unknown) => {
           throw isRuntimeCliError(error) && error.code === 'ERR_INTERRUPTED'
-            ? withUploadState(error, {isPartlySent, flags: [...projectFlags(name, plan), ...(host.commandFlags ?? [])]})
+            ? withInterruptionAdvice(error, {
+                isPartlySent,
+                flags: [...projectFlags(name, plan), ...(host.commandFlags ?? [])],
+              })
             : await withPatternAdvice(error, content.bundle, signal);
         },
       );
@@ -227,13 +230,14 @@ async function uploadTo(name: RuntimeBackend, plan: PushPlan, content: PushConte
   return {backend: name, bundle, result, warnings: result.warnings ?? []};
 }
 
-/** Says of an interrupted upload whether there can be a bundle. */
-function withUploadState(
+/** Says of an interrupted upload whether it may have created a bundle. */
+function withInterruptionAdvice(
   error: RuntimeCliError,
   {isPartlySent, flags}: {readonly isPartlySent: boolean; readonly flags: readonly string[]},
 ): RuntimeCliError {
-  if (isPartlySent)
+  if (isPartlySent) {
     return amendError(error, {message: `${error.message} The upload was incomplete, so it created no bundle.`});
+  }
   return amendError(error, {
     message: `${error.message} The bundle may have been uploaded.`,
     suggestions: ['Check before you push again:', commandLine('bundle:list', ...flags)],
