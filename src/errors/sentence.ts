@@ -8,3 +8,8 @@ export function asSentence(text: string): string {
 export function asClause(message: string): string {
   return message.replace(/\.$/, '');
 }
+
+/** `1 file`, `2 files` */
+export function count(number: number, noun: string): string {
+  return `${String(number)} ${noun}${number === 1 ? '' : 's'}`;
+}

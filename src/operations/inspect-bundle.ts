@@ -10,8 +10,9 @@ import type {Bundle, BundleConfig, BundleFileCategory, BundleFormat} from '../bu
 import {secretWarnings} from '../bundle/files/sensitive-files.js';
 import type {RuntimeBackend} from '../backends/select.js';
 import {flagValue} from '../errors/suggest.js';
+import {count} from '../errors/sentence.js';
 import {chooseForBundle} from './open-backend.js';
-import {count, resolveBackend, resolveStep, watched, type Host} from './steps.js';
+import {resolveBackend, resolveStep, watched, type Host} from './steps.js';
 import {describeBundle, downloadBundleFrom, type DownloadBundleOptions} from './download-bundle.js';
 import {namingCapabilities} from './list.js';
 

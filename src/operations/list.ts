@@ -9,6 +9,7 @@ import type {
 import type {RuntimeBackend} from '../backends/select.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {commandLine, flagValue} from '../errors/suggest.js';
+import {count} from '../errors/sentence.js';
 import {invoke, chooseBackend, idFor, openBackend, type OpenBackend, verifySlugs} from './open-backend.js';
 import {
   defaultListLimit,
@@ -16,7 +17,7 @@ import {
   type ListBundlesOptions,
   type ListDeploymentsOptions,
 } from './options.js';
-import {count, resolveBackend, resolveStep, watched, type Host} from './steps.js';
+import {resolveBackend, resolveStep, watched, type Host} from './steps.js';
 
 /** One page of a project's bundles. */
 export interface ListBundlesResult {

@@ -1,11 +1,12 @@
 import type {BundleId, BundleItem, DeploymentItem} from '../backends/contract.js';
 import type {RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
 import {createError} from '../errors/index.js';
+import {count} from '../errors/sentence.js';
 import {deleteBundlesFrom, type DeleteBundlesResult} from './delete-bundles.js';
 import {collectPages, createdTime, historyPage, listPage} from './list.js';
 import {chooseBackend, openBackend, verifySlugs, type OpenBackend} from './open-backend.js';
 import type {CommonOptions, ConnectionOptions} from './options.js';
-import {count, resolveBackend, resolveStep, watched, type Host} from './steps.js';
+import {resolveBackend, resolveStep, watched, type Host} from './steps.js';
 import {listTargets} from './targets.js';
 
 /** Which bundles `pruneBundles` removes: those to which all of this applies. */

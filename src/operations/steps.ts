@@ -153,8 +153,3 @@ export function callBackNow(callback: () => unknown): void {
   const returned = callback();
   if (returned instanceof Promise) returned.catch(() => undefined);
 }
-
-/** `1 file`, `2 files` */
-export function count(number: number, noun: string): string {
-  return `${String(number)} ${noun}${number === 1 ? '' : 's'}`;
-}

@@ -3,10 +3,11 @@ import type {BackendCapability, DeploymentItem, TargetItem} from '../backends/co
 import type {RuntimeBackend} from '../backends/select.js';
 import {createError, isRuntimeCliError, nearest} from '../errors/index.js';
 import {commandLine, flagValue} from '../errors/suggest.js';
+import {count} from '../errors/sentence.js';
 import {collectPages, historyPage, listPages, liveDeployment, recentDeployments} from './list.js';
 import {chooseBackend, invoke, openBackend, verifySlugs, type OpenBackend} from './open-backend.js';
 import type {CommonOptions, ConnectionOptions, ListDeploymentsOptions} from './options.js';
-import {count, resolveBackend, resolveStep, watched, type Host} from './steps.js';
+import {resolveBackend, resolveStep, watched, type Host} from './steps.js';
 
 /** Options of `getProjectStatus`. */
 export type ProjectStatusOptions = Omit<ListDeploymentsOptions, 'targetSlug' | 'limit' | 'offset'> & {

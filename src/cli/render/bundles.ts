@@ -4,7 +4,6 @@ import type {ArchiveInspection, PatternMatches} from '../../operations/inspect-b
 import {categoryWords} from '../../bundle/index.js';
 import type {ListBundlesResult, ListDeploymentsResult, ListedDeployment} from '../../operations/list.js';
 import type {PruneBundlesResult} from '../../operations/prune-bundles.js';
-import {count} from '../../operations/steps.js';
 import type {JsonDocument} from '../command/command-context.js';
 import type {
   Body,
@@ -14,6 +13,7 @@ import type {
   BundlePruneDocument,
 } from '../output/documents.js';
 import type {Output} from '../output/output.js';
+import {count} from '../../errors/sentence.js';
 import {chooseColumns, renderTable, type Column} from './table.js';
 
 /** The columns of `bundle:list`. */
@@ -148,7 +148,5 @@ export function renderInspection(
 }
 
 function describeMatches(setting: string, patterns: readonly PatternMatches[]): readonly string[] {
-  return patterns.map(
-    ({pattern, files}) => `${setting.padEnd(9)}  ${pattern}  (${String(files)} file${files === 1 ? '' : 's'})`,
-  );
+  return patterns.map(({pattern, files}) => `${setting.padEnd(9)}  ${pattern}  (${count(files, 'file')})`);
 }

@@ -4,10 +4,11 @@ import type {BundleId, DeploymentItem, DeploymentRef} from '../../backends/contr
 import type {RuntimeBackend, RuntimeBackendPreference} from '../../backends/select.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {commandLine, flagValue} from '../../errors/suggest.js';
+import {count} from '../../errors/sentence.js';
 import {collectPages, historyPage, recentDeployments} from '../list.js';
 import {chooseBackend, invoke, openBackend, verifySlugs, type OpenBackend} from '../open-backend.js';
 import type {CommonOptions, ConnectionOptions} from '../options.js';
-import {callBackNow, count, resolveBackend, resolveStep, watched, type Host} from '../steps.js';
+import {callBackNow, resolveBackend, resolveStep, watched, type Host} from '../steps.js';
 
 /** Options of `readDeploymentLogs`. */
 export interface ReadLogsOptions extends CommonOptions, ConnectionOptions {

@@ -2,7 +2,7 @@ import {posix} from 'node:path';
 import prettyBytes from 'pretty-bytes';
 import type {Backend, BundleFile} from '../../backends/contract.js';
 import {createError} from '../../errors/index.js';
-import {count} from '../steps.js';
+import {count} from '../../errors/sentence.js';
 
 /** A bundle as far as it is known: its size only once it is packed. */
 interface LimitedBundle {
