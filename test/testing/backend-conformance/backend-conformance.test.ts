@@ -6,6 +6,7 @@ import {describe, expect, onTestFinished, test, vi} from 'vitest';
 import type {Backend, BackendContext} from '../../../src/backends/contract.js';
 import {backendConformance, type ConformanceCase, type ConformanceFixtures} from '../../../src/testing/index.js';
 import {brokenBackends, uploadInSteps} from './broken-backends.js';
+import {brokenResumes} from './parts-backend.js';
 import {createShelfBackend, type ShelfOptions} from './shelf-backend.js';
 import {openShelf} from './shelf-service.js';
 
@@ -185,7 +186,10 @@ test('a backend may keep what a bundle yields', async () => {
 test('the reference lists the broken backends and the cases that catch them', async () => {
   const rows = [
     ['a backend that', 'fails'],
-    ...brokenBackends.map(({fault, caughtBy}) => [fault, caughtBy.map((name) => `\`${name}\``).join(', ')]),
+    ...[...brokenBackends, ...brokenResumes].map(({fault, caughtBy}) => [
+      fault,
+      caughtBy.map((name) => `\`${name}\``).join(', '),
+    ]),
   ];
   const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   const line = (cells: readonly string[], fill: string) =>
