@@ -5,24 +5,18 @@ import {containsSecret} from '../http/redact.js';
 import type {Logger} from '../http/types.js';
 import type {Backend, UploadState} from './contract.js';
 
-/** Where the state of an upload is kept. */
-export interface KeptState {
-  read(): Promise<unknown>;
-  write(state: unknown): Promise<void>;
-  remove(): Promise<void>;
-}
-
-/** What a state can have at most, in bytes of JSON. */
+/** Maximum size of a state, in bytes of JSON. */
 const maxBytes = 64 * 1024;
 
 /**
- * The state of an upload as its backend sees it. Refuses what a backend must not save; what cannot be kept for another
- * reason is a warning, and only costs the next push a resume.
+ * The state of an upload as its backend sees it. Refuses what a backend must not save. If a state cannot be kept for
+ * another reason, there is a warning, and the next push starts over.
+ * @param kept where the state is kept
  * @param surroundings `secrets` may grow
  */
 export function uploadStateOf(
   backend: Pick<Backend, 'name'>,
-  kept: KeptState,
+  kept: UploadState,
   {secrets, logger}: {readonly secrets: readonly string[]; readonly logger: Pick<Logger, 'warn'>},
 ): UploadState {
   const tried = async <Result>(what: string, work: () => Promise<Result>): Promise<Result | undefined> => {
@@ -38,8 +32,10 @@ export function uploadStateOf(
       tried('The state of an earlier upload cannot be read, so the upload starts over', async () => kept.read()),
     async write(state) {
       const json = jsonOf(state);
-      const problem = problemOf(json, secrets);
-      if (json === undefined || problem !== undefined) throw refusedState(backend, problem ?? 'is not plain JSON');
+      if (json === undefined) throw refusedState(backend, 'is not plain JSON');
+      const bytes = Buffer.byteLength(json);
+      if (bytes > maxBytes) throw refusedState(backend, `has ${String(bytes)} bytes, more than ${String(maxBytes)}`);
+      if (containsSecret(json, secrets)) throw refusedState(backend, 'contains a secret');
       await tried('If this upload is interrupted, it cannot be resumed', async () => kept.write(JSON.parse(json)));
     },
     async remove() {
@@ -54,13 +50,6 @@ function jsonOf(state: unknown): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function problemOf(json: string | undefined, secrets: readonly string[]): string | undefined {
-  if (json === undefined) return 'is not plain JSON';
-  const bytes = Buffer.byteLength(json);
-  if (bytes > maxBytes) return `has ${String(bytes)} bytes, more than ${String(maxBytes)}`;
-  return containsSecret(json, secrets) ? 'contains a secret' : undefined;
 }
 
 function refusedState({name}: Pick<Backend, 'name'>, problem: string): Error {

@@ -14,8 +14,9 @@ import type {
   StreamedBundle,
   BodyOptions,
   RequestBodies,
+  UploadState,
 } from '../../backends/contract.js';
-import {uploadStateOf, type KeptState} from '../../backends/upload-state.js';
+import {uploadStateOf} from '../../backends/upload-state.js';
 import {readLent} from '../../bundle/archive/memory.js';
 import type {ConformanceFixtures, ConformanceService} from './fixtures.js';
 import {Recording} from './observations.js';
@@ -118,12 +119,12 @@ export class Subject {
     return callInContext(backend, doing, own, call);
   }
 
-  #stateOf({sha256}: Pick<Bundle, 'sha256'>): KeptState {
+  #stateOf({sha256}: Pick<Bundle, 'sha256'>): UploadState {
     const {states} = this;
     return {
-      read: async () => Promise.resolve(states.get(sha256)),
-      write: async (state) => Promise.resolve(void states.set(sha256, state)),
-      remove: async () => Promise.resolve(void states.delete(sha256)),
+      read: () => Promise.resolve(states.get(sha256)),
+      write: (state) => Promise.resolve(void states.set(sha256, state)),
+      remove: () => Promise.resolve(void states.delete(sha256)),
     };
   }
 
