@@ -37,7 +37,7 @@ export type OptionalCall = Exclude<keyof typeof backendCalls, 'check' | 'login' 
 
 /** The members that give a backend a capability. */
 export const optionalCalls = Object.entries(backendCalls).flatMap(([member, call]) =>
-  'capability' in call ? [{member, capability: call.capability}] : [],
+  'capability' in call ? [{member, capability: call.capability, doing: call.doing, reads: 'reads' in call}] : [],
 );
 
 /** The context for a call of an optional member. */

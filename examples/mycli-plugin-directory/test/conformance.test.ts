@@ -12,6 +12,12 @@ async function openService(): Promise<ConformanceService> {
   const directory = await mkdtemp(join(tmpdir(), 'mycli-conformance-'));
   const projectSlug = 'shop';
   const project = join(directory, 'store', projectSlug);
+  // A file in the place of the folder.
+  const breakProject = async () => {
+    await rm(project, {recursive: true, force: true});
+    await mkdir(dirname(project), {recursive: true});
+    await writeFile(project, '');
+  };
   return {
     options: {directory: 'store', unpack: true},
     configDirectory: directory,
@@ -22,15 +28,18 @@ async function openService(): Promise<ConformanceService> {
       return readFile(join(folder, archive));
     },
     readUploadedFile: (bundleId, path) => readFile(join(project, String(bundleId), 'files', path)),
-    // A file in the place of the folder.
-    async failUploads() {
-      await rm(project, {recursive: true, force: true});
-      await mkdir(dirname(project), {recursive: true});
-      await writeFile(project, '');
+    // Bundles are numbered folders, and what is incomplete is in another one.
+    async countUploads() {
+      const [bundles, incoming] = await Promise.all([project, join(project, 'incoming')].map(namesIn));
+      return bundles.filter((name) => /^\d+$/.test(name)).length + incoming.length;
     },
+    failUploads: breakProject,
+    failRequests: breakProject,
     close: () => rm(directory, {recursive: true, force: true}),
   };
 }
+
+const namesIn = (folder: string) => readdir(folder).catch((): string[] => []);
 
 describe('the contract of mycli', () => {
   const cases = backendConformance(() => directoryBackend, {

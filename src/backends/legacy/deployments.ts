@@ -119,9 +119,14 @@ async function newestDeployment(targetSlug: string, context: LegacyContext): Pro
   return {createdAt, count: total === undefined || total < items.length ? undefined : total};
 }
 
-/** Finds the deployment that `deployment` identifies: the first one of its bundle after the recorded one. */
+/**
+ * Finds the deployment that `deployment` identifies: the first one of its bundle after the recorded one, or if it was
+ * read from a list, the one that was created at its time.
+ */
 export async function findDeployment(deployment: DeploymentRef, context: LegacyContext): Promise<DeploymentState> {
   const {bundleId, targetSlug} = deployment;
+  const createdAt = asText(deployment['createdAt']);
+  if (createdAt !== undefined) return findListed({bundleId, targetSlug, createdAt}, context);
   const before = parseBefore(deployment['before']);
   if (isUnknown(before)) {
     throw createError(
@@ -140,6 +145,24 @@ export async function findDeployment(deployment: DeploymentRef, context: LegacyC
   // Accepted, but not listed yet.
   if (!ours) return {status: 'queued', raw};
   return {status: statusOf(ours), raw: ours};
+}
+
+/** @throws RuntimeCliError `ERR_OUTCOME_UNKNOWN` when it is no longer among the newest. */
+async function findListed(
+  {bundleId, targetSlug, createdAt}: {bundleId: unknown; targetSlug: unknown; createdAt: string},
+  context: LegacyContext,
+): Promise<DeploymentState> {
+  const response = await fetchDeployments(String(targetSlug), {limit: rowsPerPoll, offset: 0}, context);
+  const {items: rows} = readPage(response, page, (row) => row);
+  const listed = rows.find(
+    (row) => numericId(asRecord(row['bundle'])['id']) === bundleId && asText(row['created_at']) === createdAt,
+  );
+  if (listed) return {status: statusOf(listed), raw: listed};
+  throw createError(
+    'ERR_OUTCOME_UNKNOWN',
+    `The deployment of bundle ${String(bundleId)} from ${createdAt} is not among the last ${String(rowsPerPoll)}.`,
+    {suggestions: ["Check the target on the hosting service's website."]},
+  );
 }
 
 function isAfter(
@@ -187,12 +210,14 @@ async function fetchDeployments(targetSlug: string, range: ListRange, context: L
 function deploymentItem(row: Answer, targetSlug: string): DeploymentItem {
   const bundle = asRecord(row['bundle']);
   const bundleId = numericId(bundle['id']);
+  const createdAt = asText(row['created_at']);
+  const found =
+    createdAt === undefined ? {before: {unknown: 'The list does not say when it was created.'}} : {createdAt};
   return {
-    deployment: {bundleId, targetSlug, before: {unknown: 'It was read from a list.'}},
-    bundleId,
+    deployment: {bundleId, targetSlug, ...found},
+    ...{bundleId, createdAt},
     status: listedStatus(row),
     message: asText(bundle['message']),
-    createdAt: asText(row['created_at']),
     createdBy: asText(row['user']),
   };
 }

@@ -8,7 +8,7 @@ import path from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
 import type {Backend} from '../../backends/contract.js';
 import {isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
-import type {ConformanceService, ConformanceFixtures, MakeTestBundle} from './fixtures.js';
+import {makeHugeBundle, type ConformanceService, type ConformanceFixtures, type MakeTestBundle} from './fixtures.js';
 import {Subject} from './subject.js';
 
 /** One check of the suite. */
@@ -24,6 +24,26 @@ type FaultName = 'limitUploads' | 'refuseCredentials' | 'failUploads' | 'interru
 
 /** A second, in slices. A pause of the whole machine only counts as one slice. */
 const abortDeadline = {slices: 20, sliceMs: 50};
+
+/** Optional functions of a service. */
+type OfferName =
+  'holdRequests' | 'failRequests' | 'loseAnswers' | 'occupyTarget' | 'countRequests' | 'countUploads' | 'limitUploads';
+
+/** Thrown by a check that cannot try anything, because the fixtures or the backend lack something optional. */
+export class NotTried extends Error {}
+
+/**
+ * An optional function of the service.
+ * @throws NotTried when the service does not have it.
+ */
+export function offered<Name extends OfferName>(
+  service: ConformanceService,
+  name: Name,
+): NonNullable<ConformanceService[Name]> {
+  const found = service[name];
+  if (found) return found;
+  throw new NotTried(`The service of the fixtures has no ${name}(), which this case needs.`);
+}
 
 /** A function of the service that the case requires. */
 export function requireFault<Name extends FaultName>(
@@ -51,6 +71,22 @@ export async function failureOf(what: string, work: Promise<unknown>): Promise<R
 /** Asserts that an error has a code that tells programs what happened. */
 export function assertHasCode({code, message}: RuntimeCliError): void {
   assert.notEqual(code, 'ERR_BACKEND_FAILED', `Throw a backendError() with a code that says what happened: ${message}`);
+}
+
+/** Asserts that a failure of the service is not reported as one of the network. */
+export function assertNotOfNetwork({code, message}: RuntimeCliError): void {
+  // It tells users that nothing was carried out, and pipelines to try again.
+  assert.notEqual(code, 'ERR_NETWORK', `The service answered, so this is no network error: ${message}`);
+}
+
+/** Asserts that an error says that there is no such bundle: by its code, or by the status of the service's answer. */
+export function assertUnknown(error: RuntimeCliError): void {
+  assertHasCode(error);
+  const {code, status, message} = error;
+  assert.ok(
+    code === 'ERR_BUNDLE_UNKNOWN' || status === 404,
+    `Throw a backendError() with the code ERR_BUNDLE_UNKNOWN, not ${code}: ${message}`,
+  );
 }
 
 /**
@@ -105,13 +141,16 @@ export interface CaseScope {
   reopen(subject: Pick<Subject, 'service' | 'projectSlug' | 'states'>): Subject;
 }
 
-/** Runs a check in its own scope, and closes everything that was opened in it. */
+/**
+ * Runs a check in its own scope, and closes everything that was opened in it.
+ * @returns why it could not try anything; undefined if it did.
+ */
 export async function runInScope(
   createBackend: () => Backend,
   fixtures: ConformanceFixtures,
   makeTestBundle: MakeTestBundle,
   check: (scope: CaseScope) => Promise<void>,
-): Promise<void> {
+): Promise<string | undefined> {
   const directory = await mkdtemp(path.join(tmpdir(), 'mycli-conformance-'));
   const closings: (() => void | Promise<void>)[] = [];
   let bundles = 0;
@@ -121,6 +160,7 @@ export async function runInScope(
       fixtures,
       makeBundle: (format, contentBytes) =>
         makeTestBundle(directory, {format, projectSlug: parts.projectSlug, contentBytes, number: (bundles += 1)}),
+      makeHugeBundle: (format) => makeHugeBundle(directory, format, parts.projectSlug),
     });
   try {
     await check({
@@ -132,6 +172,10 @@ export async function runInScope(
       },
       reopen: ({service, projectSlug, states}) => subjectOf({backend: createBackend(), service, projectSlug, states}),
     });
+    return undefined;
+  } catch (error) {
+    if (error instanceof NotTried) return error.message;
+    throw error;
   } finally {
     for (const close of closings) await close();
     await rm(directory, {recursive: true, force: true});

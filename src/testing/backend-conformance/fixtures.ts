@@ -1,5 +1,5 @@
-import {createCipheriv} from 'node:crypto';
-import {mkdir, readFile, writeFile} from 'node:fs/promises';
+import {createCipheriv, createHash} from 'node:crypto';
+import {mkdir, readFile, truncate, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {Readable} from 'node:stream';
 import type {BundleId, Environment, Bundle, BundleFormat} from '../../backends/contract.js';
@@ -15,9 +15,11 @@ export interface ConformanceCase {
   readonly skip?: string | undefined;
   /**
    * Runs the case independently, any number of times.
+   * @param test what the runner passes to a test. With `skip`, a case that needs an optional member that the service
+   * does not have is skipped, and the reason says what is missing. Without it, the case fails.
    * @throws AssertionError when the backend breaks the contract; whatever the fixtures throw.
    */
-  run(): Promise<void>;
+  run(test?: {readonly skip?: ((reason: string) => void) | undefined}): Promise<void>;
 }
 
 /** What the suite needs to test a backend. */
@@ -54,7 +56,8 @@ export interface ConformanceFixtures {
 }
 
 /**
- * A service to test against. A case that needs a missing function fails, unless it is in `ConformanceFixtures.skip`.
+ * A service to test against. A case that needs a missing function fails, unless it is in `ConformanceFixtures.skip`. If
+ * the function is optional, the case is skipped.
  */
 export interface ConformanceService {
   /** The options of the backend as a user would write them. They are validated by its schema, if it has one. */
@@ -67,7 +70,7 @@ export interface ConformanceService {
   readonly projectSlug?: string | undefined;
   /** A target of the project, without deployments. @default 'staging' */
   readonly targetSlug?: string | undefined;
-  /** Another target, to promote bundles to, without deployments. @default 'production' */
+  /** Another target, without deployments. @default 'production' */
   readonly promotionTargetSlug?: string | undefined;
   /** Values in `options` and `env` that must not appear in any error or log. */
   readonly secrets?: readonly string[] | undefined;
@@ -95,8 +98,8 @@ export interface ConformanceService {
   readonly readUploadedFile?:
     ((bundleId: BundleId, path: string) => Promise<AsyncIterable<Uint8Array> | Uint8Array>) | undefined;
   /**
-   * How many uploads the service keeps, complete or not, bypassing the backend. With it, the suite finds what aborted
-   * and repeated uploads leave behind.
+   * Optional. How many uploads the service keeps, complete or not, bypassing the backend. With it, the suite finds what
+   * aborted and repeated uploads leave behind.
    */
   readonly countUploads?: (() => number | Promise<number>) | undefined;
   /** Rate-limits the next `count` upload requests; `Infinity`: all. */
@@ -112,12 +115,26 @@ export interface ConformanceService {
   readonly interruptUploads?: ((isOn: boolean) => void | Promise<void>) | undefined;
   /** How many bytes of archives the service has received so far. Only needed with `resumableBytes`. */
   readonly countReceivedBytes?: (() => number | Promise<number>) | undefined;
+  /** Optional. Makes the service fail every request from now on, with a 500 or whatever it does if it is broken. */
+  readonly failRequests?: (() => void | Promise<void>) | undefined;
+  /**
+   * Optional. Makes the service neither read nor answer any request from now on. It calls `onHeld` for each.
+   */
+  readonly holdRequests?: ((onHeld: () => void) => void | Promise<void>) | undefined;
+  /** Optional. Makes the service carry out the next `count` requests, but close the connection instead of answering. */
+  readonly loseAnswers?: ((count: number) => void | Promise<void>) | undefined;
+  /** Optional. Makes the service refuse deployments to the target from now on, because another one is running. */
+  readonly occupyTarget?: (() => void | Promise<void>) | undefined;
+  /** Optional. How many requests the service has received so far. With it, the suite finds needless retries. */
+  readonly countRequests?: (() => number | Promise<number>) | undefined;
   /** Stops the service. */
   readonly close?: (() => void | Promise<void>) | undefined;
 }
 
 /** Larger than a chunk, and not a multiple of 3, which would hide errors in base64. */
 const usualBytes = 700_001;
+/** Larger than the parts that services take, which are usually 5 or 8 MiB. */
+export const largeBytes = 9 * 1024 * 1024 + 1;
 const pieceBytes = 64 * 1024;
 
 /** Which bundle: each number has its own, reproducible content. */
@@ -140,7 +157,9 @@ export function createTestBundles(): MakeTestBundle {
   const packed = new Map<string, Promise<{readonly bundle: Bundle; readonly archive: Buffer}>>();
   return async (directory, wanted) => {
     const {format, projectSlug, number, contentBytes} = wanted;
-    const key = [format, number, contentBytes, ...(format === 'v1' ? [projectSlug] : [])].join(' ');
+    // Used once, and too large to keep.
+    if (contentBytes !== undefined) return (await pack(directory, wanted)).bundle;
+    const key = [format, number, ...(format === 'v1' ? [projectSlug] : [])].join(' ');
     const making = packed.get(key) ?? pack(directory, wanted);
     packed.set(key, making);
     const {bundle, archive} = await making;
@@ -194,6 +213,59 @@ export async function stallHalfWay(bundle: Bundle, onStall: () => void): Promise
     });
   };
   return {...bundle, createReadStream};
+}
+
+/** Size of a huge bundle. */
+export const hugeBytes = 300 * 1024 * 1024;
+/** Digest of its bytes, hex. */
+const hugeSha256 = '17a88af83717f68b8bd97873ffcf022c8aed703416fe9b08e0fa9e3287692bf0';
+const hugeFileBytes = 4 * 1024 * 1024;
+
+/** Creates a bundle of zeros, which takes no space on disk. It is no archive: nobody gets to its end. */
+export async function makeHugeBundle(directory: string, format: BundleFormat, projectSlug: string): Promise<Bundle> {
+  const file = path.join(directory, `${format}-huge.archive`);
+  await writeFile(file, '');
+  await truncate(file, hugeBytes);
+  const files = Array.from({length: hugeBytes / hugeFileBytes}, (_, index) => ({
+    ...{path: `static/${String(index)}.bin`, size: hugeFileBytes, executable: false},
+    ...{ssrOnly: false, ssrShared: false},
+  }));
+  const sha256 = createHash('sha256').update(Buffer.alloc(hugeFileBytes)).digest('hex');
+  const bundle = withReaders({
+    ...{format, message: 'Huge conformance bundle', config: {ssrOnly: [], ssrShared: [], ssrParameters: {}}, files},
+    ...(format === 'v1' ? {projectSlug} : {rootDir: 'bld', configPath: 'config.json'}),
+    ...{path: file, size: hugeBytes, sha256: hugeSha256, contentSha256: hugeSha256},
+  });
+  return {
+    ...bundle,
+    async *entries() {
+      for (const [index, entry] of files.entries()) {
+        const [start, end] = [index * hugeFileBytes, (index + 1) * hugeFileBytes - 1];
+        yield {...entry, category: 'static', sha256, open: () => bundle.createReadStream({start, end})};
+      }
+    },
+  };
+}
+
+/** The same bundle, which tells `onRead` how many bytes are read from it. */
+export function countReads(bundle: Bundle, onRead: (bytes: number) => void): Bundle {
+  const counted = (stream: Readable) =>
+    Readable.from(
+      (async function* () {
+        for await (const chunk of stream as AsyncIterable<Buffer>) {
+          onRead(chunk.length);
+          yield chunk;
+        }
+      })(),
+      {objectMode: false},
+    );
+  return {
+    ...bundle,
+    createReadStream: (options) => counted(bundle.createReadStream(options)),
+    async *entries(options) {
+      for await (const entry of bundle.entries(options)) yield {...entry, open: () => counted(entry.open())};
+    },
+  };
 }
 
 /** Random-looking bytes, so that lost, duplicated or moved ones are detected. */

@@ -1,5 +1,7 @@
 import {AsyncLocalStorage, createHook} from 'node:async_hooks';
 import {isRuntimeCliError} from '../../errors/index.js';
+import {getHeapStatistics, setFlagsFromString} from 'node:v8';
+import {runInNewContext} from 'node:vm';
 import type {Logger} from '../../http/types.js';
 
 /** Progress as a backend reports it. */
@@ -123,4 +125,41 @@ function objectProblem(value: object | null, name: string): string | undefined {
     if (problem !== undefined) return problem;
   }
   return undefined;
+}
+
+/**
+ * A view of `value` that refuses changes, in its objects and arrays too, and names each to `onChange`. Unlike a frozen
+ * object, it also notices those of code that is not in strict mode. Instances of classes are passed on as they are.
+ */
+export function protectedFrom<Value>(value: Value, name: string, onChange: (path: string) => void): Value {
+  return typeof value === 'object' && value !== null ? protectedObject(value, name, onChange) : value;
+}
+
+function protectedObject<Value extends object>(value: Value, name: string, onChange: (path: string) => void): Value {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (!Array.isArray(value) && prototype !== Object.prototype && prototype !== null) return value;
+  const refuse = (_: Value, key: string | symbol) => {
+    onChange(`${name}.${String(key)}`);
+    return false;
+  };
+  return new Proxy(value, {
+    get: (target, key) => {
+      const member: unknown = Reflect.get(target, key);
+      // A proxy must return the very value of a member that cannot change anyway.
+      const isFixed = Reflect.getOwnPropertyDescriptor(target, key)?.configurable === false;
+      return isFixed ? member : protectedFrom(member, `${name}.${String(key)}`, onChange);
+    },
+    set: refuse,
+    deleteProperty: refuse,
+    defineProperty: refuse,
+  });
+}
+
+/** Bytes of memory that are in use, without those that are only waiting to be collected. */
+export function memoryInUse(): number {
+  setFlagsFromString('--expose-gc');
+  const collect: unknown = runInNewContext('gc');
+  if (typeof collect === 'function') collect();
+  const {used_heap_size: heap, external_memory: external} = getHeapStatistics();
+  return heap + external;
 }

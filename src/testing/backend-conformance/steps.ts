@@ -3,19 +3,25 @@ import {setTimeout as delay} from 'node:timers/promises';
 import {contextFor} from '../../backends/call.js';
 import type {
   Backend,
+  BackendContext,
   BundleFormat,
   BundleId,
   BundleItem,
   DeploymentItem,
+  DeploymentLog,
   DeploymentRef,
+  DeploymentState,
   DownloadRequest,
   ListRange,
   ListResult,
   TargetItem,
 } from '../../backends/contract.js';
-import type {Subject} from './subject.js';
+import type {CallOptions, Subject} from './subject.js';
 
 const pollIntervalMs = 20;
+
+/** More than the suite uploads. */
+export const everything: ListRange = {limit: 100, offset: 0};
 
 /** Uploads bundles one after the other, and returns their IDs, newest first. */
 export async function uploadInOrder(subject: Subject, count: number): Promise<readonly BundleId[]> {
@@ -27,62 +33,95 @@ export async function uploadInOrder(subject: Subject, count: number): Promise<re
   return ids;
 }
 
-/** Deploys bundles to the target one after the other. */
-export async function deployInOrder(subject: Subject, bundleIds: readonly BundleId[]): Promise<void> {
+/** Deploys bundles one after the other, by default to the target, and returns the references in the same order. */
+export async function deployInOrder(
+  subject: Subject,
+  bundleIds: readonly BundleId[],
+  options: CallOptions = {},
+): Promise<readonly DeploymentRef[]> {
+  const deployments: DeploymentRef[] = [];
   for (const bundleId of bundleIds) {
-    const deployment = await deploy(subject, bundleId);
+    const deployment = await deploy(subject, bundleId, options);
     if (subject.backend.getDeployment) await waitUntilFinished(subject, deployment);
     await subject.nextInstant();
+    deployments.push(deployment);
   }
+  return deployments;
 }
 
-/** Deploys a bundle to the target. */
-export async function deploy(subject: Subject, bundleId: BundleId): Promise<DeploymentRef> {
-  const {targetSlug} = subject;
+/** Polls until `isDone`, at most as long as a deployment may take. @returns whether it was done in time. */
+export async function eventually(subject: Subject, isDone: () => Promise<boolean>): Promise<boolean> {
+  const tooLate = Date.now() + (subject.fixtures.deploymentTimeoutMs ?? 10_000);
+  while (!(await isDone())) {
+    if (Date.now() > tooLate) return false;
+    await delay(pollIntervalMs);
+  }
+  return true;
+}
+
+/** Deploys a bundle, by default to the target. */
+export async function deploy(subject: Subject, bundleId: BundleId, options: CallOptions = {}): Promise<DeploymentRef> {
+  const {targetSlug = subject.targetSlug, signal} = options;
   const member = memberOf(subject, 'deploy');
-  const {deployment} = await subject.call('deploying', (context) => member({bundleId, targetSlug}, context), {
-    targetSlug,
-  });
+  const request = subject.given({bundleId, targetSlug}, 'the request');
+  const {deployment} = await subject.call('deploying', (context) => member(request, context), {targetSlug, signal});
   return deployment;
 }
 
-/** The target that bundles are promoted to. */
-export function promotionTarget({service}: Subject): string {
+/** The other target, which bundles are promoted to. */
+export function otherTarget({service}: Subject): string {
   return service.promotionTargetSlug ?? 'production';
 }
 
 /** Promotes a bundle from the target to the other one. */
-export async function promote(subject: Subject, bundleId: BundleId): Promise<DeploymentRef> {
-  const [from, to] = [subject.targetSlug, promotionTarget(subject)];
+export async function promote(
+  subject: Subject,
+  bundleId: BundleId,
+  {signal}: Pick<CallOptions, 'signal'> = {},
+): Promise<DeploymentRef> {
+  const [from, to] = [subject.targetSlug, otherTarget(subject)];
   const member = memberOf(subject, 'promote');
-  const {deployment} = await subject.call('promoting', (context) => member({bundleId, from, to}, context), {
-    targetSlug: to,
-  });
-  return deployment;
+  const request = subject.given({bundleId, from, to}, 'the request');
+  const call = (context: BackendContext) => member(request, context);
+  return (await subject.call('promoting', call, {targetSlug: to, signal})).deployment;
 }
 
 /** Pushes a bundle to the target like the host: with an upload that deploys, or an upload and then a deployment. */
-export async function pushToTarget(subject: Subject, format: BundleFormat): Promise<DeploymentRef> {
+export async function pushToTarget(
+  subject: Subject,
+  format?: BundleFormat,
+): Promise<{readonly bundleId: BundleId; readonly deployment: DeploymentRef}> {
   const {backend, targetSlug} = subject;
   const bundle = await subject.makeBundle(format);
   const {bundleId, deployment} = await subject.call('uploading', (context) => backend.upload(bundle, context), {
     targetSlug,
   });
-  return deployment ?? deploy(subject, bundleId);
+  return {bundleId, deployment: deployment ?? (await deploy(subject, bundleId))};
+}
+
+/** A deployment as another process would have it, which only has the JSON. */
+export function fromJson(deployment: DeploymentRef): DeploymentRef {
+  return JSON.parse(JSON.stringify(deployment)) as DeploymentRef;
+}
+
+/** Checks a deployment once. */
+export async function checkDeployment(
+  subject: Subject,
+  deployment: DeploymentRef,
+  {signal}: Pick<CallOptions, 'signal'> = {},
+): Promise<DeploymentState> {
+  const member = memberOf(subject, 'getDeployment');
+  const given = subject.given(deployment, 'the deployment');
+  return subject.call('checking a deployment', (context) => member(given, contextFor('getDeployment', context)), {
+    signal,
+  });
 }
 
 /** Polls a deployment until it has finished. */
 export async function waitUntilFinished(subject: Subject, deployment: DeploymentRef): Promise<void> {
-  const member = memberOf(subject, 'getDeployment');
   const tooLate = Date.now() + (subject.fixtures.deploymentTimeoutMs ?? 10_000);
   for (;;) {
-    const {
-      status,
-      description,
-      percentage = 0,
-    } = await subject.call('checking a deployment', (context) =>
-      member(deployment, contextFor('getDeployment', context)),
-    );
+    const {status, description, percentage = 0} = await checkDeployment(subject, deployment);
     assert.ok(percentage >= 0 && percentage <= 100, `The deployment reports a progress of ${String(percentage)} %.`);
     assert.notEqual(status, 'failed', `The deployment failed: ${description ?? 'no description'}`);
     if (status === 'finished') return;
@@ -92,29 +131,49 @@ export async function waitUntilFinished(subject: Subject, deployment: Deployment
 }
 
 /** One page of the list of bundles. */
-export async function listBundles(subject: Subject, range: ListRange): Promise<ListResult<BundleItem>> {
+export async function listBundles(
+  subject: Subject,
+  range: ListRange = everything,
+  {signal}: Pick<CallOptions, 'signal'> = {},
+): Promise<ListResult<BundleItem>> {
   const member = memberOf(subject, 'listBundles');
-  return subject.call('listing bundles', (context) => member(range, contextFor('listBundles', context)));
+  const given = subject.given(range, 'the request');
+  return subject.call('listing bundles', (context) => member(given, contextFor('listBundles', context)), {signal});
 }
 
-/** One page of the list of the target's deployments. */
+/** One page of the list of a target's deployments, by default of the target. */
 export async function listDeployments(
   subject: Subject,
-  range: ListRange,
-  targetSlug = subject.targetSlug,
+  range: ListRange = everything,
+  options: CallOptions = {},
 ): Promise<ListResult<DeploymentItem>> {
+  const {targetSlug = subject.targetSlug, signal} = options;
   const member = memberOf(subject, 'listDeployments');
-  return subject.call(
-    'listing deployments',
-    (context) => member({...range, targetSlug}, contextFor('listDeployments', context)),
-    {targetSlug},
-  );
+  const given = subject.given({...range, targetSlug}, 'the request');
+  const call = (context: BackendContext) => member(given, contextFor('listDeployments', context));
+  return subject.call('listing deployments', call, {targetSlug, signal});
 }
 
 /** A part of the list of targets. */
-export async function listTargets(subject: Subject, range: ListRange): Promise<ListResult<TargetItem>> {
+export async function listTargets(
+  subject: Subject,
+  range: ListRange = everything,
+  {signal}: Pick<CallOptions, 'signal'> = {},
+): Promise<ListResult<TargetItem>> {
   const member = memberOf(subject, 'listTargets');
-  return subject.call('listing targets', (context) => member(range, contextFor('listTargets', context)));
+  const given = subject.given(range, 'the request');
+  return subject.call('listing targets', (context) => member(given, contextFor('listTargets', context)), {signal});
+}
+
+/** Reads one part of the log of a deployment. */
+export async function readLogPart(
+  subject: Subject,
+  request: {readonly deployment: DeploymentRef; readonly cursor?: string | undefined},
+  {signal}: Pick<CallOptions, 'signal'> = {},
+): Promise<DeploymentLog> {
+  const member = memberOf(subject, 'readLogs');
+  const given = subject.given(request, 'the request');
+  return subject.call('reading a log', (context) => member(given, contextFor('readLogs', context)), {signal});
 }
 
 /** Reads the log of a deployment from `cursor`, or from its start, until it is complete. */
@@ -123,14 +182,11 @@ export async function readLog(
   deployment: DeploymentRef,
   start?: string,
 ): Promise<{readonly lines: readonly string[]; readonly cursors: readonly string[]}> {
-  const member = memberOf(subject, 'readLogs');
   const tooLate = Date.now() + (subject.fixtures.deploymentTimeoutMs ?? 10_000);
   const lines: string[] = [];
   const cursors: string[] = [];
   for (let cursor = start; ; cursor = cursors.at(-1)) {
-    const part = await subject.call('reading a log', (context) =>
-      member({deployment, cursor}, contextFor('readLogs', context)),
-    );
+    const part = await readLogPart(subject, {deployment, cursor});
     lines.push(...part.lines);
     if (part.cursor !== undefined) cursors.push(part.cursor);
     if (part.done === true || part.cursor === undefined) return {lines, cursors};
@@ -143,13 +199,19 @@ export async function readLog(
 /** Downloads a bundle into `writeTo`. */
 export async function download(subject: Subject, request: DownloadRequest, signal?: AbortSignal): Promise<void> {
   const member = memberOf(subject, 'download');
-  await subject.call('downloading', (context) => member(request, context), {signal});
+  const given = subject.given(request, 'the request');
+  await subject.call('downloading', (context) => member(given, context), {signal});
 }
 
 /** Deletes a bundle. */
-export async function deleteBundle(subject: Subject, bundleId: BundleId): Promise<void> {
+export async function deleteBundle(
+  subject: Subject,
+  bundleId: BundleId,
+  {signal}: Pick<CallOptions, 'signal'> = {},
+): Promise<void> {
   const member = memberOf(subject, 'deleteBundle');
-  await subject.call('deleting', (context) => member({bundleId}, context));
+  const given = subject.given({bundleId}, 'the request');
+  await subject.call('deleting', (context) => member(given, context), {signal});
 }
 
 /** An ID that no bundle has, of the same type as `bundleId`. */

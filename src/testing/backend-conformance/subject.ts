@@ -19,7 +19,7 @@ import type {
 import {uploadStateOf} from '../../backends/upload-state.js';
 import {readLent} from '../../bundle/archive/memory.js';
 import type {ConformanceFixtures, ConformanceService} from './fixtures.js';
-import {Recording} from './observations.js';
+import {protectedFrom, Recording} from './observations.js';
 
 /** Retries without realistic delays. */
 const rateLimit = {maxRetries: 2, baseDelayMs: 1, maxDelayMs: 20};
@@ -34,10 +34,12 @@ interface SubjectParts {
   readonly states: Map<string, unknown>;
   /** Builds a bundle with unique content for the project. */
   makeBundle(format: BundleFormat, contentBytes?: number): Promise<Bundle>;
+  /** Creates a bundle that is too large to be kept in memory. */
+  makeHugeBundle(format: BundleFormat): Promise<Bundle>;
 }
 
 /** Options of one call. */
-interface CallOptions {
+export interface CallOptions {
   readonly targetSlug?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   /** The archive that is uploaded, whose state is kept. */
@@ -57,15 +59,22 @@ export class Subject {
   readonly states: Map<string, unknown>;
   /** Builds a bundle with unique content for the project; by default in the backend's preferred format. */
   readonly makeBundle: (format?: BundleFormat, contentBytes?: number) => Promise<Bundle>;
+  /** Creates a bundle that is too large to be kept in memory. */
+  readonly makeHugeBundle: SubjectParts['makeHugeBundle'];
   /** What the backend reported in all calls so far. */
   readonly recording = new Recording();
+  /** Names of what the backend tried to change, although it was only lent: `options.origin`. */
+  readonly changes: string[] = [];
   /** What the backend passed to `maskSecret`. */
   readonly learnedSecrets = new Set<string>();
+
+  /** How often the host retries a request. */
+  readonly maxRetries = rateLimit.maxRetries;
 
   /** What calls have cleaned up, or are cleaning up, after an abort. */
   readonly cleanups: Promise<void>[] = [];
 
-  constructor({backend, service, projectSlug, fixtures, states, makeBundle}: SubjectParts) {
+  constructor({backend, service, projectSlug, fixtures, states, makeBundle, makeHugeBundle}: SubjectParts) {
     this.backend = checkedBackend(backend, 'this package');
     this.service = service;
     this.projectSlug = projectSlug;
@@ -74,6 +83,15 @@ export class Subject {
     this.fixtures = fixtures;
     this.states = states;
     this.makeBundle = (format = backend.formats[0] ?? 'v2', contentBytes) => makeBundle(format, contentBytes);
+    this.makeHugeBundle = makeHugeBundle;
+  }
+
+  /** What the backend gets. `protectLent()` replaces it. */
+  given: <Value>(value: Value, name: string) => Value = (value) => value;
+
+  /** Refuses and records changes of all that the backend gets from now on. */
+  protectLent(): void {
+    this.given = (value, name) => protectedFrom(value, name, (change) => this.changes.push(change));
   }
 
   /**
@@ -91,9 +109,9 @@ export class Subject {
       projectSlug,
       targetSlug,
       wait: true,
-      options: await usableOptions(backend, service.options),
+      options: this.given(await usableOptions(backend, service.options), 'options'),
       configDirectory,
-      env: service.env ?? {},
+      env: this.given(service.env ?? {}, 'env'),
       logger: recording.logger,
       signal,
       userAgent: 'mycli/1.0.0 conformance',
@@ -128,6 +146,18 @@ export class Subject {
     };
   }
 
+  /** Checks the settings. */
+  async check(): Promise<readonly string[]> {
+    const {backend, service, projectSlug, targetSlug, configDirectory, recording} = this;
+    const options = this.given(await usableOptions(backend, service.options), 'options');
+    const env = this.given(service.env ?? {}, 'env');
+    const {missing = []} = await backend.check({
+      ...{options, env, configDirectory, projectSlug, targetSlug},
+      logger: recording.logger,
+    });
+    return missing;
+  }
+
   /**
    * Uploads a bundle without deploying it, and returns its ID. `streamed`: packed while it is sent. `stateless`: nothing
    * is kept to resume it with.
@@ -141,12 +171,13 @@ export class Subject {
     }: Pick<CallOptions, 'signal'> & {readonly streamed?: boolean; readonly stateless?: boolean} = {},
   ): Promise<BundleId> {
     const {backend, states} = this;
+    const given = this.given(bundle, 'bundle');
     const {bundleId} = await this.call(
       'uploading',
       (context) =>
         streamed && backend.uploadStream
-          ? backend.uploadStream(withoutFile(bundle), context)
-          : backend.upload(bundle, context),
+          ? backend.uploadStream(withoutFile(given), context)
+          : backend.upload(given, context),
       {...options, ...(!stateless && {archive: bundle})},
     );
     states.delete(bundle.sha256);

@@ -6,6 +6,12 @@ import {
   type Backend,
   type BackendContext,
   type Bundle,
+  type BundleId,
+  type BundleItem,
+  type DeploymentRef,
+  type DeploymentState,
+  type DownloadStart,
+  type ListResult,
   type UploadResult,
 } from '../../../src/backends/contract.js';
 import type {CreateBody} from '../../../src/http/rate-limit/index.js';
@@ -36,16 +42,33 @@ const gone = 'delete: removes the bundle and no other';
 const progress = 'upload (v2): progress rises to 100 %';
 const finished = 'wait (v2): a push to a target finishes';
 const newestBundle = 'list: the newest bundle comes first';
+const leftAlone = 'options, bundles and requests are left as they are';
+const unheld = 'upload (v2): the bundle is not held in memory';
+const large = 'upload (v2): every byte of a large bundle arrives';
+const unknownDeployment = 'wait: an unknown deployment is refused with a code';
+const ownReference = 'deploy: the reference is that of the new deployment';
+const uploadTime = 'list: createdAt is when the bundle was uploaded';
+const users = 'list: inUseBy names the targets that run the bundle';
+const ownHistory = 'history: each target has its own';
 const downloaded = 'download: returns the uploaded bytes';
+const bundleTotal = 'list: the total is that of all pages';
+const ready = 'list: an uploaded bundle becomes ready';
+const usable = 'history: its references can be checked';
+const resumed = 'download: it resumes where it stopped, or starts over';
+const otherArchive = 'download: a different archive is not resumed';
 const downloads = [
   downloaded,
   'download: an abort ends it within a second',
   'download: an unknown bundle is refused with a code',
+  'download: a failure of the service is reported with a code',
+  resumed,
+  otherArchive,
 ];
 
 /** Everything that looks at the bytes which the service has. */
 const aborted = 'upload (v2): an abort ends it within a second';
 const allBytes = [apart, bytes, again, downloaded, gone];
+const abortedWhole = 'upload (v2): an abort leaves nothing behind';
 
 const loggedIn = 'login: the service accepts what it returns';
 const loginTold = 'login: no log contains a secret';
@@ -144,7 +167,7 @@ export const brokenBackends: readonly BrokenBackend[] = [
   broken('reports no progress', [progress], () => ({
     upload: async (bundle, context) => sendUntilTaken(context, [await archiveOf(bundle, context)]),
   })),
-  broken('ignores that the upload is aborted', [aborted], (good) => ({
+  broken('ignores that the upload is aborted', [aborted, abortedWhole], (good) => ({
     upload: async (bundle, context) => good.upload(withBytes(bundle, await buffer(bundle.createReadStream())), context),
   })),
   broken('takes a rate limit for success', [again, limited], () => ({
@@ -207,14 +230,11 @@ export const brokenBackends: readonly BrokenBackend[] = [
     },
   })),
   broken('tells the key in the cause of an error', [secrets], (good) => ({
-    deploy: async (request, context) => {
-      try {
-        return await good.deploy(request, context);
-      } catch (error) {
-        const cause = new Error(`request with ${JSON.stringify(authorized(context))} failed`, {cause: error});
-        throw Object.assign(backendError({code: 'ERR_REJECTED', message: 'refused'}), {cause});
-      }
-    },
+    deploy: (request, context) =>
+      onStatus(404, good.deploy(request, context), () => {
+        const cause = new Error(`request with ${JSON.stringify(authorized(context))} failed`);
+        throw Object.assign(backendError({code: 'ERR_BUNDLE_UNKNOWN', message: 'refused'}), {cause});
+      }),
   })),
   broken('logs the key, in base64', [secrets], (good) => ({
     listBundles: async (range, context) => {
@@ -253,15 +273,10 @@ export const brokenBackends: readonly BrokenBackend[] = [
     },
   })),
   broken('deploys a bundle that there is not', ['deploy: an unknown bundle is refused with a code'], (good) => ({
-    deploy: async (request, context) => {
-      try {
-        return await good.deploy(request, context);
-      } catch {
-        return {deployment: {}, status: 'queued', raw: {}};
-      }
-    },
+    deploy: (request, context) =>
+      onStatus(404, good.deploy(request, context), () => ({deployment: {}, status: 'queued' as const, raw: {}})),
   })),
-  broken('knows deployments of its own process only', [finished], (good) => {
+  broken('knows deployments of its own process only', [finished, usable], (good) => {
     const made = new Set<unknown>();
     return {
       deploy: async (request, context) => {
@@ -275,7 +290,7 @@ export const brokenBackends: readonly BrokenBackend[] = [
       },
     };
   }),
-  broken('lists all but the newest bundle', [newestBundle], (good) => ({
+  broken('lists all but the newest bundle', [newestBundle, bundleTotal, ready], (good) => ({
     listBundles: async ({limit, offset}, context) => good.listBundles({limit, offset: offset + 1}, context),
   })),
   broken('lists the oldest bundle first', [newestBundle], (good) => ({
@@ -310,8 +325,8 @@ export const brokenBackends: readonly BrokenBackend[] = [
   })),
   broken('tells a digest of the download that is not that of its bytes', [downloaded], (good) => ({
     download: async (request, context) => {
-      request.onStart?.({offset: 0, sha256: '0'.repeat(64)});
-      await good.download(request, context);
+      const onStart = (start: DownloadStart) => request.onStart?.({...start, sha256: '0'.repeat(64)});
+      await good.download({...request, onStart}, context);
     },
   })),
   broken('ignores that the download is aborted', ['download: an abort ends it within a second'], (good) => ({
@@ -323,15 +338,275 @@ export const brokenBackends: readonly BrokenBackend[] = [
   broken('has a function for what its service lacks', downloads, () => ({
     download: async () => Promise.reject(new Error('not supported')),
   })),
-  broken('leaves what an abort interrupts', [aborted], (good) => ({
+  broken('leaves what an abort interrupts', [abortedWhole], (good) => ({
     upload: (bundle, context) => uploadInSteps(good, bundle, {...context, onAbort: () => undefined}),
   })),
-  broken('deletes nothing', [gone], () => ({deleteBundle: async () => undefined})),
+  broken('deletes nothing', [gone], (good) => ({
+    deleteBundle: async ({bundleId}, context) => void (await listWith(good, bundleId, context)),
+  })),
   broken('deletes everything', [gone], (good) => ({
-    deleteBundle: async (_, context) => {
-      const {items} = await good.listBundles({limit: 1000, offset: 0}, context);
-      for (const {bundleId} of items) await good.deleteBundle({bundleId}, context);
+    deleteBundle: async (request, context) => {
+      for (const {bundleId} of await listWith(good, request.bundleId, context)) {
+        await good.deleteBundle({bundleId}, context);
+      }
     },
+  })),
+  broken('reads the whole bundle before it sends any of it', [unheld], (good) => ({
+    upload: async (bundle, context) => good.upload(withBytes(bundle, await archiveOf(bundle, context)), context),
+  })),
+  broken('takes the end of a range for the byte after it', [large], (good) => ({
+    upload: (bundle, context) => good.upload(inParts(bundle), context),
+  })),
+  broken('leaves a reservation for each retry', ['upload (v2): a retry leaves nothing else behind'], () => ({
+    upload: async (bundle, context) => {
+      let retries = 0;
+      const result = await sendWhole(bundle, context, async (attempt) => {
+        retries += 1;
+        return context.waitToRetry(attempt);
+      });
+      for (; retries > 0; retries -= 1) {
+        await context.http.post(urlOf(context, 'bundles'), {headers: authorized(context), body: 'reserved'});
+      }
+      return result;
+    },
+  })),
+  broken('retries although no retries are left', ['upload: no more retries than the host allows'], () => ({
+    upload: (bundle, context) =>
+      sendWhole(bundle, context, async (attempt) => (await context.waitToRetry(attempt)) || attempt.retries < 5),
+  })),
+  broken(
+    'sends an upload again that is stored each time',
+    ['upload: no bundle is stored twice if an answer is lost'],
+    (good) => ({
+      upload: (bundle, context) => good.upload(bundle, repeating(context, true)),
+    }),
+  ),
+  broken(
+    'sends a deployment again that may be running',
+    ['deploy: no bundle is deployed twice if an answer is lost'],
+    (good) => ({
+      deploy: (request, context) => good.deploy(request, repeating(context, true)),
+    }),
+  ),
+  broken('lists the bundles once only', ['list: a lost answer is requested again'], (good) => ({
+    listBundles: (range, context) => good.listBundles(range, repeating(context, false)),
+  })),
+  broken('lists the deployments once only', ['history: a lost answer is requested again'], (good) => ({
+    listDeployments: (request, context) => good.listDeployments(request, repeating(context, false)),
+  })),
+  broken('checks a deployment once only', ['wait: a lost answer is requested again'], (good) => ({
+    getDeployment: (deployment, context) => good.getDeployment(deployment, repeating(context, false)),
+  })),
+  broken('changes its options', [leftAlone], (good) => ({
+    upload: (bundle, context) => {
+      // As code that is not in strict mode would: without an error.
+      Reflect.set(context.options, 'key', context.options.key?.trim());
+      return good.upload(bundle, context);
+    },
+  })),
+  broken('changes the bundle', [leftAlone], (good) => ({
+    upload: (bundle, context) => {
+      Object.assign(bundle.config, {uploadedTo: context.projectSlug});
+      return good.upload(bundle, context);
+    },
+  })),
+  broken('changes a request', [leftAlone], (good) => ({
+    deploy: (request, context) => good.deploy(Object.assign(request, {bundleId: String(request.bundleId)}), context),
+  })),
+  broken('ignores that a deployment is aborted', ['deploy: an abort ends it within a second'], (good) => ({
+    deploy: (request, context) => deaf(context, good.deploy(request, context)),
+  })),
+  broken('ignores that a check is aborted', ['wait: an abort ends it within a second'], (good) => ({
+    getDeployment: (deployment, context) => deaf(context, good.getDeployment(deployment, context)),
+  })),
+  broken('ignores that a list is aborted', ['list: an abort ends it within a second'], (good) => ({
+    listBundles: (range, context) => deaf(context, good.listBundles(range, context)),
+  })),
+  broken('ignores that a history is aborted', ['history: an abort ends it within a second'], (good) => ({
+    listDeployments: (request, context) => deaf(context, good.listDeployments(request, context)),
+  })),
+  broken('takes an aborted deletion for one that is done', ['delete: an abort ends it within a second'], (good) => ({
+    deleteBundle: (request, context) =>
+      good.deleteBundle(request, context).catch((error: unknown) => {
+        if (!context.signal.aborted) throw error;
+      }),
+  })),
+  broken(
+    'takes a list that fails for an empty one',
+    ['list: a failure of the service is reported with a code'],
+    (good) => ({
+      listBundles: (range, context) =>
+        onFailure(good.listBundles(range, context), () => ({items: [], total: 0, raw: undefined})),
+    }),
+  ),
+  broken(
+    'takes a history that fails for an empty one',
+    ['history: a failure of the service is reported with a code'],
+    (good) => ({
+      listDeployments: (request, context) =>
+        onFailure(good.listDeployments(request, context), () => ({items: [], total: 0, raw: undefined})),
+    }),
+  ),
+  broken(
+    'takes a check that fails for a deployment under way',
+    ['wait: a failure of the service is reported with a code'],
+    (good) => ({
+      getDeployment: (deployment, context) =>
+        onFailure(good.getDeployment(deployment, context), () => ({status: 'in_progress' as const, raw: undefined})),
+    }),
+  ),
+  broken(
+    'takes a deletion that fails for one that is done',
+    ['delete: a failure of the service is reported with a code'],
+    (good) => ({
+      deleteBundle: (request, context) => onFailure(good.deleteBundle(request, context), () => undefined),
+    }),
+  ),
+  broken(
+    'takes a failure of a download for one of the network',
+    ['download: a failure of the service is reported with a code'],
+    (good) => ({
+      download: (request, context) => onFailure(good.download(request, context), unreachable),
+    }),
+  ),
+  broken(
+    'takes a failure of a deployment for one of the network',
+    ['deploy: a failure of the service is reported with a code'],
+    (good) => ({
+      deploy: (request, context) => onFailure(good.deploy(request, context), unreachable),
+    }),
+  ),
+  broken('deletes a bundle that there is not', ['delete: an unknown bundle is refused with a code'], (good) => ({
+    deleteBundle: (request, context) => onStatus(404, good.deleteBundle(request, context), () => undefined),
+  })),
+  broken('does not say that a bundle is unknown', ['deploy: an unknown bundle is refused with a code'], (good) => ({
+    deploy: (request, context) => onStatus(404, good.deploy(request, context), rejected),
+  })),
+  broken(
+    'does not say that a bundle to download is unknown',
+    ['download: an unknown bundle is refused with a code'],
+    (good) => ({
+      download: (request, context) => onStatus(404, good.download(request, context), rejected),
+    }),
+  ),
+  broken('does not say that a target is busy', ['deploy: a busy target is reported as such'], (good) => ({
+    deploy: (request, context) => onStatus(409, good.deploy(request, context), rejected),
+  })),
+  broken('returns the reference of an older deployment', [ownReference], (good) => ({
+    deploy: async (request, context) => {
+      const result = await good.deploy(request, context);
+      const {items} = await good.listDeployments({limit: 1000, offset: 0, ...request}, context);
+      return {...result, deployment: items.at(-1)?.deployment ?? result.deployment};
+    },
+  })),
+  broken('makes up its references, and finds each finished', [ownReference, unknownDeployment], (good) => ({
+    deploy: async (request, context) => {
+      const result = await good.deploy(request, context);
+      return {...result, deployment: {...result.deployment, deploymentId: `${Date.now()}-${Math.random()}`}};
+    },
+    getDeployment: (deployment, context) => findFinished(good, deployment, context),
+  })),
+  broken('finds a deployment finished that there is not', [unknownDeployment], (good) => ({
+    getDeployment: (deployment, context) => findFinished(good, deployment, context),
+  })),
+  broken('deploys to the same target always', [ownHistory], (good) => ({
+    deploy: (request, context) => good.deploy({...request, targetSlug: 'staging'}, context),
+  })),
+  broken('lists the deployments of the same target always', [ownHistory], (good) => ({
+    listDeployments: (request, context) => good.listDeployments({...request, targetSlug: 'staging'}, context),
+  })),
+  broken('tells the length of the page as the total of the bundles', [bundleTotal], (good) => ({
+    listBundles: async (range, context) => {
+      const list = await good.listBundles(range, context);
+      return {...list, total: list.items.length};
+    },
+  })),
+  broken('tells a total of the history that is one too many', ['history: the total is that of all pages'], (good) => ({
+    listDeployments: async (request, context) => {
+      const list = await good.listDeployments(request, context);
+      return {...list, total: (list.total ?? 0) + 1};
+    },
+  })),
+  broken(
+    'tells the time of the list as that of the upload',
+    [uploadTime, 'list: limit and offset select the page'],
+    (good) => ({
+      listBundles: (range, context) =>
+        changeItems(good.listBundles(range, context), {createdAt: () => isoTime(Date.now())}),
+    }),
+  ),
+  broken('takes seconds for milliseconds', [uploadTime], (good) => ({
+    listBundles: (range, context) =>
+      changeItems(good.listBundles(range, context), {createdAt: (time) => isoTime(Date.parse(time ?? '') / 1000)}),
+  })),
+  broken('tells a local time without its zone', [uploadTime], (good) => ({
+    listBundles: (range, context) =>
+      changeItems(good.listBundles(range, context), {createdAt: (time) => time?.replace('Z', '')}),
+  })),
+  broken(
+    'tells the time of the history as that of the deployment',
+    ['history: createdAt is when the bundle was deployed', 'history: limit and offset select the page'],
+    (good) => ({
+      listDeployments: (request, context) =>
+        changeItems(good.listDeployments(request, context), {createdAt: () => isoTime(Date.now())}),
+    }),
+  ),
+  broken('knows no target that runs a bundle', [users], (good) => ({
+    listBundles: (range, context) => changeItems(good.listBundles(range, context), {inUseBy: () => []}),
+  })),
+  broken('tells that a target runs every bundle', [users], (good) => ({
+    listBundles: (range, context) => changeItems(good.listBundles(range, context), {inUseBy: () => ['staging']}),
+  })),
+  broken('lists bundles that are never ready', [ready], (good) => ({
+    listBundles: (range, context) =>
+      changeItems(good.listBundles(range, context), {status: () => 'preparing' as const}),
+  })),
+  broken(
+    'lists deployments that never finish',
+    ['history: a deployment that is done is listed as finished'],
+    (good) => ({
+      listDeployments: (request, context) =>
+        changeItems(good.listDeployments(request, context), {status: () => 'in_progress' as const}),
+    }),
+  ),
+  broken('lists references that it cannot use', [usable], (good) => ({
+    listDeployments: (request, context) =>
+      changeItems(good.listDeployments(request, context), {deployment: ({deploymentId}) => ({deploymentId})}),
+  })),
+  broken('deploys each bundle only once', ['history: an earlier bundle can be deployed again'], (good) => ({
+    deploy: async (request, context) => {
+      const {items} = await good.listDeployments({limit: 1000, offset: 0, ...request}, context);
+      if (items.some(({bundleId}) => bundleId === request.bundleId)) return rejected();
+      return good.deploy(request, context);
+    },
+  })),
+  broken('says that it resumes a download, but starts over', [resumed], (good) => ({
+    download: ({resume, onStart, ...request}, context) => {
+      const startWith = ({validator, ...start}: DownloadStart) =>
+        onStart?.({...start, validator, offset: resume?.validator === validator ? (resume?.offset ?? 0) : 0});
+      return good.download({...request, onStart: startWith}, context);
+    },
+  })),
+  broken('does not say that it resumes a download', [resumed], (good) => ({
+    download: ({onStart, ...request}, context) =>
+      good.download({...request, onStart: (start) => onStart?.({...start, offset: 0})}, context),
+  })),
+  broken('tells the rest of a download as its total', [resumed], (good) => ({
+    download: ({onStart, ...request}, context) => {
+      const startWith = ({offset, total = 0, ...start}: DownloadStart) =>
+        onStart?.({...start, offset, total: total - offset});
+      return good.download({...request, onStart: startWith}, context);
+    },
+  })),
+  broken('resumes whatever archive there is', [otherArchive], (good) => ({
+    download: (request, context) => {
+      const resume = request.resume && {...request.resume, validator: `"${String(request.bundleId)}"`};
+      return good.download({...request, resume}, context);
+    },
+  })),
+  broken('tells the same validator for every archive', [otherArchive], (good) => ({
+    download: ({onStart, ...request}, context) =>
+      good.download({...request, onStart: (start) => onStart?.({...start, validator: '"1"'})}, context),
   })),
 ];
 
@@ -365,12 +640,99 @@ async function downloadedBytes(good: Shelf, bundleId: string | number, context: 
   return content;
 }
 
-/** Uploads without a retry. */
-async function sendOnce(bundle: Bundle, context: Context): Promise<UploadResult> {
-  const never = async () => Promise.resolve(false);
-  const result = await sendUntilTaken({...context, waitToRetry: never}, [await archiveOf(bundle, context)]);
+/** Bytes of a part. Smaller bundles are sent in one. */
+const partBytes = 5 * 1024 * 1024;
+
+/** The archive in parts of which each has the first byte of the next one, too. */
+function inParts(bundle: Bundle): Bundle {
+  const starts = Array.from({length: Math.ceil(bundle.size / partBytes)}, (_, index) => index * partBytes);
+  const read = async function* () {
+    for (const start of starts) yield* bundle.createReadStream({start, end: start + partBytes});
+  };
+  const size = bundle.size + starts.length - 1;
+  return {...bundle, size, createReadStream: () => Readable.from(read(), {objectMode: false})};
+}
+
+function repeating(context: Context, repeatable: boolean): Context {
+  return {...context, http: context.http.extend({repeatable})};
+}
+
+/** Never ends once it is aborted. */
+async function deaf<Result>({signal}: Context, work: Promise<Result>): Promise<Result> {
+  return work.catch(async (error: unknown) => {
+    if (signal.aborted) await new Promise(() => undefined);
+    throw error;
+  });
+}
+
+async function onFailure<Result, Other>(work: Promise<Result>, then: () => Other): Promise<Result | Other> {
+  return onStatus(500, work, then);
+}
+
+/** What `then` returns if the service answers with this status. */
+async function onStatus<Result, Other>(
+  status: number,
+  work: Promise<Result>,
+  then: () => Other,
+): Promise<Result | Other> {
+  return work.catch((error: unknown) => {
+    if (Object(error).status === status) return then();
+    throw error;
+  });
+}
+
+function unreachable(): never {
+  throw backendError({code: 'ERR_NETWORK', message: 'the service cannot be reached'});
+}
+
+function rejected(): never {
+  throw backendError({code: 'ERR_REJECTED', message: 'the service refused it'});
+}
+
+/** Asks the service, but does not look at its answer. */
+async function findFinished(good: Shelf, {targetSlug}: DeploymentRef, context: Context): Promise<DeploymentState> {
+  await good.listDeployments({limit: 1, offset: 0, targetSlug: String(targetSlug)}, context);
+  return {status: 'finished', raw: {}};
+}
+
+/** Every bundle. @throws when this one is not among them. */
+async function listWith(good: Shelf, bundleId: BundleId, context: Context): Promise<readonly BundleItem[]> {
+  const {items} = await good.listBundles({limit: 1000, offset: 0}, context);
+  if (items.some((item) => item.bundleId === bundleId)) return items;
+  throw backendError({code: 'ERR_BUNDLE_UNKNOWN', message: 'no such bundle'});
+}
+
+function isoTime(time: number): string {
+  return new Date(time).toISOString();
+}
+
+/** Changes members of each item of a list. */
+async function changeItems<Item>(
+  list: Promise<ListResult<Item>>,
+  changes: {readonly [Name in keyof Item]?: (value: Item[Name]) => Item[Name]},
+): Promise<ListResult<Item>> {
+  const {items, ...rest} = await list;
+  const changed = items.map((item) => {
+    const copy = {...item};
+    for (const name of Object.keys(changes) as (keyof Item)[]) {
+      const change = changes[name];
+      if (change) copy[name] = change(copy[name]);
+    }
+    return copy;
+  });
+  return {...rest, items: changed};
+}
+
+/** Uploads with a client of its own, which retries as `waitToRetry` says. */
+async function sendWhole(bundle: Bundle, context: Context, waitToRetry: Context['waitToRetry']): Promise<UploadResult> {
+  const result = await sendUntilTaken({...context, waitToRetry}, [await archiveOf(bundle, context)]);
   context.onProgress({transferred: bundle.size, total: bundle.size});
   return result;
+}
+
+/** Uploads without a retry. */
+async function sendOnce(bundle: Bundle, context: Context): Promise<UploadResult> {
+  return sendWhole(bundle, context, async () => Promise.resolve(false));
 }
 
 /** Uploads with a client of its own that tells no progress; the first of `bodies`, then at each retry the next. */

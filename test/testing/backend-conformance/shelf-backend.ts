@@ -2,6 +2,7 @@ import {pipeline} from 'node:stream/promises';
 import * as v from 'valibot';
 import {
   BACKEND_API_VERSION,
+  backendError,
   defineBackend,
   type Backend,
   type BackendContext,
@@ -54,7 +55,13 @@ export function createShelfBackend() {
     },
     async deploy({bundleId, targetSlug}, context) {
       const url = urlOf(context, 'targets', targetSlug);
-      const raw = await context.http.post(url, {headers: authorized(context), json: {bundleId}}).json<{id: string}>();
+      const raw = await context.http
+        .post(url, {headers: authorized(context), json: {bundleId}})
+        .json<{id: string}>()
+        .catch((error: unknown) => {
+          if (Object(error).status !== 409) throw error;
+          throw backendError({code: 'ERR_TARGET_BUSY', message: 'Another deployment is running.', status: 409});
+        });
       return {deployment: {deploymentId: raw.id, targetSlug}, status: 'queued', raw};
     },
     async getDeployment({deploymentId, targetSlug}, context) {
@@ -65,25 +72,28 @@ export function createShelfBackend() {
     async listBundles({limit, offset}, context) {
       const raw = await context
         .http(urlOf(context, 'bundles'), {headers: authorized(context)})
-        .json<{id: string; message: string}[]>();
-      const items = raw.map(({id, message}) => ({bundleId: id, message, status: 'ready' as const}));
+        .json<{id: string; message: string; createdAt: string; inUseBy: string[]}[]>();
+      const items = raw.map(({id, ...row}) => ({bundleId: id, ...row, status: 'ready' as const}));
       return {items: items.slice(offset, offset + limit), total: raw.length, raw};
     },
     async listDeployments({targetSlug, limit, offset}, context) {
       const raw = await context
         .http(urlOf(context, 'targets', targetSlug), {headers: authorized(context)})
-        .json<{id: string; bundleId: string}[]>();
-      const items = raw.map(({id, bundleId}) => ({
+        .json<{id: string; bundleId: string; createdAt: string}[]>();
+      const items = raw.map(({id, bundleId, createdAt}) => ({
         deployment: {deploymentId: id, targetSlug},
-        bundleId,
+        ...{bundleId, createdAt},
         status: 'finished' as const,
       }));
       return {items: items.slice(offset, offset + limit), total: raw.length, raw};
     },
-    async download({bundleId, writeTo}, context) {
-      const {http, signal} = context;
-      const source = http.stream(urlOf(context, 'bundles', String(bundleId)), {headers: authorized(context)});
-      await pipeline(source, writeTo, {signal});
+    async download({bundleId, writeTo, resume, onStart}, context) {
+      const range = resume && {range: `bytes=${String(resume.offset)}-`, 'if-range': resume.validator};
+      const url = urlOf(context, 'bundles', String(bundleId));
+      const {body, status, headers} = await context.openStream(url, {headers: {...authorized(context), ...range}});
+      const offset = status === 206 ? (resume?.offset ?? 0) : 0;
+      onStart?.({offset, total: offset + Number(headers['content-length']), validator: headers.etag});
+      await pipeline(body, writeTo, {signal: context.signal});
     },
     async deleteBundle({bundleId}, context) {
       await context.http.delete(urlOf(context, 'bundles', String(bundleId)), {headers: authorized(context)});

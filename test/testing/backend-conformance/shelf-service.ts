@@ -6,17 +6,20 @@ import type {ConformanceService} from '../../../src/testing/index.js';
 interface ShelvedBundle {
   readonly id: string;
   readonly message: string;
+  readonly createdAt: string;
   readonly bytes: Buffer;
 }
 
 interface ShelvedDeployment {
   readonly id: string;
   readonly bundleId: string;
+  readonly createdAt: string;
   looks: number;
 }
 
 interface Answer {
   readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
 }
 
@@ -33,7 +36,8 @@ export async function openShelf(): Promise<ConformanceService> {
   const deployments = new Map<string, ShelvedDeployment[]>();
   /** Secrets that only the uploader of a sealed bundle learns, or who logs in. */
   const receipts: string[] = [];
-  let [limits, accepts, failing, ids] = [0, true, false, 0];
+  let [limits, accepts, failing, broken, busy, lost, requests, ids] = [0, true, false, false, false, 0, 0, 0];
+  let onHeld: (() => void) | undefined;
   // Slugs and ids: another service does not have the ids of this one.
   const prefix = Math.random().toString(36).slice(2, 8);
 
@@ -41,7 +45,9 @@ export async function openShelf(): Promise<ConformanceService> {
     const [project = '', kind, name, id] = path;
     const shelf = bundles.get(project) ?? [];
     if (kind === 'bundles' && method === 'POST') {
-      const bundle = {id: `${prefix}-${String((ids += 1))}`, message: String(headers['x-message']), bytes: body};
+      const id = `${prefix}-${String((ids += 1))}`;
+      const createdAt = new Date().toISOString();
+      const bundle = {id, message: String(headers['x-message']), createdAt, bytes: body};
       bundles.set(project, [bundle, ...shelf]);
       if (headers['x-seal'] !== shelfSeal) return {status: 201, body: {id: bundle.id}};
       const receipt = `canary-receipt-${bundle.id}`;
@@ -49,12 +55,21 @@ export async function openShelf(): Promise<ConformanceService> {
       return {status: 201, body: {id: bundle.id, receipt}};
     }
     if (kind === 'bundles' && name === undefined) {
-      return {status: 200, body: shelf.map((bundle) => ({id: bundle.id, message: bundle.message}))};
+      const runs = [...deployments].flatMap(([target, [newest]]) =>
+        newest && target.startsWith(`${project}/`)
+          ? [{target: target.slice(project.length + 1), id: newest.bundleId}]
+          : [],
+      );
+      const rows = shelf.map(({id, message, createdAt}) => ({
+        ...{id, message, createdAt},
+        inUseBy: runs.flatMap((run) => (run.id === id ? [run.target] : [])),
+      }));
+      return {status: 200, body: rows};
     }
     if (kind === 'bundles') {
       const bundle = shelf.find((one) => one.id === name);
       if (!bundle) return {status: 404, body: {detail: 'no such bundle'}};
-      if (method === 'GET') return {status: 200, body: bundle.bytes};
+      if (method === 'GET') return archiveAnswer(bundle, headers);
       bundles.set(
         project,
         shelf.filter((one) => one !== bundle),
@@ -64,9 +79,11 @@ export async function openShelf(): Promise<ConformanceService> {
     const target = `${project}/${String(name)}`;
     const history = deployments.get(target) ?? [];
     if (method === 'POST') {
+      if (busy) return {status: 409, body: {detail: 'another deployment is running'}};
       const {bundleId} = JSON.parse(body.toString()) as {bundleId: string};
       if (!shelf.some((one) => one.id === bundleId)) return {status: 404, body: {detail: 'no such bundle'}};
-      const deployment = {id: `${prefix}-${String((ids += 1))}`, bundleId, looks: 0};
+      const createdAt = new Date().toISOString();
+      const deployment = {id: `${prefix}-${String((ids += 1))}`, bundleId, createdAt, looks: 0};
       deployments.set(target, [deployment, ...history]);
       return {status: 202, body: {id: deployment.id}};
     }
@@ -88,6 +105,7 @@ export async function openShelf(): Promise<ConformanceService> {
 
   const respond = (request: IncomingMessage, body: Buffer): Answer => {
     const path = (request.url ?? '').slice(1).split('/');
+    if (broken) return {status: 500};
     if (path[0] === 'login') return logIn(JSON.parse(body.toString()) as {password?: string; ticket?: string});
     if (!accepts || request.headers.authorization !== `Bearer ${shelfKey}`) return {status: 401};
     if (request.method === 'POST' && path[1] === 'bundles') {
@@ -102,11 +120,23 @@ export async function openShelf(): Promise<ConformanceService> {
   };
 
   const server = createServer((request, response) => {
+    requests += 1;
+    if (onHeld) {
+      onHeld();
+      return;
+    }
     const pieces: Buffer[] = [];
     request.on('data', (piece: Buffer) => pieces.push(piece));
     request.on('end', () => {
-      const {status, body} = respond(request, Buffer.concat(pieces));
-      response.writeHead(status).end(body === undefined || Buffer.isBuffer(body) ? body : JSON.stringify(body));
+      const {status, headers, body} = respond(request, Buffer.concat(pieces));
+      if (lost > 0) {
+        lost -= 1;
+        request.socket.destroy();
+        return;
+      }
+      response
+        .writeHead(status, headers)
+        .end(body === undefined || Buffer.isBuffer(body) ? body : JSON.stringify(body));
     });
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -132,10 +162,32 @@ export async function openShelf(): Promise<ConformanceService> {
     failUploads: () => {
       failing = true;
     },
+    failRequests: () => {
+      broken = true;
+    },
+    holdRequests: (hold) => {
+      onHeld = hold;
+    },
+    loseAnswers: (count) => {
+      lost = count;
+    },
+    occupyTarget: () => {
+      busy = true;
+    },
+    countRequests: () => requests,
     close: async () => {
       server.close();
       server.closeAllConnections();
       await once(server, 'close');
     },
   };
+}
+
+/** The archive, or the rest of it if the client has the beginning of the same one. */
+function archiveAnswer({id, bytes}: ShelvedBundle, headers: IncomingHttpHeaders): Answer {
+  const etag = `"${id}"`;
+  const [, first] = /^bytes=(\d+)-$/.exec(headers.range ?? '') ?? [];
+  const isResumed = first !== undefined && headers['if-range'] === etag;
+  const body = isResumed ? bytes.subarray(Number(first)) : bytes;
+  return {status: isResumed ? 206 : 200, headers: {etag, 'content-length': String(body.length)}, body};
 }

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import {Writable} from 'node:stream';
-import type {BundleFormat, DownloadStart} from '../../../backends/contract.js';
-import {assertAbortEnds, requireFault, assertHasCode, failureOf, type Check} from '../check.js';
-import {stallHalfWay} from '../fixtures.js';
+import {setTimeout as delay} from 'node:timers/promises';
+import type {Bundle, BundleFormat, BundleId, DownloadResume, DownloadStart} from '../../../backends/contract.js';
+import {assertAbortEnds, assertUnknown, failureOf, offered, requireFault, type Check} from '../check.js';
+import {countReads, hugeBytes, largeBytes, stallHalfWay} from '../fixtures.js';
+import {memoryInUse} from '../observations.js';
 import {deleteBundle, download, listBundles, unknownIdLike} from '../steps.js';
-import {assertDigestTold, assertSameBytes, readBytes} from '../subject.js';
+import {assertDigestTold, assertSameBytes, readBytes, type Subject} from '../subject.js';
 
 /** Cases for uploads in each format; `streamed`: of a bundle that is packed while it is sent. */
 export function uploadChecks(format: BundleFormat, {streamed = false} = {}): readonly Check[] {
@@ -31,14 +33,21 @@ export function uploadChecks(format: BundleFormat, {streamed = false} = {}): rea
       async run(scope) {
         const subject = await scope.open();
         const bundle = await subject.makeBundle(format);
-        await assertAbortEnds('The upload', subject, async (signal, abort) => {
-          // A backend that reads the archive by its path does not stall, but has started once there is progress.
-          subject.recording.afterProgress = ({transferred}) => {
-            if (transferred > 0) abort();
-          };
-          await subject.upload(await stallHalfWay(bundle, abort), {signal, streamed});
-        });
-        await subject.assertKept(0, 'an aborted upload');
+        await abortHalfWay(subject, bundle, {streamed});
+      },
+    },
+    {
+      name: `${what}: an abort leaves nothing behind`,
+      async run(scope) {
+        const subject = await scope.open();
+        const count = offered(subject.service, 'countUploads');
+        await abortHalfWay(subject, await subject.makeBundle(format), {streamed, stateless: true});
+        const kept = await count();
+        assert.equal(
+          kept,
+          0,
+          `After an aborted upload, the service keeps ${String(kept)}. Remove what is incomplete in context.onAbort().`,
+        );
       },
     },
     {
@@ -53,10 +62,121 @@ export function uploadChecks(format: BundleFormat, {streamed = false} = {}): rea
           'The rate-limited upload was not retried. Send it with context.http, or call context.waitToRetry().',
         );
         await subject.assertArrived(bundle, bundleId);
-        await subject.assertKept(1, 'a repeated upload');
+      },
+    },
+    {
+      name: `${what}: a retry leaves nothing else behind`,
+      async run(scope) {
+        const subject = await scope.open();
+        const count = offered(subject.service, 'countUploads');
+        const limit = offered(subject.service, 'limitUploads');
+        const bundle = await subject.makeBundle(format);
+        await limit(1);
+        // Whether it succeeds is not the question here.
+        await subject.upload(bundle, {streamed}).catch(() => undefined);
+        const kept = await count();
+        assert.ok(
+          kept <= 1,
+          `After a retried upload, the service keeps ${String(kept)} instead of 1. Remove what a failed attempt leaves, ` +
+            'or use the same ID for each.',
+        );
+      },
+    },
+    {
+      name: `${what}: every byte of a large bundle arrives`,
+      async run(scope) {
+        const subject = await scope.open();
+        const bundle = await subject.makeBundle(format, largeBytes);
+        await subject.assertArrived(bundle, await subject.upload(bundle, {streamed}));
+      },
+    },
+    {
+      name: `${what}: the bundle is not held in memory`,
+      async run(scope) {
+        const subject = await scope.open();
+        await assertNotHeld(subject, await subject.makeHugeBundle(format), streamed);
       },
     },
   ];
+}
+
+/** Aborts an upload in the middle, and asserts that it ends. */
+async function abortHalfWay(
+  subject: Subject,
+  bundle: Bundle,
+  options: {readonly streamed: boolean; readonly stateless?: boolean},
+): Promise<void> {
+  await assertAbortEnds('The upload', subject, async (signal, abort) => {
+    // A backend that reads the archive by its path does not stall, but has started once there is progress.
+    subject.recording.afterProgress = ({transferred}) => {
+      if (transferred > 0) abort();
+    };
+    await subject.upload(await stallHalfWay(bundle, abort), {signal, ...options});
+  });
+}
+
+/** More than what is read ahead, and than the parts that are sent at the same time; half of the huge bundle. */
+const aheadBytes = hugeBytes / 2;
+/** How much of a huge bundle is sent before it is clear that sending keeps up with reading. */
+const enoughBytes = 32 * 1024 * 1024;
+/** A stalled connection stays that way. In slices, so that a pause of the whole machine only counts as one. */
+const stall = {slices: 10, sliceMs: 50};
+
+/**
+ * Asserts that reading a bundle waits for the service. A service that can hold requests takes nothing, so that reading
+ * must stop soon; with any other, it must not run ahead of the progress. If it does, what was read may not be kept: the
+ * backend may have read it for a digest. Memory alone says nothing, because it may be that of the service.
+ */
+async function assertNotHeld(subject: Subject, bundle: Bundle, streamed: boolean): Promise<void> {
+  const controller = new AbortController();
+  const abort = () => {
+    controller.abort();
+  };
+  const before = memoryInUse();
+  let [read, discarded, sent, held, isStalling] = [0, 0, 0, 0, false];
+  const watched = countReads(bundle, (bytes) => {
+    read += bytes;
+    if (held > 0 || read - discarded - sent <= aheadBytes) return;
+    const grown = memoryInUse() - before;
+    if (grown < aheadBytes / 2) {
+      discarded = read;
+    } else {
+      held = grown;
+      abort();
+    }
+  });
+  const {holdRequests} = subject.service;
+  if (holdRequests) {
+    await holdRequests(() => {
+      if (isStalling) return;
+      isStalling = true;
+      void untilStalled(() => read, controller.signal).then(abort);
+    });
+  } else {
+    subject.recording.afterProgress = ({transferred}) => {
+      sent = transferred;
+      if (sent > enoughBytes) abort();
+    };
+  }
+  // A service may refuse the bundle, which contains nothing but zeros.
+  await subject.upload(watched, {signal: controller.signal, streamed, stateless: true}).catch(() => undefined);
+  abort();
+  assert.equal(
+    held,
+    0,
+    `The backend read ${String(read)} bytes of a bundle when the service had taken ${String(sent)}, and memory grew by ` +
+      `${String(held)} bytes. Send the bundle while you read it, with context.bodies or a stream.`,
+  );
+}
+
+/** Waits until `count` stops rising. */
+async function untilStalled(count: () => number, signal: AbortSignal): Promise<void> {
+  let before = count();
+  for (let slice = 0; slice < stall.slices && !signal.aborted; slice += 1) {
+    await delay(stall.sliceMs);
+    if (count() !== before) slice = 0;
+    before = count();
+  }
 }
 
 function assertClimbs(reports: readonly {readonly transferred: number; readonly total?: number | undefined}[]): void {
@@ -89,6 +209,9 @@ export const downloadChecks: readonly Check[] = [
       const starts: DownloadStart[] = [];
       await download(subject, {bundleId, writeTo, onStart: (start) => void starts.push(start)});
       assertDigestTold(bundle, starts.at(-1), 'The download');
+      const {offset = 0, total = bundle.size} = starts.at(-1) ?? {};
+      assert.equal(offset, 0, `The download started at ${String(offset)}, although there was nothing to resume.`);
+      assert.equal(total, bundle.size, `The download reports ${String(total)} of ${String(bundle.size)} bytes.`);
       assertSameBytes(bundle, await readBytes(Buffer.concat(pieces)), 'The download has');
     },
   },
@@ -111,10 +234,80 @@ export const downloadChecks: readonly Check[] = [
       const bundleId = unknownIdLike(await subject.upload(await subject.makeBundle()));
       const {writeTo} = collect();
       const error = await failureOf('Downloading a bundle that does not exist', download(subject, {bundleId, writeTo}));
-      assertHasCode(error);
+      assertUnknown(error);
+    },
+  },
+  {
+    name: 'download: it resumes where it stopped, or starts over',
+    async run(scope) {
+      const subject = await scope.open();
+      const bundle = await subject.makeBundle();
+      const bundleId = await subject.upload(bundle);
+      const {validator} = await fetchArchive(subject, bundleId);
+      // Without a validator, the host never resumes.
+      if (validator === undefined) return;
+      const offset = Math.floor(bundle.size / 2);
+      assertResumed(bundle, offset, await fetchArchive(subject, bundleId, {offset, validator}));
+    },
+  },
+  {
+    name: 'download: a different archive is not resumed',
+    async run(scope) {
+      const subject = await scope.open();
+      const [one, other] = [await subject.makeBundle(), await subject.makeBundle()];
+      const bundleId = await subject.upload(one);
+      const {validator} = await fetchArchive(subject, bundleId);
+      const {validator: otherValidator} = await fetchArchive(subject, await subject.upload(other));
+      if (validator === undefined || otherValidator === undefined) return;
+      assert.notEqual(
+        validator,
+        otherValidator,
+        'Two archives have the same validator, so one would continue the other.',
+      );
+      const resume = {offset: Math.floor(one.size / 2), validator: otherValidator};
+      const {offset} = await fetchArchive(subject, bundleId, resume);
+      assert.equal(
+        offset,
+        0,
+        'The download was resumed although the validator is that of another archive. Send it as If-Range, or compare it.',
+      );
     },
   },
 ];
+
+interface FetchedArchive {
+  readonly content: Buffer;
+  /** Where it starts, as reported by the backend. */
+  readonly offset: number;
+  readonly total?: number | undefined;
+  readonly validator?: string | undefined;
+}
+
+async function fetchArchive(subject: Subject, bundleId: BundleId, resume?: DownloadResume): Promise<FetchedArchive> {
+  const {writeTo, pieces} = collect();
+  let started: DownloadStart | undefined;
+  const onStart = (start: DownloadStart) => {
+    started = start;
+  };
+  await download(subject, {bundleId, writeTo, onStart, resume});
+  const {offset = 0, total, validator} = started ?? {};
+  return {content: Buffer.concat(pieces), offset, total, validator};
+}
+
+function assertResumed(bundle: Bundle, resumedAt: number, {content, offset, total}: FetchedArchive): void {
+  assert.ok(
+    offset === 0 || offset === resumedAt,
+    `The download was resumed at ${String(offset)}, not at ${String(resumedAt)} or from the start.`,
+  );
+  const missing = bundle.size - offset;
+  assert.equal(
+    content.length,
+    missing,
+    `The resumed download says that it starts at ${String(offset)}, so ${String(missing)} bytes must follow, but ` +
+      `${String(content.length)} did.`,
+  );
+  assert.ok(total === undefined || total === bundle.size, `The total of a resumed download is ${String(total)}.`);
+}
 
 /** Cases for the capability `delete`. */
 export const deleteChecks: readonly Check[] = [
@@ -133,6 +326,15 @@ export const deleteChecks: readonly Check[] = [
       }
       assert.ok(!(await subject.hasUploaded(unwanted, unwantedId)), 'The service still has the deleted bundle.');
       await subject.assertArrived(kept, keptId);
+    },
+  },
+  {
+    name: 'delete: an unknown bundle is refused with a code',
+    async run(scope) {
+      const subject = await scope.open();
+      const bundleId = await subject.upload(await subject.makeBundle());
+      const unknown = deleteBundle(subject, unknownIdLike(bundleId));
+      assertUnknown(await failureOf('Deleting a bundle that does not exist', unknown));
     },
   },
 ];

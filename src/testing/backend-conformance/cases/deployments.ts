@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
 import type {BundleFormat, DeploymentRef, BundleId, ListRange, ListResult} from '../../../backends/contract.js';
 import {shownUrl} from '../../../backends/answers.js';
-import {assertHasCode, failureOf, type Check} from '../check.js';
+import {assertHasCode, assertUnknown, failureOf, NotTried, offered, type Check} from '../check.js';
 import {plainJsonProblem} from '../observations.js';
 import {
+  checkDeployment,
   deploy,
+  eventually,
+  everything,
+  fromJson,
+  otherTarget,
   promote,
-  promotionTarget,
   pushToTarget,
   readLog,
   unknownIdLike,
@@ -34,7 +38,45 @@ export const deployChecks: readonly Check[] = [
     async run(scope) {
       const subject = await scope.open();
       const unknown = unknownIdLike(await subject.upload(await subject.makeBundle()));
-      assertHasCode(await failureOf('Deploying a bundle that does not exist', deploy(subject, unknown)));
+      assertUnknown(await failureOf('Deploying a bundle that does not exist', deploy(subject, unknown)));
+    },
+  },
+  {
+    name: 'deploy: a busy target is reported as such',
+    async run(scope) {
+      const subject = await scope.open();
+      const occupy = offered(subject.service, 'occupyTarget');
+      const bundleId = await subject.upload(await subject.makeBundle());
+      await occupy();
+      const {code, message} = await failureOf('Deploying to a busy target', deploy(subject, bundleId));
+      assert.equal(
+        code,
+        'ERR_TARGET_BUSY',
+        `Throw a backendError() with the code ERR_TARGET_BUSY, so that the host can wait for the target: ${message}`,
+      );
+    },
+  },
+  {
+    name: 'deploy: the reference is that of the new deployment',
+    async run(scope) {
+      const subject = await scope.open();
+      const newestFirst = await uploadInOrder(subject, 2);
+      const [first, second] = await deployInOrder(subject, newestFirst.toReversed());
+      assert.notDeepEqual(second, first, 'Two deployments have the same reference.');
+      if (!subject.backend.listDeployments) return;
+      const {items} = await listDeployments(subject);
+      const ids = items.map((item) => item.deployment.deploymentId);
+      const returned = second?.deploymentId;
+      if (returned === undefined || ids.every((id) => id === undefined)) return;
+      assert.ok(
+        ids.includes(returned),
+        `The deployment has the ID ${String(returned)}, which its history does not list.`,
+      );
+      const {bundleId} = items[ids.indexOf(returned)] ?? {};
+      assert.ok(
+        bundleId === undefined || bundleId === newestFirst[0],
+        `The deployment has the ID ${String(returned)}, which is that of another bundle.`,
+      );
     },
   },
 ];
@@ -53,7 +95,7 @@ export const promoteChecks: readonly Check[] = [
       assertPlainJson(deployment);
       if (backend.getDeployment) await waitUntilFinished(subject, deployment);
       if (!backend.listDeployments) return;
-      const {items} = await listDeployments(subject, everything, promotionTarget(subject));
+      const {items} = await listDeployments(subject, everything, {targetSlug: otherTarget(subject)});
       assert.deepEqual(idsOf(items), [older], 'The history of the target is not the promoted bundle.');
     },
   },
@@ -64,6 +106,7 @@ export const promoteChecks: readonly Check[] = [
       const bundleId = await subject.upload(await subject.makeBundle());
       await deployInOrder(subject, [bundleId]);
       const promoting = promote(subject, unknownIdLike(bundleId));
+      // The target runs another bundle, which may be what the backend notices first.
       assertHasCode(await failureOf('Promoting a bundle that does not exist', promoting));
     },
   },
@@ -76,20 +119,33 @@ export function waitChecks(format: BundleFormat): readonly Check[] {
       name: `wait (${format}): a push to a target finishes`,
       async run(scope) {
         const subject = await scope.open();
-        const deployment = await pushToTarget(subject, format);
+        const {deployment} = await pushToTarget(subject, format);
         // The waiting process may be a different one that only has the JSON.
-        await waitUntilFinished(scope.reopen(subject), JSON.parse(JSON.stringify(deployment)) as DeploymentRef);
+        await waitUntilFinished(scope.reopen(subject), fromJson(deployment));
       },
     },
   ];
 }
 
+/** Cases for the capability `wait` that depend on no format. */
+export const referenceChecks: readonly Check[] = [
+  {
+    name: 'wait: an unknown deployment is refused with a code',
+    async run(scope) {
+      const subject = await scope.open();
+      const {deployment} = await pushToTarget(subject);
+      const {deploymentId} = deployment;
+      if (deploymentId === undefined) throw new NotTried('The references of the backend have no deploymentId.');
+      const unknown = {...fromJson(deployment), deploymentId: unknownIdLike(deploymentId)};
+      const what = 'Checking a deployment that does not exist';
+      assertHasCode(await failureOf(what, checkDeployment(subject, unknown)));
+    },
+  },
+];
+
 function assertPlainJson(deployment: DeploymentRef): void {
   assert.equal(plainJsonProblem(deployment, 'deployment'), undefined);
 }
-
-/** More than the suite uploads. */
-const everything: ListRange = {limit: 100, offset: 0};
 
 /** Cases for the capability `list`. */
 export const listChecks: readonly Check[] = [
@@ -99,7 +155,7 @@ export const listChecks: readonly Check[] = [
       const subject = await scope.open();
       const bundle = await subject.makeBundle();
       await subject.upload(bundle);
-      const {items} = await listBundles(subject, everything);
+      const {items} = await listBundles(subject);
       assertDigestTold(bundle, items[0], 'The list');
     },
   },
@@ -108,9 +164,9 @@ export const listChecks: readonly Check[] = [
     async run(scope) {
       const subject = await scope.open();
       await subject.upload(await subject.makeBundle());
-      const [first] = (await listBundles(subject, everything)).items;
+      const [first] = (await listBundles(subject)).items;
       assert.equal(plainJsonProblem(first?.metadata, 'metadata'), undefined);
-      const [again] = (await listBundles(scope.reopen(subject), everything)).items;
+      const [again] = (await listBundles(scope.reopen(subject))).items;
       assert.deepEqual(again?.metadata, first?.metadata, 'The metadata of a bundle changed between two lists.');
     },
   },
@@ -119,9 +175,40 @@ export const listChecks: readonly Check[] = [
     async run(scope) {
       const subject = await scope.open();
       const newestFirst = await uploadInOrder(subject, 3);
-      const {items, total} = await listBundles(subject, everything);
+      const {items} = await listBundles(subject);
       assert.deepEqual(idsOf(items), newestFirst, 'The list is not the uploaded bundles, newest first.');
-      assert.ok(total === undefined || total === 3, `The total is ${String(total)}, not 3.`);
+    },
+  },
+  {
+    name: 'list: the total is that of all pages',
+    async run(scope) {
+      const subject = await scope.open();
+      await uploadInOrder(subject, 2);
+      await assertTotals((range) => listBundles(subject, range));
+    },
+  },
+  {
+    name: 'list: createdAt is when the bundle was uploaded',
+    async run(scope) {
+      const subject = await scope.open();
+      await uploadInOrder(subject, 2);
+      await assertTimes(subject, 'uploaded', () => listBundles(subject));
+    },
+  },
+  {
+    name: 'list: an uploaded bundle becomes ready',
+    async run(scope) {
+      const subject = await scope.open();
+      await subject.upload(await subject.makeBundle());
+      let status: string | undefined;
+      const isReady = await eventually(subject, async () => {
+        status = (await listBundles(subject)).items[0]?.status;
+        return status === 'ready' || status === 'unknown';
+      });
+      assert.ok(
+        isReady,
+        `The bundle was still "${String(status)}" when the time was up. Only "ready" can be deployed.`,
+      );
     },
   },
   {
@@ -134,6 +221,32 @@ export const listChecks: readonly Check[] = [
   },
 ];
 
+/** Cases for backends that have both `list` and `deploy`. */
+export const listDeployedChecks: readonly Check[] = [
+  {
+    name: 'list: inUseBy names the targets that run the bundle',
+    async run(scope) {
+      const subject = await scope.open();
+      const [newer, older] = await uploadInOrder(subject, 2);
+      assert.ok(newer !== undefined && older !== undefined);
+      for (const bundleId of [older, newer]) {
+        await deployInOrder(subject, [bundleId]);
+        const {items} = await listBundles(subject);
+        // Those whose use is not reported say nothing wrong.
+        for (const {bundleId: id, inUseBy} of items.filter((item) => item.inUseBy !== undefined)) {
+          const expected = id === bundleId ? [subject.targetSlug] : [];
+          assert.deepEqual(
+            inUseBy,
+            expected,
+            `The target "${subject.targetSlug}" runs bundle ${String(bundleId)}, but the inUseBy of bundle ` +
+              `${String(id)} is ${JSON.stringify(inUseBy)}.`,
+          );
+        }
+      }
+    },
+  },
+];
+
 /** Cases for the capability `history`. */
 export const historyChecks: readonly Check[] = [
   {
@@ -141,10 +254,73 @@ export const historyChecks: readonly Check[] = [
     async run(scope) {
       const subject = await scope.open();
       const [newer, older] = await deployTwo(subject);
-      const {items, total} = await listDeployments(subject, everything);
+      const {items} = await listDeployments(subject);
       assert.deepEqual(idsOf(items), [newer, older], 'The history is not the deployments, newest first.');
-      assert.ok(total === undefined || total === 2, `The total is ${String(total)}, not 2.`);
       for (const {deployment} of items) assert.equal(plainJsonProblem(deployment, 'deployment'), undefined);
+    },
+  },
+  {
+    name: 'history: the total is that of all pages',
+    async run(scope) {
+      const subject = await scope.open();
+      await deployTwo(subject);
+      await assertTotals((range) => listDeployments(subject, range));
+    },
+  },
+  {
+    name: 'history: createdAt is when the bundle was deployed',
+    async run(scope) {
+      const subject = await scope.open();
+      await deployTwo(subject);
+      await assertTimes(subject, 'deployed', () => listDeployments(subject));
+    },
+  },
+  {
+    name: 'history: a deployment that is done is listed as finished',
+    async run(scope) {
+      const subject = await scope.open();
+      await deployTwo(subject);
+      let statuses: readonly string[] = [];
+      const areFinished = await eventually(subject, async () => {
+        statuses = (await listDeployments(subject)).items.map(({status}) => status);
+        return statuses.every((status) => status === 'finished' || status === 'unknown');
+      });
+      assert.ok(areFinished, `The history lists deployments that are done as ${statuses.join(', ')}.`);
+    },
+  },
+  {
+    name: 'history: an earlier bundle can be deployed again',
+    async run(scope) {
+      const subject = await scope.open();
+      await deployTwo(subject);
+      const earlier = (await listDeployments(subject)).items[1]?.bundleId;
+      if (earlier === undefined) throw new NotTried('The history does not report which bundles were deployed.');
+      await deployInOrder(subject, [earlier]).catch((error: unknown) => {
+        const reason = error instanceof Error ? error.message : String(error);
+        assert.fail(`A rollback deploys a bundle of the history, but bundle ${String(earlier)} was refused: ${reason}`);
+      });
+    },
+  },
+  {
+    name: 'history: each target has its own',
+    async run(scope) {
+      const subject = await scope.open();
+      const [newer, older] = await uploadInOrder(subject, 2);
+      assert.ok(newer !== undefined && older !== undefined);
+      const targets = [
+        {targetSlug: subject.targetSlug, bundleId: older},
+        {targetSlug: otherTarget(subject), bundleId: newer},
+      ];
+      for (const {targetSlug, bundleId} of targets) await deployInOrder(subject, [bundleId], {targetSlug});
+      for (const {targetSlug, bundleId} of targets) {
+        const {items} = await listDeployments(subject, everything, {targetSlug});
+        assert.deepEqual(
+          idsOf(items),
+          [bundleId],
+          `Bundle ${String(bundleId)} was deployed to "${targetSlug}", and nothing else was, but its history lists ` +
+            `${JSON.stringify(idsOf(items))}. Use the targetSlug of each request.`,
+        );
+      }
     },
   },
   {
@@ -157,6 +333,28 @@ export const historyChecks: readonly Check[] = [
   },
 ];
 
+/** Cases for backends that have both `history` and `wait`. */
+export const historyReferenceChecks: readonly Check[] = [
+  {
+    name: 'history: its references can be checked',
+    async run(scope) {
+      const subject = await scope.open();
+      await deployTwo(subject);
+      const {items} = await listDeployments(subject);
+      const other = scope.reopen(subject);
+      for (const {deployment} of items) {
+        await waitUntilFinished(other, fromJson(deployment)).catch((error: unknown) => {
+          const reason = error instanceof Error ? error.message : String(error);
+          assert.fail(
+            `getDeployment() does not find ${JSON.stringify(deployment)}, a reference from listDeployments(), finished. ` +
+              `Return references with everything that getDeployment() needs. It failed with: ${reason}`,
+          );
+        });
+      }
+    },
+  },
+];
+
 /** What the capability `targets` promises. */
 export const targetChecks: readonly Check[] = [
   {
@@ -164,7 +362,7 @@ export const targetChecks: readonly Check[] = [
     async run(scope) {
       const subject = await scope.open();
       await deploy(subject, await subject.upload(await subject.makeBundle()));
-      const {items} = await listTargets(subject, everything);
+      const {items} = await listTargets(subject);
       const target = items.find(({targetSlug}) => targetSlug === subject.targetSlug);
       assert.ok(target, 'The target is not in the list.');
       const {url} = target;
@@ -179,14 +377,14 @@ export const logChecks: readonly Check[] = [
     name: 'logs: the log of a finished deployment is complete, the same each time, and continued by its cursors',
     async run(scope) {
       const subject = await scope.open();
-      const deployment = await pushToTarget(subject, subject.backend.formats[0] ?? 'v2');
+      const {deployment} = await pushToTarget(subject);
       if (subject.backend.getDeployment) await waitUntilFinished(subject, deployment);
       const {lines, cursors} = await readLog(subject, deployment);
       assert.ok(
         lines.every((line) => !/[\r\n]/.test(line)),
         'A line of the log contains a line break.',
       );
-      const again = await readLog(scope.reopen(subject), JSON.parse(JSON.stringify(deployment)) as DeploymentRef);
+      const again = await readLog(scope.reopen(subject), fromJson(deployment));
       assert.deepEqual(again.lines, lines, 'The log is different when it is read again.');
       const last = cursors.at(-1);
       if (last === undefined) return;
@@ -224,6 +422,44 @@ async function assertPages(list: (range: ListRange) => Promise<ListResult<unknow
       `The page at limit ${String(limit)}, offset ${String(offset)} is wrong.`,
     );
   }
+}
+
+/** Asserts that each page reports the same total, that of the whole list. */
+async function assertTotals(list: (range: ListRange) => Promise<ListResult<unknown>>): Promise<void> {
+  const count = (await list(everything)).items.length;
+  for (const range of [everything, {limit: 1, offset: 0}, {limit: 1, offset: count}]) {
+    const {total} = await list(range);
+    assert.ok(
+      total === undefined || total === count,
+      `The total at limit ${String(range.limit)}, offset ${String(range.offset)} is ${String(total)}, but the list ` +
+        `has ${String(count)} items. Without a total from the service, leave it out.`,
+    );
+  }
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+/** A local time without its zone would be a different time for each reader. */
+const isoTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})$/;
+
+/** Asserts that what was created just now has a time of creation that says so, and that stays. */
+async function assertTimes(
+  subject: Subject,
+  done: string,
+  list: () => Promise<ListResult<{readonly createdAt?: string | undefined}>>,
+): Promise<void> {
+  const timesOf = async () => (await list()).items.flatMap(({createdAt}) => createdAt ?? []);
+  const times = await timesOf();
+  for (const time of times) {
+    assert.match(
+      time,
+      isoTime,
+      `createdAt is "${time}". It must be ISO 8601 with a time zone, such as 2026-01-31T12:00:00Z.`,
+    );
+    const away = Math.abs(Date.parse(time) - Date.now());
+    assert.ok(away < dayMs, `createdAt is ${time}, but the bundle was ${done} just now.`);
+  }
+  await subject.nextInstant();
+  assert.deepEqual(await timesOf(), times, `createdAt changes from list to list. It is when the bundle was ${done}.`);
 }
 
 function idsOf(items: readonly {readonly bundleId?: BundleId | undefined}[]): readonly (BundleId | undefined)[] {
