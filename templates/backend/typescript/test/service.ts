@@ -37,10 +37,16 @@ export async function openService(): Promise<ConformanceService> {
   let limited = 0;
   let refusing = false;
   let failing = false;
+  let broken = false;
+  let busy = false;
+  let lost = 0;
+  let requests = 0;
+  let hold: (() => void) | undefined;
 
   function answer({method = '', url = '', headers}: IncomingMessage, body: Buffer): Answer {
     const {pathname, searchParams} = new URL(url, 'http://service');
     const [, , project, collection = '', name = '', item] = pathname.split('/').map(decodeURIComponent);
+    if (broken) return {status: 500};
     if (refusing || headers.authorization !== `Bearer ${token}`) return {status: 401};
     if (project === undefined) return {status: 404};
     const page = <Item>(items: readonly Item[]) => {
@@ -74,6 +80,7 @@ export async function openService(): Promise<ConformanceService> {
         bundles.splice(bundles.indexOf(found), 1);
         return {status: 204};
       case 'POST targets deployments': {
+        if (busy) return {status: 409};
         const {bundleId} = JSON.parse(body.toString()) as {bundleId: string};
         if (!bundles.some(({id}) => id === bundleId)) return {status: 404};
         const fields = {id: randomUUID(), bundleId, target: name, createdAt: new Date().toISOString()};
@@ -97,10 +104,18 @@ export async function openService(): Promise<ConformanceService> {
   }
 
   const server = createServer((request, response) => {
+    requests += 1;
+    if (hold) {
+      hold();
+      return;
+    }
     buffer(request)
       .then((body) => {
         const {status, value, archive} = answer(request, body);
-        if (archive) {
+        if (lost > 0) {
+          lost -= 1;
+          response.destroy();
+        } else if (archive) {
           response.writeHead(status, {'content-length': archive.archive.length, 'x-sha256': archive.sha256 ?? ''});
           response.end(archive.archive);
         } else {
@@ -130,6 +145,19 @@ export async function openService(): Promise<ConformanceService> {
     },
     failUploads() {
       failing = true;
+    },
+    countRequests: () => requests,
+    failRequests() {
+      broken = true;
+    },
+    holdRequests(onHeld) {
+      hold = onHeld;
+    },
+    loseAnswers(count) {
+      lost = count;
+    },
+    occupyTarget() {
+      busy = true;
     },
     async close() {
       server.closeAllConnections();
