@@ -159,7 +159,7 @@ function protectedObject<Value extends object>(value: Value, name: string, onCha
 export function memoryInUse(): number {
   setFlagsFromString('--expose-gc');
   const collect: unknown = runInNewContext('gc');
-  if (typeof collect === 'function') collect();
+  if (typeof collect === 'function') Reflect.apply(collect, undefined, []);
   const {used_heap_size: heap, external_memory: external} = getHeapStatistics();
   return heap + external;
 }

@@ -342,7 +342,9 @@ export const brokenBackends: readonly BrokenBackend[] = [
     upload: (bundle, context) => uploadInSteps(good, bundle, {...context, onAbort: () => undefined}),
   })),
   broken('deletes nothing', [gone], (good) => ({
-    deleteBundle: async ({bundleId}, context) => void (await listWith(good, bundleId, context)),
+    deleteBundle: async ({bundleId}, context) => {
+      await listWith(good, bundleId, context);
+    },
   })),
   broken('deletes everything', [gone], (good) => ({
     deleteBundle: async (request, context) => {
