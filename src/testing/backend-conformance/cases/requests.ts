@@ -196,12 +196,15 @@ export const lentChecks: readonly Check[] = [
       const capabilities = capabilitiesOf(subject.backend);
       try {
         await subject.check();
+        const onDeployed = capabilities.filter((one) => usedOnDeployed.has(one));
+        if (onDeployed[0] !== undefined) {
+          const deployed = await prepare(subject, onDeployed[0]);
+          for (const capability of onDeployed) await uses[capability](subject, deployed);
+        }
         const bundleId = await subject.upload(await subject.makeBundle());
+        // Nothing waits for this deployment: what follows is not sent to its target.
         for (const capability of capabilities.filter((one) => !usedOnDeployed.has(one) && one !== 'delete')) {
           await uses[capability](subject, {bundleId});
-        }
-        for (const capability of capabilities.filter((one) => usedOnDeployed.has(one))) {
-          await uses[capability](subject, await prepare(subject, capability));
         }
         if (capabilities.includes('delete')) await uses.delete(subject, await prepare(subject, 'delete'));
       } catch (error) {
