@@ -113,7 +113,7 @@ function broken(fault: string, caughtBy: readonly string[], changed: Partial<Ste
 }
 
 /** Backends that break the contract in one way when they resume uploads. */
-export const brokenResumes: readonly Omit<BrokenBackend, 'changed'>[] = [
+export const brokenResumes: readonly BrokenBackend[] = [
   broken('saves nothing to resume an upload with', [sent, unknown], {save: () => Promise.resolve()}),
   broken('saves its key in the state of an upload', [sent, unknown], {
     save: async (id, {state, options}) => state?.write([id, options.key]),
