@@ -74,7 +74,7 @@ const verified = 'verify: accepts valid credentials and changes nothing';
 const unverified = 'verify: refused credentials are reported as such';
 
 export const brokenBackends: readonly BrokenBackend[] = [
-  broken('has something else than a function', ['has the shape of a backend'], () => ({
+  broken('has a member that is not a function', ['has the shape of a backend'], () => ({
     deleteBundle: 'delete' as unknown as Shelf['deleteBundle'],
   })),
   broken('logs in with a secret that the service does not accept', [loggedIn], () => ({
@@ -86,7 +86,7 @@ export const brokenBackends: readonly BrokenBackend[] = [
   broken('returns a secret of a login that it does not declare', [loggedIn, loginTold], () => ({
     login: async ({prompt}) => ({secrets: {password: await prompt({message: 'Password', secret: true})}}),
   })),
-  broken('goes on with a login that is aborted', ['login: an abort ends it within a second'], (good) => ({
+  broken('does not end a login that is aborted', ['login: an abort ends it within a second'], (good) => ({
     login: async (context) => {
       try {
         return await good.login(context);
@@ -148,14 +148,14 @@ export const brokenBackends: readonly BrokenBackend[] = [
       return good.upload(withBytes(bundle, Buffer.concat(chunks)), context);
     },
   })),
-  broken('lets progress run backwards', [progress], (good) => ({
+  broken('reports progress that runs backwards', [progress], (good) => ({
     upload: async (bundle, context) => {
       const result = await good.upload(bundle, context);
       for (const transferred of [bundle.size - 1, bundle.size]) context.onProgress({transferred, total: bundle.size});
       return result;
     },
   })),
-  broken('lets progress end before its end', [progress], (good) => ({
+  broken('reports progress that ends early', [progress], (good) => ({
     upload: async (bundle, context) => {
       const result = await good.upload(bundle, context);
       context.onProgress({transferred: bundle.size, total: bundle.size + 1});
@@ -168,7 +168,7 @@ export const brokenBackends: readonly BrokenBackend[] = [
   broken('ignores that the upload is aborted', [aborted, abortedWhole], (good) => ({
     upload: async (bundle, context) => good.upload(withBytes(bundle, await buffer(bundle.createReadStream())), context),
   })),
-  broken('takes a rate limit for success', [again, limited], () => ({
+  broken('treats a rate limit as success', [again, limited], () => ({
     upload: async (bundle, context) => {
       try {
         return await sendOnce(bundle, context);
@@ -179,7 +179,7 @@ export const brokenBackends: readonly BrokenBackend[] = [
     },
   })),
   broken('gives up at the first rate limit', [again], () => ({upload: sendOnce})),
-  broken('sends half of the body the second time', [again], () => ({
+  broken('sends half of the body when it retries', [again], () => ({
     upload: async (bundle, context) => {
       const content = await archiveOf(bundle, context);
       const total = content.length;
@@ -188,7 +188,7 @@ export const brokenBackends: readonly BrokenBackend[] = [
       return result;
     },
   })),
-  broken('takes every answer for success', [limited, refused, failed], (good) => ({
+  broken('treats every answer as success', [limited, refused, failed], (good) => ({
     upload: async (bundle, context) => {
       try {
         return await good.upload(bundle, context);
@@ -207,7 +207,7 @@ export const brokenBackends: readonly BrokenBackend[] = [
       }
     },
   })),
-  broken('takes a failure of the service for one of the network', [failed], (good) => ({
+  broken('reports a failure of the service as one of the network', [failed], (good) => ({
     upload: async (bundle, context) => {
       try {
         return await good.upload(bundle, context);
@@ -217,7 +217,7 @@ export const brokenBackends: readonly BrokenBackend[] = [
       }
     },
   })),
-  broken('tells the key in an error', [secrets], (good) => ({
+  broken('reveals the key in an error', [secrets], (good) => ({
     upload: async (bundle, context) => {
       try {
         return await good.upload(bundle, context);
@@ -227,7 +227,7 @@ export const brokenBackends: readonly BrokenBackend[] = [
       }
     },
   })),
-  broken('tells the key in the cause of an error', [secrets], (good) => ({
+  broken('reveals the key in the cause of an error', [secrets], (good) => ({
     deploy: (request, context) =>
       onStatus(404, good.deploy(request, context), () => {
         const cause = new Error(`request with ${JSON.stringify(authorized(context))} failed`);
@@ -261,20 +261,20 @@ export const brokenBackends: readonly BrokenBackend[] = [
       return good.check(context);
     },
   })),
-  broken('finds itself configured without options', ['check: lists what is missing'], () => ({
+  broken('says that it is configured without options', ['check: lists what is missing'], () => ({
     check: async () => ({configured: true}),
   })),
-  broken('answers a deployment with a date in it', ['deploy: returns a reference in plain JSON'], (good) => ({
+  broken('returns a deployment reference with a Date in it', ['deploy: returns a reference in plain JSON'], (good) => ({
     deploy: async (request, context) => {
       const result = await good.deploy(request, context);
       return {...result, deployment: {...result.deployment, startedAt: new Date()}};
     },
   })),
-  broken('deploys a bundle that there is not', ['deploy: an unknown bundle is refused with a code'], (good) => ({
+  broken('deploys a bundle that does not exist', ['deploy: an unknown bundle is refused with a code'], (good) => ({
     deploy: (request, context) =>
       onStatus(404, good.deploy(request, context), () => ({deployment: {}, status: 'queued' as const, raw: {}})),
   })),
-  broken('knows deployments of its own process only', [finished, usable], (good) => {
+  broken('only knows deployments of its own process', [finished, usable], (good) => {
     const made = new Set<unknown>();
     return {
       deploy: async (request, context) => {
@@ -297,31 +297,31 @@ export const brokenBackends: readonly BrokenBackend[] = [
       return {items: items.toReversed().slice(offset, offset + limit), raw};
     },
   })),
-  broken('lists a digest that is none of its archives', ['list: a digest matches the archive'], (good) => ({
+  broken('lists a digest that is not that of the archive', ['list: a digest matches the archive'], (good) => ({
     listBundles: async (range, context) => {
       const {items, ...list} = await good.listBundles(range, context);
       return {...list, items: items.map((item) => ({...item, sha256: '0'.repeat(64)}))};
     },
   })),
-  broken('does not look at the offset', ['list: limit and offset select the page'], (good) => ({
+  broken('ignores the offset of a list', ['list: limit and offset select the page'], (good) => ({
     listBundles: async ({limit}, context) => good.listBundles({limit, offset: 0}, context),
   })),
-  broken('tells the oldest deployment first', ['history: the newest deployment comes first'], (good) => ({
+  broken('lists the oldest deployment first', ['history: the newest deployment comes first'], (good) => ({
     listDeployments: async ({limit, offset, targetSlug}, context) => {
       const {items, raw} = await good.listDeployments({limit: 1000, offset: 0, targetSlug}, context);
       return {items: items.toReversed().slice(offset, offset + limit), raw};
     },
   })),
-  broken('does not look at the limit', ['history: limit and offset select the page'], (good) => ({
+  broken('ignores the limit of a history', ['history: limit and offset select the page'], (good) => ({
     listDeployments: async (request, context) => good.listDeployments({...request, limit: 1000}, context),
   })),
-  broken('downloads the first half only', [downloaded], (good) => ({
+  broken('downloads only the first half', [downloaded], (good) => ({
     download: async ({bundleId, writeTo}, context) => {
       const content = await downloadedBytes(good, bundleId, context);
       await pipeline(Readable.from([content.subarray(0, content.length / 2)]), writeTo, {signal: context.signal});
     },
   })),
-  broken('tells a digest of the download that is not that of its bytes', [downloaded], (good) => ({
+  broken('reports a digest that is not that of the downloaded bytes', [downloaded], (good) => ({
     download: async (request, context) => {
       const onStart = (start: DownloadStart) => request.onStart?.({...start, sha256: '0'.repeat(64)});
       await good.download({...request, onStart}, context);
@@ -333,10 +333,10 @@ export const brokenBackends: readonly BrokenBackend[] = [
       await pipeline(Readable.from([content]), writeTo);
     },
   })),
-  broken('has a function for what its service lacks', downloads, () => ({
+  broken('has a function for something that its service cannot do', downloads, () => ({
     download: async () => Promise.reject(new Error('not supported')),
   })),
-  broken('leaves what an abort interrupts', [abortedWhole], (good) => ({
+  broken('leaves behind what an abort interrupts', [abortedWhole], (good) => ({
     upload: (bundle, context) => uploadInSteps(good, bundle, {...context, onAbort: () => undefined}),
   })),
   broken('deletes nothing', [gone], (good) => ({
@@ -354,10 +354,10 @@ export const brokenBackends: readonly BrokenBackend[] = [
   broken('reads the whole bundle before it sends any of it', [unheld], (good) => ({
     upload: async (bundle, context) => good.upload(withBytes(bundle, await archiveOf(bundle, context)), context),
   })),
-  broken('takes the end of a range for the byte after it', [large], (good) => ({
+  broken('treats the end of a range as exclusive', [large], (good) => ({
     upload: (bundle, context) => good.upload(inParts(bundle), context),
   })),
-  broken('leaves a reservation for each retry', ['upload (v2): a retry leaves nothing else behind'], () => ({
+  broken('leaves a reservation behind for each retry', ['upload (v2): a retry leaves nothing else behind'], () => ({
     upload: async (bundle, context) => {
       let retries = 0;
       const result = await sendWhole(bundle, context, async (attempt) => {
@@ -375,26 +375,26 @@ export const brokenBackends: readonly BrokenBackend[] = [
       sendWhole(bundle, context, async (attempt) => (await context.waitToRetry(attempt)) || attempt.retries < 5),
   })),
   broken(
-    'sends an upload again that is stored each time',
+    'repeats an upload that is stored each time',
     ['upload: no bundle is stored twice if an answer is lost'],
     (good) => ({
       upload: (bundle, context) => good.upload(bundle, repeating(context, true)),
     }),
   ),
   broken(
-    'sends a deployment again that may be running',
+    'repeats a deployment that may be running',
     ['deploy: no bundle is deployed twice if an answer is lost'],
     (good) => ({
       deploy: (request, context) => good.deploy(request, repeating(context, true)),
     }),
   ),
-  broken('lists the bundles once only', ['list: a lost answer is requested again'], (good) => ({
+  broken('does not retry the list of bundles', ['list: a lost answer is requested again'], (good) => ({
     listBundles: (range, context) => good.listBundles(range, repeating(context, false)),
   })),
-  broken('lists the deployments once only', ['history: a lost answer is requested again'], (good) => ({
+  broken('does not retry the list of deployments', ['history: a lost answer is requested again'], (good) => ({
     listDeployments: (request, context) => good.listDeployments(request, repeating(context, false)),
   })),
-  broken('checks a deployment once only', ['wait: a lost answer is requested again'], (good) => ({
+  broken('does not retry the check of a deployment', ['wait: a lost answer is requested again'], (good) => ({
     getDeployment: (deployment, context) => good.getDeployment(deployment, repeating(context, false)),
   })),
   broken('changes its options', [leftAlone], (good) => ({
@@ -425,22 +425,18 @@ export const brokenBackends: readonly BrokenBackend[] = [
   broken('ignores that a history is aborted', ['history: an abort ends it within a second'], (good) => ({
     listDeployments: (request, context) => deaf(context, good.listDeployments(request, context)),
   })),
-  broken('takes an aborted deletion for one that is done', ['delete: an abort ends it within a second'], (good) => ({
+  broken('treats an aborted deletion as done', ['delete: an abort ends it within a second'], (good) => ({
     deleteBundle: (request, context) =>
       good.deleteBundle(request, context).catch((error: unknown) => {
         if (!context.signal.aborted) throw error;
       }),
   })),
+  broken('treats a list that fails as empty', ['list: a failure of the service is reported with a code'], (good) => ({
+    listBundles: (range, context) =>
+      onFailure(good.listBundles(range, context), () => ({items: [], total: 0, raw: undefined})),
+  })),
   broken(
-    'takes a list that fails for an empty one',
-    ['list: a failure of the service is reported with a code'],
-    (good) => ({
-      listBundles: (range, context) =>
-        onFailure(good.listBundles(range, context), () => ({items: [], total: 0, raw: undefined})),
-    }),
-  ),
-  broken(
-    'takes a history that fails for an empty one',
+    'treats a history that fails as empty',
     ['history: a failure of the service is reported with a code'],
     (good) => ({
       listDeployments: (request, context) =>
@@ -448,7 +444,7 @@ export const brokenBackends: readonly BrokenBackend[] = [
     }),
   ),
   broken(
-    'takes a check that fails for a deployment under way',
+    'treats a check that fails as a deployment in progress',
     ['wait: a failure of the service is reported with a code'],
     (good) => ({
       getDeployment: (deployment, context) =>
@@ -456,27 +452,27 @@ export const brokenBackends: readonly BrokenBackend[] = [
     }),
   ),
   broken(
-    'takes a deletion that fails for one that is done',
+    'treats a deletion that fails as done',
     ['delete: a failure of the service is reported with a code'],
     (good) => ({
       deleteBundle: (request, context) => onFailure(good.deleteBundle(request, context), () => undefined),
     }),
   ),
   broken(
-    'takes a failure of a download for one of the network',
+    'reports a failure of a download as one of the network',
     ['download: a failure of the service is reported with a code'],
     (good) => ({
       download: (request, context) => onFailure(good.download(request, context), unreachable),
     }),
   ),
   broken(
-    'takes a failure of a deployment for one of the network',
+    'reports a failure of a deployment as one of the network',
     ['deploy: a failure of the service is reported with a code'],
     (good) => ({
       deploy: (request, context) => onFailure(good.deploy(request, context), unreachable),
     }),
   ),
-  broken('deletes a bundle that there is not', ['delete: an unknown bundle is refused with a code'], (good) => ({
+  broken('deletes a bundle that does not exist', ['delete: an unknown bundle is refused with a code'], (good) => ({
     deleteBundle: (request, context) => onStatus(404, good.deleteBundle(request, context), () => undefined),
   })),
   broken('does not say that a bundle is unknown', ['deploy: an unknown bundle is refused with a code'], (good) => ({
@@ -499,62 +495,66 @@ export const brokenBackends: readonly BrokenBackend[] = [
       return {...result, deployment: items.at(-1)?.deployment ?? result.deployment};
     },
   })),
-  broken('makes up its references, and finds each finished', [ownReference, unknownDeployment], (good) => ({
+  broken('makes up its references, and reports each as finished', [ownReference, unknownDeployment], (good) => ({
     deploy: async (request, context) => {
       const result = await good.deploy(request, context);
       return {...result, deployment: {...result.deployment, deploymentId: `${Date.now()}-${Math.random()}`}};
     },
     getDeployment: (deployment, context) => findFinished(good, deployment, context),
   })),
-  broken('finds a deployment finished that there is not', [unknownDeployment], (good) => ({
+  broken('reports a deployment that does not exist as finished', [unknownDeployment], (good) => ({
     getDeployment: (deployment, context) => findFinished(good, deployment, context),
   })),
-  broken('deploys to the same target always', [ownHistory], (good) => ({
+  broken('always deploys to the same target', [ownHistory], (good) => ({
     deploy: (request, context) => good.deploy({...request, targetSlug: 'staging'}, context),
   })),
-  broken('lists the deployments of the same target always', [ownHistory], (good) => ({
+  broken('always lists the deployments of the same target', [ownHistory], (good) => ({
     listDeployments: (request, context) => good.listDeployments({...request, targetSlug: 'staging'}, context),
   })),
-  broken('tells the length of the page as the total of the bundles', [bundleTotal], (good) => ({
+  broken('reports the length of the page as the total of the bundles', [bundleTotal], (good) => ({
     listBundles: async (range, context) => {
       const list = await good.listBundles(range, context);
       return {...list, total: list.items.length};
     },
   })),
-  broken('tells a total of the history that is one too many', ['history: the total is that of all pages'], (good) => ({
-    listDeployments: async (request, context) => {
-      const list = await good.listDeployments(request, context);
-      return {...list, total: (list.total ?? 0) + 1};
-    },
-  })),
   broken(
-    'tells the time of the list as that of the upload',
+    'reports a total of the history that is one too high',
+    ['history: the total is that of all pages'],
+    (good) => ({
+      listDeployments: async (request, context) => {
+        const list = await good.listDeployments(request, context);
+        return {...list, total: (list.total ?? 0) + 1};
+      },
+    }),
+  ),
+  broken(
+    'reports the time of the list as that of the upload',
     [uploadTime, 'list: limit and offset select the page'],
     (good) => ({
       listBundles: (range, context) =>
         changeItems(good.listBundles(range, context), {createdAt: () => isoTime(Date.now())}),
     }),
   ),
-  broken('takes seconds for milliseconds', [uploadTime], (good) => ({
+  broken('mistakes seconds for milliseconds', [uploadTime], (good) => ({
     listBundles: (range, context) =>
       changeItems(good.listBundles(range, context), {createdAt: (time) => isoTime(Date.parse(time ?? '') / 1000)}),
   })),
-  broken('tells a local time without its zone', [uploadTime], (good) => ({
+  broken('reports a local time without its zone', [uploadTime], (good) => ({
     listBundles: (range, context) =>
       changeItems(good.listBundles(range, context), {createdAt: (time) => time?.replace('Z', '')}),
   })),
   broken(
-    'tells the time of the history as that of the deployment',
+    'reports the time of the history as that of the deployment',
     ['history: createdAt is when the bundle was deployed', 'history: limit and offset select the page'],
     (good) => ({
       listDeployments: (request, context) =>
         changeItems(good.listDeployments(request, context), {createdAt: () => isoTime(Date.now())}),
     }),
   ),
-  broken('knows no target that runs a bundle', [users], (good) => ({
+  broken('never says which targets run a bundle', [users], (good) => ({
     listBundles: (range, context) => changeItems(good.listBundles(range, context), {inUseBy: () => []}),
   })),
-  broken('tells that a target runs every bundle', [users], (good) => ({
+  broken('says that a target runs every bundle', [users], (good) => ({
     listBundles: (range, context) => changeItems(good.listBundles(range, context), {inUseBy: () => ['staging']}),
   })),
   broken('lists bundles that are never ready', [ready], (good) => ({
@@ -591,20 +591,20 @@ export const brokenBackends: readonly BrokenBackend[] = [
     download: ({onStart, ...request}, context) =>
       good.download({...request, onStart: (start) => onStart?.({...start, offset: 0})}, context),
   })),
-  broken('tells the rest of a download as its total', [resumed], (good) => ({
+  broken('reports the rest of a download as its total', [resumed], (good) => ({
     download: ({onStart, ...request}, context) => {
       const startWith = ({offset, total = 0, ...start}: DownloadStart) =>
         onStart?.({...start, offset, total: total - offset});
       return good.download({...request, onStart: startWith}, context);
     },
   })),
-  broken('resumes whatever archive there is', [otherArchive], (good) => ({
+  broken('resumes a download with a different archive', [otherArchive], (good) => ({
     download: (request, context) => {
       const resume = request.resume && {...request.resume, validator: `"${String(request.bundleId)}"`};
       return good.download({...request, resume}, context);
     },
   })),
-  broken('tells the same validator for every archive', [otherArchive], (good) => ({
+  broken('reports the same validator for every archive', [otherArchive], (good) => ({
     download: ({onStart, ...request}, context) =>
       good.download({...request, onStart: (start) => onStart?.({...start, validator: '"1"'})}, context),
   })),

@@ -232,7 +232,7 @@ export const listDeployedChecks: readonly Check[] = [
       for (const bundleId of [older, newer]) {
         await deployInOrder(subject, [bundleId]);
         const {items} = await listBundles(subject);
-        // Those whose use is not reported say nothing wrong.
+        // inUseBy is optional.
         for (const {bundleId: id, inUseBy} of items.filter((item) => item.inUseBy !== undefined)) {
           const expected = id === bundleId ? [subject.targetSlug] : [];
           assert.deepEqual(

@@ -130,7 +130,7 @@ export const unrepeatableChecks: readonly Check[] = [
       const count = offered(subject.service, 'countUploads');
       const bundle = await subject.makeBundle();
       await lose(1);
-      // Whether it succeeds depends on the service: only some can find out what has become of the first request.
+      // Whether it succeeds depends on the service: only some can find out whether the first request was carried out.
       await subject.upload(bundle).catch(() => undefined);
       assertNotRepeated('The bundle', await count());
     },
@@ -173,7 +173,7 @@ export const retryChecks: readonly Check[] = [
       const single = (await count()) - before;
       const bundle = await subject.makeBundle();
       await limit(Infinity);
-      // That it fails, and how, is for the case of a persistent rate limit.
+      // Another case tests that it fails, and how.
       await subject.upload(bundle).catch(() => undefined);
       const sent = (await count()) - before - single;
       const allowed = single * (1 + subject.maxRetries);
