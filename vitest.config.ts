@@ -41,7 +41,7 @@ export default defineConfig({
         ...['src/commands/**', 'src/progress/task-list*.ts'],
         'src/cli/{completion,doctor,help,process,render,setup}/**',
       ],
-      reporter: ['text-summary', 'html', 'json-summary'],
+      reporter: ['text-summary', 'json-summary'],
       reportsDirectory: 'coverage/report',
       thresholds: {statements: 80, branches: 80, functions: 80, lines: 80},
     },

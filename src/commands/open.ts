@@ -4,6 +4,8 @@ import {connectionFlags, rateLimitFlags} from '../cli/command/flags.js';
 import {reachBackends} from '../cli/backends/reach-backends.js';
 import type {Body, OpenDocument} from '../cli/output/documents.js';
 import {Args, Flags} from '../cli/process/oclif.js';
+import {createError} from '../errors/index.js';
+import {flagValue, shellLine} from '../errors/suggest.js';
 
 export default class Open extends BaseCommand<typeof Open> {
   static override readonly summary = 'Open the URL of a target in the browser.';
@@ -24,6 +26,12 @@ export default class Open extends BaseCommand<typeof Open> {
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {
     const {env, output} = context;
+    const {path = ''} = this.args;
+    if (/^[^/?#]/.test(path)) {
+      throw createError('ERR_USAGE', `The path must begin with a slash: /${path}`, {
+        suggestions: [`If it is the target, run it with ${shellLine(...flagValue('--target', path))}.`],
+      });
+    }
     const settings = await context.loadSettings();
     const {values, connection, host} = await reachBackends({
       context,
@@ -34,7 +42,7 @@ export default class Open extends BaseCommand<typeof Open> {
     });
     const {findTarget} = await import('../operations/targets.js');
     const target = await findTarget({...connection, ...values}, host);
-    const url = pageUrl(target.url, this.args.path);
+    const url = pageUrl(target.url, path);
     const {openBrowser} = await import('../cli/process/open-browser.js');
     const opens = !this.flags.print && !output.json && output.terminal;
     const opened = opens && (await openBrowser(url, {env}));
@@ -45,7 +53,7 @@ export default class Open extends BaseCommand<typeof Open> {
 }
 
 /** The URL of a page below that of a target, which may have a path of its own. */
-function pageUrl(url: string, path = ''): string {
+function pageUrl(url: string, path: string): string {
   if (path === '') return url;
   const page = new URL(url);
   const [, pathname = '', rest = ''] = /^([^?#]*)(.*)$/s.exec(path) ?? [];

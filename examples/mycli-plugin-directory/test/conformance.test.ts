@@ -30,7 +30,7 @@ async function openService(): Promise<ConformanceService> {
     readUploadedFile: (bundleId, path) => readFile(join(project, String(bundleId), 'files', path)),
     // Bundles are numbered folders, and what is incomplete is in another one.
     async countUploads() {
-      const [bundles, incoming] = await Promise.all([project, join(project, 'incoming')].map(namesIn));
+      const [bundles = [], incoming = []] = await Promise.all([project, join(project, 'incoming')].map(namesIn));
       return bundles.filter((name) => /^\d+$/.test(name)).length + incoming.length;
     },
     failUploads: breakProject,

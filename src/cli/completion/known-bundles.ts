@@ -97,7 +97,12 @@ export async function rememberBundles(
     projectSlug,
     bundles,
     targets,
-  }: Pick<ListBundlesResult, 'projectSlug' | 'bundles'> & {readonly targets?: readonly string[] | undefined},
+    isCut,
+  }: Pick<ListBundlesResult, 'projectSlug' | 'bundles'> & {
+    readonly targets?: readonly string[] | undefined;
+    /** Whether there may be more bundles, so that those known before stay known. */
+    readonly isCut: boolean;
+  },
   argv: readonly string[],
   folders: Folders,
   {clean, ...surroundings}: Surroundings & {clean(text: string): string},
@@ -105,13 +110,17 @@ export async function rememberBundles(
   const flags = connectionFlags(argv);
   if (flags === undefined) return;
   const path = pathOf(flags, folders, surroundings);
-  const slugs = targets?.map(clean) ?? read(path)?.targets;
+  const before = read(path);
+  const older = isCut
+    ? (before?.bundles ?? []).filter((known) => !bundles.some(({bundleId}) => bundleId === known.bundleId))
+    : [];
+  const slugs = targets?.map(clean) ?? before?.targets;
   const config = await jsonConfig(surroundings).catch(() => undefined);
   const known: Known = {
     projectSlug,
     ...(slugs === undefined ? {} : {targets: [...slugs]}),
     ...(config?.sha256 === undefined ? {} : {configSha256: config.sha256}),
-    bundles: bundles.slice(0, kept).map(({bundleId, message, createdAt, inUseBy}) => ({
+    bundles: [...bundles, ...older].slice(0, kept).map(({bundleId, message, createdAt, inUseBy}) => ({
       bundleId,
       ...(message === undefined ? {} : {message: clean(message)}),
       ...(createdAt === undefined ? {} : {createdAt}),

@@ -19,7 +19,9 @@ const quotedGlue = '\uE000';
  */
 export function wrapSentence(text: string, width: number, indent = ''): readonly string[] {
   if (text.includes('\n')) return text.split('\n').flatMap((line) => wrapSentence(line, width, indent));
-  if (atMostWidth(text) <= width) return [text.replaceAll(glue, ' ')];
+  // Users copy such a line to set a variable.
+  const isAssignment = /^ *export \w+=/.test(text);
+  if (isAssignment || atMostWidth(text) <= width) return [text.replaceAll(glue, ' ')];
   const glued = text.replaceAll(command, (found) =>
     found.replaceAll(/'[^']*'/g, (quoted) => quoted.replaceAll(' ', quotedGlue)).replaceAll(' ', glue),
   );

@@ -3,6 +3,7 @@ import type {CommandContext, JsonDocument} from '../../cli/command/command-conte
 import type {Body, BundleDownloadDocument} from '../../cli/output/documents.js';
 import {connectionFlags, rateLimitFlags} from '../../cli/command/flags.js';
 import {Args, Flags} from '../../cli/process/oclif.js';
+import {createError} from '../../errors/index.js';
 import {reachBackends} from '../../cli/backends/reach-backends.js';
 
 export default class BundleDownload extends BaseCommand<typeof BundleDownload> {
@@ -31,6 +32,11 @@ export default class BundleDownload extends BaseCommand<typeof BundleDownload> {
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {
     const {output, force} = this.flags;
+    if (output === '-') {
+      throw createError('ERR_USAGE', 'A download cannot be written to stdout: it is checked before its file appears.', {
+        suggestions: ['Pass --output FILE.'],
+      });
+    }
     const settings = await context.loadSettings();
     const {values, connection, host} = await reachBackends({
       context,

@@ -37,11 +37,16 @@ export default class BundleList extends BaseCommand<typeof BundleList> {
       const {listTargetSlugs} = await import('../../operations/targets.js');
       const place = {...connection, backend: result.backend, projectSlug};
       const targets = isAskedByCompletion(env) ? await listTargetSlugs(place, host).catch(() => undefined) : undefined;
-      await rememberBundles({...result, targets}, this.argv, this.config, {
-        cwd,
-        env,
-        clean: (text) => output.clean(text),
-      });
+      await rememberBundles(
+        {...result, targets, isCut: !all && result.bundles.length === limit},
+        this.argv,
+        this.config,
+        {
+          cwd,
+          env,
+          clean: (text) => output.clean(text),
+        },
+      );
     }
     return renderBundles(result, columns, context.output, context.now());
   }

@@ -6,6 +6,9 @@ import {reachBackends} from '../../cli/backends/reach-backends.js';
 import {Flags} from '../../cli/process/oclif.js';
 import {createError} from '../../errors/index.js';
 
+/** It prunes a project: a target would suggest that the others are left alone. */
+const {target: _, ...projectFlags} = connectionFlags;
+
 export default class BundlePrune extends BaseCommand<typeof BundlePrune> {
   static override readonly summary = 'Delete bundles that are no longer needed.';
   static override readonly description =
@@ -18,7 +21,7 @@ export default class BundlePrune extends BaseCommand<typeof BundlePrune> {
     `<%= config.bin %> <%= command.id %> --project my-shop --match 'preview-*' --keep 1 --yes`,
   ];
   static override readonly flags = {
-    ...connectionFlags,
+    ...projectFlags,
     ...rateLimitFlags,
     keep: Flags.integer({
       min: 1,

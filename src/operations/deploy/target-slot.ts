@@ -96,7 +96,7 @@ function describeOccupant(occupant: Occupant, targetSlug: string): string {
 }
 
 function targetBusy(error: RuntimeCliError, targetSlug: string, occupant: Occupant): Error {
-  const wait = 'Try again once it has ended, or pass --wait-for-slot to bundle:push or bundle:deploy.';
+  const wait = 'Try again once it has ended. With --wait-for-slot, bundle:push and bundle:deploy wait for that.';
   if (typeof occupant === 'string')
     return amendError(error, {suggestions: [`Another deployment may be running. ${wait}`]});
   return amendError(error, {

@@ -210,6 +210,11 @@ describe('bundles and targets', () => {
     expect(await runCli(binary, ['list', '--limit', '5'], {cwd, env})).toMatchObject({code: 0});
     await rm(join(cwd, 'ran'));
     expect(await offeredBy(['deploy', ''], {cwd, env})).toEqual({paths: 'words', values: ['latest', '1']});
+    // A shorter list forgets none of them.
+    await push('staging');
+    expect(await runCli(binary, ['list', '--limit', '1'], {cwd, env})).toMatchObject({code: 0});
+    await rm(join(cwd, 'ran'));
+    expect(await offeredBy(['deploy', ''], {cwd, env})).toEqual({paths: 'words', values: ['latest', '2', '1']});
     // What another project has is none of this one's.
     expect(await offeredBy(['deploy', '--project', 'other', ''], {cwd, env})).toEqual({
       paths: 'words',

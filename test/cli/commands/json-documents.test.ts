@@ -156,6 +156,7 @@ const failures: readonly Case[] = [
   {what: 'no such file', args: ['bundle:inspect', 'nothing.tar.gz']},
   {what: 'bundles in use and not there', args: ['bundle:delete', '3', '77', ...shop, '--yes']},
   {what: 'no consent', args: ['bundle:delete', '3', ...shop]},
+  {what: 'no file', args: ['bundle:download', '3', ...shop, '--output', '-']},
   {what: 'no such age', args: ['bundle:prune', ...shop, '--older-than', '30']},
   {what: 'an unknown column', args: ['config:show', '--columns', 'settting']},
   {what: 'targets that cannot be listed', args: ['status', ...shop, ...api]},

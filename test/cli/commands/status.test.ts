@@ -74,6 +74,11 @@ describe('where it runs', () => {
     expect([code, stdout]).toEqual([0, `${runtime.origin}/shop/staging/\n`]);
     const page = await mycli(['open', '/cart#total', ...staging, '--print']);
     expect(page.stdout).toBe(`${runtime.origin}/shop/staging/cart#total\n`);
+    const target = await mycli(['open', 'production', ...staging]);
+    expect(target.code).toBe(2);
+    expect(target.stderr).toContain(
+      'The path must begin with a slash: /production\n  If it is the target, run it with --target production.',
+    );
     const nothing = await mycli(['open', '--target', 'unused', '--quiet']);
     expect(nothing.code).toBe(7);
     expect(nothing.stderr).toContain('Error: The project "shop" has no target "unused".\n  Its targets: staging\n');

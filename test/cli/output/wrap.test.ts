@@ -27,6 +27,11 @@ describe('a sentence on a terminal', () => {
     );
   });
 
+  test('leaves a line whole that sets a variable', () => {
+    const line = 'export MYCLI_RUNTIME_ORIGIN=http://127.0.0.1:4000';
+    expect(wrapSentence(`Run:\n${line}`, 30)).toEqual(['Run:', line]);
+  });
+
   test('leaves a word that is too wide whole', () => {
     const url = 'https://runtime.example/projects/shop/targets/staging';
     expect(wrapSentence(`See ${url} for more.`, 30)).toEqual(['See', url, 'for more.']);
