@@ -146,7 +146,7 @@ export class Subject {
     };
   }
 
-  /** Checks the settings. */
+  /** Calls `check`. Resolves to the settings that it reports as missing. */
   async check(): Promise<readonly string[]> {
     const {backend, service, projectSlug, targetSlug, configDirectory, recording} = this;
     const options = this.given(await usableOptions(backend, service.options), 'options');
