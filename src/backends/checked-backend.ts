@@ -195,9 +195,10 @@ function isListOf<Item>(
 
 // What the host relies on in a backend's answers. Other members are left alone.
 
+const bundleIdRule = 'must be a number or a string without control characters';
 const bundleId = v.union(
-  [v.pipe(v.string(), v.nonEmpty()), v.pipe(v.number(), v.finite())],
-  'must be a string or a number',
+  [v.pipe(v.string(), v.regex(/^\P{Cc}+$/u, bundleIdRule)), v.pipe(v.number(), v.finite())],
+  bundleIdRule,
 );
 const json = v.check(isJson, 'must be plain JSON');
 const deployment = v.pipe(v.unknown(), json, v.record(v.string(), v.unknown()));

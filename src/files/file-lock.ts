@@ -53,12 +53,14 @@ const untouchedMs = 30_000;
 /**
  * Creates the lock file `path`, to be held for as long as the process needs it. Does not wait. A lock that a killed
  * process left behind is taken over, as soon as that is certain.
+ * @throws RuntimeCliError `ERR_OUTPUT` when something else is there.
  * @returns A function that releases it. Undefined if another process, or another part of this one, holds it.
  */
 export async function tryFileLock(path: string, pid: number): Promise<(() => Promise<void>) | undefined> {
   const owner = {token: randomUUID(), pid, where: await processSpace()};
   const content = JSON.stringify(owner);
   if (!(await create(path, content))) {
+    await refuseOtherKinds(path);
     const other = await readOwner(path);
     if (await isTouched(path, other, owner.where)) return undefined;
     await remove(path, other?.token);

@@ -1,5 +1,5 @@
 import {builtIns, type BackendSettings, type Identity} from '../backends/built-ins.js';
-import {backendCalls, callBackend} from '../backends/call.js';
+import {backendCalls, callBackend, withTimeout} from '../backends/call.js';
 import {optionsOf, secretsOf} from '../backends/configuration.js';
 import {createBackendContext} from '../backends/context.js';
 import type {Backend, BackendLoginContext, BackendVerifyContext, VerifyResult} from '../backends/contract.js';
@@ -72,6 +72,9 @@ export async function logIn(
   return secrets;
 }
 
+/** Milliseconds that a backend may take to verify credentials. */
+const verifyTimeoutMs = 60_000;
+
 async function callService<Result>(
   member: 'login' | 'verify',
   {backend, backendOptions, requestTimeout, ...given}: ServiceCall,
@@ -88,7 +91,9 @@ async function callService<Result>(
   const whole = await contextFor({projectSlug: '', options, secrets, onSecret, signal, requestTimeout}, host);
   const {configDirectory, env, logger, http, waitToRetry, maskSecret} = whole;
   const context = {options, configDirectory, env, logger, http, waitToRetry, maskSecret, signal};
-  return callBackend(backend, backendCalls[member].doing, signal, () => call(context), secrets);
+  // A login may wait for somebody, a service does not take that long.
+  const limited = () => (member === 'verify' ? withTimeout(call(context), verifyTimeoutMs, signal) : call(context));
+  return callBackend(backend, backendCalls[member].doing, signal, limited, secrets);
 }
 
 interface ContextParts extends Asking {

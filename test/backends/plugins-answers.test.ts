@@ -105,12 +105,12 @@ describe('the answers of a plugin', () => {
     await expect(call(answering({items: [{bundleId: []}], total: 'many'}), 'listBundles')).rejects.toMatchObject({
       details: {
         problems: [
-          expect.stringContaining('items.0.bundleId: must be a string or a number'),
+          expect.stringContaining('items.0.bundleId: must be a number or a string without control characters'),
           expect.stringContaining('items.0.status: '),
           expect.stringContaining('total: '),
         ],
       },
-      message: expect.stringMatching(/number; items\.0\.status: .*; total: /) as string,
+      message: expect.stringMatching(/characters; items\.0\.status: .*; total: /) as string,
     });
   });
 

@@ -72,13 +72,15 @@ export async function askBeforeWrite(
   const plugins = pluginsWith(config, beforeHook);
   if (plugins.length === 0) return;
   const over = new AbortController();
-  const options: Parameters<BeforeWriteHook>[0] = {...planned, dryRun, signal: AbortSignal.any([signal, over.signal])};
+  const hookSignal = AbortSignal.any([signal, over.signal]);
+  // A copy for each: what one changes is neither seen by others nor carried out.
+  const options = (): Parameters<BeforeWriteHook>[0] => ({...structuredClone(planned), dryRun, signal: hookSignal});
   const waiting = new Set(plugins.map(({name}) => name));
   const slow = setTimeout(() => {
     output.warn(`Still waiting for the ${beforeHook} hook of ${[...waiting].join(', ')}. Press Ctrl-C to stop.`);
   }, pluginTimeoutMs).unref();
   const ask = async ({name, run}: HookedPlugin) => {
-    const answers = await settle(() => withTimeout(run({...options}), timeoutMs, signal));
+    const answers = await settle(() => withTimeout(run({...options()}), timeoutMs, signal));
     waiting.delete(name);
     return {plugin: name, ...answers};
   };
@@ -166,9 +168,10 @@ export async function tellAfterWrite(
   // Ctrl-C stops what is only a notification. After it, the time is limited anyway.
   const waitSignal = isLate ? over.signal : signal;
   const outcome: WriteOutcome = {...planned, ...known, ...outcomeOf(ended, output)};
-  const options: Parameters<AfterHook>[0] = {...outcome, signal: AbortSignal.any([waitSignal, over.signal])};
+  const hookSignal = AbortSignal.any([waitSignal, over.signal]);
+  const options = (): Parameters<AfterHook>[0] => ({...structuredClone(outcome), signal: hookSignal});
   const tell = async ({name, run}: HookedPlugin) => {
-    const told = await settle(() => withTimeout(run({...options}), timeoutMs, waitSignal));
+    const told = await settle(() => withTimeout(run({...options()}), timeoutMs, waitSignal));
     if (!('failure' in told)) return;
     output.warn(asSentence(`Plugin ${name}: its ${afterHook} hook failed: ${messageOf(told.failure, output)}`));
   };

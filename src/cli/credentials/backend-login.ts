@@ -42,12 +42,19 @@ function accountOf(backend: string): string {
   return `backend ${backend}`;
 }
 
-/** The http(s) URLs in options, whatever the options are called. */
+/**
+ * The http(s) URLs in options, whatever the options are called: all that `new URL()` takes for one, such as `http:/host`,
+ * also relative to another URL.
+ */
 function urlsIn(options: unknown): readonly string[] {
   const value = options instanceof OptionText ? options.shown : options;
   if (typeof value === 'string') {
-    const text = value.trim();
-    return /^https?:\/\//i.test(text) && URL.canParse(text) ? [text] : [];
+    // URLs are parsed without these characters.
+    const isHost = /^[\\/]{2}/.test(value.replaceAll(/[\t\n\r]|^[\p{Cc} ]+/gu, ''));
+    const base = isHost ? 'https://host.invalid' : undefined;
+    if (!URL.canParse(value, base)) return [];
+    const {protocol, href} = new URL(value, base);
+    return protocol === 'https:' || protocol === 'http:' ? [href] : [];
   }
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(urlsIn) : [];
 }

@@ -137,7 +137,10 @@ async function writeInto(plugin: NewPlugin): Promise<readonly string[]> {
 /** Writes the files of the templates to the new folder `staged`, with the names that they have in the plugin. */
 async function render({name, language, directory, mycli}: NewPlugin, staged: string): Promise<readonly string[]> {
   // npm installs a folder as a link.
-  const link = relative(join(await realpath(dirname(directory)), basename(directory)), await realpath(mycli.root));
+  const folder = await realpath(directory).catch(async () =>
+    join(await realpath(dirname(directory)), basename(directory)),
+  );
+  const link = relative(folder, await realpath(mycli.root));
   const replacements = [
     [templateName, name],
     ['file:../mycli', `file:${JSON.stringify(link.split(sep).join('/')).slice(1, -1)}`],

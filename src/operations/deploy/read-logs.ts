@@ -1,4 +1,4 @@
-import {setTimeout as sleep} from 'node:timers/promises';
+import {setImmediate, setTimeout as sleep} from 'node:timers/promises';
 import {withTimeout} from '../../backends/call.js';
 import type {BundleId, DeploymentItem, DeploymentRef} from '../../backends/contract.js';
 import type {RuntimeBackend, RuntimeBackendPreference} from '../../backends/select.js';
@@ -105,6 +105,9 @@ async function findDeployment(
   );
 }
 
+/** How many parts of a log are read at most, since a server could invent new ones forever. */
+const maxParts = 10_000;
+
 /** Reads a log to its last line, or to its end if `follow`. Resolves to whether it is complete. */
 async function readLog(
   open: OpenBackend,
@@ -114,15 +117,26 @@ async function readLog(
 ): Promise<boolean> {
   const {signal} = open.context;
   let cursor: string | undefined;
-  for (;;) {
+  for (let parts = 1; ; parts += 1) {
     const {lines, cursor: next, done = false} = await invoke(open, 'readLogs', {deployment, cursor});
     if (lines.length > 0) onLines(lines);
     if (done || next === undefined) return true;
     if (lines.length > 0 && next === cursor) {
       throw createError('ERR_RESPONSE_INVALID', `The ${open.backend.name} backend repeats the log of the deployment.`);
     }
+    if (parts >= maxParts && !follow) {
+      throw createError(
+        'ERR_RESPONSE_INVALID',
+        `The log of the deployment does not end after ${String(parts)} parts of it.`,
+      );
+    }
     cursor = next;
-    if (lines.length > 0) continue;
+    if (lines.length > 0) {
+      // Signals are heard although the backend waits for nothing.
+      await setImmediate();
+      signal.throwIfAborted();
+      continue;
+    }
     if (!follow) return false;
     await sleep(pollInterval * 1000, undefined, {signal}).catch(() => {
       signal.throwIfAborted();

@@ -53,6 +53,18 @@ describe('asking plugins before a change', () => {
     expect(seen).toHaveBeenCalledWith({...planned, dryRun: false, signal: expect.any(AbortSignal)});
   });
 
+  test('gives each a copy of its own', async () => {
+    const change = (options: object) => {
+      Object.assign(options, {projectSlug: 'other'});
+      if ('bundleIds' in options && Array.isArray(options.bundleIds)) options.bundleIds.push(99);
+    };
+    const before = structuredClone(planned);
+    const seen = vi.fn(() => undefined);
+    await ask({a: change, b: seen});
+    expect(planned).toEqual(before);
+    expect(seen).toHaveBeenCalledWith({...before, dryRun: false, signal: expect.any(AbortSignal)});
+  });
+
   test('refuses the change with the reasons of all that veto it, in the order of their names', async () => {
     const vetoed = ask({
       b: () => ({veto: `no ${secret}\napproval.`}),

@@ -38,6 +38,14 @@ async function onlyFile(): Promise<string> {
 }
 
 describe('states of uploads', () => {
+  test('are not kept where a lock is no file', async () => {
+    await save({uploadId: 1});
+    const lock = `${await onlyFile()}.lock`;
+    // Reading it would wait for ever.
+    spawnSync('mkfifo', [lock]);
+    await expect(opened()).rejects.toMatchObject({code: 'ERR_OUTPUT', suggestions: [`Remove ${lock}.`]});
+  });
+
   test('are kept for each place and archive, in files that only their owner can read', async () => {
     await save({uploadId: 1});
     for (const other of [

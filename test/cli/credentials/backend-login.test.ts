@@ -22,6 +22,16 @@ describe('the origins that options name', () => {
       ['http://127.0.0.1', 'https://b.example:8443'],
     ],
     [{hooks: new OptionText('["https://c.example/a", "https://c.example/b"]')}, ['https://c.example']],
+    // What URL parsers take for an address, although people would not write it.
+    [
+      {a: 'http:/e.example', b: 'http:f.example', c: String.raw`http:\\g.example`},
+      ['http://e.example', 'http://f.example', 'http://g.example'],
+    ],
+    [{a: 'ht\ntp://h.example', b: '\u0001http://i.example'}, ['http://h.example', 'http://i.example']],
+    [
+      {a: ' //j.example/x', b: String.raw`/\k.example`, c: '/a/path', d: 'ftp://l.example'},
+      ['https://j.example', 'https://k.example'],
+    ],
     [{text: 'see https://d.example', broken: 'https://', none: null, size: 7}, []],
   ])('%j', (options, origins) => {
     expect(originsIn(options)).toEqual(origins);

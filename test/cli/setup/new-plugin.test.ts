@@ -1,4 +1,4 @@
-import {mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, writeFile} from 'node:fs/promises';
+import {mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
@@ -48,6 +48,16 @@ describe('a name', () => {
 });
 
 describe('a plugin', () => {
+  test('finds mycli from the folder that a link leads to', async () => {
+    const real = join(folder, 'deep/down/real');
+    await mkdir(real, {recursive: true});
+    const link = join(folder, 'link');
+    await symlink(real, link);
+    await write({directory: link});
+    const {devDependencies} = JSON.parse(await readFile(join(real, 'package.json'), 'utf8'));
+    expect(join(real, devDependencies.mycli.replace('file:', ''))).toBe(await realpath(root));
+  });
+
   test.each([
     [
       'javascript',

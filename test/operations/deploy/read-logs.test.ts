@@ -92,6 +92,18 @@ test('an abort ends following with its reason', async () => {
   await expect(read({follow: true, onLines, signal: controller.signal})).rejects.toBe(reason);
 });
 
+test('a log without an end is stopped, and sooner by an abort', async () => {
+  let parts = 0;
+  const endless = () => Promise.resolve({lines: ['more'], cursor: String((parts += 1))});
+  const {read} = await serviceWith([], {readLogs: endless});
+  await expect(read()).rejects.toMatchObject({code: 'ERR_RESPONSE_INVALID'});
+  expect(parts).toBe(10_000);
+  const controller = new AbortController();
+  const reason = new Error('enough');
+  setImmediate(() => controller.abort(reason));
+  await expect(read({follow: true, signal: controller.signal})).rejects.toBe(reason);
+});
+
 test('a backend that repeats its log is stopped', async () => {
   const {read} = await serviceWith([{lines: ['again'], cursor: '0'}]);
   await expect(read()).rejects.toMatchObject({code: 'ERR_RESPONSE_INVALID'});
