@@ -192,8 +192,8 @@ export function deleteBundles(options: DeleteBundlesOptions): Promise<DeleteBund
 }
 
 /**
- * Deletes bundles that are no longer needed: none that a target runs, is getting or could be rolled back to, and none of
- * the newest.
+ * Deletes bundles that are no longer needed: none that a target runs, is getting or could be rolled back to, and none
+ * of the newest.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export function pruneBundles(options: PruneBundlesOptions): Promise<PruneBundlesResult> {

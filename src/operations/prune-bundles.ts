@@ -51,8 +51,8 @@ const defaultKeep = 10;
 
 /**
  * Deletes bundles that are no longer needed. It never deletes a bundle that a target runs, that is being deployed, that
- * a target could be rolled back to (as far as `keep` goes), or that is still being uploaded. Everything is checked again
- * right before the deletion.
+ * a target could be rolled back to (as far as `keep` goes), or that is still being uploaded. Everything is checked
+ * again right before the deletion.
  * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` if the backend cannot list the targets and their deployments;
  * `ERR_REJECTED` if the server does not report what a target runs; as `deleteBundles`. `signal.reason` when aborted.
  */

@@ -43,8 +43,8 @@ function accountOf(backend: string): string {
 }
 
 /**
- * The http(s) URLs in options, whatever the options are called: all that `new URL()` takes for one, such as `http:/host`,
- * also relative to another URL.
+ * The http(s) URLs in options, whatever the options are called: all that `new URL()` takes for one, such as
+ * `http:/host`, also relative to another URL.
  */
 function urlsIn(options: unknown): readonly string[] {
   const value = options instanceof OptionText ? options.shown : options;

@@ -125,10 +125,7 @@ async function readLog(
       throw createError('ERR_RESPONSE_INVALID', `The ${open.backend.name} backend repeats the log of the deployment.`);
     }
     if (parts >= maxParts && !follow) {
-      throw createError(
-        'ERR_RESPONSE_INVALID',
-        `The log of the deployment does not end after ${String(parts)} parts of it.`,
-      );
+      throw createError('ERR_RESPONSE_INVALID', `The log of the deployment does not end after ${String(parts)} parts.`);
     }
     cursor = next;
     if (lines.length > 0) {

@@ -12,18 +12,8 @@ import {
 import {deleteChecks, downloadChecks, uploadChecks} from './cases/bundles.js';
 import {configurationChecks, failureChecks, isolationChecks, secretChecks} from './cases/safety.js';
 import {loginChecks, verifyChecks} from './cases/credentials.js';
-import {
-  deployChecks,
-  promoteChecks,
-  waitChecks,
-  referenceChecks,
-  historyChecks,
-  historyReferenceChecks,
-  listDeployedChecks,
-  targetChecks,
-  listChecks,
-  logChecks,
-} from './cases/deployments.js';
+import {deployChecks, logChecks, promoteChecks, referenceChecks, waitChecks} from './cases/deployments.js';
+import {historyChecks, historyReferenceChecks, listChecks, listDeployedChecks, targetChecks} from './cases/lists.js';
 import {resumeChecks} from './cases/resume.js';
 import {runInScope, type Check} from './check.js';
 import {createTestBundles, type ConformanceCase, type ConformanceFixtures} from './fixtures.js';
