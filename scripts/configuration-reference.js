@@ -68,11 +68,16 @@ const members = [...new Set(configured.map(objectOf))].sort().map((object) => {
   return `  readonly ${object}?: {\n${keys.map((key) => member(key, '    ')).join('')}  } | undefined;\n`;
 });
 
+const perTarget = configured.filter((key) => definitions[key].perTarget !== undefined);
+const objectsPerTarget = [...new Set(perTarget.map(objectOf))].map((object) => `'${object}'`).join(' | ');
+
 const source = `// Generated from src/cli/settings/definitions.ts by \`npm run docs:generate\`.
 
 /** What a configuration file can set. Paths are relative to its folder. Secrets don't belong in it. */
 export interface MycliConfig {
-${members.join('')}}
+${members.join('')}  /** What replaces single keys of these objects for a target, by slug. */
+  readonly targets?: Readonly<Record<string, Pick<MycliConfig, ${objectsPerTarget}>>> | undefined;
+}
 
 /** Gives a configuration its type, for \`mycli.config.ts\`. Returns it unchanged. */
 export function defineConfig(config: MycliConfig): MycliConfig {

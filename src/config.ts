@@ -76,6 +76,22 @@ export interface MycliConfig {
         readonly ccOverrides?: readonly string[] | undefined;
       }
     | undefined;
+  readonly guard?:
+    | {
+        /** Refuse to deploy what was built with uncommitted changes. */
+        readonly cleanTree?: boolean | undefined;
+        /** Only deploy what was built on a branch that these patterns match. */
+        readonly branch?: readonly string[] | undefined;
+        /** Only deploy from a clone of this git repository. */
+        readonly origin?: string | undefined;
+        /** Refuse to deploy a commit that does not contain the one that the target runs. */
+        readonly notOlder?: boolean | undefined;
+        /** Refuse to deploy from anywhere but CI. */
+        readonly ciOnly?: boolean | undefined;
+        /** Ask a person to type the name of the target before deploying. */
+        readonly confirm?: boolean | undefined;
+      }
+    | undefined;
   readonly rateLimit?:
     | {
         /** Maximum number of retries; default 3. */
@@ -90,6 +106,8 @@ export interface MycliConfig {
         readonly prefix?: string | undefined;
       }
     | undefined;
+  /** What replaces single keys of these objects for a target, by slug. */
+  readonly targets?: Readonly<Record<string, Pick<MycliConfig, 'guard'>>> | undefined;
 }
 
 /** Gives a configuration its type, for `mycli.config.ts`. Returns it unchanged. */

@@ -13,7 +13,7 @@ import {readTextFile} from '../../files/read-file.js';
 import {definitions, secretKeys, settingKeys, variableOf, type SettingKey} from './definitions.js';
 import {text} from './kinds.js';
 import {isSecretName, plainName} from './secret.js';
-import type {ConfigSettings} from './settings.js';
+import type {ConfigFileSettings, ConfigSettings} from './settings.js';
 
 /** Names of configuration files, highest precedence first. */
 const configFileNames: readonly string[] = [
@@ -35,10 +35,9 @@ interface ConfigSearch {
 }
 
 /** A loaded configuration file. */
-interface LoadedConfig {
+interface LoadedConfig extends ConfigFileSettings {
   /** Absolute. */
   readonly path: string;
-  readonly settings: ConfigSettings;
 }
 
 /**
@@ -49,7 +48,7 @@ interface LoadedConfig {
 export async function loadConfigFile(search: ConfigSearch, explicit?: string): Promise<LoadedConfig | undefined> {
   const path = explicit === undefined ? await findConfigFile(search) : resolve(search.cwd, explicit);
   if (path === undefined) return undefined;
-  return {path, settings: configSettings(await readConfig(path), path)};
+  return {path, ...configSettings(await readConfig(path), path)};
 }
 
 async function readConfig(path: string): Promise<Readonly<Record<string, unknown>>> {
@@ -174,17 +173,52 @@ const places: readonly Place[] = settingKeys.flatMap((key) => {
   const dot = path.indexOf('.');
   return [{key, path, object: dot === -1 ? undefined : path.slice(0, dot), name: path.slice(dot + 1)}];
 });
-const objects = [...new Set(places.flatMap(({object}) => object ?? []))];
+/** The places that exist in each object of `targets`, too. */
+const targetPlaces = places.filter(({key}) => definitions[key].perTarget !== undefined);
+const objectsOf = (some: readonly Place[]) => [...new Set(some.flatMap(({object}) => object ?? []))];
+const objects = objectsOf(places);
 /** The key that editors use to find a schema. */
 const schemaKey = '$schema';
+/** The key of the objects with the settings of each target. */
+const targetsKey = 'targets';
 
 /**
  * The settings in a configuration file. Its paths are relative to its folder.
  * @param file absolute path.
  * @throws RuntimeCliError `ERR_CONFIG_SECRET`, `ERR_CONFIG_INVALID`.
  */
-function configSettings(config: Config, file: string): ConfigSettings {
+function configSettings(config: Config, file: string): ConfigFileSettings {
   checkKeys(config, file);
+  const shared = settingsIn(config, places, file);
+  const targets = Object.keys(objectIn(config, targetsKey)).map((target) => {
+    const own = objectIn(objectIn(config, targetsKey), target);
+    return {target, prefix: `${targetsKey}.${target}.`, ...settingsIn(own, targetPlaces, file)};
+  });
+  const problems = [
+    ...problemsOf(schemaKey, v.optional(text.schema), config),
+    ...problemsOf(targetsKey, targetsSchema, config),
+    ...shared.problems,
+    ...targets.flatMap(({prefix, problems: own}) =>
+      own.map(({field, message}) => ({field: `${prefix}${field}`, message})),
+    ),
+  ];
+  if (problems.length === 0) {
+    return {settings: shared.settings, targets: new Map(targets.map(({target, settings}) => [target, settings]))};
+  }
+  throw createError('ERR_CONFIG_INVALID', `${file} is invalid: ${describeProblems(problems)}.`, {
+    suggestions: ['Correct the file. Run mycli help config for its settings.'],
+    details: {file, problems},
+  });
+}
+
+const targetsSchema = v.optional(v.pipe(objectSchema, v.record(v.string(), objectSchema)));
+
+/** The settings at `some` places of a configuration, and the problems with them. */
+function settingsIn(
+  config: Config,
+  some: readonly Place[],
+  file: string,
+): {readonly settings: ConfigSettings; readonly problems: readonly FieldProblem[]} {
   const found: [SettingKey, unknown][] = [];
   const take = <K extends SettingKey>({key, path, object, name}: Place<K>): readonly FieldProblem[] => {
     const {schema, absolute} = definitions[key].kind;
@@ -196,15 +230,10 @@ function configSettings(config: Config, file: string): ConfigSettings {
     return [];
   };
   const problems = [
-    ...problemsOf(schemaKey, v.optional(text.schema), config),
-    ...objects.flatMap((object) => problemsOf(object, v.optional(objectSchema), config)),
-    ...places.flatMap((place) => take(place)),
+    ...objectsOf(some).flatMap((object) => problemsOf(object, v.optional(objectSchema), config)),
+    ...some.flatMap((place) => take(place)),
   ];
-  if (problems.length === 0) return Object.fromEntries<unknown>(found);
-  throw createError('ERR_CONFIG_INVALID', `${file} is invalid: ${describeProblems(problems)}.`, {
-    suggestions: ['Correct the file. Run mycli help config for its settings.'],
-    details: {file, problems},
-  });
+  return {settings: Object.fromEntries<unknown>(found), problems};
 }
 
 function objectIn(config: Config, name: string): Config {
@@ -222,14 +251,28 @@ function problemsAt(path: string, issues: readonly v.BaseIssue<unknown>[]): read
 
 /** Refuses secrets and unknown keys. Objects that are values of settings can have any keys. */
 function checkKeys(config: Config, file: string): void {
-  const known = places.filter(({object}) => object === undefined).map(({name}) => name);
-  refuseUnknown(config, [schemaKey, ...known, ...objects], file);
-  for (const object of objects) {
-    const names = places.filter((place) => place.object === object).map(({name}) => name);
-    refuseUnknown(objectIn(config, object), names, file, `${object}.`);
+  checkKeysAt(config, places, [schemaKey, targetsKey], file);
+  const targets = objectIn(config, targetsKey);
+  for (const target of Object.keys(targets)) {
+    checkKeysAt(objectIn(targets, target), targetPlaces, [], file, `${targetsKey}.${target}.`);
   }
   for (const {key, path} of places) {
     if (definitions[key].owner !== undefined) refuseOwnedSecrets(objectIn(config, path), key, path, file);
+  }
+}
+
+function checkKeysAt(
+  config: Config,
+  some: readonly Place[],
+  others: readonly string[],
+  file: string,
+  prefix = '',
+): void {
+  const known = some.filter(({object}) => object === undefined).map(({name}) => name);
+  refuseUnknown(config, [...others, ...known, ...objectsOf(some)], file, prefix);
+  for (const object of objectsOf(some)) {
+    const names = some.filter((place) => place.object === object).map(({name}) => name);
+    refuseUnknown(objectIn(config, object), names, file, `${prefix}${object}.`);
   }
 }
 

@@ -41,6 +41,8 @@ interface SettingDefinition<T = unknown> {
   readonly owner?: 'runtimeBackend';
   /** The setting that says for which target values of the configuration file are meant. */
   readonly place?: 'targetSlug';
+  /** The setting whose value names the object in `targets` of the configuration file that can replace this one. */
+  readonly perTarget?: 'targetSlug';
   /** Other names that people try in a configuration file, where a secret is not allowed. */
   readonly aliases?: readonly string[];
 }
@@ -59,6 +61,8 @@ export const flagSets = {
   wait: 'WAITING',
   /** What to do when another deployment to the target is running. */
   slot: 'WAITING',
+  /** What must hold before something is deployed to a target. */
+  guard: 'GUARD',
 } as const;
 /** The name of a set of flags. */
 type FlagSet = keyof typeof flagSets;
@@ -437,6 +441,54 @@ const rows = {
     kind: kinds.seconds(', 0 or more', (value) => value >= 0),
     default: defaultWait.timeout,
     summary: 'Maximum time to wait, 0 for no limit; default {default}.',
+  },
+  guardCleanTree: {
+    label: 'guard for a clean work tree',
+    set: 'guard',
+    config: 'guard.cleanTree',
+    kind: kinds.toggle,
+    perTarget: 'targetSlug',
+    summary: 'Refuse to deploy what was built with uncommitted changes.',
+  },
+  guardBranch: {
+    label: 'guard for the branch',
+    set: 'guard',
+    config: 'guard.branch',
+    kind: kinds.list,
+    perTarget: 'targetSlug',
+    summary: 'Only deploy what was built on a branch that these patterns match.',
+  },
+  guardOrigin: {
+    label: 'guard for the repository',
+    set: 'guard',
+    config: 'guard.origin',
+    kind: kinds.address,
+    perTarget: 'targetSlug',
+    summary: 'Only deploy from a clone of this git repository.',
+  },
+  guardNotOlder: {
+    label: 'guard against older commits',
+    set: 'guard',
+    config: 'guard.notOlder',
+    kind: kinds.toggle,
+    perTarget: 'targetSlug',
+    summary: 'Refuse to deploy a commit that does not contain the one that the target runs.',
+  },
+  guardCiOnly: {
+    label: 'guard for CI',
+    set: 'guard',
+    config: 'guard.ciOnly',
+    kind: kinds.toggle,
+    perTarget: 'targetSlug',
+    summary: 'Refuse to deploy from anywhere but CI.',
+  },
+  guardConfirm: {
+    label: 'guard by confirmation',
+    set: 'guard',
+    config: 'guard.confirm',
+    kind: kinds.toggle,
+    perTarget: 'targetSlug',
+    summary: 'Ask a person to type the name of the target before deploying.',
   },
 } as const satisfies Readonly<Record<string, SettingDefinition>>;
 

@@ -49,7 +49,8 @@ export interface ExplainedSettings {
 export async function explainSettings(origin: SettingsOrigin): Promise<ExplainedSettings> {
   const {flags, env, cwd, uid, warn, credentialFile} = origin;
   const file = await loadConfigFile({cwd, uid, warn}, origin.configFile);
-  const input: SettingsInput = {flags, env, cwd, config: file?.settings, configPath: file?.path};
+  const {settings: config, targets, path: configPath} = file ?? {};
+  const input: SettingsInput = {flags, env, cwd, config, targets, configPath};
   const resolved = resolveSettings(input);
   const unread = {...resolved, dependencies: undefined};
   const settings = credentialFile === undefined ? unread : await withStoredCredentials(unread, credentialFile);

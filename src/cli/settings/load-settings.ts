@@ -43,7 +43,10 @@ export async function loadSettings(origin: SettingsOrigin): Promise<Settings> {
   const {flags, env, cwd, warn} = origin;
   const config = await loadConfigFile({cwd, uid: origin.uid, warn}, origin.configFile);
   if (config !== undefined) origin.onConfigFile?.(config.path);
-  const unread = resolveSettings({flags, env, cwd, config: config?.settings, configPath: config?.path});
+  const unread = resolveSettings({
+    ...{flags, env, cwd, configPath: config?.path},
+    ...{config: config?.settings, targets: config?.targets},
+  });
   const {dependencies} = unread;
   const settings = {
     ...unread,

@@ -15,6 +15,8 @@ export interface SettingsInput {
   readonly cwd: string;
   /** The values of the configuration file. */
   readonly config?: ConfigSettings | undefined;
+  /** The values of the configuration file for single targets, by slug. */
+  readonly targets?: ReadonlyMap<string, ConfigSettings> | undefined;
   /** Path of the configuration file. */
   readonly configPath?: string | undefined;
 }
@@ -111,8 +113,8 @@ function fromText<K extends SettingKey>(
 }
 
 function fromConfig<K extends SettingKey>(key: K, input: SettingsInput): Setting<SettingValue<K>> | undefined {
-  const {config, configPath} = input;
-  const value = config?.[key];
+  const {configPath} = input;
+  const value = configuredValue(key, input);
   if (value === undefined || configPath === undefined) return undefined;
   const {kind, place} = definitions[key];
   const source: ValueSource = {kind: 'config', name: configPath};
@@ -124,6 +126,15 @@ function fromConfig<K extends SettingKey>(key: K, input: SettingsInput): Setting
     if (!(error instanceof InvalidValue)) throw error;
     throw createError('ERR_CONFIG_INVALID', `${String(definitions[key].config)} in ${configPath} ${error.message}.`);
   }
+}
+
+/** The value in the configuration file: for the target of the command if there is one, or else for all targets. */
+function configuredValue<K extends SettingKey>(key: K, input: SettingsInput): SettingValue<K> | undefined {
+  const {config, targets} = input;
+  const {perTarget} = definitions[key];
+  if (perTarget === undefined || targets === undefined || targets.size === 0) return config?.[key];
+  const target = resolveSetting(perTarget, input)?.value;
+  return (target === undefined ? undefined : targets.get(target)?.[key]) ?? config?.[key];
 }
 
 function fromDefault<K extends SettingKey>(key: K, {cwd}: SettingsInput): Setting<SettingValue<K>> | undefined {

@@ -46,6 +46,13 @@ export type Settings = Each<{[K in SettingKey]: K extends 'dependencies' ? Depen
 /** The settings in a configuration file, with absolute paths. */
 export type ConfigSettings = {readonly [K in SettingKey]?: SettingValue<K> | undefined};
 
+/** All that a configuration file sets. */
+export interface ConfigFileSettings {
+  readonly settings: ConfigSettings;
+  /** What it sets for each target, by slug: these values replace those for all targets. */
+  readonly targets: ReadonlyMap<string, ConfigSettings>;
+}
+
 /** What a command prints before it changes anything: the destination and its sources, except defaults. */
 export function describeResolved(settings: Settings, cwd: string): readonly string[] {
   const {apiOrigin, runtimeBackend} = settings;

@@ -151,6 +151,32 @@ describe('reading', () => {
 
   test.each([
     ['an unknown key', {projectSlugs: 'x'}, 'has an unknown key: projectSlugs', 'Did you mean projectSlug?'],
+    [
+      'an unknown key of a target',
+      {targets: {live: {gaurd: {}}}},
+      'unknown key: targets.live.gaurd',
+      'Did you mean guard?',
+    ],
+    [
+      'an unknown key below a target',
+      {targets: {live: {guard: {branches: []}}}},
+      'has an unknown key: targets.live.guard.branches',
+      'Did you mean branch?',
+    ],
+    [
+      'a key that no target has',
+      {targets: {live: {origin: 'x'}}},
+      'has an unknown key: targets.live.origin',
+      undefined,
+    ],
+    [
+      'a wrong value of a target',
+      {targets: {live: {guard: {cleanTree: 'yes'}}}},
+      'targets.live.guard.cleanTree must be true or false',
+      undefined,
+    ],
+    ['a target that is no object', {targets: {live: true}}, 'targets.live must be an object', undefined],
+    ['targets that are no object', {targets: ['live']}, 'targets must be an object', undefined],
     ['an unknown key below', {api: {orgin: 'x'}}, 'has an unknown key: api.orgin', 'Did you mean origin?'],
     ['a key of the command line', {project: 'x', zzzzzzzz: 1}, 'has an unknown key: project', undefined],
     ['a value of the wrong type', {pollInterval: '5'}, 'pollInterval must be a number of seconds above 0', undefined],

@@ -193,6 +193,27 @@ describe('precedence', () => {
   });
 });
 
+describe('settings of a target', () => {
+  const config: ConfigSettings = {guardBranch: ['main'], guardCiOnly: true};
+  const targets = new Map<string, ConfigSettings>([['live', {guardBranch: ['release/*'], guardConfirm: true}]]);
+  const guards = (flags: Readonly<Record<string, string>>) => {
+    const {guardBranch, guardCiOnly, guardConfirm} = resolved({flags, config, targets});
+    return [guardBranch, guardCiOnly, guardConfirm].map((setting) => setting?.value);
+  };
+
+  test('replace single keys of those for all targets', () => {
+    expect(guards({target: 'live'})).toEqual([['release/*'], true, true]);
+  });
+
+  test.each([{}, {target: 'staging'}, {target: 'constructor'}])('do not apply with %j', (flags) => {
+    expect(guards(flags)).toEqual([['main'], true, undefined]);
+  });
+
+  test('apply to a target that the file itself chooses', () => {
+    expect(resolved({config: {...config, targetSlug: 'live'}, targets}).guardConfirm?.value).toBe(true);
+  });
+});
+
 describe('settings made of keys', () => {
   test('SSR parameters of every source are merged, the stronger over the weaker', () => {
     const settings = resolved({
