@@ -176,7 +176,6 @@ const places: readonly Place[] = settingKeys.flatMap((key) => {
 /** The places that exist in each object of `targets`, too. */
 const targetPlaces = places.filter(({key}) => definitions[key].perTarget !== undefined);
 const objectsOf = (some: readonly Place[]) => [...new Set(some.flatMap(({object}) => object ?? []))];
-const objects = objectsOf(places);
 /** The key that editors use to find a schema. */
 const schemaKey = '$schema';
 /** The key of the objects with the settings of each target. */

@@ -2,6 +2,7 @@ import type {Interfaces} from '@oclif/core';
 import {compressionLevelSchema, matchModeSchema, v2Defaults} from '../../bundle/option-schemas.js';
 import {defaultRateLimit} from '../../http/rate-limit/policy.js';
 import {defaultWait, longestTimeoutSeconds} from '../../operations/options.js';
+import {guardRows} from './guard-rows.js';
 import type {Secret} from './secret.js';
 import * as kinds from './kinds.js';
 
@@ -442,54 +443,7 @@ const rows = {
     default: defaultWait.timeout,
     summary: 'Maximum time to wait, 0 for no limit; default {default}.',
   },
-  guardCleanTree: {
-    label: 'guard for a clean work tree',
-    set: 'guard',
-    config: 'guard.cleanTree',
-    kind: kinds.toggle,
-    perTarget: 'targetSlug',
-    summary: 'Refuse to deploy what was built with uncommitted changes.',
-  },
-  guardBranch: {
-    label: 'guard for the branch',
-    set: 'guard',
-    config: 'guard.branch',
-    kind: kinds.list,
-    perTarget: 'targetSlug',
-    summary: 'Only deploy what was built on a branch that these patterns match.',
-  },
-  guardOrigin: {
-    label: 'guard for the repository',
-    set: 'guard',
-    config: 'guard.origin',
-    kind: kinds.address,
-    perTarget: 'targetSlug',
-    summary: 'Only deploy from a clone of this git repository.',
-  },
-  guardNotOlder: {
-    label: 'guard against older commits',
-    set: 'guard',
-    config: 'guard.notOlder',
-    kind: kinds.toggle,
-    perTarget: 'targetSlug',
-    summary: 'Refuse to deploy a commit that does not contain the one that the target runs.',
-  },
-  guardCiOnly: {
-    label: 'guard for CI',
-    set: 'guard',
-    config: 'guard.ciOnly',
-    kind: kinds.toggle,
-    perTarget: 'targetSlug',
-    summary: 'Refuse to deploy from anywhere but CI.',
-  },
-  guardConfirm: {
-    label: 'guard by confirmation',
-    set: 'guard',
-    config: 'guard.confirm',
-    kind: kinds.toggle,
-    perTarget: 'targetSlug',
-    summary: 'Ask a person to type the name of the target before deploying.',
-  },
+  ...guardRows,
 } as const satisfies Readonly<Record<string, SettingDefinition>>;
 
 /** The name of a setting. */
