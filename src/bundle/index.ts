@@ -1,4 +1,4 @@
-export {bundleFingerprint, categoryOf, categoryWords, createManifest, manifestPathOf} from './archive/manifest.js';
+export {bundleFingerprint, categoryOf, categoryWords, manifestPathOf} from './archive/manifest.js';
 export {packBundle, type PackOptions} from './archive/pack.js';
 export {archiveSize} from './archive/tar-entries.js';
 export {streamBundle, verifyReplaceable, writeBundle, type BundleStream} from './archive/write-bundle.js';

@@ -1,4 +1,5 @@
 import {createHash} from 'node:crypto';
+import {stat} from 'node:fs/promises';
 import {pipeline} from 'node:stream/promises';
 import * as v from 'valibot';
 import {createError} from '../../errors/index.js';
@@ -9,6 +10,7 @@ import {readTextFile} from '../../files/read-file.js';
 import {archivedConfigSchema, configJson} from '../config/content-schema.js';
 import {describeProblems, fieldProblems, matchModeSchema} from '../option-schemas.js';
 import type {Bundle, BundleFile, BundleFileCategory, BundleContent, PackResult} from '../types.js';
+import type {FileDigests} from './digest.js';
 import {asSentence} from '../../errors/sentence.js';
 
 /** The manifest stored next to an archive, with everything known about it. */
@@ -23,6 +25,8 @@ interface ManifestFile {
   readonly path: string;
   /** Bytes. 0 for a link. */
   readonly size: number;
+  /** Digest of the content, hex. Missing for a link. */
+  readonly sha256?: string | undefined;
   /** `ssrOnly` files are never served, even if they match ssrShared. */
   readonly category: BundleFileCategory;
   /** Missing if not executable. */
@@ -47,13 +51,17 @@ const manifestSchema = v.object({
   matchMode: v.optional(matchModeSchema),
   config: archivedConfigSchema,
   files: v.array(
-    v.object({
-      path: v.string(),
-      size: bytes,
-      category: v.picklist(['ssrOnly', 'shared', 'static']),
-      executable: v.optional(v.boolean()),
-      linkTarget: v.optional(v.string()),
-    }),
+    v.pipe(
+      v.object({
+        path: v.string(),
+        size: bytes,
+        sha256: v.optional(digest),
+        category: v.picklist(['ssrOnly', 'shared', 'static']),
+        executable: v.optional(v.boolean()),
+        linkTarget: v.optional(v.string()),
+      }),
+      v.check(({sha256, linkTarget}) => (sha256 === undefined) !== (linkTarget === undefined), 'must have a sha256'),
+    ),
   ),
 });
 
@@ -78,11 +86,6 @@ export const categoryWords: Readonly<Record<BundleFileCategory, string>> = {
   static: 'other',
 };
 
-/** Creates the manifest of a bundle. */
-export function createManifest(bundle: Bundle): BundleManifest {
-  return {...headOf(bundle), files: bundle.files.map((file) => manifestFile(file))};
-}
-
 function headOf(bundle: Bundle): Omit<BundleManifest, 'files'> {
   const {format, sha256, contentSha256, size, message, projectSlug, rootDir, configPath, matchMode, config} = bundle;
   return {
@@ -92,10 +95,11 @@ function headOf(bundle: Bundle): Omit<BundleManifest, 'files'> {
   };
 }
 
-function manifestFile(file: BundleFile): ManifestFile {
+function manifestFile(file: BundleFile, sha256: string | undefined): ManifestFile {
   return {
     path: file.path,
     size: file.size,
+    ...(sha256 !== undefined && {sha256}),
     category: categoryOf(file),
     ...(file.executable && {executable: true}),
     ...(file.linkTarget !== undefined && {linkTarget: file.linkTarget}),
@@ -103,14 +107,16 @@ function manifestFile(file: BundleFile): ManifestFile {
 }
 
 /** The manifest of a bundle as JSON, in pieces. For 100,000 files, it would be the largest thing in memory. */
-function* manifestText(bundle: Bundle): Generator<string> {
+function* manifestText(bundle: Bundle, digests: FileDigests): Generator<string> {
   const frame = JSON.stringify({...headOf(bundle), files: ['']}, null, 2);
   const gap = frame.lastIndexOf('""');
   yield frame.slice(0, gap);
+  let hashed = 0;
   for (let start = 0; start < bundle.files.length; start += filesAtATime) {
     const files = bundle.files
       .slice(start, start + filesAtATime)
-      .map((file) => JSON.stringify(manifestFile(file), null, 2));
+      .map((file) => manifestFile(file, file.linkTarget === undefined ? digests.hex(hashed++) : undefined))
+      .map((file) => JSON.stringify(file, null, 2));
     yield `${start === 0 ? '' : ',\n    '}${files.join(',\n').replaceAll('\n', '\n    ')}`;
   }
   yield `${frame.slice(gap + 2)}\n`;
@@ -118,11 +124,12 @@ function* manifestText(bundle: Bundle): Generator<string> {
 
 /**
  * Writes the manifest of a bundle, to be placed next to its archive.
+ * @param digests Those of its files, without links.
  * @param mode Permissions of the file, before the umask.
  * @throws RuntimeCliError `ERR_OUTPUT` if it cannot be written.
  */
-export async function stageManifest(bundle: Bundle, mode: number): Promise<StagedFile<void>> {
-  return stageFile(manifestPathOf(bundle.path), mode, (stream) => pipeline(manifestText(bundle), stream));
+export async function stageManifest(bundle: Bundle, digests: FileDigests, mode: number): Promise<StagedFile<void>> {
+  return stageFile(manifestPathOf(bundle.path), mode, (stream) => pipeline(manifestText(bundle, digests), stream));
 }
 
 /**
@@ -131,11 +138,23 @@ export async function stageManifest(bundle: Bundle, mode: number): Promise<Stage
  */
 export async function readManifest(archivePath: string): Promise<BundleManifest | undefined> {
   const path = manifestPathOf(archivePath);
+  try {
+    await stat(path);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+  }
+  return readManifestFile(path);
+}
+
+/**
+ * Reads a manifest.
+ * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` if it is missing or damaged.
+ */
+export async function readManifestFile(path: string): Promise<BundleManifest> {
   let value: unknown;
   try {
     value = parseJson(await readTextFile(path));
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined;
     throw invalidManifest(path, reasonOf(error), error);
   }
   const result = v.safeParse(manifestSchema, value);

@@ -1,7 +1,7 @@
 import type {Writable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
 import {BlockStream, ReadMemory, freeWhenWritten} from './memory.js';
-import {Digest} from './digest.js';
+import {Digest, type FileDigests} from './digest.js';
 import {gzip} from './gzip.js';
 import type {BundlePlan} from '../plan.js';
 import {tarEntries} from './tar-entries.js';
@@ -20,6 +20,8 @@ export interface PackOptions {
 interface PackDestination {
   /** Whether chunks may be reused once the stream has written them, as with a file. @default false */
   readonly forgets?: boolean | undefined;
+  /** Collects the digests of the plan's files, without those that are links. @default files are not hashed */
+  readonly digests?: FileDigests | undefined;
 }
 
 /** Bytes hashed, compressed and written at a time. */
@@ -36,10 +38,10 @@ const progressBytes = 256 * 1024;
 export async function packBundle(
   plan: BundlePlan,
   destination: Writable,
-  {signal, onProgress, forgets = false}: PackOptions & PackDestination = {},
+  {signal, onProgress, forgets = false, digests}: PackOptions & PackDestination = {},
 ): Promise<PackResult> {
   signal?.throwIfAborted();
-  const {blocks, written} = startTar(plan, {onProgress});
+  const {blocks, written} = startTar(plan, {onProgress, digests});
   const content = new Digest();
   const compressed = plan.format === 'v2' ? new Digest() : undefined;
   const free = forgets
@@ -78,7 +80,7 @@ async function* handOn(blocks: AsyncIterable<Buffer>, free?: (block: Buffer) => 
  */
 export function startTar(
   plan: BundlePlan,
-  {onProgress}: Pick<PackOptions, 'onProgress'> = {},
+  {onProgress, digests}: Pick<PackOptions & PackDestination, 'onProgress' | 'digests'> = {},
 ): {readonly blocks: BlockStream; readonly written: Promise<void>} {
   const memory = new ReadMemory();
   const blocks = new BlockStream(blockBytes, (chunk) => memory.giveBack(chunk));
@@ -86,6 +88,7 @@ export function startTar(
   let told = 0;
   const written = writeTar(tarEntries(plan), blocks, {
     memory,
+    digests,
     modifiedAt: plan.modifiedAt,
     onBytes: (count) => {
       transferred += count;

@@ -7,7 +7,7 @@ import {stageFile, type StagedFile} from '../../files/write-files.js';
 import type {BundlePlan} from '../plan.js';
 import {withReaders} from '../prebuilt/bundle-readers.js';
 import type {Bundle, PackResult, StreamedBundle} from '../types.js';
-import {Digest} from './digest.js';
+import {Digest, FileDigests} from './digest.js';
 import {gzipHeader} from './gzip.js';
 import {manifestPathOf, stageManifest} from './manifest.js';
 import {lend} from './memory.js';
@@ -33,15 +33,17 @@ interface WriteBundleOptions extends PackOptions {
  */
 export async function writeBundle(plan: BundlePlan, options: WriteBundleOptions): Promise<Bundle> {
   const {path, mode = 0o600, manifest = false, verify, ...packing} = options;
-  const archive = await stageFile(path, mode, (stream) => packBundle(plan, stream, {...packing, forgets: true}));
+  const digests = manifest ? new FileDigests(plan.files.length) : undefined;
+  const pack = {...packing, forgets: true, digests};
+  const archive = await stageFile(path, mode, (stream) => packBundle(plan, stream, pack));
   try {
     const {format, message, projectSlug, rootDir, configPath, matchMode, config, files} = plan;
     const bundle = withReaders({
       ...{format, path, ...archive.result},
       ...{message, projectSlug, rootDir, configPath, matchMode, config, files},
     });
-    if (manifest) {
-      await placeWithManifest(archive, bundle, mode, verify);
+    if (digests) {
+      await placeWithManifest(archive, {bundle, digests}, mode, verify);
     } else {
       await verify?.();
       await archive.place();
@@ -58,11 +60,11 @@ export async function writeBundle(plan: BundlePlan, options: WriteBundleOptions)
  */
 async function placeWithManifest(
   archive: StagedFile<unknown>,
-  bundle: Bundle,
+  {bundle, digests}: {readonly bundle: Bundle; readonly digests: FileDigests},
   mode: number,
   verify: WriteBundleOptions['verify'],
 ): Promise<void> {
-  const manifest = await stageManifest(bundle, mode);
+  const manifest = await stageManifest(bundle, digests, mode);
   const old = manifestPathOf(bundle.path);
   try {
     await verify?.();

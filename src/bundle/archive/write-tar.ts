@@ -1,6 +1,7 @@
 import type {Stats} from 'node:fs';
 import {Readable, type Writable} from 'node:stream';
 import type {EntryData, TarArchive} from 'archiver';
+import type {FileDigests} from './digest.js';
 import type {ReadMemory} from './memory.js';
 import {openFile, readChunks, readWholeFile, type PlannedFile} from './read-files.js';
 import type {TarEntry} from './tar-entries.js';
@@ -13,6 +14,8 @@ interface WriteTarOptions {
   readonly modifiedAt: Date;
   /** Called with the number of bytes just read from files. */
   readonly onBytes: (count: number) => void;
+  /** Collects the digest of each file, in the order of the entries. @default files are not hashed */
+  readonly digests?: FileDigests | undefined;
 }
 
 /** Files up to this size are read in one go. */
@@ -33,7 +36,7 @@ const entriesAhead = 16;
 export async function writeTar(
   entries: Iterable<TarEntry>,
   destination: Writable,
-  {memory, modifiedAt, onBytes}: WriteTarOptions,
+  {modifiedAt, ...reading}: WriteTarOptions,
 ): Promise<void> {
   const {TarArchive} = await import('archiver');
   const archive = new TarArchive({highWaterMark: queuedBytes});
@@ -55,7 +58,7 @@ export async function writeTar(
     for (const entry of entries) {
       await queue.room(entriesAhead);
       if (destination.destroyed) return;
-      await append(entry, queue, memory, onBytes, fail);
+      await append(entry, queue, reading, fail);
       given += 1;
     }
     archive.finalize().catch(fail);
@@ -64,11 +67,13 @@ export async function writeTar(
   }
 }
 
+/** How files are read. */
+type Reading = Omit<WriteTarOptions, 'modifiedAt'>;
+
 async function append(
   entry: TarEntry,
   queue: EntryQueue,
-  memory: ReadMemory,
-  onBytes: (count: number) => void,
+  reading: Reading,
   fail: (error: unknown) => void,
 ): Promise<void> {
   switch (entry.kind) {
@@ -78,38 +83,49 @@ async function append(
     case 'content':
       queue.append(entry.name, entry.content, {executable: false});
       return;
-    case 'file':
+    case 'file': {
       if (entry.size > smallFileBytes) {
-        await appendLargeFile(entry, queue, memory, onBytes, fail);
+        await appendLargeFile(entry, queue, reading, fail);
         return;
       }
-      queue.append(entry.name, readWholeFile(entry, memory), entry);
-      onBytes(entry.size);
+      const content = readWholeFile(entry, reading.memory);
+      reading.digests?.add(content);
+      queue.append(entry.name, content, entry);
+      reading.onBytes(entry.size);
+    }
   }
 }
 
 async function appendLargeFile(
   entry: PlannedFile & {readonly name: string; readonly executable: boolean},
   queue: EntryQueue,
-  memory: ReadMemory,
-  onBytes: (count: number) => void,
+  {memory, onBytes, digests}: Reading,
   fail: (error: unknown) => void,
 ): Promise<void> {
   const file = await openFile(entry);
-  const source = Readable.from(countBytes(readChunks(entry, file, memory), onBytes), {objectMode: false});
+  const digest = digests?.next();
+  const chunks = watched(readChunks(entry, file, memory), (chunk) => digest?.update(chunk), onBytes);
+  const source = Readable.from(chunks, {objectMode: false});
   // The library does not listen for errors of the stream.
   source.on('error', fail);
   try {
     queue.append(entry.name, source, {...entry, stats: file.stats});
     await queue.room(1);
+    digest?.end();
   } finally {
     source.destroy();
     await file.handle.close();
   }
 }
 
-async function* countBytes(chunks: AsyncIterable<Buffer>, onBytes: (count: number) => void): AsyncGenerator<Buffer> {
+/** Passes the chunks on. @param onChunk Called before a chunk is passed on: its memory is reused later. */
+async function* watched(
+  chunks: AsyncIterable<Buffer>,
+  onChunk: (chunk: Buffer) => void,
+  onBytes: (count: number) => void,
+): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) {
+    onChunk(chunk);
     yield chunk;
     onBytes(chunk.length);
   }
