@@ -32,6 +32,7 @@ const layers = {
       'retryPolicy',
       'limits',
       'identity',
+      'eventFeed',
       'anyBackend',
       'progress',
       'errors',
@@ -62,6 +63,8 @@ const groups = {
   retryPolicy: 'src/http/rate-limit/policy[.]ts',
   // What an operation and its setting accept, and their defaults, are stated once.
   limits: 'src/operations/options[.]ts',
+  // Which events a run has, the same on the command line and in the library.
+  eventFeed: 'src/operations/event-feed[.]ts',
   // Whether a service accepts credentials.
   identity: 'src/operations/identify[.]ts',
 };

@@ -1,6 +1,6 @@
-// Writes the table of docs/reference/json.md and a JSON Schema for the document of every command into
-// docs/reference/json, from the types in src/cli/output/documents.ts and their docstrings. `npm run docs:generate` runs
-// it.
+// Writes the tables of docs/reference/json.md and docs/reference/events.md, and a JSON Schema for the document of every
+// command and for every type of event into docs/reference/json, from the types in src/cli/output/documents.ts and
+// src/operations/events.ts and their docstrings. `npm run docs:generate` runs it.
 import {mkdir, readFile, rm, writeFile} from 'node:fs/promises';
 import {createGenerator} from 'ts-json-schema-generator';
 import {isOclifCommand} from '../dist/cli/process/oclif-commands.js';
@@ -9,20 +9,23 @@ import {fillPage} from './fill-page.js';
 const reference = new URL('../docs/reference/', import.meta.url);
 const manifest = JSON.parse(await readFile(new URL('../oclif.manifest.json', import.meta.url), 'utf8'));
 
-const generator = createGenerator({
-  path: 'dist/cli/output/documents.d.ts',
-  tsconfig: 'tsconfig.json',
-  // Each schema is complete in itself, and reads from top to bottom.
-  expose: 'none',
-  topRef: false,
-  jsDoc: 'extended',
-  additionalProperties: false,
-  // The build has done it.
-  skipTypeCheck: true,
-});
+const generatorFor = (path) =>
+  createGenerator({
+    path,
+    tsconfig: 'tsconfig.json',
+    // Each schema is complete in itself, and reads from top to bottom.
+    expose: 'none',
+    topRef: false,
+    jsDoc: 'extended',
+    additionalProperties: false,
+    // The build has done it.
+    skipTypeCheck: true,
+  });
+const documentTypes = generatorFor('dist/cli/output/documents.d.ts');
+const eventTypes = generatorFor('dist/operations/events.d.ts');
 
 /** Throws when there is no such type: every command has a document. */
-function schemaOf(title, typeName) {
+function schemaOf(generator, title, typeName) {
   const {$schema, definitions, ...schema} = generator.createSchema(typeName);
   if ($schema !== 'http://json-schema.org/draft-07/schema#' || Object.keys(definitions).length > 0) {
     throw new Error(`${typeName} does not become a schema that draft 2020-12 reads in the same way`);
@@ -36,20 +39,35 @@ const documents = [
   ...ownIds.map((id) => ({
     file: `${id.replace(':', '-')}.schema.json`,
     name: `\`mycli ${id}\``,
-    schema: schemaOf(`mycli ${id} --json`, `${pascal(id)}Document`),
+    schema: schemaOf(documentTypes, `mycli ${id} --json`, `${pascal(id)}Document`),
   })),
-  {file: 'error.schema.json', name: 'any command that fails', schema: schemaOf('A failure', 'ErrorDocument')},
+  {file: 'error.schema.json', name: 'any command that fails', schema: schemaOf(documentTypes, 'A failure', 'ErrorDocument')},
 ];
+
+const events = ['step', 'progress', 'wait', 'warning', 'outcome'].map((type) => ({
+  file: `event-${type}.schema.json`,
+  name: `\`${type}\``,
+  schema: schemaOf(eventTypes, `An event: ${type}`, `${pascal(type)}Event`),
+}));
+const anyEvent = {file: 'event.schema.json', name: 'any', schema: schemaOf(eventTypes, 'An event', 'RuntimeEvent')};
 
 const folder = new URL('json/', reference);
 await rm(folder, {recursive: true, force: true});
 await mkdir(folder, {recursive: true});
-for (const {file, schema} of documents) {
+for (const {file, schema} of [...documents, ...events, anyEvent]) {
   await writeFile(new URL(file, folder), `${JSON.stringify(schema, undefined, 2)}\n`);
 }
+const rows = (list) =>
+  list.map(({file, name, schema}) => `| ${name} | ${schema.description} | [${file}](json/${file}) |`).join('\n');
 fillPage('json.md', {
   documents: `
 | command | document | schema |
 | --- | --- | --- |
-${documents.map(({file, name, schema}) => `| ${name} | ${schema.description} | [${file}](json/${file}) |`).join('\n')}`,
+${rows(documents)}`,
+});
+fillPage('events.md', {
+  types: `
+| type | meaning | schema |
+| --- | --- | --- |
+${rows([...events, anyEvent])}`,
 });

@@ -22,7 +22,8 @@ import {
   type DownloadBundleOptions,
   type DownloadBundleResult,
 } from './operations/download-bundle.js';
-import {runStepsSilently, type Host} from './operations/steps.js';
+import {withEvents} from './operations/event-feed.js';
+import {runStepsSilently, waitStep, watched, type Host} from './operations/steps.js';
 import {
   inspectArchive as lookIntoArchive,
   inspectBundle as lookIntoBundle,
@@ -81,7 +82,7 @@ import {packageVersion} from './version.js';
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export function pushRuntimeBundle(options: PushRuntimeBundleBackendOptions): Promise<PushResult> {
-  return push(options, processHost());
+  return withEvents(options, processHost(), (host) => push(options, host));
 }
 
 /**
@@ -90,7 +91,7 @@ export function pushRuntimeBundle(options: PushRuntimeBundleBackendOptions): Pro
  * @throws RuntimeCliError for everything that would make the push fail before it sends anything.
  */
 export function previewPush(options: PushRuntimeBundleBackendOptions): Promise<PushPreview> {
-  return previewOfPush(options, processHost());
+  return withEvents(options, processHost(), (host) => previewOfPush(options, host));
 }
 
 /**
@@ -98,7 +99,7 @@ export function previewPush(options: PushRuntimeBundleBackendOptions): Promise<P
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export function pushBundleV2(options: PushV2Options, auth: AuthStrategy): Promise<PushV2Result> {
-  return pushV2(options, auth, processHost());
+  return withEvents(options, processHost(), (host) => pushV2(options, auth, host));
 }
 
 /**
@@ -106,7 +107,7 @@ export function pushBundleV2(options: PushV2Options, auth: AuthStrategy): Promis
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export function buildBundle(options: BuildBundleOptions): Promise<BuildBundleResult> {
-  return build(options, processHost());
+  return withEvents(options, processHost(), (host) => build(options, host));
 }
 
 /**
@@ -114,7 +115,7 @@ export function buildBundle(options: BuildBundleOptions): Promise<BuildBundleRes
  * @throws RuntimeCliError for everything a user can cause; the stream's own error; `signal.reason` when aborted.
  */
 export function buildBundleInto(destination: Writable, options: PreviewBuildOptions): Promise<PackResult> {
-  return buildInto(destination, options, processHost());
+  return withEvents(options, processHost(), (host) => buildInto(destination, options, host));
 }
 
 /**
@@ -122,7 +123,7 @@ export function buildBundleInto(destination: Writable, options: PreviewBuildOpti
  * @throws RuntimeCliError for everything that would make the build fail before it writes anything.
  */
 export function previewBuild(options: PreviewBuildOptions): Promise<BundlePlan> {
-  return previewOfBuild(options, processHost());
+  return withEvents(options, processHost(), (host) => previewOfBuild(options, host));
 }
 
 /**
@@ -130,7 +131,7 @@ export function previewBuild(options: PreviewBuildOptions): Promise<BundlePlan> 
  * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` when it is damaged or not a bundle; `signal.reason` when aborted.
  */
 export function inspectArchive(path: string, options: InspectArchiveOptions = {}): Promise<ArchiveInspection> {
-  return lookIntoArchive(path, options, processHost());
+  return withEvents(options, processHost(), (host) => lookIntoArchive(path, options, host));
 }
 
 /**
@@ -138,7 +139,7 @@ export function inspectArchive(path: string, options: InspectArchiveOptions = {}
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export function inspectBundle(options: InspectBundleOptions): Promise<BundleInspection> {
-  return lookIntoBundle(options, processHost());
+  return withEvents(options, processHost(), (host) => lookIntoBundle(options, host));
 }
 
 /**
@@ -146,7 +147,7 @@ export function inspectBundle(options: InspectBundleOptions): Promise<BundleInsp
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export function deployBundle(options: DeployBundleOptions): Promise<DeployBundleResult> {
-  return deploy(options, processHost());
+  return withEvents(options, processHost(), (host) => deploy(options, host));
 }
 
 /**
@@ -154,7 +155,9 @@ export function deployBundle(options: DeployBundleOptions): Promise<DeployBundle
  * @throws RuntimeCliError `ERR_DEPLOYMENT_FAILED`, `ERR_WAIT_TIMEOUT` or `ERR_OUTCOME_UNKNOWN` when it did not finish.
  */
 export function waitForDeployment(options: WaitForDeploymentOptions): Promise<DeploymentState> {
-  return wait(options, processHost());
+  return withEvents(options, processHost(), (host) =>
+    host.runSteps([waitStep], (step) => step('wait', (view) => wait(watched(options, view), host))),
+  );
 }
 
 /**
@@ -162,7 +165,7 @@ export function waitForDeployment(options: WaitForDeploymentOptions): Promise<De
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export function listBundles(options: ListBundlesOptions): Promise<ListBundlesResult> {
-  return list(options, processHost());
+  return withEvents(options, processHost(), (host) => list(options, host));
 }
 
 /**
@@ -170,7 +173,7 @@ export function listBundles(options: ListBundlesOptions): Promise<ListBundlesRes
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export function listDeployments(options: ListDeploymentsOptions): Promise<ListDeploymentsResult> {
-  return history(options, processHost());
+  return withEvents(options, processHost(), (host) => history(options, host));
 }
 
 /**
@@ -179,7 +182,7 @@ export function listDeployments(options: ListDeploymentsOptions): Promise<ListDe
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export function downloadBundle(options: DownloadBundleOptions): Promise<DownloadBundleResult> {
-  return download(options, processHost());
+  return withEvents(options, processHost(), (host) => download(options, host));
 }
 
 /**
@@ -188,7 +191,7 @@ export function downloadBundle(options: DownloadBundleOptions): Promise<Download
  * were `notTried`.
  */
 export function deleteBundles(options: DeleteBundlesOptions): Promise<DeleteBundlesResult> {
-  return remove(options, processHost());
+  return withEvents(options, processHost(), (host) => remove(options, host));
 }
 
 /**
@@ -197,7 +200,7 @@ export function deleteBundles(options: DeleteBundlesOptions): Promise<DeleteBund
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export function pruneBundles(options: PruneBundlesOptions): Promise<PruneBundlesResult> {
-  return prune(options, processHost());
+  return withEvents(options, processHost(), (host) => prune(options, host));
 }
 
 /**
@@ -205,7 +208,7 @@ export function pruneBundles(options: PruneBundlesOptions): Promise<PruneBundles
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export function rollbackBundle(options: RollbackBundleOptions): Promise<RollbackBundleResult> {
-  return rollback(options, processHost());
+  return withEvents(options, processHost(), (host) => rollback(options, host));
 }
 
 /**
@@ -213,7 +216,7 @@ export function rollbackBundle(options: RollbackBundleOptions): Promise<Rollback
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export function promoteBundle(options: PromoteBundleOptions): Promise<PromoteBundleResult> {
-  return promote(options, processHost());
+  return withEvents(options, processHost(), (host) => promote(options, host));
 }
 
 /**
@@ -221,7 +224,7 @@ export function promoteBundle(options: PromoteBundleOptions): Promise<PromoteBun
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export function readDeploymentLogs(options: ReadLogsOptions): Promise<ReadLogsResult> {
-  return readLogs(options, processHost());
+  return withEvents(options, processHost(), (host) => readLogs(options, host));
 }
 
 /**
@@ -229,7 +232,7 @@ export function readDeploymentLogs(options: ReadLogsOptions): Promise<ReadLogsRe
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export function getProjectStatus(options: ProjectStatusOptions): Promise<ProjectStatus> {
-  return statusOf(options, processHost());
+  return withEvents(options, processHost(), (host) => statusOf(options, host));
 }
 
 /** What library calls use of the process, looked up at each call. */
@@ -253,6 +256,19 @@ function processHost(): Host {
 
 export type {BundleContentOptions, BundlePlan} from './bundle/index.js';
 export type {PackResult} from './bundle/types.js';
+export type {
+  DeploymentWaitEvent,
+  EventError,
+  FailureEvent,
+  OutcomeEvent,
+  ProgressEvent,
+  RetryWaitEvent,
+  RuntimeEvent,
+  StepEvent,
+  SuccessEvent,
+  WaitEvent,
+  WarningEvent,
+} from './operations/events.js';
 export type {
   ArchiveSummary,
   BuildBundleOptions,

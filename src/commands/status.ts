@@ -1,6 +1,6 @@
 import {BaseCommand} from '../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../cli/command/command-context.js';
-import {connectionFlags, rateLimitFlags} from '../cli/command/flags.js';
+import {connectionFlags, rateLimitFlags, eventsFlag} from '../cli/command/flags.js';
 import {reachBackends} from '../cli/backends/reach-backends.js';
 
 export default class Status extends BaseCommand<typeof Status> {
@@ -13,7 +13,7 @@ export default class Status extends BaseCommand<typeof Status> {
     '<%= config.bin %> <%= command.id %> --project my-shop',
     '<%= config.bin %> <%= command.id %> --project my-shop --target production --json',
   ];
-  static override readonly flags = {...connectionFlags, ...rateLimitFlags};
+  static override readonly flags = {...connectionFlags, ...rateLimitFlags, ...eventsFlag};
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {
     const settings = await context.loadSettings();

@@ -35,6 +35,8 @@ export interface RetryEvent {
   readonly requestedMs?: number | undefined;
   /** HTTP status of the response; undefined if the connection failed. */
   readonly status?: number | undefined;
+  /** Whether the server asked to slow down. Otherwise it could not be reached, or failed. */
+  readonly rateLimited?: boolean | undefined;
   /** Why, for users: `429 Too Many Requests`, `connection refused`. */
   readonly reason: string;
 }

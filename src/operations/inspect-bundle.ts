@@ -14,10 +14,11 @@ import {count} from '../errors/sentence.js';
 import {chooseForBundle} from './open-backend.js';
 import {resolveBackend, resolveStep, watched, type Host} from './steps.js';
 import {describeBundle, downloadBundleFrom, type DownloadBundleOptions} from './download-bundle.js';
+import type {CommonOptions} from './options.js';
 import {namingCapabilities} from './list.js';
 
 /** Options of `inspectArchive`. */
-export interface InspectArchiveOptions {
+export interface InspectArchiveOptions extends Pick<CommonOptions, 'signal' | 'onEvent'> {
   /** Root folder of a v2 archive without a manifest. @default 'bld' */
   readonly rootDir?: string | undefined;
   /**
@@ -25,7 +26,6 @@ export interface InspectArchiveOptions {
    * '.runtime/config.json'
    */
   readonly configPath?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** Options of `inspectBundle`. */

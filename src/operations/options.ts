@@ -6,6 +6,7 @@ import type {BundleContentOptions} from '../bundle/index.js';
 import type {BundleFormat} from '../bundle/types.js';
 import type {RateLimitMiddlewareConfig} from '../http/rate-limit/index.js';
 import type {RetryEvent} from '../http/types.js';
+import type {RuntimeEvent} from './events.js';
 
 /** The current phase of an operation. `slot`: waiting for another deployment to the target to end. */
 export type Phase = 'build' | 'upload' | 'slot' | 'deploy' | 'wait' | 'download';
@@ -26,6 +27,8 @@ export interface OperationProgress {
    * `wait`: the server's description of the deployment. `slot`: which one is running, since when, and who started it.
    */
   readonly description?: string | undefined;
+  /** `wait` and `slot`: milliseconds until waiting ends. Absent without a time limit. */
+  readonly leftMs?: number | undefined;
 }
 
 /** Options of every operation. */
@@ -34,6 +37,8 @@ export interface CommonOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called with progress. The last `upload` event has `transferred` equal to `total`. */
   readonly onProgress?: ((progress: OperationProgress) => void) | undefined;
+  /** Called with everything that happens, the outcome last. What it throws is ignored. */
+  readonly onEvent?: ((event: RuntimeEvent) => void) | undefined;
   /** Rules for retrying rate-limited requests. */
   readonly rateLimit?: RateLimitMiddlewareConfig | undefined;
   /** Called before each wait for a retry. */

@@ -83,10 +83,16 @@ export type RunSteps = <Name extends string, Result>(
 ) => Promise<Result>;
 
 const ignore = () => undefined;
-const silentView: StepView = {done: ignore, detail: ignore, warn: ignore, progress: ignore, retry: ignore};
+/** Shows nothing. */
+export const silentView: StepView = {done: ignore, detail: ignore, warn: ignore, progress: ignore, retry: ignore};
+
+/** Creates a runner that reports all steps to one view. */
+export function runStepsIn(view: StepView): RunSteps {
+  return (_, operation) => operation((_name, run) => run(view));
+}
 
 /** Runs an operation without showing its steps, as the library does. */
-export const runStepsSilently: RunSteps = (_, operation) => operation((_name, run) => run(silentView));
+export const runStepsSilently: RunSteps = runStepsIn(silentView);
 
 /** The options of an operation for one of its steps: callbacks go to both the caller and the view. */
 export function watched<Options extends Pick<CommonOptions, 'onProgress' | 'onRetry'>>(

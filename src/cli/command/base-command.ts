@@ -1,10 +1,12 @@
+import {resolve} from 'node:path';
 import process from 'node:process';
 import type {Interfaces} from '@oclif/core';
 import {createContext, type CommandContext} from './command-context.js';
 import {isUsageError, usageError} from '../errors/oclif-errors.js';
 import {globalFlags} from './flags.js';
 import type {JsonDocument} from '../output/output.js';
-import {asksForVersion} from '../process/command-line.js';
+import {asksForVersion, givenValue} from '../process/command-line.js';
+import {definitions, variableOf} from '../settings/definitions.js';
 import {Command} from '../process/oclif.js';
 import {createSession, sessions, type Session} from '../process/session.js';
 
@@ -23,6 +25,8 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   /** The flags on the command line. Settings also have the environment and the configuration file. */
   declare protected flags: CommandFlags<T>;
   declare protected args: CommandArgs<T>;
+  /** Whether `--events` is for this command, if it has that flag. */
+  protected readonly hasEvents: boolean = true;
   /** All that is no flag, for commands that are not strict. */
   protected words: readonly string[] = [];
 
@@ -39,6 +43,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
       return;
     }
     try {
+      await this.#openEvents(session);
       session.ended = {document: await this.#run(session)};
     } catch (error) {
       session.ended = {error: isUsageError(error) ? usageError(error, this.id) : error};
@@ -46,6 +51,18 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     } finally {
       await this.#tellPlugins(session);
     }
+  }
+
+  /** Before the command line is parsed, so that an invalid one is an event, too. */
+  async #openEvents(session: Session): Promise<void> {
+    const {flag} = definitions.events;
+    if (flag === undefined || !this.hasEvents || !(flag.name in this.ctor.flags)) return;
+    const variable = session.env[variableOf('events') ?? '']?.trim() || undefined;
+    const destination = givenValue(this.argv, `--${flag.name}`) ?? variable;
+    if (destination === undefined) return;
+    const {openRunEvents} = await import('../output/run-events.js');
+    const cwd = resolve(session.cwd, givenValue(this.argv, '--cwd', '-C') ?? '');
+    session.events = openRunEvents(destination, cwd, session.output);
   }
 
   /** The outcome of the command stands already. */

@@ -5,6 +5,7 @@ import type {Interfaces} from '@oclif/core';
 import {createError} from '../../errors/index.js';
 import type {Environment, Logger} from '../../http/types.js';
 import type {CredentialFile} from '../credentials/credential-file.js';
+import type {EventFeed} from '../../operations/event-feed.js';
 import type {Output} from '../output/output.js';
 import type {AllowedWrite, Session, TemporaryDirectories} from '../process/session.js';
 import type {ExplainedSettings} from '../settings/explain-settings.js';
@@ -24,6 +25,8 @@ export interface CommandContext {
   readonly setVariable: (name: string, value: string | undefined) => void;
   readonly stdin: NodeJS.ReadStream;
   readonly output: Output;
+  /** Where to report what happens, with `--events`. */
+  readonly events: EventFeed | undefined;
   readonly logger: Logger;
   /** Aborted by SIGINT, SIGTERM and SIGHUP. */
   readonly signal: AbortSignal;
@@ -96,6 +99,7 @@ export function createContext(session: Session, {flags, config}: CommandContextO
     setVariable,
     stdin,
     output,
+    events: session.events?.feed,
     logger: output,
     signal,
     version: config.version,

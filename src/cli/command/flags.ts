@@ -63,6 +63,7 @@ export const {
   push: pushFlags,
   wait: waitFlags,
   slot: waitForSlotFlag,
+  events: eventsFlag,
 } = Object.fromEntries<unknown>(sets) as FlagsBySet<Shapes>;
 
 /** Flags of every command. */

@@ -121,6 +121,7 @@ export function commandHost(
   {secrets = [], resolved = [], commandFlags, config}: CommandHostOptions = {},
 ): Host {
   const {cwd, configDirectory, env, output, userAgent, now, temporary, noteChange, noteCleanup: onCleanup} = context;
+  const {events} = context;
   const logger: Logger = {
     debug: (message) => output.debug(message),
     // A redrawn task list shows waits itself.
@@ -134,7 +135,9 @@ export function commandHost(
   };
   const runSteps: RunSteps = async (steps, operation) => {
     const {createStepRunner} = await import('../../progress/run-steps.js');
-    return createStepRunner(output, resolved)(steps, (step) =>
+    const shown = createStepRunner(output, resolved);
+    const run = events ? (await import('../../operations/event-feed.js')).followSteps(shown, events) : shown;
+    return run(steps, (step) =>
       operation((name, run) =>
         step(name, async (view) => {
           if (changingSteps.has(name)) change(steps.find((declared) => declared.name === name)?.title);

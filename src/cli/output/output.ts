@@ -83,6 +83,7 @@ export class Output implements Logger {
   #hints: HintContext = {aliases: new Map(), given: []};
   #documentWritten = false;
   #strays = 0;
+  #onWarning: ((message: string) => void) | undefined;
 
   constructor(options: OutputOptions) {
     this.json = options.json;
@@ -232,6 +233,7 @@ export class Output implements Logger {
     const text = oneLineOf(this.clean(message));
     if (this.#warnings.has(text)) return;
     this.#warnings.add(text);
+    this.#onWarning?.(text);
     if (this.#annotating) this.stream.write(`${annotation('warning', text)}\n`);
     else this.#write(this.stream, this.#told(text), {label: 'Warning:', style: 'yellow'});
   }
@@ -253,9 +255,23 @@ export class Output implements Logger {
   document(document: JsonDocument, {oneLine = false}: {readonly oneLine?: boolean} = {}): void {
     if (!this.json || this.#documentWritten) return;
     this.#documentWritten = true;
-    const complete = {schemaVersion: 1, ...document, ...this.#documentWarnings(document)};
-    const json = escapeControls(JSON.stringify(this.#masked(complete), undefined, oneLine ? 0 : 2));
-    this.#writeStdout(`${this.#annotating ? withoutCommandsInJson(json) : json}\n`);
+    this.#writeStdout(`${this.#json(this.complete(document), oneLine ? 0 : 2)}\n`);
+  }
+
+  /** A document with the keys of every document. */
+  complete(document: JsonDocument): JsonDocument {
+    return {schemaVersion: 1, ...document, ...this.#documentWarnings(document)};
+  }
+
+  /** A value as one line of JSON, masked and safe for a terminal. */
+  jsonLine(value: unknown): string {
+    return this.#json(value, 0);
+  }
+
+  /** Calls `onWarning` with every warning so far and from now on. */
+  followWarnings(onWarning: (message: string) => void): void {
+    this.#warnings.forEach(onWarning);
+    this.#onWarning = onWarning;
   }
 
   /** Sanitizes text and masks secrets. */
@@ -279,6 +295,11 @@ export class Output implements Logger {
     const known = listed.map((item) => oneLineOf(this.clean(String(item))));
     const more = [...this.#warnings].filter((warning) => !known.includes(warning));
     return more.length === 0 ? {} : {warnings: [...listed, ...more]};
+  }
+
+  #json(value: unknown, indent: number): string {
+    const json = escapeControls(JSON.stringify(this.#masked(value), undefined, indent));
+    return this.#annotating ? withoutCommandsInJson(json) : json;
   }
 
   // Masks value by value, because a secret in the finished text may be escaped.

@@ -47,6 +47,18 @@ export function asksForVersion(argv: readonly string[], flags: FlagShapes): bool
   return at !== -1 && (end === -1 || at < end) && !takesValue(argv[at - 1], flags);
 }
 
+/** The value of a flag, before the command line is parsed. */
+export function givenValue(argv: readonly string[], name: string, char?: string): string | undefined {
+  const end = argv.indexOf('--');
+  const words = end === -1 ? argv : argv.slice(0, end);
+  const values = words.flatMap((word, at) => {
+    if (word === name || word === char) return words[at + 1] ?? [];
+    if (word.startsWith(`${name}=`)) return word.slice(name.length + 1);
+    return char !== undefined && word.startsWith(char) ? word.slice(char.length).replace(/^=/, '') : [];
+  });
+  return values.at(-1);
+}
+
 /** Whether a help flag follows another flag, whose value it may be. */
 export function mayHaveHelpValue(argv: readonly string[]): boolean {
   return argv.some((argument, at) => helpFlags.includes(argument) && isFlag(argv[at - 1] ?? ''));

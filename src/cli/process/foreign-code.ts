@@ -132,6 +132,13 @@ function shown(value: unknown): string {
 
 const stdout = 1;
 const stderr = 2;
+
+const {writeSync} = fs;
+
+/** Writes to a descriptor, even to one that is guarded. @throws Error of the system. */
+export function writeUnguarded(descriptor: number, bytes: Uint8Array): number {
+  return writeSync(descriptor, bytes);
+}
 const stdoutPaths: ReadonlySet<unknown> = new Set(['/dev/stdout', '/dev/fd/1', '/proc/self/fd/1']);
 
 /** Whether stdout is reserved for a command's data, and what to call when something else is written to it. */

@@ -30,7 +30,11 @@ export {commandNotFound, init, prerun} from './hooks.js';
  * @param root The folder of our package.
  */
 export async function run(host: NodeJS.Process, root: string): Promise<void> {
-  const interruption = ownSignals(host, (exitCode) => end(exitCode));
+  const interruption = ownSignals(host, (exitCode) => {
+    const error = createError('ERR_INTERRUPTED', 'Interrupted again before it could clean up.', {exitCode});
+    session.events?.fail(reportError(error), 'interrupted');
+    end(exitCode);
+  });
   const session = createSession(host, interruption.signal);
   const abnormal = watchProcess(host, () =>
     session.hooks === undefined ? endedEarly() : hooksUnfinished(session.hooks),
@@ -59,10 +63,11 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
   try {
     await Promise.race([running, interruption.overdue, abnormal.failed]);
     // A plugin's exit code is not the outcome of our command.
+    succeed(session);
     end(session.foreign ? Number(host.exitCode ?? 0) : (session.exitCode ?? 0));
   } catch (error) {
     if (interruption.signal.aborted) await Promise.all(session.cleanups);
-    const exitCode = abnormal.isClosedPipe(error) ? 0 : conclude(session, error);
+    const exitCode = abnormal.isClosedPipe(error) ? succeed(session) : conclude(session, error);
     // A stalled reader must not keep an interrupted process alive.
     if (!interruption.signal.aborted) await session.output.flush().catch(() => undefined);
     end(exitCode);
@@ -152,7 +157,13 @@ function conclude(session: Session, error: unknown): number {
   const {message} = reportError(error, pluginOf(session, error));
   if (!signal.aborted) output.warn(`The command had already finished when this happened: ${message}`);
   printDocument(session);
-  return signal.aborted ? fail(session, error) : 0;
+  return signal.aborted ? fail(session, error) : succeed(session);
+}
+
+/** Returns the exit code. */
+function succeed({ended, events}: Session): 0 {
+  events?.succeed(ended && 'document' in ended ? ended.document : undefined);
+  return 0;
 }
 
 /** The error of a command that something else ended. During a change, the outcome is unknown. */
@@ -199,6 +210,7 @@ function fail(session: Session, error: unknown): number {
   ]);
   for (let next = error; next instanceof Error; next = next.cause) output.debug(next.stack ?? next.message);
   output.document({error: report} satisfies Body<ErrorDocument>);
+  session.events?.fail(report, signal.aborted ? 'interrupted' : 'error');
   return report.exitCode;
 }
 
@@ -214,7 +226,8 @@ function interruptionOf(error: unknown, reason: unknown): unknown {
 }
 
 /** Cleans up: no temporary file, no hidden cursor. */
-function leave({temporary, output}: Session): void {
+function leave({temporary, output, events}: Session): void {
   temporary.removeAllSync();
+  events?.close();
   output.releaseStream();
 }

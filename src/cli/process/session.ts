@@ -7,6 +7,7 @@ import {createRedactor} from '../../http/redact.js';
 import type {Environment} from '../../http/types.js';
 import type {WriteFacts} from '../../operations/steps.js';
 import {Output, type JsonDocument} from '../output/output.js';
+import type {RunEvents} from '../output/run-events.js';
 import {isDebugging, isInteractive, usesColor, usesUnicode} from '../output/terminal.js';
 import {isSecretName} from '../settings/secret.js';
 import {runningPlugin} from './foreign-code.js';
@@ -44,6 +45,8 @@ export interface Session {
   hooks?: {readonly event: string; readonly names: readonly string[]} | undefined;
   /** What to exit with after success, when it is the outcome of another program. */
   exitCode?: number | undefined;
+  /** Where `--events` go. */
+  events?: RunEvents | undefined;
   /** How our command ended, whatever plugins' hooks do. */
   ended?: {readonly document: JsonDocument | undefined} | {readonly error: unknown};
 }

@@ -62,6 +62,8 @@ export const flagSets = {
   wait: 'WAITING',
   /** What to do when another deployment to the target is running. */
   slot: 'WAITING',
+  /** Where to write what happens. */
+  events: 'CI',
   /** What must hold before something is deployed to a target. */
   guard: 'GUARD',
 } as const;
@@ -442,6 +444,13 @@ const rows = {
     kind: kinds.seconds(', 0 or more', (value) => value >= 0),
     default: defaultWait.timeout,
     summary: 'Maximum time to wait, 0 for no limit; default {default}.',
+  },
+  events: {
+    label: 'events',
+    set: 'events',
+    flag: {name: 'events', value: 'FILE|-|fd:N'},
+    kind: kinds.text,
+    summary: 'Write each step, progress, wait and the outcome as a line of JSON to a file, - (stdout) or a descriptor.',
   },
   ...guardRows,
 } as const satisfies Readonly<Record<string, SettingDefinition>>;

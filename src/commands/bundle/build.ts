@@ -1,7 +1,7 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
 import {bundleOptions, rejectV2OnlyFlags, commandHost} from '../../cli/command/operation-options.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
-import {bundleFlags, connectionFlags, repeatedFlags} from '../../cli/command/flags.js';
+import {bundleFlags, connectionFlags, repeatedFlags, eventsFlag} from '../../cli/command/flags.js';
 import {Flags} from '../../cli/process/oclif.js';
 import {createError} from '../../errors/index.js';
 import {flagValue} from '../../errors/suggest.js';
@@ -43,6 +43,7 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
       summary: 'List the files with their category and size, without writing anything.',
       helpGroup: 'BUNDLE',
     }),
+    ...eventsFlag,
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument | undefined> {
@@ -50,6 +51,9 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
     const toStdout = output === '-' && !dryRun;
     if (toStdout && context.output.json) {
       throw createError('ERR_USAGE', '--json and --output - cannot be used together: both write to stdout.');
+    }
+    if (toStdout && context.output.stdoutClaimed) {
+      throw createError('ERR_USAGE', '--events - and --output - cannot be used together: both write to stdout.');
     }
     const stdout = toStdout ? context.output.claimStdout() : undefined;
     const settings = await context.loadSettings();

@@ -2,7 +2,7 @@ import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {confirm, requireConsent} from '../../cli/command/prompts.js';
 import type {Body, BundleDeleteDocument} from '../../cli/output/documents.js';
-import {connectionFlags, rateLimitFlags} from '../../cli/command/flags.js';
+import {connectionFlags, rateLimitFlags, eventsFlag} from '../../cli/command/flags.js';
 import {Args, Flags} from '../../cli/process/oclif.js';
 import {reachBackends} from '../../cli/backends/reach-backends.js';
 
@@ -22,6 +22,7 @@ export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
     ...connectionFlags,
     ...rateLimitFlags,
     yes: Flags.boolean({char: 'y', summary: 'Skip the confirmation prompt.', helpGroup: 'DELETION'}),
+    ...eventsFlag,
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {

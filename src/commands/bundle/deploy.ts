@@ -2,7 +2,14 @@ import {waitOptions} from '../../cli/command/operation-options.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import {withStepOutputs} from '../../cli/output/step-outputs.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
-import {connectionFlags, outputEnvFlag, rateLimitFlags, waitFlags, waitForSlotFlag} from '../../cli/command/flags.js';
+import {
+  connectionFlags,
+  outputEnvFlag,
+  rateLimitFlags,
+  waitFlags,
+  waitForSlotFlag,
+  eventsFlag,
+} from '../../cli/command/flags.js';
 import {Args} from '../../cli/process/oclif.js';
 import {reachBackends} from '../../cli/backends/reach-backends.js';
 
@@ -24,6 +31,7 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
     ...waitForSlotFlag,
     ...rateLimitFlags,
     ...outputEnvFlag,
+    ...eventsFlag,
   };
 
   protected execute(context: CommandContext): Promise<JsonDocument> {

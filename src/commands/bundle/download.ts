@@ -1,7 +1,7 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import type {Body, BundleDownloadDocument} from '../../cli/output/documents.js';
-import {connectionFlags, rateLimitFlags} from '../../cli/command/flags.js';
+import {connectionFlags, rateLimitFlags, eventsFlag} from '../../cli/command/flags.js';
 import {Args, Flags} from '../../cli/process/oclif.js';
 import {createError} from '../../errors/index.js';
 import {reachBackends} from '../../cli/backends/reach-backends.js';
@@ -28,6 +28,7 @@ export default class BundleDownload extends BaseCommand<typeof BundleDownload> {
       helpGroup: 'DOWNLOAD',
     }),
     force: Flags.boolean({summary: 'Overwrite an existing file.', helpGroup: 'DOWNLOAD'}),
+    ...eventsFlag,
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {

@@ -1,6 +1,6 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
-import {connectionFlags, listFlags, rateLimitFlags} from '../../cli/command/flags.js';
+import {connectionFlags, listFlags, rateLimitFlags, eventsFlag} from '../../cli/command/flags.js';
 import {reachBackends} from '../../cli/backends/reach-backends.js';
 
 export default class BundleHistory extends BaseCommand<typeof BundleHistory> {
@@ -12,7 +12,7 @@ export default class BundleHistory extends BaseCommand<typeof BundleHistory> {
     '<%= config.bin %> <%= command.id %> --project my-shop --target production --limit 1 --json',
     '<%= config.bin %> <%= command.id %> --project my-shop --target production --columns created,bundle,deployment',
   ];
-  static override readonly flags = {...connectionFlags, ...listFlags, ...rateLimitFlags};
+  static override readonly flags = {...connectionFlags, ...listFlags, ...rateLimitFlags, ...eventsFlag};
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {
     const {deploymentColumns, renderDeployments} = await import('../../cli/render/bundles.js');

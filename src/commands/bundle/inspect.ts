@@ -3,7 +3,7 @@ import {resolve} from 'node:path';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {commandHost} from '../../cli/command/operation-options.js';
-import {bundleFlags, columnsFlag, connectionFlags, rateLimitFlags} from '../../cli/command/flags.js';
+import {bundleFlags, columnsFlag, connectionFlags, rateLimitFlags, eventsFlag} from '../../cli/command/flags.js';
 import {Args} from '../../cli/process/oclif.js';
 import {reachBackends} from '../../cli/backends/reach-backends.js';
 import type {Settings} from '../../cli/settings/settings.js';
@@ -28,6 +28,7 @@ export default class BundleInspect extends BaseCommand<typeof BundleInspect> {
     'config-path': bundleFlags['config-path'],
     ...columnsFlag,
     ...rateLimitFlags,
+    ...eventsFlag,
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {

@@ -1,6 +1,6 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
-import {connectionFlags, listFlags, rateLimitFlags} from '../../cli/command/flags.js';
+import {connectionFlags, listFlags, rateLimitFlags, eventsFlag} from '../../cli/command/flags.js';
 import {reachBackends} from '../../cli/backends/reach-backends.js';
 
 export default class BundleList extends BaseCommand<typeof BundleList> {
@@ -13,7 +13,7 @@ export default class BundleList extends BaseCommand<typeof BundleList> {
     '<%= config.bin %> <%= command.id %> --project my-shop --all --columns id,message',
     '<%= config.bin %> <%= command.id %> --project my-shop --limit 5 --json',
   ];
-  static override readonly flags = {...connectionFlags, ...listFlags, ...rateLimitFlags};
+  static override readonly flags = {...connectionFlags, ...listFlags, ...rateLimitFlags, ...eventsFlag};
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {
     const {bundleColumns, renderBundles} = await import('../../cli/render/bundles.js');

@@ -1,6 +1,6 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
-import {connectionFlags, rateLimitFlags} from '../../cli/command/flags.js';
+import {connectionFlags, rateLimitFlags, eventsFlag} from '../../cli/command/flags.js';
 import {Flags} from '../../cli/process/oclif.js';
 import {reachBackends} from '../../cli/backends/reach-backends.js';
 import type {BundleLogsDocument, Body} from '../../cli/output/documents.js';
@@ -26,6 +26,7 @@ export default class BundleLogs extends BaseCommand<typeof BundleLogs> {
       summary: 'Wait for more lines until the log is complete.',
       helpGroup: 'LOGS',
     }),
+    ...eventsFlag,
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {

@@ -1,7 +1,7 @@
 import {waitOptions} from '../../cli/command/operation-options.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
-import {connectionFlags, rateLimitFlags, waitFlags} from '../../cli/command/flags.js';
+import {connectionFlags, rateLimitFlags, waitFlags, eventsFlag} from '../../cli/command/flags.js';
 import {Flags} from '../../cli/process/oclif.js';
 import {reachBackends} from '../../cli/backends/reach-backends.js';
 
@@ -23,6 +23,7 @@ export default class BundlePromote extends BaseCommand<typeof BundlePromote> {
       summary: 'Target that runs the bundle.',
       helpGroup: 'PROMOTION',
     }),
+    ...eventsFlag,
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {

@@ -1,4 +1,4 @@
-import {connectionFlags, rateLimitFlags} from '../../cli/command/flags.js';
+import {connectionFlags, rateLimitFlags, eventsFlag} from '../../cli/command/flags.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {confirm, requireConsent} from '../../cli/command/prompts.js';
@@ -42,6 +42,7 @@ export default class BundlePrune extends BaseCommand<typeof BundlePrune> {
     }),
     'dry-run': Flags.boolean({summary: 'Show what would be deleted.', helpGroup: 'PRUNING'}),
     yes: Flags.boolean({char: 'y', summary: 'Skip the confirmation prompt.', helpGroup: 'PRUNING'}),
+    ...eventsFlag,
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {

@@ -10,6 +10,7 @@ import {
   pushFlags,
   waitFlags,
   waitForSlotFlag,
+  eventsFlag,
 } from '../../cli/command/flags.js';
 import {Flags} from '../../cli/process/oclif.js';
 import {pushRecordFiles} from '../../cli/command/push-records.js';
@@ -47,6 +48,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
     force: Flags.boolean({summary: 'Upload the bundle even if it is unchanged.', helpGroup: 'BUNDLE'}),
     'dry-run': Flags.boolean({summary: 'Show what would be pushed, without writing anything.', helpGroup: 'BUNDLE'}),
     ...outputEnvFlag,
+    ...eventsFlag,
   };
 
   protected execute(context: CommandContext): Promise<JsonDocument> {

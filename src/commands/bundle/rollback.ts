@@ -1,7 +1,7 @@
 import {waitOptions} from '../../cli/command/operation-options.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
-import {connectionFlags, rateLimitFlags, waitFlags} from '../../cli/command/flags.js';
+import {connectionFlags, rateLimitFlags, waitFlags, eventsFlag} from '../../cli/command/flags.js';
 import {Flags} from '../../cli/process/oclif.js';
 import {reachBackends} from '../../cli/backends/reach-backends.js';
 
@@ -19,6 +19,7 @@ export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
     ...waitFlags,
     ...rateLimitFlags,
     to: Flags.string({helpValue: 'ID', summary: 'ID of the bundle to roll back to, or latest.', helpGroup: 'ROLLBACK'}),
+    ...eventsFlag,
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {

@@ -5,6 +5,7 @@ import type {CommandContext, JsonDocument} from '../../cli/command/command-conte
 import {
   bundleFlags,
   columnsFlag,
+  eventsFlag,
   connectionFlags,
   rateLimitFlags,
   pushFlags,
@@ -30,8 +31,12 @@ export default class ConfigShow extends BaseCommand<typeof ConfigShow> {
     ...waitFlags,
     ...waitForSlotFlag,
     ...rateLimitFlags,
+    ...eventsFlag,
     ...columnsFlag,
   };
+
+  /** It only shows the setting. */
+  protected override readonly hasEvents = false;
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {
     const {renderSettings, settingColumns} = await import('../../cli/render/settings.js');

@@ -139,7 +139,8 @@ export function planRetry(
   const {retries, retryAfter, status, reason} = failure;
   if (retries >= policy.maxRetries) return undefined;
   const delay = calculateRetryDelay({attempt: retries, retryAfter, now: Date.now(), random: Math.random()}, policy);
-  return {attempt: retries + 1, maxRetries: policy.maxRetries, ...delay, status, reason};
+  const rateLimited = status !== undefined && policy.statusCodes.includes(status);
+  return {attempt: retries + 1, maxRetries: policy.maxRetries, ...delay, status, rateLimited, reason};
 }
 
 function isObject(value: unknown): boolean {
@@ -178,9 +179,7 @@ export function parseRetryAfter(value: string | null | undefined, now: number): 
 
 /** Reports a wait to the log, then to `onRetry`. */
 export function announceRetry(event: RetryEvent, config: RateLimitMiddlewareConfig): void {
-  const {statusCodes} = resolveRateLimitPolicy(config);
-  const limited = event.status !== undefined && statusCodes.includes(event.status);
-  const what = limited ? 'RATE' : 'RETRY';
+  const what = event.rateLimited === true ? 'RATE' : 'RETRY';
   rateLimitLogger(config).info(`${tag(config, what)} ${describeRetry(event, `${event.delayMs} ms`)}`);
   config.onRetry?.(event);
 }

@@ -58,7 +58,7 @@ async function waitUntilFree(
   if (!options.waitForSlot || unexplained === maxUnexplained) throw targetBusy(error, targetSlug, occupant);
   do {
     const description = describeOccupant(occupant, targetSlug);
-    callBackSafely(() => options.onProgress?.({phase: 'slot', transferred: 0, description}));
+    callBackSafely(() => options.onProgress?.({phase: 'slot', transferred: 0, description, leftMs: poll.leftMs()}));
     if (!(await poll.pause())) throw slotTimedOut(error, open, targetSlug, poll.timeout, occupant);
     occupant = await findOccupant(open, targetSlug);
   } while (typeof occupant === 'object');

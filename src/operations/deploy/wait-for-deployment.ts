@@ -29,6 +29,7 @@ export async function waitForDeployment(options: WaitForDeploymentOptions, host:
   // A timer, because the system time may jump. It also ends a poll that hangs.
   const lateMs = Math.ceil(Math.min(timeout, longestTimeoutSeconds) * 1000);
   const late = lateMs > 0 ? AbortSignal.timeout(lateMs) : undefined;
+  const endsAt = performance.now() + lateMs;
   const given = signalOf(options);
   const signal = late ? AbortSignal.any([given, late]) : given;
   const open = await openBackend(options.backend, 'wait', {...options, signal}, host);
@@ -46,7 +47,8 @@ export async function waitForDeployment(options: WaitForDeploymentOptions, host:
     looks += 1;
     if (seen) {
       state = seen;
-      callBackSafely(() => onProgress?.(progressOf(seen)));
+      const leftMs = late && Math.max(0, Math.round(endsAt - performance.now()));
+      callBackSafely(() => onProgress?.({...progressOf(seen), leftMs}));
       if (seen.status === 'finished') return seen;
       if (seen.status === 'failed') throw await withLastLines(deploymentFailed(deployment, seen), open, deployment);
     }
@@ -183,6 +185,8 @@ export function pauseMs({intervalMs}: Pick<PollTimes, 'intervalMs'>, looks: numb
 
 /** The pauses between polls. */
 export interface Poll extends Pick<PollTimes, 'timeout'> {
+  /** Milliseconds until the time is up; undefined without a limit. */
+  leftMs(): number | undefined;
   /**
    * Pauses until the next poll is due; resolves to false at once when the time is up.
    * @throws `signal.reason` when aborted.
@@ -198,6 +202,7 @@ export function startPoll(options: WaitOptions, signal: AbortSignal): Poll {
   let looks = 0;
   return {
     timeout,
+    leftMs: () => (timeout > 0 ? Math.max(0, Math.round(endsAt - performance.now())) : undefined),
     async pause() {
       const left = endsAt - performance.now();
       if (left <= 0) return false;

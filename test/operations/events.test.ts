@@ -1,0 +1,135 @@
+import {describe, expect, test} from 'vitest';
+import {
+  ApiKeyStrategy,
+  deployBundle,
+  listBundles,
+  pushRuntimeBundle,
+  waitForDeployment,
+  type PushRuntimeBundleBackendOptions,
+  type RuntimeEvent,
+} from '../../src/index.js';
+import {startLocalRuntime, type LocalRuntime, type LocalRuntimeOptions} from '../../src/testing/index.js';
+import {checkedEvents} from '../event-schemas.js';
+import {startRecordingServer} from '../recording-server.js';
+import {createProject, type TestProject} from './test-host.js';
+
+interface Bench extends AsyncDisposable {
+  readonly project: TestProject;
+  readonly runtime: LocalRuntime;
+  readonly options: PushRuntimeBundleBackendOptions;
+  readonly events: RuntimeEvent[];
+}
+
+async function createBench(options: LocalRuntimeOptions = {}): Promise<Bench> {
+  const project = await createProject();
+  const runtime = await startLocalRuntime({deploymentSeconds: 0, ...options});
+  const events: RuntimeEvent[] = [];
+  const {apiKey} = runtime.credentials;
+  return {
+    project,
+    runtime,
+    events,
+    options: {
+      preference: 'legacy',
+      projectSlug: 'shop',
+      targetSlug: 'staging',
+      buildDirectory: 'build',
+      message: 'one',
+      origin: runtime.origin,
+      legacyAuth: new ApiKeyStrategy({apiKey}),
+      cwd: project.directory,
+      pollInterval: 0.01,
+      rateLimit: {baseDelayMs: 1, maxRetries: 3},
+      onEvent: (event) => events.push(event),
+    },
+    async [Symbol.asyncDispose]() {
+      await runtime.close();
+      await project[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const stepsOf = (events: readonly RuntimeEvent[]) =>
+  events.flatMap((event) => (event.type === 'step' ? [`${event.step} ${event.status}`] : []));
+
+describe('onEvent', () => {
+  test('tells every step of a push, its waits for rate limits, its progress and its result', async () => {
+    await using bench = await createBench({faults: ['429x2:route=upload,retry-after=0']});
+    const result = await pushRuntimeBundle({...bench.options, wait: true});
+    const events = checkedEvents(bench.events);
+    const steps = ['resolve', 'verify', 'build', 'upload', 'deploy', 'wait'];
+    expect(stepsOf(events)).toEqual(steps.flatMap((step) => [`${step} started`, `${step} done`]));
+    expect(events.filter(({type}) => type === 'wait')).toMatchObject([
+      {step: 'upload', reason: 'rate-limit', attempt: 1, maxRetries: 3, httpStatus: 429},
+      {step: 'upload', reason: 'rate-limit', attempt: 2, maxRetries: 3, httpStatus: 429},
+      {step: 'wait', reason: 'deployment', status: 'finished', until: expect.any(String) as string},
+    ]);
+    const uploads = events.filter((event) => event.type === 'progress' && event.phase === 'upload');
+    expect(uploads.at(-1)).toMatchObject({unit: 'bytes', attempt: 3});
+    expect(events).toContainEqual(expect.objectContaining({type: 'progress', phase: 'wait', unit: 'percent'}));
+    expect(events.at(-1)).toMatchObject({type: 'outcome', status: 'success', result: {bundleId: result.bundleId}});
+  });
+
+  test('tells which step failed, which were skipped, and the error', async () => {
+    await using bench = await createBench({faults: ['403:route=upload']});
+    await expect(pushRuntimeBundle(bench.options)).rejects.toMatchObject({code: 'ERR_FORBIDDEN'});
+    const events = checkedEvents(bench.events);
+    expect(stepsOf(events).slice(-2)).toEqual(['upload failed', 'deploy skipped']);
+    expect(events).toContainEqual(expect.objectContaining({step: 'upload', status: 'failed', code: 'ERR_FORBIDDEN'}));
+    expect(events.at(-1)).toMatchObject({
+      status: 'error',
+      error: {code: 'ERR_FORBIDDEN', exitCode: 4, status: 403, suggestions: expect.any(Array) as string[]},
+    });
+  });
+
+  test('tells a failed connection from a rate limit', async () => {
+    await using bench = await createBench({faults: ['502x1:route=list']});
+    await listBundles(bench.options);
+    expect(bench.events).toContainEqual(
+      expect.objectContaining({type: 'wait', step: 'list', reason: 'retry', httpStatus: 502}),
+    );
+  });
+
+  test('tells what an interruption ended', async () => {
+    await using bench = await createBench({faults: ['hang:route=upload']});
+    const controller = new AbortController();
+    const onEvent = (event: RuntimeEvent) => {
+      bench.events.push(event);
+      if (event.type === 'progress' && event.phase === 'upload') controller.abort();
+    };
+    await expect(pushRuntimeBundle({...bench.options, onEvent, signal: controller.signal})).rejects.toThrow();
+    const events = checkedEvents(bench.events);
+    expect(stepsOf(events).slice(-2)).toEqual(['upload failed', 'deploy skipped']);
+    expect(events.at(-1)).toMatchObject({status: 'interrupted', error: {code: 'ERR_INTERRUPTED'}});
+  });
+
+  test('tells warnings, and what waits without other steps', async () => {
+    await using server = await startRecordingServer(({method}) =>
+      method === 'POST' ? {status: 201, body: {warnings: ['careful']}} : {status: 200, body: {count: 0, results: []}},
+    );
+    const events: RuntimeEvent[] = [];
+    const connection = {
+      origin: server.origin,
+      legacyAuth: new ApiKeyStrategy({apiKey: 'key'}),
+      onEvent: (event: RuntimeEvent) => events.push(event),
+    };
+    const place = {projectSlug: 'shop', targetSlug: 'staging'};
+    const {deployment} = await deployBundle({...connection, ...place, preference: 'legacy', bundleId: 5});
+    expect(checkedEvents(events)).toContainEqual(expect.objectContaining({type: 'warning', message: 'careful'}));
+    events.length = 0;
+    const call = {...connection, ...place, backend: 'legacy', deployment, pollInterval: 0.01};
+    await expect(waitForDeployment(call)).rejects.toThrow();
+    expect(stepsOf(checkedEvents(events))).toEqual(['wait started', 'wait failed']);
+  });
+
+  test('may throw without any effect', async () => {
+    await using bench = await createBench();
+    const calls: string[] = [];
+    const onEvent = ({type}: RuntimeEvent) => {
+      calls.push(type);
+      throw new Error('a bug');
+    };
+    await expect(pushRuntimeBundle({...bench.options, onEvent})).resolves.toMatchObject({deployed: true});
+    expect(calls.at(-1)).toBe('outcome');
+  });
+});
