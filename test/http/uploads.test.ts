@@ -276,6 +276,7 @@ describe('rate limits of the client', () => {
         maxRetries: 3,
         delayMs,
         status: 429,
+        rateLimited: true,
         reason: '429 Too Many Requests',
         ...(requestedMs === undefined ? {} : {requestedMs}),
       },

@@ -56,7 +56,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   /** Before the command line is parsed, so that an invalid one is an event, too. */
   async #openEvents(session: Session): Promise<void> {
     const {flag} = definitions.events;
-    if (flag === undefined || !this.hasEvents || !(flag.name in this.ctor.flags)) return;
+    if (flag === undefined || !this.hasEvents || !(flag.name in {...this.ctor.flags})) return;
     const variable = session.env[variableOf('events') ?? '']?.trim() || undefined;
     const destination = givenValue(this.argv, `--${flag.name}`) ?? variable;
     if (destination === undefined) return;

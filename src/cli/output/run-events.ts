@@ -17,7 +17,6 @@ import {asSentence} from '../../errors/sentence.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {EventFeed} from '../../operations/event-feed.js';
 import type {EventError, RuntimeEvent} from '../../operations/events.js';
-import type {ErrorReport} from '../errors/error-report.js';
 import {writeUnguarded} from '../process/foreign-code.js';
 import type {JsonDocument, Output} from './output.js';
 
@@ -27,7 +26,7 @@ export interface RunEvents {
   /** The last event, unless there is one already. */
   succeed(document: JsonDocument | undefined): void;
   /** The last event, unless there is one already. */
-  fail(report: ErrorReport, how: 'error' | 'interrupted'): void;
+  fail(error: EventError, how: 'error' | 'interrupted'): void;
   /** Writes what is left, within a second, because the process is about to end. */
   close(): void;
 }
@@ -66,8 +65,8 @@ export function openRunEvents(destination: string, cwd: string, output: Output):
       const result = document && output.complete(document);
       feed.emit({type: 'outcome', status: 'success', ...(result && {result})});
     },
-    fail(report, how) {
-      feed.emit({type: 'outcome', status: how, error: report});
+    fail(error, how) {
+      feed.emit({type: 'outcome', status: how, error});
     },
     close() {
       const message = 'The process was ended before the command was done.';

@@ -60,7 +60,7 @@ test.each([
   const onRetry = (event: unknown) => events.push(event);
   const hooks = createRateLimitHooks({statusCodes: [status], logger: silent, onRetry});
   await got.extend({hooks}).get(`${server.origin}/x`);
-  expect(events).toEqual([{attempt: 1, maxRetries: 3, delayMs: 0, status, reason}]);
+  expect(events).toEqual([{attempt: 1, maxRetries: 3, delayMs: 0, status, rateLimited: true, reason}]);
 });
 
 test('each call of a client counts for itself', async () => {
