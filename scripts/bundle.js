@@ -1,20 +1,29 @@
 // Makes few files of our modules and of the packages behind them, and writes the licences of these: node would spend
-// more time on finding hundreds of files than on running them. What several entries share is in chunks, so that each
-// module is there once, and what is imported when it is needed is loaded then. Nothing is minified: names in stack
-// traces are those of the sources.
+// more time on finding hundreds of files than on running them. Each module is there once, and what is imported when it
+// is needed is loaded then. Nothing is minified: names in stack traces are those of the sources.
 import {readdirSync, readFileSync, writeFileSync} from 'node:fs';
-import {createRequire} from 'node:module';
-import {build, context} from 'esbuild';
+import {relative, resolve} from 'node:path';
+import {rolldown, watch} from 'rolldown';
 import {licenceOf} from './licence-of.js';
 
 const {exports, oclif} = JSON.parse(readFileSync('package.json', 'utf8'));
 
+/** The name of a module in dist, and its source. */
+const entryOf = (file) => {
+  const name = file.replace(/^\.\/dist\/(.*)\.js$/, '$1');
+  return [name, `src/${name}.ts`];
+};
+const library = entryOf(exports['.'].default);
+/** What loads little, and nothing of what follows. */
+const small = [exports['./backend'].default, exports['./rate-limit'].default, './dist/cli/process/start.js'].map(
+  entryOf,
+);
 /** What is loaded by its name: by importers of the package, by bin, by oclif. */
 const published = [
-  ...Object.values(exports).flatMap((entry) => entry.default ?? []),
-  './dist/cli/process/start.js',
-  oclif.helpClass.target,
-  ...Object.values(oclif.hooks).map(({target}) => target),
+  library,
+  ...small,
+  ...[exports['./testing'].default, oclif.helpClass.target].map(entryOf),
+  ...Object.values(oclif.hooks).map(({target}) => entryOf(target)),
 ];
 /** Parts that scripts, bench and commands of tests are made with. */
 const parts = [
@@ -24,68 +33,129 @@ const parts = [
   'cli/settings/definitions',
   'errors/index',
   'http/index',
-];
-const commands = readdirSync('src/commands', {recursive: true}).filter((file) => file.endsWith('.ts'));
+].map((part) => [part, `src/${part}.ts`]);
+const commands = readdirSync('src/commands', {recursive: true})
+  .filter((file) => file.endsWith('.ts'))
+  .map((file) => [`commands/${file.slice(0, -'.ts'.length)}`, `src/commands/${file}`]);
 
 /** Left where npm puts them: what loads files of its own, and what oclif needs for TypeScript only. */
 const external = ['jiti', 'typescript'];
 
-/** oclif's commands for plugins look for npm with `which`, whose error says little. Ours says what to do. */
-const programs = {
-  name: 'programs',
-  setup({onResolve, onLoad}) {
-    const namespace = 'programs';
-    onResolve({filter: /^which$/}, ({importer}) =>
-      importer.includes('/@oclif/plugin-plugins/') ? {path: 'which', namespace} : undefined,
-    );
-    onLoad({filter: /./, namespace}, () => ({
-      contents: "export {findProgram as default} from './src/cli/process/find-program.js';",
-      resolveDir: process.cwd(),
-    }));
+/**
+ * What importers get instead of a module. `code` is given the path of the module, and loads it where it is needed:
+ * with `require`, that is when it runs.
+ */
+const substitutes = [
+  // oclif's commands for plugins look for npm with `which`, whose error says little. Ours says what to do.
+  {
+    module: 'which',
+    importer: '/@oclif/plugin-plugins/',
+    code: () => `export {findProgram as default} from ${JSON.stringify(resolve('src/cli/process/find-program.ts'))};`,
+  },
+  // It takes 30 ms to load, and only text beyond ASCII needs it.
+  {
+    module: 'string-width',
+    importer: resolve('src'),
+    code: (path) => `export default function stringWidth(text, options) {
+      return /^[ -~]*$/.test(text) ? text.length : require(${path}).default(text, options);
+    }`,
+  },
+  // oclif looks for its plugins by pattern. Ours are names.
+  {
+    module: 'minimatch',
+    importer: '/@oclif/core/',
+    code: (path) => `exports.minimatch = (name, pattern) =>
+      /^[@/\\w-]+$/.test(pattern) ? name === pattern : require(${path}).minimatch(name, pattern);`,
+  },
+  // oclif asks for these at its start and hardly ever uses them.
+  {
+    module: 'tinyglobby',
+    importer: '/@oclif/core/',
+    code: (path) => `exports.glob = (...args) => require(${path}).glob(...args);`,
+  },
+  {
+    module: 'ejs',
+    importer: '/@oclif/core/',
+    code: (path) => `exports.render = (...args) => require(${path}).render(...args);`,
+  },
+];
+const prefix = '\0substitute:';
+const substitution = {
+  name: 'substitution',
+  async resolveId(source, importer = '', {kind}) {
+    const index = substitutes.findIndex(({module, importer: by}) => source === module && importer.includes(by));
+    if (index === -1 || importer.startsWith(prefix)) return null;
+    const {id} = await this.resolve(source, importer, {kind, skipSelf: true});
+    return `${prefix}${index}:${id}`;
+  },
+  load(id) {
+    if (!id.startsWith(prefix)) return null;
+    const [, index, path] = /^(\d+):(.*)$/.exec(id.slice(prefix.length));
+    return {code: substitutes[index].code(JSON.stringify(path)), moduleType: 'js'};
   },
 };
 
-/** What oclif asks for at its start and hardly ever uses: it runs when it is used. */
-const seldomUsed = {
-  name: 'seldom-used',
-  setup({onResolve, onLoad}) {
-    const namespace = 'seldom-used';
-    onResolve({filter: /^(tinyglobby|ejs)$/}, ({path, importer, resolveDir}) =>
-      importer.includes('/@oclif/core/') ? {path, namespace, pluginData: resolveDir} : undefined,
-    );
-    onLoad({filter: /./, namespace}, ({path, pluginData: resolveDir}) => {
-      const names = Object.keys(createRequire(`${resolveDir}/`)(path));
-      const getters = names.map((name) => `get ${name}() { return require('${path}').${name}; }`);
-      return {contents: `module.exports = {${getters.join(', ')}};`, resolveDir};
-    });
+/** oclif sorts its commands as a language does, whose rules take 7 ms to load. Names of commands are ASCII. */
+const sortedById = {
+  name: 'sorted-by-id',
+  transform(code, id) {
+    if (!id.endsWith('/@oclif/core/lib/config/plugin.js')) return null;
+    const sorted = code.replace('a.id.localeCompare(b.id)', '(a.id < b.id ? -1 : 1)');
+    if (sorted === code) throw new Error(`${id} sorts its commands in another way now: scripts/bundle.js replaces it.`);
+    return {code: sorted};
   },
 };
 
-const options = {
-  entryPoints: [
-    ...[...new Set(published)].map((file) => file.replace(/^\.\/dist\/(.*)\.js$/, 'src/$1.ts')),
-    ...parts.map((part) => `src/${part}.ts`),
-    ...commands.map((file) => `src/commands/${file}`),
-  ],
-  outbase: 'src',
-  outdir: 'dist',
-  chunkNames: 'chunks/[name]-[hash]',
-  bundle: true,
-  splitting: true,
-  format: 'esm',
+/** `paths` and each module they import, directly or not. */
+function closure(paths, graph) {
+  const found = new Set();
+  const follow = (id) => {
+    if (found.has(id)) return;
+    found.add(id);
+    graph.getModuleInfo(id)?.importedIds.forEach(follow);
+  };
+  for (const path of paths) follow(resolve(path));
+  return found;
+}
+
+/**
+ * The file that a module shares: all that starts the command line, all that a push needs, or the library. rolldown
+ * puts the rest into the file of its only importer, or into small files.
+ */
+function fileOf() {
+  let sets;
+  return (id, graph) => {
+    const closureOf = (paths) => closure(paths, graph);
+    sets ??= {
+      small: closureOf(small.map(([, source]) => source)),
+      library: closureOf([library[1]]),
+      start: closureOf([entryOf(oclif.helpClass.target)[1]]),
+      push: closureOf(['src/commands/bundle/push.ts', 'src/cli/render/push.ts', 'src/progress/run-steps.ts']),
+    };
+    if (sets.small.has(id)) return null;
+    if (sets.library.has(id)) return sets.start.has(id) ? 'shared' : 'library';
+    return ['start', 'push'].find((name) => sets[name].has(id)) ?? null;
+  };
+}
+
+const input = {
+  input: Object.fromEntries([...published, ...parts, ...commands]),
   platform: 'node',
-  target: 'node20.19',
-  metafile: true,
-  logLevel: 'warning',
   external,
-  plugins: [seldomUsed, programs],
+  preserveEntrySignatures: 'allow-extension',
+  plugins: [substitution, sortedById],
   // What packages that are CommonJS expect to find.
-  define: {__dirname: 'import.meta.dirname'},
-  banner: {
-    js: `import {createRequire as createRequireOfFile} from 'node:module';
-const require = createRequireOfFile(import.meta.url);`,
-  },
+  transform: {define: {__dirname: 'import.meta.dirname'}, target: 'node20.19'},
+  checks: {ineffectiveDynamicImport: false},
+  experimental: {attachDebugInfo: 'simple'},
 };
+const output = () => ({
+  dir: 'dist',
+  format: 'esm',
+  entryFileNames: '[name].js',
+  chunkFileNames: 'chunks/[name]-[hash].js',
+  codeSplitting: {groups: [{name: fileOf(), debugName: 'shared files', includeDependenciesRecursively: false}]},
+});
 
 /**
  * The name, the version and the licence of the package in `folder`. One without a file of its licence has its author
@@ -103,18 +173,21 @@ function noticeOf(folder) {
   return `${name} ${version} (${licence})\n\n${text}\n`;
 }
 
-function writeLicences({inputs}) {
-  const paths = Object.keys(inputs).join('\n');
-  const folders = new Set(paths.match(/^.*node_modules\/(?:@[^/]+\/)?[^/\n]+/gm));
+function writeLicences(chunks) {
+  const paths = chunks.flatMap(({moduleIds = []}) => moduleIds).map((id) => relative('.', id));
+  const folders = new Set(paths.join('\n').match(/^node_modules\/.*(?<=node_modules\/(?:@[^/]+\/)?[^/\n]+)(?=\/)/gm));
   // A package may lie in several folders.
   const notices = new Set([...folders].map(noticeOf).sort());
   writeFileSync('dist/bundled-licenses.txt', [...notices].join(`\n${'-'.repeat(80)}\n\n`));
 }
 
 if (process.argv.includes('--watch')) {
-  const watching = await context({...options, logLevel: 'info'});
-  await watching.watch();
+  watch({...input, output: output()}).on('event', ({code, duration, error}) => {
+    if (code === 'BUNDLE_END') console.log(`Bundled in ${duration} ms.`);
+    if (code === 'ERROR') console.error(error.message);
+  });
 } else {
-  const {metafile} = await build(options);
-  writeLicences(metafile);
+  const bundle = await rolldown(input);
+  writeLicences((await bundle.write(output())).output);
+  await bundle.close();
 }

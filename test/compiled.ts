@@ -1,6 +1,6 @@
 import {mkdir, mkdtemp, rm} from 'node:fs/promises';
 import path from 'node:path';
-import {build} from 'esbuild';
+import {build} from 'rolldown';
 import {onTestFinished} from 'vitest';
 
 const root = path.resolve(import.meta.dirname, '..');
@@ -13,8 +13,14 @@ export async function compiled(module: string): Promise<string> {
   await mkdir(path.join(root, 'coverage'), {recursive: true});
   const folder = await mkdtemp(path.join(root, 'coverage/compiled-'));
   onTestFinished(() => rm(folder, {recursive: true, force: true}));
-  const outfile = path.join(folder, 'module.mjs');
-  const options = {bundle: true, platform: 'node', format: 'esm', packages: 'external', logLevel: 'error'} as const;
-  await build({entryPoints: [path.resolve(root, module)], outfile, ...options});
-  return outfile;
+  const file = path.join(folder, 'module.mjs');
+  // What is neither relative nor absolute is a package.
+  await build({
+    input: path.resolve(root, module),
+    platform: 'node',
+    external: /^[^./]/,
+    output: {file, codeSplitting: false},
+    logLevel: 'warn',
+  });
+  return file;
 }
