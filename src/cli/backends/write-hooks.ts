@@ -1,3 +1,4 @@
+import {setImmediate as nextTurn} from 'node:timers/promises';
 import type {Interfaces} from '@oclif/core';
 import {pluginTimeoutMs, withTimeout} from '../../backends/call.js';
 import type {AfterHook, BeforeWriteHook, PlannedWrite, WriteOutcome} from '../../backends/contract.js';
@@ -177,6 +178,8 @@ export async function tellAfterWrite(
   };
   await Promise.all(pluginsWith(config, afterHook).map(tell));
   over.abort();
+  // Node reports a promise that a hook has left to fail when nothing else is to be done.
+  await nextTurn();
 }
 
 function outcomeOf(

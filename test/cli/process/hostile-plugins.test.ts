@@ -2,8 +2,10 @@ import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
 import type {ServerResponse} from 'node:http';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
-import {describe, expect, test} from 'vitest';
+import {describe, expect, onTestFinished, test} from 'vitest';
+import {startLocalRuntime} from '../../../src/testing/index.js';
 import {startServer} from '../../http/with-server.js';
+import {runtimeEnvironment} from '../runtime-environment.js';
 import {binary, runCli, type Ended} from '../spawn-cli.js';
 
 /** A plugin: its hooks by their name, each the body of a function, and what else its package.json says to oclif. */
@@ -80,7 +82,7 @@ function documentOf({stdout}: Ended): Document {
 }
 
 const build = ['bundle:build', '--json'];
-const failing = ['bundle:push', '--runtime-backend', 'legacy', '--json'];
+const push = ['bundle:push', '--runtime-backend', 'legacy', '--json'];
 
 describe('a plugin that ends the process', () => {
   const exits = ['process.exit(0);', 'process.exitCode = 0; process.exit();', 'process.reallyExit(0);'];
@@ -100,7 +102,7 @@ describe('a plugin that ends the process', () => {
     ['mycli:after', 6, 'ERR_NETWORK'],
   ])('around a change, in %s, leaves no doubt about it', async (hook, code, error) => {
     const unreachable = {MYCLI_RUNTIME_ORIGIN: 'http://127.0.0.1:9', MYCLI_API_KEY: 'key', MYCLI_MAX_RETRIES: '0'};
-    const ended = await withPlugin({hooks: {[hook]: 'process.exit(0);'}}, failing, unreachable);
+    const ended = await withPlugin({hooks: {[hook]: 'process.exit(0);'}}, push, unreachable);
     expect(ended.code).toBe(code);
     expect(documentOf(ended)).toMatchObject({error: {code: error}});
   });
@@ -116,7 +118,7 @@ describe('a plugin that ends the process', () => {
   });
 
   test('after a command that has failed leaves its error and its exit code', async () => {
-    const ended = await withPlugin({hooks: {finally: 'process.exit(0);'}}, failing);
+    const ended = await withPlugin({hooks: {finally: 'process.exit(0);'}}, push);
     expect(ended.code).toBe(3);
     expect(documentOf(ended)).toMatchObject({error: {code: 'ERR_CREDENTIALS_MISSING'}});
   });
@@ -130,7 +132,7 @@ describe('a plugin that ends the process', () => {
     'process.exit = () => undefined;',
     'process.removeAllListeners("exit"); process.removeAllListeners("beforeExit"); process.on("exit", () => process.exit(0));',
   ])('with %s does not change how a command ends', async (code) => {
-    const failed = await withPlugin({hooks: {init: code}}, failing);
+    const failed = await withPlugin({hooks: {init: code}}, push);
     expect(failed.code).toBe(3);
     expect(documentOf(failed)).toMatchObject({error: {code: 'ERR_CREDENTIALS_MISSING'}});
     const succeeded = await withPlugin(
@@ -235,7 +237,7 @@ describe.concurrent('what nobody catches', () => {
     });
     const waiting: ServerResponse[] = [];
     const hook = `fetch('${server.origin}/arrived').then(() => { ${code} });`;
-    const ended = await withPlugin({hooks: {prerun: hook}}, failing, {
+    const ended = await withPlugin({hooks: {prerun: hook}}, push, {
       MYCLI_RUNTIME_ORIGIN: server.origin,
       MYCLI_API_KEY: 'some-key',
     });
@@ -259,6 +261,17 @@ describe.concurrent('what nobody catches', () => {
     expect(ended.code).toBe(0);
     expect(documentOf(ended)).toMatchObject({
       archive: {files: 1},
+      warnings: [expect.stringContaining(`Plugin ${name} failed unexpectedly: stray.`)],
+    });
+  });
+
+  test('and a promise that mycli:after leaves to fail is one, too', async () => {
+    const runtime = await startLocalRuntime();
+    onTestFinished(() => runtime.close());
+    const hooks = {'mycli:after': 'void Promise.reject(new Error("stray"));'};
+    const ended = await withPlugin({hooks}, push, runtimeEnvironment(runtime));
+    expect(ended.code).toBe(0);
+    expect(documentOf(ended)).toMatchObject({
       warnings: [expect.stringContaining(`Plugin ${name} failed unexpectedly: stray.`)],
     });
   });
