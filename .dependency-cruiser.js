@@ -21,6 +21,7 @@ const layers = {
     types: ['bundle'],
   },
   operations: {path: 'src/operations/', may: ['bundle', 'files', 'anyBackend', 'errors'], types: ['http']},
+  html: {path: 'src/html/', types: ['operations']},
   progress: {path: 'src/progress/', may: ['retryPolicy'], types: ['operations']},
   cli: {
     path: 'src/cli/',
@@ -35,6 +36,7 @@ const layers = {
       'eventFeed',
       'anyBackend',
       'progress',
+      'html',
       'errors',
       'version',
       'config',
@@ -43,14 +45,14 @@ const layers = {
   },
   commands: {
     path: 'src/commands/(?!runtime/)',
-    may: ['cli', 'operations', 'progress', 'errors'],
+    may: ['cli', 'operations', 'progress', 'html', 'errors'],
     types: ['anyBackend', 'bundle', 'http'],
   },
   runtimeCommands: {path: 'src/commands/runtime/', may: ['cli', 'testing', 'errors'], types: ['http']},
   testing: {path: 'src/testing/', may: ['anyBackend', 'bundle', 'files', 'http', 'errors']},
   index: {
     path: 'src/index[.]ts',
-    may: ['operations', 'bundle', 'files', 'anyBackend', 'http', 'errors', 'version', 'config'],
+    may: ['operations', 'html', 'bundle', 'files', 'anyBackend', 'http', 'errors', 'version', 'config'],
   },
 };
 

@@ -1,6 +1,6 @@
 // `npm test`: every check of the project, two at a time. What each says is printed in the order of this list. After the
-// first that fails, nothing more is started. `--ci`: also what needs other Nodes, published clients, an S3 or a
-// WebDAV server, three at a time.
+// first that fails, nothing more is started. `--ci`: also what needs other Nodes, published clients, a browser,
+// an S3 or a WebDAV server, three at a time.
 import {spawn} from 'node:child_process';
 
 /** `after`: what has to have passed before, because it writes what this one reads. */
@@ -37,6 +37,7 @@ const after = checks.filter(({name}) => name !== 'tests' && name !== 'drift').ma
 const ciChecks = [
   {name: 'S3 server', command: 'npm run test:s3', after},
   {name: 'WebDAV server', command: 'npm run test:webdav', after},
+  {name: 'browser', command: 'npm run test:browser', after},
   {name: 'published clients', command: 'npm run test:clients', after},
   ...Object.entries(differing).map(([version, tests]) => ({
     name: `Node ${version}`,

@@ -254,6 +254,7 @@ function processHost(): Host {
   };
 }
 
+export {renderBundlePage, type BundlePageOptions} from './html/bundle-page.js';
 export type {BundleContentOptions, BundlePlan} from './bundle/index.js';
 export type {PackResult} from './bundle/types.js';
 export type {

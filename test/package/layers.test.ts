@@ -49,6 +49,8 @@ const planted: readonly (readonly [rule: string, file: string, content: string])
   ['types-only-backends', 'src/backends/planted.ts', `import '../bundle/target.js';`],
   ['layer-operations', 'src/operations/planted.ts', `import '../progress/target.js';`],
   ['types-only-operations', 'src/operations/planted.ts', `await import('../http/target.js');`],
+  ['layer-html', 'src/html/planted.ts', `import '../cli/target.js';`],
+  ['types-only-html', 'src/html/planted.ts', `import '../operations/target.js';`],
   ['layer-progress', 'src/progress/planted.ts', `import '../cli/target.js';`],
   ['types-only-progress', 'src/progress/planted.ts', `import '../operations/target.js';`],
   ['layer-cli', 'src/cli/planted.ts', `import '../commands/bundle/target.js';`],

@@ -288,6 +288,8 @@ export interface BundleInspectDocument extends Envelope, ArchiveInspection {
   readonly projectSlug?: string | undefined;
   /** For an uploaded bundle. */
   readonly bundleId?: BundleId | undefined;
+  /** With `--html`: absolute path of the page. */
+  readonly html?: string | undefined;
 }
 
 /** The running local runtime, on one line as soon as it is ready. */

@@ -274,6 +274,11 @@ export class Output implements Logger {
     this.#onWarning = onWarning;
   }
 
+  /** Masks secrets, for text that goes elsewhere. */
+  mask(text: string): string {
+    return this.#redact(text);
+  }
+
   /** Sanitizes text and masks secrets. */
   clean(text: string): string {
     return this.#redact(sanitize(text));

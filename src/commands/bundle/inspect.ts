@@ -1,11 +1,12 @@
 import {existsSync} from 'node:fs';
-import {resolve} from 'node:path';
+import {basename, resolve} from 'node:path';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {commandHost} from '../../cli/command/operation-options.js';
 import {bundleFlags, columnsFlag, connectionFlags, rateLimitFlags, eventsFlag} from '../../cli/command/flags.js';
-import {Args} from '../../cli/process/oclif.js';
+import {Args, Flags} from '../../cli/process/oclif.js';
 import {reachBackends} from '../../cli/backends/reach-backends.js';
+import type {Body, BundleInspectDocument} from '../../cli/output/documents.js';
 import type {Settings} from '../../cli/settings/settings.js';
 
 export default class BundleInspect extends BaseCommand<typeof BundleInspect> {
@@ -18,6 +19,7 @@ export default class BundleInspect extends BaseCommand<typeof BundleInspect> {
     '<%= config.bin %> <%= command.id %> bundle.tar.gz',
     '<%= config.bin %> <%= command.id %> 42 --project my-shop',
     '<%= config.bin %> <%= command.id %> latest --project my-shop',
+    '<%= config.bin %> <%= command.id %> bundle.tar.gz --html bundle.html',
   ];
   static override readonly args = {
     bundle: Args.string({required: true, description: 'Archive file, ID of an uploaded bundle, or latest.'}),
@@ -26,17 +28,32 @@ export default class BundleInspect extends BaseCommand<typeof BundleInspect> {
     ...connectionFlags,
     'root-dir': bundleFlags['root-dir'],
     'config-path': bundleFlags['config-path'],
+    html: Flags.string({
+      helpValue: 'FILE',
+      summary: 'Also write a web page: sizes as a treemap, the largest files, configuration and patterns.',
+      helpGroup: 'OUTPUT',
+    }),
     ...columnsFlag,
     ...rateLimitFlags,
     ...eventsFlag,
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {
+    const {preparePage} = await import('../../cli/output/page-file.js');
     const {fileColumns, renderInspection} = await import('../../cli/render/bundles.js');
     const {chooseColumns} = await import('../../cli/render/table.js');
     const columns = chooseColumns(fileColumns, this.flags.columns);
+    const {cwd, output} = context;
+    const page = this.flags.html === undefined ? undefined : await preparePage(resolve(cwd, this.flags.html));
     const settings = await context.loadSettings();
-    return renderInspection(await this.#inspect(context, settings), columns, context.output);
+    const inspection = await this.#inspect(context, settings);
+    const document = renderInspection(inspection, columns, output);
+    if (page === undefined) return document;
+    const {renderBundlePage} = await import('../../html/bundle-page.js');
+    const name = 'bundleId' in inspection ? `Bundle ${String(inspection.bundleId)}` : basename(this.args.bundle);
+    await page.write(renderBundlePage(inspection, {name, mask: (text) => output.mask(text)}));
+    output.outcome(`Page: ${page.path}`);
+    return {...inspection, html: page.path} satisfies Body<BundleInspectDocument>;
   }
 
   async #inspect(context: CommandContext, settings: Settings) {

@@ -1,0 +1,46 @@
+import type {ArchiveInspection, InspectedFile} from '../../src/operations/inspect-bundle.js';
+
+/** File names that try to be something else. */
+export const hostileNames = [
+  '<img src=x onerror=alert(1)>.js',
+  '"><script>alert(1)</script>',
+  "' onload='alert(1)",
+  'static/</title></svg><script>alert(1)</script>.css',
+  'evil\u202Egpj.exe',
+  'a\u0000b\u001B[2J\u0085c\uD800',
+  '${alert(1)}&lt;b&gt;',
+  'n'.repeat(4000),
+  '<b>'.repeat(1333),
+  Array(5000).fill('deep').join('/'),
+  '__proto__/constructor/toString',
+  'folder',
+  'folder/inside',
+  '',
+];
+
+/** A large build with names of people and of attackers. */
+export function hostileBundle(files: number): ArchiveInspection {
+  const categories = ['ssrOnly', 'shared', 'static', undefined] as const;
+  const common = Array.from({length: files}, (_, at): InspectedFile => ({
+    path: `app/part-${String(at % 37)}/group-${String(at % 11)}/chunk-${String(at)}.js`,
+    size: (at * 7919) % 50_021,
+    category: categories[at % 4],
+  }));
+  const hostile = hostileNames.map((path, at): InspectedFile => ({
+    ...{path, size: 1_000_000 + 50_000 * at, category: 'static'},
+    linkTarget: at === 0 ? '"><script>alert(2)</script>' : undefined,
+  }));
+  const config = {ssrOnly: ['<x>'], ssrShared: ['**'], ssrParameters: {note: '</pre><script>alert(3)</script>'}};
+  return {
+    format: 'v2',
+    size: 5_000_000,
+    sha256: 'a'.repeat(64),
+    contentSha256: 'b'.repeat(64),
+    rootDir: '<root>',
+    configPath: '"config"',
+    config,
+    matches: {ssrOnly: [{pattern: '<x>', files: 1}], ssrShared: [{pattern: '**', files}]},
+    files: [...common, ...hostile],
+    problems: ['<script>alert(4)</script>'],
+  };
+}
