@@ -22,6 +22,7 @@ const generatorFor = (path) =>
     skipTypeCheck: true,
   });
 const documentTypes = generatorFor('dist/cli/output/documents.d.ts');
+const manifestTypes = generatorFor('dist/bundle/archive/manifest.d.ts');
 const eventTypes = generatorFor('dist/operations/events.d.ts');
 
 /** Throws when there is no such type: every command has a document. */
@@ -41,7 +42,16 @@ const documents = [
     name: `\`mycli ${id}\``,
     schema: schemaOf(documentTypes, `mycli ${id} --json`, `${pascal(id)}Document`),
   })),
-  {file: 'error.schema.json', name: 'any command that fails', schema: schemaOf(documentTypes, 'A failure', 'ErrorDocument')},
+  {
+    file: 'manifest.schema.json',
+    name: 'the manifest of `bundle:build`',
+    schema: schemaOf(manifestTypes, 'The manifest of an archive', 'BundleManifest'),
+  },
+  {
+    file: 'error.schema.json',
+    name: 'any command that fails',
+    schema: schemaOf(documentTypes, 'A failure', 'ErrorDocument'),
+  },
 ];
 
 const events = ['step', 'progress', 'wait', 'warning', 'outcome'].map((type) => ({

@@ -17,6 +17,9 @@ import {
   type DeleteBundlesResult,
 } from './operations/delete-bundles.js';
 import {deployBundle as deploy} from './operations/deploy/deploy-bundle.js';
+import {bundleSource as sourceOf, type BundleSource} from './operations/bundle-source.js';
+import {diffBundles as diff, type DiffBundlesOptions, type DiffBundlesResult} from './operations/diff-bundles.js';
+import {verifyBundle as verify, type VerifyBundleOptions, type VerifyBundleResult} from './operations/verify-bundle.js';
 import {
   downloadBundle as download,
   type DownloadBundleOptions,
@@ -140,6 +143,33 @@ export function inspectArchive(path: string, options: InspectArchiveOptions = {}
  */
 export function inspectBundle(options: InspectBundleOptions): Promise<BundleInspection> {
   return withEvents(options, processHost(), (host) => lookIntoBundle(options, host));
+}
+
+/**
+ * Compares two bundles by the digests of their files. Each is an archive, a manifest, a build directory, an uploaded
+ * bundle or what a target runs.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
+export function diffBundles(options: DiffBundlesOptions): Promise<DiffBundlesResult> {
+  return withEvents(options, processHost(), (host) => diff(options, host));
+}
+
+/**
+ * What a text for users names: `running:TARGET` what a target runs, `bundle:ID` an uploaded bundle. Anything else that
+ * exists, or contains a slash, a backslash or a dot, is a path. The rest is the ID of an uploaded bundle, or `latest`.
+ * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` if the path does not exist.
+ */
+export function bundleSource(text: string): Promise<BundleSource> {
+  return sourceOf(text, process.cwd());
+}
+
+/**
+ * Downloads a bundle and holds its archive, and every file in it, against a manifest.
+ * @throws RuntimeCliError `ERR_BUNDLE_MISMATCH` if anything differs, with what does in `details`; for everything else a
+ * user can cause; `signal.reason` when aborted.
+ */
+export function verifyBundle(options: VerifyBundleOptions): Promise<VerifyBundleResult> {
+  return withEvents(options, processHost(), (host) => verify(options, host));
 }
 
 /**
@@ -304,9 +334,22 @@ export type {
   BundleInspection,
   InspectArchiveOptions,
   InspectBundleOptions,
-  InspectedFile,
   PatternMatches,
 } from './operations/inspect-bundle.js';
+export type {ArchiveContents, ArchiveLayoutOptions, BundleContents, ContentFile} from './operations/bundle-contents.js';
+export type {BundleSource, ReadSourceOptions} from './operations/bundle-source.js';
+export type {
+  CategoryDiff,
+  ConfigChange,
+  ContentsDiff,
+  DiffTotal,
+  FileChange,
+  FileDifference,
+  FileState,
+  FileTotal,
+} from './operations/compare-contents.js';
+export type {ComparedBundle, DiffBundlesOptions, DiffBundlesResult} from './operations/diff-bundles.js';
+export type {VerifyBundleOptions, VerifyBundleResult} from './operations/verify-bundle.js';
 export type {ListBundlesResult, ListedDeployment, ListDeploymentsResult} from './operations/list.js';
 export type {PushPreview} from './operations/push/plan-push.js';
 export type {ProjectStatus, ProjectStatusOptions, TargetStatus} from './operations/targets.js';
@@ -367,6 +410,7 @@ export {
   InputError,
   InterruptedError,
   isRuntimeCliError,
+  MismatchError,
   NetworkError,
   OutcomeUnknownError,
   RateLimitError,

@@ -10,6 +10,7 @@ export type ErrorKind =
   | 'deployment-failed'
   | 'wait-timeout'
   | 'outcome-unknown'
+  | 'mismatch'
   | 'interrupted';
 
 /** Exit codes of a command that a signal ended. */
@@ -27,6 +28,7 @@ export const exitCodes: Readonly<Record<ErrorKind, number>> = {
   'deployment-failed': 8,
   'wait-timeout': 9,
   'outcome-unknown': 10,
+  mismatch: 13,
   interrupted: signalExitCodes.SIGINT,
 };
 
@@ -43,6 +45,7 @@ export const exitCodeMeanings: readonly (readonly [code: number, meaning: string
   [exitCodes['deployment-failed'], 'deployment failed'],
   [exitCodes['wait-timeout'], 'deployment did not finish before the timeout'],
   [exitCodes['outcome-unknown'], 'outcome unknown: the request may have been carried out'],
+  [exitCodes.mismatch, 'bundles differ: `bundle:verify`, and `bundle:diff --exit-code`'],
   [signalExitCodes.SIGHUP, 'interrupted by SIGHUP'],
   [signalExitCodes.SIGINT, 'interrupted by SIGINT'],
   [signalExitCodes.SIGTERM, 'interrupted by SIGTERM'],
@@ -143,6 +146,7 @@ export const catalogue = {
   },
   ERR_DEPLOYMENT_FAILED: {kind: 'deployment-failed', summary: 'The deployment was accepted and then failed.'},
   ERR_WAIT_TIMEOUT: {kind: 'wait-timeout', summary: 'The deployment, or the target, was not ready before the timeout.'},
+  ERR_BUNDLE_MISMATCH: {kind: 'mismatch', summary: 'An uploaded bundle is not what its manifest says.'},
   ERR_OUTCOME_UNKNOWN: {
     kind: 'outcome-unknown',
     summary: 'The outcome of a request or deployment could not be determined.',

@@ -8,6 +8,7 @@ export {
   InputError,
   InterruptedError,
   isRuntimeCliError,
+  MismatchError,
   NetworkError,
   OutcomeUnknownError,
   RateLimitError,

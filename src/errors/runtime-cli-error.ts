@@ -70,6 +70,8 @@ export class DeploymentFailedError extends RuntimeCliError {}
 export class WaitTimeoutError extends RuntimeCliError {}
 /** The request may or may not have been carried out (exit code 10). */
 export class OutcomeUnknownError extends RuntimeCliError {}
+/** An uploaded bundle is not the one that it should be (exit code 13). */
+export class MismatchError extends RuntimeCliError {}
 /** A signal interrupted the command (exit code 130, 143 or 129). */
 export class InterruptedError extends RuntimeCliError {}
 
@@ -84,6 +86,7 @@ const classes: Readonly<Record<ErrorKind, typeof RuntimeCliError>> = {
   'deployment-failed': DeploymentFailedError,
   'wait-timeout': WaitTimeoutError,
   'outcome-unknown': OutcomeUnknownError,
+  mismatch: MismatchError,
   interrupted: InterruptedError,
 };
 

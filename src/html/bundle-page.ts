@@ -1,5 +1,6 @@
 import prettyBytes from 'pretty-bytes';
-import type {ArchiveInspection, InspectedFile} from '../operations/inspect-bundle.js';
+import type {ContentFile} from '../operations/bundle-contents.js';
+import type {ArchiveInspection} from '../operations/inspect-bundle.js';
 import {Html, markup, shortened} from './html.js';
 import {renderPage, renderTable} from './page.js';
 import {layOut, treeOf, type Cell, type TreeNode} from './treemap.js';
@@ -15,7 +16,7 @@ type Kind = keyof typeof kinds;
 
 const isKnown = (kind: string): kind is Kind => Object.hasOwn(kinds, kind);
 
-const kindOf = ({category}: Pick<InspectedFile, 'category'>): Kind => category ?? 'unknown';
+const kindOf = ({category}: Pick<ContentFile, 'category'>): Kind => category ?? 'unknown';
 
 /** How many files and folders the tables list. */
 const listed = 50;
@@ -116,7 +117,7 @@ function problemSection(problems: readonly string[]): Section {
   return {id: 'problems', title: 'Problems', body};
 }
 
-function categorySection(files: readonly InspectedFile[]): Section {
+function categorySection(files: readonly ContentFile[]): Section {
   const all = files.reduce((sum, {size}) => sum + size, 0);
   const rows = Object.keys(kinds).flatMap((kind) => {
     const own = files.filter((file) => kindOf(file) === kind);
@@ -222,7 +223,7 @@ function largestFolders(tree: TreeNode<Kind>): readonly TreeNode<Kind>[] {
   return folders.sort((a, b) => b.size - a.size).slice(0, listed);
 }
 
-function fileSection(files: readonly InspectedFile[]): Section {
+function fileSection(files: readonly ContentFile[]): Section {
   const all = files.reduce((sum, {size}) => sum + size, 0);
   const largest = files.toSorted((a, b) => b.size - a.size).slice(0, listed);
   const body = renderTable(

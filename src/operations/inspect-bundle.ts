@@ -1,16 +1,12 @@
-import {stat} from 'node:fs/promises';
 import {posix, resolve} from 'node:path';
 import type {BundleId} from '../backends/contract.js';
-import {categoryOf, countMatches, openBundle, unmatchedWarnings} from '../bundle/index.js';
-import {readManifest} from '../bundle/archive/manifest.js';
-import {comparePaths, listPaths} from '../bundle/files/entry-names.js';
-import {looksLikeV1, v1Prefix} from '../bundle/prebuilt/open-bundle.js';
-import {isGzip, readArchive} from '../bundle/prebuilt/read-archive.js';
-import type {Bundle, BundleConfig, BundleFileCategory, BundleFormat} from '../bundle/types.js';
+import {countMatches, unmatchedWarnings} from '../bundle/index.js';
+import {listPaths} from '../bundle/files/entry-names.js';
 import {secretWarnings} from '../bundle/files/sensitive-files.js';
 import type {RuntimeBackend} from '../backends/select.js';
 import {flagValue} from '../errors/suggest.js';
 import {count} from '../errors/sentence.js';
+import {readArchiveContents, type ArchiveContents, type ArchiveLayoutOptions} from './bundle-contents.js';
 import {chooseForBundle} from './open-backend.js';
 import {resolveBackend, resolveStep, watched, type Host} from './steps.js';
 import {describeBundle, downloadBundleFrom, type DownloadBundleOptions} from './download-bundle.js';
@@ -18,15 +14,7 @@ import type {CommonOptions} from './options.js';
 import {namingCapabilities} from './list.js';
 
 /** Options of `inspectArchive`. */
-export interface InspectArchiveOptions extends Pick<CommonOptions, 'signal' | 'onEvent'> {
-  /** Root folder of a v2 archive without a manifest. @default 'bld' */
-  readonly rootDir?: string | undefined;
-  /**
-   * Path of the configuration in a v2 archive without a manifest, relative to `rootDir`. @default
-   * '.runtime/config.json'
-   */
-  readonly configPath?: string | undefined;
-}
+export interface InspectArchiveOptions extends Pick<CommonOptions, 'signal' | 'onEvent'>, ArchiveLayoutOptions {}
 
 /** Options of `inspectBundle`. */
 export type InspectBundleOptions = Omit<DownloadBundleOptions, 'output' | 'force'> & InspectArchiveOptions;
@@ -38,36 +26,10 @@ export interface PatternMatches {
   readonly files: number;
 }
 
-/** A file of an archive. */
-export interface InspectedFile {
-  readonly path: string;
-  /** Bytes; 0 for a link. */
-  readonly size: number;
-  /** How the file is used; undefined without a configuration. */
-  readonly category?: BundleFileCategory | undefined;
-  /** Target of a symbolic link. */
-  readonly linkTarget?: string | undefined;
-}
-
 /** The contents of an archive. */
-export interface ArchiveInspection {
-  readonly format: BundleFormat;
-  /** Bytes. */
-  readonly size: number;
-  /** Digest of the archive, hex. */
-  readonly sha256: string;
-  /** Digest of the uncompressed tar, hex. */
-  readonly contentSha256: string;
-  /** v2 only. */
-  readonly rootDir?: string | undefined;
-  /** v2 only. */
-  readonly configPath?: string | undefined;
-  /** Undefined for a v1 archive without a manifest. */
-  readonly config?: BundleConfig | undefined;
+export interface ArchiveInspection extends Omit<ArchiveContents, 'matchMode'> {
   /** Matches of the configuration's patterns. */
   readonly matches: {readonly ssrOnly: readonly PatternMatches[]; readonly ssrShared: readonly PatternMatches[]};
-  /** Sorted by path. */
-  readonly files: readonly InspectedFile[];
   /** Things a server may refuse, and files that should not be in a bundle. */
   readonly problems: readonly string[];
 }
@@ -99,11 +61,8 @@ export async function inspectArchive(
 }
 
 async function readBundle(archive: string, options: InspectArchiveOptions): Promise<ArchiveInspection> {
-  const {rootDir, configPath, signal} = options;
-  // A manifest knows the layout, whatever a configuration file says about other bundles.
-  if (await readManifest(archive)) return describeArchive(await openBundle(archive, {signal}), signal);
-  const bare = await describeBareV1(archive, signal);
-  return bare ?? describeArchive(await openBundle(archive, {rootDir, configPath, signal}), signal);
+  const {files, matchMode, ...contents} = await readArchiveContents(archive, options);
+  return {...contents, files, ...(await analyse({...contents, files}, options.signal))};
 }
 
 /**
@@ -138,28 +97,24 @@ export async function inspectBundle(options: InspectBundleOptions, host: Host): 
   });
 }
 
-async function describeArchive(bundle: Bundle, signal?: AbortSignal): Promise<ArchiveInspection> {
-  const {format, size, sha256, contentSha256, rootDir, configPath, config} = bundle;
-  const paths = bundle.files.map(({path}) => path);
+/** What the patterns of a bundle match, and what is wrong with it. */
+async function analyse(
+  {config, files}: Pick<ArchiveContents, 'config' | 'files'>,
+  signal?: AbortSignal,
+): Promise<Pick<ArchiveInspection, 'matches' | 'problems'>> {
+  const paths = files.map(({path}) => path);
+  const common = [...duplicateProblems(paths), ...secretWarnings(paths)];
+  if (config === undefined) return {matches: {ssrOnly: [], ssrShared: []}, problems: common};
   const counts = await countMatches(config, paths, signal);
   const matchesOf = (setting: 'ssrOnly' | 'ssrShared') =>
     config[setting].map((pattern, index) => ({pattern, files: counts[setting][index] ?? 0}));
+  const runs = config.ssrOnly.length === 0 || files.some(({category}) => category === 'ssrOnly');
   return {
-    ...{format, size, sha256, contentSha256, rootDir, configPath, config},
     matches: {ssrOnly: matchesOf('ssrOnly'), ssrShared: matchesOf('ssrShared')},
-    files: bundle.files.map((file) => ({
-      path: file.path,
-      size: file.size,
-      category: categoryOf(file),
-      linkTarget: file.linkTarget,
-    })),
     problems: [
       ...(await unmatchedWarnings(config, {counts, paths}, signal)),
-      ...(config.ssrOnly.length === 0 || bundle.files.some(({ssrOnly}) => ssrOnly)
-        ? []
-        : ['No file is server-only, so there is nothing to run on the server.']),
-      ...duplicateProblems(paths),
-      ...secretWarnings(paths),
+      ...(runs ? [] : ['No file is server-only, so there is nothing to run on the server.']),
+      ...common,
     ],
   };
 }
@@ -171,26 +126,4 @@ function duplicateProblems(paths: readonly string[]): readonly string[] {
   for (const path of paths.map((name) => posix.normalize(name))) (seen.has(path) ? repeated : seen).add(path);
   if (repeated.size === 0) return [];
   return [`More than one entry is named ${listPaths([...repeated])}.`];
-}
-
-/** A v1 archive without a manifest contains only its files. */
-async function describeBareV1(archive: string, signal?: AbortSignal): Promise<ArchiveInspection | undefined> {
-  const isFile = (await stat(archive).catch(() => undefined))?.isFile() === true;
-  // Opening it will report what is wrong.
-  if (!isFile || (await isGzip(archive).catch(() => true))) return undefined;
-  const contents = await readArchive(archive, {signal}).catch(() => {
-    signal?.throwIfAborted();
-    return undefined;
-  });
-  if (contents === undefined || !looksLikeV1(contents)) return undefined;
-  const {size, sha256, contentSha256, entries} = contents;
-  const files = entries
-    .map(({name, ...entry}) => ({path: name.replace(v1Prefix, ''), size: entry.size, linkTarget: entry.linkTarget}))
-    .sort((a, b) => comparePaths(a.path, b.path));
-  return {
-    format: 'v1',
-    ...{size, sha256, contentSha256, files},
-    matches: {ssrOnly: [], ssrShared: []},
-    problems: [...duplicateProblems(files.map(({path}) => path)), ...secretWarnings(files.map(({path}) => path))],
-  };
 }

@@ -181,6 +181,37 @@ export function historyPage(
   return invoke(open, 'listDeployments', {...range, targetSlug});
 }
 
+/** What a target runs. */
+export interface Running {
+  /** Undefined if the server does not report it, or nothing was ever deployed. */
+  readonly bundleId?: BundleId | undefined;
+  /** The description of that bundle. */
+  readonly message?: string | undefined;
+  /** Whether there has been any deployment. */
+  readonly deployed: boolean;
+}
+
+/** Finds out which bundle a target runs. */
+export async function findRunning(open: OpenBackend, targetSlug: string): Promise<Running> {
+  const range = {limit: recentDeployments, offset: 0};
+  const {items} = await collectPages(range, (part) => historyPage(open, targetSlug, part));
+  const {bundleId, message} = liveDeployment(items) ?? {};
+  return {bundleId, message, deployed: items.length > 0};
+}
+
+/** The error for a target of which no bundle is known to run. */
+export function notRunning({context, commandFlags = []}: OpenBackend, targetSlug: string, deployed: boolean): Error {
+  const {projectSlug} = context;
+  const flags = [...flagValue('--project', projectSlug), ...flagValue('--target', targetSlug), ...commandFlags];
+  return createError(
+    'ERR_REJECTED',
+    deployed
+      ? `The server does not report which bundle the target "${targetSlug}" runs.`
+      : `Nothing is deployed to the target "${targetSlug}" of ${projectSlug}.`,
+    {suggestions: [`Check its deployments: ${commandLine('bundle:history', ...flags)}`]},
+  );
+}
+
 /** What to list. */
 interface ListKind {
   readonly title: string;

@@ -1,5 +1,5 @@
 import {EventEmitter} from 'node:events';
-import {mkdir, symlink, writeFile, rm} from 'node:fs/promises';
+import {mkdir, readFile, symlink, writeFile, rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import {Writable} from 'node:stream';
 import {expect, onTestFinished, test} from 'vitest';
@@ -28,6 +28,7 @@ import {
   downloadBundle,
   inspectArchive,
   listBundles,
+  verifyBundle,
   waitForDeployment,
 } from '../../src/index.js';
 import {deploymentFailed} from '../../src/operations/deploy/wait-for-deployment.js';
@@ -263,6 +264,19 @@ const makers: Readonly<Record<ErrorCode, Maker>> = {
   },
   ERR_UNEXPECTED: () => {
     throw unexpectedError(new TypeError('x is not a function'));
+  },
+  ERR_BUNDLE_MISMATCH: async () => {
+    const {cwd, ...build} = await project();
+    await buildBundle({...build, cwd});
+    const archive = await readFile(join(cwd, 'bundle.tar.gz'));
+    const {origin} = await startServer((request, response) => {
+      request.resume();
+      const download = JSON.stringify({download_url: `${origin}/archive`});
+      response.writeHead(200).end(request.url === '/archive' ? archive : download);
+    });
+    await writeFile(join(cwd, 'build/ssr.js'), 'export default () => "goodbye";\n');
+    await buildBundle({...build, cwd});
+    await verifyBundle({...legacy, ...service, origin, bundleId: 42, cwd});
   },
   ERR_OUTCOME_UNKNOWN: async () => {
     const {origin} = await startServer((request) => {

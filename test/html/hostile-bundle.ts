@@ -1,4 +1,5 @@
-import type {ArchiveInspection, InspectedFile} from '../../src/operations/inspect-bundle.js';
+import type {ContentFile} from '../../src/operations/bundle-contents.js';
+import type {ArchiveInspection} from '../../src/operations/inspect-bundle.js';
 
 /** File names that try to be something else. */
 export const hostileNames = [
@@ -21,13 +22,14 @@ export const hostileNames = [
 /** A large build with names of people and of attackers. */
 export function hostileBundle(files: number): ArchiveInspection {
   const categories = ['ssrOnly', 'shared', 'static', undefined] as const;
-  const common = Array.from({length: files}, (_, at): InspectedFile => ({
+  const common = Array.from({length: files}, (_, at): ContentFile => ({
     path: `app/part-${String(at % 37)}/group-${String(at % 11)}/chunk-${String(at)}.js`,
     size: (at * 7919) % 50_021,
     category: categories[at % 4],
+    executable: false,
   }));
-  const hostile = hostileNames.map((path, at): InspectedFile => ({
-    ...{path, size: 1_000_000 + 50_000 * at, category: 'static'},
+  const hostile = hostileNames.map((path, at): ContentFile => ({
+    ...{path, size: 1_000_000 + 50_000 * at, category: 'static', executable: false},
     linkTarget: at === 0 ? '"><script>alert(2)</script>' : undefined,
   }));
   const config = {ssrOnly: ['<x>'], ssrShared: ['**'], ssrParameters: {note: '</pre><script>alert(3)</script>'}};

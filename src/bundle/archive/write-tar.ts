@@ -3,7 +3,7 @@ import {Readable, type Writable} from 'node:stream';
 import type {EntryData, TarArchive} from 'archiver';
 import type {FileDigests} from './digest.js';
 import type {ReadMemory} from './memory.js';
-import {openFile, readChunks, readWholeFile, type PlannedFile} from './read-files.js';
+import {openFile, readChunks, readWholeFile, smallFileBytes} from './read-files.js';
 import type {TarEntry} from './tar-entries.js';
 
 /** Options for writing a tar. */
@@ -18,8 +18,6 @@ interface WriteTarOptions {
   readonly digests?: FileDigests | undefined;
 }
 
-/** Files up to this size are read in one go. */
-const smallFileBytes = 256 * 1024;
 /** Bytes that the archive library buffers, instead of its default of 1 MiB, since the blocks after it buffer enough. */
 const queuedBytes = 16 * 1024;
 /** Entries given to the archive library ahead of the one being written. */
@@ -97,7 +95,7 @@ async function append(
 }
 
 async function appendLargeFile(
-  entry: PlannedFile & {readonly name: string; readonly executable: boolean},
+  entry: Extract<TarEntry, {readonly kind: 'file'}>,
   queue: EntryQueue,
   {memory, onBytes, digests}: Reading,
   fail: (error: unknown) => void,

@@ -34,7 +34,7 @@ const entryReadBytes = 64 * 1024;
 const idleMs = 2000;
 
 /** Adds the methods that read its archive to a bundle. */
-export function withReaders(bundle: BareBundle): Bundle {
+export function withReaders<Bare extends BareBundle>(bundle: Bare): Bare & Omit<Bundle, keyof BareBundle> {
   const {path} = bundle;
   const createReadStream: Bundle['createReadStream'] = ({start = 0, end} = {}) =>
     createFileStream(path, {start, ...(end !== undefined && {end}), highWaterMark: readBytes});

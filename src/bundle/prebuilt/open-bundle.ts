@@ -12,7 +12,7 @@ import {markFiles, unmatched} from '../files/patterns.js';
 import type {BundlePlanOptions} from '../config/check-options.js';
 import {invalidArchive, withReaders} from './bundle-readers.js';
 import {digestFile, isGzip, readArchive, type ArchiveContents} from './read-archive.js';
-import type {Bundle, BundleConfig, BundleFormat} from '../types.js';
+import type {Bundle, BundleConfig, BundleFile, BundleFormat} from '../types.js';
 
 /**
  * Options for a prebuilt archive. `message` and `matchMode` are sent alongside the archive and can still be chosen;
@@ -72,6 +72,31 @@ const v2Only = ['rootDir', 'configPath', 'matchMode'] as const;
  * manifest; `ERR_OPTION_INVALID` for an option that does not apply to it; `signal.reason` if aborted.
  */
 export async function openBundle(path: string, options: OpenBundleOptions = {}): Promise<Bundle> {
+  return open(path, {...options, digests: false});
+}
+
+/** A file of a bundle with the digest of its content, hex. A link has none. */
+export interface DigestedFile extends BundleFile {
+  readonly sha256?: string | undefined;
+}
+
+/** A bundle with the digests of its files. */
+export interface DigestedBundle extends Bundle {
+  readonly files: readonly DigestedFile[];
+}
+
+/**
+ * Opens a prebuilt archive like `openBundle`, with the digests of its files: those in its manifest, or else computed
+ * while it is read.
+ * @throws RuntimeCliError as `openBundle`.
+ */
+export async function openDigested(path: string, options: OpenBundleOptions = {}): Promise<DigestedBundle> {
+  return open(path, {...options, digests: true});
+}
+
+type OpenOptions = OpenBundleOptions & {readonly digests: boolean};
+
+async function open(path: string, options: OpenOptions): Promise<DigestedBundle> {
   options.signal?.throwIfAborted();
   const given = settled.filter((option) => options[option] !== undefined && options[option] !== false);
   if (given.length > 0) {
@@ -85,7 +110,7 @@ export async function openBundle(path: string, options: OpenBundleOptions = {}):
   return manifest ? openWithManifest(archive, manifest, options) : openAlone(archive, options);
 }
 
-async function openWithManifest(path: string, manifest: BundleManifest, options: OpenBundleOptions): Promise<Bundle> {
+async function openWithManifest(path: string, manifest: BundleManifest, options: OpenOptions): Promise<DigestedBundle> {
   verifyOverrides(path, manifest, options);
   const found = await readable(path, options, () => digestFile(path, options.signal));
   if (found.size !== manifest.size || found.sha256 !== manifest.sha256) {
@@ -97,9 +122,10 @@ async function openWithManifest(path: string, manifest: BundleManifest, options:
     );
   }
   const {schemaVersion, files, ...rest} = manifest;
-  const scanned = files.map(({path: name, size, executable = false, linkTarget}) => ({
+  const scanned = files.map(({path: name, size, executable = false, linkTarget, sha256}) => ({
     ...{path: name, size, executable, ...unmatched},
     ...(linkTarget !== undefined && {linkTarget}),
+    ...(options.digests && sha256 !== undefined && {sha256}),
   }));
   await markFiles(scanned, manifest.config, options.signal);
   return withReaders({
@@ -125,10 +151,12 @@ function verifyOverrides(path: string, manifest: BundleManifest, options: OpenBu
   );
 }
 
-async function openAlone(path: string, options: OpenBundleOptions): Promise<Bundle> {
-  const {rootDir = 'bld', configPath = '.runtime/config.json', matchMode = 'strict', signal} = options;
+async function openAlone(path: string, options: OpenOptions): Promise<DigestedBundle> {
+  const {rootDir = 'bld', configPath = '.runtime/config.json', matchMode = 'strict', digests, signal} = options;
   const configName = `${rootDir}/${configPath}`;
-  const contents = await readable(path, options, () => readArchive(path, {wanted: configName, root: rootDir, signal}));
+  const contents = await readable(path, options, () =>
+    readArchive(path, {wanted: configName, root: rootDir, digests, signal}),
+  );
   const config = configOf(path, configName, contents);
   const files = contents.entries
     .filter(({name}) => name.startsWith(`${rootDir}/`) && name !== configName)

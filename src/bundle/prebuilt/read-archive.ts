@@ -1,3 +1,4 @@
+import {createHash} from 'node:crypto';
 import {createReadStream} from 'node:fs';
 import {open, stat} from 'node:fs/promises';
 import {posix} from 'node:path';
@@ -15,6 +16,8 @@ interface ArchiveEntry {
   readonly name: string;
   /** Bytes. */
   readonly size: number;
+  /** Digest of the content, hex, if it was asked for. A link has none. */
+  readonly sha256?: string | undefined;
   readonly executable: boolean;
   /** Target of a symbolic link. For a hard link, the target of an equivalent symbolic link. */
   readonly linkTarget?: string | undefined;
@@ -42,6 +45,8 @@ interface ReadArchiveOptions {
   readonly wanted?: string | undefined;
   /** Folder that the links in it must not leave. @default the archive */
   readonly root?: string | undefined;
+  /** Whether to compute the digest of each entry. @default false */
+  readonly digests?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -53,7 +58,7 @@ interface ReadArchiveOptions {
  * or has entries that lead out of it; `signal.reason` if aborted.
  */
 export async function readArchive(path: string, options: ReadArchiveOptions = {}): Promise<ArchiveContents> {
-  const {wanted = '', root = '', signal} = options;
+  const {wanted = '', root = '', digests = false, signal} = options;
   const {
     default: {extract},
   } = await import('tar-stream');
@@ -62,7 +67,7 @@ export async function readArchive(path: string, options: ReadArchiveOptions = {}
   const archive = new Digest();
   const content = new Digest();
   const parser = extract();
-  const {entries, layout, found} = collectEntries(parser, wanted);
+  const {entries, layout, found} = collectEntries(parser, {wanted, digests});
   const file = createReadStream(path, {highWaterMark: maxWanted});
   const tar = (bytes: AsyncIterable<Buffer>): AsyncIterable<Buffer> =>
     new TarGuard().of(content.of(metered(bytes, archiveSize)));
@@ -115,7 +120,10 @@ interface CollectedEntries {
   readonly found: readonly (readonly Buffer[])[];
 }
 
-function collectEntries(parser: Extract, wanted: string): CollectedEntries {
+function collectEntries(
+  parser: Extract,
+  {wanted, digests}: {readonly wanted: string; readonly digests: boolean},
+): CollectedEntries {
   const entries: ArchiveEntry[] = [];
   const layout: LayoutEntry[] = [];
   const found: Buffer[][] = [];
@@ -126,9 +134,10 @@ function collectEntries(parser: Extract, wanted: string): CollectedEntries {
     const shown = shownLink(header, name);
     const executable = linkTarget === undefined && (mode & 0o100) !== 0;
     const isDirectory = type === 'directory';
-    if (!isDirectory) {
-      entries.push({name, size, executable, ...(shown !== undefined && {linkTarget: shown})});
-    }
+    const hash = digests && !isDirectory && linkTarget === undefined ? createHash('sha256') : undefined;
+    const entry = {name, size, executable, ...(shown !== undefined && {linkTarget: shown})};
+    // An entry with a digest is added once its content is read.
+    if (!isDirectory && hash === undefined) entries.push(entry);
     // The root of the archive does not count as an entry.
     if (name !== '') layout.push({path: name, type: layoutType(type), linkTarget});
     // The parser reports the error too.
@@ -144,9 +153,14 @@ function collectEntries(parser: Extract, wanted: string): CollectedEntries {
     // Only the first is kept. The others are just counted.
     const isKept = isWanted && found.length === 0;
     body.on('data', (chunk) => {
-      if (isKept && Buffer.isBuffer(chunk)) chunks.push(chunk);
+      if (!Buffer.isBuffer(chunk)) return;
+      hash?.update(chunk);
+      if (isKept) chunks.push(chunk);
     });
-    body.on('end', next);
+    body.on('end', () => {
+      if (hash) entries.push({...entry, sha256: hash.digest('hex')});
+      next();
+    });
     if (isWanted) found.push(chunks);
   });
   return {entries, layout, found};

@@ -5,9 +5,11 @@ import type {BundlePlan} from '../../bundle/index.js';
 import type {Bundle, BundleFileCategory, BundleFormat} from '../../bundle/types.js';
 import type {DeleteBundlesResult} from '../../operations/delete-bundles.js';
 import type {PruneBundlesResult} from '../../operations/prune-bundles.js';
+import type {DiffBundlesResult} from '../../operations/diff-bundles.js';
 import type {DownloadBundleResult} from '../../operations/download-bundle.js';
 import type {ArchiveInspection} from '../../operations/inspect-bundle.js';
 import type {ListBundlesResult, ListDeploymentsResult} from '../../operations/list.js';
+import type {VerifyBundleResult} from '../../operations/verify-bundle.js';
 import type {ArchiveSummary, DeployBundleResult, PushResult} from '../../operations/options.js';
 import type {FoundTarget, ProjectStatus, TargetStatus} from '../../operations/targets.js';
 import type {ReadLogsResult} from '../../operations/deploy/read-logs.js';
@@ -273,6 +275,16 @@ export interface BundleHistoryDocument extends Envelope, Omit<ListDeploymentsRes
 
 /** The downloaded archive. */
 export interface BundleDownloadDocument extends Envelope, DownloadBundleResult {}
+
+/** The difference between two bundles. */
+export interface BundleDiffDocument extends Envelope, DiffBundlesResult {
+  readonly warnings: readonly string[];
+}
+
+/** The verified bundle. If it differs from the manifest, what differs is in `error.details`. */
+export interface BundleVerifyDocument extends Envelope, VerifyBundleResult {
+  readonly warnings: readonly string[];
+}
 
 /** The deleted bundles. */
 export interface BundleDeleteDocument extends Envelope, DeleteBundlesResult {}

@@ -43,6 +43,17 @@ export function withoutCommandsInJson(json: string): string {
   return json.replaceAll('##[', String.raw`##\u005b`);
 }
 
+/** Text as HTML, on one line: an empty line would end an HTML block in Markdown. */
+export function escapeHtml(text: string): string {
+  return text
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;');
+}
+
 function withoutOldCommands(text: string): string {
   return text.replaceAll('##[', '## [');
 }

@@ -7,6 +7,7 @@ import {isRuntimeCliError} from '../../errors/index.js';
 import type {CommandContext} from '../command/command-context.js';
 import {fitsDotenv, openEnvFile, type EnvFile} from './env-file.js';
 import type {JsonDocument} from './output.js';
+import {escapeHtml} from './sanitize.js';
 
 /** What writing step outputs needs. */
 type StepOutputContext = Pick<CommandContext, 'cwd' | 'env'> & {
@@ -193,15 +194,4 @@ function summaryTable(title: string, rows: readonly (readonly [name: string, val
     ([name, value]) => `<tr><th align="left">${escapeHtml(name)}</th><td>${escapeHtml(value)}</td></tr>`,
   );
   return `### ${title}\n\n<table>\n${cells.join('\n')}\n</table>\n\n`;
-}
-
-// An empty line would end the HTML block.
-function escapeHtml(text: string): string {
-  return text
-    .replaceAll(/\s+/g, ' ')
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;');
 }

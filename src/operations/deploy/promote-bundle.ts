@@ -1,8 +1,7 @@
 import type {BundleId} from '../../backends/contract.js';
 import {checkSlug} from '../../bundle/index.js';
-import {createError} from '../../errors/index.js';
-import {commandLine, flagValue} from '../../errors/suggest.js';
-import {collectPages, historyPage, liveDeployment, recentDeployments} from '../list.js';
+import {flagValue} from '../../errors/suggest.js';
+import {findRunning, notRunning} from '../list.js';
 import {
   chooseForBundle,
   openBackend,
@@ -89,28 +88,12 @@ async function findLive(
   host: Host,
   view: StepView,
 ): Promise<BundleId> {
-  const {from, projectSlug} = options;
+  const {from} = options;
   const open = await openBackend(backend, 'deploy', {...watched(options, view), targetSlug: from}, host);
-  const range = {limit: recentDeployments, offset: 0};
-  const {items} = await collectPages(range, (part) => historyPage(open, from, part));
-  const live = liveDeployment(items);
-  if (live?.bundleId === undefined) {
-    const flags = [...flagValue('--project', projectSlug), ...flagValue('--target', from)];
-    throw createError(
-      'ERR_REJECTED',
-      items.length === 0
-        ? `Nothing is deployed to the target "${from}" of ${projectSlug}.`
-        : `The server does not report which bundle the target "${from}" runs.`,
-      {
-        suggestions: [
-          `Check its deployments: ${commandLine('bundle:history', ...flags, ...(host.commandFlags ?? []))}`,
-        ],
-      },
-    );
-  }
-  const message = live.message === undefined ? '' : ` "${live.message}"`;
-  view.done(`${from} runs bundle ${String(live.bundleId)}${message}`);
-  return live.bundleId;
+  const {bundleId, message, deployed} = await findRunning(open, from);
+  if (bundleId === undefined) throw notRunning(open, from, deployed);
+  view.done(`${from} runs bundle ${String(bundleId)}${message === undefined ? '' : ` "${message}"`}`);
+  return bundleId;
 }
 
 async function requestPromotion(

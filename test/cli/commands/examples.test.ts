@@ -37,6 +37,8 @@ beforeAll(async () => {
   await writeFile(join(bench.project, 'key.txt'), 'key-of-a-file\n');
   await writeFile(join(bench.project, 'stdin.txt'), 'what-a-user-types\n');
   expect(await run('mycli bundle:build --quiet')).toMatchObject({code: 0});
+  for (const name of ['old.tar.gz', 'new.tar.gz', 'release.tar.gz', 'release.tar.gz.json'])
+    await cp(join(bench.project, name.replace(/^\w+/, 'bundle')), join(bench.project, name));
   for (const targetSlug of ['staging', 'staging', 'production', 'production']) await push(targetSlug);
 });
 afterAll(() => bench[Symbol.asyncDispose]());

@@ -23,8 +23,8 @@ describe('the contents of a bundle', () => {
     const {output, texts} = collect();
     const config = {ssrOnly: ['ssr.js'], ssrShared: ['static/**'], ssrParameters: {}};
     const files = [
-      {path: 'ssr.js', size: 30, category: 'ssrOnly'},
-      {path: 'a.css', size: 2048, category: 'static'},
+      {path: 'ssr.js', size: 30, executable: false, category: 'ssrOnly'},
+      {path: 'a.css', size: 2048, executable: false, category: 'static'},
     ] as const;
     renderInspection({...known, config, matches, files}, fileColumns, output);
     const {stdout, stderr} = texts();
@@ -35,7 +35,7 @@ describe('the contents of a bundle', () => {
 
   test('of a v1 archive are no problem: a remark says what is not known, and what would tell', () => {
     const {output, texts} = collect();
-    const files = [{path: 'ssr.js', size: 30}];
+    const files = [{path: 'ssr.js', size: 30, executable: false}];
     renderInspection({...known, format: 'v1', matches, files}, fileColumns, output);
     const {stdout, stderr} = texts();
     expect(stdout).not.toContain('Problem');

@@ -1,0 +1,77 @@
+import {BaseCommand} from '../../cli/command/base-command.js';
+import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
+import {bundleOptions, commandHost} from '../../cli/command/operation-options.js';
+import {bundleFlags, connectionFlags, rateLimitFlags} from '../../cli/command/flags.js';
+import {Args, Flags} from '../../cli/process/oclif.js';
+import {reachBackends} from '../../cli/backends/reach-backends.js';
+import {exitCodes} from '../../errors/index.js';
+
+/** The folders to compare are arguments. */
+const {'build-directory': _, message: __, ...contentFlags} = bundleFlags;
+const sources = 'archive, manifest, build folder, bundle ID, latest or running:TARGET';
+
+export default class BundleDiff extends BaseCommand<typeof BundleDiff> {
+  static override readonly summary =
+    'Compare two bundles: what was added, removed and changed, in bytes and by category.';
+  static override readonly description =
+    'Compares the digests of the files. A name that exists, or contains a slash or a dot, is a path; write ./latest for a file ' +
+    'of that name and bundle:ID for the ID of a bundle. A folder is read by the rules of a build. An uploaded bundle is ' +
+    'downloaded to a temporary folder. The exit code is 0 whether or not they differ, unless you pass --exit-code.';
+  static override readonly examples = [
+    '<%= config.bin %> <%= command.id %> old.tar.gz new.tar.gz',
+    '<%= config.bin %> <%= command.id %> running:production build --project my-shop',
+    '<%= config.bin %> <%= command.id %> 41 42 --project my-shop --exit-code',
+    '<%= config.bin %> <%= command.id %> release.tar.gz.json build --markdown',
+  ];
+  static override readonly args = {
+    before: Args.string({required: true, description: `The bundle before: ${sources}.`}),
+    after: Args.string({required: true, description: `The bundle after: ${sources}.`}),
+  };
+  static override readonly flags = {
+    ...connectionFlags,
+    ...contentFlags,
+    limit: Flags.integer({
+      min: 1,
+      default: 20,
+      helpValue: 'N',
+      summary: 'Show at most this many files, those with the largest difference; --json has all.',
+      helpGroup: 'DIFF',
+    }),
+    markdown: Flags.boolean({
+      summary: 'Print Markdown, for a comment on a pull request.',
+      helpGroup: 'DIFF',
+      exclusive: ['json'],
+    }),
+    'exit-code': Flags.boolean({
+      summary: `Exit with ${String(exitCodes.mismatch)} if the bundles differ.`,
+      helpGroup: 'DIFF',
+    }),
+    ...rateLimitFlags,
+  };
+
+  protected async execute(context: CommandContext): Promise<JsonDocument> {
+    const {limit, markdown, 'exit-code': tellsDifference} = this.flags;
+    const {bundleSource, isRemote} = await import('../../operations/bundle-source.js');
+    const {cwd, signal} = context;
+    const [from, to] = [await bundleSource(this.args.before, cwd), await bundleSource(this.args.after, cwd)];
+    const settings = await context.loadSettings();
+    const {buildDirectory, message, ...content} = await bundleOptions(settings);
+    const local = {...content, from, to, signal, cwd, projectSlug: settings.projectSlug?.value};
+    const {diffBundles} = await import('../../operations/diff-bundles.js');
+    const {renderDiff} = await import('../../cli/render/diff.js');
+    const diff = async () => {
+      if (![from, to].some((source) => isRemote(source))) return diffBundles(local, commandHost(context));
+      const {values, connection, host} = await reachBackends({
+        context,
+        settings,
+        config: this.config,
+        flags: this.flags,
+        needs: ['projectSlug'],
+      });
+      return diffBundles({...local, ...connection, ...values}, host);
+    };
+    const result = await diff();
+    if (tellsDifference && !result.identical) context.endWith(exitCodes.mismatch);
+    return renderDiff(result, {limit, markdown}, context.output);
+  }
+}

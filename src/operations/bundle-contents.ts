@@ -1,0 +1,176 @@
+import {open, stat} from 'node:fs/promises';
+import {resolve} from 'node:path';
+import {planBundle, categoryOf, type BundleContentOptions} from '../bundle/index.js';
+import {digestFiles} from '../bundle/archive/digest-files.js';
+import {readManifest, readManifestFile, type BundleManifest} from '../bundle/archive/manifest.js';
+import {comparePaths} from '../bundle/files/entry-names.js';
+import {looksLikeV1, openDigested, v1Prefix} from '../bundle/prebuilt/open-bundle.js';
+import {isGzip, readArchive} from '../bundle/prebuilt/read-archive.js';
+import type {BundleConfig, BundleFileCategory, BundleFormat, BundleV2MatchMode} from '../bundle/types.js';
+import type {Host} from './steps.js';
+
+/** Where to look in a v2 archive without a manifest. */
+export interface ArchiveLayoutOptions {
+  /** Root folder of a v2 archive without a manifest. @default 'bld' */
+  readonly rootDir?: string | undefined;
+  /**
+   * Path of the configuration in a v2 archive without a manifest, relative to `rootDir`. @default
+   * '.runtime/config.json'
+   */
+  readonly configPath?: string | undefined;
+}
+
+/** A file of a bundle, as far as it can be known without reading the file itself again. */
+export interface ContentFile {
+  readonly path: string;
+  /** Bytes; 0 for a link. */
+  readonly size: number;
+  /** Digest of the content, hex. A link has none. */
+  readonly sha256?: string | undefined;
+  /** How the file is used; undefined without a configuration. */
+  readonly category?: BundleFileCategory | undefined;
+  readonly executable: boolean;
+  /** Target of a symbolic link. */
+  readonly linkTarget?: string | undefined;
+}
+
+/** What is known about a bundle: all but the content of its files. */
+export interface BundleContents {
+  readonly format: BundleFormat;
+  /** Bytes of the archive; undefined for a folder. */
+  readonly size?: number | undefined;
+  /** Digest of the archive, hex; undefined for a folder. */
+  readonly sha256?: string | undefined;
+  /** Digest of the uncompressed tar, hex; undefined for a folder. */
+  readonly contentSha256?: string | undefined;
+  /** v2 only. */
+  readonly rootDir?: string | undefined;
+  /** v2 only. */
+  readonly configPath?: string | undefined;
+  /** v2 only; undefined for an archive without a manifest. */
+  readonly matchMode?: BundleV2MatchMode | undefined;
+  /** Undefined for a v1 archive without a manifest. */
+  readonly config?: BundleConfig | undefined;
+  /** Sorted by path. */
+  readonly files: readonly ContentFile[];
+}
+
+/** What is known about an archive. */
+export interface ArchiveContents extends BundleContents {
+  /** Bytes. */
+  readonly size: number;
+  /** Digest of the archive, hex. */
+  readonly sha256: string;
+  /** Digest of the uncompressed tar, hex. */
+  readonly contentSha256: string;
+}
+
+/**
+ * Reads what an archive contains. The digests are those of its manifest if there is one that belongs to it.
+ * @param path Absolute.
+ * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` when it is damaged or not a bundle; `signal.reason` when aborted.
+ */
+export async function readArchiveContents(
+  path: string,
+  {rootDir, configPath, signal}: ArchiveLayoutOptions & {readonly signal?: AbortSignal | undefined},
+): Promise<ArchiveContents> {
+  // A manifest knows the layout, whatever a configuration file says about other bundles.
+  const hasManifest = (await readManifest(path)) !== undefined;
+  if (!hasManifest) {
+    const bare = await readBareV1(path, signal);
+    if (bare !== undefined) return bare;
+  }
+  const bundle = await openDigested(path, hasManifest ? {signal} : {rootDir, configPath, signal});
+  const {format, size, sha256, contentSha256, config, matchMode} = bundle;
+  return {
+    ...{format, size, sha256, contentSha256, rootDir: bundle.rootDir, configPath: bundle.configPath, config},
+    matchMode: hasManifest ? matchMode : undefined,
+    files: bundle.files.map((file) => ({
+      ...{path: file.path, size: file.size, sha256: file.sha256, category: categoryOf(file)},
+      ...{executable: file.executable, linkTarget: file.linkTarget},
+    })),
+  };
+}
+
+/** A v1 archive without a manifest contains only its files. */
+async function readBareV1(path: string, signal?: AbortSignal): Promise<ArchiveContents | undefined> {
+  const isFile = (await stat(path).catch(() => undefined))?.isFile() === true;
+  // Opening it will report what is wrong.
+  if (!isFile || (await isGzip(path).catch(() => true))) return undefined;
+  const contents = await readArchive(path, {digests: true, signal}).catch(() => {
+    signal?.throwIfAborted();
+    return undefined;
+  });
+  if (contents === undefined || !looksLikeV1(contents)) return undefined;
+  const {size, sha256, contentSha256, entries} = contents;
+  const files = entries
+    .map(({name, ...entry}) => ({path: name.replace(v1Prefix, ''), ...entry}))
+    .sort((a, b) => comparePaths(a.path, b.path));
+  return {format: 'v1', size, sha256, contentSha256, files};
+}
+
+/**
+ * Reads what a manifest says about its archive, which need not be there.
+ * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` when it is missing or damaged.
+ */
+export async function readManifestContents(path: string): Promise<ArchiveContents> {
+  return contentsOf(await readManifestFile(path));
+}
+
+/** What a manifest says about its archive. */
+function contentsOf(manifest: BundleManifest): ArchiveContents {
+  const {format, size, sha256, contentSha256, rootDir, configPath, matchMode, config, files} = manifest;
+  return {
+    ...{format, size, sha256, contentSha256, rootDir, configPath, matchMode, config},
+    files: files.map((file) => ({
+      ...{path: file.path, size: file.size, sha256: file.sha256, category: file.category},
+      ...{executable: file.executable ?? false, linkTarget: file.linkTarget},
+    })),
+  };
+}
+
+/** How to plan the bundle of a folder. */
+export interface FolderOptions extends Omit<BundleContentOptions, 'buildDirectory'> {
+  readonly format: BundleFormat;
+  readonly projectSlug?: string | undefined;
+  readonly cwd?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Reads what the bundle of a build directory would contain, by the same rules as a build.
+ * @throws RuntimeCliError as a build.
+ */
+export async function readFolderContents(
+  buildDirectory: string,
+  {cwd, ...options}: FolderOptions,
+  host: Host,
+): Promise<{readonly contents: BundleContents; readonly warnings: readonly string[]}> {
+  const plan = await planBundle({
+    ...options,
+    buildDirectory,
+    cwd: resolve(host.cwd, cwd ?? '.'),
+    env: host.env,
+    now: () => host.now(),
+  });
+  const digests = await digestFiles(plan, options.signal);
+  const {format, rootDir, configPath, matchMode, config, warnings} = plan;
+  let hashed = 0;
+  const files = plan.files.map((file) => ({
+    ...{path: file.path, size: file.size, executable: file.executable, linkTarget: file.linkTarget},
+    sha256: file.linkTarget === undefined ? digests.hex(hashed++) : undefined,
+    category: categoryOf(file),
+  }));
+  return {contents: {format, rootDir, configPath, matchMode, config, files}, warnings};
+}
+
+/** Whether a file is a manifest rather than an archive: it is JSON. */
+export async function isManifest(path: string): Promise<boolean> {
+  const handle = await open(path);
+  try {
+    const {buffer, bytesRead} = await handle.read(Buffer.alloc(16), 0, 16, 0);
+    return /^(?:\u00EF\u00BB\u00BF)?\s*\{/.test(buffer.toString('latin1', 0, bytesRead));
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,234 @@
+import {stat} from 'node:fs/promises';
+import {basename, resolve} from 'node:path';
+import type {BackendCapability, BundleId} from '../backends/contract.js';
+import type {RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
+import {checkSlug, type BundleContentOptions} from '../bundle/index.js';
+import type {BundleFormat} from '../bundle/types.js';
+import {createError, isRuntimeCliError} from '../errors/index.js';
+import {count} from '../errors/sentence.js';
+import {
+  isManifest,
+  readArchiveContents,
+  readFolderContents,
+  readManifestContents,
+  type ArchiveContents,
+  type BundleContents,
+} from './bundle-contents.js';
+import {downloadBundleFrom} from './download-bundle.js';
+import {findLatestBundle, findRunning, notRunning} from './list.js';
+import {chooseForBundle, idFor, openBackend, rejectProblems, type BundleSelection} from './open-backend.js';
+import type {CommonOptions, ConnectionOptions} from './options.js';
+import {watched, type Host, type StepView} from './steps.js';
+
+/** Where a bundle is. */
+export type BundleSource =
+  | {
+      /** An archive file, the manifest of one, or a build directory. */
+      readonly kind: 'archive' | 'manifest' | 'folder';
+      /** Relative to the working directory. */
+      readonly path: string;
+    }
+  | {
+      /** An uploaded bundle. */
+      readonly kind: 'bundle';
+      /** Its ID, or `latest`: the newest usable one by creation time. */
+      readonly bundleId: BundleId;
+    }
+  | {
+      /** The bundle that a target runs. */
+      readonly kind: 'running';
+      readonly targetSlug: string;
+    };
+
+/**
+ * What a text for users names: `running:TARGET` what a target runs, `bundle:ID` an uploaded bundle. Anything else that
+ * exists, or contains a slash, a backslash or a dot, is a path. The rest is the ID of an uploaded bundle, or `latest`.
+ * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` if the path does not exist.
+ */
+export async function bundleSource(text: string, cwd: string): Promise<BundleSource> {
+  const [, scheme, name = ''] = /^(running|bundle):(.+)$/s.exec(text) ?? [];
+  if (scheme === 'running') return {kind: 'running', targetSlug: name};
+  if (scheme === 'bundle') return {kind: 'bundle', bundleId: name};
+  const path = resolve(cwd, text);
+  const stats = await stat(path).catch(() => undefined);
+  if (stats?.isDirectory()) return {kind: 'folder', path: text};
+  if (stats?.isFile()) return {kind: (await isManifest(path)) ? 'manifest' : 'archive', path: text};
+  if (stats === undefined && !/[/\\.]/.test(text)) return {kind: 'bundle', bundleId: text};
+  throw createError('ERR_ARCHIVE_INVALID', `${text} ${stats ? 'is neither a file nor a folder' : 'does not exist'}.`, {
+    suggestions: [
+      'Pass an archive, a manifest, a build folder, the ID of an uploaded bundle, latest or running:TARGET.',
+    ],
+  });
+}
+
+/** Whether a source is on a server. */
+export function isRemote({kind}: BundleSource): boolean {
+  return kind === 'bundle' || kind === 'running';
+}
+
+/** A source in few words: `bundle 42`, `what staging runs`, `build`. */
+export function describeSource(source: BundleSource): string {
+  switch (source.kind) {
+    case 'bundle':
+      return source.bundleId === 'latest' ? 'the latest bundle' : `bundle ${String(source.bundleId)}`;
+    case 'running':
+      return `what ${source.targetSlug} runs`;
+    default:
+      return source.path;
+  }
+}
+
+/** What reading sources needs. */
+export interface ReadSourceOptions
+  extends CommonOptions, ConnectionOptions, Omit<BundleContentOptions, 'buildDirectory'> {
+  /** Required for uploaded bundles. @default 'auto' */
+  readonly preference?: RuntimeBackendPreference | undefined;
+  /** Required for uploaded bundles. */
+  readonly projectSlug?: string | undefined;
+}
+
+/** A bundle that was read from its source. */
+export interface ReadSource {
+  readonly contents: BundleContents;
+  /** For an uploaded bundle. */
+  readonly backend?: RuntimeBackend | undefined;
+  /** For an uploaded bundle. */
+  readonly bundleId?: BundleId | undefined;
+  readonly warnings: readonly string[];
+}
+
+/** Whether the options suffice to reach an uploaded bundle. */
+type RemoteOptions = ReadSourceOptions & {
+  readonly preference: RuntimeBackendPreference;
+  readonly projectSlug: string;
+};
+
+/**
+ * Verifies that uploaded bundles can be read, and chooses their backend. Sends nothing.
+ * @param command the equivalent command, for an error about another backend
+ * @throws RuntimeCliError as `chooseForBundle`; `ERR_CAPABILITY_UNSUPPORTED` saying what can be done instead.
+ */
+export async function chooseSourceBackend(
+  options: ReadSourceOptions,
+  sources: readonly BundleSource[],
+  command: readonly string[],
+  host: Host,
+): Promise<BundleSelection> {
+  const remote = remoteOptions(options);
+  const targets = sources.flatMap((source) => (source.kind === 'running' ? [source.targetSlug] : []));
+  rejectProblems(targets.flatMap((target) => checkSlug('running', target) ?? []));
+  const needsList = sources.some((source) => source.kind === 'bundle' && source.bundleId === 'latest');
+  const capabilities: readonly BackendCapability[] = [
+    'download',
+    ...(needsList ? (['list'] as const) : []),
+    ...(targets.length > 0 ? (['history'] as const) : []),
+  ];
+  try {
+    const selection = await chooseForBundle(remote, capabilities, command, host);
+    for (const source of sources) {
+      if (source.kind === 'bundle' && source.bundleId !== 'latest') idFor(selection.backend, source.bundleId, options);
+    }
+    return selection;
+  } catch (error) {
+    throw withManifestAdvice(error);
+  }
+}
+
+/** Without a download, a manifest that was kept is all there is. */
+function withManifestAdvice(error: unknown): unknown {
+  if (!isRuntimeCliError(error) || error.details?.['capability'] !== 'download') return error;
+  const {backend} = error.details;
+  return createError(
+    'ERR_CAPABILITY_UNSUPPORTED',
+    `The ${String(backend)} backend cannot download bundles, so nothing can be compared with them.`,
+    {
+      suggestions: ['Keep the manifest that bundle:build writes (FILE.json) with each release, and compare with that.'],
+      details: error.details,
+      cause: error,
+    },
+  );
+}
+
+function remoteOptions(options: ReadSourceOptions): RemoteOptions {
+  const {preference = 'auto', projectSlug} = options;
+  if (projectSlug !== undefined) return {...options, preference, projectSlug};
+  throw createError('ERR_OPTION_INVALID', 'projectSlug is required for an uploaded bundle.', {
+    details: {problems: [{option: 'projectSlug', message: 'is required for an uploaded bundle'}]},
+  });
+}
+
+/**
+ * Reads what the bundle at a source contains. An uploaded one is streamed into a temporary folder.
+ * @param format how to plan a build directory
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
+export async function readSource(
+  source: BundleSource,
+  options: ReadSourceOptions,
+  {selection, format}: {readonly selection: BundleSelection | undefined; readonly format: BundleFormat},
+  host: Host,
+  view: StepView,
+): Promise<ReadSource> {
+  const cwd = resolve(host.cwd, options.cwd ?? '.');
+  const {signal, rootDir, configPath} = options;
+  switch (source.kind) {
+    case 'archive': {
+      const contents = await readArchiveContents(resolve(cwd, source.path), {rootDir, configPath, signal});
+      view.done(`Read ${basename(source.path)}: ${count(contents.files.length, 'file')}`);
+      return {contents, warnings: []};
+    }
+    case 'manifest': {
+      const contents = await readManifestContents(resolve(cwd, source.path));
+      view.done(`Read ${basename(source.path)}: ${count(contents.files.length, 'file')}`);
+      return {contents, warnings: []};
+    }
+    case 'folder': {
+      // A v1 archive is named after its project, which makes no difference to its files.
+      const {projectSlug = 'project'} = options;
+      const {contents, warnings} = await readFolderContents(source.path, {...options, cwd, projectSlug, format}, host);
+      view.done(`Read ${source.path}: ${count(contents.files.length, 'file')}`);
+      return {contents, warnings};
+    }
+    default: {
+      if (selection === undefined) throw new Error('no backend was chosen');
+      const read = await downloadContents(source, selection, remoteOptions(options), host, view);
+      view.done(`Read bundle ${String(read.bundleId)}: ${count(read.contents.files.length, 'file')}`);
+      return {...read, backend: selection.backend, warnings: []};
+    }
+  }
+}
+
+/** Downloads the bundle at a source into a temporary folder and reads it. */
+export async function downloadContents(
+  source: Extract<BundleSource, {readonly kind: 'bundle' | 'running'}>,
+  selection: BundleSelection,
+  options: RemoteOptions,
+  host: Host,
+  view: StepView,
+): Promise<{readonly bundleId: BundleId; readonly contents: ArchiveContents}> {
+  const watching = watched(options, view);
+  const bundleId = await findBundleId(source, selection, watching, host);
+  const workspace = await host.createTemporaryDirectory();
+  try {
+    const output = resolve(workspace.path, 'archive');
+    await downloadBundleFrom(selection, {...watching, bundleId, output}, host);
+    const {rootDir, configPath, signal} = options;
+    return {bundleId, contents: await readArchiveContents(output, {rootDir, configPath, signal})};
+  } finally {
+    await workspace.remove();
+  }
+}
+
+async function findBundleId(
+  source: Extract<BundleSource, {readonly kind: 'bundle' | 'running'}>,
+  {backend}: BundleSelection,
+  options: RemoteOptions,
+  host: Host,
+): Promise<BundleId> {
+  if (source.kind === 'bundle' && source.bundleId !== 'latest') return idFor(backend, source.bundleId, options);
+  const open = await openBackend(backend, 'deploy', options, host);
+  if (source.kind === 'bundle') return (await findLatestBundle(open)).bundleId;
+  const {bundleId, deployed} = await findRunning(open, source.targetSlug);
+  if (bundleId === undefined) throw notRunning(open, source.targetSlug, deployed);
+  return bundleId;
+}

@@ -1,0 +1,203 @@
+import {isDeepStrictEqual} from 'node:util';
+import type {BundleFileCategory} from '../bundle/types.js';
+import {isRecord} from '../errors/json.js';
+import {comparePaths} from '../bundle/files/entry-names.js';
+import type {BundleContents, ContentFile} from './bundle-contents.js';
+
+/** A file of one of two bundles. */
+export type FileState = Omit<ContentFile, 'path'>;
+
+/**
+ * How a file differs: its content, the target of a link (or whether it is one), whether it is executable, or how it is
+ * used.
+ */
+export type FileDifference = 'content' | 'link' | 'mode' | 'category';
+
+/** A file that differs between two bundles. */
+export interface FileChange {
+  readonly path: string;
+  readonly change: 'added' | 'removed' | 'changed';
+  /** By how many bytes it grew; negative if it shrank. */
+  readonly bytes: number;
+  /** How it differs; empty unless it is `changed`. */
+  readonly differs: readonly FileDifference[];
+  /** Undefined if it was added. */
+  readonly before?: FileState | undefined;
+  /** Undefined if it was removed. */
+  readonly after?: FileState | undefined;
+}
+
+/** How many files there are, and their size. */
+export interface FileTotal {
+  readonly files: number;
+  /** Total size of the files, in bytes. */
+  readonly bytes: number;
+}
+
+/** How many files differ, and all of them before and after. */
+export interface DiffTotal {
+  readonly added: number;
+  readonly removed: number;
+  readonly changed: number;
+  readonly before: FileTotal;
+  readonly after: FileTotal;
+}
+
+/** The part of a category. */
+export interface CategoryDiff extends DiffTotal {
+  /** `unknown`: the files of a v1 archive without a manifest. */
+  readonly category: BundleFileCategory | 'unknown';
+}
+
+/** A value of the configuration that differs, or the format, rootDir, configPath or matchMode. */
+export interface ConfigChange {
+  /** Such as `ssrParameters.SSRFunctionNodeVersion`. */
+  readonly key: string;
+  /** Undefined if it was added. */
+  readonly before?: unknown;
+  /** Undefined if it was removed. */
+  readonly after?: unknown;
+}
+
+/** The difference between the contents of two bundles. */
+export interface ContentsDiff {
+  /** Whether no difference was found. */
+  readonly identical: boolean;
+  /** The files that differ, the largest differences first. */
+  readonly changes: readonly FileChange[];
+  readonly total: DiffTotal;
+  /** The total by category. Those without files are missing. A file counts as changed where it is now. */
+  readonly categories: readonly CategoryDiff[];
+  readonly config: readonly ConfigChange[];
+  /** Whether the configuration of both is known. A v1 archive does not contain it. */
+  readonly configKnown: boolean;
+}
+
+/** Compares two bundles by the digests of their files. */
+export function compareContents(before: BundleContents, after: BundleContents): ContentsDiff {
+  const old = byPath(before);
+  const current = byPath(after);
+  const changes = [
+    ...[...current].flatMap(([path, file]) => changeOf(path, old.get(path), file) ?? []),
+    ...[...old].flatMap(([path, file]) => (current.has(path) ? [] : (changeOf(path, file, undefined) ?? []))),
+  ].sort(largestFirst);
+  const config = configChanges(before, after);
+  return {
+    identical: changes.length === 0 && config.length === 0,
+    changes,
+    ...tally(old.values(), current.values(), changes),
+    config,
+    configKnown: before.config !== undefined && after.config !== undefined,
+  };
+}
+
+/** In a foreign archive, a path may occur several times. Unpacking leaves the last one. */
+function byPath({files}: BundleContents): ReadonlyMap<string, ContentFile> {
+  return new Map(files.map((file) => [file.path, file]));
+}
+
+function changeOf(
+  path: string,
+  before: ContentFile | undefined,
+  after: ContentFile | undefined,
+): FileChange | undefined {
+  const bytes = (after?.size ?? 0) - (before?.size ?? 0);
+  const states = {...(before && {before: stateOf(before)}), ...(after && {after: stateOf(after)})};
+  if (before === undefined || after === undefined) {
+    return {path, change: after === undefined ? 'removed' : 'added', bytes, differs: [], ...states};
+  }
+  const differs = differences(before, after);
+  return differs.length === 0 ? undefined : {path, change: 'changed', bytes, differs, ...states};
+}
+
+function stateOf({size, sha256, category, executable, linkTarget}: ContentFile): FileState {
+  return {size, sha256, category, executable, linkTarget};
+}
+
+function differences(before: ContentFile, after: ContentFile): readonly FileDifference[] {
+  const differs: FileDifference[] = [];
+  const isLink = before.linkTarget !== undefined || after.linkTarget !== undefined;
+  if (before.linkTarget !== after.linkTarget) differs.push('link');
+  // A manifest may state any size.
+  if (!isLink && (before.sha256 !== after.sha256 || before.size !== after.size)) differs.push('content');
+  if (!isLink && before.executable !== after.executable) differs.push('mode');
+  if (before.category !== undefined && after.category !== undefined && before.category !== after.category)
+    differs.push('category');
+  return differs;
+}
+
+function largestFirst(a: FileChange, b: FileChange): number {
+  return Math.abs(b.bytes) - Math.abs(a.bytes) || sizeOf(b) - sizeOf(a) || comparePaths(a.path, b.path);
+}
+
+function sizeOf({before, after}: FileChange): number {
+  return Math.max(before?.size ?? 0, after?.size ?? 0);
+}
+
+type Mutable<T> = {
+  -readonly [Key in keyof T]: T[Key] extends FileTotal ? {-readonly [K in keyof FileTotal]: number} : T[Key];
+};
+
+function emptyTotal(): Mutable<DiffTotal> {
+  return {added: 0, removed: 0, changed: 0, before: {files: 0, bytes: 0}, after: {files: 0, bytes: 0}};
+}
+
+const categories = ['ssrOnly', 'shared', 'static', 'unknown'] as const;
+
+function tally(
+  before: Iterable<ContentFile>,
+  after: Iterable<ContentFile>,
+  changes: readonly FileChange[],
+): Pick<ContentsDiff, 'total' | 'categories'> {
+  const total = emptyTotal();
+  const parts = new Map(categories.map((category) => [category, emptyTotal()]));
+  const totalsOf = ({category}: FileState) => [total, parts.get(category ?? 'unknown') ?? total];
+  const add = (files: Iterable<ContentFile>, side: 'before' | 'after') => {
+    for (const file of files) {
+      for (const one of totalsOf(file)) {
+        one[side].files += 1;
+        one[side].bytes += file.size;
+      }
+    }
+  };
+  add(before, 'before');
+  add(after, 'after');
+  for (const {change, after: now, before: then} of changes) {
+    const state = now ?? then;
+    if (state !== undefined) for (const one of totalsOf(state)) one[change] += 1;
+  }
+  return {
+    total,
+    categories: categories.flatMap((category) => {
+      const part = parts.get(category);
+      return part === undefined || part.before.files + part.after.files === 0 ? [] : [{category, ...part}];
+    }),
+  };
+}
+
+const layoutKeys = ['format', 'rootDir', 'configPath', 'matchMode'] as const;
+
+/** Compares what is known of both. */
+function configChanges(before: BundleContents, after: BundleContents): readonly ConfigChange[] {
+  const layout = layoutKeys.flatMap((key) =>
+    before[key] === undefined || after[key] === undefined || before[key] === after[key]
+      ? []
+      : [{key, before: before[key], after: after[key]}],
+  );
+  if (before.config === undefined || after.config === undefined) return layout;
+  const [old, current] = [leavesOf(before.config), leavesOf(after.config)];
+  const keys = [...new Set([...old.keys(), ...current.keys()])].sort(comparePaths);
+  const changed = keys.filter((key) => !isDeepStrictEqual(old.get(key), current.get(key)));
+  return [...layout, ...changed.map((key) => ({key, before: old.get(key), after: current.get(key)}))];
+}
+
+/** The values in a configuration that are no objects, by their keys. */
+function leavesOf(config: Readonly<Record<string, unknown>>): ReadonlyMap<string, unknown> {
+  const leaves = new Map<string, unknown>();
+  const visit = (value: unknown, key: string): void => {
+    if (!isRecord(value)) leaves.set(key, value);
+    else for (const [name, item] of Object.entries(value)) visit(item, key === '' ? name : `${key}.${name}`);
+  };
+  visit(config, '');
+  return leaves;
+}

@@ -1,0 +1,107 @@
+import type {BundleId} from '../backends/contract.js';
+import type {RuntimeBackend} from '../backends/select.js';
+import type {BundleFormat} from '../bundle/types.js';
+import {flagValue} from '../errors/suggest.js';
+import {
+  chooseSourceBackend,
+  describeSource,
+  isRemote,
+  readSource,
+  type BundleSource,
+  type ReadSource,
+  type ReadSourceOptions,
+} from './bundle-source.js';
+import {compareContents, type ContentsDiff} from './compare-contents.js';
+import {resolveBackend, resolveStep, warnAll, type Host} from './steps.js';
+
+/** Options of `diffBundles`. The options for a bundle's content are those of the build directories to compare. */
+export interface DiffBundlesOptions extends ReadSourceOptions {
+  /** The bundle before. */
+  readonly from: BundleSource;
+  /** The bundle after. */
+  readonly to: BundleSource;
+}
+
+/** One of two compared bundles. */
+export interface ComparedBundle {
+  /** In few words: `bundle 42`, or a path. */
+  readonly name: string;
+  readonly format: BundleFormat;
+  /** Bytes of the archive; undefined for a build directory. */
+  readonly size?: number | undefined;
+  /** Digest of the archive, hex; undefined for a build directory. */
+  readonly sha256?: string | undefined;
+  /** For an uploaded bundle. */
+  readonly backend?: RuntimeBackend | undefined;
+  /** For an uploaded bundle. */
+  readonly projectSlug?: string | undefined;
+  /** For an uploaded bundle. */
+  readonly bundleId?: BundleId | undefined;
+}
+
+/** What `diffBundles` resolves to. */
+export interface DiffBundlesResult extends ContentsDiff {
+  readonly before: ComparedBundle;
+  readonly after: ComparedBundle;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Compares two bundles by the digests of their files. Each is an archive, a manifest, a build directory (by the rules
+ * of a build), an uploaded bundle or what a target runs. Uploaded ones are streamed into a temporary folder.
+ * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` if the backend cannot download bundles; for everything else a
+ * user can cause; `signal.reason` when aborted.
+ */
+export async function diffBundles(options: DiffBundlesOptions, host: Host): Promise<DiffBundlesResult> {
+  const {from, to} = options;
+  const remote = [from, to].filter((source) => isRemote(source));
+  // The format of a build directory follows from the other bundle.
+  const [first, second] = from.kind === 'folder' ? (['to', 'from'] as const) : (['from', 'to'] as const);
+  const steps = [
+    ...(remote.length > 0 ? [resolveStep] : []),
+    ...[first, second].map((name) => ({name, title: `Read ${describeSource(options[name])}`})),
+  ];
+  return host.runSteps(steps, async (step) => {
+    options.signal?.throwIfAborted();
+    const command = ['bundle:diff', argumentOf(from), argumentOf(to), ...projectFlag(options)];
+    const choose = () => chooseSourceBackend(options, remote, command, host);
+    const selection = remote.length > 0 ? await step('resolve', (view) => resolveBackend(view, choose)) : undefined;
+    const read = (name: 'from' | 'to', format: BundleFormat) =>
+      step(name, async (view) => {
+        const found = await readSource(options[name], options, {selection, format}, host, view);
+        warnAll(view, found.warnings);
+        return found;
+      });
+    const one = await read(first, 'v2');
+    const other = await read(second, one.contents.format);
+    const [before, after] = first === 'from' ? [one, other] : [other, one];
+    return {
+      before: comparedBundle(from, before, options),
+      after: comparedBundle(to, after, options),
+      ...compareContents(before.contents, after.contents),
+      warnings: [...new Set([...before.warnings, ...after.warnings])],
+    };
+  });
+}
+
+/** The argument of a command that names a source. */
+function argumentOf(source: BundleSource): string {
+  if (source.kind === 'running') return `running:${source.targetSlug}`;
+  return source.kind === 'bundle' ? String(source.bundleId) : source.path;
+}
+
+function projectFlag({projectSlug}: DiffBundlesOptions): readonly string[] {
+  return projectSlug === undefined ? [] : flagValue('--project', projectSlug);
+}
+
+function comparedBundle(
+  source: BundleSource,
+  {contents, backend, bundleId}: ReadSource,
+  {projectSlug}: DiffBundlesOptions,
+): ComparedBundle {
+  const {format, size, sha256} = contents;
+  if (bundleId === undefined) return {name: describeSource(source), format, size, sha256};
+  const name =
+    source.kind === 'running' ? `bundle ${String(bundleId)} on ${source.targetSlug}` : `bundle ${String(bundleId)}`;
+  return {name, format, size, sha256, backend, projectSlug, bundleId};
+}

@@ -1,0 +1,67 @@
+import {PassThrough} from 'node:stream';
+import {expect, test} from 'vitest';
+import {Output} from '../../../src/cli/output/output.js';
+import {renderDiff} from '../../../src/cli/render/diff.js';
+import type {BundleContents} from '../../../src/operations/bundle-contents.js';
+import {compareContents} from '../../../src/operations/compare-contents.js';
+
+function show(before: BundleContents, after: BundleContents, {limit = 20, markdown = false} = {}): string {
+  const stdout = Object.assign(new PassThrough({encoding: 'utf8'}), {isTTY: true, columns: 80});
+  const output = new Output({
+    ...{stdout, stderr: new PassThrough(), quiet: false, json: false, debugging: false, interactive: false},
+    ...{color: false, unicode: true, annotating: false, createRedactor: () => (text) => text},
+    runningPlugin: () => undefined,
+  });
+  const diff = {
+    before: {name: 'bundle 41 on production', format: 'v2', size: 2_000_000} as const,
+    after: {name: 'build', format: 'v2'} as const,
+    ...compareContents(before, after),
+    warnings: [],
+  };
+  renderDiff(diff, {limit, markdown}, output);
+  return String(stdout.read() ?? '');
+}
+
+const file = (path: string, size: number, sha256 = '0') =>
+  ({path, size, sha256, category: 'shared', executable: false}) as const;
+const config = (version: string) => ({ssrOnly: [], ssrShared: [], ssrParameters: {SSRFunctionNodeVersion: version}});
+const odd = 'static/<img src=x>|`*@team* #1 `\u001B[31m\u202E/\n## [x](javascript:1).js';
+const before: BundleContents = {
+  format: 'v2',
+  config: config('20.x'),
+  files: [file('ssr.js', 100), file(`${'deep/'.repeat(30)}file.js`, 5), file('gone.js', 7), file('same.js', 9)],
+};
+const after: BundleContents = {
+  format: 'v2',
+  config: config('22.x'),
+  files: [
+    file('ssr.js', 1_500_100, '1'),
+    file(`${'deep/'.repeat(30)}file.js`, 5, '1'),
+    file(odd, 1),
+    file('same.js', 9),
+  ],
+};
+
+test('on a terminal fits 80 columns, has the largest change first, and says how many more there are', () => {
+  const text = show(before, after);
+  for (const line of text.split('\n')) expect(line.length, line).toBeLessThanOrEqual(80);
+  expect(text).toContain('before  bundle 41 on production (v2 archive of 2 MB)\nafter   build (v2)\n');
+  expect(text).toContain('total     1      1        2        121 B   1.5 MB  +1.5 MB\n');
+  expect(text).toMatch(/PATH\nchanged  \+1.5 MB {2}1.5 MB {2}ssr.js\nremoved {2}-7 B/);
+  expect(text).toContain('ssrParameters.SSRFunctionNodeVersion: "20.x" -> "22.x"\n');
+  expect(text).toMatch(
+    /\nThe bundles differ: 1 file added, 1 removed, 2 changed, 1 setting changed; 121 B\n {2}to 1.5 MB/,
+  );
+  expect(text).not.toMatch(/[\u001B\u202E]/);
+  expect(show(before, after, {limit: 1})).toContain('\nand 3 more. Pass --limit to show more, or --json for all.\n');
+  expect(show(before, before)).toContain('The bundles do not differ: 4 files, 121 B.\n');
+});
+
+test('as Markdown interprets nothing of what files are called', () => {
+  const text = show(before, after, {markdown: true});
+  expect(text).toContain('<td><code>static/&lt;img src=x&gt;|`*@team* #1 `/ ## [x](javascript:1).js</code></td></tr>');
+  // HTML blocks end at an empty line, and no line but the heading and the counts is Markdown.
+  for (const line of text.split('\n')) expect(line).toMatch(/^(?:$|<.*>$|### Bundle diff$|and \d+ more$)/);
+  expect(text).not.toMatch(/[\u001B\u202E]/);
+  expect(show(before, after, {markdown: true, limit: 2})).toContain('</table>\n\nand 2 more\n');
+});
