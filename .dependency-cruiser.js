@@ -20,7 +20,7 @@ const layers = {
     may: ['contract', 'wire', 'api', 'legacy', 'http', 'errors'],
     types: ['bundle'],
   },
-  operations: {path: 'src/operations/', may: ['bundle', 'files', 'anyBackend', 'errors'], types: ['http']},
+  operations: {path: 'src/operations/', may: ['bundle', 'files', 'anyBackend', 'probe', 'errors'], types: ['http']},
   html: {path: 'src/html/', types: ['operations']},
   progress: {path: 'src/progress/', may: ['retryPolicy'], types: ['operations']},
   cli: {
@@ -63,6 +63,8 @@ const groups = {
   httpSettings: 'src/http/(auth/|origin[.]ts|redact[.]ts|connection/proxy[.]ts)',
   // The words for a retry, which a log and a terminal share, and the defaults, which settings share.
   retryPolicy: 'src/http/rate-limit/policy[.]ts',
+  // Looks at what was deployed, without credentials.
+  probe: 'src/http/probe[.]ts',
   // What an operation and its setting accept, and their defaults, are stated once.
   limits: 'src/operations/options[.]ts',
   // Which events a run has, the same on the command line and in the library.

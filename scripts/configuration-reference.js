@@ -41,6 +41,7 @@ const samples = [
   [{a: 'x', b: {}}, 'Readonly<Record<string, unknown>>'],
   [{a: 'x'}, 'Readonly<Record<string, string>>'],
   [{a: {}}, 'Readonly<Record<string, Readonly<Record<string, unknown>>>>'],
+  ['/', 'ConfiguredCheck | readonly ConfiguredCheck[]'],
 ];
 
 function typeOf({kind: {options, schema}}) {
@@ -62,21 +63,39 @@ function member(key, indent) {
 
 const configured = settingKeys.filter((key) => definitions[key].config !== undefined);
 const objectOf = (key) => definitions[key].config.split('.').slice(0, -1).join('.');
-const members = [...new Set(configured.map(objectOf))].sort().map((object) => {
-  const keys = configured.filter((key) => objectOf(key) === object);
-  if (object === '') return keys.map((key) => member(key, '  ')).join('');
-  return `  readonly ${object}?: {\n${keys.map((key) => member(key, '    ')).join('')}  } | undefined;\n`;
-});
+function members(keys) {
+  return [...new Set(keys.map(objectOf))].sort().map((object) => {
+    const own = keys.filter((key) => objectOf(key) === object);
+    if (object === '') return own.map((key) => member(key, '  ')).join('');
+    return `  readonly ${object}?: {\n${own.map((key) => member(key, '    ')).join('')}  } | undefined;\n`;
+  });
+}
 
 const perTarget = configured.filter((key) => definitions[key].perTarget !== undefined);
-const objectsPerTarget = [...new Set(perTarget.map(objectOf))].map((object) => `'${object}'`).join(' | ');
+const forAll = configured.filter((key) => definitions[key].perTarget === undefined);
 
 const source = `// Generated from src/cli/settings/definitions.ts by \`npm run docs:generate\`.
 
+/** A check of a deployment: a URL or a path below the URL of the target, alone or with what differs for it. */
+export type ConfiguredCheck =
+  | string
+  | {
+      readonly url: string;
+      readonly status?: readonly number[] | undefined;
+      readonly text?: string | undefined;
+      readonly retries?: number | undefined;
+      readonly interval?: number | undefined;
+      readonly timeout?: number | undefined;
+    };
+
+/** What can differ by target. */
+export interface TargetConfig {
+${members(perTarget).join('')}}
+
 /** What a configuration file can set. Paths are relative to its folder. Secrets don't belong in it. */
-export interface MycliConfig {
-${members.join('')}  /** What replaces single keys of these objects for a target, by slug. */
-  readonly targets?: Readonly<Record<string, Pick<MycliConfig, ${objectsPerTarget}>>> | undefined;
+export interface MycliConfig extends TargetConfig {
+${members(forAll).join('')}  /** What replaces single keys of \`guard\`, \`check\` and the like for a target, by slug. */
+  readonly targets?: Readonly<Record<string, TargetConfig>> | undefined;
 }
 
 /** Gives a configuration its type, for \`mycli.config.ts\`. Returns it unchanged. */

@@ -1,7 +1,57 @@
 // Generated from src/cli/settings/definitions.ts by `npm run docs:generate`.
 
+/** A check of a deployment: a URL or a path below the URL of the target, alone or with what differs for it. */
+export type ConfiguredCheck =
+  | string
+  | {
+      readonly url: string;
+      readonly status?: readonly number[] | undefined;
+      readonly text?: string | undefined;
+      readonly retries?: number | undefined;
+      readonly interval?: number | undefined;
+      readonly timeout?: number | undefined;
+    };
+
+/** What can differ by target. */
+export interface TargetConfig {
+  readonly check?:
+    | {
+        /** Check this after the deployment: a URL, or a path below that of the target; implies --wait. */
+        readonly url?: ConfiguredCheck | readonly ConfiguredCheck[] | undefined;
+        /** HTTP status to accept; default: any 2xx, after redirects to the same origin. */
+        readonly status?: readonly number[] | undefined;
+        /** What the response must contain. */
+        readonly text?: string | undefined;
+        /** How often to check again until it passes; default 5. */
+        readonly retries?: number | undefined;
+        /** Time between attempts of a check; default 2. */
+        readonly interval?: number | undefined;
+        /** Maximum time for one attempt of a check; default 10. */
+        readonly timeout?: number | undefined;
+        /** Deploy what ran before if the deployment or a check fails; implies --wait. */
+        readonly rollbackOnFailure?: boolean | undefined;
+      }
+    | undefined;
+  readonly guard?:
+    | {
+        /** Refuse to deploy what was built with uncommitted changes. */
+        readonly cleanTree?: boolean | undefined;
+        /** Only deploy what was built on a branch that these patterns match. */
+        readonly branch?: readonly string[] | undefined;
+        /** Only deploy from a clone of this git repository. */
+        readonly origin?: string | undefined;
+        /** Refuse to deploy a commit that does not contain the one that the target runs. */
+        readonly notOlder?: boolean | undefined;
+        /** Refuse to deploy from anywhere but CI. */
+        readonly ciOnly?: boolean | undefined;
+        /** Ask a person to type the name of the target before deploying. */
+        readonly confirm?: boolean | undefined;
+      }
+    | undefined;
+}
+
 /** What a configuration file can set. Paths are relative to its folder. Secrets don't belong in it. */
-export interface MycliConfig {
+export interface MycliConfig extends TargetConfig {
   /** Project slug, or the storefront ID for Api. */
   readonly projectSlug?: string | undefined;
   /** Target slug, or the environment ID for Api. */
@@ -76,22 +126,6 @@ export interface MycliConfig {
         readonly ccOverrides?: readonly string[] | undefined;
       }
     | undefined;
-  readonly guard?:
-    | {
-        /** Refuse to deploy what was built with uncommitted changes. */
-        readonly cleanTree?: boolean | undefined;
-        /** Only deploy what was built on a branch that these patterns match. */
-        readonly branch?: readonly string[] | undefined;
-        /** Only deploy from a clone of this git repository. */
-        readonly origin?: string | undefined;
-        /** Refuse to deploy a commit that does not contain the one that the target runs. */
-        readonly notOlder?: boolean | undefined;
-        /** Refuse to deploy from anywhere but CI. */
-        readonly ciOnly?: boolean | undefined;
-        /** Ask a person to type the name of the target before deploying. */
-        readonly confirm?: boolean | undefined;
-      }
-    | undefined;
   readonly rateLimit?:
     | {
         /** Maximum number of retries; default 3. */
@@ -106,8 +140,8 @@ export interface MycliConfig {
         readonly prefix?: string | undefined;
       }
     | undefined;
-  /** What replaces single keys of these objects for a target, by slug. */
-  readonly targets?: Readonly<Record<string, Pick<MycliConfig, 'guard'>>> | undefined;
+  /** What replaces single keys of `guard`, `check` and the like for a target, by slug. */
+  readonly targets?: Readonly<Record<string, TargetConfig>> | undefined;
 }
 
 /** Gives a configuration its type, for `mycli.config.ts`. Returns it unchanged. */

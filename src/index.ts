@@ -303,6 +303,10 @@ export type {
 export type {
   ArchiveSummary,
   BuildBundleOptions,
+  CheckedDeployOptions,
+  CheckOptions,
+  CheckOutcome,
+  CheckResult,
   CommonOptions,
   ConnectionOptions,
   DeployBundleOptions,
@@ -321,6 +325,7 @@ export type {
   PushRuntimeBundleBackendOptions,
   PushV2Options,
   PushV2Result,
+  RollbackOnFailureOptions,
   SlotOptions,
   WaitForDeploymentOptions,
   WaitOptions,
@@ -379,7 +384,7 @@ export type {
   BundleV2Metadata,
   PlannedBundleFile,
 } from './bundle/types.js';
-export {defineConfig, type MycliConfig} from './config.js';
+export {defineConfig, type ConfiguredCheck, type MycliConfig, type TargetConfig} from './config.js';
 export type {SettingSource} from './bundle/config/resolve-config.js';
 export type {BackendLocation} from './backends/built-ins.js';
 export type {ApiRuntimeConnection} from './backends/api/backend.js';
@@ -412,10 +417,13 @@ export {
   isRuntimeCliError,
   MismatchError,
   NetworkError,
+  NotRolledBackError,
   OutcomeUnknownError,
   RateLimitError,
   RejectedError,
+  RolledBackError,
   RuntimeCliError,
+  UnhealthyError,
   UsageError,
   WaitTimeoutError,
   type ErrorCode,

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import {isRecord, jsonProblem} from '../errors/json.js';
+import {nearest} from '../errors/suggest.js';
 import {hasControlCharacter} from './files/entry-names.js';
 import type {BundleV2MatchMode} from './types.js';
 
@@ -66,6 +67,66 @@ export const dependenciesSchema = v.pipe(
   v.transform((dependencies) => new Map(Object.entries(dependencies))),
   v.map(v.string(), v.string('must be a version range')),
   v.transform((dependencies): Record<string, string> => Object.fromEntries(dependencies)),
+);
+
+/** The defaults of a check of a deployment. The times are in seconds. */
+export const checkDefaults = {retries: 5, interval: 2, timeout: 10} as const;
+
+/** Where a check looks: an http(s) URL, or a path below the URL of the target. */
+const checkUrlSchema = v.pipe(
+  v.string('must be a string'),
+  v.rawCheck(({dataset, addIssue}) => {
+    const message = dataset.typed ? checkUrlMessage(dataset.value) : undefined;
+    if (message !== undefined) addIssue({message});
+  }),
+);
+
+function checkUrlMessage(value: string): string | undefined {
+  if (/^\/(?![/\\])/.test(value)) return hasControlCharacter(value) ? 'must not contain control characters' : undefined;
+  const url = /^https?:\/\//i.test(value) && URL.canParse(value) ? new URL(value) : undefined;
+  if (url === undefined) return 'must be an http or https URL, or a path that begins with /';
+  return url.username === '' && url.password === '' ? undefined : 'must not contain credentials';
+}
+
+/** Longer than any phrase on a page. While a body is searched, this much of it is kept. */
+const longestCheckText = 1000;
+
+/** The fields of a check. */
+export const checkFields = {
+  url: checkUrlSchema,
+  status: v.array(
+    numberSchema('an HTTP status from 200 to 599', (value) => Number.isInteger(value) && value >= 200 && value <= 599),
+    'must be an array of HTTP statuses',
+  ),
+  text: v.pipe(
+    v.string('must be a string'),
+    v.minLength(1, 'must not be empty'),
+    v.maxLength(longestCheckText, `must have at most ${String(longestCheckText)} characters`),
+  ),
+  retries: numberSchema('an integer from 0 to 1000', (value) => Number.isInteger(value) && value >= 0 && value <= 1000),
+  interval: numberSchema('a number of seconds from 0 to 3600', (value) => value >= 0 && value <= 3600),
+  timeout: numberSchema('a number of seconds above 0 and at most 3600', (value) => value > 0 && value <= 3600),
+} as const;
+
+/** A check of a deployment. */
+export const checkSchema = v.pipe(
+  objectSchema,
+  v.rawCheck(({dataset, addIssue}) => {
+    if (!dataset.typed) return;
+    const known = Object.keys(checkFields);
+    const key = Object.keys(dataset.value).find((name) => !known.includes(name));
+    if (key === undefined) return;
+    const meant = nearest(key, known);
+    addIssue({message: `has an unknown key: ${key}${meant === undefined ? '' : ` (did you mean ${meant}?)`}`});
+  }),
+  v.object({
+    url: checkFields.url,
+    status: v.optional(checkFields.status),
+    text: v.optional(checkFields.text),
+    retries: v.optional(checkFields.retries),
+    interval: v.optional(checkFields.interval),
+    timeout: v.optional(checkFields.timeout),
+  }),
 );
 
 /** A problem with a field of a value: a sentence without its subject. */

@@ -10,6 +10,9 @@ export type ErrorKind =
   | 'deployment-failed'
   | 'wait-timeout'
   | 'outcome-unknown'
+  | 'unhealthy'
+  | 'rolled-back'
+  | 'not-rolled-back'
   | 'mismatch'
   | 'interrupted';
 
@@ -28,7 +31,10 @@ export const exitCodes: Readonly<Record<ErrorKind, number>> = {
   'deployment-failed': 8,
   'wait-timeout': 9,
   'outcome-unknown': 10,
+  unhealthy: 11,
+  'rolled-back': 12,
   mismatch: 13,
+  'not-rolled-back': 14,
   interrupted: signalExitCodes.SIGINT,
 };
 
@@ -45,7 +51,10 @@ export const exitCodeMeanings: readonly (readonly [code: number, meaning: string
   [exitCodes['deployment-failed'], 'deployment failed'],
   [exitCodes['wait-timeout'], 'deployment did not finish before the timeout'],
   [exitCodes['outcome-unknown'], 'outcome unknown: the request may have been carried out'],
+  [exitCodes.unhealthy, 'deployed, but a check failed'],
+  [exitCodes['rolled-back'], 'deployment or check failed, and the target was rolled back'],
   [exitCodes.mismatch, 'bundles differ: `bundle:verify`, and `bundle:diff --exit-code`'],
+  [exitCodes['not-rolled-back'], 'deployment or check failed, and the target could not be rolled back'],
   [signalExitCodes.SIGHUP, 'interrupted by SIGHUP'],
   [signalExitCodes.SIGINT, 'interrupted by SIGINT'],
   [signalExitCodes.SIGTERM, 'interrupted by SIGTERM'],
@@ -150,6 +159,15 @@ export const catalogue = {
   ERR_OUTCOME_UNKNOWN: {
     kind: 'outcome-unknown',
     summary: 'The outcome of a request or deployment could not be determined.',
+  },
+  ERR_UNHEALTHY: {kind: 'unhealthy', summary: 'The deployment finished, but a check of it failed.'},
+  ERR_ROLLED_BACK: {
+    kind: 'rolled-back',
+    summary: 'The deployment or its check failed, and the target runs again what it ran before.',
+  },
+  ERR_NOT_ROLLED_BACK: {
+    kind: 'not-rolled-back',
+    summary: 'The deployment or its check failed, and the target could not be rolled back.',
   },
   ERR_INTERRUPTED: {kind: 'interrupted', summary: 'A signal ended the command.'},
   ERR_UNEXPECTED: {kind: 'unexpected', summary: 'A bug, in mycli or in a plugin.'},

@@ -10,10 +10,13 @@ export {
   isRuntimeCliError,
   MismatchError,
   NetworkError,
+  NotRolledBackError,
   OutcomeUnknownError,
   RateLimitError,
   RejectedError,
+  RolledBackError,
   RuntimeCliError,
+  UnhealthyError,
   UsageError,
   WaitTimeoutError,
 } from './runtime-cli-error.js';

@@ -70,6 +70,12 @@ export class DeploymentFailedError extends RuntimeCliError {}
 export class WaitTimeoutError extends RuntimeCliError {}
 /** The request may or may not have been carried out (exit code 10). */
 export class OutcomeUnknownError extends RuntimeCliError {}
+/** The deployment finished, but a check of it failed (exit code 11). */
+export class UnhealthyError extends RuntimeCliError {}
+/** The deployment or its check failed, and the target was rolled back (exit code 12). */
+export class RolledBackError extends RuntimeCliError {}
+/** The deployment or its check failed, and the target could not be rolled back (exit code 14). */
+export class NotRolledBackError extends RuntimeCliError {}
 /** An uploaded bundle is not the one that it should be (exit code 13). */
 export class MismatchError extends RuntimeCliError {}
 /** A signal interrupted the command (exit code 130, 143 or 129). */
@@ -86,6 +92,9 @@ const classes: Readonly<Record<ErrorKind, typeof RuntimeCliError>> = {
   'deployment-failed': DeploymentFailedError,
   'wait-timeout': WaitTimeoutError,
   'outcome-unknown': OutcomeUnknownError,
+  unhealthy: UnhealthyError,
+  'rolled-back': RolledBackError,
+  'not-rolled-back': NotRolledBackError,
   mismatch: MismatchError,
   interrupted: InterruptedError,
 };

@@ -103,6 +103,10 @@ function reportIn(step: string, feed: EventFeed): Pick<StepView, 'progress' | 'r
     progress(progress) {
       const {phase, transferred, total, attempt, status, description, leftMs} = progress;
       if (phase === 'deploy') return;
+      if (phase === 'check') {
+        feed.emit({type: 'wait', step, reason: 'check', description});
+        return;
+      }
       if (phase === 'slot' || phase === 'wait') {
         const until = leftMs === undefined ? undefined : feed.timeIn(leftMs);
         const reason = phase === 'slot' ? 'slot' : 'deployment';

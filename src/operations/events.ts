@@ -61,13 +61,16 @@ export interface RetryWaitEvent extends EventBase {
   readonly description: string;
 }
 
-/** A deployment has not ended. Sent after each poll. */
+/** A deployment has not ended, or not passed its check. Sent after each poll. */
 export interface DeploymentWaitEvent extends EventBase {
   readonly type: 'wait';
   /** Name of the step. */
   readonly step: string;
-  /** `deployment`: our own runs. `slot`: another one to the same target runs, which has to end first. */
-  readonly reason: 'deployment' | 'slot';
+  /**
+   * `deployment`: our own runs. `slot`: another one to the same target runs, which has to end first. `check`: what was
+   * deployed is looked at, which is repeated until it passes.
+   */
+  readonly reason: 'deployment' | 'slot' | 'check';
   /** When waiting ends at the latest, ISO 8601. Absent without a time limit. */
   readonly until?: string | undefined;
   /** State of our own deployment. */

@@ -8,8 +8,11 @@ import type {RateLimitMiddlewareConfig} from '../http/rate-limit/index.js';
 import type {RetryEvent} from '../http/types.js';
 import type {RuntimeEvent} from './events.js';
 
-/** The current phase of an operation. `slot`: waiting for another deployment to the target to end. */
-export type Phase = 'build' | 'upload' | 'slot' | 'deploy' | 'wait' | 'download';
+/**
+ * The current phase of an operation. `slot`: waiting for another deployment to the target to end. `check`: looking at
+ * what was deployed.
+ */
+export type Phase = 'build' | 'upload' | 'slot' | 'deploy' | 'wait' | 'check' | 'download';
 
 /**
  * Progress of a phase: bytes for a build, an upload or a download, percent for a deployment (without `total` if the
@@ -25,6 +28,7 @@ export interface OperationProgress {
   readonly status?: DeploymentStatus | undefined;
   /**
    * `wait`: the server's description of the deployment. `slot`: which one is running, since when, and who started it.
+   * `check`: the URL, and why it is looked at again.
    */
   readonly description?: string | undefined;
   /** `wait` and `slot`: milliseconds until waiting ends. Absent without a time limit. */
@@ -83,9 +87,71 @@ export interface SlotOptions {
   readonly waitForSlot?: boolean | undefined;
 }
 
+/** A check of what was deployed. It is sent no credentials. */
+export interface CheckOptions {
+  /** http(s) URL, or a path below the URL of the target: `/health`. */
+  readonly url: string;
+  /**
+   * HTTP statuses to accept. Redirects to the same origin are followed, unless their status is one of these.
+   * @default any 2xx
+   */
+  readonly status?: readonly number[] | undefined;
+  /** What the first 4 MiB of the body must contain, literally; at most 1,000 characters. @default anything */
+  readonly text?: string | undefined;
+  /** How often to look again until the check passes. @default 5 */
+  readonly retries?: number | undefined;
+  /** Seconds between attempts. @default 2 */
+  readonly interval?: number | undefined;
+  /** Maximum seconds for one attempt. @default 10 */
+  readonly timeout?: number | undefined;
+}
+
+/** What to check after a deployment. A check waits for the deployment, so `wait` is then true by default. */
+export interface CheckedDeployOptions {
+  /** One check or several, in this order, once the deployment has finished. @default none */
+  readonly check?: CheckOptions | readonly CheckOptions[] | undefined;
+}
+
+/** What to do about a deployment that fails. */
+export interface RollbackOnFailureOptions {
+  /**
+   * Deploys what the target ran before when the deployment or a check of it fails, and waits for it. Never when another
+   * deployment came between. The backend must have a history. `wait` is then true by default. @default false
+   */
+  readonly rollbackOnFailure?: boolean | undefined;
+}
+
+/** How a check ended. */
+export interface CheckResult {
+  /** Without its query. */
+  readonly url: string;
+  readonly passed: boolean;
+  /** How often it was looked at. */
+  readonly attempts: number;
+  /** HTTP status of the last response; undefined if there was none. */
+  readonly status?: number | undefined;
+  /** Why it did not pass. */
+  readonly reason?: string | undefined;
+}
+
+/** How the checks of a deployment ended. */
+export interface CheckOutcome {
+  /** Whether all of them passed. */
+  readonly passed: boolean;
+  /** The checks that were made. The first that does not pass is the last. */
+  readonly checks: readonly CheckResult[];
+}
+
 /** Options of `pushRuntimeBundle`. */
 export interface PushRuntimeBundleBackendOptions
-  extends CommonOptions, ConnectionOptions, BundleContentOptions, WaitOptions, SlotOptions {
+  extends
+    CommonOptions,
+    ConnectionOptions,
+    BundleContentOptions,
+    WaitOptions,
+    SlotOptions,
+    CheckedDeployOptions,
+    RollbackOnFailureOptions {
   /** The resolved backend preference (`--runtime-backend`). */
   readonly preference: RuntimeBackendPreference;
   /** Project slug; equals the Api storefront ID. */
@@ -127,7 +193,8 @@ export interface PushV2Options extends CommonOptions, BundleContentOptions {
 }
 
 /** Options of `deployBundle`. */
-export interface DeployBundleOptions extends CommonOptions, ConnectionOptions, WaitOptions, SlotOptions {
+export interface DeployBundleOptions
+  extends CommonOptions, ConnectionOptions, WaitOptions, SlotOptions, CheckedDeployOptions, RollbackOnFailureOptions {
   readonly preference: RuntimeBackendPreference;
   readonly projectSlug: string;
   readonly targetSlug: string;
@@ -220,6 +287,8 @@ export interface PushResult {
    * a success.
    */
   readonly status?: DeploymentStatus | undefined;
+  /** How its checks ended, if there were any. */
+  readonly check?: CheckOutcome | undefined;
   readonly warnings: readonly string[];
   /** Matches reported by the server, `{}` if none. */
   readonly matches: BundleMatches;
@@ -255,6 +324,8 @@ export interface DeployBundleResult {
    * a success.
    */
   readonly status: DeploymentStatus;
+  /** How its checks ended, if there were any. */
+  readonly check?: CheckOutcome | undefined;
   readonly warnings: readonly string[];
   /** The backend's own answer, untouched. */
   readonly raw: unknown;

@@ -41,6 +41,11 @@ interface WriteObserver {
   before(write: PlannedWrite, options?: {readonly dryRun: boolean}): Promise<void>;
   /** Called with what is known about the outcome so far. */
   learn(facts: WriteFacts): void;
+  /**
+   * Called when a change has ended although the operation goes on: with another change, or with an error about the
+   * change before.
+   */
+  conclude(ended: {readonly error?: unknown}): void;
 }
 
 /** What becomes known about a change while it is made. */

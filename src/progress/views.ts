@@ -71,6 +71,9 @@ export function showIn(lines: StepLines, terminal: Pick<StepTerminal, 'warn'>): 
           if (progress.status === 'finished') return;
           lines.waiting(describeDeployment(progress), progress.total === undefined ? undefined : fractionOf(progress));
           return;
+        case 'check':
+          lines.waiting(progress.description ?? '');
+          return;
         case 'build':
         case 'upload':
         case 'download':

@@ -83,6 +83,31 @@ async function askPlugin(answer: unknown): Promise<void> {
   await askBeforeWrite(planned, {dryRun: false}, {config, output, signal: new AbortController().signal});
 }
 
+/** Deploys to a target that has run `earlier`. The first deployment ends as `first`; another one is fine. */
+async function deployAfter(earlier: readonly object[], first: 'finished' | 'failed', options: object): Promise<void> {
+  const started: object[] = [];
+  const backend = {
+    apiVersion: 1,
+    ...{name: 'acme', summary: 'Acme', formats: ['v2']},
+    ...{check: () => ({configured: true}), upload: () => undefined},
+    deploy: async ({bundleId}: {readonly bundleId: number}) => {
+      const deployment = {deploymentId: `d-${String(7 + started.length)}`};
+      started.unshift({deployment, bundleId, status: 'finished'});
+      return {deployment, status: 'queued', raw: {}};
+    },
+    getDeployment: async ({deploymentId}: {readonly deploymentId: string}) =>
+      deploymentId === 'd-7'
+        ? {status: first, description: 'The disk is full.', raw: {}}
+        : {status: 'finished', raw: {}},
+    listDeployments: async () => ({items: [...started, ...earlier], raw: {}}),
+  };
+  const backends = createBackendRegistry([{plugin: 'mycli-plugin-acme', backend}]);
+  const where = {backends, preference: 'acme', projectSlug: 'shop', targetSlug: 'live'};
+  await deployBundle({...where, bundleId: 42, pollInterval: 0.01, ...options});
+}
+
+const bundle41 = {deployment: {deploymentId: 'd-6'}, bundleId: 41, status: 'finished'};
+
 type Maker = () => unknown;
 
 /** Causes each error the way a user would, in this process. */
@@ -255,6 +280,12 @@ const makers: Readonly<Record<ErrorCode, Maker>> = {
       timeout: 1,
     });
   },
+  ERR_UNHEALTHY: async () => {
+    const {origin} = await startServer((_request, response) => response.writeHead(503).end('The database is down.'));
+    await deployAfter([], 'finished', {check: {url: `${origin}/health`, retries: 2, interval: 0}});
+  },
+  ERR_ROLLED_BACK: () => deployAfter([bundle41], 'failed', {rollbackOnFailure: true}),
+  ERR_NOT_ROLLED_BACK: () => deployAfter([], 'failed', {rollbackOnFailure: true}),
   ERR_INTERRUPTED: () => {
     const host = new EventEmitter();
     const interruption = ownSignals(host, () => undefined);

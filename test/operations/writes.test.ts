@@ -24,6 +24,7 @@ function observed({project}: Service, {vetoes = false} = {}) {
         if (vetoes) throw veto;
       },
       learn: (facts) => void learned.push(facts),
+      conclude: () => undefined,
     },
   };
   return {host, asked, facts: (): WriteFacts => Object.assign({}, ...learned) as WriteFacts};

@@ -8,7 +8,7 @@ import type {JsonDocument} from '../output/output.js';
 import {asksForVersion, givenValue} from '../process/command-line.js';
 import {definitions, variableOf} from '../settings/definitions.js';
 import {Command} from '../process/oclif.js';
-import {createSession, sessions, type Session} from '../process/session.js';
+import {createSession, sessions, type EndedWrite, type Session} from '../process/session.js';
 
 /** The flags of a command, as given on the command line. */
 type CommandFlags<T extends typeof Command> = Interfaces.InferredFlags<typeof globalFlags & T['flags']>;
@@ -66,10 +66,15 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   }
 
   /** The outcome of the command stands already. */
-  async #tellPlugins({write, ended, output, signal}: Session): Promise<void> {
-    if (write === undefined || ended === undefined) return;
+  async #tellPlugins({write, endedWrites, ended, output, signal}: Session): Promise<void> {
+    const last = write !== undefined && ended !== undefined ? [{...write, ended: 'error' in ended ? ended : {}}] : [];
+    const writes = [...endedWrites, ...last];
+    if (writes.length === 0) return;
     const {tellAfterWrite} = await import('../backends/write-hooks.js');
-    await tellAfterWrite(write, 'error' in ended ? ended : {}, {config: this.config, output, signal});
+    const tell = (told: EndedWrite) => tellAfterWrite(told, told.ended, {config: this.config, output, signal});
+    // One after the other, in the order of what happened, unless there is hardly any time.
+    if (signal.aborted) await Promise.all(writes.map(tell));
+    else for (const told of writes) await tell(told);
   }
 
   async #run(session: Session): Promise<JsonDocument | undefined> {

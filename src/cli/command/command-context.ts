@@ -7,7 +7,7 @@ import type {Environment, Logger} from '../../http/types.js';
 import type {CredentialFile} from '../credentials/credential-file.js';
 import type {EventFeed} from '../../operations/event-feed.js';
 import type {Output} from '../output/output.js';
-import type {AllowedWrite, Session, TemporaryDirectories} from '../process/session.js';
+import type {AllowedWrite, EndedWrite, Session, TemporaryDirectories} from '../process/session.js';
 import type {ExplainedSettings} from '../settings/explain-settings.js';
 import type {FlagValues} from '../settings/resolve-settings.js';
 import type {Settings} from '../settings/settings.js';
@@ -40,6 +40,8 @@ export interface CommandContext {
   readonly noteChange: (title: string | undefined) => void;
   /** Called with the change that plugins have allowed, and again when more is known about its outcome. */
   readonly noteWrite: (write: AllowedWrite) => void;
+  /** Tells that the last change has ended, although the command goes on. */
+  readonly noteEndedWrite: (write: EndedWrite) => void;
   /** Called with what a plugin cleans up after an interruption. */
   readonly noteCleanup: (work: Promise<void>) => void;
   /** Ends the process with the exit code of a program that was run, when the command has done its work. */
@@ -108,6 +110,10 @@ export function createContext(session: Session, {flags, config}: CommandContextO
     now: () => new Date(),
     noteChange: (title) => (session.changing = title),
     noteWrite: (write) => (session.write = write),
+    noteEndedWrite(write) {
+      session.endedWrites.push(write);
+      session.write = undefined;
+    },
     noteCleanup: (work) => void session.cleanups.push(work),
     endWith: (exitCode) => (session.exitCode = exitCode),
     credentialFile,

@@ -64,6 +64,8 @@ export const {
   wait: waitFlags,
   slot: waitForSlotFlag,
   events: eventsFlag,
+  check: checkFlags,
+  rescue: rescueFlag,
 } = Object.fromEntries<unknown>(sets) as FlagsBySet<Shapes>;
 
 /** Flags of every command. */

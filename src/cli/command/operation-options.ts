@@ -1,10 +1,10 @@
 import type {BundleFormat, BundleV2MatchMode, BundleV2Metadata} from '../../bundle/types.js';
 import {createError} from '../../errors/index.js';
 import type {Logger} from '../../http/types.js';
-import type {WaitOptions} from '../../operations/options.js';
+import type {CheckOptions, WaitOptions} from '../../operations/options.js';
 import type {Host, RunSteps} from '../../operations/steps.js';
 import {definitions, settingKeys} from '../settings/definitions.js';
-import type {Settings} from '../settings/settings.js';
+import type {Settings, ValueSource} from '../settings/settings.js';
 import type {PluginConfig} from '../backends/write-hooks.js';
 import type {AllowedWrite} from '../process/session.js';
 import type {CommandContext} from './command-context.js';
@@ -96,8 +96,57 @@ export function rejectV2OnlyFlags(format: BundleFormat, settings: Settings, v2Fl
 }
 
 /** The settings for waiting, named like the operations' options. */
-export function waitOptions({wait, pollInterval, timeout}: Settings): WaitOptions & {readonly wait: boolean} {
+function waitOptions({wait, pollInterval, timeout}: Settings): WaitOptions & {readonly wait: boolean} {
   return {wait: wait.value, pollInterval: pollInterval.value, timeout: timeout.value};
+}
+
+/** What the checks and the rollback of a deployment need, named like the operations' options. */
+interface FollowUpOptions extends WaitOptions {
+  readonly wait: boolean | undefined;
+  readonly check: readonly CheckOptions[];
+  readonly rollbackOnFailure: boolean;
+}
+
+/**
+ * The settings for what follows a deployment. Without a target there is none: checks of a configuration file do not
+ * apply then.
+ * @param options `rescues`: whether it can be rolled back. @default true
+ * @throws RuntimeCliError `ERR_USAGE` when waiting is turned off although something follows.
+ */
+export function followUpOptions(
+  settings: Settings,
+  {deploys, rescues = true}: {readonly deploys: boolean; readonly rescues?: boolean},
+): FollowUpOptions {
+  const {check, checkStatus, checkText, checkRetries, checkInterval, checkTimeout, rollbackOnFailure, wait} = settings;
+  const standard = {
+    ...{status: checkStatus?.value, text: checkText?.value, retries: checkRetries.value},
+    ...{interval: checkInterval.value, timeout: checkTimeout.value},
+  };
+  const checks = deploys ? (check?.value ?? []).map((own) => ({...standard, ...own})) : [];
+  const rollsBack = deploys && rescues && rollbackOnFailure.value;
+  const follows = checks.length > 0 ? check : rollsBack ? rollbackOnFailure : undefined;
+  const times = waitOptions(settings);
+  if (follows === undefined || wait.value) return {...times, check: checks, rollbackOnFailure: rollsBack};
+  if (wait.source.kind !== 'default') throw cannotFollow(follows.source, wait.source);
+  return {...times, wait: undefined, check: checks, rollbackOnFailure: rollsBack};
+}
+
+function cannotFollow(follows: ValueSource, wait: ValueSource): Error {
+  const off = wait.kind === 'flag' ? '--no-wait' : wait.name;
+  const what = follows.kind === 'config' ? `check in ${follows.name}` : follows.name;
+  return createError('ERR_USAGE', `${what} waits for the deployment, but ${off} turns waiting off.`, {
+    suggestions: [`Remove ${off}, or pass --check '[]' --no-rollback-on-failure to neither check nor roll back.`],
+  });
+}
+
+/** The flags of what can only follow a deployment, and are given without a target. */
+export function flagsWithoutTarget(settings: Settings): readonly string[] {
+  if (settings.targetSlug !== undefined) return [];
+  const given = [settings.wait, settings.check, settings.rollbackOnFailure];
+  return given.flatMap((setting) => {
+    const isOn = setting?.value === true || (Array.isArray(setting?.value) && setting.value.length > 0);
+    return isOn && setting.source.kind === 'flag' ? [setting.source.name] : [];
+  });
 }
 
 /** What a command passes to its operations. */
@@ -113,7 +162,7 @@ interface CommandHostOptions {
 }
 
 /** The steps that change something on a server. If the process ends during one, its outcome is unknown. */
-const changingSteps: ReadonlySet<string> = new Set(['upload', 'deploy', 'delete']);
+const changingSteps: ReadonlySet<string> = new Set(['upload', 'deploy', 'rollback', 'delete']);
 
 /** The host of a command's operations, which shows their steps on the terminal. */
 export function commandHost(
@@ -161,7 +210,7 @@ export function commandHost(
 
 /** Asks plugins before changes, and remembers what they are told after the command. */
 function writeObserver(
-  {output, signal, noteWrite}: CommandContext,
+  {output, signal, noteWrite, noteEndedWrite}: CommandContext,
   config: PluginConfig,
   whileUnchanged: (ask: () => Promise<void>) => Promise<void>,
 ): NonNullable<Host['writes']> {
@@ -178,6 +227,10 @@ function writeObserver(
     },
     learn(facts) {
       if (allowed !== undefined) note({...allowed, known: {...allowed.known, ...facts}});
+    },
+    conclude(ended) {
+      if (allowed !== undefined) noteEndedWrite({...allowed, ended});
+      allowed = undefined;
     },
   };
 }

@@ -18,6 +18,11 @@ export interface AllowedWrite {
   readonly known: WriteFacts;
 }
 
+/** A change that has ended before its command, such as a deployment that is then rolled back. */
+export interface EndedWrite extends AllowedWrite {
+  readonly ended: {readonly error?: unknown};
+}
+
 /** What a command shares with the code that runs it. Created before the command, and used after it has failed. */
 export interface Session {
   /** Working directory of the process; absolute. Empty if it has been removed; no command runs then. */
@@ -41,6 +46,8 @@ export interface Session {
   changing?: string | undefined;
   /** The change that plugins have allowed our command to make. */
   write?: AllowedWrite | undefined;
+  /** The changes before it, whose outcome stands. */
+  readonly endedWrites: EndedWrite[];
   /** Plugins' hooks that are running before our command. */
   hooks?: {readonly event: string; readonly names: readonly string[]} | undefined;
   /** What to exit with after success, when it is the outcome of another program. */
@@ -93,6 +100,7 @@ export function createSession(host: NodeJS.Process, signal: AbortSignal): Sessio
     uid: host.getuid?.(),
     foreign: false,
     cleanups: [],
+    endedWrites: [],
   };
 }
 

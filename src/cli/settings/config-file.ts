@@ -268,7 +268,7 @@ function checkKeysAt(
   prefix = '',
 ): void {
   const known = some.filter(({object}) => object === undefined).map(({name}) => name);
-  refuseUnknown(config, [...others, ...known, ...objectsOf(some)], file, prefix);
+  refuseUnknown(config, [...known, ...objectsOf(some), ...others], file, prefix);
   for (const object of objectsOf(some)) {
     const names = some.filter((place) => place.object === object).map(({name}) => name);
     refuseUnknown(objectIn(config, object), names, file, `${prefix}${object}.`);

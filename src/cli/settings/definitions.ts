@@ -1,7 +1,8 @@
 import type {Interfaces} from '@oclif/core';
 import {compressionLevelSchema, matchModeSchema, v2Defaults} from '../../bundle/option-schemas.js';
 import {defaultRateLimit} from '../../http/rate-limit/policy.js';
-import {defaultWait, longestTimeoutSeconds} from '../../operations/options.js';
+import {longestTimeoutSeconds} from '../../operations/options.js';
+import {deploymentRows} from './deployment-rows.js';
 import {guardRows} from './guard-rows.js';
 import type {Secret} from './secret.js';
 import * as kinds from './kinds.js';
@@ -64,6 +65,10 @@ export const flagSets = {
   slot: 'WAITING',
   /** Where to write what happens. */
   events: 'CI',
+  /** What to check after a deployment, and what to do when it fails. */
+  check: 'CHECK',
+  /** What to do when a deployment or its check fails. */
+  rescue: 'CHECK',
   /** What must hold before something is deployed to a target. */
   guard: 'GUARD',
 } as const;
@@ -409,42 +414,7 @@ const rows = {
     building: true,
     summary: `gzip level, from 0 (none) to 9 (smallest archive) (v2); default ${v2Defaults.compressionLevel}.`,
   },
-  wait: {
-    label: 'waiting',
-    set: 'wait',
-    flag: {name: 'wait', char: 'w'},
-    config: 'wait',
-    kind: kinds.toggle,
-    default: false,
-    summary: 'Wait for the deployment to finish.',
-  },
-  waitForSlot: {
-    label: 'waiting for a running deployment',
-    set: 'slot',
-    flag: {name: 'wait-for-slot'},
-    config: 'waitForSlot',
-    kind: kinds.toggle,
-    default: false,
-    summary: 'Wait for a running deployment to the target to end before deploying; at most --timeout.',
-  },
-  pollInterval: {
-    label: 'poll interval',
-    set: 'wait',
-    flag: {name: 'poll-interval', value: 'SECONDS'},
-    config: 'pollInterval',
-    kind: kinds.seconds(' above 0', (value) => value > 0),
-    default: defaultWait.pollInterval,
-    summary: 'Time between status checks; default {default}.',
-  },
-  timeout: {
-    label: 'timeout',
-    set: 'wait',
-    flag: {name: 'timeout', value: 'SECONDS'},
-    config: 'timeout',
-    kind: kinds.seconds(', 0 or more', (value) => value >= 0),
-    default: defaultWait.timeout,
-    summary: 'Maximum time to wait, 0 for no limit; default {default}.',
-  },
+  ...deploymentRows,
   events: {
     label: 'events',
     set: 'events',

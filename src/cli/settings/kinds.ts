@@ -2,6 +2,8 @@ import {resolve} from 'node:path';
 import * as v from 'valibot';
 import {OptionText} from '../../backends/option-text.js';
 import {
+  checkFields,
+  checkSchema,
   dependenciesSchema,
   jsonObjectSchema,
   numberSchema,
@@ -213,6 +215,27 @@ function optionsAt({targets = {}, ...base}: KeyValues, target: string | undefine
   const own = target !== undefined && Object.hasOwn(targets, target) ? targets[target] : undefined;
   return isRecord(own) ? {...base, ...own} : base;
 }
+
+/** A check of a deployment in a configuration file: where to look, or that with how to judge what is there. */
+const checkItemSchema = v.pipe(
+  v.unknown(),
+  v.transform((item) => (typeof item === 'string' ? {url: item} : item)),
+  checkSchema,
+);
+
+/** Checks of a deployment: one or a list of them. On the command line, only where to look. */
+export const checks: Kind<readonly v.InferOutput<typeof checkSchema>[], 'several'> = {
+  shape: 'several',
+  schema: v.pipe(
+    v.unknown(),
+    v.transform((value) => [value].flat()),
+    v.array(checkItemSchema),
+  ),
+  convert: (texts) => texts.flatMap(parseList),
+};
+
+/** The text that a check looks for. */
+export const checkText: Kind<string, 'one'> = {shape: 'one', schema: checkFields.text, convert: last};
 
 /** Packages by name, with their version ranges. A text is `JSON`, `@FILE` or `auto`. */
 export const packages: Kind<string | Readonly<Record<string, string>>, 'one'> = {

@@ -1,14 +1,16 @@
-import {waitOptions} from '../../cli/command/operation-options.js';
+import {followUpOptions} from '../../cli/command/operation-options.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import {withStepOutputs} from '../../cli/output/step-outputs.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {
+  checkFlags,
   connectionFlags,
+  eventsFlag,
   outputEnvFlag,
   rateLimitFlags,
+  rescueFlag,
   waitFlags,
   waitForSlotFlag,
-  eventsFlag,
 } from '../../cli/command/flags.js';
 import {Args} from '../../cli/process/oclif.js';
 import {reachBackends} from '../../cli/backends/reach-backends.js';
@@ -28,6 +30,8 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
   static override readonly flags = {
     ...connectionFlags,
     ...waitFlags,
+    ...checkFlags,
+    ...rescueFlag,
     ...waitForSlotFlag,
     ...rateLimitFlags,
     ...outputEnvFlag,
@@ -60,7 +64,7 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
       projectSlug,
       targetSlug,
       bundleId: this.args.bundle,
-      ...waitOptions(settings),
+      ...followUpOptions(settings, {deploys: true}),
       waitForSlot: settings.waitForSlot.value,
     };
     const outcome = await timed(() => deployBundle(deploy, host));

@@ -1,7 +1,14 @@
-import {waitOptions} from '../../cli/command/operation-options.js';
+import {followUpOptions} from '../../cli/command/operation-options.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
-import {connectionFlags, rateLimitFlags, waitFlags, eventsFlag} from '../../cli/command/flags.js';
+import {
+  checkFlags,
+  connectionFlags,
+  eventsFlag,
+  rateLimitFlags,
+  rescueFlag,
+  waitFlags,
+} from '../../cli/command/flags.js';
 import {Flags} from '../../cli/process/oclif.js';
 import {reachBackends} from '../../cli/backends/reach-backends.js';
 
@@ -16,6 +23,8 @@ export default class BundlePromote extends BaseCommand<typeof BundlePromote> {
   static override readonly flags = {
     ...connectionFlags,
     ...waitFlags,
+    ...checkFlags,
+    ...rescueFlag,
     ...rateLimitFlags,
     from: Flags.string({
       required: true,
@@ -42,7 +51,7 @@ export default class BundlePromote extends BaseCommand<typeof BundlePromote> {
     const {timed} = await import('../../progress/run-steps.js');
     const {nextSteps} = await import('../../operations/deploy/rollback-bundle.js');
     const {renderPromotion} = await import('../../cli/render/deployment.js');
-    const promotion = {...connection, projectSlug, targetSlug, from, ...waitOptions(settings)};
+    const promotion = {...connection, projectSlug, targetSlug, from, ...followUpOptions(settings, {deploys: true})};
     const outcome = await timed(() => promoteBundle(promotion, host));
     const next = await nextSteps({...connection, ...outcome, projectSlug, targetSlug}, host, {
       looks: !context.output.json,

@@ -1,13 +1,21 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
-import {archiveSettings, bundleOptions, rejectV2OnlyFlags, waitOptions} from '../../cli/command/operation-options.js';
+import {
+  archiveSettings,
+  bundleOptions,
+  flagsWithoutTarget,
+  followUpOptions,
+  rejectV2OnlyFlags,
+} from '../../cli/command/operation-options.js';
 import {withStepOutputs} from '../../cli/output/step-outputs.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {
   bundleFlags,
+  checkFlags,
   connectionFlags,
   outputEnvFlag,
   rateLimitFlags,
   pushFlags,
+  rescueFlag,
   waitFlags,
   waitForSlotFlag,
   eventsFlag,
@@ -38,6 +46,8 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
     ...bundleFlags,
     ...pushFlags,
     ...waitFlags,
+    ...checkFlags,
+    ...rescueFlag,
     ...waitForSlotFlag,
     ...rateLimitFlags,
     archive: Flags.string({
@@ -61,9 +71,13 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
     const {archive, force, 'dry-run': dryRun} = this.flags;
     const settings = await context.loadSettings();
     const targetSlug = settings.targetSlug?.value;
-    const noTarget = createError('ERR_USAGE', '--wait requires a target.', {
-      suggestions: ['Pass --target SLUG, or remove --wait.'],
-    });
+    const [needy] = flagsWithoutTarget(settings);
+    const noTarget =
+      needy === undefined
+        ? undefined
+        : createError('ERR_USAGE', `${needy} requires a target.`, {
+            suggestions: [`Pass --target SLUG, or remove ${needy}.`],
+          });
     const {values, connection, host} = await reachBackends({
       context,
       settings,
@@ -72,7 +86,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
       writes: true,
       needs: ['projectSlug'],
       builds: archive === undefined,
-      lacks: this.flags.wait && targetSlug === undefined ? [{what: 'target', error: noTarget}] : [],
+      lacks: noTarget === undefined ? [] : [{what: 'target', error: noTarget}],
     });
     const {projectSlug} = values;
     const push = {
@@ -85,7 +99,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
       pushRecords: pushRecordFiles(context.dataDirectory),
       uploadStates: uploadStateFiles(context.dataDirectory, context.credentialFile.pid),
       archive,
-      ...waitOptions(settings),
+      ...followUpOptions(settings, {deploys: targetSlug !== undefined}),
       waitForSlot: settings.waitForSlot.value,
       cwd: context.cwd,
       onFormat: (format: BundleFormat) => {

@@ -1,7 +1,7 @@
-import {waitOptions} from '../../cli/command/operation-options.js';
+import {followUpOptions} from '../../cli/command/operation-options.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
-import {connectionFlags, rateLimitFlags, waitFlags, eventsFlag} from '../../cli/command/flags.js';
+import {checkFlags, connectionFlags, eventsFlag, rateLimitFlags, waitFlags} from '../../cli/command/flags.js';
 import {Flags} from '../../cli/process/oclif.js';
 import {reachBackends} from '../../cli/backends/reach-backends.js';
 
@@ -17,6 +17,7 @@ export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
   static override readonly flags = {
     ...connectionFlags,
     ...waitFlags,
+    ...checkFlags,
     ...rateLimitFlags,
     to: Flags.string({helpValue: 'ID', summary: 'ID of the bundle to roll back to, or latest.', helpGroup: 'ROLLBACK'}),
     ...eventsFlag,
@@ -36,7 +37,13 @@ export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
     const {rollbackBundle} = await import('../../operations/deploy/rollback-bundle.js');
     const {timed} = await import('../../progress/run-steps.js');
     const {renderRollback} = await import('../../cli/render/deployment.js');
-    const rollback = {...connection, projectSlug, targetSlug, to: this.flags.to, ...waitOptions(settings)};
+    const rollback = {
+      ...connection,
+      projectSlug,
+      targetSlug,
+      to: this.flags.to,
+      ...followUpOptions(settings, {deploys: true, rescues: false}),
+    };
     return renderRollback(await timed(() => rollbackBundle(rollback, host)), host, context.output);
   }
 }

@@ -4,11 +4,13 @@ import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {
   bundleFlags,
+  checkFlags,
   columnsFlag,
   eventsFlag,
   connectionFlags,
   rateLimitFlags,
   pushFlags,
+  rescueFlag,
   waitFlags,
   waitForSlotFlag,
 } from '../../cli/command/flags.js';
@@ -29,6 +31,8 @@ export default class ConfigShow extends BaseCommand<typeof ConfigShow> {
     ...bundleFlags,
     ...pushFlags,
     ...waitFlags,
+    ...checkFlags,
+    ...rescueFlag,
     ...waitForSlotFlag,
     ...rateLimitFlags,
     ...eventsFlag,

@@ -7,28 +7,37 @@ import {
 } from '../../backends/select.js';
 import {amendError, isRuntimeCliError} from '../../errors/index.js';
 import {flagValue} from '../../errors/suggest.js';
-import {withOtherBackend, chooseBackend, openBackend, invoke, verifySlugs, type OpenBackend} from '../open-backend.js';
-import {explainMissingBundle, namingCapabilities, resolveBundleId} from '../list.js';
-import type {DeployBundleOptions, DeployBundleResult, CommonOptions, SlotOptions, WaitOptions} from '../options.js';
+import {withOtherBackend, chooseBackend, openBackend, verifySlugs} from '../open-backend.js';
+import {namingCapabilities, resolveBundleId} from '../list.js';
+import type {DeployBundleOptions, DeployBundleResult} from '../options.js';
 import {
   callBack,
   callBackSafely,
   resolveBackend,
   resolveStep,
-  waitStep,
   warnAll,
   watched,
   type Host,
+  type RunStep,
   type StepView,
 } from '../steps.js';
 import {findTargetUrl} from '../targets.js';
-import {inTargetSlot} from './target-slot.js';
-import {withLastLines} from './read-logs.js';
-import {waitForDeployment, deploymentFailed} from './wait-for-deployment.js';
+import {
+  checkDeployment,
+  checksOf,
+  followUpCapabilities,
+  followUpSteps,
+  requireTargetUrl,
+  withFollowUps,
+} from './check-deployment.js';
+import {requestDeploy, type DeploymentWatch} from './request-deploy.js';
+import {createRescue, orRollBack} from './rescue.js';
+import {waitForDeployment} from './wait-for-deployment.js';
 
 /** A deployment of a bundle, and the operation that it is part of. */
 interface DeploymentRequest extends DeployBundleOptions {
   readonly operation: 'deploy' | 'rollback';
+  readonly watch?: DeploymentWatch | undefined;
 }
 
 /** A deployment that was accepted. */
@@ -43,20 +52,23 @@ export interface AcceptedDeployment {
  * Deploys an uploaded bundle, or the latest one, to a target.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export async function deployBundle(options: DeployBundleOptions, host: Host): Promise<DeployBundleResult> {
-  const {bundleId, targetSlug, wait} = options;
+export async function deployBundle(given: DeployBundleOptions, host: Host): Promise<DeployBundleResult> {
+  const options = withFollowUps(given);
+  const {bundleId, targetSlug} = options;
   const steps = [
     resolveStep,
     {name: 'deploy', title: `Deploy ${String(bundleId)} to ${targetSlug}`},
-    ...(wait ? [waitStep] : []),
+    ...followUpSteps(options),
   ] as const;
   return host.runSteps(steps, async (step) => {
     const selection = await step('resolve', (view) => resolveBackend(view, () => chooseDeployBackend(options, host)));
-    const accepted = await step('deploy', (view) =>
-      requestDeployment({...options, operation: 'deploy'}, selection, host, view),
-    );
-    const settled = wait ? await step('wait', (view) => waitForAccepted(options, accepted, host, view)) : accepted;
-    return deployResult(options, settled, host);
+    const watch = createRescue(options);
+    return orRollBack({options, watch, host, step}, async () => {
+      const accepted = await step('deploy', (view) =>
+        requestDeployment({...options, operation: 'deploy', watch}, selection, host, view),
+      );
+      return settleDeployment(options, accepted, host, step);
+    });
   });
 }
 
@@ -64,11 +76,7 @@ export async function deployBundle(options: DeployBundleOptions, host: Host): Pr
 async function chooseDeployBackend(options: DeployBundleOptions, host: Host): Promise<BackendSelection> {
   options.signal?.throwIfAborted();
   verifySlugs(options);
-  const capabilities = [
-    'deploy',
-    ...(options.wait ? ['wait' as const] : []),
-    ...namingCapabilities(options.bundleId),
-  ] as const;
+  const capabilities = ['deploy', ...followUpCapabilities(options), ...namingCapabilities(options.bundleId)] as const;
   return chooseBackend(options.preference, options, capabilities, host);
 }
 
@@ -125,8 +133,25 @@ async function deployOrFallBack(
   }
 }
 
+/** Waits for an accepted deployment and checks it, as the options say. */
+export async function settleDeployment(
+  options: DeployBundleOptions,
+  accepted: AcceptedDeployment,
+  host: Host,
+  step: RunStep<'wait' | 'check'>,
+): Promise<DeployBundleResult> {
+  const settled = options.wait
+    ? await step('wait', (view) => waitForAccepted(options, accepted, host, view))
+    : accepted;
+  const result = await deployResult(options, settled, host);
+  const checks = checksOf(options);
+  if (checks.length === 0) return result;
+  const check = await step('check', (view) => checkDeployment({...options, ...result}, checks, host, view));
+  return {...result, check};
+}
+
 /** Waits for an accepted deployment to end. */
-export async function waitForAccepted(
+async function waitForAccepted(
   options: DeployBundleOptions,
   accepted: AcceptedDeployment,
   host: Host,
@@ -142,7 +167,7 @@ export async function waitForAccepted(
 }
 
 /** What a deployment resolves to, accepted or ended. */
-export async function deployResult(
+async function deployResult(
   options: DeployBundleOptions,
   {backend, bundleId, result, warnings}: AcceptedDeployment,
   host: Host,
@@ -176,34 +201,8 @@ async function deployWith(
   const bundleId = await resolveBundleId(open, options.bundleId, options);
   if (options.bundleId === 'latest') view.detail(`Latest bundle: ${String(bundleId)}`);
   const {operation, projectSlug, targetSlug} = options;
+  await requireTargetUrl(open, options);
   await host.writes?.before({operation, backend: name, projectSlug, targetSlug, bundleIds: [bundleId]});
   const result = await requestDeploy(open, {bundleId, targetSlug}, shown);
   return {backend: name, bundleId, result, warnings: result.warnings ?? []};
-}
-
-/**
- * Requests a deployment from a backend once the target is free: with `from`, a promotion if the backend has its own.
- * Progress is that of the request that is accepted.
- * @throws RuntimeCliError when it is refused, or accepted but failed at once; `signal.reason` when aborted.
- */
-export async function requestDeploy(
-  open: OpenBackend,
-  {from, ...request}: {readonly bundleId: BundleId; readonly targetSlug: string; readonly from?: string | undefined},
-  options: SlotOptions & WaitOptions & Pick<CommonOptions, 'onProgress'>,
-): Promise<DeployResult> {
-  const show = (transferred: number) => {
-    callBackSafely(() => options.onProgress?.({phase: 'deploy', transferred, total: 1}));
-  };
-  show(0);
-  const send = () =>
-    from !== undefined && open.backend.promote
-      ? invoke(open, 'promote', {bundleId: request.bundleId, from, to: request.targetSlug})
-      : invoke(open, 'deploy', request);
-  const result = await inTargetSlot(open, request.targetSlug, options, send).catch(async (error: unknown) => {
-    throw await explainMissingBundle(error, open, request.bundleId);
-  });
-  show(1);
-  const {deployment} = result;
-  if (result.status === 'failed') throw await withLastLines(deploymentFailed(deployment, result), open, deployment);
-  return result;
 }

@@ -12,8 +12,11 @@ import {
   type BundleSelection,
 } from '../open-backend.js';
 import type {DeployBundleOptions, DeployBundleResult} from '../options.js';
-import {resolveBackend, resolveStep, waitStep, warnAll, watched, type Host, type StepView} from '../steps.js';
-import {deployResult, requestDeploy, waitForAccepted, type AcceptedDeployment} from './deploy-bundle.js';
+import {resolveBackend, resolveStep, warnAll, watched, type Host, type StepView} from '../steps.js';
+import {followUpCapabilities, followUpSteps, requireTargetUrl, withFollowUps} from './check-deployment.js';
+import {settleDeployment, type AcceptedDeployment} from './deploy-bundle.js';
+import {requestDeploy, type DeploymentWatch} from './request-deploy.js';
+import {createRescue, orRollBack} from './rescue.js';
 
 /** Options of `promoteBundle`. */
 export interface PromoteBundleOptions extends Omit<DeployBundleOptions, 'bundleId' | 'onFallback' | 'onResolve'> {
@@ -33,14 +36,15 @@ export interface PromoteBundleResult extends DeployBundleResult {
  * @throws RuntimeCliError `ERR_REJECTED` when the server does not report what `from` runs, and as `deployBundle`;
  * `signal.reason` when aborted.
  */
-export async function promoteBundle(options: PromoteBundleOptions, host: Host): Promise<PromoteBundleResult> {
+export async function promoteBundle(given: PromoteBundleOptions, host: Host): Promise<PromoteBundleResult> {
+  const options = withFollowUps(given);
   const {from, ...rest} = options;
   const {targetSlug} = options;
   const steps = [
     resolveStep,
     {name: 'find', title: `Find the bundle that ${from} runs`},
     {name: 'deploy', title: `Deploy to ${targetSlug}`},
-    ...(options.wait ? [waitStep] : []),
+    ...followUpSteps(options),
   ] as const;
   return host.runSteps(steps, async (step) => {
     const selection = await step('resolve', (view) => resolveBackend(view, () => choosePromoter(options, host)));
@@ -48,24 +52,24 @@ export async function promoteBundle(options: PromoteBundleOptions, host: Host): 
       throw withOtherBackend(error, selection.other, promoteCommand(options));
     };
     const bundleId = await step('find', (view) => findLive(options, selection, host, view).catch(orElsewhere));
-    const accepted = await step('deploy', (view) =>
-      requestPromotion(options, bundleId, selection, host, view).catch(orElsewhere),
-    );
-    const deploy = {...rest, bundleId};
-    const settled = options.wait
-      ? await step('wait', (view) => waitForAccepted(deploy, accepted, host, view))
-      : accepted;
-    return {...(await deployResult(deploy, settled, host)), promotedFrom: from};
+    const watch = createRescue(options);
+    const result = await orRollBack({options, watch, host, step}, async () => {
+      const accepted = await step('deploy', (view) =>
+        requestPromotion({...options, watch}, bundleId, selection, host, view).catch(orElsewhere),
+      );
+      return settleDeployment({...rest, bundleId}, accepted, host, step);
+    });
+    return {...result, promotedFrom: from};
   });
 }
 
 /** Verifies a promotion and chooses its backend. Sends nothing. */
 async function choosePromoter(options: PromoteBundleOptions, host: Host): Promise<BundleSelection> {
-  const {from, targetSlug, wait} = options;
+  const {from, targetSlug} = options;
   const problem =
     from === targetSlug ? {option: 'from', message: 'must not be the target itself'} : checkSlug('from', from);
   rejectProblems(problem === undefined ? [] : [problem]);
-  const capabilities = ['history', ...(wait ? (['wait'] as const) : [])] as const;
+  const capabilities = ['history', ...followUpCapabilities(options)] as const;
   const selection = await chooseForBundle(options, capabilities, promoteCommand(options), host);
   const backend = registryOf(options).get(selection.backend);
   if (!backend.promote) requireCapability(backend, 'deploy');
@@ -97,7 +101,7 @@ async function findLive(
 }
 
 async function requestPromotion(
-  options: PromoteBundleOptions,
+  options: PromoteBundleOptions & {readonly watch: DeploymentWatch | undefined},
   bundleId: BundleId,
   {backend}: BundleSelection,
   host: Host,
@@ -106,6 +110,7 @@ async function requestPromotion(
   const {from, projectSlug, targetSlug} = options;
   const shown = watched(options, view);
   const open = await openBackend(backend, 'deploy', shown, host);
+  await requireTargetUrl(open, options);
   await host.writes?.before({operation: 'promote', backend, projectSlug, targetSlug, bundleIds: [bundleId]});
   const result = await requestDeploy(open, {bundleId, targetSlug, from}, shown);
   host.writes?.learn({deployment: result.deployment, status: result.status});

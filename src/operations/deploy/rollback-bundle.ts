@@ -13,13 +13,14 @@ import {
 } from '../open-backend.js';
 import {collectPages, historyPage, namingCapabilities, recentDeployments, resolveBundleId} from '../list.js';
 import type {ConnectionOptions, DeployBundleOptions, DeployBundleResult} from '../options.js';
-import {resolveBackend, resolveStep, waitStep, watched, type Host, type StepView} from '../steps.js';
-import {deployResult, requestDeployment, waitForAccepted} from './deploy-bundle.js';
+import {resolveBackend, resolveStep, watched, type Host, type StepView} from '../steps.js';
+import {followUpCapabilities, followUpSteps, withFollowUps} from './check-deployment.js';
+import {requestDeployment, settleDeployment} from './deploy-bundle.js';
 
 /** Options of `rollbackBundle`. */
 export interface RollbackBundleOptions extends Omit<
   DeployBundleOptions,
-  'bundleId' | 'onFallback' | 'onResolve' | 'waitForSlot'
+  'bundleId' | 'onFallback' | 'onResolve' | 'waitForSlot' | 'rollbackOnFailure'
 > {
   /**
    * The bundle to roll back to; `latest` is the newest usable one. @default the bundle of the latest finished
@@ -49,13 +50,14 @@ export interface RollbackBundleResult extends DeployBundleResult {
  * @throws RuntimeCliError `ERR_REJECTED` when there is no such bundle, and as `deployBundle`; `signal.reason` when
  * aborted.
  */
-export async function rollbackBundle(options: RollbackBundleOptions, host: Host): Promise<RollbackBundleResult> {
+export async function rollbackBundle(given: RollbackBundleOptions, host: Host): Promise<RollbackBundleResult> {
+  const options = withFollowUps(given);
   const {to, ...rest} = options;
   const steps = [
     resolveStep,
     {name: 'find', title: 'Find the bundle to roll back to'},
     {name: 'deploy', title: `Deploy to ${options.targetSlug}`},
-    ...(options.wait ? [waitStep] : []),
+    ...followUpSteps(options),
   ] as const;
   return host.runSteps(steps, async (step) => {
     const selection = await step('resolve', (view) => resolveBackend(view, () => chooseRollbackBackend(options, host)));
@@ -67,10 +69,7 @@ export async function rollbackBundle(options: RollbackBundleOptions, host: Host)
     const accepted = await step('deploy', (view) =>
       requestDeployment({...deploy, operation: 'rollback'}, selection, host, view).catch(orElsewhere),
     );
-    const settled = options.wait
-      ? await step('wait', (view) => waitForAccepted(deploy, accepted, host, view))
-      : accepted;
-    const result = await deployResult(deploy, settled, host);
+    const result = await settleDeployment(deploy, accepted, host, step);
     return {...result, rolledBackFrom: plan.current?.bundleId};
   });
 }
@@ -81,7 +80,7 @@ async function chooseRollbackBackend(options: RollbackBundleOptions, host: Host)
     options,
     [
       'deploy',
-      ...(options.wait ? (['wait'] as const) : []),
+      ...followUpCapabilities(options),
       ...(options.to === undefined ? (['history'] as const) : []),
       ...namingCapabilities(options.to),
     ],

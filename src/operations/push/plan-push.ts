@@ -15,13 +15,15 @@ import {
 import type {Bundle, BundleFormat} from '../../bundle/types.js';
 import {createError} from '../../errors/index.js';
 import {commandLine, flagValue} from '../../errors/suggest.js';
+import {checksOf, followUpCapabilities, requireTargetUrl, type FollowUps} from '../deploy/check-deployment.js';
+import type {DeploymentWatch} from '../deploy/request-deploy.js';
 import {pollTimes} from '../deploy/wait-for-deployment.js';
-import {chooseBackend, registryOf, rejectProblems, targetProblems} from '../open-backend.js';
+import {chooseBackend, openBackend, registryOf, rejectProblems, targetProblems} from '../open-backend.js';
 import type {PushRuntimeBundleBackendOptions} from '../options.js';
 import type {UnchangedBundle} from './unchanged-bundle.js';
 import {verifyLimits} from './limits.js';
 import {countFiles, describeArchive, describeFiles} from '../describe-bundle.js';
-import {callBack, warnAll, type Host, type StepView} from '../steps.js';
+import {callBack, warnAll, watched, type Host, type StepView} from '../steps.js';
 
 /** What a push would do. */
 export interface PushPreview {
@@ -39,6 +41,8 @@ export interface PushPreview {
 /** A verified push. Nothing is built or sent yet. */
 export interface PushPlan extends Omit<PushPreview, 'unchanged'> {
   readonly options: PushRuntimeBundleBackendOptions;
+  /** Follows its deployment. */
+  readonly watch?: DeploymentWatch | undefined;
 }
 
 /** One known deployment of the service refuses larger archives. The server decides. */
@@ -68,11 +72,16 @@ export async function routePush(
 ): Promise<PushRoute> {
   options.signal?.throwIfAborted();
   const content = contentOptions(options, options.v2 ? 'v2' : 'v1', host);
-  rejectProblems([...checkBundleOptions(content), ...targetProblems(options), ...recordProblems(options)]);
+  rejectProblems([
+    ...checkBundleOptions(content),
+    ...targetProblems(options),
+    ...recordProblems(options),
+    ...followUpProblems(options),
+  ]);
   // Only used after the upload, when it would be too late to reject them.
   pollTimes(options);
   const deploys = options.targetSlug !== undefined;
-  const capabilities = [...(deploys ? ['deploy' as const] : []), ...(deploys && options.wait ? ['wait' as const] : [])];
+  const capabilities = deploys ? (['deploy', ...followUpCapabilities(options)] as const) : [];
   const selection = await chooseBackend(options.preference, options, capabilities, host);
   const format = await formatOf(selection.backend, options, host);
   await callBack(() => options.onFormat?.(format));
@@ -94,6 +103,7 @@ export async function planPush(
 ): Promise<PushPlan> {
   const {format, selection} = route;
   const backend = registryOf(options).get(selection.backend);
+  await verifyCheckUrl(options, selection.backend, host, view);
   if (options.archive !== undefined) {
     const bundle = await openPrebuilt(options.archive, format, options, host);
     verifyLimits(backend, bundle);
@@ -108,6 +118,30 @@ export async function planPush(
   view.done(`Verified: ${describeFiles(plan)}`);
   warnAll(view, warnings);
   return {options, ...route, content: {kind: 'build', plan}, warnings: [...route.warnings, ...warnings]};
+}
+
+/** Verifies before anything is packed that there will be a URL to check. */
+async function verifyCheckUrl(
+  {targetSlug, ...options}: PushRuntimeBundleBackendOptions,
+  backend: RuntimeBackend,
+  host: Host,
+  view: StepView,
+): Promise<void> {
+  if (targetSlug === undefined || checksOf(options).length === 0) return;
+  const open = await openBackend(backend, 'deploy', {...watched(options, view), targetSlug}, host);
+  await requireTargetUrl(open, {...options, targetSlug});
+}
+
+/** Only a deployment can be checked or rolled back. */
+function followUpProblems(
+  options: FollowUps & Pick<PushRuntimeBundleBackendOptions, 'targetSlug'>,
+): readonly OptionProblem[] {
+  if (options.targetSlug !== undefined) return [];
+  const given = [
+    ...(checksOf(options).length > 0 ? ['check'] : []),
+    ...(options.rollbackOnFailure ? ['rollbackOnFailure'] : []),
+  ];
+  return given.map((option) => ({option, message: 'requires targetSlug'}));
 }
 
 function recordProblems({ifChanged, pushRecords}: PushRuntimeBundleBackendOptions): readonly OptionProblem[] {

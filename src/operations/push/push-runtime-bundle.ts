@@ -4,7 +4,9 @@ import type {BundleContent, PackResult} from '../../bundle/types.js';
 import {amendError, isRuntimeCliError} from '../../errors/index.js';
 import {commandLine, flagValue} from '../../errors/suggest.js';
 import type {AuthStrategy} from '../../http/types.js';
-import {requestDeploy} from '../deploy/deploy-bundle.js';
+import {checkDeployment, checksOf, followUpSteps, withFollowUps} from '../deploy/check-deployment.js';
+import {requestDeploy} from '../deploy/request-deploy.js';
+import {createRescue, orRollBack} from '../deploy/rescue.js';
 import {waitForDeployment} from '../deploy/wait-for-deployment.js';
 import {openBackend} from '../open-backend.js';
 import {findTargetUrl} from '../targets.js';
@@ -15,7 +17,7 @@ import type {
   PushV2Options,
   PushV2Result,
 } from '../options.js';
-import {resolveStep, verifyStep, waitStep, warnAll, watched, type Host, type StepView} from '../steps.js';
+import {resolveStep, verifyStep, warnAll, watched, type Host, type RunStep, type StepView} from '../steps.js';
 import {mustPackForLimits, planPush, routePush, type PushPlan, type PushPreview} from './plan-push.js';
 import {
   askBeforePush,
@@ -37,33 +39,56 @@ const buildStep = ({archive}: PushRuntimeBundleBackendOptions) =>
  * Builds a bundle, uploads it to the backend that `preference` selects, and deploys it if there is a target.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export async function pushRuntimeBundle(options: PushRuntimeBundleBackendOptions, host: Host): Promise<PushResult> {
-  const {targetSlug, wait} = options;
+export async function pushRuntimeBundle(given: PushRuntimeBundleBackendOptions, host: Host): Promise<PushResult> {
+  const options = withFollowUps(given);
+  const {targetSlug} = options;
   const steps = [
     resolveStep,
     verifyStep,
     buildStep(options),
     {name: 'upload', title: 'Upload the bundle'},
-    ...(targetSlug === undefined ? [] : [{name: 'deploy', title: `Deploy to ${targetSlug}`} as const]),
-    ...(targetSlug !== undefined && wait ? [waitStep] : []),
+    ...(targetSlug === undefined
+      ? []
+      : [{name: 'deploy', title: `Deploy to ${targetSlug}`} as const, ...followUpSteps(options)]),
   ] as const;
   return host.runSteps(steps, async (step) => {
     const route = await step('resolve', (view) => routePush(options, host, view));
-    const plan = await step('verify', (view) => planPush(options, route, host, view));
+    const watch = createRescue(options);
+    const plan = {...(await step('verify', (view) => planPush(options, route, host, view))), watch};
     const workspace = await host.createTemporaryDirectory();
     try {
       const content = await step('build', (view) => buildPush(plan, route.selection.backend, workspace, view));
       const uploaded = await step('upload', (view) => uploadPush(plan, content, workspace, host, view));
       if (targetSlug === undefined) return pushResult(plan, uploaded, host);
-      const deployed = await step('deploy', (view) => deployPush(plan, uploaded, targetSlug, host, view));
-      const settled = wait ? await step('wait', (view) => waitForPush(plan, uploaded, deployed, host, view)) : deployed;
-      const reported = [settled.url, uploaded.result.url];
-      const url = await findTargetUrl({...options, backend: uploaded.backend, targetSlug, reported}, host);
-      return pushResult(plan, uploaded, host, {...settled, url});
+      return await orRollBack({options, watch, host, step}, async () => {
+        const deployed = await step('deploy', (view) => deployPush(plan, uploaded, targetSlug, host, view));
+        return settlePush(plan, uploaded, {...deployed, targetSlug}, host, step);
+      });
     } finally {
       await workspace.remove();
     }
   });
+}
+
+/** Waits for the deployment of a push and checks it, as the options say. */
+async function settlePush(
+  plan: PushPlan,
+  uploaded: UploadedPush,
+  {targetSlug, ...deployed}: DeployedPush & {readonly targetSlug: string},
+  host: Host,
+  step: RunStep<'wait' | 'check'>,
+): Promise<PushResult> {
+  const {options} = plan;
+  const settled = options.wait
+    ? await step('wait', (view) => waitForPush(plan, uploaded, deployed, host, view))
+    : deployed;
+  const reported = [settled.url, uploaded.result.url];
+  const url = await findTargetUrl({...options, backend: uploaded.backend, targetSlug, reported}, host);
+  const result = pushResult(plan, uploaded, host, {...settled, url});
+  const checks = checksOf(options);
+  if (checks.length === 0) return result;
+  const check = await step('check', (view) => checkDeployment({...options, ...result, targetSlug}, checks, host, view));
+  return {...result, check};
 }
 
 /**
@@ -71,7 +96,8 @@ export async function pushRuntimeBundle(options: PushRuntimeBundleBackendOptions
  * bundle and compares it with the last one pushed.
  * @throws RuntimeCliError for everything that would make the push fail before it sends anything.
  */
-export async function previewPush(options: PushRuntimeBundleBackendOptions, host: Host): Promise<PushPreview> {
+export async function previewPush(given: PushRuntimeBundleBackendOptions, host: Host): Promise<PushPreview> {
+  const options = withFollowUps(given);
   const comparing = [buildStep(options), {name: 'compare', title: 'Compare with the last push'}] as const;
   const steps = [resolveStep, verifyStep, ...(options.ifChanged ? comparing : [])] as const;
   return host.runSteps(steps, async (step) => {
@@ -131,11 +157,12 @@ async function deployPush(
   const options = watched(plan.options, view);
   const request = async (): Promise<DeployResult> => {
     const open = await openBackend(uploaded.backend, 'deploy', options, host);
-    return requestDeploy(open, {bundleId: result.bundleId, targetSlug}, options);
+    return requestDeploy(open, {bundleId: result.bundleId, targetSlug}, {...options, watch: plan.watch});
   };
   const deployed: DeployedPush = result.deployment
     ? {deployment: result.deployment, status: 'queued', raw: undefined}
     : await afterUpload(plan, uploaded, request, {accepted: false, host});
+  plan.watch?.note({bundleId: result.bundleId, deployment: deployed.deployment});
   host.writes?.learn({deployment: deployed.deployment, status: deployed.status});
   const {deploymentId: id} = deployed.deployment;
   // With its ID, which may be long, it fits a terminal without the target, which has been told.

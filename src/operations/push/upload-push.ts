@@ -220,7 +220,11 @@ async function uploadTo(name: RuntimeBackend, plan: PushPlan, content: PushConte
             : await withPatternAdvice(error, content.bundle, signal);
         },
       );
-    return deploys && targetSlug !== undefined ? inTargetSlot(open, targetSlug, plan.options, upload) : upload();
+    if (!deploys || targetSlug === undefined) return upload();
+    return inTargetSlot(open, targetSlug, plan.options, async () => {
+      await plan.watch?.look(open);
+      return upload();
+    });
   });
   const {bundleId} = result;
   if (typeof bundleId !== 'number' && (typeof bundleId !== 'string' || bundleId === '')) {

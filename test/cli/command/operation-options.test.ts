@@ -3,7 +3,12 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {PassThrough} from 'node:stream';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
-import {bundleOptions, rejectV2OnlyFlags} from '../../../src/cli/command/operation-options.js';
+import {
+  bundleOptions,
+  flagsWithoutTarget,
+  followUpOptions,
+  rejectV2OnlyFlags,
+} from '../../../src/cli/command/operation-options.js';
 import {loadSettings} from '../../../src/cli/settings/load-settings.js';
 import type {Settings} from '../../../src/cli/settings/settings.js';
 
@@ -74,5 +79,87 @@ describe('rejectV2OnlyFlags', () => {
       }),
     );
     expect(() => rejectV2OnlyFlags('v2', settings, '--v2')).not.toThrow();
+  });
+});
+
+describe('followUpOptions', () => {
+  const standard = {status: undefined, text: undefined, retries: 5, interval: 2, timeout: 10};
+  const configured = async (config: unknown, flags: Readonly<Record<string, unknown>> = {target: 'live'}) => {
+    await writeFile(join(cwd, 'mycli.config.json'), JSON.stringify(config));
+    return load(flags);
+  };
+
+  test('nothing follows by default', async () => {
+    const options = followUpOptions(await load({target: 'live'}), {deploys: true});
+    expect(options).toMatchObject({wait: false, check: [], rollbackOnFailure: false});
+  });
+
+  test('flags say where to look, and how to judge what is there', async () => {
+    const flags = {check: ['/', '/health'], 'check-text': 'OK', 'check-status': ['200', '204'], 'check-retries': '0'};
+    const options = followUpOptions(await load(flags), {deploys: true});
+    const how = {...standard, text: 'OK', status: [200, 204], retries: 0};
+    expect(options.check).toEqual([
+      {...how, url: '/'},
+      {...how, url: '/health'},
+    ]);
+    // What follows waits, unless that is turned off.
+    expect(options.wait).toBeUndefined();
+  });
+
+  test('a target replaces single keys of the checks of all, and a check those of its object', async () => {
+    const settings = await configured({
+      check: {url: ['/', {url: '/health', text: 'OK', retries: 1}], interval: 1},
+      targets: {live: {check: {interval: 7, rollbackOnFailure: true}}},
+    });
+    const {check, rollbackOnFailure} = followUpOptions(settings, {deploys: true});
+    expect(check).toEqual([
+      {...standard, url: '/', interval: 7},
+      {...standard, url: '/health', text: 'OK', retries: 1, interval: 7},
+    ]);
+    expect(rollbackOnFailure).toBe(true);
+    expect(followUpOptions(settings, {deploys: true, rescues: false}).rollbackOnFailure).toBe(false);
+  });
+
+  test('one check of the configuration needs no list, and --check [] turns it off', async () => {
+    const config = {check: {url: '/'}};
+    expect(followUpOptions(await configured(config), {deploys: true}).check).toHaveLength(1);
+    const none = await configured(config, {target: 'live', check: ['[]']});
+    expect(followUpOptions(none, {deploys: true})).toMatchObject({check: [], wait: false});
+  });
+
+  test('what is configured does not follow a push without a target', async () => {
+    const settings = await configured({check: {url: '/', rollbackOnFailure: true}}, {});
+    expect(followUpOptions(settings, {deploys: false})).toMatchObject({check: [], rollbackOnFailure: false});
+    expect(flagsWithoutTarget(settings)).toEqual([]);
+  });
+
+  test.each([
+    [{check: ['/']}, '--check'],
+    [{'rollback-on-failure': true}, '--rollback-on-failure'],
+    [{wait: true}, '--wait'],
+  ])('%j needs a target', async (flags, named) => {
+    expect(flagsWithoutTarget(await load(flags))).toEqual([named]);
+    expect(flagsWithoutTarget(await load({...flags, target: 'live'}))).toEqual([]);
+  });
+
+  test.each([
+    [{check: ['/'], wait: false}, {}, '--check waits for the deployment, but --no-wait turns waiting off.'],
+    [
+      {'rollback-on-failure': true},
+      {MYCLI_WAIT: '0'},
+      '--rollback-on-failure waits for the deployment, but MYCLI_WAIT',
+    ],
+  ])('%j with %j is refused', async (flags, env, message) => {
+    const settings = await load(flags, env);
+    expect(() => followUpOptions(settings, {deploys: true})).toThrow(message);
+  });
+
+  test.each([
+    ['health', 'check.url.0.url must be an http or https URL, or a path that begins with /'],
+    [{url: '/', interva: 1}, 'check.url.0 has an unknown key: interva (did you mean interval?)'],
+    [[{url: 'https://a:b@shop.example'}], 'check.url.0.url must not contain credentials'],
+    [5, 'check.url.0 must be an object'],
+  ])('%j in a configuration file is refused', async (url, message) => {
+    await expect(configured({check: {url}})).rejects.toThrow(message);
   });
 });

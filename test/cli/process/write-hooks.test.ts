@@ -58,3 +58,25 @@ test('a plugin is told the outcome, and its failure is a warning', async () => {
     expect.objectContaining({outcome: 'failed', error: expect.objectContaining({code: 'ERR_FORBIDDEN'}) as object}),
   ]);
 });
+
+test('a plugin is told of a deployment that failed its check, and of the rollback', async () => {
+  const {runtime, push, told} = await startBench(204);
+  const {bundleId} = JSON.parse((await push(['--wait'])).stdout) as {bundleId: number};
+  runtime.addFault('503:route=site');
+  const check = ['--check', '/', '--check-retries', '0', '--rollback-on-failure', '--poll-interval', '0.1'];
+  const {code, stdout} = await push(['-m', 'another', ...check]);
+  expect(code).toBe(12);
+  expect(JSON.parse(stdout)).toMatchObject({
+    error: {
+      ...{code: 'ERR_ROLLED_BACK', exitCode: 12},
+      details: {check: {passed: false, checks: [{status: 503}]}, rollback: {rolledBack: true, bundleId}},
+    },
+  });
+  expect(told().slice(1)).toEqual([
+    expect.objectContaining({
+      ...{operation: 'push', outcome: 'failed', status: 'finished'},
+      error: expect.objectContaining({code: 'ERR_UNHEALTHY'}) as object,
+    }),
+    expect.objectContaining({operation: 'rollback', outcome: 'succeeded', status: 'finished', bundleIds: [bundleId]}),
+  ]);
+});

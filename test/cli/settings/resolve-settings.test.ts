@@ -181,6 +181,10 @@ describe('precedence', () => {
       waitForSlot: false,
       pollInterval: 5,
       timeout: 600,
+      checkRetries: 5,
+      checkInterval: 2,
+      checkTimeout: 10,
+      rollbackOnFailure: false,
     });
     for (const {setting} of defaults) expect(setting.source).toEqual({kind: 'default', name: 'default'});
   });

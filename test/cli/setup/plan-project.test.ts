@@ -73,6 +73,7 @@ async function plan(
     uid: process.getuid?.(),
     foreign: false,
     cleanups: [],
+    endedWrites: [],
   };
   const config = {version: '0.0.0', userAgent: 'mycli', configDir: join(root, 'config'), dataDir: join(root, 'data')};
   const context = createContext(session, {flags, config});

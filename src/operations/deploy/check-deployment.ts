@@ -1,0 +1,260 @@
+import {setTimeout as sleep} from 'node:timers/promises';
+import * as v from 'valibot';
+import {shownUrl} from '../../backends/answers.js';
+import {secretsOf} from '../../backends/configuration.js';
+import type {BackendCapability, BundleId, DeploymentRef} from '../../backends/contract.js';
+import type {RuntimeBackend} from '../../backends/select.js';
+import {checkDefaults, checkSchema, fieldProblems} from '../../bundle/option-schemas.js';
+import type {OptionProblem} from '../../bundle/index.js';
+import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
+import {asSentence, count} from '../../errors/sentence.js';
+import {commandLine, flagValue} from '../../errors/suggest.js';
+import {collectPages, historyPage, recentDeployments} from '../list.js';
+import {registryOf, rejectProblems, signalOf, type OpenBackend} from '../open-backend.js';
+import type {
+  CheckedDeployOptions,
+  CheckOptions,
+  CheckOutcome,
+  CheckResult,
+  CommonOptions,
+  ConnectionOptions,
+  RollbackOnFailureOptions,
+} from '../options.js';
+import {callBackSafely, waitStep, type Host, type StepView} from '../steps.js';
+import {listTargets} from '../targets.js';
+
+/** What follows the request of a deployment. */
+export interface FollowUps extends CheckedDeployOptions, RollbackOnFailureOptions {
+  readonly wait?: boolean | undefined;
+}
+
+/** The checks of a deployment. */
+export function checksOf({check = []}: CheckedDeployOptions): readonly CheckOptions[] {
+  return [check].flat();
+}
+
+/**
+ * The options of an operation with `wait` set: what follows a deployment waits for it.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` for an invalid check, and for `wait: false` with something to follow.
+ */
+export function withFollowUps<Options extends FollowUps>(options: Options): Options & {readonly wait: boolean} {
+  const checks = checksOf(options);
+  const {wait, rollbackOnFailure = false} = options;
+  const name = checks.length > 0 ? 'check' : rollbackOnFailure ? 'rollbackOnFailure' : undefined;
+  rejectProblems([
+    ...checks.flatMap((check, index) =>
+      checkProblems(check, Array.isArray(options.check) ? `check.${index}` : 'check'),
+    ),
+    ...(name !== undefined && wait === false
+      ? [{option: name, message: 'waits for the deployment, but wait is false'}]
+      : []),
+  ]);
+  return {...options, wait: wait === true || name !== undefined};
+}
+
+function checkProblems(check: CheckOptions, option: string): readonly OptionProblem[] {
+  const {issues = []} = v.safeParse(checkSchema, check);
+  return fieldProblems(issues).map(({field, message}) => ({
+    option: field === '' ? option : `${option}.${field}`,
+    message,
+  }));
+}
+
+/** What a backend must be capable of for what follows a deployment. */
+export function followUpCapabilities({wait, rollbackOnFailure}: FollowUps): readonly BackendCapability[] {
+  return [...(wait ? (['wait'] as const) : []), ...(rollbackOnFailure ? (['deploy', 'history'] as const) : [])];
+}
+
+/** The steps that follow a deployment. */
+export function followUpSteps(options: FollowUps & {readonly targetSlug?: string | undefined}) {
+  const checks = checksOf(options);
+  const only = checks.length === 1 ? checks[0] : undefined;
+  return [
+    ...(options.wait ? [waitStep] : []),
+    ...(checks.length === 0
+      ? []
+      : [
+          {name: 'check', title: only === undefined ? 'Check what was deployed' : `Check ${shownPlace(only)}`} as const,
+        ]),
+    ...(options.rollbackOnFailure
+      ? [{name: 'rollback', title: `Roll ${String(options.targetSlug)} back if this fails`} as const]
+      : []),
+  ] as const;
+}
+
+function shownPlace({url}: CheckOptions): string {
+  return url.replace(/[?#].*$/s, '');
+}
+
+/** A deployment that has finished. */
+export interface FinishedDeployment extends CommonOptions, ConnectionOptions, RollbackOnFailureOptions {
+  readonly backend: RuntimeBackend;
+  readonly bundleId: BundleId;
+  readonly projectSlug: string;
+  readonly targetSlug: string;
+  readonly deployment?: DeploymentRef | undefined;
+  /** URL of the target. */
+  readonly url?: string | undefined;
+}
+
+/**
+ * Checks what was deployed: each check in turn, until one does not pass.
+ * @throws RuntimeCliError `ERR_UNHEALTHY` with `details.check`; when aborted, `signal.reason`, which tells that the
+ * bundle is deployed if it is one of ours.
+ */
+export async function checkDeployment(
+  deployed: FinishedDeployment,
+  checks: readonly CheckOptions[],
+  host: Host,
+  view: StepView,
+): Promise<CheckOutcome> {
+  const results: CheckResult[] = [];
+  try {
+    for (const check of checks) {
+      const result = await runCheck(deployed, check, host, view);
+      results.push(result);
+      if (!result.passed) throw unhealthy(deployed, results, result, host);
+    }
+  } catch (error) {
+    throw signalOf(deployed).aborted ? interruptedCheck(error, deployed) : error;
+  }
+  const [first] = results;
+  view.done(
+    results.length === 1 && first !== undefined
+      ? `${first.url} returned ${String(first.status)}${first.attempts > 1 ? ` after ${count(first.attempts, 'attempt')}` : ''}`
+      : `All ${String(results.length)} checks passed`,
+  );
+  return {passed: true, checks: results};
+}
+
+async function runCheck(
+  deployed: FinishedDeployment,
+  {url: place, status, text, ...times}: CheckOptions,
+  host: Host,
+  view: StepView,
+): Promise<CheckResult> {
+  const {retries = checkDefaults.retries, interval = checkDefaults.interval, timeout = checkDefaults.timeout} = times;
+  const url = checkedUrl(place, deployed.url);
+  if (url === undefined) {
+    const reason = `the ${deployed.backend} backend does not report the URL of ${deployed.targetSlug}`;
+    return {url: shownPlace({url: place}), passed: false, attempts: 0, reason};
+  }
+  const signal = signalOf(deployed);
+  const {probe} = await import('../../http/probe.js');
+  const {env, userAgent, logger} = host;
+  const secrets = [...(host.secrets ?? []), ...secretsOf(registryOf(deployed).get(deployed.backend), deployed, env)];
+  const shown = `${url.origin}${url.pathname}`;
+  const accepts = (found: number) => (status === undefined ? found >= 200 && found < 300 : status.includes(found));
+  const show = (description: string) => {
+    const progress = {phase: 'check', transferred: 0, description} as const;
+    view.progress(progress);
+    callBackSafely(() => deployed.onProgress?.(progress));
+  };
+  show(shown);
+  for (let attempts = 1; ; attempts += 1) {
+    const request = {url, accepts, text, timeoutMs: timeout * 1000};
+    const answer = await probe(request, {env, userAgent, logger, signal, secrets});
+    const made = {url: shown, attempts, status: answer.status};
+    if (answer.problem === undefined) return {...made, passed: true};
+    if (attempts > retries) return {...made, passed: false, reason: answer.problem};
+    show(`${shown}, attempt ${String(attempts + 1)} of ${String(retries + 1)}: ${answer.problem}`);
+    await sleep(interval * 1000, undefined, {signal}).catch(() => {
+      signal.throwIfAborted();
+    });
+  }
+}
+
+/** Whether a check looks at a path below the URL of the target. */
+function isPath(place: string): boolean {
+  return place.startsWith('/');
+}
+
+/**
+ * Verifies before a deployment that the paths to check will have a URL. A target that does not exist yet may get one.
+ * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` if the backend reports the target without a URL.
+ */
+export async function requireTargetUrl(
+  open: OpenBackend,
+  {targetSlug, ...options}: CheckedDeployOptions & {readonly targetSlug: string},
+): Promise<void> {
+  const {
+    backend,
+    context: {signal},
+  } = open;
+  const path = checksOf(options).find(({url}) => isPath(url))?.url;
+  if (path === undefined || backend.listTargets === undefined) return;
+  const target = await unlessUnknown(
+    async () => (await listTargets(open)).find((item) => item.targetSlug === targetSlug),
+    signal,
+  );
+  if (target === undefined || shownUrl(target.url) !== undefined) return;
+  const range = {limit: recentDeployments, offset: 0};
+  const history = async () => collectPages(range, (part) => historyPage(open, targetSlug, part));
+  const read = backend.listDeployments && (await unlessUnknown(history, signal));
+  if (read?.items.some(({url}) => shownUrl(url) !== undefined)) return;
+  throw createError(
+    'ERR_CAPABILITY_UNSUPPORTED',
+    `The ${backend.name} backend does not report the URL of the target "${targetSlug}", so ${path} cannot be checked. Nothing was changed.`,
+    {suggestions: [`Pass a full URL: --check https://HOST${path}`], details: {backend: backend.name, targetSlug}},
+  );
+}
+
+/** What cannot be read now may be known after the deployment. */
+async function unlessUnknown<Result>(read: () => Promise<Result>, signal: AbortSignal): Promise<Result | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (signal.aborted || !isRuntimeCliError(error)) throw error;
+    return undefined;
+  }
+}
+
+/** The URL that a check looks at: its own, or its path below the URL of the target. */
+export function checkedUrl(place: string, targetUrl: string | undefined): URL | undefined {
+  if (!isPath(place)) return new URL(place);
+  if (targetUrl === undefined) return undefined;
+  const {origin, pathname} = new URL(targetUrl);
+  return new URL(`${origin}${pathname.replace(/\/+$/, '')}${place}`);
+}
+
+/** The error for a deployment that finished and did not pass a check. */
+function unhealthy(
+  deployed: FinishedDeployment,
+  checks: readonly CheckResult[],
+  {url, attempts, reason = 'it did not pass'}: CheckResult,
+  host: Host,
+): Error {
+  const {backend, bundleId, targetSlug, projectSlug, deployment, url: targetUrl, rollbackOnFailure = false} = deployed;
+  const times = attempts > 1 ? ` ${String(attempts)} times` : '';
+  const message = `Bundle ${String(bundleId)} was deployed to ${targetSlug}, but the check of ${url} failed${times}: ${reason}`;
+  const place = [
+    ...flagValue('--project', projectSlug),
+    ...flagValue('--target', targetSlug),
+    ...flagValue('--runtime-backend', backend),
+    ...(host.commandFlags ?? []),
+  ];
+  const hasHistory = registryOf(deployed).get(backend).listDeployments !== undefined;
+  return createError('ERR_UNHEALTHY', asSentence(message), {
+    suggestions: [
+      ...(attempts === 0 ? ['Pass a full URL to check: --check https://HOST/PATH'] : []),
+      ...(rollbackOnFailure || !hasHistory ? [] : [`To roll back, run: ${commandLine('bundle:rollback', ...place)}`]),
+    ],
+    details: {
+      ...{backend, bundleId, projectSlug, targetSlug, status: 'finished'},
+      ...(deployment !== undefined && {deployment}),
+      ...(targetUrl !== undefined && {url: targetUrl}),
+      check: {passed: false, checks} satisfies CheckOutcome,
+    },
+  });
+}
+
+/** The error for an interrupted check. A caller's own reason for an abort is passed on unchanged. */
+function interruptedCheck(reason: unknown, deployed: FinishedDeployment): unknown {
+  if (!isRuntimeCliError(reason)) return reason;
+  const {backend, bundleId, targetSlug, deployment, rollbackOnFailure = false} = deployed;
+  const kept = rollbackOnFailure ? ' It was not rolled back.' : '';
+  return amendError(reason, {
+    message: `${reason.message} Bundle ${String(bundleId)} is deployed to ${targetSlug}, but has not passed its check yet.${kept}`,
+    details: {backend, bundleId, ...(deployment !== undefined && {deployment}), status: 'finished'},
+  });
+}

@@ -1,0 +1,258 @@
+import type {BundleId, DeploymentItem, DeploymentRef} from '../../backends/contract.js';
+import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
+import {asClause, asSentence} from '../../errors/sentence.js';
+import {commandLine, flagValue} from '../../errors/suggest.js';
+import {collectPages, historyPage, liveDeployment, recentDeployments} from '../list.js';
+import {openBackend, signalOf, type OpenBackend} from '../open-backend.js';
+import type {CommonOptions, ConnectionOptions, RollbackOnFailureOptions, WaitOptions} from '../options.js';
+import {watched, type Host, type RunStep, type StepView} from '../steps.js';
+import {requestDeploy, type DeploymentWatch} from './request-deploy.js';
+import {waitForDeployment} from './wait-for-deployment.js';
+
+/** How a failed deployment was rolled back, or why not: `details.rollback` of the error. */
+export interface RollbackOutcome {
+  /** Whether the target runs again what it ran before. */
+  readonly rolledBack: boolean;
+  /** The bundle that ran before, if it is known. */
+  readonly bundleId?: BundleId | undefined;
+  /** The deployment that rolled back, if one was accepted. */
+  readonly deployment?: DeploymentRef | undefined;
+  /** Why it was not rolled back. */
+  readonly reason?: string | undefined;
+}
+
+/** What rolling back needs of the operation that failed. */
+interface RescueOptions extends CommonOptions, ConnectionOptions, WaitOptions, RollbackOnFailureOptions {
+  readonly projectSlug: string;
+  readonly targetSlug?: string | undefined;
+}
+
+/** What a target ran before a deployment, and that deployment. */
+export interface Rescue extends DeploymentWatch {
+  /** The target's deployments before ours, newest first, and where they were read. */
+  readonly before: {readonly open: OpenBackend; readonly items: readonly DeploymentItem[]} | undefined;
+  readonly ours: {readonly bundleId: BundleId; readonly deployment: DeploymentRef} | undefined;
+}
+
+/** Follows a deployment to be able to roll it back. Undefined unless that was asked for. */
+export function createRescue({rollbackOnFailure, targetSlug}: RescueOptions): Rescue | undefined {
+  if (!rollbackOnFailure || targetSlug === undefined) return undefined;
+  let before: Rescue['before'];
+  let ours: Rescue['ours'];
+  return {
+    get before() {
+      return before;
+    },
+    get ours() {
+      return ours;
+    },
+    async look(open) {
+      before = {open, items: await readBefore(open, targetSlug)};
+    },
+    note(accepted) {
+      ours = accepted;
+    },
+  };
+}
+
+/** @throws RuntimeCliError when it cannot be read: then nothing must be deployed that could not be rolled back. */
+async function readBefore(open: OpenBackend, targetSlug: string): Promise<readonly DeploymentItem[]> {
+  try {
+    return await recent(open, targetSlug);
+  } catch (error) {
+    if (open.context.signal.aborted || !isRuntimeCliError(error)) throw error;
+    // The first deployment creates the target.
+    if (error.status === 404) return [];
+    throw amendError(error, {
+      message: `What ${targetSlug} runs cannot be read, so a deployment could not be rolled back: ${error.message}`,
+      suggestions: ['Nothing was deployed. To deploy anyway, remove --rollback-on-failure.'],
+    });
+  }
+}
+
+async function recent(open: OpenBackend, targetSlug: string): Promise<readonly DeploymentItem[]> {
+  const range = {limit: recentDeployments, offset: 0};
+  return (await collectPages(range, (part) => historyPage(open, targetSlug, part))).items;
+}
+
+/** An operation that can roll back. */
+interface Rescuable {
+  readonly options: RescueOptions;
+  readonly watch: Rescue | undefined;
+  readonly host: Host;
+  readonly step: RunStep<'rollback'>;
+}
+
+/**
+ * Runs a deployment, and what follows it. If it or a check of it fails, deploys what the target ran before.
+ * @throws RuntimeCliError `ERR_ROLLED_BACK` or `ERR_NOT_ROLLED_BACK` with `details.rollback`, caused by the failure;
+ * what `run` rejects with if there is nothing to roll back.
+ */
+export async function orRollBack<Result>(rescuable: Rescuable, run: () => Promise<Result>): Promise<Result> {
+  const {options, watch, step} = rescuable;
+  try {
+    return await run();
+  } catch (error) {
+    const {before, ours} = watch ?? {};
+    if (before === undefined || ours === undefined || !isRuntimeCliError(error)) throw error;
+    if (error.code === 'ERR_WAIT_TIMEOUT' || error.code === 'ERR_OUTCOME_UNKNOWN') {
+      throw amendError(error, {message: `${error.message} It was not rolled back, because it may still finish.`});
+    }
+    if (error.code !== 'ERR_DEPLOYMENT_FAILED' && error.code !== 'ERR_UNHEALTHY') throw error;
+    const {targetSlug = ''} = options;
+    const failed = {...rescuable, failure: error, before, ours, targetSlug};
+    throw await step('rollback', (view) => rollBack(failed, view));
+  }
+}
+
+interface FailedDeployment extends Rescuable {
+  readonly failure: RuntimeCliError;
+  readonly before: NonNullable<Rescue['before']>;
+  readonly ours: NonNullable<Rescue['ours']>;
+  readonly targetSlug: string;
+}
+
+/**
+ * Deploys what ran before. Resolves to the error of a deployment that was rolled back.
+ * @throws RuntimeCliError `ERR_NOT_ROLLED_BACK`; `signal.reason` when aborted.
+ */
+async function rollBack(failed: FailedDeployment, view: StepView): Promise<Error> {
+  const {options, host, failure, before, ours, targetSlug} = failed;
+  const {projectSlug} = options;
+  host.writes?.conclude({error: failure});
+  const found = bundleBefore(before.items, ours.bundleId, targetSlug);
+  if (found.bundleId === undefined) throw notRolledBack(failed, {rolledBack: false, reason: found.reason});
+  const {bundleId} = found;
+  let outcome: RollbackOutcome = {rolledBack: false, bundleId};
+  let isRequested = false;
+  try {
+    const shown = {...watched(options, view), targetSlug};
+    const backend = before.open.backend.name;
+    const open = await openBackend(backend, 'deploy', {...shown, wait: true}, host);
+    await host.writes?.before({operation: 'rollback', backend, projectSlug, targetSlug, bundleIds: [bundleId]});
+    const came = cameBetween(before.items, await recent(open, targetSlug), ours);
+    if (came !== undefined) throw notRolledBack(failed, {...outcome, reason: came});
+    isRequested = true;
+    const {deployment, status} = await requestDeploy(open, {bundleId, targetSlug}, {...shown, waitForSlot: false});
+    outcome = {...outcome, deployment};
+    host.writes?.learn({deployment, status});
+    const state = await waitForDeployment({...shown, backend, deployment}, host);
+    host.writes?.learn({status: state.status});
+  } catch (error) {
+    if (signalOf(options).aborted) throw interrupted(error, failed, outcome, isRequested);
+    host.writes?.conclude({error});
+    if (!isRuntimeCliError(error) || error.code === 'ERR_NOT_ROLLED_BACK') throw error;
+    throw notRolledBack(failed, {...outcome, reason: error.message}, error);
+  }
+  host.writes?.conclude({});
+  view.done(`Rolled ${targetSlug} back to bundle ${String(bundleId)}`);
+  const rollback: RollbackOutcome = {...outcome, rolledBack: true};
+  return createError(
+    'ERR_ROLLED_BACK',
+    `${asSentence(failure.message)} The target ${targetSlug} was rolled back and runs bundle ${String(bundleId)} again.`,
+    {suggestions: failure.suggestions, details: detailsOf(failed, rollback), cause: failure},
+  );
+}
+
+/** The bundle that a target ran before ours, or why there is none to go back to. */
+function bundleBefore(
+  items: readonly DeploymentItem[],
+  ours: BundleId,
+  targetSlug: string,
+):
+  | {readonly bundleId: BundleId; readonly reason?: undefined}
+  | {readonly bundleId?: undefined; readonly reason: string} {
+  const [newest] = items;
+  const live = liveDeployment(items);
+  if (newest?.status === 'queued' || newest?.status === 'in_progress')
+    return {reason: `another deployment to ${targetSlug} was running when it began`};
+  if (live === undefined && items.every(({status}) => status === 'failed'))
+    return {reason: `nothing ran on ${targetSlug} before`};
+  if (live?.bundleId === undefined) return {reason: `the server does not report what ${targetSlug} ran before`};
+  if (live.bundleId === ours) return {reason: `${targetSlug} ran the same bundle before`};
+  return {bundleId: live.bundleId};
+}
+
+/** Why our deployment is not known to be the newest, and the only one since `before`. */
+function cameBetween(
+  before: readonly DeploymentItem[],
+  now: readonly DeploymentItem[],
+  {bundleId, deployment}: NonNullable<Rescue['ours']>,
+): string | undefined {
+  const known = before.map(identityOf);
+  const later = now.filter((item) => {
+    const at = known.indexOf(identityOf(item));
+    if (at !== -1) known.splice(at, 1);
+    return at === -1;
+  });
+  const [newest] = later;
+  if (newest === undefined) return 'the history of the target does not list it';
+  const {deploymentId} = newest.deployment;
+  const hasOtherId =
+    deploymentId !== undefined &&
+    deployment.deploymentId !== undefined &&
+    String(deploymentId) !== String(deployment.deploymentId);
+  const hasOtherBundle = newest.bundleId !== undefined && newest.bundleId !== bundleId;
+  if (later.length === 1 && !hasOtherId && !hasOtherBundle) return undefined;
+  const what = newest.bundleId === undefined ? '' : ` of bundle ${String(newest.bundleId)}`;
+  const by = newest.createdBy === undefined ? '' : ` by ${newest.createdBy}`;
+  return `another deployment${what}${by} came after it`.replaceAll(/\s+/g, ' ');
+}
+
+function identityOf({deployment, createdAt, bundleId}: DeploymentItem): string {
+  return JSON.stringify([deployment, createdAt, bundleId]);
+}
+
+/** What failed, where, and what came of the rollback. */
+function detailsOf({failure, ours, before, options, targetSlug}: FailedDeployment, rollback: RollbackOutcome) {
+  const {code, message, details} = failure;
+  const {projectSlug} = options;
+  const what = {backend: before.open.backend.name, ...ours, projectSlug, targetSlug};
+  return {...what, ...details, failure: {code, message}, rollback};
+}
+
+function notRolledBack(failed: FailedDeployment, rollback: RollbackOutcome, cause: Error = failed.failure): Error {
+  const {failure, options, host, before, targetSlug} = failed;
+  const {bundleId, reason = ''} = rollback;
+  const {projectSlug} = options;
+  const place = [
+    ...flagValue('--project', projectSlug),
+    ...flagValue('--target', targetSlug),
+    ...flagValue('--runtime-backend', before.open.backend.name),
+    ...(host.commandFlags ?? []),
+  ];
+  const message = `${asSentence(failure.message)} It was not rolled back: ${asClause(reason)}.`;
+  return createError('ERR_NOT_ROLLED_BACK', message, {
+    suggestions: [
+      ...failure.suggestions,
+      `Check what ${targetSlug} runs: ${commandLine('bundle:history', ...place)}`,
+      ...(bundleId === undefined ? [] : [`To roll back, run: ${commandLine('bundle:deploy', bundleId, ...place)}`]),
+    ],
+    details: detailsOf(failed, rollback),
+    cause,
+  });
+}
+
+/** The error for an interrupted rollback: what state it is in. A caller's own reason is passed on unchanged. */
+function interrupted(
+  error: unknown,
+  failed: FailedDeployment,
+  rollback: RollbackOutcome,
+  isRequested: boolean,
+): unknown {
+  const {failure, options} = failed;
+  const reason: unknown = signalOf(options).reason;
+  if (!isRuntimeCliError(reason)) return error;
+  const to = `Its rollback to bundle ${String(rollback.bundleId)}`;
+  const state =
+    rollback.deployment !== undefined
+      ? `${to} continues.`
+      : isRequested
+        ? `${to} may have started.`
+        : 'It was not rolled back.';
+  return amendError(reason, {
+    message: `${reason.message} ${asSentence(failure.message)} ${state}`,
+    suggestions: failure.suggestions,
+    details: detailsOf(failed, rollback),
+  });
+}

@@ -1,0 +1,169 @@
+import {once} from 'node:events';
+import type {RequestListener} from 'node:http';
+import {expect, test} from 'vitest';
+import {probe, type ProbeRequest} from '../../src/http/probe.js';
+import type {Environment} from '../../src/http/types.js';
+import {startServer} from './with-server.js';
+
+const ignore = () => undefined;
+const logger = {debug: ignore, info: ignore, warn: ignore};
+
+interface Looked extends Partial<Omit<ProbeRequest, 'url'>> {
+  readonly env?: Environment;
+  readonly signal?: AbortSignal;
+  readonly secrets?: readonly string[];
+}
+
+function look(url: string, {env = {}, signal, secrets, ...request}: Looked = {}) {
+  const accepts = (status: number) => status >= 200 && status < 300;
+  return probe(
+    {url: new URL(url), accepts, timeoutMs: 60_000, ...request},
+    {env, logger, userAgent: 'mycli/0', signal, secrets},
+  );
+}
+
+/** Looks at what a server answers. */
+async function lookAt(answer: RequestListener, looked?: Looked) {
+  const {origin} = await startServer(answer);
+  return look(`${origin}/page?token=1`, looked);
+}
+
+test('passes a page with an accepted status, without any credentials', async () => {
+  const headers: unknown[] = [];
+  const answer = await lookAt((request, response) => {
+    headers.push(request.headers);
+    response.end('fine');
+  });
+  expect(answer).toEqual({status: 200, problem: undefined});
+  expect(headers).toEqual([expect.not.objectContaining({authorization: expect.anything() as unknown})]);
+  expect(headers).toEqual([expect.objectContaining({'user-agent': 'mycli/0', 'accept-encoding': 'identity'})]);
+});
+
+test('quotes a short answer on one line, with secrets masked and long text cut', async () => {
+  const answer = await lookAt(
+    (_, response) => response.writeHead(503).end(`down\u001B[31m\n::error::x hunter22 ${'y'.repeat(400)}`),
+    {secrets: ['hunter22']},
+  );
+  expect(answer.status).toBe(503);
+  expect(answer.problem).toMatch(/^it returned 503 Service Unavailable: down \[31m ::error::x \*\*\* y+…$/);
+  expect(answer.problem?.length).toBeLessThan(350);
+});
+
+test.each([
+  ['a web page', '<html>broken</html>'],
+  ['a long answer', 'x'.repeat(20_000)],
+])('does not quote %s', async (_, body) => {
+  const answer = await lookAt((_request, response) => response.writeHead(500).end(body));
+  expect(answer).toEqual({status: 500, problem: 'it returned 500 Internal Server Error'});
+});
+
+test('finds a text that arrives in pieces, in the middle of a character, and reads no further', async () => {
+  const [before, after] = [Buffer.from('x'.repeat(5000)), Buffer.from('Grüße aus dem Laden')];
+  const closed: Promise<unknown>[] = [];
+  const answer = await lookAt(
+    (_, response) => {
+      closed.push(once(response, 'close'));
+      response.write(before);
+      response.write(after.subarray(0, 3));
+      // Never ends: what follows is not awaited.
+      setImmediate(() => response.write(after.subarray(3)));
+    },
+    {text: 'Grüße aus'},
+  );
+  expect(answer.problem).toBeUndefined();
+  await Promise.all(closed);
+});
+
+test('misses a text that is not there', async () => {
+  expect(await lookAt((_, response) => response.end('Hello'), {text: 'a "quoted" text'})).toEqual({
+    status: 200,
+    problem: String.raw`its body does not contain "a \"quoted\" text"`,
+  });
+});
+
+test('searches no endless body', async () => {
+  const chunk = Buffer.alloc(64 * 1024, 'x');
+  const answer = await lookAt(
+    (_, response) => {
+      const write = () => {
+        while (!response.destroyed && response.write(chunk));
+        if (!response.destroyed) response.once('drain', write);
+      };
+      write();
+    },
+    {text: 'never'},
+  );
+  expect(answer.problem).toContain('does not contain');
+});
+
+test('follows redirects to the same origin', async () => {
+  const answer = await lookAt(
+    (request, response) => {
+      if (request.url?.startsWith('/page')) response.writeHead(302, {location: '/home'}).end();
+      else response.end('home');
+    },
+    {text: 'home'},
+  );
+  expect(answer).toEqual({status: 200, problem: undefined});
+});
+
+test('follows no redirect to another origin, and does not quote its query', async () => {
+  const requests: unknown[] = [];
+  const other = await startServer((request, response) => {
+    requests.push(request.url);
+    response.end();
+  });
+  const answer = await lookAt((_, response) =>
+    response.writeHead(301, {location: `${other.origin}/login?token=secret`}).end(),
+  );
+  expect(answer).toEqual({
+    status: 301,
+    problem: `it redirects to another origin, ${other.origin}/login, which is not followed`,
+  });
+  expect(requests).toEqual([]);
+});
+
+test('gives up on redirects in a circle', async () => {
+  let count = 0;
+  const answer = await lookAt((_, response) => {
+    count += 1;
+    response.writeHead(307, {location: '/page'}).end();
+  });
+  expect(answer.problem).toBe('it redirects more than 10 times');
+  expect(count).toBe(11);
+});
+
+test('takes an accepted redirect as the answer', async () => {
+  const answer = await lookAt((_, response) => response.writeHead(302, {location: '/home'}).end(), {
+    accepts: (status) => status === 302,
+  });
+  expect(answer).toEqual({status: 302, problem: undefined});
+});
+
+test.concurrent('gives up on a server that does not answer in time', async () => {
+  const answer = await lookAt(ignore, {timeoutMs: 50});
+  expect(answer).toEqual({problem: 'there was no complete response within 0.05 s'});
+});
+
+test('tells why a server cannot be reached', async () => {
+  const {problem} = await look('http://127.0.0.1:1');
+  expect(problem).toBe('it could not be read: Cannot connect to 127.0.0.1:1: connection refused.');
+});
+
+test('rejects with the reason of an abort', async () => {
+  const controller = new AbortController();
+  const reason = new Error('stop');
+  const looking = lookAt(() => controller.abort(reason), {signal: controller.signal});
+  await expect(looking).rejects.toBe(reason);
+});
+
+test('goes through the proxy', async () => {
+  const urls: unknown[] = [];
+  const {origin} = await startServer((request, response) => {
+    urls.push(request.url);
+    response.end();
+  });
+  const answer = await look('http://shop.example/health', {env: {http_proxy: origin}});
+  expect(answer.status).toBe(200);
+  expect(urls).toEqual(['http://shop.example/health']);
+});

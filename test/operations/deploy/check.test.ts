@@ -1,0 +1,406 @@
+import {expect, test, describe} from 'vitest';
+import type {PlannedWrite} from '../../../src/backends/contract.js';
+import {createBackendRegistry} from '../../../src/backends/registry.js';
+import {createError, isRuntimeCliError} from '../../../src/errors/index.js';
+import {deployBundle} from '../../../src/operations/deploy/deploy-bundle.js';
+import {promoteBundle} from '../../../src/operations/deploy/promote-bundle.js';
+import {rollbackBundle} from '../../../src/operations/deploy/rollback-bundle.js';
+import {listDeployments} from '../../../src/operations/list.js';
+import type {PushRuntimeBundleBackendOptions} from '../../../src/operations/options.js';
+import {planPrune} from '../../../src/operations/prune-bundles.js';
+import {pushRuntimeBundle} from '../../../src/operations/push/push-runtime-bundle.js';
+import type {Host, WriteFacts} from '../../../src/operations/steps.js';
+import {startRecordingServer} from '../../recording-server.js';
+import {startService, type Service} from '../pushed-bundles.js';
+
+const home = {url: '/static/index.html', retries: 0};
+const staging = {preference: 'legacy', targetSlug: 'staging', pollInterval: 0.01} as const;
+type Options = Partial<PushRuntimeBundleBackendOptions>;
+
+function push({connection, project}: Service, options: Options = {}, host: Host = project.host) {
+  return pushRuntimeBundle({...connection, ...staging, v2: true, ...options}, host);
+}
+
+/** A fault of the site of every target: no deployment is healthy. */
+const broken = '503:route=site';
+
+async function failureOf(promise: Promise<unknown>) {
+  const error: unknown = await promise.catch((reason: unknown) => reason);
+  if (!isRuntimeCliError(error)) throw new Error(`Not refused: ${String(error)}`, {cause: error});
+  return error;
+}
+
+async function history({connection, project}: Service) {
+  const {deployments} = await listDeployments({...connection, ...staging}, project.host);
+  return deployments.map(({bundleId, status}) => `${String(bundleId)} ${status}`);
+}
+
+describe.each(['legacy', 'api'])('a check with %s', (preference) => {
+  test('looks at a path below the URL of the target once the deployment has finished', async () => {
+    const service = await startService();
+    const url = `${service.runtime.origin}/shop/staging/static/index.html`;
+    const {status, check} = await push(service, {preference, check: {...home, text: '<h1>hello'}});
+    expect(status).toBe('finished');
+    expect(check).toEqual({passed: true, checks: [{url, passed: true, attempts: 1, status: 200}]});
+    const paths = service.runtime.requests.filter(({route}) => route === 'site').map(({path}) => path);
+    expect(paths).toEqual(['/shop/staging/static/index.html']);
+  });
+
+  test('that does not pass is an error of its own, which says how to roll back', async () => {
+    const service = await startService();
+    service.runtime.addFault(broken);
+    const error = await failureOf(push(service, {preference, check: {...home, retries: 2, interval: 0}}));
+    const url = `${service.runtime.origin}/shop/staging/static/index.html`;
+    expect(error).toMatchObject({
+      code: 'ERR_UNHEALTHY',
+      exitCode: 11,
+      details: {
+        ...{backend: preference, bundleId: 1, status: 'finished', url: `${service.runtime.origin}/shop/staging/`},
+        check: {passed: false, checks: [{url, passed: false, attempts: 3, status: 503}]},
+      },
+    });
+    expect(error.message).toMatch(
+      `Bundle 1 was deployed to staging, but the check of ${url} failed 3 times: it returned 503 Service Unavailable`,
+    );
+    expect(error.suggestions.join()).toContain('mycli bundle:rollback --project shop --target staging');
+  });
+
+  test('rolls back to what ran before if that was asked for', async () => {
+    const service = await startService();
+    await service.push({targetSlug: 'staging'});
+    service.runtime.addFault(broken);
+    const error = await failureOf(push(service, {preference, check: home, rollbackOnFailure: true}));
+    expect(error).toMatchObject({
+      code: 'ERR_ROLLED_BACK',
+      exitCode: 12,
+      message: expect.stringMatching(
+        /failed: .*503.*\. The target staging was rolled back and runs bundle 1 again\.$/,
+      ) as string,
+      details: {
+        ...{bundleId: 2, check: {passed: false}, failure: {code: 'ERR_UNHEALTHY'}},
+        rollback: {rolledBack: true, bundleId: 1},
+      },
+      cause: {code: 'ERR_UNHEALTHY'},
+    });
+    expect(await history(service)).toEqual(['1 finished', '2 finished', '1 finished']);
+  });
+
+  test('is not made of a deployment that fails, which is rolled back', async () => {
+    const service = await startService();
+    await service.push({targetSlug: 'staging'});
+    service.runtime.addFault('failx1');
+    const error = await failureOf(push(service, {preference, check: home, rollbackOnFailure: true}));
+    expect(error).toMatchObject({
+      ...{code: 'ERR_ROLLED_BACK', cause: {code: 'ERR_DEPLOYMENT_FAILED'}},
+      details: {bundleId: 2, rollback: {rolledBack: true, bundleId: 1}},
+    });
+    expect(error.details).not.toHaveProperty('check');
+    expect(await history(service)).toEqual(['1 finished', '2 failed', '1 finished']);
+  });
+});
+
+test('several checks are made in turn, and the first that does not pass is the last', async () => {
+  const service = await startService();
+  const check = [home, {...home, text: 'absent'}, {...home, url: '/other'}];
+  const error = await failureOf(push(service, {check}));
+  expect(error.details).toMatchObject({
+    check: {checks: [{passed: true}, {passed: false, reason: 'its body does not contain "absent"'}]},
+  });
+});
+
+test('a full URL is checked as it is, with the statuses that are accepted', async () => {
+  const service = await startService();
+  const url = `${service.runtime.origin}/shop/staging/missing`;
+  const {check} = await push(service, {check: {url: `${url}?token=x`, status: [404], retries: 0}});
+  expect(check?.checks).toEqual([{url, passed: true, attempts: 1, status: 404}]);
+});
+
+test('a check is repeated until it passes', async () => {
+  const service = await startService();
+  service.runtime.addFault('503x2:route=site');
+  const {check} = await push(service, {check: {...home, retries: 5, interval: 0}});
+  expect(check?.checks).toMatchObject([{passed: true, attempts: 3}]);
+});
+
+test('a promotion, a deployment and a rollback are checked like a push', async () => {
+  const service = await startService();
+  const {connection, project} = service;
+  await service.push({targetSlug: 'staging'});
+  const options = {...connection, ...staging, check: home};
+  const passed = {check: {passed: true}};
+  expect(await promoteBundle({...options, from: 'staging', targetSlug: 'live'}, project.host)).toMatchObject(passed);
+  await service.push();
+  expect(await deployBundle({...options, bundleId: 2}, project.host)).toMatchObject(passed);
+  expect(await rollbackBundle(options, project.host)).toMatchObject({...passed, bundleId: 1});
+  service.runtime.addFault(broken);
+  const promotion = promoteBundle(
+    {...options, from: 'staging', targetSlug: 'live', rollbackOnFailure: true},
+    project.host,
+  );
+  expect(await failureOf(promotion)).toMatchObject({
+    code: 'ERR_NOT_ROLLED_BACK',
+    details: {rollback: {reason: 'live ran the same bundle before'}},
+  });
+  expect(await failureOf(rollbackBundle(options, project.host))).toMatchObject({code: 'ERR_UNHEALTHY'});
+  const deployment = deployBundle({...options, bundleId: 1, rollbackOnFailure: true}, project.host);
+  expect(await failureOf(deployment)).toMatchObject({
+    code: 'ERR_ROLLED_BACK',
+    details: {rollback: {bundleId: 2}},
+  });
+});
+
+test('a checked URL gets no credentials', async () => {
+  const service = await startService();
+  await using shop = await startRecordingServer(() => ({status: 200}));
+  for (const preference of ['legacy', 'api']) await push(service, {preference, check: {url: `${shop.origin}/health`}});
+  expect(shop.requests.map(({path}) => path)).toEqual(['/health', '/health']);
+  for (const {headers} of shop.requests) {
+    expect(Object.keys(headers).sort()).toEqual([
+      ...['accept', 'accept-encoding', 'cache-control', 'connection', 'host', 'user-agent'],
+    ]);
+  }
+});
+
+describe('before anything is sent', () => {
+  const refused = async (options: Options) => {
+    const service = await startService();
+    const error = await failureOf(push(service, options));
+    expect(service.runtime.requests).toEqual([]);
+    return error;
+  };
+
+  test.each([
+    ['a path that is none', {url: 'health'}, 'check.url must be an http or https URL, or a path that begins with /'],
+    ['another scheme', {url: 'file:///etc/passwd'}, 'check.url must be an http or https URL'],
+    ['another host', {url: '//other.example/'}, 'check.url must be an http or https URL'],
+    ['credentials', {url: 'https://jane:hunter2@shop.example'}, 'check.url must not contain credentials'],
+    ['no text', {url: '/', text: ''}, 'check.text must not be empty'],
+    ['half a retry', {url: '/', retries: 0.5}, 'check.retries must be an integer from 0 to 1000'],
+    ['no time', {url: '/', timeout: 0}, 'check.timeout must be a number of seconds above 0'],
+    ['a typo', {url: '/', retires: 3}, 'check has an unknown key: retires (did you mean retries?)'],
+  ])('%s is refused', async (_, check, message) => {
+    const error = await refused({check});
+    expect(error).toMatchObject({code: 'ERR_OPTION_INVALID', exitCode: 3});
+    expect(error.message).toContain(message);
+    expect(error.message).not.toContain('hunter2');
+  });
+
+  test.each([
+    [{check: home, wait: false}, 'check waits for the deployment, but wait is false'],
+    [{rollbackOnFailure: true, wait: false}, 'rollbackOnFailure waits for the deployment, but wait is false'],
+    [{check: home, targetSlug: undefined}, 'check requires targetSlug'],
+    [{rollbackOnFailure: true, targetSlug: undefined}, 'rollbackOnFailure requires targetSlug'],
+  ])('%j is refused', async (options, message) => {
+    expect((await refused(options)).message).toContain(message);
+  });
+
+  test('a backend without a history cannot roll back', async () => {
+    const service = await startService();
+    const {listDeployments: _, ...backend} = createBackendRegistry().get('legacy');
+    const backends = createBackendRegistry([{plugin: 'x', backend: {...backend, name: 'plain'}}]);
+    const error = await failureOf(push(service, {backends, preference: 'plain', rollbackOnFailure: true}));
+    expect(error.code).toBe('ERR_CAPABILITY_UNSUPPORTED');
+  });
+});
+
+describe('a rollback on failure', () => {
+  const failing = {check: home, rollbackOnFailure: true};
+
+  /** Pushes to staging, whose site is broken from then on. Lets something happen before the check. */
+  const pushBroken = async (service: Service, between: () => Promise<unknown> = async () => undefined) => {
+    const host: Host = {
+      ...service.project.host,
+      runSteps: (_, operation) =>
+        operation(async (name, run) => {
+          if (name === 'rollback') await between();
+          return run({done: silent, detail: silent, warn: silent, progress: silent, retry: silent});
+        }),
+    };
+    service.runtime.addFault(broken);
+    return failureOf(push(service, failing, host));
+  };
+  const silent = () => undefined;
+
+  test('says that nothing ran before', async () => {
+    const service = await startService();
+    expect(await pushBroken(service)).toMatchObject({
+      ...{code: 'ERR_NOT_ROLLED_BACK', exitCode: 14},
+      message: expect.stringMatching(/It was not rolled back: nothing ran on staging before\.$/) as string,
+      details: {rollback: {rolledBack: false, reason: 'nothing ran on staging before'}},
+    });
+    expect(await history(service)).toEqual(['1 finished']);
+  });
+
+  test('says that only a deployment that failed was before', async () => {
+    const service = await startService();
+    service.runtime.addFault('failx1');
+    await failureOf(push(service, {wait: true}));
+    expect((await pushBroken(service)).message).toContain('nothing ran on staging before');
+  });
+
+  test('does not undo another deployment that came between', async () => {
+    const service = await startService();
+    await service.push({targetSlug: 'staging'});
+    const error = await pushBroken(service, () => service.push({targetSlug: 'staging'}));
+    expect(error).toMatchObject({
+      code: 'ERR_NOT_ROLLED_BACK',
+      details: {
+        bundleId: 2,
+        rollback: {
+          bundleId: 1,
+          reason: expect.stringMatching(/^another deployment of bundle 3 .*came after it$/) as string,
+        },
+      },
+    });
+    expect(error.suggestions.join()).toContain('mycli bundle:history --project shop --target staging');
+    expect(await history(service)).toEqual(['3 finished', '2 finished', '1 finished']);
+  });
+
+  test('does not undo another deployment of the same bundle', async () => {
+    const service = await startService();
+    await service.push({targetSlug: 'staging'});
+    const again = () =>
+      deployBundle({...service.connection, ...staging, bundleId: 2, wait: true}, service.project.host);
+    expect((await pushBroken(service, again)).code).toBe('ERR_NOT_ROLLED_BACK');
+    expect(await history(service)).toEqual(['2 finished', '2 finished', '1 finished']);
+  });
+
+  test('does not wait for a deployment that occupies the target', async () => {
+    const service = await startService();
+    await service.push({targetSlug: 'staging'});
+    const busy = async () => service.runtime.addFault('409x1:route=deploy');
+    const error = await pushBroken(service, busy);
+    expect(error).toMatchObject({code: 'ERR_NOT_ROLLED_BACK', cause: {code: 'ERR_TARGET_BUSY'}});
+  });
+
+  test('tells that the deployment that rolls back failed', async () => {
+    const service = await startService();
+    await service.push({targetSlug: 'staging'});
+    const error = await pushBroken(service, async () => service.runtime.addFault('failx1'));
+    expect(error).toMatchObject({
+      ...{code: 'ERR_NOT_ROLLED_BACK', cause: {code: 'ERR_DEPLOYMENT_FAILED'}},
+      details: {failure: {code: 'ERR_UNHEALTHY'}, rollback: {rolledBack: false, bundleId: 1}},
+    });
+  });
+
+  test('deploys nothing if it cannot read what runs', async () => {
+    const service = await startService();
+    await service.push({targetSlug: 'staging'});
+    service.runtime.addFault('403:route=history');
+    const error = await failureOf(push(service, {...failing, preference: 'api'}));
+    expect(error.code).toBe('ERR_FORBIDDEN');
+    expect(error.message).toContain('What staging runs cannot be read, so a deployment could not be rolled back');
+    service.runtime.clearFaults();
+    expect(await history(service)).toEqual(['1 finished']);
+  });
+
+  test('leaves a deployment alone that may still finish', async () => {
+    const service = await startService({deploymentSeconds: 3600});
+    const error = await failureOf(push(service, {...failing, timeout: 0.05}));
+    expect(error).toMatchObject({code: 'ERR_WAIT_TIMEOUT', exitCode: 9});
+    expect(error.message).toContain('It was not rolled back, because it may still finish.');
+  });
+
+  test('works for an upload that deploys at once', async () => {
+    const service = await startService();
+    await service.push({targetSlug: 'staging'});
+    service.runtime.addFault(broken);
+    const error = await failureOf(push(service, {...failing, v2: false}));
+    expect(error).toMatchObject({code: 'ERR_ROLLED_BACK', details: {bundleId: 2, rollback: {bundleId: 1}}});
+  });
+
+  test('leaves what bundle:prune must keep: what runs, and what ran', async () => {
+    const service = await startService();
+    await service.push({targetSlug: 'staging'});
+    await service.push({targetSlug: 'staging'});
+    await service.push();
+    await pushBroken(service);
+    const {deployments} = await listDeployments({...service.connection, ...staging}, service.project.host);
+    expect(await history(service)).toEqual(['2 finished', '4 finished', '2 finished', '1 finished']);
+    const bundles = [1, 2, 3, 4].map((bundleId) => ({bundleId, status: 'ready'}) as const);
+    const prune = planPrune(bundles, [{targetSlug: 'staging', deployments}], {keep: 1}, new Date());
+    expect(prune.map(({bundleId}) => bundleId)).not.toContain(2);
+    expect(prune.map(({bundleId}) => bundleId)).not.toContain(4);
+  });
+
+  describe('is a change of its own to plugins:', () => {
+    const told = async (service: Service, vetoes: boolean) => {
+      const events: unknown[] = [];
+      let known: WriteFacts = {};
+      const host: Host = {
+        ...service.project.host,
+        writes: {
+          async before({operation, bundleIds}: PlannedWrite) {
+            events.push(`before ${operation} ${bundleIds.join()}`);
+            known = {};
+            if (vetoes && operation === 'rollback') throw createError('ERR_VETOED', 'A freeze. Nothing was changed.');
+          },
+          learn: (facts) => void (known = {...known, ...facts}),
+          conclude({error}) {
+            events.push(`${isRuntimeCliError(error) ? error.code : 'done'} ${String(known.status)}`);
+          },
+        },
+      };
+      service.runtime.addFault(broken);
+      const error = await failureOf(push(service, failing, host));
+      return {events, error};
+    };
+
+    test('the deployment has failed, the rollback is done', async () => {
+      const service = await startService();
+      await service.push({targetSlug: 'staging'});
+      const {events, error} = await told(service, false);
+      expect(events).toEqual(['before push ', 'ERR_UNHEALTHY finished', 'before rollback 1', 'done finished']);
+      expect(error.code).toBe('ERR_ROLLED_BACK');
+    });
+
+    test('they can veto it', async () => {
+      const service = await startService();
+      await service.push({targetSlug: 'staging'});
+      const {error} = await told(service, true);
+      expect(error).toMatchObject({code: 'ERR_NOT_ROLLED_BACK', cause: {code: 'ERR_VETOED'}});
+      expect(await history(service)).toEqual(['2 finished', '1 finished']);
+    });
+  });
+
+  describe('that is interrupted says what state it is in:', () => {
+    const interrupted = async (service: Service, at: (message: string) => boolean) => {
+      const controller = new AbortController();
+      const reason = createError('ERR_INTERRUPTED', 'Interrupted by SIGINT.', {exitCode: 140});
+      const {host} = service.project;
+      const watched: Host = {
+        ...host,
+        logger: {
+          ...host.logger,
+          debug: (message) => {
+            if (at(message)) controller.abort(reason);
+          },
+        },
+      };
+      const error = await failureOf(push(service, {...failing, signal: controller.signal}, watched));
+      expect(error).toMatchObject({code: 'ERR_INTERRUPTED', exitCode: 140});
+      return error.message;
+    };
+
+    test('during the check', async () => {
+      const service = await startService();
+      await service.push({targetSlug: 'staging'});
+      const message = await interrupted(service, (line) => line.includes('/static/index.html'));
+      expect(message).toBe(
+        'Interrupted by SIGINT. Bundle 2 is deployed to staging, but has not passed its check yet. It was not rolled back.',
+      );
+    });
+
+    test('while it is requested', async () => {
+      const service = await startService();
+      await service.push({targetSlug: 'staging'});
+      let deploys = 0;
+      const isRollback = (line: string) => /^POST \S+\/deploy\/? to /.test(line) && (deploys += 1) === 2;
+      service.runtime.addFault(broken);
+      const message = await interrupted(service, isRollback);
+      expect(message).toMatch(
+        /^Interrupted by SIGINT\. Bundle 2 was deployed .* Its rollback to bundle 1 may have started\.$/,
+      );
+    });
+  });
+});
