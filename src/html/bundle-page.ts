@@ -1,5 +1,7 @@
 import prettyBytes from 'pretty-bytes';
 import type {ContentFile} from '../operations/bundle-contents.js';
+import type {FileChange} from '../operations/compare-contents.js';
+import type {DiffBundlesResult} from '../operations/diff-bundles.js';
 import type {ArchiveInspection} from '../operations/inspect-bundle.js';
 import {Html, markup, shortened} from './html.js';
 import {renderPage, renderTable} from './page.js';
@@ -27,6 +29,8 @@ const longestPath = 400;
 export interface BundlePageOptions {
   /** What the page is about, for users: `bundle 42`, or the name of a file. */
   readonly name: string;
+  /** What has changed since another bundle, as `diffBundles` returns it. @default the page does not tell */
+  readonly diff?: DiffBundlesResult | undefined;
   /** Masks secrets in a text. @default nothing is masked */
   readonly mask?: ((text: string) => string) | undefined;
 }
@@ -61,7 +65,7 @@ ${[...Object.keys(kinds), 'mixed'].map((kind) => `.${kind} { fill: var(--${kind}
  */
 export function renderBundlePage(
   inspection: ArchiveInspection,
-  {name, mask = (text) => text}: BundlePageOptions,
+  {name, diff, mask = (text) => text}: BundlePageOptions,
 ): string {
   const problems = inspection.problems.map(mask);
   const files = inspection.files.map(({path, linkTarget, ...file}) => ({
@@ -72,6 +76,7 @@ export function renderBundlePage(
   const tree = treeOf<Kind>(files.map((file) => ({path: file.path, size: file.size, kind: kindOf(file)})));
   const sections = [
     ...(problems.length === 0 ? [] : [problemSection(problems)]),
+    ...(diff === undefined ? [] : [diffSection(diff, mask)]),
     categorySection(files),
     mapSection(tree),
     fileSection(files),
@@ -115,6 +120,81 @@ function problemSection(problems: readonly string[]): Section {
     ${problems.map((problem) => markup`<li>${shortened(problem, 2000)}</li>`)}
   </ul>`;
   return {id: 'problems', title: 'Problems', body};
+}
+
+/** How many differences the page lists. */
+const listedChanges = 100;
+
+function diffSection(diff: DiffBundlesResult, mask: (text: string) => string): Section {
+  const {total, categories, changes, config} = diff;
+  const before = shortened(mask(diff.before.name), longestPath);
+  const {added, removed, changed} = total;
+  const counts = `${countText(added)} added, ${countText(removed)} removed, ${countText(changed)} changed`;
+  const growth = difference(total.after.bytes - total.before.bytes);
+  const lists = [
+    renderTable(
+      'Size before and after, by category',
+      [
+        {title: 'Category', cell: ({category}) => kindName(category)},
+        {title: 'Before', isNumber: true, cell: (row) => bytes(row.before.bytes)},
+        {title: 'After', isNumber: true, cell: (row) => bytes(row.after.bytes)},
+        {title: 'Difference', isNumber: true, cell: (row) => difference(row.after.bytes - row.before.bytes)},
+        {title: 'Added', isNumber: true, cell: (row) => countText(row.added)},
+        {title: 'Removed', isNumber: true, cell: (row) => countText(row.removed)},
+        {title: 'Changed', isNumber: true, cell: (row) => countText(row.changed)},
+      ],
+      categories,
+    ),
+    ...(changes.length === 0 ? [] : [changeTable(changes, mask)]),
+    ...(config.length === 0
+      ? []
+      : [
+          renderTable(
+            'Changes of the configuration',
+            [
+              {title: 'Key', cell: ({key}) => pathText(mask(key))},
+              {title: 'Before', cell: (change) => valueText(change.before, mask)},
+              {title: 'After', cell: (change) => valueText(change.after, mask)},
+            ],
+            config.slice(0, listedChanges),
+          ),
+        ]),
+  ];
+  const body = markup`<p>${diff.identical ? `The same as ${before}.` : `Compared with ${before}: ${counts}, ${growth}.`}</p>
+${lists.map((list) => markup`${list}\n`)}`;
+  return {id: 'changes', title: 'Changes', body};
+}
+
+function changeTable(changes: readonly FileChange[], mask: (text: string) => string): Html {
+  const caption =
+    changes.length <= listedChanges
+      ? 'All files that differ, the largest differences first'
+      : `The ${String(listedChanges)} largest of ${countText(changes.length)} differences`;
+  const sizeOf = (state: FileChange['before']) => (state === undefined ? '–' : bytes(state.size));
+  return renderTable(
+    caption,
+    [
+      {title: 'File', cell: ({path}) => pathText(mask(path))},
+      {title: 'Change', cell: ({change, differs}) => [change, ...differs].join(', ')},
+      {title: 'Before', isNumber: true, cell: ({before}) => sizeOf(before)},
+      {title: 'After', isNumber: true, cell: ({after}) => sizeOf(after)},
+      {title: 'Difference', isNumber: true, cell: (change) => difference(change.bytes)},
+    ],
+    changes.slice(0, listedChanges),
+  );
+}
+
+function valueText(value: unknown, mask: (text: string) => string): Html | string {
+  return value === undefined ? '–' : pathText(JSON.stringify(value, maskedBy(mask)));
+}
+
+function difference(count: number): string {
+  return prettyBytes(count, {signed: true});
+}
+
+/** For `JSON.stringify`. */
+function maskedBy(mask: (text: string) => string) {
+  return (_key: string, value: unknown): unknown => (typeof value === 'string' ? mask(value) : value);
 }
 
 function categorySection(files: readonly ContentFile[]): Section {
@@ -251,8 +331,7 @@ function configSection(
     ...matches.ssrOnly.map((match) => ({setting: 'ssrOnly', ...match})),
     ...matches.ssrShared.map((match) => ({setting: 'ssrShared', ...match})),
   ];
-  const masked = (_key: string, value: unknown) => (typeof value === 'string' ? mask(value) : value);
-  const json = config && JSON.stringify(config, masked, 2);
+  const json = config && JSON.stringify(config, maskedBy(mask), 2);
   const body = markup`${
     rootDir === undefined
       ? undefined

@@ -7,14 +7,17 @@ import type {AxeResults} from 'axe-core';
 import {chromium, type Browser, type BrowserContextOptions, type Page} from 'playwright-core';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {renderBundlePage} from '../../src/html/bundle-page.js';
-import {hostileBundle} from '../html/hostile-bundle.js';
+import {hostileBundle, hostileDiff} from '../html/hostile-bundle.js';
 
 let folder: string;
 let browser: Browser;
 let axe: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mycli-browser-'));
-  await writeFile(join(folder, 'page.html'), renderBundlePage(hostileBundle(300), {name: '<b>Bundle 42</b>'}));
+  await writeFile(
+    join(folder, 'page.html'),
+    renderBundlePage(hostileBundle(300), {name: '<b>Bundle 42</b>', diff: hostileDiff()}),
+  );
   axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   browser = await chromium.launch({executablePath: '/usr/bin/chromium', args: ['--no-sandbox']});
 });

@@ -1,9 +1,9 @@
 import {createHash} from 'node:crypto';
 import {expect, test} from 'vitest';
 import {renderBundlePage} from '../../src/html/bundle-page.js';
-import {hostileBundle} from './hostile-bundle.js';
+import {hostileBundle, hostileDiff} from './hostile-bundle.js';
 
-const page = renderBundlePage(hostileBundle(50_000), {name: '<i>Bundle "42"</i>'});
+const page = renderBundlePage(hostileBundle(50_000), {name: '<i>Bundle "42"</i>', diff: hostileDiff()});
 
 /** The elements of a page, by name. */
 const elementsOf = (markup: string) => new Set([...markup.matchAll(/<([a-z][\w-]*)/gi)].map(([, name]) => name));
@@ -11,7 +11,7 @@ const elementsOf = (markup: string) => new Set([...markup.matchAll(/<([a-z][\w-]
 test('names are text, whatever they contain', () => {
   const plain = renderBundlePage(
     {...hostileBundle(100), files: hostileBundle(100).files.slice(0, 100)},
-    {name: 'plain'},
+    {name: 'plain', diff: {...hostileDiff(), changes: [], config: []}},
   );
   expect([...elementsOf(page)].filter((name) => !elementsOf(plain).has(name))).toEqual([]);
   expect(page).not.toMatch(/<(?:script|img|b|i|x)\b/);
@@ -40,6 +40,17 @@ test('the same bundle makes the same page, with secrets masked', () => {
   const masked = renderBundlePage(hostileBundle(100), {name: 'alert', mask});
   expect(masked).toBe(renderBundlePage(hostileBundle(100), {name: 'alert', mask}));
   expect(masked).not.toMatch(/chunk-3|alert/);
+});
+
+test('differences are listed with their sizes', () => {
+  const text = page.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
+  expect(text).toContain('1 added, 1 removed, 2 changed, +2 MB.');
+  expect(text).toContain('added – 2 MB +2 MB');
+  expect(text).toContain('removed 5 B – -5 B');
+  expect(text).toContain('changed, content 1 B 6 B +5 B');
+  expect(text).toContain('ssrParameters.&lt;b&gt;');
+  const same = {...hostileDiff(), identical: true, changes: [], config: []};
+  expect(renderBundlePage(hostileBundle(10), {name: 'x', diff: same})).toContain('The same as ');
 });
 
 test('a bundle without files or sizes has a page, too', () => {

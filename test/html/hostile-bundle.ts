@@ -1,4 +1,5 @@
 import type {ContentFile} from '../../src/operations/bundle-contents.js';
+import type {DiffBundlesResult} from '../../src/operations/diff-bundles.js';
 import type {ArchiveInspection} from '../../src/operations/inspect-bundle.js';
 
 /** File names that try to be something else. */
@@ -18,6 +19,30 @@ export const hostileNames = [
   'folder/inside',
   '',
 ];
+
+/** What has changed in such a bundle. */
+export function hostileDiff(): DiffBundlesResult {
+  const state = (size: number) => ({size, sha256: 'c'.repeat(64), category: 'static' as const, executable: false});
+  const total = {added: 1, removed: 1, changed: 2, before: {files: 3, bytes: 10}, after: {files: 3, bytes: 2_000_010}};
+  return {
+    identical: false,
+    before: {name: '<script>alert(5)</script>', format: 'v2'},
+    after: {name: 'after', format: 'v2'},
+    changes: [
+      {path: hostileNames[0] ?? '', change: 'added', bytes: 2_000_000, differs: [], after: state(2_000_000)},
+      {path: hostileNames[1] ?? '', change: 'removed', bytes: -5, differs: [], before: state(5)},
+      ...hostileNames.slice(2).map((path) => ({
+        ...{path, change: 'changed' as const, bytes: 5, differs: ['content' as const]},
+        ...{before: state(1), after: state(6)},
+      })),
+    ],
+    total,
+    categories: [{category: 'static', ...total}],
+    config: [{key: 'ssrParameters.<b>', before: '</td><script>alert(6)</script>', after: undefined}],
+    configKnown: true,
+    warnings: [],
+  };
+}
 
 /** A large build with names of people and of attackers. */
 export function hostileBundle(files: number): ArchiveInspection {

@@ -1,7 +1,7 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {bundleOptions, commandHost} from '../../cli/command/operation-options.js';
-import {bundleFlags, connectionFlags, rateLimitFlags} from '../../cli/command/flags.js';
+import {bundleFlags, connectionFlags, rateLimitFlags, eventsFlag} from '../../cli/command/flags.js';
 import {Args, Flags} from '../../cli/process/oclif.js';
 import {reachBackends} from '../../cli/backends/reach-backends.js';
 import {exitCodes} from '../../errors/index.js';
@@ -47,6 +47,7 @@ export default class BundleDiff extends BaseCommand<typeof BundleDiff> {
       helpGroup: 'DIFF',
     }),
     ...rateLimitFlags,
+    ...eventsFlag,
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {

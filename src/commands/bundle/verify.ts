@@ -1,6 +1,6 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
-import {connectionFlags, rateLimitFlags} from '../../cli/command/flags.js';
+import {connectionFlags, rateLimitFlags, eventsFlag} from '../../cli/command/flags.js';
 import {Args, Flags} from '../../cli/process/oclif.js';
 import {reachBackends} from '../../cli/backends/reach-backends.js';
 import {exitCodes} from '../../errors/index.js';
@@ -24,6 +24,7 @@ export default class BundleVerify extends BaseCommand<typeof BundleVerify> {
       helpGroup: 'BUNDLE',
     }),
     ...rateLimitFlags,
+    ...eventsFlag,
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {

@@ -192,7 +192,9 @@ describe('bundle:inspect', () => {
     const refused = await mycli(...args, 'bundle.tar.gz');
     expect(refused.code).toBe(3);
     expect(refused.stderr).toContain('is not a page that mycli has made');
-    expect((await mycli(...args, 'page.html')).stdout).toContain(`Page: ${String(html)}`);
+    await writeFile(join(project, 'build', 'static', 'new.css'), 'a {}\n');
+    expect((await mycli(...args, 'page.html', '--compare', 'build')).stdout).toContain(`Page: ${String(html)}`);
+    expect(await readFile(String(html), 'utf8')).toContain('Compared with build: 0 added, 1 removed, 0 changed, -5 B.');
   });
 
   test('of a file that is missing says so, and asks no server', async () => {
