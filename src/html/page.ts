@@ -37,6 +37,8 @@ caption { text-align: left; color: var(--soft); padding-bottom: .35rem; }
 th, td { text-align: left; vertical-align: top; padding: .35rem .75rem .35rem 0; border-bottom: 1px solid var(--line); }
 th { font-weight: 600; }
 tbody th { font-weight: 400; }
+tbody th:has(.path) { min-width: 11rem; }
+.scroll + .scroll { margin-top: 1.25rem; }
 .number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 nav ul { list-style: none; display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; padding: 0; margin: 1.25rem 0 0; }
 @media print {
