@@ -55,7 +55,7 @@ ${[...Object.keys(kinds), 'mixed'].map((kind) => `.${kind} { fill: var(--${kind}
 @media (max-width: 40rem) { .treemap .small { display: none; } .treemap text { font-size: 11px; } }
 @media print {
   :root { --ssrOnly: #b5442a; --shared: #7a4bb3; --static: #1f6f9f; --unknown: #5c6670; --mixed: #4f5a34; --cell: #fff; }
-  .treemap { height: 12cm; }
+  .treemap { height: 16cm; }
   .treemap, .swatch, .bar { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 }`;
 
