@@ -22,22 +22,32 @@ interface StepOutputOptions {
   readonly outputEnv: string | undefined;
 }
 
+/** Where a command deploys to, once that is known. */
+export interface StepPlace {
+  readonly projectSlug?: string | undefined;
+  readonly targetSlug?: string | undefined;
+}
+
 /**
  * Runs a command and reports its outcome, even a failure, to the CI system: in `$GITHUB_OUTPUT`, `$GITHUB_STEP_SUMMARY`
  * and the file of `--output-env`. That file is emptied first, so it only contains this run's outputs. A file with other
  * content is left alone.
+ * @param act `note`: told where it deploys to, for a failure
  * @throws RuntimeCliError `ERR_OUTPUT`, before doing anything, when that file cannot be written; otherwise what `act`
  * throws.
  */
 export async function withStepOutputs<Document extends JsonDocument>(
   context: StepOutputContext,
   {command, outputEnv}: StepOutputOptions,
-  act: () => Promise<Document>,
+  act: (note: (place: StepPlace) => void) => Promise<Document>,
 ): Promise<Document> {
   const envFile =
     outputEnv === undefined ? undefined : await openEnvFile(resolve(context.cwd, outputEnv), factNames.map(dotenvName));
+  let place: StepPlace = {};
   try {
-    const document = await act();
+    const document = await act((known) => {
+      place = known;
+    });
     // A dry run has no outcome.
     if (document['dryRun'] !== true) {
       const facts = factsOfDocument(document);
@@ -51,7 +61,12 @@ export async function withStepOutputs<Document extends JsonDocument>(
     return document;
   } catch (error) {
     const facts = factsOfError(error);
-    await writeAll(context, envFile, facts, summaryTable(`mycli ${command}`, rowsOfError(context, error, facts)));
+    await writeAll(
+      context,
+      envFile,
+      facts,
+      summaryTable(`mycli ${command}`, rowsOfError(context, error, place, facts)),
+    );
     throw error;
   } finally {
     await envFile?.close();
@@ -103,14 +118,41 @@ function plainEntries({output}: StepOutputContext, facts: StepFacts): readonly (
 }
 
 function rowsOfDocument(context: StepOutputContext, document: JsonDocument, facts: StepFacts) {
-  const {status, unchanged, projectSlug, targetSlug} = document;
+  const {status, unchanged, projectSlug, targetSlug, check} = document;
   const result = textOf(status) ?? (unchanged === true ? 'unchanged' : 'uploaded');
-  return rows(context, {result, project: textOf(projectSlug), target: textOf(targetSlug), ...facts});
+  const place = {project: textOf(projectSlug), target: textOf(targetSlug)};
+  return rows(context, {result, ...place, check: describeCheck(check), ...facts});
 }
 
-function rowsOfError(context: StepOutputContext, error: unknown, facts: StepFacts) {
+function rowsOfError(context: StepOutputContext, error: unknown, place: StepPlace, facts: StepFacts) {
   const code = isRuntimeCliError(error) ? ` (${error.code})` : '';
-  return rows(context, {result: `failed: ${reasonOf(error)}${code}`, ...facts});
+  const {check, rollback} = (isRuntimeCliError(error) ? error.details : undefined) ?? {};
+  return rows(context, {
+    result: `failed: ${reasonOf(error)}${code}`,
+    ...{project: place.projectSlug, target: place.targetSlug},
+    ...{check: describeCheck(check), rollback: describeRollback(rollback)},
+    ...facts,
+  });
+}
+
+/** `https://shop.example/: 200; https://shop.example/health: failed` */
+function describeCheck(check: unknown): string | undefined {
+  const checks = isRecord(check) && Array.isArray(check['checks']) ? check['checks'] : [];
+  const described = checks.flatMap((made: unknown) => {
+    if (!isRecord(made)) return [];
+    return [
+      `${textOf(made['url']) ?? ''}: ${made['passed'] === true ? (textOf(made['status']) ?? 'passed') : 'failed'}`,
+    ];
+  });
+  return described.length === 0 ? undefined : described.join('; ');
+}
+
+function describeRollback(rollback: unknown): string | undefined {
+  if (!isRecord(rollback)) return undefined;
+  const bundle = textOf(rollback['bundleId']);
+  if (rollback['rolledBack'] === true) return `to bundle ${bundle ?? ''}`;
+  const reason = textOf(rollback['reason']);
+  return `not rolled back${reason === undefined ? '' : `: ${reason}`}`;
 }
 
 function rows({output}: StepOutputContext, values: Readonly<Record<string, string | undefined>>) {

@@ -1,6 +1,6 @@
 import {followUpOptions} from '../../cli/command/operation-options.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
-import {withStepOutputs} from '../../cli/output/step-outputs.js';
+import {withStepOutputs, type StepPlace} from '../../cli/output/step-outputs.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {
   checkFlags,
@@ -39,13 +39,14 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
   };
 
   protected execute(context: CommandContext): Promise<JsonDocument> {
-    return withStepOutputs(context, {command: 'bundle:deploy', outputEnv: this.flags['output-env']}, () =>
-      this.#deploy(context),
+    return withStepOutputs(context, {command: 'bundle:deploy', outputEnv: this.flags['output-env']}, (note) =>
+      this.#deploy(context, note),
     );
   }
 
-  async #deploy(context: CommandContext): Promise<JsonDocument> {
+  async #deploy(context: CommandContext, note: (place: StepPlace) => void): Promise<JsonDocument> {
     const settings = await context.loadSettings();
+    note({projectSlug: settings.projectSlug?.value, targetSlug: settings.targetSlug?.value});
     const {values, connection, host} = await reachBackends({
       context,
       settings,

@@ -6,7 +6,7 @@ import {
   followUpOptions,
   rejectV2OnlyFlags,
 } from '../../cli/command/operation-options.js';
-import {withStepOutputs} from '../../cli/output/step-outputs.js';
+import {withStepOutputs, type StepPlace} from '../../cli/output/step-outputs.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {
   bundleFlags,
@@ -62,14 +62,15 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
   };
 
   protected execute(context: CommandContext): Promise<JsonDocument> {
-    return withStepOutputs(context, {command: 'bundle:push', outputEnv: this.flags['output-env']}, () =>
-      this.#push(context),
+    return withStepOutputs(context, {command: 'bundle:push', outputEnv: this.flags['output-env']}, (note) =>
+      this.#push(context, note),
     );
   }
 
-  async #push(context: CommandContext): Promise<JsonDocument> {
+  async #push(context: CommandContext, note: (place: StepPlace) => void): Promise<JsonDocument> {
     const {archive, force, 'dry-run': dryRun} = this.flags;
     const settings = await context.loadSettings();
+    note({projectSlug: settings.projectSlug?.value, targetSlug: settings.targetSlug?.value});
     const targetSlug = settings.targetSlug?.value;
     const [needy] = flagsWithoutTarget(settings);
     const noTarget =

@@ -144,6 +144,21 @@ describe('a push in GitHub Actions', () => {
     expect(stderr).not.toMatch(/^Error:/m);
   });
 
+  test('the summary of a failure says where it was, what was checked and what came of the rollback', async () => {
+    const env = await startRuntime({faults: ['503:route=site']});
+    const check = ['--check', '/', '--check-retries', '0', '--rollback-on-failure'];
+    const {code, outputs, summary} = await step(['bundle:push', '-t', 'staging', ...check], env);
+    expect(code).toBe(14);
+    const url = `${String(runtime?.origin)}/shop/staging/`;
+    expect(outputs).toMatchObject({'bundle-id': '1', backend: 'api', url});
+    for (const [name, cell] of Object.entries({
+      ...{project: 'shop', target: 'staging', check: `${url}: failed`, url},
+      rollback: 'not rolled back: nothing ran on staging before',
+    })) {
+      expect(summary).toContain(`<tr><th align="left">${name}</th><td>${cell}</td></tr>`);
+    }
+  });
+
   test('a dry run tells nothing', async () => {
     const env = await startRuntime();
     expect(await step(['bundle:push', '--dry-run'], env)).toMatchObject({code: 0, rawOutputs: '', summary: ''});
