@@ -9,11 +9,18 @@ import {
   unrepeatableChecks,
   unrepeatableDeployChecks,
 } from './cases/requests.js';
-import {deleteChecks, downloadChecks, uploadChecks} from './cases/bundles.js';
+import {deleteChecks, downloadChecks, limitChecks, uploadChecks} from './cases/bundles.js';
 import {configurationChecks, failureChecks, isolationChecks, secretChecks} from './cases/safety.js';
 import {loginChecks, verifyChecks} from './cases/credentials.js';
 import {deployChecks, logChecks, promoteChecks, referenceChecks, waitChecks} from './cases/deployments.js';
-import {historyChecks, historyReferenceChecks, listChecks, listDeployedChecks, targetChecks} from './cases/lists.js';
+import {
+  historyChecks,
+  historyReferenceChecks,
+  listChecks,
+  listDeployedChecks,
+  targetChecks,
+  targetHistoryChecks,
+} from './cases/lists.js';
 import {resumeChecks} from './cases/resume.js';
 import {runInScope, type Check} from './check.js';
 import {createTestBundles, type ConformanceCase, type ConformanceFixtures} from './fixtures.js';
@@ -53,7 +60,7 @@ export function backendConformance(
         assert.ok(reason === undefined, `This case is skipped: ${String(reason)}`);
         const untried = await runInScope(createBackend, fixtures, makeTestBundle, run);
         if (untried === undefined) return;
-        assert.ok(test.skip, `${untried} Add it, or say in "skip" why this case does not apply.`);
+        assert.ok(test.skip, `${untried} Change that, or say in "skip" why this case does not apply.`);
         test.skip(untried);
       },
     };
@@ -72,7 +79,7 @@ function shapeCheck(createBackend: () => unknown): Check {
 }
 
 function checksFor(backend: Backend, {resumableBytes}: ConformanceFixtures): readonly Check[] {
-  const {formats, login, verify, uploadStream} = backend;
+  const {formats, login, verify, uploadStream, limits = {}} = backend;
   const checksOf: Readonly<Record<BackendCapability, readonly Check[]>> = {
     deploy: deployChecks,
     promote: promoteChecks,
@@ -84,7 +91,7 @@ function checksFor(backend: Backend, {resumableBytes}: ConformanceFixtures): rea
     download: downloadChecks,
     delete: deleteChecks,
   };
-  const {deploy, listBundles, listDeployments, getDeployment} = backend;
+  const {deploy, listBundles, listDeployments, listTargets, getDeployment} = backend;
   return [
     ...isolationChecks,
     ...lentChecks,
@@ -93,6 +100,7 @@ function checksFor(backend: Backend, {resumableBytes}: ConformanceFixtures): rea
     ...(verify ? verifyChecks : []),
     ...formats.flatMap((format) => uploadChecks(format)),
     ...(uploadStream ? uploadChecks('v1', {streamed: true}) : []),
+    ...limitChecks(limits),
     ...(resumableBytes === undefined ? [] : resumeChecks(resumableBytes)),
     ...failureChecks,
     ...retryChecks,
@@ -102,6 +110,7 @@ function checksFor(backend: Backend, {resumableBytes}: ConformanceFixtures): rea
     ...(deploy && listBundles ? listDeployedChecks : []),
     ...(deploy && listDeployments ? unrepeatableDeployChecks : []),
     ...(getDeployment && listDeployments ? historyReferenceChecks : []),
+    ...(listTargets && listDeployments ? targetHistoryChecks : []),
     ...requestChecks(backend),
   ];
 }

@@ -8,7 +8,13 @@ import path from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
 import type {Backend} from '../../backends/contract.js';
 import {isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
-import {makeHugeBundle, type ConformanceService, type ConformanceFixtures, type MakeTestBundle} from './fixtures.js';
+import {
+  makeHugeBundle,
+  sizeWithin,
+  type ConformanceFixtures,
+  type ConformanceService,
+  type MakeTestBundle,
+} from './fixtures.js';
 import {Subject} from './subject.js';
 
 /** One check of the suite. */
@@ -158,8 +164,11 @@ export async function runInScope(
     new Subject({
       ...parts,
       fixtures,
-      makeBundle: (format, contentBytes) =>
-        makeTestBundle(directory, {format, projectSlug: parts.projectSlug, contentBytes, number: (bundles += 1)}),
+      makeBundle: (format, size) =>
+        makeTestBundle(directory, {
+          ...{format, projectSlug: parts.projectSlug, number: (bundles += 1)},
+          ...sizeWithin(parts.backend.limits ?? {}, size),
+        }),
       makeHugeBundle: (format) => makeHugeBundle(directory, format, parts.projectSlug),
     });
   try {

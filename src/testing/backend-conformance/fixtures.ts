@@ -2,7 +2,7 @@ import {createCipheriv, createHash} from 'node:crypto';
 import {mkdir, readFile, truncate, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {Readable} from 'node:stream';
-import type {BundleId, Environment, Bundle, BundleFormat} from '../../backends/contract.js';
+import type {BackendLimits, BundleId, Environment, Bundle, BundleFormat} from '../../backends/contract.js';
 import {planBundle, withReaders, writeBundle} from '../../bundle/index.js';
 
 /** A case of the conformance suite, for any test runner. */
@@ -137,13 +137,33 @@ const usualBytes = 700_001;
 export const largeBytes = 9 * 1024 * 1024 + 1;
 const pieceBytes = 64 * 1024;
 
+/** How large a bundle is. */
+export interface BundleSize {
+  /** @default 700,001 */
+  readonly contentBytes?: number | undefined;
+  /** How many files it has, at least two. @default 2 */
+  readonly files?: number | undefined;
+}
+
 /** Which bundle: each number has its own, reproducible content. */
-interface TestBundle {
+interface TestBundle extends BundleSize {
   readonly format: BundleFormat;
   readonly projectSlug: string;
   readonly number: number;
-  /** How large it is, in bytes. @default 700,001 */
-  readonly contentBytes?: number | undefined;
+}
+
+/** The size of a bundle that keeps within the limits of a backend, and nearly reaches them if it is to be larger. */
+export function sizeWithin(
+  {maxBundleBytes}: BackendLimits,
+  {contentBytes = usualBytes, files}: BundleSize,
+): BundleSize {
+  const most = maxBundleBytes === undefined ? Infinity : contentWithin(maxBundleBytes);
+  return {contentBytes: contentBytes > most ? most : contentBytes === usualBytes ? undefined : contentBytes, files};
+}
+
+/** How many bytes of content fit into an archive, which has its headers, too. */
+function contentWithin(archiveBytes: number): number {
+  return Math.max(1, archiveBytes - 4608 - Math.ceil(archiveBytes / 8192));
 }
 
 /** Creates a bundle in `directory`. */
@@ -156,9 +176,9 @@ export type MakeTestBundle = (directory: string, wanted: TestBundle) => Promise<
 export function createTestBundles(): MakeTestBundle {
   const packed = new Map<string, Promise<{readonly bundle: Bundle; readonly archive: Buffer}>>();
   return async (directory, wanted) => {
-    const {format, projectSlug, number, contentBytes} = wanted;
+    const {format, projectSlug, number, contentBytes, files} = wanted;
     // Used once, and too large to keep.
-    if (contentBytes !== undefined) return (await pack(directory, wanted)).bundle;
+    if (contentBytes !== undefined || files !== undefined) return (await pack(directory, wanted)).bundle;
     const key = [format, number, ...(format === 'v1' ? [projectSlug] : [])].join(' ');
     const making = packed.get(key) ?? pack(directory, wanted);
     packed.set(key, making);
@@ -171,13 +191,16 @@ export function createTestBundles(): MakeTestBundle {
 
 async function pack(
   directory: string,
-  {format, projectSlug, number, contentBytes = usualBytes}: TestBundle,
+  {format, projectSlug, number, contentBytes = usualBytes, files = 2}: TestBundle,
 ): Promise<{readonly bundle: Bundle; readonly archive: Buffer}> {
   const cwd = path.join(directory, `${format}-${String(number)}`);
   const buildDirectory = path.join(cwd, 'build');
   await mkdir(path.join(buildDirectory, 'static'), {recursive: true});
   await writeFile(path.join(buildDirectory, 'ssr.js'), 'export const get = () => "conformance";\n');
   await writeFile(path.join(buildDirectory, 'static', 'content.bin'), noise(number, contentBytes));
+  for (let more = 2; more < files; more += 1) {
+    await writeFile(path.join(buildDirectory, 'static', `${String(more)}.txt`), '');
+  }
   const plan = await planBundle({
     format,
     cwd,

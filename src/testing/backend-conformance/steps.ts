@@ -86,17 +86,17 @@ export async function promote(
   return (await subject.call('promoting', call, {targetSlug: to, signal})).deployment;
 }
 
-/** Pushes a bundle to the target like the host: with an upload that deploys, or an upload and then a deployment. */
+/** Pushes a bundle, by default to the target, like the host: with an upload that deploys, or an upload and then a deployment. */
 export async function pushToTarget(
   subject: Subject,
-  format?: BundleFormat,
+  {format, targetSlug = subject.targetSlug}: Pick<CallOptions, 'targetSlug'> & {readonly format?: BundleFormat} = {},
 ): Promise<{readonly bundleId: BundleId; readonly deployment: DeploymentRef}> {
-  const {backend, targetSlug} = subject;
+  const {backend} = subject;
   const bundle = await subject.makeBundle(format);
   const {bundleId, deployment} = await subject.call('uploading', (context) => backend.upload(bundle, context), {
     targetSlug,
   });
-  return {bundleId, deployment: deployment ?? (await deploy(subject, bundleId))};
+  return {bundleId, deployment: deployment ?? (await deploy(subject, bundleId, {targetSlug}))};
 }
 
 /** A deployment as another process would have it, which only has the JSON. */

@@ -18,7 +18,7 @@ import type {
 } from '../../backends/contract.js';
 import {uploadStateOf} from '../../backends/upload-state.js';
 import {readLent} from '../../bundle/archive/memory.js';
-import type {ConformanceFixtures, ConformanceService} from './fixtures.js';
+import type {BundleSize, ConformanceFixtures, ConformanceService} from './fixtures.js';
 import {protectedFrom, Recording} from './observations.js';
 
 /** Retries without realistic delays. */
@@ -33,7 +33,7 @@ interface SubjectParts {
   /** The states of unfinished uploads, by the digest of the archive. */
   readonly states: Map<string, unknown>;
   /** Builds a bundle with unique content for the project. */
-  makeBundle(format: BundleFormat, contentBytes?: number): Promise<Bundle>;
+  makeBundle(format: BundleFormat, size: BundleSize): Promise<Bundle>;
   /** Creates a bundle that is too large to be kept in memory. */
   makeHugeBundle(format: BundleFormat): Promise<Bundle>;
 }
@@ -57,8 +57,11 @@ export class Subject {
   readonly fixtures: ConformanceFixtures;
   /** The states of unfinished uploads, by the digest of the archive. */
   readonly states: Map<string, unknown>;
-  /** Builds a bundle with unique content for the project; by default in the backend's preferred format. */
-  readonly makeBundle: (format?: BundleFormat, contentBytes?: number) => Promise<Bundle>;
+  /**
+   * Builds a bundle with unique content for the project; by default in the backend's preferred format. Its archive keeps
+   * within the backend's limit.
+   */
+  readonly makeBundle: (format?: BundleFormat, size?: BundleSize) => Promise<Bundle>;
   /** Creates a bundle that is too large to be kept in memory. */
   readonly makeHugeBundle: SubjectParts['makeHugeBundle'];
   /** What the backend reported in all calls so far. */
@@ -82,7 +85,7 @@ export class Subject {
     this.configDirectory = service.configDirectory ?? '/';
     this.fixtures = fixtures;
     this.states = states;
-    this.makeBundle = (format = backend.formats[0] ?? 'v2', contentBytes) => makeBundle(format, contentBytes);
+    this.makeBundle = (format = backend.formats[0] ?? 'v2', size = {}) => makeBundle(format, size);
     this.makeHugeBundle = makeHugeBundle;
   }
 

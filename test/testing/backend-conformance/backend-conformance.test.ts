@@ -110,7 +110,7 @@ test('a case is skipped that needs an optional member of the service, if the run
   }
   const reason = 'The service of the fixtures has no holdRequests(), which this case needs.';
   expect([...untried.keys()]).toEqual(
-    ['deploy', 'wait', 'list', 'history', 'delete'].map(
+    ['deploy', 'promote', 'wait', 'list', 'history', 'targets', 'logs', 'delete'].map(
       (capability) => `${capability}: an abort ends it within a second`,
     ),
   );

@@ -11,6 +11,7 @@ import {
   type DeploymentRef,
   type DeploymentState,
   type DownloadStart,
+  type ListRange,
   type ListResult,
   type UploadResult,
 } from '../../../src/backends/contract.js';
@@ -67,6 +68,15 @@ const downloads = [
 const aborted = 'upload (v2): an abort ends it within a second';
 const allBytes = [apart, bytes, again, downloaded, gone];
 const abortedWhole = 'upload (v2): an abort leaves nothing behind';
+
+const listedTargets = 'targets: each target that was deployed to is listed once, with an http(s) URL or none';
+const targetPages = 'targets: limit and offset select the page, and each has the total of all';
+const targetHistory = 'targets: each has a history';
+const logRead = 'logs: the log of a finished deployment is complete, the same each time, and continued by its cursors';
+const ownLog = 'logs: each deployment has its own';
+const promoted = 'promote: the bundle of one target runs on the other';
+const replaced = 'promote: a bundle that the target no longer runs is refused';
+const unknownPromoted = 'promote: an unknown bundle is refused with a code';
 
 const loggedIn = 'login: the service accepts what it returns';
 const loginTold = 'login: no log contains a secret';
@@ -608,6 +618,155 @@ export const brokenBackends: readonly BrokenBackend[] = [
     download: ({onStart, ...request}, context) =>
       good.download({...request, onStart: (start) => onStart?.({...start, validator: '"1"'})}, context),
   })),
+  broken('lists targets by their title', [listedTargets], (good) => ({
+    listTargets: (range, context) =>
+      changeItems(good.listTargets(range, context), {
+        targetSlug: (slug) => `${slug[0]?.toUpperCase()}${slug.slice(1)}`,
+      }),
+  })),
+  broken('lists a target that it cannot deploy to', [targetHistory], (good) => ({
+    listTargets: async (range, context) => {
+      const {items} = await good.listTargets({limit: 1000, offset: 0}, context);
+      return pageOf([...items, {targetSlug: 'staging-2'}], range);
+    },
+  })),
+  broken('lists all targets but one', [listedTargets, targetPages], (good) => ({
+    listTargets: ({limit, offset}, context) => good.listTargets({limit, offset: offset + 1}, context),
+  })),
+  broken('lists only the target of the request', [listedTargets, targetPages], (good) => ({
+    listTargets: async (range, context) => {
+      const {items} = await good.listTargets({limit: 1000, offset: 0}, context);
+      return pageOf(
+        items.filter(({targetSlug}) => targetSlug === 'staging'),
+        range,
+      );
+    },
+  })),
+  broken('lists a target for each of its deployments', [listedTargets], (good) => ({
+    listTargets: async (range, context) => {
+      const {items} = await good.listTargets({limit: 1000, offset: 0}, context);
+      return pageOf([...items, ...items], range);
+    },
+  })),
+  broken('ignores the offset of a list of targets', [targetPages], (good) => ({
+    listTargets: ({limit}, context) => good.listTargets({limit, offset: 0}, context),
+  })),
+  broken('reports the hosts of targets as their URLs', [listedTargets], (good) => ({
+    listTargets: (range, context) =>
+      changeItems(good.listTargets(range, context), {url: (url) => url?.replace('https://', '')}),
+  })),
+  broken('ignores that a list of targets is aborted', ['targets: an abort ends it within a second'], (good) => ({
+    listTargets: (range, context) => deaf(context, good.listTargets(range, context)),
+  })),
+  broken(
+    'treats a list of targets that fails as empty',
+    ['targets: a failure of the service is reported with a code'],
+    (good) => ({
+      listTargets: (range, context) => onFailure(good.listTargets(range, context), () => pageOf([], range)),
+    }),
+  ),
+  broken('never ends a log', [logRead], (good) => ({
+    readLogs: async (request, context) => ({...(await good.readLogs(request, context)), done: false}),
+  })),
+  broken('ignores the cursor of a log', [logRead], (good) => ({
+    readLogs: ({deployment}, context) => good.readLogs({deployment}, context),
+  })),
+  broken('reads the whole log each time', [logRead], (good) => ({
+    readLogs: async ({deployment}, context) => {
+      const start = await good.readLogs({deployment}, context);
+      const {lines, ...end} = await good.readLogs({deployment, cursor: start.cursor}, context);
+      return {...end, lines: [...start.lines, ...lines]};
+    },
+  })),
+  broken('returns the lines of a log with their line breaks', [logRead], (good) => ({
+    readLogs: async (request, context) => {
+      const {lines, ...part} = await good.readLogs(request, context);
+      return {...part, lines: lines.map((line) => `${line}\n`)};
+    },
+  })),
+  broken('reads the log of the newest deployment', [ownLog], (good) => ({
+    readLogs: async ({deployment, cursor}, context) => {
+      const of = {limit: 1, offset: 0, targetSlug: String(deployment['targetSlug'])};
+      const [newest] = (await good.listDeployments(of, context)).items;
+      return good.readLogs({deployment: newest?.deployment ?? deployment, cursor}, context);
+    },
+  })),
+  broken('reads the log of the oldest deployment', [ownLog], (good) => ({
+    readLogs: async ({deployment, cursor}, context) => {
+      const of = {limit: 1000, offset: 0, targetSlug: String(deployment['targetSlug'])};
+      const {items} = await good.listDeployments(of, context);
+      return good.readLogs({deployment: items.at(-1)?.deployment ?? deployment, cursor}, context);
+    },
+  })),
+  broken('ignores that the reading of a log is aborted', ['logs: an abort ends it within a second'], (good) => ({
+    readLogs: (request, context) => deaf(context, good.readLogs(request, context)),
+  })),
+  broken('treats a log that fails as empty', ['logs: a failure of the service is reported with a code'], (good) => ({
+    readLogs: (request, context) => onFailure(good.readLogs(request, context), () => ({lines: [], done: true})),
+  })),
+  broken('does not retry the reading of a log', ['logs: a lost answer is requested again'], (good) => ({
+    readLogs: (request, context) => good.readLogs(request, repeating(context, false)),
+  })),
+  broken('promotes the newest bundle', [promoted, replaced, unknownPromoted], (good) => ({
+    promote: async ({from, to}, context) => {
+      const {items} = await good.listBundles({limit: 1, offset: 0}, context);
+      const [{bundleId} = {bundleId: from}] = items;
+      return good.deploy({bundleId, targetSlug: to}, context);
+    },
+  })),
+  broken('promotes to the target that the bundle runs on', [promoted], (good) => ({
+    promote: ({bundleId, from}, context) => good.promote({bundleId, from, to: from}, context),
+  })),
+  broken('promotes without a look at the target that the bundle is to run on', [replaced], (good) => ({
+    promote: ({bundleId, to}, context) => good.deploy({bundleId, targetSlug: to}, context),
+  })),
+  broken('makes up the reference of a promotion', [promoted], (good) => ({
+    promote: async (request, context) => {
+      const result = await good.promote(request, context);
+      return {...result, deployment: {...result.deployment, deploymentId: `${Date.now()}-${Math.random()}`}};
+    },
+  })),
+  broken(
+    'makes up the reference of a promotion, and reports each as finished',
+    [promoted, unknownDeployment],
+    (good) => ({
+      promote: async (request, context) => {
+        const result = await good.promote(request, context);
+        return {...result, deployment: {...result.deployment, deploymentId: `${Date.now()}-${Math.random()}`}};
+      },
+      getDeployment: (deployment, context) => findFinished(good, deployment, context),
+    }),
+  ),
+  broken('deploys to both targets when it promotes', [promoted], (good) => ({
+    promote: async (request, context) => {
+      const result = await good.promote(request, context);
+      await good.deploy({bundleId: request.bundleId, targetSlug: request.from}, context);
+      return result;
+    },
+  })),
+  broken('ignores that a promotion is aborted', ['promote: an abort ends it within a second'], (good) => ({
+    promote: (request, context) => deaf(context, good.promote(request, context)),
+  })),
+  broken('has no limit to its archives, as a number', ['has the shape of a backend'], () => ({
+    limits: {maxBundleBytes: Number.NaN},
+  })),
+  broken('has a limit of no files', ['has the shape of a backend'], () => ({limits: {maxFiles: 0}})),
+  broken(
+    'has a limit of bytes that is larger than that of its service',
+    ['limits: a bundle with the maxBundleBytes of the backend is accepted'],
+    (good) => ({
+      limits: {maxBundleBytes: 1024 * 1024},
+      upload: (bundle, context) => (bundle.size > 1_000_000 ? rejected() : good.upload(bundle, context)),
+    }),
+  ),
+  broken(
+    'has a limit of files that is larger than that of its service',
+    ['limits: a bundle with the maxFiles of the backend is accepted'],
+    (good) => ({
+      limits: {maxFiles: 12},
+      upload: (bundle, context) => (bundle.files.length >= 12 ? rejected() : good.upload(bundle, context)),
+    }),
+  ),
 ];
 
 function broken(
@@ -678,6 +837,11 @@ async function onStatus<Result, Other>(
     if (Object(error).status === status) return then();
     throw error;
   });
+}
+
+/** A page of a list that was read whole. */
+function pageOf<Item>(items: readonly Item[], {limit, offset}: ListRange): ListResult<Item> {
+  return {items: items.slice(offset, offset + limit), total: items.length, raw: {}};
 }
 
 function unreachable(): never {

@@ -6,6 +6,8 @@ import {
   defineBackend,
   type Backend,
   type BackendContext,
+  type BundleId,
+  type DeployResult,
   type DeploymentState,
 } from '../../../src/backends/contract.js';
 
@@ -53,17 +55,8 @@ export function createShelfBackend() {
       context.maskSecret(answer.receipt);
       return {bundleId: answer.id, raw: answer};
     },
-    async deploy({bundleId, targetSlug}, context) {
-      const url = urlOf(context, 'targets', targetSlug);
-      const raw = await context.http
-        .post(url, {headers: authorized(context), json: {bundleId}})
-        .json<{id: string}>()
-        .catch((error: unknown) => {
-          if (Object(error).status !== 409) throw error;
-          throw backendError({code: 'ERR_TARGET_BUSY', message: 'Another deployment is running.', status: 409});
-        });
-      return {deployment: {deploymentId: raw.id, targetSlug}, status: 'queued', raw};
-    },
+    deploy: ({bundleId, targetSlug}, context) => requestDeployment(targetSlug, {bundleId}, context),
+    promote: ({bundleId, from, to}, context) => requestDeployment(to, {bundleId, from}, context),
     async getDeployment({deploymentId, targetSlug}, context) {
       const url = urlOf(context, 'targets', String(targetSlug), String(deploymentId));
       const raw = await context.http(url, {headers: authorized(context)}).json<Pick<DeploymentState, 'status'>>();
@@ -87,6 +80,20 @@ export function createShelfBackend() {
       }));
       return {items: items.slice(offset, offset + limit), total: raw.length, raw};
     },
+    async listTargets({limit, offset}, context) {
+      const raw = await context
+        .http(urlOf(context, 'targets'), {headers: authorized(context)})
+        .json<readonly {readonly slug: string}[]>();
+      const items = raw.map(({slug}) => ({targetSlug: slug, url: `https://${slug}.example`}));
+      return {items: items.slice(offset, offset + limit), total: raw.length, raw};
+    },
+    async readLogs({deployment: {targetSlug, deploymentId}, cursor = '0'}, context) {
+      const url = urlOf(context, 'logs', String(targetSlug), String(deploymentId), cursor);
+      const {lines, next, of} = await context
+        .http(url, {headers: authorized(context)})
+        .json<{lines: string[]; next: string; of: number}>();
+      return {lines, cursor: next, done: Number(next) === of};
+    },
     async download({bundleId, writeTo, resume, onStart}, context) {
       const range = resume && {range: `bytes=${String(resume.offset)}-`, 'if-range': resume.validator};
       const url = urlOf(context, 'bundles', String(bundleId));
@@ -99,6 +106,21 @@ export function createShelfBackend() {
       await context.http.delete(urlOf(context, 'bundles', String(bundleId)), {headers: authorized(context)});
     },
   } satisfies Backend<ShelfOptions>) as Required<Backend<ShelfOptions>>;
+}
+
+async function requestDeployment(
+  targetSlug: string,
+  json: {readonly bundleId: BundleId; readonly from?: string},
+  context: Context,
+): Promise<DeployResult> {
+  const raw = await context.http
+    .post(urlOf(context, 'targets', targetSlug), {headers: authorized(context), json})
+    .json<{id: string}>()
+    .catch((error: unknown) => {
+      if (Object(error).status !== 409) throw error;
+      throw backendError({code: 'ERR_TARGET_BUSY', message: 'Another deployment is running.', status: 409});
+    });
+  return {deployment: {deploymentId: raw.id, targetSlug}, status: 'queued', raw};
 }
 
 export function urlOf({options, projectSlug}: Context, ...path: readonly string[]): string {

@@ -25,11 +25,12 @@ interface Answer {
 
 export const shelfKey = 'canary-shelf-key-b81e';
 const shelfPassword = 'canary-shelf-password-3a90';
+const shelfTargets: ReadonlySet<string> = new Set(['staging', 'production']);
 const shelfSeal = 'canary-shelf-seal-07c2';
 
 /**
  * A small hosting service in memory, with a protocol of its own, for the backend `shelf` and its broken relatives:
- * `/PROJECT/bundles[/ID]`, `/PROJECT/targets/TARGET[/ID]`, `/login` and `/me`.
+ * `/PROJECT/bundles[/ID]`, `/PROJECT/targets[/TARGET[/ID]]`, `/PROJECT/logs/TARGET/ID/START`, `/login` and `/me`.
  */
 export async function openShelf(): Promise<ConformanceService> {
   const bundles = new Map<string, ShelvedBundle[]>();
@@ -42,7 +43,7 @@ export async function openShelf(): Promise<ConformanceService> {
   const prefix = Math.random().toString(36).slice(2, 8);
 
   const answer = (method: string, path: readonly string[], body: Buffer, headers: IncomingHttpHeaders): Answer => {
-    const [project = '', kind, name, id] = path;
+    const [project = '', kind, name, id, place] = path;
     const shelf = bundles.get(project) ?? [];
     if (kind === 'bundles' && method === 'POST') {
       const id = `${prefix}-${String((ids += 1))}`;
@@ -76,12 +77,19 @@ export async function openShelf(): Promise<ConformanceService> {
       );
       return {status: 204};
     }
-    const target = `${project}/${String(name)}`;
+    if (name === undefined) {
+      const used = [...deployments.keys()].filter((target) => target.startsWith(`${project}/`));
+      return {status: 200, body: used.map((target) => ({slug: target.slice(project.length + 1)}))};
+    }
+    if (!shelfTargets.has(name)) return {status: 404, body: {detail: 'no such target'}};
+    const target = `${project}/${name}`;
     const history = deployments.get(target) ?? [];
     if (method === 'POST') {
       if (busy) return {status: 409, body: {detail: 'another deployment is running'}};
-      const {bundleId} = JSON.parse(body.toString()) as {bundleId: string};
+      const {bundleId, from} = JSON.parse(body.toString()) as {bundleId: string; from?: string};
       if (!shelf.some((one) => one.id === bundleId)) return {status: 404, body: {detail: 'no such bundle'}};
+      const isRun = deployments.get(`${project}/${String(from)}`)?.[0]?.bundleId === bundleId;
+      if (from !== undefined && !isRun) return {status: 412, body: {detail: 'the target runs another bundle'}};
       const createdAt = new Date().toISOString();
       const deployment = {id: `${prefix}-${String((ids += 1))}`, bundleId, createdAt, looks: 0};
       deployments.set(target, [deployment, ...history]);
@@ -90,6 +98,14 @@ export async function openShelf(): Promise<ConformanceService> {
     if (id === undefined) return {status: 200, body: history};
     const deployment = history.find((one) => one.id === id);
     if (!deployment) return {status: 404, body: {detail: 'no such deployment'}};
+    if (kind === 'logs') {
+      const log = ['one moment', `copying ${deployment.bundleId}`, '', `${deployment.id} is done`];
+      const [start, end] = [Number(place), Number(place) + 2];
+      return {
+        status: 200,
+        body: {lines: log.slice(start, end), next: String(Math.min(end, log.length)), of: log.length},
+      };
+    }
     deployment.looks += 1;
     return {status: 200, body: {status: deployment.looks > 1 ? 'finished' : 'in_progress'}};
   };

@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict';
 import {Writable} from 'node:stream';
 import {setTimeout as delay} from 'node:timers/promises';
-import type {Bundle, BundleFormat, BundleId, DownloadResume, DownloadStart} from '../../../backends/contract.js';
-import {assertAbortEnds, assertUnknown, failureOf, offered, requireFault, type Check} from '../check.js';
-import {countReads, hugeBytes, largeBytes, stallHalfWay} from '../fixtures.js';
+import type {
+  BackendLimits,
+  Bundle,
+  BundleFormat,
+  BundleId,
+  DownloadResume,
+  DownloadStart,
+} from '../../../backends/contract.js';
+import {assertAbortEnds, assertUnknown, failureOf, NotTried, offered, requireFault, type Check} from '../check.js';
+import {countReads, hugeBytes, largeBytes, stallHalfWay, type BundleSize} from '../fixtures.js';
 import {memoryInUse} from '../observations.js';
 import {deleteBundle, download, listBundles, unknownIdLike} from '../steps.js';
 import {assertDigestTold, assertSameBytes, readBytes, type Subject} from '../subject.js';
@@ -86,7 +93,7 @@ export function uploadChecks(format: BundleFormat, {streamed = false} = {}): rea
       name: `${what}: every byte of a large bundle arrives`,
       async run(scope) {
         const subject = await scope.open();
-        const bundle = await subject.makeBundle(format, largeBytes);
+        const bundle = await subject.makeBundle(format, {contentBytes: largeBytes});
         await subject.assertArrived(bundle, await subject.upload(bundle, {streamed}));
       },
     },
@@ -97,6 +104,34 @@ export function uploadChecks(format: BundleFormat, {streamed = false} = {}): rea
         await assertNotHeld(subject, await subject.makeHugeBundle(format), streamed);
       },
     },
+  ];
+}
+
+/** The largest limits that are tried. */
+const triedLimits = {maxBundleBytes: 32 * 1024 * 1024, maxFiles: 1000};
+
+/** Cases for the limits that a backend has: bundles that just keep within them. */
+export function limitChecks({maxBundleBytes, maxFiles}: BackendLimits): readonly Check[] {
+  const within = (limit: keyof BackendLimits, value: number, size: BundleSize): Check => ({
+    name: `limits: a bundle with the ${limit} of the backend is accepted`,
+    async run(scope) {
+      const most = triedLimits[limit];
+      if (value > most) throw new NotTried(`${limit} is ${String(value)}, and at most ${String(most)} is tried.`);
+      const subject = await scope.open();
+      const bundle = await subject.makeBundle(undefined, size);
+      const bundleId = await subject.upload(bundle).catch((error: unknown) => {
+        const reason = error instanceof Error ? error.message : String(error);
+        assert.fail(
+          `${limit} is ${String(value)}, but a bundle of ${String(bundle.size)} bytes with ` +
+            `${String(bundle.files.length)} files was refused: ${reason}`,
+        );
+      });
+      await subject.assertArrived(bundle, bundleId);
+    },
+  });
+  return [
+    ...(maxBundleBytes === undefined ? [] : [within('maxBundleBytes', maxBundleBytes, {contentBytes: maxBundleBytes})]),
+    ...(maxFiles === undefined ? [] : [within('maxFiles', maxFiles, {files: maxFiles})]),
   ];
 }
 

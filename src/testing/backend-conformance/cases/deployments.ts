@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import {isDeepStrictEqual} from 'node:util';
 import type {BundleFormat, DeploymentRef} from '../../../backends/contract.js';
 import {assertHasCode, assertUnknown, failureOf, NotTried, offered, type Check} from '../check.js';
 import {plainJsonProblem} from '../observations.js';
@@ -93,6 +94,25 @@ export const promoteChecks: readonly Check[] = [
       if (!backend.listDeployments) return;
       const {items} = await listDeployments(subject, everything, {targetSlug: otherTarget(subject)});
       assert.deepEqual(idsOf(items), [older], 'The history of the target is not the promoted bundle.');
+      const {deploymentId} = items[0]?.deployment ?? {};
+      const returned = deployment.deploymentId;
+      assert.ok(
+        deploymentId === undefined || returned === undefined || returned === deploymentId,
+        `The deployment has the ID ${String(returned)}, which the history of its target does not list.`,
+      );
+      const {items: left} = await listDeployments(subject);
+      assert.deepEqual(idsOf(left), [older], 'The history of the target that it was promoted from has changed.');
+    },
+  },
+  {
+    name: 'promote: a bundle that the target no longer runs is refused',
+    async run(scope) {
+      const subject = await scope.open();
+      const [newer, older] = await uploadInOrder(subject, 2);
+      assert.ok(newer !== undefined && older !== undefined);
+      await deployInOrder(subject, [older, newer]);
+      const what = 'Promoting a bundle that has been replaced on its target';
+      assertHasCode(await failureOf(what, promote(subject, older)));
     },
   },
   {
@@ -115,7 +135,7 @@ export function waitChecks(format: BundleFormat): readonly Check[] {
       name: `wait (${format}): a push to a target finishes`,
       async run(scope) {
         const subject = await scope.open();
-        const {deployment} = await pushToTarget(subject, format);
+        const {deployment} = await pushToTarget(subject, {format});
         // The waiting process may be a different one that only has the JSON.
         await waitUntilFinished(scope.reopen(subject), fromJson(deployment));
       },
@@ -143,6 +163,9 @@ function assertPlainJson(deployment: DeploymentRef): void {
   assert.equal(plainJsonProblem(deployment, 'deployment'), undefined);
 }
 
+/** Characters of an ID that does not appear in a log by chance. */
+const shortestMark = 6;
+
 /** Cases for the capability `logs`. */
 export const logChecks: readonly Check[] = [
   {
@@ -165,6 +188,33 @@ export const logChecks: readonly Check[] = [
         [],
         'The last cursor is followed by old lines.',
       );
+    },
+  },
+  {
+    name: 'logs: each deployment has its own',
+    async run(scope) {
+      const subject = await scope.open();
+      const pushed = async () => {
+        const {deployment} = await pushToTarget(subject);
+        if (subject.backend.getDeployment) await waitUntilFinished(subject, deployment);
+        return {deployment, lines: (await readLog(subject, deployment)).lines};
+      };
+      const first = await pushed();
+      await subject.nextInstant();
+      const second = await pushed();
+      const mark = String(first.deployment.deploymentId);
+      // Logs that name nothing may well be the same.
+      const namesFirst = mark.length >= shortestMark && first.lines.some((line) => line.includes(mark));
+      assert.ok(
+        !namesFirst || !isDeepStrictEqual(second.lines, first.lines),
+        'The log of a deployment is that of an earlier one.',
+      );
+      const again = await readLog(subject, first.deployment).catch(async (error: unknown) => {
+        // A service may only keep the newest.
+        assertHasCode(await failureOf('Reading an older log', Promise.reject(error)));
+        return first;
+      });
+      assert.deepEqual(again.lines, first.lines, 'After another deployment, the log of the first is different.');
     },
   },
 ];

@@ -4,11 +4,11 @@ import {shownUrl} from '../../../backends/answers.js';
 import {NotTried, type Check} from '../check.js';
 import {plainJsonProblem} from '../observations.js';
 import {
-  deploy,
   eventually,
   everything,
   fromJson,
   otherTarget,
+  pushToTarget,
   waitUntilFinished,
   deployInOrder,
   listBundles,
@@ -226,21 +226,61 @@ export const historyReferenceChecks: readonly Check[] = [
   },
 ];
 
-/** What the capability `targets` promises. */
+/** Cases for the capability `targets`. */
 export const targetChecks: readonly Check[] = [
   {
-    name: 'targets: a target that was deployed to is listed, with an http(s) URL or none',
+    name: 'targets: each target that was deployed to is listed once, with an http(s) URL or none',
     async run(scope) {
       const subject = await scope.open();
-      await deploy(subject, await subject.upload(await subject.makeBundle()));
-      const {items} = await listTargets(subject);
-      const target = items.find(({targetSlug}) => targetSlug === subject.targetSlug);
-      assert.ok(target, 'The target is not in the list.');
-      const {url} = target;
-      assert.ok(url === undefined || shownUrl(url) !== undefined, 'The URL of the target is no http(s) URL.');
+      for (const targetSlug of await useBothTargets(subject)) {
+        const found = (await listTargets(subject)).items.filter((item) => item.targetSlug === targetSlug);
+        assert.equal(found.length, 1, `The target "${targetSlug}" is listed ${String(found.length)} times.`);
+      }
+      for (const {targetSlug, url} of (await listTargets(subject)).items) {
+        assert.ok(
+          url === undefined || shownUrl(url) !== undefined,
+          `The URL of the target "${targetSlug}" is no http(s) URL.`,
+        );
+      }
+    },
+  },
+  {
+    name: 'targets: limit and offset select the page, and each has the total of all',
+    async run(scope) {
+      const subject = await scope.open();
+      await useBothTargets(subject);
+      await assertPages(async (range) => (await listTargets(subject, range)).items);
+      await assertTotals((range) => listTargets(subject, range));
     },
   },
 ];
+
+/** Cases for backends that have both `targets` and `history`. */
+export const targetHistoryChecks: readonly Check[] = [
+  {
+    name: 'targets: each has a history',
+    async run(scope) {
+      const subject = await scope.open();
+      await useBothTargets(subject);
+      for (const {targetSlug} of (await listTargets(subject)).items) {
+        await listDeployments(subject, {limit: 1, offset: 0}, {targetSlug}).catch((error: unknown) => {
+          const reason = error instanceof Error ? error.message : String(error);
+          assert.fail(`The target "${targetSlug}" is listed, but its history cannot be read: ${reason}`);
+        });
+      }
+    },
+  },
+];
+
+/** Deploys to both targets. Returns their slugs. */
+async function useBothTargets(subject: Subject): Promise<readonly string[]> {
+  const slugs = [subject.targetSlug, otherTarget(subject)];
+  for (const targetSlug of slugs) {
+    const {deployment} = await pushToTarget(subject, {targetSlug});
+    if (subject.backend.getDeployment) await waitUntilFinished(subject, deployment);
+  }
+  return slugs;
+}
 
 /** Deploys two bundles, the last upload first, because the history has its own order. */
 async function deployTwo(subject: Subject): Promise<readonly BundleId[]> {

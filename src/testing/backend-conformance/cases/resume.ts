@@ -38,7 +38,7 @@ export function resumeChecks(bytes: number): readonly Check[] {
       name: 'resume: nothing is left of an upload without a state',
       async run(scope) {
         const subject = await scope.open();
-        const bundle = await subject.makeBundle(undefined, bytes);
+        const bundle = await subject.makeBundle(undefined, {contentBytes: bytes});
         await requireFault(subject.service, 'interruptUploads')(true);
         await failureOf('An interrupted upload', subject.upload(bundle, {stateless: true}));
         await requireFault(subject.service, 'interruptUploads')(false);
@@ -55,7 +55,7 @@ async function interruptedUpload(
   bytes: number,
 ): Promise<{readonly subject: Subject; readonly bundle: Bundle}> {
   const subject = await scope.open();
-  const bundle = await subject.makeBundle(undefined, bytes);
+  const bundle = await subject.makeBundle(undefined, {contentBytes: bytes});
   const interrupt = requireFault(subject.service, 'interruptUploads');
   await interrupt(true);
   await failureOf('An interrupted upload', subject.upload(bundle));
