@@ -3,6 +3,7 @@ import prettyBytes from 'pretty-bytes';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import type {Body, RuntimeStartDocument} from '../../cli/output/documents.js';
+import {openReadyFile} from '../../cli/local-runtime/ready-file.js';
 import {openEnvFile, type EnvFile} from '../../cli/output/env-file.js';
 import {Flags} from '../../cli/process/oclif.js';
 import {createError} from '../../errors/index.js';
@@ -39,7 +40,13 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
       summary: 'Data folder; default: a temporary folder, removed on exit.',
       helpGroup,
     }),
-    auth: Flags.boolean({default: true, allowNo: true, summary: 'Require valid credentials.', helpGroup}),
+    seed: Flags.string({
+      helpValue: 'DIR',
+      summary: 'Folder of builds to deploy at the start: each folder PROJECT/TARGET in it, to that target.',
+      helpGroup,
+    }),
+    'require-auth': Flags.boolean({default: true, allowNo: true, summary: 'Require valid credentials.', helpGroup}),
+    latency: Flags.integer({min: 0, helpValue: 'MS', summary: 'Delay before each answer, in milliseconds.', helpGroup}),
     fault: Flags.string({
       multiple: true,
       multipleNonGreedy: true,
@@ -53,6 +60,11 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
       summary: 'Write the variables that point mycli at the runtime to a dotenv file.',
       helpGroup,
     }),
+    'ready-file': Flags.string({
+      helpValue: 'FILE',
+      summary: 'Write this file when the runtime is ready, and remove it at the end: its address and data folder as JSON.',
+      helpGroup,
+    }),
     'deployment-seconds': Flags.integer({min: 0, helpValue: 'S', summary: 'Duration of a deployment.', helpGroup}),
   };
 
@@ -61,9 +73,12 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
       port,
       host,
       data,
-      auth,
-      fault,
+      seed,
+      latency = 0,
+      'require-auth': auth,
+      fault = [],
       'output-env': outputEnv,
+      'ready-file': readyFile,
       'deployment-seconds': deploymentSeconds,
     } = this.flags;
     const {output, logger, cwd, env, signal} = context;
@@ -72,14 +87,16 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
       await import('../../cli/local-runtime/environment.js');
     const envFile =
       outputEnv === undefined ? undefined : await openEnvFile(resolve(cwd, outputEnv), variableNames, {isSecret: true});
+    const ready = readyFile === undefined ? undefined : await openReadyFile(resolve(cwd, readyFile));
     const log = this.flags['log-requests'] ? output.info.bind(output) : logger.debug.bind(logger);
     const {startLocalRuntime} = await import('../../testing/index.js');
     const runtime = await startLocalRuntime({
       port,
       host,
       dataDirectory: data === undefined ? undefined : resolve(cwd, data),
+      seed: seed === undefined ? undefined : resolve(cwd, seed),
       auth,
-      faults: fault,
+      faults: latency === 0 ? fault : [...fault, `latency=${String(latency)}`],
       deploymentSeconds,
       onRequest: (record) => log(requestLine(record)),
       onWarning: (message) => output.warn(message),
@@ -89,18 +106,20 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
       // Development credentials are printed for use, even if the environment contains the same ones.
       output.revealSecrets(Object.values(credentials));
       if (envFile !== undefined) await writeVariables(envFile, dotenvLines(runtime));
-      const ready = `Local runtime for development at ${origin}, data in ${dataDirectory}`;
+      await ready?.write(runtime);
+      const announcement = `Local runtime for development at ${origin}, data in ${dataDirectory}`;
       if (command !== undefined) {
-        output.info(ready);
+        output.info(announcement);
         const {runCommand} = await import('../../cli/local-runtime/run-command.js');
         context.endWith(await runCommand(command, {cwd, env: commandEnvironment(env, runtime), signal}));
         return undefined;
       }
       output.document({origin, dataDirectory, credentials} satisfies Body<RuntimeStartDocument>, {oneLine: true});
-      output.outcome(ready);
+      output.outcome(announcement);
       if (!output.json) for (const line of nextSteps(runtime)) output.info(line);
       await until(signal);
     } finally {
+      await ready?.remove();
       await runtime.close();
     }
     return undefined;

@@ -12,6 +12,7 @@ import {openDataFolder, readOwnJson, verifyOwnFile, writeJsonFile, type DataFold
 import {Deployments} from './store/deployments.js';
 import {FaultBook} from './faults.js';
 import {handleRequest} from './request-handler.js';
+import {seed} from './seed.js';
 import {Store} from './store/store.js';
 import {tokenPath} from './protocols/token-protocol.js';
 import {asSentence} from '../../errors/sentence.js';
@@ -25,7 +26,8 @@ const keepAliveMilliseconds = 65_000;
 /**
  * Starts a local hosting service that speaks the protocols of both built-in backends: a real server that stores real
  * files, for trying mycli, for tests and for plugin authors. For development only.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` for an invalid fault, a port in use or an unusable data folder.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` for an invalid fault, a port in use, an unusable data folder, or
+ * builds in `seed` that cannot be bundled.
  */
 export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Promise<LocalRuntime> {
   const {host = defaultHost, signal, onRequest} = options;
@@ -42,6 +44,7 @@ export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Prom
     const origin = await listenAgain(server, directory, options);
     const credentials = {...stored, tokenUrl: `${origin}${tokenPath}`};
     const context = createContext(options, {store, faults, host, credentials});
+    if (options.seed !== undefined) await seed(path.resolve(options.seed), context);
     const requests: RequestRecord[] = [];
     const closeServer = serve(server, context, (record) => {
       requests.push(record);

@@ -38,6 +38,34 @@ test('it says what to type next and how to stop', async () => {
   expect(stderr).toContain(`It is served at ${origin}/my-shop/staging/. Press Ctrl-C to stop the runtime.`);
 });
 
+describe('--ready-file', () => {
+  const ready = () => join(folder, 'ready.json');
+
+  test('is there while the runtime answers, with the builds of --seed, after each --latency', async () => {
+    await mkdir(join(folder, 'seed/shop/staging'), {recursive: true});
+    await writeFile(join(folder, 'seed/shop/staging/index.html'), 'seeded');
+    // From a runtime that was killed.
+    await writeFile(ready(), '{"origin": "http://127.0.0.1:1", "dataDirectory": "/old"}');
+    const args = ['--ready-file', 'ready.json', '--seed', 'seed', '--latency', '1', '--log-requests'];
+    const {code, stderr} = await serving(args, async (origin) => {
+      const content = JSON.parse(await readFile(ready(), 'utf8')) as object;
+      expect(content).toEqual({origin, dataDirectory: expect.any(String) as string});
+      expect(await (await fetch(`${origin}/shop/staging/`)).text()).toBe('seeded');
+    });
+    expect(code).toBe(0);
+    expect(stderr).toContain('fault latency');
+    await expect(stat(ready())).rejects.toMatchObject({code: 'ENOENT'});
+  });
+
+  test('is never another file', async () => {
+    await writeFile(ready(), '{"name": "my-shop"}');
+    const {code, stderr} = await runCli(binary, ['runtime:start', '--ready-file', 'ready.json'], {cwd: folder});
+    expect(code).toBe(3);
+    expect(stderr).toContain("contains something other than a runtime's address");
+    expect(await readFile(ready(), 'utf8')).toBe('{"name": "my-shop"}');
+  });
+});
+
 describe('the port', () => {
   test('stays with the data folder', async () => {
     const {origin} = await serving(['--data', 'data']);
