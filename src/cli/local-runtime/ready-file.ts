@@ -3,12 +3,17 @@ import {createError} from '../../errors/index.js';
 import {isRecord} from '../../errors/json.js';
 import {outputError} from '../../errors/system-failure.js';
 import {readPrivateFile, replacePrivateFile} from '../../files/write-files.js';
-import type {LocalRuntime} from '../../testing/index.js';
+
+/** What scripts get to know about the runtime that is ready. */
+interface ReadyRuntime {
+  readonly origin: string;
+  readonly dataDirectory: string;
+}
 
 /** The file of `--ready-file`, which exists while the runtime is ready. */
 export interface ReadyFile {
   /** Creates it, complete from the first moment. @throws RuntimeCliError `ERR_OUTPUT` when it cannot be written. */
-  write(runtime: Pick<LocalRuntime, 'origin' | 'dataDirectory'>): Promise<void>;
+  write(runtime: ReadyRuntime): Promise<void>;
   remove(): Promise<void>;
 }
 

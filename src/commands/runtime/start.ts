@@ -57,7 +57,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
     'log-requests': Flags.boolean({summary: 'Print each request with its answer.', helpGroup}),
     'output-env': Flags.string({
       helpValue: 'FILE',
-      summary: 'Write the variables that point mycli at the runtime to a dotenv file.',
+      summary: 'Write the variables for mycli to a dotenv file.',
       helpGroup,
     }),
     'ready-file': Flags.string({

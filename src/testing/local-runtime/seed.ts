@@ -87,7 +87,7 @@ async function deploy({project, target, folder}: SeededBuild, context: RuntimeCo
     projectDirectory: folder,
     buildDirectory: folder,
     message: `Seeded from ${path.join(project, target)}`,
-    ...(await hasServer(folder) ? {} : {static: true}),
+    ...((await hasServer(folder)) ? {} : {static: true}),
   });
   const temporary = await store.createTemporaryFolder();
   try {
@@ -98,7 +98,14 @@ async function deploy({project, target, folder}: SeededBuild, context: RuntimeCo
     const {ssrParameters, files, matches, root} = checked;
     const serverOnly = new Set(matches.ssrOnly);
     const served = files.filter((file) => !serverOnly.has(file));
-    const record = {...stored, projectSlug: project, format: 'v2', message: plan.message, ssrParameters, createdBy} as const;
+    const record = {
+      ...stored,
+      projectSlug: project,
+      format: 'v2',
+      message: plan.message,
+      ssrParameters,
+      createdBy,
+    } as const;
     const bundle = await store.addBundle(temporary, {...record, createdAt: now().toISOString()}, {root, served});
     // It runs as soon as the runtime does.
     const deployments = new Deployments({...context, seconds: 0});

@@ -45,7 +45,7 @@ printf '%s\\n' "\${COMPREPLY[@]}"
 
 describe.skipIf(!hasBash)('completion of autocomplete in bash', () => {
   test.each([
-    ['mycli bundle:d', ['delete', 'deploy', 'download']],
+    ['mycli bundle:d', ['delete', 'deploy', 'diff', 'download']],
     ['mycli conf', ['config:show']],
     ['mycli bundle:push --arch', ['--archive']],
     [
@@ -104,10 +104,10 @@ async function offeredBy(words: readonly string[], options: Parameters<typeof ru
 
 describe('what is offered', () => {
   test.each([
-    [['bundle:d'], ['bundle:delete', 'bundle:deploy', 'bundle:download']],
+    [['bundle:d'], ['bundle:delete', 'bundle:deploy', 'bundle:diff', 'bundle:download']],
     [
       ['bundle', 'd'],
-      ['delete', 'deploy', 'download'],
+      ['delete', 'deploy', 'diff', 'download'],
     ],
     [['pus'], ['push']],
     [['help', 'pus'], ['push']],
@@ -289,8 +289,8 @@ printf '%s\\n' "\${COMPREPLY[@]}"
 
 describe.skipIf(!hasBashItself)('the script for bash', () => {
   test.each([
-    ['mycli bundle:d', ['delete', 'deploy', 'download']],
-    ['mycli bundle d', ['delete', 'deploy', 'download']],
+    ['mycli bundle:d', ['delete', 'deploy', 'diff', 'download']],
+    ['mycli bundle d', ['delete', 'deploy', 'diff', 'download']],
     ['mycli pus', ['push']],
     ['mycli push --archive ', ['build', 'bundle.tar.gz', 'my bundle.tar']],
     ['mycli push --archive=bun', ['bundle.tar.gz']],
@@ -321,8 +321,8 @@ describe.skipIf(!hasZsh)('the script for zsh', () => {
 
 describe.skipIf(!hasFish)('the script for fish', () => {
   test.each([
-    ['mycli bundle:d', ['bundle:delete', 'bundle:deploy', 'bundle:download']],
-    ['mycli bundle d', ['delete', 'deploy', 'download']],
+    ['mycli bundle:d', ['bundle:delete', 'bundle:deploy', 'bundle:diff', 'bundle:download']],
+    ['mycli bundle d', ['delete', 'deploy', 'diff', 'download']],
     ['mycli push --archive bun', ['bundle.tar.gz']],
     ['mycli push --archive=bun', ['--archive=bundle.tar.gz']],
     ['mycli push -C bu', ['build/']],

@@ -72,7 +72,11 @@ test.each([
 });
 
 test.each([
-  ['a secret', {'shop/staging/index.html': '', 'shop/staging/.env.production': 'KEY=value'}, /shop\/staging: .*\.env\.prod/],
+  [
+    'a secret',
+    {'shop/staging/index.html': '', 'shop/staging/.env.production': 'KEY=value'},
+    /shop\/staging: .*\.env\.prod/,
+  ],
   ['a name that is no slug', {'shop/a\\b/index.html': ''}, /a\\b: the slug of the target /],
 ])('a build with %s is refused, and named', async (_, files, message) => {
   await expect(startLocalRuntime({seed: await folderWith(files)})).rejects.toMatchObject({
