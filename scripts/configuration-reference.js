@@ -35,6 +35,7 @@ fillPage('configuration.md', {settings: tables});
 const samples = [
   ['shop', 'string'],
   [true, 'boolean'],
+  ['1 MB', 'number | string'],
   [5, 'number'],
   [['a'], 'readonly string[]'],
   [[429], 'readonly number[]'],
@@ -42,6 +43,7 @@ const samples = [
   [{a: 'x'}, 'Readonly<Record<string, string>>'],
   [{a: {}}, 'Readonly<Record<string, Readonly<Record<string, unknown>>>>'],
   ['/', 'ConfiguredCheck | readonly ConfiguredCheck[]'],
+  [{a: '1 MB'}, 'Readonly<Record<string, number | string>>'],
 ];
 
 function typeOf({kind: {options, schema}}) {

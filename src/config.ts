@@ -14,6 +14,16 @@ export type ConfiguredCheck =
 
 /** What can differ by target. */
 export interface TargetConfig {
+  readonly budget?:
+    | {
+        /** Maximum size of all files together, uncompressed. */
+        readonly total?: number | string | undefined;
+        /** Maximum total size of the files that match a pattern, by pattern. */
+        readonly files?: Readonly<Record<string, number | string>> | undefined;
+        /** How much larger than what the target runs, as a size or in percent. */
+        readonly growth?: number | string | undefined;
+      }
+    | undefined;
   readonly check?:
     | {
         /** Check this after the deployment: a URL, or a path below that of the target; implies --wait. */

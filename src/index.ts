@@ -342,6 +342,7 @@ export type {
   PatternMatches,
 } from './operations/inspect-bundle.js';
 export type {ArchiveContents, ArchiveLayoutOptions, BundleContents, ContentFile} from './operations/bundle-contents.js';
+export type {BudgetLimit, BudgetReport, BundleBudget} from './operations/push/budget.js';
 export type {BundleSource, ReadSourceOptions} from './operations/bundle-source.js';
 export type {
   CategoryDiff,

@@ -145,3 +145,39 @@ export function fieldProblems(issues: readonly v.BaseIssue<unknown>[]): readonly
 export function describeProblems(problems: readonly FieldProblem[]): string {
   return problems.map(({field, message}) => `${field || 'it'} ${message}`).join('; ');
 }
+
+const units: Readonly<Record<string, number>> = {
+  ...{b: 1, kb: 1e3, mb: 1e6, gb: 1e9},
+  ...{kib: 1024, mib: 1024 ** 2, gib: 1024 ** 3},
+};
+
+/** The bytes of a size: a number of them, or a text such as `1.5 MB` or `2 MiB`. Undefined if it is neither. */
+export function bytesOf(value: number | string): number | undefined {
+  if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+  const [, number = '', unit = ''] = /^\s*(\d+(?:\.\d+)?)\s*([kmg]?i?b)\s*$/i.exec(value) ?? [];
+  const factor = units[unit.toLowerCase()];
+  return factor === undefined ? undefined : Math.round(Number(number) * factor);
+}
+
+/** The percentage of a text such as `5%`. Undefined if it is none. */
+export function percentOf(value: number | string): number | undefined {
+  const [, number] = /^\s*(\d+(?:\.\d+)?)\s*%\s*$/.exec(String(value)) ?? [];
+  return number === undefined ? undefined : Number(number);
+}
+
+const sizeOrText = v.union([v.number(), v.string()], 'must be a number of bytes or a size such as "1.5 MB"');
+
+/** A size. */
+export const sizeSchema = v.pipe(
+  sizeOrText,
+  v.check((value) => bytesOf(value) !== undefined, 'must be a number of bytes or a size such as "1.5 MB"'),
+);
+
+/** A size, or a percentage. */
+export const growthSchema = v.pipe(
+  sizeOrText,
+  v.check(
+    (value) => bytesOf(value) !== undefined || percentOf(value) !== undefined,
+    'must be a size such as "200 kB", or a percentage such as "5%"',
+  ),
+);

@@ -113,6 +113,7 @@ export const catalogue = {
     summary: 'Files whose names suggest secrets would be in the bundle and are not server-only.',
   },
   ERR_BUNDLE_TOO_LARGE: {kind: 'input', summary: 'The bundle exceeds a limit of the backend.'},
+  ERR_BUDGET_EXCEEDED: {kind: 'input', summary: 'The bundle is larger than its `budget` allows. Nothing was sent.'},
   ERR_ARCHIVE_INVALID: {
     kind: 'input',
     summary: 'A prebuilt archive is damaged, is not a bundle or does not match the push.',

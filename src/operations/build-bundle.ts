@@ -14,12 +14,15 @@ import {createError} from '../errors/index.js';
 import {describeArchive, describeFiles} from './describe-bundle.js';
 import {callBackNow, verifyStep, warnAll, watched, type Host, type StepView} from './steps.js';
 import type {BuildBundleOptions, CommonOptions} from './options.js';
+import {checkBudget, type BudgetReport} from './push/budget.js';
 
 /** What `buildBundle` resolves to. */
 export interface BuildBundleResult {
   readonly bundle: Bundle;
   /** Path of the manifest. */
   readonly manifest: string;
+  /** The budget, which is kept, if there is one. */
+  readonly budget?: BudgetReport | undefined;
   readonly warnings: readonly string[];
 }
 
@@ -36,7 +39,10 @@ const packStep = {name: 'build', title: 'Build the bundle'} as const;
  * @throws RuntimeCliError for invalid options, an unusable build directory or configuration, or an output inside the
  * build.
  */
-export async function previewBuild(options: PreviewBuildOptions, host: Host): Promise<BundlePlan> {
+export async function previewBuild(
+  options: PreviewBuildOptions,
+  host: Host,
+): Promise<BundlePlan & {readonly budget?: BudgetReport | undefined}> {
   return host.runSteps([verifyStep], (step) => step('verify', (view) => planBuild(options, host, view)));
 }
 
@@ -55,7 +61,7 @@ export async function buildBundle(options: BuildBundleOptions, host: Host): Prom
       const verify = options.force ? undefined : () => verifyReplaceable(path);
       const bundle = await writeBundle(plan, {path, mode: 0o666, manifest: true, verify, ...pack});
       view.done(`Built ${describeArchive(bundle)}`);
-      return {bundle, manifest: manifestPathOf(path), warnings: plan.warnings};
+      return {bundle, manifest: manifestPathOf(path), warnings: plan.warnings, budget: plan.budget};
     });
   });
 }
@@ -79,14 +85,19 @@ export async function buildBundleInto(
   });
 }
 
-async function planBuild(options: PreviewBuildOptions, host: Host, view: StepView): Promise<BundlePlan> {
-  const {format = 'v2', cwd = host.cwd, output, force, ...content} = options;
+async function planBuild(
+  options: PreviewBuildOptions,
+  host: Host,
+  view: StepView,
+): Promise<BundlePlan & {readonly budget?: BudgetReport | undefined}> {
+  const {format = 'v2', cwd = host.cwd, output, force, budget: allowed, ...content} = options;
   if (output !== undefined && !force) await verifyReplaceable(resolve(cwd, output));
   const plan = await planBundle({...content, format, cwd, env: host.env, now: () => host.now()});
   if (output !== undefined) verifyOutside(plan.buildDirectory, resolve(cwd, output));
   view.done(`Verified: ${describeFiles(plan)}`);
+  const budget = allowed && checkBudget(allowed, plan.files, {skipped: 'only a push compares with what a target runs'});
   warnAll(view, plan.warnings);
-  return plan;
+  return budget === undefined ? plan : {...plan, budget};
 }
 
 /** The packing options of an operation. */

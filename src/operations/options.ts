@@ -4,6 +4,7 @@ import type {BackendRegistry} from '../backends/registry.js';
 import type {RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
 import type {BundleContentOptions} from '../bundle/index.js';
 import type {BundleFormat} from '../bundle/types.js';
+import type {BudgetReport, BundleBudget} from './push/budget.js';
 import type {RateLimitMiddlewareConfig} from '../http/rate-limit/index.js';
 import type {RetryEvent} from '../http/types.js';
 import type {RuntimeEvent} from './events.js';
@@ -176,6 +177,8 @@ export interface PushRuntimeBundleBackendOptions
   readonly uploadStates?: UploadStates | undefined;
   /** Waits for the deployment to finish. @default false */
   readonly wait?: boolean | undefined;
+  /** How large the bundle may be. Checked before anything is sent. @default any size */
+  readonly budget?: BundleBudget | undefined;
   /** Called when `auto` falls back from Api to legacy. */
   readonly onFallback?: ((reason: string) => void) | undefined;
   /** Called with the backend about to serve the call, and again after a fallback. */
@@ -245,6 +248,8 @@ export interface BuildBundleOptions extends CommonOptions, BundleContentOptions 
   readonly output: string;
   /** Overwrites any existing file. @default false: overwrites only bundle archives and manifests */
   readonly force?: boolean | undefined;
+  /** How large the bundle may be. Its `growth` is only checked by a push. @default any size */
+  readonly budget?: BundleBudget | undefined;
 }
 
 /** Format, digests and size of an archive. */
@@ -294,6 +299,8 @@ export interface PushResult {
   readonly matches: BundleMatches;
   /** The archive that was built or passed in, whether or not it was sent. */
   readonly archive: ArchiveSummary;
+  /** The budget, which is kept, if there is one. */
+  readonly budget?: BudgetReport | undefined;
   /** The backend's own responses, unmodified; `bundle` is undefined if nothing was uploaded. */
   readonly raw: {readonly bundle: unknown; readonly deployment?: unknown};
 }

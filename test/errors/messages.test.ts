@@ -32,6 +32,7 @@ import {
   waitForDeployment,
 } from '../../src/index.js';
 import {deploymentFailed} from '../../src/operations/deploy/wait-for-deployment.js';
+import {checkBudget} from '../../src/operations/push/budget.js';
 import {verifyLimits} from '../../src/operations/push/limits.js';
 import {parseFault} from '../../src/testing/local-runtime/faults.js';
 import {configOf} from '../cli/backends/hooked-plugins.js';
@@ -191,6 +192,7 @@ const makers: Readonly<Record<ErrorCode, Maker>> = {
   ERR_IGNORED_ENTRY: async () => buildBundle({...(await project()), ignore: ['ssr.js']}),
   ERR_SENSITIVE_FILES: async () => buildBundle(await project({...smallBuild, 'build/static/.env': 'KEY=1'})),
   ERR_BUNDLE_TOO_LARGE: () => verifyLimits({name: 'acme', limits: {maxFiles: 2}}, {files: large}),
+  ERR_BUDGET_EXCEEDED: () => checkBudget({total: '1 MB', files: {'**/*.js': 90_000}}, large, {skipped: ''}),
   ERR_ARCHIVE_INVALID: async () => {
     const {cwd} = await project();
     await writeFile(join(cwd, 'bundle.tar.gz'), '<!doctype html>');

@@ -11,6 +11,7 @@ import type {ArchiveInspection} from '../../operations/inspect-bundle.js';
 import type {ListBundlesResult, ListDeploymentsResult} from '../../operations/list.js';
 import type {VerifyBundleResult} from '../../operations/verify-bundle.js';
 import type {ArchiveSummary, DeployBundleResult, PushResult} from '../../operations/options.js';
+import type {BudgetReport} from '../../operations/push/budget.js';
 import type {FoundTarget, ProjectStatus, TargetStatus} from '../../operations/targets.js';
 import type {ReadLogsResult} from '../../operations/deploy/read-logs.js';
 import type {PromoteBundleResult} from '../../operations/deploy/promote-bundle.js';
@@ -165,6 +166,8 @@ interface BuildDryRun extends Envelope, PlannedBundle {
   /** Nothing was written. */
   readonly dryRun: true;
   readonly format: BundleFormat;
+  /** The budget, which is kept, if there is one. */
+  readonly budget?: BudgetReport | undefined;
 }
 
 /** The written archive. */
@@ -176,6 +179,8 @@ interface BuiltBundle extends Envelope, Pick<Bundle, 'message' | 'rootDir' | 'co
     /** Absolute path of the manifest. */
     readonly manifest: string;
   };
+  /** The budget, which is kept, if there is one. */
+  readonly budget?: BudgetReport | undefined;
   readonly warnings: readonly string[];
 }
 
@@ -197,6 +202,8 @@ interface PushDryRun extends Envelope {
   readonly projectSlug: string;
   readonly targetSlug?: string | undefined;
   readonly format: BundleFormat;
+  /** The budget, which is kept, if there is one. */
+  readonly budget?: BudgetReport | undefined;
   /** With `--if-changed`: whether the bundle is the same as the last push. */
   readonly unchanged?: boolean | undefined;
   /** ID of the last pushed bundle, if it is the same. */

@@ -4,6 +4,7 @@ import {commandLine} from '../../errors/suggest.js';
 import type {BuildBundleResult} from '../../operations/build-bundle.js';
 import type {PushResult, PushRuntimeBundleBackendOptions} from '../../operations/options.js';
 import type {NextSteps} from '../../operations/deploy/rollback-bundle.js';
+import type {BudgetReport} from '../../operations/push/budget.js';
 import type {PushPreview} from '../../operations/push/plan-push.js';
 import type {JsonDocument} from '../command/command-context.js';
 import type {Body, BundlePushDocument, BundleBuildDocument} from '../output/documents.js';
@@ -51,7 +52,7 @@ function describePush(result: PushResult, took: string, now: Date): string {
 
 /** Shows what a push would do. Returns the document of `--json`. */
 export function renderPushPreview(
-  {content, selection, format, unchanged}: PushPreview,
+  {content, selection, format, unchanged, budget}: PushPreview,
   {
     projectSlug,
     targetSlug,
@@ -63,6 +64,7 @@ export function renderPushPreview(
   const {backend} = selection;
   if (content.kind === 'build')
     for (const line of renderTable(content.plan.files, plannedColumns, output)) output.result(line);
+  showBudget(budget, output);
   if (unchanged) {
     const next = targetSlug === undefined ? 'Nothing would be uploaded.' : `It would be deployed to ${targetSlug}.`;
     const age = describeAge(unchanged.pushedAt, now);
@@ -78,20 +80,22 @@ export function renderPushPreview(
     targetSlug,
     ...(content.kind === 'build' ? plannedDocument(content.plan) : {archive: content.bundle.path}),
     format,
+    budget,
     ...(ifChanged && {unchanged: unchanged !== undefined}),
     ...(unchanged && {bundleId: unchanged.bundleId, pushedAt: unchanged.pushedAt}),
   } satisfies Body<BundlePushDocument>;
 }
 
 /** Shows what a build would contain. Returns the document of `--json`. */
-export function renderBuildPreview(plan: BundlePlan, output: Output): JsonDocument {
+export function renderBuildPreview(plan: BundlePlan & Pick<BuildBundleResult, 'budget'>, output: Output): JsonDocument {
   for (const line of renderTable(plan.files, plannedColumns, output)) output.result(line);
-  return {dryRun: true, ...plannedDocument(plan)} satisfies Body<BundleBuildDocument>;
+  showBudget(plan.budget, output);
+  return {dryRun: true, ...plannedDocument(plan), budget: plan.budget} satisfies Body<BundleBuildDocument>;
 }
 
 /** Shows the outcome of a build. Returns the document of `--json`. */
 export function renderBuild(
-  {bundle, manifest, warnings}: BuildBundleResult,
+  {bundle, manifest, warnings, budget}: BuildBundleResult,
   commandFlags: readonly string[],
   output: Output,
 ): JsonDocument {
@@ -106,8 +110,18 @@ export function renderBuild(
     configPath,
     matchMode,
     config,
+    budget,
     warnings,
   } satisfies Body<BundleBuildDocument>;
+}
+
+/** Tells how much of a budget is used. */
+function showBudget(budget: BudgetReport | undefined, output: Output): void {
+  for (const {limit, pattern, actual, maximum, skipped} of budget?.limits ?? []) {
+    const name = pattern === undefined ? limit : `${limit} ${pattern}`;
+    if (skipped !== undefined) output.outcome(`Budget for ${name}: not checked, because ${skipped}.`);
+    else output.outcome(`Budget for ${name}: ${prettyBytes(actual ?? 0)} of ${prettyBytes(maximum ?? 0)}.`);
+  }
 }
 
 /** What a dry run lists: each file with its size and category. */

@@ -2,6 +2,7 @@ import type {Interfaces} from '@oclif/core';
 import {compressionLevelSchema, matchModeSchema, v2Defaults} from '../../bundle/option-schemas.js';
 import {defaultRateLimit} from '../../http/rate-limit/policy.js';
 import {longestTimeoutSeconds} from '../../operations/options.js';
+import {budgetRows} from './budget-rows.js';
 import {deploymentRows} from './deployment-rows.js';
 import {guardRows} from './guard-rows.js';
 import type {Secret} from './secret.js';
@@ -423,6 +424,7 @@ const rows = {
     summary: 'Write each step, progress, wait and the outcome as a line of JSON to a file, - (stdout) or a descriptor.',
   },
   ...guardRows,
+  ...budgetRows,
 } as const satisfies Readonly<Record<string, SettingDefinition>>;
 
 /** The name of a setting. */

@@ -1,6 +1,7 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
 import {
   archiveSettings,
+  budgetOf,
   bundleOptions,
   flagsWithoutTarget,
   followUpOptions,
@@ -95,6 +96,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
       ...(await bundleOptions(archive === undefined ? settings : archiveSettings(settings))),
       projectSlug,
       targetSlug,
+      budget: budgetOf(settings),
       v2: settings.v2.source.kind === 'default' ? undefined : settings.v2.value,
       ifChanged: settings.ifChanged.value && !force,
       pushRecords: pushRecordFiles(context.dataDirectory),

@@ -18,7 +18,7 @@ import type {
   PushV2Result,
 } from '../options.js';
 import {resolveStep, verifyStep, warnAll, watched, type Host, type RunStep, type StepView} from '../steps.js';
-import {mustPackForLimits, planPush, routePush, type PushPlan, type PushPreview} from './plan-push.js';
+import {mustPackForLimits, planPush, routePush, withBudget, type PushPlan, type PushPreview} from './plan-push.js';
 import {
   askBeforePush,
   buildPush,
@@ -54,7 +54,10 @@ export async function pushRuntimeBundle(given: PushRuntimeBundleBackendOptions, 
   return host.runSteps(steps, async (step) => {
     const route = await step('resolve', (view) => routePush(options, host, view));
     const watch = createRescue(options);
-    const plan = {...(await step('verify', (view) => planPush(options, route, host, view))), watch};
+    const planned = await step('verify', async (view) =>
+      withBudget(await planPush(options, route, host, view), host, view),
+    );
+    const plan = {...planned, watch};
     const workspace = await host.createTemporaryDirectory();
     try {
       const content = await step('build', (view) => buildPush(plan, route.selection.backend, workspace, view));
@@ -103,7 +106,7 @@ export async function previewPush(given: PushRuntimeBundleBackendOptions, host: 
   return host.runSteps(steps, async (step) => {
     const route = await step('resolve', (view) => routePush(options, host, view));
     const plan = await step('verify', async (view) => {
-      const verified = await planPush(options, route, host, view);
+      const verified = await withBudget(await planPush(options, route, host, view), host, view);
       if (!options.ifChanged && (await mustPackForLimits(verified))) await tryToPack(verified, host, view);
       return verified;
     });
@@ -212,6 +215,7 @@ function pushResult(plan: PushPlan, uploaded: UploadedPush, host: Host, deployed
     warnings: [...plan.warnings, ...uploaded.warnings, ...(deployed?.warnings ?? [])],
     matches: result.matches ?? {},
     archive: summarizeArchive(bundle),
+    budget: plan.budget,
     raw: {bundle: result.raw, ...(deployed?.raw === undefined ? {} : {deployment: deployed.raw})},
   };
 }

@@ -28,6 +28,8 @@ const samples = [
   ['430', '431', '432'],
   ['k=1', 'k=2', 'k=3'],
   ['strict', 'ignore_missing', 'strict'],
+  ['1 B', '2 kB', '3 MB'],
+  ['k=1 B', 'k=2 B', 'k=3 B'],
   ['/a', '/b', '/c'],
 ] as const;
 /** The backends are known without a plugin. */

@@ -1,0 +1,134 @@
+import prettyBytes from 'pretty-bytes';
+import type {BundleId} from '../../backends/contract.js';
+import {compilePatterns} from '../../bundle/index.js';
+import {bytesOf, percentOf} from '../../bundle/option-schemas.js';
+import type {BundleFile} from '../../bundle/types.js';
+import {createError} from '../../errors/index.js';
+import {listFirst, showPath} from '../../bundle/files/entry-names.js';
+
+/**
+ * How large a bundle may be: the sum of the sizes of its files, uncompressed. Sizes are numbers of bytes, or texts such
+ * as `500 kB`, `1.5 MB` or `2 MiB`.
+ */
+export interface BundleBudget {
+  /** Maximum size of all files. */
+  readonly total?: number | string | undefined;
+  /** Maximum total size of the files that match a pattern, by pattern: `{'**\/*.js': '500 kB'}`. */
+  readonly files?: Readonly<Record<string, number | string>> | undefined;
+  /** How much larger than what the target runs, as a size or in percent of it: `5%`. */
+  readonly growth?: number | string | undefined;
+}
+
+/** One limit of a budget, and what there is. */
+export interface BudgetLimit {
+  readonly limit: 'total' | 'files' | 'growth';
+  /** The pattern, for `files`. */
+  readonly pattern?: string | undefined;
+  /** Maximum bytes. Undefined for a growth in percent that was not checked. */
+  readonly maximum?: number | undefined;
+  /** Bytes. Undefined if it was not checked. */
+  readonly actual?: number | undefined;
+  /** For `growth`: the bundle that it is compared with. */
+  readonly bundleId?: BundleId | undefined;
+  /** Why it was not checked. */
+  readonly skipped?: string | undefined;
+}
+
+/** A budget that is kept. */
+export interface BudgetReport {
+  readonly limits: readonly BudgetLimit[];
+}
+
+/** A bundle that the growth is measured from, or why there is none. */
+export type GrowthBase =
+  | {readonly bundleId: BundleId; readonly files: readonly Pick<BundleFile, 'path' | 'size'>[]}
+  | {readonly skipped: string};
+
+type Sized = Pick<BundleFile, 'path' | 'size'>;
+/** The files that are responsible for a size, with the bytes that each has or grew by. */
+interface Judged extends BudgetLimit {
+  readonly largest: readonly Sized[];
+}
+
+/** How many files an error names. */
+const named = 10;
+
+/**
+ * Checks a bundle against its budget.
+ * @throws RuntimeCliError `ERR_BUDGET_EXCEEDED` naming each limit that is exceeded, and the files that did it;
+ * `ERR_OPTION_INVALID` for sizes that are none; `ERR_PATTERN_INVALID`.
+ */
+export function checkBudget(budget: BundleBudget, files: readonly Sized[], base: GrowthBase): BudgetReport {
+  const {total, files: patterns = {}, growth} = budget;
+  const judged: readonly Judged[] = [
+    ...(total === undefined ? [] : [judge({limit: 'total', maximum: sizeOf('total', total)}, files)]),
+    ...Object.entries(patterns).map(([pattern, size]) => {
+      const {matches} = compilePatterns([pattern]);
+      const maximum = sizeOf(`files.${pattern}`, size);
+      return judge(
+        {limit: 'files', pattern, maximum},
+        files.filter(({path}) => matches(path)),
+      );
+    }),
+    ...(growth === undefined ? [] : [judgeGrowth(growth, files, base)]),
+  ];
+  const exceeded = judged.filter(({maximum = Infinity, actual = 0}) => actual > maximum);
+  const limits = judged.map(({largest, ...limit}) => limit);
+  if (exceeded.length === 0) return {limits};
+  throw createError('ERR_BUDGET_EXCEEDED', `The bundle exceeds its budget: ${exceeded.map(describe).join('; ')}.`, {
+    suggestions: [
+      ...exceeded.map(
+        ({limit, pattern, largest}) =>
+          `${limit === 'growth' ? 'Grew most' : `Largest${pattern === undefined ? '' : ` of ${pattern}`}`}: ` +
+          `${listFirst(largest, ', ', ({path, size}) => `${showPath(path)} (${prettyBytes(size)})`, named)}.`,
+      ),
+      'Make them smaller, exclude them with --ignore, or raise the budget in mycli.config.',
+    ],
+    details: {limits, exceeded},
+  });
+}
+
+function judge(limit: BudgetLimit, files: readonly Sized[]): Judged {
+  const largest = files.toSorted((a, b) => b.size - a.size).slice(0, named);
+  return {
+    ...limit,
+    actual: files.reduce((sum, {size}) => sum + size, 0),
+    largest: largest.map(({path, size}) => ({path, size})),
+  };
+}
+
+function judgeGrowth(growth: number | string, files: readonly Sized[], base: GrowthBase): Judged {
+  const percent = percentOf(growth);
+  if ('skipped' in base) {
+    const maximum = percent === undefined ? sizeOf('growth', growth) : undefined;
+    return {limit: 'growth', maximum, skipped: base.skipped, largest: []};
+  }
+  const before = new Map(base.files.map(({path, size}) => [path, size]));
+  const sum = (list: readonly Sized[]) => list.reduce((bytes, {size}) => bytes + size, 0);
+  const maximum = percent === undefined ? sizeOf('growth', growth) : Math.floor((sum(base.files) * percent) / 100);
+  const grown = files
+    .map(({path, size}) => ({path, size: size - (before.get(path) ?? 0)}))
+    .filter(({size}) => size > 0)
+    .sort((a, b) => b.size - a.size);
+  return {
+    ...{limit: 'growth', maximum, actual: sum(files) - sum(base.files), bundleId: base.bundleId},
+    largest: grown.slice(0, named),
+  };
+}
+
+function describe({limit, pattern, maximum = 0, actual = 0, bundleId}: Judged): string {
+  const sizes = `${exactBytes(actual)} of at most ${exactBytes(maximum)}`;
+  if (limit === 'growth') return `it grew by ${sizes} since bundle ${String(bundleId)}`;
+  return pattern === undefined ? `its files have ${sizes}` : `${pattern} has ${sizes}`;
+}
+
+/** Two sizes that are nearly the same must not look the same. */
+function exactBytes(size: number): string {
+  return `${prettyBytes(size)} (${String(size)} bytes)`;
+}
+
+function sizeOf(option: string, value: number | string): number {
+  const bytes = bytesOf(value);
+  if (bytes !== undefined) return bytes;
+  throw createError('ERR_OPTION_INVALID', `budget.${option} must be a number of bytes or a size such as "1.5 MB".`);
+}

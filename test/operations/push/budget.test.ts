@@ -1,0 +1,126 @@
+import {readdir, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {describe, expect, test} from 'vitest';
+import {bytesOf, percentOf} from '../../../src/bundle/option-schemas.js';
+import {buildBundle, previewBuild} from '../../../src/operations/build-bundle.js';
+import {checkBudget} from '../../../src/operations/push/budget.js';
+import {previewPush, pushRuntimeBundle} from '../../../src/operations/push/push-runtime-bundle.js';
+import {startService} from '../pushed-bundles.js';
+import {createProject} from '../test-host.js';
+
+const files = Array.from({length: 12}, (_, index) => ({path: `f${String(index)}.js`, size: 100 * (index + 1)}));
+const nothing = {skipped: 'nothing runs'};
+
+test.each([
+  [1500, 1500],
+  ['1500', undefined],
+  ['1500 B', 1500],
+  ['1.5 kB', 1500],
+  ['1.5MB', 1_500_000],
+  [' 2 GiB ', 2 * 1024 ** 3],
+  ['10 kib', 10_240],
+  ['-1 MB', undefined],
+  [-1, undefined],
+  [1.5, undefined],
+  ['1 TB', undefined],
+  ['1 ib', undefined],
+])('the size %j is %j bytes', (text, bytes) => {
+  expect(bytesOf(text)).toBe(bytes);
+});
+
+test('a percentage is a number with a percent sign', () => {
+  expect([percentOf('5%'), percentOf(' 2.5 % '), percentOf('5'), percentOf(5)]).toEqual([5, 2.5, undefined, undefined]);
+});
+
+describe('a budget', () => {
+  test('that is exactly kept is reported, limit by limit', () => {
+    const base = {bundleId: 4, files: [{path: 'f0.js', size: 7700}]};
+    expect(checkBudget({total: 7800, files: {'f1*.js': 2500, '*.css': 0}, growth: '100 B'}, files, base)).toEqual({
+      limits: [
+        {limit: 'total', maximum: 7800, actual: 7800},
+        {limit: 'files', pattern: 'f1*.js', maximum: 2500, actual: 2500},
+        {limit: 'files', pattern: '*.css', maximum: 0, actual: 0},
+        {limit: 'growth', maximum: 100, actual: 100, bundleId: 4},
+      ],
+    });
+  });
+
+  test('that is exceeded is one error, with each limit and the ten files that did it', () => {
+    const base = {
+      bundleId: 4,
+      files: files.map(({path, size}, index) => ({path, size: index === 3 ? 0 : size - index})),
+    };
+    const check = () => checkBudget({total: 7799, files: {'f2.js': '0.2 kB'}, growth: '1%'}, files, base);
+    expect(check).toThrow(
+      'The bundle exceeds its budget: its files have 7.8 kB (7800 bytes) of at most 7.8 kB (7799 bytes); ' +
+        'f2.js has 300 B (300 bytes) of at most 200 B (200 bytes); ' +
+        'it grew by 463 B (463 bytes) of at most 73 B (73 bytes) since bundle 4.',
+    );
+    let error: unknown;
+    try {
+      check();
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect(error).toMatchObject({
+      code: 'ERR_BUDGET_EXCEEDED',
+      exitCode: 3,
+      suggestions: [
+        expect.stringMatching(/^Largest: f11.js \(1.2 kB\), f10.js .* f2.js \(300 B\)\.$/) as string,
+        'Largest of f2.js: f2.js (300 B).',
+        expect.stringMatching(/^Grew most: f3.js \(400 B\), f11.js \(11 B\), .* f2.js \(2 B\)\.$/) as string,
+        expect.stringContaining('budget') as string,
+      ],
+    });
+  });
+
+  test('for growth is skipped when there is nothing to compare with', () => {
+    expect(checkBudget({growth: '5%'}, files, nothing)).toEqual({
+      limits: [{limit: 'growth', maximum: undefined, skipped: 'nothing runs'}],
+    });
+  });
+
+  test('that is no size is refused', () => {
+    expect(() => checkBudget({files: {'*': 'a lot'}}, files, nothing)).toThrow(/budget\.files\.\* must be/);
+  });
+});
+
+test('a build over its budget writes nothing, and one within reports it', async () => {
+  await using project = await createProject();
+  const {host, directory} = project;
+  const over = {output: 'a.tar.gz', budget: {files: {'static/*': 10}}};
+  for (const build of [buildBundle, previewBuild])
+    await expect(build(over, host)).rejects.toMatchObject({code: 'ERR_BUDGET_EXCEEDED'});
+  expect(await readdir(directory)).toEqual(['build']);
+  const {budget} = await buildBundle({output: 'a.tar.gz', budget: {total: '1 MB', growth: 0}}, host);
+  expect(budget?.limits).toMatchObject([
+    {limit: 'total', maximum: 1_000_000, actual: 65},
+    {limit: 'growth', skipped: 'only a push compares with what a target runs'},
+  ]);
+});
+
+test('a push compares with what the target runs, before it sends anything', async () => {
+  const {project, connection, runtime} = await startService();
+  const push = {...connection, preference: 'legacy', targetSlug: 'staging', v2: true, wait: true, pollInterval: 0.01};
+  const budget = {growth: '10%'};
+  const first = await pushRuntimeBundle({...push, budget}, project.host);
+  expect(first.budget?.limits).toMatchObject([{skipped: 'nothing runs on staging yet'}]);
+  await writeFile(join(project.directory, 'build/static/app.css'), 'h1 { color: aquamarine; }\n');
+  const {budget: kept} = await previewPush({...push, budget}, project.host);
+  expect(kept?.limits).toMatchObject([{limit: 'growth', maximum: 6, actual: 6, bundleId: first.bundleId}]);
+  await writeFile(join(project.directory, 'build/static/more.css'), 'x'.repeat(10));
+  const failure = {
+    code: 'ERR_BUDGET_EXCEEDED',
+    suggestions: expect.arrayContaining(['Grew most: static/more.css (10 B), static/app.css (6 B).']) as string[],
+  };
+  await expect(previewPush({...push, budget}, project.host)).rejects.toMatchObject(failure);
+  await expect(pushRuntimeBundle({...push, budget}, project.host)).rejects.toMatchObject(failure);
+  await expect(pushRuntimeBundle({...push, budget, v2: false}, project.host)).rejects.toMatchObject(failure);
+  expect(runtime.requests.filter(({route}) => route === 'upload')).toHaveLength(1);
+  expect(await readdir(project.temporary)).toEqual([]);
+  const {budget: without} = await previewPush({...push, targetSlug: undefined, wait: false, budget}, project.host);
+  expect(without?.limits).toMatchObject([{skipped: 'there is no target'}]);
+  await expect(previewPush({...push, preference: 'api', budget}, project.host)).rejects.toMatchObject({
+    code: 'ERR_CAPABILITY_UNSUPPORTED',
+  });
+});
