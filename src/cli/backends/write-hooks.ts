@@ -111,11 +111,22 @@ interface Judgement {
   readonly failure?: {readonly message: string; readonly cause?: unknown};
 }
 
+/** What an answer means. It is a plugin's object, whose members may throw. */
 function judge(settled: Settled, output: Asking['output']): Judgement {
+  try {
+    return readJudgement(settled, output);
+  } catch (error) {
+    return {failure: {message: 'what it returned cannot be read', cause: error}};
+  }
+}
+
+function readJudgement(settled: Settled, output: Asking['output']): Judgement {
   if ('failure' in settled) return {failure: {message: messageOf(settled.failure, output), cause: settled.failure}};
   for (const answer of settled.answers) {
     if (answer === undefined) continue;
-    if (isRecord(answer) && typeof answer['veto'] === 'string') return {veto: oneLine(answer['veto'], output)};
+    const reason = isRecord(answer) ? answer['veto'] : undefined;
+    const veto = typeof reason === 'string' ? oneLine(reason, output) : '';
+    if (veto !== '') return {veto};
     return {failure: {message: 'it returned neither nothing nor {veto: "the reason"}'}};
   }
   return {};

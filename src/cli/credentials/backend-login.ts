@@ -43,23 +43,43 @@ function accountOf(backend: string): string {
 }
 
 /**
- * The http(s) URLs in options, whatever the options are called: all that `new URL()` takes for one, such as
- * `http:/host`, also relative to another URL.
+ * The addresses in options, as http(s) URLs: all that `new URL()` takes for one, whatever the option is called, such as
+ * `http:/host`, also relative to another URL; and hosts.
+ * @param name of the option
  */
-function urlsIn(options: unknown): readonly string[] {
+function urlsIn(options: unknown, name = ''): readonly string[] {
   const value = options instanceof OptionText ? options.shown : options;
   if (typeof value === 'string') {
     // URLs are parsed without these characters.
     const isHost = /^[\\/]{2}/.test(value.replaceAll(/[\t\n\r]|^[\p{Cc} ]+/gu, ''));
     const base = isHost ? 'https://host.invalid' : undefined;
-    if (!URL.canParse(value, base)) return [];
-    const {protocol, href} = new URL(value, base);
-    return protocol === 'https:' || protocol === 'http:' ? [href] : [];
+    const url = URL.canParse(value, base) ? new URL(value, base) : undefined;
+    return url && /^https?:$/.test(url.protocol) ? [url.href] : hostsIn(value, name);
   }
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(urlsIn) : [];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, member]) => urlsIn(member, Array.isArray(value) ? name : key));
 }
 
-/** The origins of the URLs in options. */
+/** What options are called whose value is a host, even if it looks like any other word. */
+const hostOption = /host|server|domain|origin|endpoint|address|url|uri|gateway|proxy/i;
+/** Files whose extension is no top-level domain. */
+const fileName = /\.(?:json|ya?ml|[cm]?js|tar|t?gz|pem|crt|toml|txt)$/i;
+
+/**
+ * The URL of a host, with or without a port and a path, if a text is one. Rather too often than too seldom: a secret
+ * that is taken for one of another address is asked for again, otherwise it would be sent there.
+ */
+function hostsIn(text: string, option: string): readonly string[] {
+  const url = `https://${text}`;
+  if (text.trim() === '' || !URL.canParse(url)) return [];
+  // Without the user and password, and as parsed: other characters are dots, too.
+  const {hostname, origin} = new URL(url);
+  const isDotted = /^[^.].*\.|:/.test(hostname) && !fileName.test(hostname) && !/^\d+$/.test(text.trim());
+  const hasPort = /^[^\\/?#]+:\d+(?:[\\/?#]|$)/.test(text.trim());
+  return isDotted || hasPort || hostname === 'localhost' || hostOption.test(option) ? [`${origin}/`] : [];
+}
+
+/** The origins of the URLs and hosts in options. */
 export function originsIn(options: unknown): readonly string[] {
   return [...new Set(urlsIn(options).map((url) => new URL(url).origin))];
 }
@@ -116,13 +136,13 @@ export async function confirmBackendAddresses(
 ): Promise<void> {
   const addresses = Object.entries(given)
     .filter(([, value]) => !(value instanceof OptionText))
-    .flatMap(([option, value]) => urlsIn(value).map((url) => ({option, url})));
+    .flatMap(([option, value]) => urlsIn(value, option).map((url) => ({option, url})));
   if (addresses.length === 0) return;
   for (const {option, url} of addresses) assertTrustedOrigin(url, `the option ${option}`, context.env);
   const sources = [settings.backendOptions, ...Object.values(settings)].map((setting) => setting?.source);
   const file = sources.find((source) => source?.kind === 'config')?.name ?? 'the configuration file';
   const advice = (unsaid: readonly {readonly option: string}[]) => {
-    const flags = [...new Set(unsaid.map(({option}) => option))].map((option) => `--backend-option ${option}=URL`);
+    const flags = [...new Set(unsaid.map(({option}) => option))].map((option) => `--backend-option ${option}=ADDRESS`);
     return `pass ${flags.join(' ')}`;
   };
   await confirmConfigured(

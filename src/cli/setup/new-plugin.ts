@@ -113,6 +113,7 @@ async function writeInto(plugin: NewPlugin): Promise<readonly string[]> {
     const files = await render(plugin, staged);
     for (const file of files) {
       const [destination, replaced] = [join(directory, file), join(staging.path, 'replaced', file)];
+      await refuseLinks(directory, dirname(file));
       const made = await mkdir(dirname(destination), {recursive: true});
       if (made !== undefined) undo.push(() => rm(made, {recursive: true}));
       const stats = await lstat(destination).catch(() => undefined);
@@ -131,6 +132,21 @@ async function writeInto(plugin: NewPlugin): Promise<readonly string[]> {
     throw error;
   } finally {
     await staging.remove();
+  }
+}
+
+/**
+ * Files below a link would be written elsewhere. The folder itself may be one: the user named it.
+ * @throws RuntimeCliError `ERR_OUTPUT`
+ */
+async function refuseLinks(directory: string, folder: string): Promise<void> {
+  for (let below = folder; below !== '.'; below = dirname(below)) {
+    const path = join(directory, below);
+    const stats = await lstat(path).catch(() => undefined);
+    if (!stats?.isSymbolicLink()) continue;
+    throw createError('ERR_OUTPUT', `${path} is a link, so files would be written outside of ${directory}.`, {
+      suggestions: ['Replace the link with a folder, or pass --dir DIR to write to another folder.'],
+    });
   }
 }
 

@@ -25,6 +25,14 @@ const planned: PlannedWrite = {
 };
 const never = new AbortController().signal;
 
+const throwing = {
+  get: () => {
+    throw new Error('no');
+  },
+};
+const unreadable = Object.defineProperty({}, 'veto', throwing);
+const unreadableError = Object.defineProperty(new Error('no'), 'message', throwing);
+
 function ask(
   hooks: Readonly<Record<string, HookFunction | string>>,
   more: {timeoutMs?: number; signal?: AbortSignal} = {},
@@ -89,6 +97,9 @@ describe('asking plugins before a change', () => {
     ['throws', () => Promise.reject(new Error('the calendar is\nunreachable')), 'the calendar is unreachable'],
     ['answers something else', () => ({vetoed: true}), 'it returned neither nothing nor {veto: "the reason"}'],
     ['vetoes without a reason', () => ({veto: true}), 'it returned neither nothing nor {veto: "the reason"}'],
+    ['vetoes with an empty reason', () => ({veto: ' \n'}), 'it returned neither nothing nor {veto: "the reason"}'],
+    ['returns what cannot be read', () => unreadable, 'what it returned cannot be read'],
+    ['rejects with what cannot be read', () => Promise.reject(unreadableError), 'what it returned cannot be read'],
     ['has no function', 'no function', 'it exports no function'],
   ])('refuses the change if a plugin %s', async (_, hook, reason) => {
     await expect(ask({a: () => undefined, b: hook})).rejects.toMatchObject({

@@ -32,6 +32,35 @@ describe('the origins that options name', () => {
       {a: ' //j.example/x', b: String.raw`/\k.example`, c: '/a/path', d: 'ftp://l.example'},
       ['https://j.example', 'https://k.example'],
     ],
+    // A host instead of a URL, as a plugin would complete it.
+    [
+      {a: 'l.example', b: 'm.example:8443/path', c: new OptionText('user:pass@n.example'), d: '[::1]:80', e: 'o:81'},
+      ['https://l.example', 'https://m.example:8443', 'https://n.example', 'https://[::1]:80', 'https://o:81'],
+    ],
+    [
+      {a: '203.0.113.7', b: '203.29', c: 'p\u3002example', d: '/q.example', e: 'localhost', list: [{host: 'intranet'}]},
+      [
+        'https://203.0.113.7',
+        'https://203.0.0.29',
+        'https://p.example',
+        'https://q.example',
+        'https://localhost',
+      ].concat('https://intranet'),
+    ],
+    [{apiHost: '3405803783', servers: ['s1']}, ['https://203.0.113.7', 'https://s1']],
+    [
+      {
+        a: 'eu-west-1',
+        b: './dist',
+        c: '../x.y',
+        d: 'bundle.tar.gz',
+        e: 'dist/a.b',
+        f: '12345',
+        g: '',
+        h: String.raw`C:\a`,
+      },
+      [],
+    ],
     [{text: 'see https://d.example', broken: 'https://', none: null, size: 7}, []],
   ])('%j', (options, origins) => {
     expect(originsIn(options)).toEqual(origins);
@@ -68,10 +97,12 @@ describe('the stored secrets of a backend', () => {
     expect(await storedSecrets(acme, {}, {token: 'another'}, file)).toBeUndefined();
   });
 
-  test('go to no other address than at the login', async () => {
-    expect(
-      await storedSecrets({name: 'acme'}, {url: 'https://acme.example', hook: 'https://b.example/x'}, {}, file),
-    ).toBeUndefined();
+  test.each([
+    {url: 'https://acme.example', hook: 'https://b.example/x'},
+    {host: 'b.example'},
+    {url: 'acme.example', to: 'b.example:443'},
+  ])('go to no other address than at the login: %j', async (given) => {
+    expect(await storedSecrets({name: 'acme'}, given, {}, file)).toBeUndefined();
     expect(warnings).toEqual([
       'The secrets stored for the acme backend are not used, because they were not stored for https://b.example. ' +
         'To store them for it, run: mycli auth:login --runtime-backend acme',
@@ -195,7 +226,7 @@ test('a login to an address that only a configuration file names is refused with
       code: 'ERR_ORIGIN_UNTRUSTED',
       message: `The address https://stranger.example/m comes from ${file} and needs your confirmation. Nothing was sent.`,
       suggestions: [
-        'If you trust it, pass --backend-option memory=URL. In CI, list https://stranger.example in MYCLI_TRUSTED_ORIGINS.',
+        'If you trust it, pass --backend-option memory=ADDRESS. In CI, list https://stranger.example in MYCLI_TRUSTED_ORIGINS.',
       ],
     },
   });

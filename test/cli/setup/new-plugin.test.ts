@@ -128,6 +128,19 @@ describe('a plugin', () => {
     expect(await readFile(join(directory, 'README.md'), 'utf8')).toBe('mine');
   });
 
+  test('is not written through a link', async () => {
+    await mkdir(directory, {recursive: true});
+    const elsewhere = join(folder, 'elsewhere');
+    await mkdir(elsewhere);
+    await symlink(elsewhere, join(directory, 'src'), 'junction');
+    await expect(write({force: true})).rejects.toMatchObject({
+      code: 'ERR_OUTPUT',
+      message: `${join(directory, 'src')} is a link, so files would be written outside of ${directory}.`,
+    });
+    expect(await readdir(elsewhere)).toEqual([]);
+    expect(await readdir(directory)).toEqual(['src']);
+  });
+
   test('leaves no folders if it cannot be written', async () => {
     const missing = {root: join(folder, 'nowhere'), version: '4.5.6'};
     await mkdir(missing.root);
