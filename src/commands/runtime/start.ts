@@ -62,7 +62,8 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
     }),
     'ready-file': Flags.string({
       helpValue: 'FILE',
-      summary: 'Write this file when the runtime is ready, and remove it at the end: its address and data folder as JSON.',
+      summary:
+        'Write this file when the runtime is ready, and remove it at the end: its address and data folder as JSON.',
       helpGroup,
     }),
     'deployment-seconds': Flags.integer({min: 0, helpValue: 'S', summary: 'Duration of a deployment.', helpGroup}),
