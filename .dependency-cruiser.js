@@ -34,6 +34,7 @@ const layers = {
       'limits',
       'identity',
       'eventFeed',
+      'safety',
       'anyBackend',
       'progress',
       'html',
@@ -71,6 +72,8 @@ const groups = {
   eventFeed: 'src/operations/event-feed[.]ts',
   // Whether a service accepts credentials.
   identity: 'src/operations/identify[.]ts',
+  // What `MYCLI_SAFETY` says.
+  safety: 'src/operations/guard/safety[.]ts',
 };
 
 /** npm packages that one place owns; everyone else asks that place. */

@@ -14,6 +14,8 @@ export type ConfiguredCheck =
 
 /** What can differ by target. */
 export interface TargetConfig {
+  /** The target is production, whatever its name (for MYCLI_SAFETY=no-production). */
+  readonly production?: boolean | undefined;
   readonly budget?:
     | {
         /** Maximum size of all files together, uncompressed. */
@@ -114,6 +116,8 @@ export interface MycliConfig extends TargetConfig {
   readonly pollInterval?: number | undefined;
   /** Maximum time to wait, 0 for no limit; default 600. */
   readonly timeout?: number | undefined;
+  /** Name branch and commit in a given message, too; default: if a guard of the target needs them. */
+  readonly recordCommit?: boolean | undefined;
   readonly api?:
     | {
         /** URL of the Api backend. */

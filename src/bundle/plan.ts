@@ -14,7 +14,6 @@ import {
   type BundlePlanOptions,
 } from './config/check-options.js';
 import {verifyBuildDirectory} from './files/build-output.js';
-import {defaultMessage} from './config/defaults.js';
 import {readIgnoreRules} from './files/ignore-rules.js';
 import {scanBuildDirectory, type Scan} from './files/scan.js';
 import {v2Defaults} from './option-schemas.js';
@@ -22,7 +21,8 @@ import {markFiles} from './files/patterns.js';
 import {checkSensitiveFiles} from './files/sensitive-files.js';
 import {readConfigSources} from './config/config-sources.js';
 import {resolveConfig, type SettingSource} from './config/resolve-config.js';
-import type {BundleConfig, BundleFormat, BundleV2MatchMode, PlannedBundleFile} from './types.js';
+import {readOrigin, withRecord} from './provenance/provenance.js';
+import type {BundleConfig, BundleFormat, BundleProvenance, BundleV2MatchMode, PlannedBundleFile} from './types.js';
 
 /** What to pack: the result of verifying, scanning and resolving. Nothing is written yet. */
 export interface BundlePlan {
@@ -39,6 +39,8 @@ export interface BundlePlan {
   readonly matchMode?: BundleV2MatchMode | undefined;
   readonly message: string;
   readonly config: BundleConfig;
+  /** Where the bundle comes from; undefined outside git and CI. */
+  readonly provenance?: BundleProvenance | undefined;
   /** The files of the build, sorted by path, without the configuration that v2 adds to the archive. */
   readonly files: readonly PlannedBundleFile[];
   /** Total size of `files`, in bytes. */
@@ -91,6 +93,7 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
     ...(v2 ?? {projectSlug: options.projectSlug}),
     message: message.message,
     config: settings.config,
+    provenance: message.provenance,
     files: scan.files,
     totalBytes: scan.files.reduce((total, {size}) => total + size, 0),
     warnings: [
@@ -135,15 +138,26 @@ function withoutConfig(scan: Scan, configPath: string | undefined): Scan {
 }
 
 async function messageOf(
-  {message, env, now}: BundlePlanOptions,
+  {message: given, recordCommit = false, env, now}: BundlePlanOptions,
   projectDirectory: string,
-): Promise<{readonly message: string; readonly from: string}> {
-  if (message !== undefined) return {message, from: 'option'};
-  const found = await defaultMessage(projectDirectory, env, now);
+): Promise<{
+  readonly message: string;
+  readonly from: string;
+  readonly provenance?: BundleProvenance | undefined;
+}> {
+  const {message: standard, from, record, provenance} = await readOrigin(projectDirectory, env, now);
+  const message = recordCommit ? recordIn(given, {standard, record}) : (given ?? standard);
   // The name of a branch can be very long.
-  const problems = messageProblems(found.message);
+  const problems = messageProblems(message);
   if (problems.length > 0) throw optionProblemsError(problems);
-  return found;
+  return {message, from: given === undefined ? from : 'option', provenance};
+}
+
+function recordIn(
+  given: string | undefined,
+  {standard, record}: {readonly standard: string; readonly record?: string | undefined},
+): string {
+  return given === undefined ? (record ?? standard) : withRecord(given, record);
 }
 
 function modificationTime(epoch: string | undefined): Date {

@@ -57,6 +57,29 @@ export interface ByteProgress {
   readonly total?: number | undefined;
 }
 
+/** Where a bundle comes from, as far as it is known. Never contains credentials. */
+export interface BundleProvenance {
+  /** Full hash of the commit that was checked out. */
+  readonly commit?: string | undefined;
+  /** Its branch; in CI without a checked-out branch the one that the CI system names. */
+  readonly branch?: string | undefined;
+  /** Whether tracked files had uncommitted changes. */
+  readonly dirty?: boolean | undefined;
+  /** Name of the commit's author. */
+  readonly author?: string | undefined;
+  /** URL of the git remote `origin`. */
+  readonly repository?: string | undefined;
+  /** The CI run that built it. */
+  readonly ci?:
+    | {
+        /** `GitHub Actions`, for example. */
+        readonly system?: string | undefined;
+        /** http(s) URL of the run. */
+        readonly url?: string | undefined;
+      }
+    | undefined;
+}
+
 /** What is known about a bundle before it is packed. */
 export interface BundleContent {
   readonly format: BundleFormat;
@@ -70,6 +93,8 @@ export interface BundleContent {
   /** v2 only. */
   readonly matchMode?: BundleV2MatchMode | undefined;
   readonly config: BundleConfig;
+  /** Where it comes from; undefined outside git and CI, and for a prebuilt archive whose manifest does not say. */
+  readonly provenance?: BundleProvenance | undefined;
   readonly files: readonly BundleFile[];
 }
 

@@ -125,6 +125,11 @@ export const catalogue = {
     summary: 'Code from a configuration file or a plugin ended the process or never finished.',
   },
   ERR_VETOED: {kind: 'input', summary: 'A plugin vetoed the change. Nothing was changed.'},
+  ERR_GUARD_REFUSED: {
+    kind: 'input',
+    summary: 'A guard of the target refused the deployment: `details.failures` says which. Nothing was changed.',
+  },
+  ERR_SAFETY: {kind: 'input', summary: '`MYCLI_SAFETY` does not allow the change. Nothing was changed.'},
   ERR_HOOK_FAILED: {
     kind: 'input',
     summary: 'A plugin that must be asked before a change failed, or did not answer in time. Nothing was changed.',

@@ -1,5 +1,6 @@
-import {isAbsolute, relative, resolve} from 'node:path';
+import {basename, isAbsolute, relative, resolve} from 'node:path';
 import type {Writable} from 'node:stream';
+import {pipeline} from 'node:stream/promises';
 import {
   manifestPathOf,
   packBundle,
@@ -10,7 +11,12 @@ import {
   type PackOptions,
 } from '../bundle/index.js';
 import type {Bundle, PackResult} from '../bundle/types.js';
+import {createStatement, statementType} from '../bundle/provenance/statement.js';
 import {createError} from '../errors/index.js';
+import {isRecord, parseJson} from '../errors/json.js';
+import {systemCode} from '../errors/system-failure.js';
+import {readTextFile} from '../files/read-file.js';
+import {stageFile} from '../files/write-files.js';
 import {describeArchive, describeFiles} from './describe-bundle.js';
 import {callBackNow, verifyStep, warnAll, watched, type Host, type StepView} from './steps.js';
 import type {BuildBundleOptions, CommonOptions} from './options.js';
@@ -23,6 +29,8 @@ export interface BuildBundleResult {
   readonly manifest: string;
   /** The budget, which is kept, if there is one. */
   readonly budget?: BudgetReport | undefined;
+  /** Path of the in-toto statement, with `provenance`. */
+  readonly statement?: string | undefined;
   readonly warnings: readonly string[];
 }
 
@@ -58,12 +66,56 @@ export async function buildBundle(options: BuildBundleOptions, host: Host): Prom
       const path = resolve(options.cwd ?? host.cwd, options.output);
       const pack = packOptions(watched(options, view));
       // Again, because a file may have appeared since.
-      const verify = options.force ? undefined : () => verifyReplaceable(path);
+      const verify = options.force ? undefined : () => verifyOutputs(path, options);
       const bundle = await writeBundle(plan, {path, mode: 0o666, manifest: true, verify, ...pack});
+      const statement = options.provenance ? await writeStatement(bundle, host) : undefined;
       view.done(`Built ${describeArchive(bundle)}`);
-      return {bundle, manifest: manifestPathOf(path), warnings: plan.warnings, budget: plan.budget};
+      return {bundle, manifest: manifestPathOf(path), statement, warnings: plan.warnings, budget: plan.budget};
     });
   });
+}
+
+function statementPathOf(archivePath: string): string {
+  return `${archivePath}.intoto.json`;
+}
+
+/** @throws RuntimeCliError `ERR_OUTPUT` if a file that is no output of a build would be replaced. */
+async function verifyOutputs(path: string, {provenance}: Pick<BuildBundleOptions, 'provenance'>): Promise<void> {
+  await verifyReplaceable(path);
+  const statement = statementPathOf(path);
+  if (!provenance || (await isStatement(statement))) return;
+  throw createError(
+    'ERR_OUTPUT',
+    `${statement} exists and is not the provenance of a bundle, so it was not replaced.`,
+    {
+      suggestions: ['Pass --output FILE to write the bundle elsewhere, or --force to replace the file.'],
+      details: {path: statement},
+    },
+  );
+}
+
+/** Whether there is an in-toto statement, or nothing, at a path. */
+async function isStatement(path: string): Promise<boolean> {
+  try {
+    const value = parseJson(await readTextFile(path));
+    return isRecord(value) && value['_type'] === statementType;
+  } catch (error) {
+    return systemCode(error) === 'ENOENT';
+  }
+}
+
+async function writeStatement(bundle: Bundle, {userAgent, now}: Host): Promise<string> {
+  const path = statementPathOf(bundle.path);
+  const version = /^mycli\/(\S+)/.exec(userAgent)?.[1] ?? 'unknown';
+  const statement = createStatement(bundle, {name: basename(bundle.path), version, finishedOn: now()});
+  const text = `${JSON.stringify(statement, undefined, 2)}\n`;
+  const staged = await stageFile(path, 0o666, (stream) => pipeline([text], stream));
+  try {
+    await staged.place();
+  } finally {
+    await staged.discard();
+  }
+  return path;
 }
 
 /**
@@ -91,7 +143,7 @@ async function planBuild(
   view: StepView,
 ): Promise<BundlePlan & {readonly budget?: BudgetReport | undefined}> {
   const {format = 'v2', cwd = host.cwd, output, force, budget: allowed, ...content} = options;
-  if (output !== undefined && !force) await verifyReplaceable(resolve(cwd, output));
+  if (output !== undefined && !force) await verifyOutputs(resolve(cwd, output), options);
   const plan = await planBundle({...content, format, cwd, env: host.env, now: () => host.now()});
   if (output !== undefined) verifyOutside(plan.buildDirectory, resolve(cwd, output));
   view.done(`Verified: ${describeFiles(plan)}`);

@@ -6,6 +6,7 @@ import {count} from '../errors/sentence.js';
 import {callBackSafely, resolveBackend, resolveStep, watched, type Host, type StepView} from './steps.js';
 import {explainMissingBundle, namingCapabilities, resolveBundleId} from './list.js';
 import {chooseForBundle, idFor, invoke, openBackend} from './open-backend.js';
+import {refuseUnsafe} from './guard/safety.js';
 import type {CommonOptions, ConnectionOptions} from './options.js';
 
 /** The outcome for one bundle. */
@@ -42,6 +43,7 @@ export interface DeleteBundlesResult {
  * any other reason is thrown unchanged.
  */
 export async function deleteBundles(options: DeleteBundlesOptions, host: Host): Promise<DeleteBundlesResult> {
+  refuseUnsafe({operation: 'delete'}, host);
   const {selection, ids} = await host.runSteps([resolveStep], (step) =>
     step('resolve', async (view) => {
       const chosen = await resolveBackend(view, () => chooseDeleteBackend(options, host));

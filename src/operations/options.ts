@@ -3,7 +3,7 @@ import type {BundleId, BundleMatches, DeploymentRef, DeploymentStatus} from '../
 import type {BackendRegistry} from '../backends/registry.js';
 import type {RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
 import type {BundleContentOptions} from '../bundle/index.js';
-import type {BundleFormat} from '../bundle/types.js';
+import type {BundleFormat, BundleProvenance} from '../bundle/types.js';
 import type {BudgetReport, BundleBudget} from './push/budget.js';
 import type {RateLimitMiddlewareConfig} from '../http/rate-limit/index.js';
 import type {RetryEvent} from '../http/types.js';
@@ -143,6 +143,52 @@ export interface CheckOutcome {
   readonly checks: readonly CheckResult[];
 }
 
+/** What must hold before something is deployed to a target. What is not set is not checked. */
+export interface GuardRules {
+  /**
+   * Refuses what was built with uncommitted changes. For a push of the work tree, files that git neither tracks nor
+   * ignores count, too. @default false
+   */
+  readonly cleanTree?: boolean | undefined;
+  /** Refuses what was not built on a branch that these patterns match; `!` excludes. @default any branch */
+  readonly branch?: readonly string[] | undefined;
+  /** Refuses unless this is the URL of the work tree's remote `origin`, however it is written. @default any */
+  readonly origin?: string | undefined;
+  /** Refuses a commit that does not contain the one that the target runs. @default false */
+  readonly notOlder?: boolean | undefined;
+  /** Refuses outside CI. @default false */
+  readonly ciOnly?: boolean | undefined;
+  /** Refuses unless `confirmTarget` resolves to the name of the target. @default false */
+  readonly confirm?: boolean | undefined;
+}
+
+/** What a person is asked to confirm. */
+export interface TargetConfirmation {
+  readonly operation: 'push' | 'deploy' | 'promote' | 'rollback';
+  readonly projectSlug: string;
+  readonly targetSlug: string;
+  /** Undefined for a push. */
+  readonly bundleId?: BundleId | undefined;
+}
+
+/** What must hold before something is deployed to a target. */
+export interface GuardOptions {
+  /**
+   * Checked before anything is built or changed. Only `ciOnly` and `confirm` apply to a rollback. @default nothing
+   */
+  readonly guard?: GuardRules | undefined;
+  /**
+   * Asks a person to type the name of the target, for `guard.confirm`. Resolves to what was typed.
+   * @default there is nobody to ask, so `guard.confirm` refuses
+   */
+  readonly confirmTarget?: ((confirmation: TargetConfirmation) => Promise<string>) | undefined;
+  /**
+   * Whether the target is production, for `MYCLI_SAFETY=no-production`. False does not make it another.
+   * @default by its name
+   */
+  readonly production?: boolean | undefined;
+}
+
 /** Options of `pushRuntimeBundle`. */
 export interface PushRuntimeBundleBackendOptions
   extends
@@ -152,7 +198,8 @@ export interface PushRuntimeBundleBackendOptions
     WaitOptions,
     SlotOptions,
     CheckedDeployOptions,
-    RollbackOnFailureOptions {
+    RollbackOnFailureOptions,
+    GuardOptions {
   /** The resolved backend preference (`--runtime-backend`). */
   readonly preference: RuntimeBackendPreference;
   /** Project slug; equals the Api storefront ID. */
@@ -197,7 +244,16 @@ export interface PushV2Options extends CommonOptions, BundleContentOptions {
 
 /** Options of `deployBundle`. */
 export interface DeployBundleOptions
-  extends CommonOptions, ConnectionOptions, WaitOptions, SlotOptions, CheckedDeployOptions, RollbackOnFailureOptions {
+  extends
+    CommonOptions,
+    ConnectionOptions,
+    WaitOptions,
+    SlotOptions,
+    CheckedDeployOptions,
+    RollbackOnFailureOptions,
+    GuardOptions {
+  /** Directory in the git work tree, for `guard`. @default the working directory */
+  readonly projectDirectory?: string | undefined;
   readonly preference: RuntimeBackendPreference;
   readonly projectSlug: string;
   readonly targetSlug: string;
@@ -250,6 +306,11 @@ export interface BuildBundleOptions extends CommonOptions, BundleContentOptions 
   readonly force?: boolean | undefined;
   /** How large the bundle may be. Its `growth` is only checked by a push. @default any size */
   readonly budget?: BundleBudget | undefined;
+  /**
+   * Also writes where the bundle comes from to `<output>.intoto.json`: an in-toto statement with SLSA provenance, which
+   * is not signed. @default false
+   */
+  readonly provenance?: boolean | undefined;
 }
 
 /** Format, digests and size of an archive. */
@@ -301,6 +362,8 @@ export interface PushResult {
   readonly archive: ArchiveSummary;
   /** The budget, which is kept, if there is one. */
   readonly budget?: BudgetReport | undefined;
+  /** Where the bundle comes from; undefined outside git and CI. */
+  readonly provenance?: BundleProvenance | undefined;
   /** The backend's own responses, unmodified; `bundle` is undefined if nothing was uploaded. */
   readonly raw: {readonly bundle: unknown; readonly deployment?: unknown};
 }

@@ -4,6 +4,7 @@ import {createError} from '../errors/index.js';
 import {count} from '../errors/sentence.js';
 import {deleteBundlesFrom, type DeleteBundlesResult} from './delete-bundles.js';
 import {collectPages, createdTime, historyPage, listPage} from './list.js';
+import {refuseUnsafe} from './guard/safety.js';
 import {chooseBackend, openBackend, verifySlugs, type OpenBackend} from './open-backend.js';
 import type {CommonOptions, ConnectionOptions} from './options.js';
 import {resolveBackend, resolveStep, watched, type Host} from './steps.js';
@@ -59,6 +60,7 @@ const defaultKeep = 10;
 export async function pruneBundles(options: PruneBundlesOptions, host: Host): Promise<PruneBundlesResult> {
   const {projectSlug, dryRun = false} = options;
   verifyRules(options);
+  refuseUnsafe({operation: 'delete'}, host);
   const steps = [resolveStep, {name: 'find', title: `Find the bundles of ${projectSlug} to prune`}] as const;
   const {backend, found, kept} = await host.runSteps(steps, async (step) => {
     options.signal?.throwIfAborted();

@@ -11,6 +11,8 @@ export interface Host {
   /** Absolute folder of the configuration file. @default the base directory of a call */
   readonly configDirectory?: string | undefined;
   readonly env: Environment;
+  /** `MYCLI_SAFETY` as the process was started with; `env` can add to it. @default nothing */
+  readonly safety?: string | undefined;
   readonly logger: Logger;
   /** `User-Agent` of every request; starts with `mycli/<semver>`. */
   readonly userAgent: string;

@@ -28,11 +28,13 @@ import {
   downloadBundle,
   inspectArchive,
   listBundles,
+  pushRuntimeBundle,
   verifyBundle,
   waitForDeployment,
 } from '../../src/index.js';
 import {deploymentFailed} from '../../src/operations/deploy/wait-for-deployment.js';
 import {checkBudget} from '../../src/operations/push/budget.js';
+import {refuseUnsafe} from '../../src/operations/guard/safety.js';
 import {verifyLimits} from '../../src/operations/push/limits.js';
 import {parseFault} from '../../src/testing/local-runtime/faults.js';
 import {configOf} from '../cli/backends/hooked-plugins.js';
@@ -208,6 +210,11 @@ const makers: Readonly<Record<ErrorCode, Maker>> = {
     throw endedEarly('mycli-plugin-acme');
   },
   ERR_VETOED: () => askPlugin({veto: 'production is frozen until 2027-01-02T06:00:00Z'}),
+  ERR_GUARD_REFUSED: () => pushRuntimeBundle({...legacy, ...service, targetSlug: 'production', guard: {confirm: true}}),
+  ERR_SAFETY: () => {
+    const host = {env: {MYCLI_SAFETY: 'no-production'}};
+    refuseUnsafe({operation: 'deploy', targetSlug: 'production'}, host);
+  },
   ERR_HOOK_FAILED: () => askPlugin(Promise.reject(new Error('the calendar is unreachable'))),
   ERR_UNAUTHORIZED: () => answered(401, '{"detail": "The API key is wrong."}'),
   ERR_FORBIDDEN: () => answered(403),

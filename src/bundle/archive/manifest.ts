@@ -50,6 +50,16 @@ const manifestSchema = v.object({
   configPath: v.optional(v.string()),
   matchMode: v.optional(matchModeSchema),
   config: archivedConfigSchema,
+  provenance: v.optional(
+    v.object({
+      commit: v.optional(v.string()),
+      branch: v.optional(v.string()),
+      dirty: v.optional(v.boolean()),
+      author: v.optional(v.string()),
+      repository: v.optional(v.string()),
+      ci: v.optional(v.object({system: v.optional(v.string()), url: v.optional(v.string())})),
+    }),
+  ),
   files: v.array(
     v.pipe(
       v.object({
@@ -87,11 +97,13 @@ export const categoryWords: Readonly<Record<BundleFileCategory, string>> = {
 };
 
 function headOf(bundle: Bundle): Omit<BundleManifest, 'files'> {
-  const {format, sha256, contentSha256, size, message, projectSlug, rootDir, configPath, matchMode, config} = bundle;
+  const {format, sha256, contentSha256, size, message, projectSlug, rootDir, configPath, matchMode} = bundle;
+  const {config, provenance} = bundle;
   return {
     schemaVersion: 1,
     ...{format, sha256, contentSha256, size, message, projectSlug, rootDir, configPath, matchMode},
     config,
+    provenance,
   };
 }
 

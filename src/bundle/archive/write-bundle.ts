@@ -37,10 +37,10 @@ export async function writeBundle(plan: BundlePlan, options: WriteBundleOptions)
   const pack = {...packing, forgets: true, digests};
   const archive = await stageFile(path, mode, (stream) => packBundle(plan, stream, pack));
   try {
-    const {format, message, projectSlug, rootDir, configPath, matchMode, config, files} = plan;
+    const {format, message, projectSlug, rootDir, configPath, matchMode, config, provenance, files} = plan;
     const bundle = withReaders({
       ...{format, path, ...archive.result},
-      ...{message, projectSlug, rootDir, configPath, matchMode, config, files},
+      ...{message, projectSlug, rootDir, configPath, matchMode, config, provenance, files},
     });
     if (digests) {
       await placeWithManifest(archive, {bundle, digests}, mode, verify);
@@ -92,14 +92,14 @@ export interface BundleStream {
  * fails with `ERR_FILE_CHANGED` naming a file that changed since the bundle was planned.
  */
 export async function streamBundle(plan: BundlePlan): Promise<BundleStream> {
-  const {format, message, projectSlug, config, files} = plan;
+  const {format, message, projectSlug, config, provenance, files} = plan;
   let result: PackResult | undefined;
   const readWith = (chunks: 'kept' | 'lent') => (): AsyncGenerator<Buffer> => {
     result = undefined;
     return readTar(plan, chunks, (packed) => (result = packed));
   };
   const bundle: StreamedBundle = {
-    ...{format, message, projectSlug, config, files},
+    ...{format, message, projectSlug, config, provenance, files},
     size: await archiveSize(plan),
     read: readWith('kept'),
   };

@@ -22,6 +22,11 @@ export interface BundleContentOptions {
   /** Describes the bundle, at most 2,048 characters. @default `<branch>: <commit>` from git, else `Bundle <time>` */
   readonly message?: string | undefined;
   /**
+   * Names the commit in a given message, too: `Release 5 [main: 1a2b3c4]`. Guards of later deployments need it.
+   * @default whether `guard` needs it
+   */
+  readonly recordCommit?: boolean | undefined;
+  /**
    * Glob patterns of files that only run on the server, written to a v2 bundle verbatim. Must not be empty.
    * @default `ssr.js`, `ssr.mjs` and everything in `server`, if the build has them
    */
@@ -112,6 +117,7 @@ export function checkBundleOptions(options: BundlePlanOptions): readonly OptionP
     ...matchModeProblems(options.matchMode),
     ...ignoreProblems(options.ignore),
     ...levelProblems(options.compressionLevel),
+    ...switchProblems('recordCommit', options.recordCommit),
     ...switchProblems('allowSensitiveFiles', options.allowSensitiveFiles),
     ...epochProblems(options.env['SOURCE_DATE_EPOCH']),
   ];

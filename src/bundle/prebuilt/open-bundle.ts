@@ -9,6 +9,7 @@ import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {manifestPathOf, readManifest, type BundleManifest} from '../archive/manifest.js';
 import {comparePaths} from '../files/entry-names.js';
 import {markFiles, unmatched} from '../files/patterns.js';
+import {recordOf, withRecord} from '../provenance/provenance.js';
 import type {BundlePlanOptions} from '../config/check-options.js';
 import {invalidArchive, withReaders} from './bundle-readers.js';
 import {digestFile, isGzip, readArchive, type ArchiveContents} from './read-archive.js';
@@ -23,6 +24,7 @@ type OpenBundleOptions = Partial<
   Pick<
     BundlePlanOptions,
     | 'message'
+    | 'recordCommit'
     | 'matchMode'
     | 'rootDir'
     | 'configPath'
@@ -131,10 +133,15 @@ async function openWithManifest(path: string, manifest: BundleManifest, options:
   return withReaders({
     ...rest,
     path,
-    message: options.message ?? manifest.message,
+    message: messageOf(manifest, options),
     matchMode: options.matchMode ?? manifest.matchMode,
     files: scanned,
   });
+}
+
+function messageOf({message, provenance}: BundleManifest, options: OpenBundleOptions): string {
+  const chosen = options.message ?? message;
+  return options.recordCommit ? withRecord(chosen, provenance && recordOf(provenance)) : chosen;
 }
 
 /** `rootDir` and `configPath` must match the archive. No v2 option applies to v1. */

@@ -82,6 +82,10 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     this.flags = flags as CommandFlags<T>;
     this.args = args as CommandArgs<T>;
     this.words = argv.map(String);
+    if (session.safety !== undefined) {
+      const {parseSafety} = await import('../../operations/guard/safety.js');
+      parseSafety(session.safety);
+    }
     const context = createContext(session, {flags, config: this.config});
     const {commands} = this.config;
     const short = commands.flatMap(({id, aliases}) => {

@@ -21,6 +21,8 @@ export interface CommandContext {
   /** Absolute folder of the configuration file, once the settings are loaded, or else the working directory. */
   readonly configDirectory: string;
   readonly env: Environment;
+  /** `MYCLI_SAFETY` as the process was started with. */
+  readonly safety: string | undefined;
   /** Sets a variable of `env`, which plugins and their libraries read; undefined removes it. */
   readonly setVariable: (name: string, value: string | undefined) => void;
   readonly stdin: NodeJS.ReadStream;
@@ -74,7 +76,7 @@ interface CommandContextOptions {
 
 /** Creates the context of a command. */
 export function createContext(session: Session, {flags, config}: CommandContextOptions): CommandContext {
-  const {env, setVariable, stdin, output, signal, temporary, pid, uid} = session;
+  const {env, safety, setVariable, stdin, output, signal, temporary, pid, uid} = session;
   const cwd = workingDirectory(session.cwd, flags['cwd']);
   const warn = (message: string) => output.warn(message);
   const credentialFile = {
@@ -98,6 +100,7 @@ export function createContext(session: Session, {flags, config}: CommandContextO
       return configDirectory;
     },
     env,
+    safety,
     setVariable,
     stdin,
     output,

@@ -1,7 +1,7 @@
 import type {BundleFormat, BundleV2MatchMode, BundleV2Metadata} from '../../bundle/types.js';
 import {createError} from '../../errors/index.js';
 import type {Logger} from '../../http/types.js';
-import type {CheckOptions, WaitOptions} from '../../operations/options.js';
+import type {CheckOptions, GuardOptions, TargetConfirmation, WaitOptions} from '../../operations/options.js';
 import type {BundleBudget} from '../../operations/push/budget.js';
 import type {Host, RunSteps} from '../../operations/steps.js';
 import {definitions, settingKeys} from '../settings/definitions.js';
@@ -17,6 +17,7 @@ interface BundleOptions {
   /** Absolute. */
   readonly projectDirectory: string;
   readonly message?: string | undefined;
+  readonly recordCommit?: boolean | undefined;
   readonly ssrOnly?: readonly string[] | undefined;
   readonly ssrShared?: readonly string[] | undefined;
   readonly static?: boolean | undefined;
@@ -43,6 +44,7 @@ export async function bundleOptions(settings: Settings): Promise<BundleOptions> 
     buildDirectory: settings.buildDirectory.value,
     projectDirectory: settings.projectDirectory.value,
     message: settings.message?.value,
+    recordCommit: settings.recordCommit?.value,
     ssrOnly: settings.ssrOnly?.value,
     ssrShared: settings.ssrShared?.value,
     static: settings.static?.value,
@@ -156,6 +158,32 @@ export function flagsWithoutTarget(settings: Settings): readonly string[] {
   });
 }
 
+/** The guards of a target, named like the operations' options. Only a person at a terminal can confirm. */
+export function guardOptions(
+  settings: Settings,
+  context: Pick<CommandContext, 'output' | 'stdin' | 'signal'>,
+): GuardOptions & {readonly projectDirectory: string} {
+  const {guardCleanTree, guardBranch, guardOrigin, guardNotOlder, guardCiOnly, guardConfirm} = settings;
+  const ask = async ({operation, projectSlug, bundleId}: TargetConfirmation) => {
+    const {askLine} = await import('./prompts.js');
+    const bundle = bundleId === undefined ? '' : ` of bundle ${String(bundleId)}`;
+    return askLine(`To confirm the ${operation}${bundle} of ${projectSlug}, type the name of the target:`, context);
+  };
+  return {
+    guard: {
+      cleanTree: guardCleanTree?.value,
+      branch: guardBranch?.value,
+      origin: guardOrigin?.value,
+      notOlder: guardNotOlder?.value,
+      ciOnly: guardCiOnly?.value,
+      confirm: guardConfirm?.value,
+    },
+    confirmTarget: context.output.terminal && context.stdin.isTTY ? ask : undefined,
+    production: settings.production?.value,
+    projectDirectory: settings.projectDirectory.value,
+  };
+}
+
 /** What a command passes to its operations. */
 interface CommandHostOptions {
   /** Where plugins that follow changes are. @default nobody is asked */
@@ -176,8 +204,19 @@ export function commandHost(
   context: CommandContext,
   {secrets = [], resolved = [], commandFlags, config}: CommandHostOptions = {},
 ): Host {
-  const {cwd, configDirectory, env, output, userAgent, now, temporary, noteChange, noteCleanup: onCleanup} = context;
-  const {events} = context;
+  const {
+    cwd,
+    configDirectory,
+    env,
+    safety,
+    events,
+    output,
+    userAgent,
+    now,
+    temporary,
+    noteChange,
+    noteCleanup: onCleanup,
+  } = context;
   const logger: Logger = {
     debug: (message) => output.debug(message),
     // A redrawn task list shows waits itself.
@@ -210,7 +249,7 @@ export function commandHost(
     noteChange(changing);
   };
   const writes = config && writeObserver(context, config, whileUnchanged);
-  const about = {cwd, configDirectory, env, userAgent, secrets, commandFlags};
+  const about = {cwd, configDirectory, env, safety, userAgent, secrets, commandFlags};
   const maskSecret = (secret: string) => output.addSecrets([secret]);
   return {...about, logger, maskSecret, now, runSteps, writes, onCleanup, createTemporaryDirectory};
 }

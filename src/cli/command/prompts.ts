@@ -40,18 +40,26 @@ export async function confirm(
   refusal: string,
   {output, stdin, signal}: QuestionContext,
 ): Promise<void> {
+  const answer = await askLine(`${question} [y/N]`, {output, stdin, signal});
+  if (!/^y(?:es)?$/i.test(answer.trim())) throw createError('ERR_USAGE', refusal);
+}
+
+/**
+ * Asks for a line in the terminal. Resolves to an empty one if the input ends.
+ * @throws `signal.reason` when aborted.
+ */
+export async function askLine(question: string, {output, stdin, signal}: QuestionContext): Promise<string> {
   // The terminal edits the line, and Ctrl-C remains a signal.
   const lines = createInterface({input: stdin, terminal: false, signal});
   try {
-    writePrompt(output.stream, `${output.clean(question)} [y/N]`);
+    writePrompt(output.stream, output.clean(question));
     const given: readonly unknown[] = await Promise.race([once(lines, 'line'), once(lines, 'close')]);
     const answer = given[0];
     endIfAborted(output.stream, signal);
-    if (typeof answer === 'string' && /^y(?:es)?$/i.test(answer.trim())) return;
+    return typeof answer === 'string' ? answer : '';
   } finally {
     lines.close();
   }
-  throw createError('ERR_USAGE', refusal);
 }
 
 /** Writes a prompt, wrapped between words, with the cursor after it. */

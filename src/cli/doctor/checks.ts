@@ -10,6 +10,7 @@ import {reasonOf} from '../../errors/system-failure.js';
 import {normalizeOrigin, parseServiceUrl, shownAddress} from '../../http/origin.js';
 import {proxyFor} from '../../http/connection/proxy.js';
 import type {Environment} from '../../http/types.js';
+import {describeSafety, safetyOf} from '../../operations/guard/safety.js';
 import {incompleteApi} from '../backends/api-completeness.js';
 import {readPluginSettings} from '../backends/plugin-options.js';
 import {loadAllBackends} from '../backends/reach-backends.js';
@@ -20,7 +21,7 @@ import type {Settings} from '../settings/settings.js';
 
 /** The outcome of a check. */
 export interface CheckResult {
-  /** What was checked: `node`, `configuration`, `credentials`, `proxy`, `certificates`, `clock` or `plugins`. */
+  /** What was checked: `node`, `configuration`, `safety`, `credentials`, `proxy`, `certificates`, `clock` or `plugins`. */
   readonly name: string;
   /** `skipped`: something that the check needs is missing. */
   readonly status: 'ok' | 'warning' | 'failed' | 'skipped';
@@ -47,6 +48,7 @@ export async function runChecks({context, config, flags}: DoctorInput): Promise<
     // bin/run.js refuses older ones.
     ok('node', `Node.js ${process.versions.node}.`),
     result,
+    ...safetyOf(context).map((mode) => ok('safety', describeSafety(mode))),
     ...(settings === undefined
       ? [skipped('credentials', 'The configuration cannot be used.')]
       : services.map(({check}) => check)),

@@ -12,6 +12,7 @@ import type {ListBundlesResult, ListDeploymentsResult} from '../../operations/li
 import type {VerifyBundleResult} from '../../operations/verify-bundle.js';
 import type {ArchiveSummary, DeployBundleResult, PushResult} from '../../operations/options.js';
 import type {BudgetReport} from '../../operations/push/budget.js';
+import type {SafetyMode} from '../../operations/guard/safety.js';
 import type {FoundTarget, ProjectStatus, TargetStatus} from '../../operations/targets.js';
 import type {ReadLogsResult} from '../../operations/deploy/read-logs.js';
 import type {PromoteBundleResult} from '../../operations/deploy/promote-bundle.js';
@@ -144,13 +145,23 @@ export interface BackendListDocument extends Envelope {
 export interface ConfigShowDocument extends Envelope {
   /** Path of the configuration file; null if there is none. */
   readonly configFile: string | null;
+  /** The restrictions of `MYCLI_SAFETY`, if it is set. */
+  readonly safety?: readonly SafetyMode[] | undefined;
   readonly settings: readonly ExplainedSetting[];
 }
 
 /** The files and configuration that would be packed. */
 interface PlannedBundle extends Pick<
   BundlePlan,
-  'buildDirectory' | 'rootDir' | 'configPath' | 'matchMode' | 'message' | 'config' | 'sources' | 'totalBytes'
+  | 'buildDirectory'
+  | 'rootDir'
+  | 'configPath'
+  | 'matchMode'
+  | 'message'
+  | 'config'
+  | 'sources'
+  | 'provenance'
+  | 'totalBytes'
 > {
   readonly files: readonly {
     /** Relative to the build directory. */
@@ -171,13 +182,16 @@ interface BuildDryRun extends Envelope, PlannedBundle {
 }
 
 /** The written archive. */
-interface BuiltBundle extends Envelope, Pick<Bundle, 'message' | 'rootDir' | 'configPath' | 'matchMode' | 'config'> {
+interface BuiltBundle
+  extends Envelope, Pick<Bundle, 'message' | 'rootDir' | 'configPath' | 'matchMode' | 'config' | 'provenance'> {
   /** The archive. */
   readonly archive: ArchiveSummary & {
     /** Absolute path of the archive. */
     readonly path: string;
     /** Absolute path of the manifest. */
     readonly manifest: string;
+    /** With `--provenance`: absolute path of the in-toto statement. */
+    readonly statement?: string | undefined;
   };
   /** The budget, which is kept, if there is one. */
   readonly budget?: BudgetReport | undefined;

@@ -28,6 +28,8 @@ export interface Session {
   /** Working directory of the process; absolute. Empty if it has been removed; no command runs then. */
   readonly cwd: string;
   readonly env: Environment;
+  /** `MYCLI_SAFETY` before the code of plugins and configuration files could change it. */
+  readonly safety: string | undefined;
   /** Sets a variable of `env`, which plugins and their libraries read; undefined removes it. */
   readonly setVariable: (name: string, value: string | undefined) => void;
   readonly stdin: NodeJS.ReadStream;
@@ -85,6 +87,7 @@ export function createSession(host: NodeJS.Process, signal: AbortSignal): Sessio
   return {
     cwd: workingDirectory(host),
     env,
+    safety: env['MYCLI_SAFETY'],
     setVariable(name, value) {
       if (value === undefined) Reflect.deleteProperty(env, name);
       else env[name] = value;

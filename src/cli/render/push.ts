@@ -95,22 +95,24 @@ export function renderBuildPreview(plan: BundlePlan & Pick<BuildBundleResult, 'b
 
 /** Shows the outcome of a build. Returns the document of `--json`. */
 export function renderBuild(
-  {bundle, manifest, warnings, budget}: BuildBundleResult,
+  {bundle, manifest, statement, warnings, budget}: BuildBundleResult,
   commandFlags: readonly string[],
   output: Output,
 ): JsonDocument {
   const {format, path, size, sha256, contentSha256, message, rootDir, configPath, matchMode, config, files} = bundle;
+  const {provenance} = bundle;
   output.result(path);
   output.result(`sha256 ${sha256}`);
   output.hint(`Push it: ${commandLine('bundle:push', '--archive', path, ...commandFlags)}`);
   return {
-    archive: {format, path, manifest, size, sha256, contentSha256, files: files.length},
+    archive: {format, path, manifest, statement, size, sha256, contentSha256, files: files.length},
     message,
     rootDir,
     configPath,
     matchMode,
     config,
     budget,
+    provenance,
     warnings,
   } satisfies Body<BundleBuildDocument>;
 }
@@ -134,6 +136,21 @@ const plannedColumns: readonly Column<BundlePlan['files'][number]>[] = [
 /** The same for programs, plus the configuration that would be written. */
 function plannedDocument(plan: BundlePlan) {
   const {format, buildDirectory, rootDir, configPath, matchMode, message, config, totalBytes, sources} = plan;
+  const {provenance} = plan;
   const files = plan.files.map((file) => ({path: file.path, size: file.size, category: categoryOf(file)}));
-  return {format, buildDirectory, rootDir, configPath, matchMode, message, config, sources, totalBytes, files};
+  return {
+    ...{
+      format,
+      buildDirectory,
+      rootDir,
+      configPath,
+      matchMode,
+      message,
+      config,
+      sources,
+      provenance,
+      totalBytes,
+      files,
+    },
+  };
 }

@@ -1,4 +1,5 @@
 import type {BackendFailure} from '../../backends/registry.js';
+import {describeSafety, type SafetyMode} from '../../operations/guard/safety.js';
 import type {BackendDescription} from '../backends/describe-backends.js';
 import type {JsonDocument} from '../command/command-context.js';
 import type {CredentialCheck} from '../credentials/check-credentials.js';
@@ -25,12 +26,18 @@ export function settingColumns(cwd: string): readonly Column<ExplainedSetting>[]
 /** Shows every setting that has a value. Returns the document of `--json`. */
 export function renderSettings(
   {configFile, settings}: ExplainedSettings,
+  safety: readonly SafetyMode[],
   columns: readonly Column<ExplainedSetting>[],
   output: Output,
 ): JsonDocument {
   output.info(configFile === undefined ? 'No configuration file found.' : `Configuration file: ${configFile}`);
+  for (const mode of safety) output.info(describeSafety(mode));
   for (const line of renderTable(settings, columns, output)) output.result(line);
-  return {configFile: configFile ?? null, settings} satisfies Body<ConfigShowDocument>;
+  return {
+    configFile: configFile ?? null,
+    ...(safety.length > 0 && {safety}),
+    settings,
+  } satisfies Body<ConfigShowDocument>;
 }
 
 function showValue(value: unknown): string {

@@ -279,7 +279,10 @@ function refuseUnknown(object: Config, known: readonly string[], file: string, p
   const key = Object.keys(object).find((name) => !known.includes(name));
   if (key === undefined) return;
   if (isSecretName(key)) refuseSecret(file, `${prefix}${key}`, placeOfSecret(key));
-  const meant = nearest(key, known);
+  // Its flag is a better hint than its spelling.
+  const setting = settingKeys.find((candidate) => definitions[candidate].flag?.name === key);
+  const named = known.find((name) => setting !== undefined && definitions[setting].config === `${prefix}${name}`);
+  const meant = named ?? nearest(key, known);
   throw createError('ERR_CONFIG_INVALID', `${file} has an unknown key: ${prefix}${key}.`, {
     suggestions: [meant === undefined ? `Known keys: ${known.join(', ')}.` : `Did you mean ${meant}?`],
   });

@@ -50,4 +50,19 @@ export const guardRows = {
     perTarget: 'targetSlug',
     summary: 'Ask a person to type the name of the target before deploying.',
   },
+  production: {
+    label: 'mark of a production target',
+    set: 'guard',
+    config: 'production',
+    kind: kinds.toggle,
+    perTarget: 'targetSlug',
+    summary: 'The target is production, whatever its name (for MYCLI_SAFETY=no-production).',
+  },
+  recordCommit: {
+    label: 'record of the commit',
+    set: 'guard',
+    config: 'recordCommit',
+    kind: kinds.toggle,
+    summary: 'Name branch and commit in a given message, too; default: if a guard of the target needs them.',
+  },
 } as const;

@@ -18,6 +18,7 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --build-directory dist --output my-bundle.tar.gz',
     '<%= config.bin %> <%= command.id %> --format v1 --project my-shop',
+    '<%= config.bin %> <%= command.id %> --provenance',
     '<%= config.bin %> <%= command.id %> --dry-run',
   ];
   static override readonly flags = {
@@ -39,6 +40,10 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
       summary: 'Overwrite the output even if it is not a bundle archive or manifest.',
       helpGroup: 'BUNDLE',
     }),
+    provenance: Flags.boolean({
+      summary: 'Also write FILE.intoto.json: an unsigned in-toto statement about where the bundle comes from.',
+      helpGroup: 'BUNDLE',
+    }),
     'dry-run': Flags.boolean({
       summary: 'List the files with their category and size, without writing anything.',
       helpGroup: 'BUNDLE',
@@ -47,13 +52,19 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument | undefined> {
-    const {format, output = format === 'v1' ? 'bundle.tar' : 'bundle.tar.gz', force, 'dry-run': dryRun} = this.flags;
+    const {format, output = format === 'v1' ? 'bundle.tar' : 'bundle.tar.gz', force, provenance} = this.flags;
+    const dryRun = this.flags['dry-run'];
     const toStdout = output === '-' && !dryRun;
     if (toStdout && context.output.json) {
       throw createError('ERR_USAGE', '--json and --output - cannot be used together: both write to stdout.');
     }
     if (toStdout && context.output.stdoutClaimed) {
       throw createError('ERR_USAGE', '--events - and --output - cannot be used together: both write to stdout.');
+    }
+    if (toStdout && this.flags.provenance) {
+      throw createError('ERR_USAGE', '--provenance and --output - cannot be used together: it is written to a file.', {
+        suggestions: ['Pass --output FILE.'],
+      });
     }
     const stdout = toStdout ? context.output.claimStdout() : undefined;
     const settings = await context.loadSettings();
@@ -71,11 +82,14 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
       return undefined;
     }
     if (dryRun) {
-      const preview = await previewBuild({...build, output: output === '-' ? undefined : output, force}, host);
+      const preview = await previewBuild(
+        {...build, output: output === '-' ? undefined : output, force, provenance},
+        host,
+      );
       return renderBuildPreview(preview, context.output);
     }
     const {project} = this.flags;
     const flags = [...(project === undefined ? [] : flagValue('--project', project)), ...repeatedFlags(this.flags)];
-    return renderBuild(await buildBundle({...build, output, force}, host), flags, context.output);
+    return renderBuild(await buildBundle({...build, output, force, provenance}, host), flags, context.output);
   }
 }

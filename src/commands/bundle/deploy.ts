@@ -1,4 +1,4 @@
-import {followUpOptions} from '../../cli/command/operation-options.js';
+import {followUpOptions, guardOptions} from '../../cli/command/operation-options.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import {withStepOutputs, type StepPlace} from '../../cli/output/step-outputs.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
@@ -65,6 +65,7 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
       projectSlug,
       targetSlug,
       bundleId: this.args.bundle,
+      ...guardOptions(settings, context),
       ...followUpOptions(settings, {deploys: true}),
       waitForSlot: settings.waitForSlot.value,
     };

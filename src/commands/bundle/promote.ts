@@ -1,4 +1,4 @@
-import {followUpOptions} from '../../cli/command/operation-options.js';
+import {followUpOptions, guardOptions} from '../../cli/command/operation-options.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {
@@ -51,7 +51,14 @@ export default class BundlePromote extends BaseCommand<typeof BundlePromote> {
     const {timed} = await import('../../progress/run-steps.js');
     const {nextSteps} = await import('../../operations/deploy/rollback-bundle.js');
     const {renderPromotion} = await import('../../cli/render/deployment.js');
-    const promotion = {...connection, projectSlug, targetSlug, from, ...followUpOptions(settings, {deploys: true})};
+    const promotion = {
+      ...connection,
+      projectSlug,
+      targetSlug,
+      from,
+      ...guardOptions(settings, context),
+      ...followUpOptions(settings, {deploys: true}),
+    };
     const outcome = await timed(() => promoteBundle(promotion, host));
     const next = await nextSteps({...connection, ...outcome, projectSlug, targetSlug}, host, {
       looks: !context.output.json,

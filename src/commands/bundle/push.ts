@@ -5,6 +5,7 @@ import {
   bundleOptions,
   flagsWithoutTarget,
   followUpOptions,
+  guardOptions,
   rejectV2OnlyFlags,
 } from '../../cli/command/operation-options.js';
 import {withStepOutputs, type StepPlace} from '../../cli/output/step-outputs.js';
@@ -93,6 +94,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
     const {projectSlug} = values;
     const push = {
       ...connection,
+      ...guardOptions(settings, context),
       ...(await bundleOptions(archive === undefined ? settings : archiveSettings(settings))),
       projectSlug,
       targetSlug,

@@ -1,4 +1,4 @@
-import {followUpOptions} from '../../cli/command/operation-options.js';
+import {followUpOptions, guardOptions} from '../../cli/command/operation-options.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {checkFlags, connectionFlags, eventsFlag, rateLimitFlags, waitFlags} from '../../cli/command/flags.js';
@@ -42,6 +42,7 @@ export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
       projectSlug,
       targetSlug,
       to: this.flags.to,
+      ...guardOptions(settings, context),
       ...followUpOptions(settings, {deploys: true, rescues: false}),
     };
     return renderRollback(await timed(() => rollbackBundle(rollback, host)), host, context.output);

@@ -56,6 +56,7 @@ export default class ConfigShow extends BaseCommand<typeof ConfigShow> {
     });
     // A plugin's backend declares its secret options, which are masked from here on.
     await loadWantedBackends({context, settings: explained.resolved, config: this.config, flags: this.flags});
-    return renderSettings(explained, columns, context.output);
+    const {safetyOf} = await import('../../operations/guard/safety.js');
+    return renderSettings(explained, safetyOf(context), columns, context.output);
   }
 }

@@ -21,6 +21,9 @@ import {
   type RunStep,
   type StepView,
 } from '../steps.js';
+import {guardBundle} from '../guard/guard-bundle.js';
+import {activeGuards, askForTarget, guardStep} from '../guard/guards.js';
+import {refuseUnsafe} from '../guard/safety.js';
 import {findTargetUrl} from '../targets.js';
 import {
   checkDeployment,
@@ -55,21 +58,50 @@ export interface AcceptedDeployment {
 export async function deployBundle(given: DeployBundleOptions, host: Host): Promise<DeployBundleResult> {
   const options = withFollowUps(given);
   const {bundleId, targetSlug} = options;
+  refuseUnsafe({...options, operation: 'deploy'}, host);
+  const guarded = await guardDeploy(options, host);
+  const deploy = {...options, bundleId: guarded?.bundleId ?? bundleId};
   const steps = [
-    resolveStep,
-    {name: 'deploy', title: `Deploy ${String(bundleId)} to ${targetSlug}`},
+    ...(guarded === undefined ? [resolveStep] : []),
+    {name: 'deploy', title: `Deploy ${String(deploy.bundleId)} to ${targetSlug}`},
     ...followUpSteps(options),
   ] as const;
   return host.runSteps(steps, async (step) => {
-    const selection = await step('resolve', (view) => resolveBackend(view, () => chooseDeployBackend(options, host)));
+    const choose = () => chooseDeployBackend(options, host);
+    const selection = guarded?.selection ?? (await step('resolve', (view) => resolveBackend(view, choose)));
     const watch = createRescue(options);
     return orRollBack({options, watch, host, step}, async () => {
       const accepted = await step('deploy', (view) =>
-        requestDeployment({...options, operation: 'deploy', watch}, selection, host, view),
+        requestDeployment({...deploy, operation: 'deploy', watch}, selection, host, view),
       );
-      return settleDeployment(options, accepted, host, step);
+      return settleDeployment(deploy, accepted, host, step);
     });
   });
+}
+
+/**
+ * Checks the guards of a deployment, and has a person confirm it. `latest` is resolved first, so that what is deployed
+ * is what was checked. Resolves to undefined if no guard is on.
+ */
+async function guardDeploy(
+  options: DeployBundleOptions,
+  host: Host,
+): Promise<{readonly selection: BackendSelection; readonly bundleId: BundleId} | undefined> {
+  const {projectSlug, targetSlug, guard} = options;
+  if (activeGuards(guard).length === 0) return undefined;
+  const place = {operation: 'deploy', projectSlug, targetSlug} as const;
+  const guarded = await host.runSteps([resolveStep, guardStep(targetSlug)], async (step) => {
+    const selection = await step('resolve', (view) => resolveBackend(view, () => chooseDeployBackend(options, host)));
+    const bundleId = await step('guard', async (view) => {
+      const open = await openBackend(selection.backend, 'deploy', watched(options, view), host);
+      const resolved = await resolveBundleId(open, options.bundleId, options);
+      await guardBundle({...place, bundleId: resolved}, open, options, host, view);
+      return resolved;
+    });
+    return {selection, bundleId};
+  });
+  await askForTarget({...place, bundleId: guarded.bundleId}, options);
+  return guarded;
 }
 
 /** Verifies a deployment and chooses its backend. Sends nothing. */

@@ -12,7 +12,10 @@ import {
   type BundleSelection,
 } from '../open-backend.js';
 import type {DeployBundleOptions, DeployBundleResult} from '../options.js';
-import {resolveBackend, resolveStep, warnAll, watched, type Host, type StepView} from '../steps.js';
+import {guardBundle} from '../guard/guard-bundle.js';
+import {activeGuards, askForTarget, guardStep} from '../guard/guards.js';
+import {refuseUnsafe} from '../guard/safety.js';
+import {resolveBackend, resolveStep, warnAll, watched, type Host, type RunStep, type StepView} from '../steps.js';
 import {followUpCapabilities, followUpSteps, requireTargetUrl, withFollowUps} from './check-deployment.js';
 import {settleDeployment, type AcceptedDeployment} from './deploy-bundle.js';
 import {requestDeploy, type DeploymentWatch} from './request-deploy.js';
@@ -40,18 +43,20 @@ export async function promoteBundle(given: PromoteBundleOptions, host: Host): Pr
   const options = withFollowUps(given);
   const {from, ...rest} = options;
   const {targetSlug} = options;
-  const steps = [
-    resolveStep,
-    {name: 'find', title: `Find the bundle that ${from} runs`},
-    {name: 'deploy', title: `Deploy to ${targetSlug}`},
-    ...followUpSteps(options),
-  ] as const;
-  return host.runSteps(steps, async (step) => {
+  refuseUnsafe({...options, operation: 'promote'}, host);
+  const findSteps = [resolveStep, {name: 'find', title: `Find the bundle that ${from} runs`}] as const;
+  const deploySteps = [{name: 'deploy', title: `Deploy to ${targetSlug}`}, ...followUpSteps(options)] as const;
+  const find = async (step: RunStep<'resolve' | 'find'>) => {
     const selection = await step('resolve', (view) => resolveBackend(view, () => choosePromoter(options, host)));
-    const orElsewhere = (error: unknown): never => {
-      throw withOtherBackend(error, selection.other, promoteCommand(options));
-    };
+    const orElsewhere = elsewhere(options, selection);
     const bundleId = await step('find', (view) => findLive(options, selection, host, view).catch(orElsewhere));
+    return {selection, bundleId};
+  };
+  const deployFound = async (
+    step: RunStep<'deploy' | 'wait' | 'check' | 'rollback'>,
+    {selection, bundleId}: {readonly selection: BundleSelection; readonly bundleId: BundleId},
+  ) => {
+    const orElsewhere = elsewhere(options, selection);
     const watch = createRescue(options);
     const result = await orRollBack({options, watch, host, step}, async () => {
       const accepted = await step('deploy', (view) =>
@@ -60,7 +65,29 @@ export async function promoteBundle(given: PromoteBundleOptions, host: Host): Pr
       return settleDeployment({...rest, bundleId}, accepted, host, step);
     });
     return {...result, promotedFrom: from};
+  };
+  if (activeGuards(options.guard).length === 0)
+    return host.runSteps([...findSteps, ...deploySteps], async (step) => deployFound(step, await find(step)));
+  const found = await host.runSteps([...findSteps, guardStep(targetSlug)], async (step) => {
+    const chosen = await find(step);
+    await step('guard', async (view) => {
+      const open = await openBackend(chosen.selection.backend, 'deploy', watched(options, view), host);
+      await guardBundle(confirmationOf(options, chosen.bundleId), open, options, host, view);
+    });
+    return chosen;
   });
+  await askForTarget(confirmationOf(options, found.bundleId), options);
+  return host.runSteps(deploySteps, (step) => deployFound(step, found));
+}
+
+function elsewhere(options: PromoteBundleOptions, {other}: BundleSelection): (error: unknown) => never {
+  return (error) => {
+    throw withOtherBackend(error, other, promoteCommand(options));
+  };
+}
+
+function confirmationOf({projectSlug, targetSlug}: PromoteBundleOptions, bundleId: BundleId) {
+  return {operation: 'promote', projectSlug, targetSlug, bundleId} as const;
 }
 
 /** Verifies a promotion and chooses its backend. Sends nothing. */

@@ -13,7 +13,10 @@ import {
 } from '../open-backend.js';
 import {collectPages, historyPage, namingCapabilities, recentDeployments, resolveBundleId} from '../list.js';
 import type {ConnectionOptions, DeployBundleOptions, DeployBundleResult} from '../options.js';
-import {resolveBackend, resolveStep, watched, type Host, type StepView} from '../steps.js';
+import {guardBundle} from '../guard/guard-bundle.js';
+import {activeGuards, askForTarget, guardStep, rollbackRules} from '../guard/guards.js';
+import {refuseUnsafe} from '../guard/safety.js';
+import {resolveBackend, resolveStep, watched, type Host, type RunStep, type StepView} from '../steps.js';
 import {followUpCapabilities, followUpSteps, withFollowUps} from './check-deployment.js';
 import {requestDeployment, settleDeployment} from './deploy-bundle.js';
 
@@ -53,25 +56,48 @@ export interface RollbackBundleResult extends DeployBundleResult {
 export async function rollbackBundle(given: RollbackBundleOptions, host: Host): Promise<RollbackBundleResult> {
   const options = withFollowUps(given);
   const {to, ...rest} = options;
-  const steps = [
-    resolveStep,
-    {name: 'find', title: 'Find the bundle to roll back to'},
-    {name: 'deploy', title: `Deploy to ${options.targetSlug}`},
-    ...followUpSteps(options),
-  ] as const;
-  return host.runSteps(steps, async (step) => {
+  const {projectSlug, targetSlug} = options;
+  refuseUnsafe({...options, operation: 'rollback'}, host);
+  const rules = {...options, guard: rollbackRules(options.guard)};
+  const findSteps = [resolveStep, {name: 'find', title: 'Find the bundle to roll back to'}] as const;
+  const deploySteps = [{name: 'deploy', title: `Deploy to ${targetSlug}`}, ...followUpSteps(options)] as const;
+  const find = async (step: RunStep<'resolve' | 'find'>) => {
     const selection = await step('resolve', (view) => resolveBackend(view, () => chooseRollbackBackend(options, host)));
-    const orElsewhere = (error: unknown): never => {
-      throw withOtherBackend(error, selection.other, rollbackCommand(options));
-    };
+    const orElsewhere = elsewhere(options, selection);
     const plan = await step('find', (view) => planRollback(options, selection, host, view).catch(orElsewhere));
+    return {selection, plan};
+  };
+  const deployFound = async (
+    step: RunStep<'deploy' | 'wait' | 'check'>,
+    {selection, plan}: {readonly selection: BundleSelection; readonly plan: RollbackPlan},
+  ) => {
+    const orElsewhere = elsewhere(options, selection);
     const deploy = {...rest, bundleId: plan.bundleId};
     const accepted = await step('deploy', (view) =>
       requestDeployment({...deploy, operation: 'rollback'}, selection, host, view).catch(orElsewhere),
     );
     const result = await settleDeployment(deploy, accepted, host, step);
     return {...result, rolledBackFrom: plan.current?.bundleId};
+  };
+  if (activeGuards(rules.guard).length === 0)
+    return host.runSteps([...findSteps, ...deploySteps], async (step) => deployFound(step, await find(step)));
+  const confirming = (bundleId: BundleId) => ({operation: 'rollback', projectSlug, targetSlug, bundleId}) as const;
+  const found = await host.runSteps([...findSteps, guardStep(targetSlug)], async (step) => {
+    const chosen = await find(step);
+    await step('guard', async (view) => {
+      const open = await openBackend(chosen.selection.backend, 'deploy', watched(options, view), host);
+      await guardBundle(confirming(chosen.plan.bundleId), open, rules, host, view);
+    });
+    return chosen;
   });
+  await askForTarget(confirming(found.plan.bundleId), rules);
+  return host.runSteps(deploySteps, (step) => deployFound(step, found));
+}
+
+function elsewhere(options: RollbackBundleOptions, {other}: BundleSelection): (error: unknown) => never {
+  return (error) => {
+    throw withOtherBackend(error, other, rollbackCommand(options));
+  };
 }
 
 /** Verifies a rollback and chooses its backend. Sends nothing. */

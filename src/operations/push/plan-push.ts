@@ -18,6 +18,7 @@ import {createError} from '../../errors/index.js';
 import {commandLine, flagValue} from '../../errors/suggest.js';
 import {checksOf, followUpCapabilities, requireTargetUrl, type FollowUps} from '../deploy/check-deployment.js';
 import type {DeploymentWatch} from '../deploy/request-deploy.js';
+import {needsCommit} from '../guard/guards.js';
 import {pollTimes} from '../deploy/wait-for-deployment.js';
 import {downloadContents} from '../bundle-source.js';
 import {findRunning, notRunning} from '../list.js';
@@ -65,7 +66,8 @@ export async function mustPackForLimits({options, selection, content, format}: P
 }
 
 /** The destination and format of a push. */
-type PushRoute = Pick<PushPlan, 'selection' | 'format' | 'warnings'>;
+/** The backend of a push and the format that it gets. */
+export type PushRoute = Pick<PushPlan, 'selection' | 'format' | 'warnings'>;
 
 /**
  * Verifies the options of a push and chooses its backend. Reports all invalid options at once, and sends nothing.
@@ -194,9 +196,10 @@ export function contentOptions(
   const {projectSlug, buildDirectory, projectDirectory, message, ssrOnly, ssrShared, ssrParameters} = options;
   const {bundleMetadata, rootDir, configPath, matchMode, ignore, compressionLevel, allowSensitiveFiles, signal} =
     options;
+  const recordCommit = options.recordCommit ?? needsCommit(options.guard);
   return {
     ...{format, cwd: options.cwd ?? host.cwd, env: host.env, now: () => host.now(), signal, projectSlug},
-    ...{buildDirectory, projectDirectory, message, ssrOnly, ssrShared, ssrParameters, bundleMetadata},
+    ...{buildDirectory, projectDirectory, message, recordCommit, ssrOnly, ssrShared, ssrParameters, bundleMetadata},
     ...{rootDir, configPath, matchMode, ignore, compressionLevel, allowSensitiveFiles, static: options.static},
   };
 }

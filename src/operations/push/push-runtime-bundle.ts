@@ -8,6 +8,7 @@ import {checkDeployment, checksOf, followUpSteps, withFollowUps} from '../deploy
 import {requestDeploy} from '../deploy/request-deploy.js';
 import {createRescue, orRollBack} from '../deploy/rescue.js';
 import {waitForDeployment} from '../deploy/wait-for-deployment.js';
+import {refuseUnsafe} from '../guard/safety.js';
 import {openBackend} from '../open-backend.js';
 import {findTargetUrl} from '../targets.js';
 import type {
@@ -19,6 +20,7 @@ import type {
 } from '../options.js';
 import {resolveStep, verifyStep, warnAll, watched, type Host, type RunStep, type StepView} from '../steps.js';
 import {mustPackForLimits, planPush, routePush, withBudget, type PushPlan, type PushPreview} from './plan-push.js';
+import {guardPush} from './guard-push.js';
 import {
   askBeforePush,
   buildPush,
@@ -42,8 +44,10 @@ const buildStep = ({archive}: PushRuntimeBundleBackendOptions) =>
 export async function pushRuntimeBundle(given: PushRuntimeBundleBackendOptions, host: Host): Promise<PushResult> {
   const options = withFollowUps(given);
   const {targetSlug} = options;
+  refuseUnsafe({...options, operation: 'push'}, host);
+  const route = await guardPush(options, host);
   const steps = [
-    resolveStep,
+    ...(route === undefined ? [resolveStep] : []),
     verifyStep,
     buildStep(options),
     {name: 'upload', title: 'Upload the bundle'},
@@ -52,15 +56,15 @@ export async function pushRuntimeBundle(given: PushRuntimeBundleBackendOptions, 
       : [{name: 'deploy', title: `Deploy to ${targetSlug}`} as const, ...followUpSteps(options)]),
   ] as const;
   return host.runSteps(steps, async (step) => {
-    const route = await step('resolve', (view) => routePush(options, host, view));
+    const chosen = route ?? (await step('resolve', (view) => routePush(options, host, view)));
     const watch = createRescue(options);
     const planned = await step('verify', async (view) =>
-      withBudget(await planPush(options, route, host, view), host, view),
+      withBudget(await planPush(options, chosen, host, view), host, view),
     );
     const plan = {...planned, watch};
     const workspace = await host.createTemporaryDirectory();
     try {
-      const content = await step('build', (view) => buildPush(plan, route.selection.backend, workspace, view));
+      const content = await step('build', (view) => buildPush(plan, chosen.selection.backend, workspace, view));
       const uploaded = await step('upload', (view) => uploadPush(plan, content, workspace, host, view));
       if (targetSlug === undefined) return pushResult(plan, uploaded, host);
       return await orRollBack({options, watch, host, step}, async () => {
@@ -101,10 +105,16 @@ async function settlePush(
  */
 export async function previewPush(given: PushRuntimeBundleBackendOptions, host: Host): Promise<PushPreview> {
   const options = withFollowUps(given);
+  refuseUnsafe({...options, operation: 'push'}, host);
+  const guarded = await guardPush(options, host, {asks: false});
   const comparing = [buildStep(options), {name: 'compare', title: 'Compare with the last push'}] as const;
-  const steps = [resolveStep, verifyStep, ...(options.ifChanged ? comparing : [])] as const;
+  const steps = [
+    ...(guarded === undefined ? [resolveStep] : []),
+    verifyStep,
+    ...(options.ifChanged ? comparing : []),
+  ] as const;
   return host.runSteps(steps, async (step) => {
-    const route = await step('resolve', (view) => routePush(options, host, view));
+    const route = guarded ?? (await step('resolve', (view) => routePush(options, host, view)));
     const plan = await step('verify', async (view) => {
       const verified = await withBudget(await planPush(options, route, host, view), host, view);
       if (!options.ifChanged && (await mustPackForLimits(verified))) await tryToPack(verified, host, view);
@@ -216,6 +226,7 @@ function pushResult(plan: PushPlan, uploaded: UploadedPush, host: Host, deployed
     matches: result.matches ?? {},
     archive: summarizeArchive(bundle),
     budget: plan.budget,
+    provenance: bundle.provenance,
     raw: {bundle: result.raw, ...(deployed?.raw === undefined ? {} : {deployment: deployed.raw})},
   };
 }

@@ -15,6 +15,7 @@ import {inTargetSlot} from '../deploy/target-slot.js';
 import {openBackend, registryOf, signalOf, type OpenBackend} from '../open-backend.js';
 import type {OpenUploadState, OperationProgress, UploadPlace, UploadStates} from '../options.js';
 import {callBack, callBackSafely, warnAll, watched, type Host, type StepView} from '../steps.js';
+import {guardFallback} from './guard-push.js';
 import {verifyLimits} from './limits.js';
 import {contentOptions, formatFor, sizeWarnings, unusedOptions, type PushPlan} from './plan-push.js';
 import {compareWithLastPush, placeOf, recordPush, type Comparison, type UnchangedBundle} from './unchanged-bundle.js';
@@ -135,6 +136,7 @@ async function uploadOrFallBack(
     view.detail(`Falling back to the legacy backend: ${reason}`);
     callBackSafely(() => options.onFallback?.(reason));
     callBackSafely(() => options.onResolve?.(fallback));
+    await guardFallback(fallback, options, host);
     // The archive is built once per format.
     const replacement = reusable ? content : await rebuildPush(plan, fallback, format, workspace, host);
     const uploaded = await pushTo(fallback, plan, replacement, host);

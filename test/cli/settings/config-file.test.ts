@@ -178,7 +178,7 @@ describe('reading', () => {
     ['a target that is no object', {targets: {live: true}}, 'targets.live must be an object', undefined],
     ['targets that are no object', {targets: ['live']}, 'targets must be an object', undefined],
     ['an unknown key below', {api: {orgin: 'x'}}, 'has an unknown key: api.orgin', 'Did you mean origin?'],
-    ['a key of the command line', {project: 'x', zzzzzzzz: 1}, 'has an unknown key: project', undefined],
+    ['a key of the command line', {project: 'x'}, 'has an unknown key: project', 'Did you mean projectSlug?'],
     ['a value of the wrong type', {pollInterval: '5'}, 'pollInterval must be a number of seconds above 0', undefined],
     [
       'no time at all',

@@ -63,6 +63,7 @@ async function plan(
   const session = {
     cwd,
     env,
+    safety: undefined,
     setVariable: () => undefined,
     // A stream of lines is all that is read from it.
     stdin: stdin as unknown as NodeJS.ReadStream,

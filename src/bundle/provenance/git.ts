@@ -1,0 +1,170 @@
+import {execFile} from 'node:child_process';
+import {isAbsolute, relative} from 'node:path';
+import {promisify} from 'node:util';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Git answers at once, and a hanging file system must not hold up a push. */
+const gitTimeoutMs = 5000;
+
+/**
+ * What git needs to run and to find its configuration. It gets nothing else: not our secrets, because a repository can
+ * make it run programs, and no `GIT_DIR` of a git hook, which would name another repository.
+ */
+const gitVariables = new Set([
+  'PATH',
+  'PATHEXT',
+  'HOME',
+  'USERPROFILE',
+  'HOMEDRIVE',
+  'HOMEPATH',
+  'APPDATA',
+  'LOCALAPPDATA',
+  'PROGRAMDATA',
+  'PROGRAMFILES',
+  'XDG_CONFIG_HOME',
+  'SYSTEMROOT',
+  'WINDIR',
+  'COMSPEC',
+  'TMPDIR',
+  'TEMP',
+  'TMP',
+  'LD_LIBRARY_PATH',
+  'SUDO_UID',
+  'GIT_CEILING_DIRECTORIES',
+  'GIT_DISCOVERY_ACROSS_FILESYSTEM',
+  'GIT_EXEC_PATH',
+  'GIT_CONFIG_GLOBAL',
+  'GIT_CONFIG_SYSTEM',
+  'GIT_CONFIG_NOSYSTEM',
+]);
+
+/**
+ * What git gets in addition: nothing may ask for a password, be fetched from a server or replace an object, so that a
+ * question about a commit never becomes a connection.
+ */
+const fixedVariables = {GIT_TERMINAL_PROMPT: '0', GIT_NO_LAZY_FETCH: '1', GIT_NO_REPLACE_OBJECTS: '1'};
+
+/**
+ * Configuration that would start programs or connections: a file system monitor, the check of a signature, a transport.
+ */
+const fixedConfiguration = ['core.fsmonitor=false', 'log.showSignature=false', 'protocol.allow=never'];
+
+/** How a git command ended. */
+type GitOutcome = {readonly code: number; readonly stdout: string} | 'unavailable';
+
+/** A git command in a folder. Never rejects: without git, or if it takes too long, it is `unavailable`. */
+async function run(args: readonly string[], directory: string, env: Environment): Promise<GitOutcome> {
+  // Windows spells some of the names in lower case.
+  const needed = Object.fromEntries(Object.entries(env).filter(([name]) => gitVariables.has(name.toUpperCase())));
+  // `-C` instead of `cwd`, where Windows would look for a git.exe.
+  const fixed = ['-C', directory, '--no-optional-locks', ...fixedConfiguration.flatMap((entry) => ['-c', entry])];
+  const options = {env: {...needed, ...fixedVariables}, timeout: gitTimeoutMs, maxBuffer: 16 * 1024 * 1024};
+  try {
+    const {stdout} = await promisify(execFile)('git', [...fixed, ...args], options);
+    return {code: 0, stdout};
+  } catch (error) {
+    const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
+    return typeof code === 'number' ? {code, stdout: ''} : 'unavailable';
+  }
+}
+
+/** What a git command prints, without whitespace around it. Undefined if that is nothing, or if it fails. */
+async function ask(args: readonly string[], directory: string, env: Environment): Promise<string | undefined> {
+  const outcome = await run(args, directory, env);
+  return outcome === 'unavailable' || outcome.code !== 0 ? undefined : outcome.stdout.trim() || undefined;
+}
+
+/** The commit that is checked out, and how the work tree differs from it. */
+export interface WorkTree {
+  /** Full hash. */
+  readonly commit: string;
+  readonly shortCommit: string;
+  /** Undefined if no branch is checked out. */
+  readonly branch?: string | undefined;
+  /** Name of the commit's author. */
+  readonly author?: string | undefined;
+  /** Whether tracked files have uncommitted changes. */
+  readonly dirty: boolean;
+  /** URL of the remote `origin`, as it is configured. It can contain credentials. */
+  readonly origin?: string | undefined;
+}
+
+/** Reads the git work tree at `directory`. Undefined without git, outside a work tree and before the first commit. */
+export async function readWorkTree(directory: string, env: Environment): Promise<WorkTree | undefined> {
+  const [head, branch, changes, origin] = await Promise.all([
+    ask(['log', '-1', '--no-show-signature', '--no-color', '--format=%H%n%h%n%an'], directory, env),
+    ask(['symbolic-ref', '--short', '--quiet', 'HEAD'], directory, env),
+    run(['status', '--porcelain', '--untracked-files=no'], directory, env),
+    ask(['remote', 'get-url', 'origin'], directory, env),
+  ]);
+  const [commit = '', shortCommit = commit, author] = head?.split('\n') ?? [];
+  if (commit === '') return undefined;
+  // A status that takes too long or fails must not look clean.
+  const dirty = changes === 'unavailable' || changes.code !== 0 || changes.stdout.trim() !== '';
+  return {commit, shortCommit, branch, author, dirty, origin};
+}
+
+/**
+ * The files that are not as committed, also those that git neither tracks nor ignores, except in the folder `without`.
+ * Undefined if git cannot tell.
+ * @param without absolute path
+ */
+export async function changedFiles(
+  directory: string,
+  without: string,
+  env: Environment,
+): Promise<readonly string[] | undefined> {
+  // Of the whole work tree: what `directory` is built from can be anywhere in it.
+  const root = await ask(['rev-parse', '--show-toplevel'], directory, env);
+  if (root === undefined) return undefined;
+  const args = ['status', '--porcelain', '-z', '--no-renames', '--untracked-files=normal', '--', '.'];
+  const outside = relative(root, without);
+  const exclude =
+    outside === '' || outside.startsWith('..') || isAbsolute(outside) ? [] : [`:(exclude,literal)${outside}`];
+  const outcome = await run([...args, ...exclude], root, env);
+  if (outcome === 'unavailable' || outcome.code !== 0) return undefined;
+  return outcome.stdout.split('\0').flatMap((entry) => (entry === '' ? [] : [entry.slice(3)]));
+}
+
+/** How two commits are related. `unknown`: the clone lacks one of them, or git cannot tell. */
+export type CommitRelation =
+  | 'same'
+  /** The first contains the second. */
+  | 'newer'
+  /** The second contains the first. */
+  | 'older'
+  | 'diverged'
+  | 'unknown';
+
+/** How one commit relates to another, as far as the clone at `directory` knows. */
+export async function compareCommits(
+  directory: string,
+  {commit, with: other}: {readonly commit: string; readonly with: string},
+  env: Environment,
+): Promise<CommitRelation> {
+  const [first, second] = await Promise.all([commit, other].map((name) => resolveCommit(name, directory, env)));
+  if (first === undefined || second === undefined) return 'unknown';
+  if (first === second) return 'same';
+  const contains = async (ancestor: string, descendant: string) => {
+    const outcome = await run(['merge-base', '--is-ancestor', ancestor, descendant], directory, env);
+    return outcome === 'unavailable' || outcome.code > 1 ? undefined : outcome.code === 0;
+  };
+  const [isNewer, isOlder] = await Promise.all([contains(second, first), contains(first, second)]);
+  if (isNewer === undefined || isOlder === undefined) return 'unknown';
+  if (isNewer) return 'newer';
+  if (isOlder) return 'older';
+  // The history in between may be what a shallow clone lacks.
+  return (await isShallow(directory, env)) ? 'unknown' : 'diverged';
+}
+
+/** The full hash of a commit that the clone has. Only a hash is looked up, never a name. */
+export async function resolveCommit(name: string, directory: string, env: Environment): Promise<string | undefined> {
+  if (!/^[0-9a-f]{4,64}$/.test(name)) return undefined;
+  return ask(['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`], directory, env);
+}
+
+/** Whether the clone at `directory` lacks a part of the history. */
+export async function isShallow(directory: string, env: Environment): Promise<boolean> {
+  return (await ask(['rev-parse', '--is-shallow-repository'], directory, env)) === 'true';
+}

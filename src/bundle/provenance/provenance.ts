@@ -1,0 +1,135 @@
+import type {BundleProvenance} from '../types.js';
+import {ciRunOf} from './ci.js';
+import {readWorkTree, type WorkTree} from './git.js';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Where a bundle comes from, and the words for it. */
+export interface Origin {
+  /** Undefined outside git and CI. */
+  readonly provenance?: BundleProvenance | undefined;
+  /** The default message. */
+  readonly message: string;
+  /** Where the default message comes from. */
+  readonly from: 'git' | 'time';
+  /** The commit in the words of a default message, with the branch that CI tells; undefined outside git. */
+  readonly record?: string | undefined;
+}
+
+/**
+ * Where a bundle built at `directory` comes from. The default message is `<branch>: <short commit>` of the git work tree
+ * there, or only the commit if no branch is checked out, plus ` (modified)` if tracked files have uncommitted changes.
+ * Without git, `Bundle <ISO time>`.
+ */
+export async function readOrigin(directory: string, env: Environment, now: () => Date): Promise<Origin> {
+  const tree = await readWorkTree(directory, env);
+  const run = ciRunOf(env);
+  const ci = run && {system: run.system, url: run.url};
+  if (tree === undefined) {
+    return {provenance: ci && {ci}, message: `Bundle ${now().toISOString()}`, from: 'time'};
+  }
+  const {commit, author, dirty, origin} = tree;
+  // CI systems often check out a commit without its branch.
+  const branch = tree.branch ?? (run?.commit === commit ? run.branch : undefined);
+  return {
+    provenance: {commit, branch, dirty, author, repository: origin && shownRemote(origin), ci},
+    message: describeCommit(tree),
+    from: 'git',
+    record: describeCommit({...tree, branch}),
+  };
+}
+
+function describeCommit({branch, shortCommit, dirty}: Pick<WorkTree, 'branch' | 'shortCommit' | 'dirty'>): string {
+  return `${branch === undefined ? '' : `${branch}: `}${shortCommit}${dirty ? modified : ''}`;
+}
+
+const modified = ' (modified)';
+
+/** What a message says about the commit of a bundle; undefined if that is unknown. */
+export function recordOf({branch, commit, dirty = false}: BundleProvenance): string | undefined {
+  return commit === undefined
+    ? undefined
+    : describeCommit({branch, shortCommit: commit.slice(0, recordedDigits), dirty});
+}
+
+/** How many digits of a hash tell commits apart in any repository. */
+const recordedDigits = 12;
+
+/** A message with the commit after it, where `recordedCommit` finds it: `Release 5 [main: 1a2b3c4]`. */
+export function withRecord(message: string, record: string | undefined): string {
+  if (record === undefined || saysTheSame(recordedCommit(message), recordedCommit(record))) return message;
+  return `${message} [${record}]`;
+}
+
+/** Whether both are about the same commit, one perhaps with more digits. */
+function saysTheSame(one: RecordedCommit | undefined, other: RecordedCommit | undefined): boolean {
+  if (one === undefined || other === undefined || one.branch !== other.branch || one.dirty !== other.dirty)
+    return false;
+  return one.commit.startsWith(other.commit) || other.commit.startsWith(one.commit);
+}
+
+/** What a message says about the commit of its bundle. */
+export interface RecordedCommit {
+  readonly branch?: string | undefined;
+  /** Full or short hash. */
+  readonly commit: string;
+  readonly dirty: boolean;
+}
+
+/** The commit that a message names: a default message does, and one that ends with such a message in brackets. */
+export function recordedCommit(message: string): RecordedCommit | undefined {
+  const inner = /\[([^[\]]+)\]$/.exec(message.trim())?.[1] ?? message.trim();
+  const found = /^(?:(?<branch>\S+): )?(?<commit>[0-9a-f]{4,64})(?<modified> \(modified\))?$/.exec(inner)?.groups;
+  const {branch, commit} = found ?? {};
+  return commit === undefined ? undefined : {branch, commit, dirty: found?.['modified'] !== undefined};
+}
+
+/** A git remote, in parts. */
+interface Remote {
+  readonly scheme: string;
+  /** In lower case, without a user; with a port unless it is the scheme's own. */
+  readonly host: string;
+  /** Without slashes around it and `.git` after it. */
+  readonly path: string;
+}
+
+const defaultPorts: Readonly<Record<string, string>> = {ssh: '22', https: '443', http: '80', git: '9418'};
+
+/** The parts of a remote's URL: `https://host/path`, `user@host:path` or `host/path`. Undefined for a local path. */
+function parseRemote(url: string): Remote | undefined {
+  const text = url.trim();
+  const full = /^([a-z][a-z0-9+.-]*):\/\/(?:[^/]*@)?([^/:@]+|\[[^\]]+\])(?::(\d+))?(?:\/([^?#]*))?/i.exec(text);
+  if (full !== null) {
+    const [, scheme = '', host = '', port, path = ''] = full;
+    const name = scheme.toLowerCase().replace(/^git\+/, '');
+    if (name === 'file') return undefined;
+    const shownPort = port === undefined || port === defaultPorts[name] ? '' : `:${port}`;
+    return {scheme: name, host: `${host.toLowerCase()}${shownPort}`, path: plainPath(path)};
+  }
+  // A drive letter of Windows is no host.
+  const short = /^(?:[^/\s]*@)?([^/:@\s]{2,}):(?!\/\/)(.+)$/.exec(text);
+  if (short !== null) {
+    const [, host = '', path = ''] = short;
+    return {scheme: 'ssh', host: host.toLowerCase(), path: plainPath(path)};
+  }
+  const bare = /^([^/:@\s]+\.[^/:@\s]+)\/([^?#]+)$/.exec(text);
+  if (bare === null || text.startsWith('.')) return undefined;
+  const [, host = '', path = ''] = bare;
+  return {scheme: 'https', host: host.toLowerCase(), path: plainPath(path)};
+}
+
+function plainPath(path: string): string {
+  return path.replaceAll(/^\/+|\/+$/g, '').replace(/\.git$/i, '');
+}
+
+/** What two URLs of the same repository have in common: `host/path`. A local path stays as it is. */
+export function remoteKey(url: string): string {
+  const remote = parseRemote(url);
+  return remote === undefined ? url.trim().replace(/^file:\/\//i, '') : `${remote.host}/${remote.path}`;
+}
+
+/** The URL of a remote without credentials. Undefined for a local path. */
+export function shownRemote(url: string): string | undefined {
+  const remote = parseRemote(url);
+  return remote && `${remote.scheme}://${remote.host}/${remote.path}`;
+}

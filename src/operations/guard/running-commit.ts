@@ -1,0 +1,114 @@
+import * as v from 'valibot';
+import type {BundleId, DeploymentItem} from '../../backends/contract.js';
+import {compareCommits, isShallow, resolveCommit} from '../../bundle/provenance/git.js';
+import {recordedCommit, type RecordedCommit} from '../../bundle/provenance/provenance.js';
+import type {Environment} from '../../http/types.js';
+import {collectPages, findBundle, historyPage, recentDeployments} from '../list.js';
+import {requireCapability, type OpenBackend} from '../open-backend.js';
+
+/** A bundle that a target runs or is getting. */
+export interface RunningBundle {
+  /** Undefined if the server does not report it. */
+  readonly bundleId: BundleId | undefined;
+  /** Undefined if the bundle does not say. */
+  readonly recorded: RecordedCommit | undefined;
+}
+
+/**
+ * The bundles that a target runs and is getting. Every deployment back to the newest that has finished counts, except
+ * those that failed.
+ * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` if the backend has no history, and as a list.
+ */
+export async function runningBundles(open: OpenBackend, targetSlug: string): Promise<readonly RunningBundle[]> {
+  requireCapability(open.backend, 'history');
+  const range = {limit: recentDeployments, offset: 0};
+  const {items} = await collectPages(range, (part) => historyPage(open, targetSlug, part));
+  const finished = items.findIndex(({status}) => status === 'finished');
+  const recent = finished === -1 ? items : items.slice(0, finished + 1);
+  const relevant = recent.filter(({status}) => status !== 'failed');
+  // So many deployments failed that the one that runs is out of sight.
+  const isOutOfSight = finished === -1 && items.length >= recentDeployments;
+  const running: RunningBundle[] = isOutOfSight ? [{bundleId: undefined, recorded: undefined}] : [];
+  for (const item of relevant) running.push({bundleId: item.bundleId, recorded: await recordOfDeployment(open, item)});
+  return running;
+}
+
+async function recordOfDeployment(
+  open: OpenBackend,
+  {bundleId, message}: DeploymentItem,
+): Promise<RecordedCommit | undefined> {
+  const recorded = message === undefined ? undefined : recordedCommit(message);
+  return recorded ?? (bundleId === undefined ? undefined : recordOfBundle(open, bundleId));
+}
+
+/** What plugins' backends that store `bundle.provenance` return in `metadata`. */
+const keptProvenance = v.object({
+  provenance: v.object({commit: v.string(), branch: v.optional(v.string()), dirty: v.optional(v.boolean(), false)}),
+});
+
+/** What a bundle on the service says about its commit: the provenance that the service keeps, or its message. */
+export async function recordOfBundle(open: OpenBackend, bundleId: BundleId): Promise<RecordedCommit | undefined> {
+  if (open.backend.listBundles === undefined) return undefined;
+  const item = await findBundle(open, bundleId);
+  const kept = v.safeParse(keptProvenance, item?.metadata);
+  if (kept.success) return kept.output.provenance;
+  return item?.message === undefined ? undefined : recordedCommit(item.message);
+}
+
+/** Why a commit must not replace what a target runs, and what to do. */
+interface CommitProblem {
+  readonly message: string;
+  readonly suggestion: string;
+}
+
+/** The problem with deploying `commit` where `running` runs, if there is one. What cannot be told is a problem. */
+export async function commitProblem(
+  {
+    commit,
+    running,
+    targetSlug,
+  }: {
+    readonly commit: string;
+    readonly running: RunningBundle;
+    readonly targetSlug: string;
+  },
+  directory: string,
+  env: Environment,
+): Promise<CommitProblem | undefined> {
+  const {bundleId, recorded} = running;
+  const bundle = bundleId === undefined ? 'the bundle that it runs' : `bundle ${String(bundleId)}`;
+  const onPurpose = `set targets.${targetSlug}.guard.notOlder to false in the configuration file`;
+  if (recorded === undefined) {
+    return {
+      message: `The target ${targetSlug} runs ${bundle}, which does not say which commit it was built from.`,
+      suggestion: `To replace it once, ${onPurpose}.`,
+    };
+  }
+  const relation = await compareCommits(directory, {commit, with: recorded.commit}, env);
+  if (relation === 'same' || relation === 'newer') return undefined;
+  const runs = `${recorded.commit.slice(0, 12)}, which ${targetSlug} runs (${bundle})`;
+  const shown = commit.slice(0, 12);
+  if (relation === 'older') {
+    return {
+      message: `The commit ${shown} is older than ${runs}.`,
+      suggestion: 'Pull and push again. To go back on purpose, use mycli bundle:rollback.',
+    };
+  }
+  if (relation === 'diverged') {
+    return {
+      message: `The commit ${shown} does not contain ${runs}.`,
+      suggestion: 'Merge it or rebase onto it and push again. To go back on purpose, use mycli bundle:rollback.',
+    };
+  }
+  const missing = (await resolveCommit(commit, directory, env)) === undefined ? shown : recorded.commit.slice(0, 12);
+  if (await isShallow(directory, env)) {
+    return {
+      message: `This clone is shallow, so it cannot tell whether the commit ${shown} is older than ${runs}.`,
+      suggestion: 'Run git fetch --unshallow, or check out the whole history in CI (fetch-depth: 0).',
+    };
+  }
+  return {
+    message: `This clone does not know the commit ${missing}, so it cannot tell whether ${shown} is older than ${runs}.`,
+    suggestion: `Run git fetch --all. If the commit is gone for good, ${onPurpose}.`,
+  };
+}

@@ -1,0 +1,86 @@
+import {createError, nearest} from '../../errors/index.js';
+import type {Host} from '../steps.js';
+
+/** The environment variable that restricts what may be changed. No option, flag or file loosens it. */
+const safetyVariable = 'MYCLI_SAFETY';
+
+const modes = ['read-only', 'no-delete', 'no-production'] as const;
+/** A restriction on changes. */
+export type SafetyMode = (typeof modes)[number];
+
+const meanings: Readonly<Record<SafetyMode, string>> = {
+  'read-only': 'allows no change on the service',
+  'no-delete': 'allows no deletion of bundles',
+  'no-production': 'allows no deployment to production',
+};
+
+/** A restriction in a sentence: `MYCLI_SAFETY=no-delete allows no deletion of bundles.` */
+export function describeSafety(mode: SafetyMode): string {
+  return `${safetyVariable}=${mode} ${meanings[mode]}.`;
+}
+
+/**
+ * The restrictions in a value of `MYCLI_SAFETY`, which separates several with commas.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` for any other: a typing error must not loosen it.
+ */
+export function parseSafety(text: string | undefined): readonly SafetyMode[] {
+  const words = (text ?? '').split(',').map((word) => word.trim().toLowerCase());
+  const given = words.filter((word) => word !== '');
+  const unknown = given.find((word) => !modes.some((mode) => mode === word));
+  if (unknown !== undefined || (given.length === 0 && words.length > 1)) {
+    const meant = unknown === undefined ? undefined : nearest(unknown, modes);
+    throw createError('ERR_OPTION_INVALID', `${safetyVariable} must be ${modes.join(', ')} or several of them.`, {
+      suggestions: [
+        ...(meant === undefined ? [] : [`Did you mean ${meant}?`]),
+        `Correct it, such as ${safetyVariable}=no-delete,no-production, or unset it.`,
+      ],
+    });
+  }
+  return modes.filter((mode) => given.includes(mode));
+}
+
+/** The restrictions on a call: those of its environment, and those that the process was started with. */
+export function safetyOf({env, safety}: Pick<Host, 'env' | 'safety'>): readonly SafetyMode[] {
+  const both = [...parseSafety(safety), ...parseSafety(env[safetyVariable])];
+  return modes.filter((mode) => both.includes(mode));
+}
+
+/** A change that an operation is about to make. */
+interface Change {
+  readonly operation: 'push' | 'deploy' | 'promote' | 'rollback' | 'delete';
+  /** The target that it deploys to. */
+  readonly targetSlug?: string | undefined;
+  /** Whether the caller says that the target is production. False does not make it another. */
+  readonly production?: boolean | undefined;
+}
+
+/**
+ * Refuses a change that `MYCLI_SAFETY` does not allow.
+ * @throws RuntimeCliError `ERR_SAFETY`; `ERR_OPTION_INVALID` if its value is invalid.
+ */
+export function refuseUnsafe({operation, targetSlug, production}: Change, host: Pick<Host, 'env' | 'safety'>): void {
+  const refuses: Readonly<Record<SafetyMode, boolean>> = {
+    'read-only': true,
+    'no-delete': operation === 'delete',
+    'no-production': targetSlug !== undefined && (production === true || isProductionName(targetSlug)),
+  };
+  const mode = safetyOf(host).find((candidate) => refuses[candidate]);
+  if (mode === undefined) return;
+  const target = targetSlug === undefined ? '' : ` "${targetSlug}"`;
+  const what = mode === 'no-production' ? `${meanings[mode]}, and the target${target} is one` : meanings[mode];
+  throw createError('ERR_SAFETY', `${safetyVariable}=${mode} ${what}. Nothing was changed.`, {
+    suggestions: [`Change ${safetyVariable} in the environment. No flag, option or configuration file loosens it.`],
+    details: {safety: mode, operation, ...(targetSlug !== undefined && {targetSlug})},
+  });
+}
+
+const productionWords: ReadonlySet<string> = new Set(['production', 'prod', 'prd', 'live']);
+
+/** Whether a target is production by its name: one of its words says so, as in `prod`, `eu-live` and `production2`. */
+export function isProductionName(targetSlug: string): boolean {
+  const words = targetSlug
+    .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z]+/);
+  return words.some((word) => productionWords.has(word));
+}

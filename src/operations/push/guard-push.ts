@@ -1,0 +1,70 @@
+import {resolve} from 'node:path';
+import type {RuntimeBackend} from '../../backends/select.js';
+import {readManifest} from '../../bundle/archive/manifest.js';
+import {recordedCommit} from '../../bundle/provenance/provenance.js';
+import {activeGuards, askForTarget, checkGuards, guardStep, type GuardedSource} from '../guard/guards.js';
+import {runningBundles} from '../guard/running-commit.js';
+import {openBackend} from '../open-backend.js';
+import type {PushRuntimeBundleBackendOptions} from '../options.js';
+import {resolveStep, watched, type Host, type StepView} from '../steps.js';
+import {routePush, type PushRoute} from './plan-push.js';
+
+/**
+ * Checks the guards of a push with a target, and has a person confirm it, before anything else is done. Resolves to the
+ * choice of the backend, which that needs; undefined if no guard is on.
+ * @throws RuntimeCliError `ERR_GUARD_REFUSED`; as `routePush`.
+ */
+export async function guardPush(
+  options: PushRuntimeBundleBackendOptions,
+  host: Host,
+  {asks = true}: {readonly asks?: boolean} = {},
+): Promise<PushRoute | undefined> {
+  const {projectSlug, targetSlug, guard} = options;
+  if (targetSlug === undefined || activeGuards(guard).length === 0) return undefined;
+  const confirmation = {operation: 'push', projectSlug, targetSlug} as const;
+  const route = await host.runSteps([resolveStep, guardStep(targetSlug)], async (step) => {
+    const chosen = await step('resolve', (view) => routePush(options, host, view));
+    await step('guard', async (view) => {
+      await checkPush(chosen.selection.backend, watched(options, view), host, view);
+    });
+    return chosen;
+  });
+  if (asks) await askForTarget(confirmation, options);
+  return route;
+}
+
+/**
+ * Checks what depends on the backend again, before `auto` falls back to another one: its target may run something else.
+ * @throws RuntimeCliError `ERR_GUARD_REFUSED`.
+ */
+export async function guardFallback(
+  fallback: RuntimeBackend,
+  options: PushRuntimeBundleBackendOptions,
+  host: Host,
+): Promise<void> {
+  if (options.targetSlug === undefined || options.guard?.notOlder !== true) return;
+  await checkPush(fallback, {...options, guard: {notOlder: true}}, host);
+}
+
+async function checkPush(
+  backend: RuntimeBackend,
+  options: PushRuntimeBundleBackendOptions & {readonly targetSlug?: string | undefined},
+  host: Host,
+  view?: StepView,
+): Promise<void> {
+  const {projectSlug, targetSlug = ''} = options;
+  const confirmation = {operation: 'push', projectSlug, targetSlug} as const;
+  const source = await pushSource(options, host);
+  const running = async () => runningBundles(await openBackend(backend, 'deploy', options, host), targetSlug);
+  await checkGuards({confirmation, source, running}, options, host, view);
+}
+
+/** What a push deploys: what is built from the work tree, or a prebuilt archive, whose manifest knows its commit. */
+async function pushSource(options: PushRuntimeBundleBackendOptions, host: Host): Promise<GuardedSource> {
+  const {archive, cwd = host.cwd, buildDirectory = 'build'} = options;
+  if (archive === undefined) return {kind: 'tree', buildDirectory: resolve(host.cwd, cwd, buildDirectory)};
+  const manifest = await readManifest(resolve(host.cwd, cwd, archive));
+  const {commit, branch, dirty = false} = manifest?.provenance ?? {};
+  const recorded = commit === undefined ? manifest && recordedCommit(manifest.message) : {commit, branch, dirty};
+  return {kind: 'bundle', name: archive, recorded};
+}

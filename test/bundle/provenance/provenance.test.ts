@@ -1,0 +1,226 @@
+import {chmod, readFile, writeFile} from 'node:fs/promises';
+import {delimiter, join} from 'node:path';
+import {describe, expect, test} from 'vitest';
+import {ciRunOf} from '../../../src/bundle/provenance/ci.js';
+import {changedFiles, compareCommits} from '../../../src/bundle/provenance/git.js';
+import {
+  readOrigin,
+  recordedCommit,
+  remoteKey,
+  shownRemote,
+  withRecord,
+} from '../../../src/bundle/provenance/provenance.js';
+import {makeFolder} from '../project.js';
+import {commit, git, gitEnvironment} from './repository.js';
+
+const now = () => new Date(0);
+
+test.skipIf(process.platform === 'win32')('git gets what it needs, and none of the secrets', async () => {
+  const folder = await makeFolder({});
+  const git = join(folder, 'git');
+  await writeFile(git, `#!/bin/sh\nenv >> "${join(folder, 'environment')}"\necho abc1234\n`);
+  await chmod(git, 0o755);
+  const kept = {HOME: folder, GIT_CEILING_DIRECTORIES: '/', XDG_CONFIG_HOME: folder};
+  const env = {
+    ...kept,
+    PATH: [folder, process.env['PATH']].join(delimiter),
+    MYCLI_API_KEY: 'canary',
+    MYCLI_CLIENT_SECRET: 'canary',
+    mycli_api_token: 'canary',
+    AWS_SECRET_ACCESS_KEY: 'canary',
+    GITHUB_TOKEN: 'canary',
+    HTTPS_PROXY: 'http://u:canary@proxy.test',
+    GIT_CONFIG_COUNT: '1',
+    GIT_CONFIG_KEY_0: 'http.extraheader',
+    GIT_CONFIG_VALUE_0: 'authorization: canary',
+    GIT_DIR: '/canary',
+    GIT_SSH_COMMAND: 'canary',
+  };
+  expect(await readOrigin(folder, env, now)).toMatchObject({message: 'abc1234: abc1234 (modified)', from: 'git'});
+  const seen = await readFile(join(folder, 'environment'), 'utf8');
+  expect(seen).not.toMatch(/canary|GIT_DIR|GIT_CONFIG_COUNT/);
+  for (const [name, value] of Object.entries(kept)) expect(seen).toContain(`${name}=${value}`);
+});
+
+const plain = (run: ReturnType<typeof ciRunOf>) => JSON.parse(JSON.stringify(run ?? null)) as unknown;
+
+describe('the provenance', () => {
+  test('is commit, branch, author and remote, without credentials', async () => {
+    const folder = await makeFolder({file: 'one'});
+    git(folder, 'init', '-q', '-b', 'main');
+    const hash = commit(folder, 'first');
+    git(folder, 'remote', 'add', 'origin', 'https://ann:canary@Git.Example/shop/site.git');
+    const {provenance, message} = await readOrigin(folder, gitEnvironment, now);
+    expect(provenance).toEqual({
+      commit: hash,
+      branch: 'main',
+      dirty: false,
+      author: 'Ann',
+      repository: 'https://git.example/shop/site',
+      ci: undefined,
+    });
+    expect(message).toBe(`main: ${git(folder, 'rev-parse', '--short', 'HEAD')}`);
+  });
+
+  test('takes the branch from CI if a commit is checked out, and only for that commit', async () => {
+    const folder = await makeFolder({file: 'one'});
+    git(folder, 'init', '-q', '-b', 'main');
+    const hash = commit(folder, 'first');
+    git(folder, 'checkout', '-q', '--detach');
+    const env = {...gitEnvironment, GITLAB_CI: 'true', CI_COMMIT_BRANCH: 'release', CI_JOB_URL: 'https://ci.example/1'};
+    const {provenance, message, record} = await readOrigin(folder, {...env, CI_COMMIT_SHA: hash}, now);
+    expect(provenance).toMatchObject({branch: 'release', ci: {system: 'GitLab CI', url: 'https://ci.example/1'}});
+    expect([message, record]).toEqual([hash.slice(0, message.length), `release: ${message}`]);
+    const other = await readOrigin(folder, {...env, CI_COMMIT_SHA: '0'.repeat(40)}, now);
+    expect(other.provenance?.branch).toBeUndefined();
+  });
+
+  test('is that of CI outside a repository, and nothing without either', async () => {
+    const folder = await makeFolder({});
+    const env = {...gitEnvironment, GIT_CEILING_DIRECTORIES: join(folder, '..')};
+    expect((await readOrigin(folder, env, now)).provenance).toBeUndefined();
+    expect((await readOrigin(folder, {...env, CI: '1'}, now)).provenance).toEqual({ci: {}});
+    expect(await readOrigin(folder, {...env, PATH: '/nonexistent'}, now)).toMatchObject({from: 'time'});
+  });
+});
+
+test.skipIf(process.platform === 'win32')(
+  'looking at a repository starts no program that its configuration names',
+  async () => {
+    const folder = await makeFolder({file: 'one'});
+    git(folder, 'init', '-q', '-b', 'main');
+    const hash = commit(folder, 'first');
+    const trap = join(folder, '..', `trap-${String(process.pid)}`);
+    const program = `touch ${trap}; false`;
+    for (const [key, value] of [
+      ['core.fsmonitor', program],
+      ['gpg.program', program],
+      ['log.showSignature', 'true'],
+      ['core.pager', program],
+      ['core.sshCommand', program],
+      ['remote.origin.url', `ext::sh -c "${program}"`],
+      ['remote.origin.promisor', 'true'],
+      ['extensions.partialClone', 'origin'],
+    ] as const)
+      git(folder, 'config', key, value);
+    await readOrigin(folder, gitEnvironment, now);
+    await changedFiles(folder, join(folder, 'build'), gitEnvironment);
+    expect(await compareCommits(folder, {commit: hash, with: '1'.repeat(40)}, gitEnvironment)).toBe('unknown');
+    await expect(readFile(trap)).rejects.toMatchObject({code: 'ENOENT'});
+  },
+);
+
+describe('a message', () => {
+  test.each([
+    ['main: 1a2b3c4', {branch: 'main', commit: '1a2b3c4', dirty: false}],
+    ['1a2b3c4 (modified)', {branch: undefined, commit: '1a2b3c4', dirty: true}],
+    ['Release 5 [feature/x: 1a2b3c4 (modified)]', {branch: 'feature/x', commit: '1a2b3c4', dirty: true}],
+    ['Release 5', undefined],
+    ['Bundle 2026-01-01T00:00:00.000Z', undefined],
+    ['fix [the thing]', undefined],
+  ])('%j names %j', (message, expected) => {
+    expect(recordedCommit(message)).toEqual(expected);
+  });
+
+  test('gets the commit unless it has it', () => {
+    expect(withRecord('Release 5', 'main: 1a2b3c4')).toBe('Release 5 [main: 1a2b3c4]');
+    expect(withRecord('main: 1a2b3c4', 'main: 1a2b3c4d5e6f')).toBe('main: 1a2b3c4');
+    expect(withRecord('main: 1a2b3c4', 'main: 1a2b3c4 (modified)')).toBe('main: 1a2b3c4 [main: 1a2b3c4 (modified)]');
+    expect(withRecord('Release 5', undefined)).toBe('Release 5');
+  });
+});
+
+test.each([
+  'https://git.example/shop/site',
+  'https://git.example/shop/site.git',
+  'https://git.example:443/shop/site/',
+  'https://token:x@GIT.example/shop/site.git',
+  'ssh://git@git.example/shop/site.git',
+  'ssh://git@git.example:22/shop/site',
+  'git@git.example:shop/site.git',
+  'git.example:/shop/site',
+  'git+https://git.example/shop/site.git',
+  'git.example/shop/site',
+])('%s is the same repository', (url) => {
+  expect(remoteKey(url)).toBe('git.example/shop/site');
+  expect(shownRemote(url)).toMatch(/^(?:https|ssh):\/\/git\.example\/shop\/site$/);
+});
+
+test.each([
+  'https://git.example/shop/Site',
+  'https://git.example/shop',
+  'https://git.example.evil/shop/site',
+  'https://git.example:8443/shop/site',
+  'https://evil.example/git.example/shop/site',
+  'https://git.example@evil.example/shop/site',
+  '/srv/git/shop/site.git',
+])('%s is another repository', (url) => {
+  expect(remoteKey(url)).not.toBe('git.example/shop/site');
+});
+
+test.each([
+  [
+    {
+      GITHUB_ACTIONS: 'true',
+      GITHUB_SERVER_URL: 'https://github.example',
+      GITHUB_REPOSITORY: 'shop/site',
+      GITHUB_RUN_ID: '7',
+      GITHUB_REF: 'refs/heads/main',
+      GITHUB_SHA: 'a',
+    },
+    {system: 'GitHub Actions', url: 'https://github.example/shop/site/actions/runs/7', branch: 'main', commit: 'a'},
+  ],
+  [{GITHUB_ACTIONS: 'true', GITHUB_REF: 'refs/pull/12/merge', GITHUB_REF_NAME: '12/merge'}, {system: 'GitHub Actions'}],
+  [
+    {GITLAB_CI: 'true', CI_JOB_URL: 'https://x:y@ci.example/1'},
+    {system: 'GitLab CI', url: 'https://ci.example/1'},
+  ],
+  [
+    {JENKINS_URL: 'https://j', BUILD_URL: 'https://j/1', GIT_BRANCH: 'origin/main', GIT_COMMIT: 'a'},
+    {system: 'Jenkins', url: 'https://j/1', branch: 'main', commit: 'a'},
+  ],
+  [{JENKINS_URL: 'https://j', BRANCH_NAME: 'main', CHANGE_ID: '7'}, {system: 'Jenkins'}],
+  [
+    {CIRCLECI: 'true', CIRCLE_BUILD_URL: 'https://c/1', CIRCLE_BRANCH: 'main', CIRCLE_SHA1: 'a'},
+    {system: 'CircleCI', url: 'https://c/1', branch: 'main', commit: 'a'},
+  ],
+  [
+    {BUILDKITE: 'true', BUILDKITE_BUILD_URL: 'https://b/1', BUILDKITE_BRANCH: 'main', BUILDKITE_COMMIT: 'a'},
+    {system: 'Buildkite', url: 'https://b/1', branch: 'main', commit: 'a'},
+  ],
+  [
+    {
+      TF_BUILD: 'True',
+      SYSTEM_COLLECTIONURI: 'https://dev.example/o/',
+      SYSTEM_TEAMPROJECT: 'my shop',
+      BUILD_BUILDID: '5',
+      BUILD_SOURCEBRANCH: 'refs/heads/main',
+      BUILD_SOURCEVERSION: 'a',
+    },
+    {
+      system: 'Azure Pipelines',
+      url: 'https://dev.example/o/my%20shop/_build/results?buildId=5',
+      branch: 'main',
+      commit: 'a',
+    },
+  ],
+  [
+    {
+      BITBUCKET_BUILD_NUMBER: '3',
+      BITBUCKET_GIT_HTTP_ORIGIN: 'https://bb.example/shop/site',
+      BITBUCKET_BRANCH: 'main',
+      BITBUCKET_COMMIT: 'a',
+    },
+    {
+      system: 'Bitbucket Pipelines',
+      url: 'https://bb.example/shop/site/addon/pipelines/home#!/results/3',
+      branch: 'main',
+      commit: 'a',
+    },
+  ],
+  [{CI: 'true'}, {}],
+  [{CI: 'false'}, null],
+  [{}, null],
+])('the CI run of %j', (env, expected) => {
+  expect(plain(ciRunOf(env))).toEqual(expected);
+});

@@ -1,0 +1,118 @@
+import {mkdir, mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterAll, beforeAll, beforeEach, expect, test} from 'vitest';
+import {startLocalRuntime, type LocalRuntime} from '../../../src/testing/index.js';
+import {commit, git, gitEnvironment} from '../../bundle/provenance/repository.js';
+import {binary, runCli} from '../spawn-cli.js';
+
+let root: string;
+let runtime: LocalRuntime;
+let sent: number;
+
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'mycli-safety-'));
+  await mkdir(join(root, 'build'));
+  await writeFile(join(root, 'build/ssr.js'), 'export default () => "hello";\n');
+  await writeFile(join(root, '.gitignore'), 'build\nbundle.tar.gz*\n');
+  const config = {
+    projectSlug: 'shop',
+    guard: {origin: 'git@git.example:shop/site.git'},
+    targets: {live: {guard: {branch: ['release/*'], confirm: true}}, 'shop-7': {production: true}},
+  };
+  // It is code, which runs before the command does anything.
+  await writeFile(
+    join(root, 'mycli.config.mjs'),
+    `process.env.MYCLI_SAFETY = '';\nexport default ${JSON.stringify(config)};\n`,
+  );
+  git(root, 'init', '-q', '-b', 'main');
+  git(root, 'remote', 'add', 'origin', 'https://ann:canary@git.example/shop/site');
+  commit(root, 'first');
+  runtime = await startLocalRuntime({deploymentSeconds: 0});
+});
+
+afterAll(async () => {
+  await runtime.close();
+  await rm(root, {recursive: true, force: true});
+});
+
+beforeEach(() => {
+  sent = runtime.requests.length;
+});
+
+async function run(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const connection = {MYCLI_RUNTIME_ORIGIN: runtime.origin, MYCLI_API_KEY: runtime.credentials.apiKey};
+  return runCli(binary, args, {cwd: root, env: {...gitEnvironment, HOME: root, ...connection, ...env}});
+}
+
+test.each([[[]], [['--dry-run']]])('a guard of the target refuses a push %j before anything is sent', async (flags) => {
+  const {code, stdout} = await run(['bundle:push', '--target', 'live', '--json', ...flags]);
+  expect(code).toBe(3);
+  expect(JSON.parse(stdout)).toMatchObject({
+    error: {
+      code: 'ERR_GUARD_REFUSED',
+      exitCode: 3,
+      details: {
+        targetSlug: 'live',
+        failures: [
+          {guard: 'branch', message: 'The branch main is checked out. Allowed: release/*.'},
+          {guard: 'confirm', message: expect.stringContaining('there is no terminal to ask in') as string},
+        ],
+      },
+    },
+  });
+  expect(runtime.requests.length).toBe(sent);
+});
+
+test('a push to another target passes its guards, and its document has the provenance', async () => {
+  const {code, stdout, stderr} = await run(['bundle:push', '--target', 'staging', '--json', '--message', 'Release 5']);
+  expect([code, stderr]).toEqual([0, expect.stringContaining('Guards of staging: origin')]);
+  expect(JSON.parse(stdout)).toMatchObject({
+    message: 'Release 5',
+    provenance: {branch: 'main', dirty: false, author: 'Ann', repository: 'https://git.example/shop/site'},
+  });
+  expect(stdout + stderr).not.toContain('canary');
+});
+
+test.each([
+  ['read-only', ['bundle:push']],
+  ['no-delete', ['bundle:delete', '1', '--yes']],
+  ['no-production', ['bundle:push', '--target', 'shop-7']],
+])('MYCLI_SAFETY=%s refuses %j, although the configuration file clears it', async (safety, args) => {
+  const {code, stdout} = await run([...args, '--json'], {MYCLI_SAFETY: safety});
+  expect(code).toBe(3);
+  expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_SAFETY', details: {safety}}});
+  expect(runtime.requests.length).toBe(sent);
+});
+
+test('an invalid MYCLI_SAFETY is an error before the configuration is read', async () => {
+  const {code, stderr} = await run(['config:show', '--config', 'nowhere.json'], {MYCLI_SAFETY: 'readonly'});
+  expect([code, stderr]).toEqual([3, expect.stringContaining('MYCLI_SAFETY must be read-only, no-delete')]);
+});
+
+test('config:show and doctor tell what MYCLI_SAFETY does, and which guards a target has', async () => {
+  const env = {MYCLI_SAFETY: 'no-production,no-delete'};
+  const shown = await run(['config:show', '--target', 'live', '--json'], env);
+  const document = JSON.parse(shown.stdout) as {safety: unknown; settings: readonly {name: string; value: unknown}[]};
+  expect(document.safety).toEqual(['no-delete', 'no-production']);
+  expect(document.settings.filter(({name}) => name.startsWith('guard')).map(({value}) => value)).toEqual([
+    ['release/*'],
+    '***@git.example:shop/site.git',
+    true,
+  ]);
+  const {stdout} = await run(['doctor'], env);
+  expect(stdout).toContain('MYCLI_SAFETY=no-delete allows no deletion of bundles.');
+  expect(stdout).toContain('MYCLI_SAFETY=no-production allows no deployment to production.');
+});
+
+test('bundle:build --provenance writes the statement and tells where', async () => {
+  const {code, stdout} = await run(['bundle:build', '--provenance', '--json']);
+  expect(code).toBe(0);
+  const {archive, provenance} = JSON.parse(stdout) as {archive: Record<string, string>; provenance: unknown};
+  expect(provenance).toMatchObject({branch: 'main', commit: git(root, 'rev-parse', 'HEAD')});
+  const manifest: unknown = JSON.parse(await readFile(String(archive['manifest']), 'utf8'));
+  expect(manifest).toMatchObject({provenance});
+  const statement: unknown = JSON.parse(await readFile(String(archive['statement']), 'utf8'));
+  expect(statement).toMatchObject({subject: [{name: 'bundle.tar.gz', digest: {sha256: archive['sha256']}}]});
+  expect((await run(['bundle:build', '--provenance', '--output', '-'])).code).toBe(2);
+});

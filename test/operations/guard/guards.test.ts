@@ -1,0 +1,307 @@
+import {mkdir, rm, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {describe, expect, onTestFinished, test} from 'vitest';
+import {isRuntimeCliError} from '../../../src/errors/index.js';
+import {buildBundle} from '../../../src/operations/build-bundle.js';
+import {deployBundle} from '../../../src/operations/deploy/deploy-bundle.js';
+import {promoteBundle} from '../../../src/operations/deploy/promote-bundle.js';
+import {rollbackBundle} from '../../../src/operations/deploy/rollback-bundle.js';
+import type {GuardRules, PushRuntimeBundleBackendOptions, TargetConfirmation} from '../../../src/operations/options.js';
+import {previewPush, pushRuntimeBundle} from '../../../src/operations/push/push-runtime-bundle.js';
+import type {Host} from '../../../src/operations/steps.js';
+import type {LocalRuntimeOptions} from '../../../src/testing/index.js';
+import {makeFolder} from '../../bundle/project.js';
+import {commit, git, gitEnvironment} from '../../bundle/provenance/repository.js';
+import {startService, type Service} from '../pushed-bundles.js';
+
+interface Release extends Service {
+  readonly host: Host;
+  /** Commits a change, and returns the hash. */
+  change(): string;
+  release(guard: GuardRules, more?: Partial<PushRuntimeBundleBackendOptions>): Promise<number>;
+  refusal(guard: GuardRules, more?: Partial<PushRuntimeBundleBackendOptions>): Promise<readonly string[]>;
+}
+
+/** A service and a project in a git repository on `main`, whose build is ignored. */
+async function startRelease(
+  env: Readonly<Record<string, string>> = {},
+  options: LocalRuntimeOptions = {},
+): Promise<Release> {
+  const service = await startService(options);
+  const {directory, host: plain} = service.project;
+  await writeFile(join(directory, '.gitignore'), 'build\n');
+  git(directory, 'init', '-q', '-b', 'main');
+  commit(directory, 'first');
+  const host = {...plain, env: {...gitEnvironment, ...env}};
+  const basics = {
+    ...service.connection,
+    preference: 'legacy',
+    targetSlug: 'live',
+    wait: true,
+    pollInterval: 0.01,
+  } as const;
+  let changes = 0;
+  const release = async (guard: GuardRules, more: Partial<PushRuntimeBundleBackendOptions> = {}) =>
+    Number((await pushRuntimeBundle({...basics, guard, ...more}, host)).bundleId);
+  return {
+    ...service,
+    host,
+    change: () => commit(directory, `change ${String((changes += 1))}`),
+    release,
+    refusal: async (guard, more) => {
+      const before = writesOf(service);
+      const failures = await refusalOf(release(guard, more));
+      expect(writesOf(service)).toBe(before);
+      return failures;
+    },
+  };
+}
+
+const writesOf = ({runtime}: Service) => runtime.requests.filter(({method}) => method !== 'GET').length;
+
+/** The sentences of a refusal. */
+async function refusalOf(call: Promise<unknown>): Promise<readonly string[]> {
+  const error: unknown = await call.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!isRuntimeCliError(error)) throw new Error(`It was not refused: ${String(error)}`);
+  expect(error).toMatchObject({code: 'ERR_GUARD_REFUSED', exitCode: 3});
+  const {failures = []} = error.details as {failures?: readonly {readonly guard: string; readonly message: string}[]};
+  expect(error.suggestions.length).toBeGreaterThan(0);
+  return failures.map(({guard, message}) => `${guard}: ${message}`);
+}
+
+describe('cleanTree', () => {
+  test('refuses tracked and untracked changes, but not the build', async () => {
+    const {refusal, release, project} = await startRelease();
+    await rm(join(project.directory, '.gitignore'));
+    expect(await refusal({cleanTree: true})).toEqual(['cleanTree: Not everything is committed: .gitignore.']);
+    commit(project.directory, 'no ignored files');
+    await writeFile(join(project.directory, 'new\u001B[31m.js'), '');
+    expect(await refusal({cleanTree: true})).toEqual(['cleanTree: Not everything is committed: new\u001B[31m.js.']);
+    commit(project.directory, 'the new file');
+    await writeFile(join(project.directory, 'build/static/more.js'), '');
+    expect(await release({cleanTree: true})).toBe(1);
+  });
+
+  test('refuses to deploy a bundle that was built with changes, or does not say', async () => {
+    const {release, change, project, connection, host} = await startRelease();
+    await writeFile(join(project.directory, 'file'), 'one');
+    change();
+    await writeFile(join(project.directory, 'file'), 'two');
+    await release({}, {targetSlug: undefined, wait: false});
+    await release({}, {targetSlug: undefined, wait: false, message: 'Release 5'});
+    const deploy = (bundleId: number) =>
+      deployBundle({...connection, preference: 'legacy', targetSlug: 'live', bundleId, guard: {cleanTree: true}}, host);
+    expect(await refusalOf(deploy(1))).toEqual(['cleanTree: Bundle 1 was built with uncommitted changes.']);
+    expect(await refusalOf(deploy(2))).toEqual(['cleanTree: Bundle 2 does not say which commit it was built from.']);
+  });
+});
+
+describe('branch', () => {
+  test('matches patterns, exclusions and the branch of CI', async () => {
+    const {refusal, release, project, change} = await startRelease({
+      GITHUB_ACTIONS: 'true',
+      GITHUB_REF: 'refs/heads/release/2',
+    });
+    expect(await release({branch: ['main', 'release/*']})).toBe(1);
+    expect(await refusal({branch: ['release/*']})).toEqual([
+      'branch: The branch main is checked out. Allowed: release/*.',
+    ]);
+    expect(await refusal({branch: ['**', '!main']})).toEqual([
+      'branch: The branch main is checked out. Allowed: **, !main.',
+    ]);
+    change();
+    git(project.directory, 'checkout', '-q', '--detach');
+    // The commit is not the one that CI builds.
+    expect(await refusal({branch: ['release/*']})).toEqual(['branch: No branch is checked out. Allowed: release/*.']);
+  });
+
+  test('of a deployed bundle is the one that it was built on, also with a message of its own', async () => {
+    const {release, project, connection, host, change} = await startRelease();
+    git(project.directory, 'switch', '-q', '-c', 'feature/x');
+    change();
+    await release({branch: ['**']}, {targetSlug: 'staging', message: 'Release 5'});
+    git(project.directory, 'switch', '-q', 'main');
+    const promotion = {...connection, preference: 'legacy', from: 'staging', targetSlug: 'live'} as const;
+    const promote = (branch: readonly string[]) => promoteBundle({...promotion, guard: {branch}}, host);
+    expect(await refusalOf(promote(['main']))).toEqual([
+      'branch: Bundle 1 was built on the branch feature/x. Allowed: main.',
+    ]);
+    expect(await promote(['feature/*'])).toMatchObject({bundleId: 1});
+  });
+});
+
+test('origin compares the remote however it is written, and shows no credentials', async () => {
+  const {refusal, release, project} = await startRelease();
+  const guard = {origin: 'https://git.example/shop/site'};
+  expect(await refusal(guard)).toEqual([
+    'origin: The repository has no remote named origin, not of https://git.example/shop/site.',
+  ]);
+  git(project.directory, 'remote', 'add', 'origin', 'https://ann:canary@git.example/shop/other.git');
+  expect(await refusal(guard)).toEqual([
+    'origin: The repository is a clone of https://git.example/shop/other, not of https://git.example/shop/site.',
+  ]);
+  git(project.directory, 'remote', 'set-url', 'origin', 'git@GIT.example:shop/site.git');
+  expect(await release(guard)).toBe(1);
+});
+
+describe('notOlder', () => {
+  const guard = {notOlder: true};
+
+  test('lets a newer commit and the same one pass, and refuses an older and a diverged one', async () => {
+    const {refusal, release, change, project} = await startRelease();
+    expect(await release(guard)).toBe(1);
+    const second = change();
+    expect(await release(guard)).toBe(2);
+    expect(await release(guard)).toBe(3);
+    git(project.directory, 'switch', '-q', '-c', 'old', 'HEAD~1');
+    expect(await refusal(guard)).toEqual([
+      expect.stringMatching(
+        new RegExp(`^notOlder: The commit \\w{12} is older than ${second.slice(0, 7)}, which live runs`),
+      ),
+    ]);
+    change();
+    expect(await refusal(guard)).toEqual([expect.stringContaining(` does not contain ${second.slice(0, 7)}`)]);
+    expect(await release({notOlder: false})).toBe(4);
+  });
+
+  test('of a deployed bundle compares what it was built from', async () => {
+    const {release, change, connection, host} = await startRelease();
+    await release(guard);
+    change();
+    await release(guard);
+    const deploy = (bundleId: number | 'latest') =>
+      deployBundle({...connection, preference: 'legacy', targetSlug: 'live', bundleId, guard}, host);
+    expect(await refusalOf(deploy(1))).toEqual([expect.stringContaining('is older than')]);
+    expect(await deploy('latest')).toMatchObject({bundleId: 2});
+  });
+
+  test('counts a deployment that is still running', async () => {
+    const {refusal, release, change, project} = await startRelease({}, {deploymentSeconds: 600});
+    change();
+    const newer = await release({}, {targetSlug: 'live', wait: false});
+    git(project.directory, 'checkout', '-q', 'HEAD~1');
+    expect(await refusal(guard)).toEqual([expect.stringContaining(`(bundle ${String(newer)})`)]);
+  });
+
+  test('refuses what it cannot tell, and says how to find out', async () => {
+    const {refusal, release, change, project, connection, host} = await startRelease();
+    await release({}, {message: 'Release 5'});
+    expect(await refusal(guard)).toEqual([
+      'notOlder: The target live runs bundle 1, which does not say which commit it was built from.',
+    ]);
+    change();
+    change();
+    await release({});
+    const shallow = await makeFolder({});
+    git(shallow, 'clone', '-q', '--depth', '1', `file://${project.directory}`, 'clone');
+    const clone = join(shallow, 'clone');
+    commit(clone, 'newer');
+    await mkdir(join(clone, 'build'));
+    const push = () =>
+      pushRuntimeBundle(
+        {
+          ...connection,
+          preference: 'legacy',
+          targetSlug: 'live',
+          guard,
+          projectDirectory: clone,
+          message: 'x',
+          buildDirectory: join(project.directory, 'build'),
+        },
+        host,
+      );
+    await push();
+    // It diverges from here, as far as the shallow clone knows.
+    git(clone, 'checkout', '-q', '--orphan', 'other');
+    commit(clone, 'unrelated');
+    await expect(push()).rejects.toMatchObject({
+      message: expect.stringContaining('This clone is shallow') as string,
+      suggestions: [expect.stringContaining('git fetch --unshallow')],
+    });
+    expect(await refusal(guard)).toEqual([expect.stringContaining('This clone does not know the commit')]);
+    await rm(join(project.directory, '.git'), {recursive: true});
+    expect(await refusal(guard)).toEqual([expect.stringContaining('is not in a git work tree')]);
+  });
+});
+
+describe('ciOnly and confirm', () => {
+  test('refuse outside CI, and without a person to ask', async () => {
+    const {refusal} = await startRelease();
+    expect(await refusal({ciOnly: true, confirm: true})).toEqual([
+      'ciOnly: Only CI may deploy to live.',
+      'confirm: A person must type "live" to confirm, but there is no terminal to ask in.',
+    ]);
+  });
+
+  test('let CI pass, and a person who types the name', async () => {
+    const {release, refusal} = await startRelease({CI: 'true'});
+    const asked: TargetConfirmation[] = [];
+    const answer = (typed: string) => (confirmation: TargetConfirmation) => {
+      asked.push(confirmation);
+      return Promise.resolve(typed);
+    };
+    const guard = {ciOnly: true, confirm: true};
+    expect(await release(guard, {confirmTarget: answer(' live ')})).toBe(1);
+    expect(await refusal(guard, {confirmTarget: answer('staging')})).toEqual([
+      'confirm: The name of the target was not confirmed.',
+    ]);
+    expect(asked).toEqual(Array(2).fill({operation: 'push', projectSlug: 'shop', targetSlug: 'live'}));
+  });
+
+  test('apply to a rollback, and no other guard does', async () => {
+    const {release, change, connection, host} = await startRelease();
+    await release({});
+    change();
+    await release({});
+    const rollback = (guard: GuardRules, typed?: string) =>
+      rollbackBundle(
+        {
+          ...connection,
+          preference: 'legacy',
+          targetSlug: 'live',
+          guard,
+          confirmTarget: typed === undefined ? undefined : () => Promise.resolve(typed),
+        },
+        host,
+      );
+    expect(await refusalOf(rollback({ciOnly: true, confirm: true}))).toHaveLength(2);
+    const others = {cleanTree: true, branch: ['other'], origin: 'https://git.example/x', notOlder: true};
+    expect(await rollback({...others, confirm: true}, 'live')).toMatchObject({bundleId: 1, rolledBackFrom: 2});
+  });
+});
+
+test('one error names every guard that refuses, and a dry run reports it, too', async () => {
+  const {connection, host, project} = await startRelease();
+  await writeFile(join(project.directory, 'new.js'), '');
+  const push = {...connection, preference: 'legacy', targetSlug: 'live'} as const;
+  const preview = previewPush({...push, guard: {cleanTree: true, branch: ['release'], ciOnly: true}}, host);
+  await expect(preview).rejects.toMatchObject({
+    message: expect.stringMatching(
+      /^3 guards refuse this push to live\. Not everything.*\. The branch.*\. Only CI/,
+    ) as string,
+  });
+});
+
+test('guards only apply to what changes a target', async () => {
+  const {release} = await startRelease();
+  expect(await release({ciOnly: true, branch: ['x']}, {targetSlug: undefined, wait: false})).toBe(1);
+});
+
+test('a prebuilt archive is judged by its manifest', async () => {
+  const {release, refusal, project, host, change} = await startRelease();
+  const folder = await makeFolder({});
+  onTestFinished(() => rm(folder, {recursive: true, force: true}));
+  const output = join(folder, 'site.tar.gz');
+  const {bundle} = await buildBundle({output, message: 'Release 5'}, host);
+  expect(bundle.provenance).toMatchObject({branch: 'main', dirty: false});
+  git(project.directory, 'switch', '-q', '-c', 'other');
+  change();
+  const more = {archive: output, buildDirectory: undefined, v2: true};
+  expect(await refusal({branch: ['other']}, more)).toEqual([
+    `branch: ${output} was built on the branch main. Allowed: other.`,
+  ]);
+  expect(await release({branch: ['main'], cleanTree: true, notOlder: true}, more)).toBe(1);
+});

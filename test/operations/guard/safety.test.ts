@@ -1,0 +1,114 @@
+import {describe, expect, onTestFinished, test} from 'vitest';
+import {isProductionName, parseSafety} from '../../../src/operations/guard/safety.js';
+import {deleteBundles} from '../../../src/operations/delete-bundles.js';
+import {deployBundle} from '../../../src/operations/deploy/deploy-bundle.js';
+import {promoteBundle} from '../../../src/operations/deploy/promote-bundle.js';
+import {rollbackBundle} from '../../../src/operations/deploy/rollback-bundle.js';
+import {listBundles} from '../../../src/operations/list.js';
+import {pruneBundles} from '../../../src/operations/prune-bundles.js';
+import {previewPush, pushRuntimeBundle} from '../../../src/operations/push/push-runtime-bundle.js';
+import type {Host} from '../../../src/operations/steps.js';
+import {startService, type Service} from '../pushed-bundles.js';
+
+const operations = {
+  push: ({connection}: Service, host: Host, targetSlug?: string) =>
+    pushRuntimeBundle({...connection, preference: 'legacy', targetSlug}, host),
+  preview: ({connection}: Service, host: Host, targetSlug?: string) =>
+    previewPush({...connection, preference: 'legacy', targetSlug}, host),
+  deploy: ({connection}: Service, host: Host, targetSlug = 'staging') =>
+    deployBundle({...connection, preference: 'legacy', targetSlug, bundleId: 1}, host),
+  promote: ({connection}: Service, host: Host, targetSlug = 'staging') =>
+    promoteBundle({...connection, preference: 'legacy', from: 'test', targetSlug}, host),
+  rollback: ({connection}: Service, host: Host, targetSlug = 'staging') =>
+    rollbackBundle({...connection, preference: 'legacy', targetSlug}, host),
+  delete: ({connection}: Service, host: Host) =>
+    deleteBundles({...connection, preference: 'legacy', bundleIds: [1]}, host),
+  prune: ({connection}: Service, host: Host) => pruneBundles({...connection, preference: 'legacy'}, host),
+};
+
+async function sendNothing(act: (service: Service, host: Host) => Promise<unknown>, host: Partial<Host>, mode: string) {
+  const service = await startService();
+  await expect(act(service, {...service.project.host, ...host})).rejects.toMatchObject({
+    code: 'ERR_SAFETY',
+    exitCode: 3,
+    details: {safety: mode},
+  });
+  expect(service.runtime.requests).toEqual([]);
+}
+
+describe('MYCLI_SAFETY', () => {
+  test.each(Object.entries(operations))('read-only refuses a %s before anything is sent', async (_name, act) => {
+    await sendNothing(act, {env: {MYCLI_SAFETY: 'read-only'}}, 'read-only');
+  });
+
+  test.each(['push', 'preview', 'deploy', 'promote', 'rollback'] as const)(
+    'no-production refuses a %s to production, whatever the options say',
+    async (name) => {
+      const act = operations[name];
+      await sendNothing(
+        (service, host) => act(service, host, 'production'),
+        {safety: 'no-production'},
+        'no-production',
+      );
+      const loosening = {production: false, targetSlug: 'eu-live', preference: 'legacy'} as const;
+      await sendNothing(
+        ({connection}, host) => pushRuntimeBundle({...connection, ...loosening}, host),
+        {safety: 'no-production'},
+        'no-production',
+      );
+    },
+  );
+
+  test.each(['delete', 'prune'] as const)('no-delete refuses a %s', async (name) => {
+    await sendNothing(operations[name], {env: {MYCLI_SAFETY: 'no-production, no-delete'}}, 'no-delete');
+  });
+
+  test('leaves the rest alone', async () => {
+    const service = await startService();
+    const host = {...service.project.host, env: {MYCLI_SAFETY: 'no-delete,no-production'}};
+    await operations.push(service, host, 'staging');
+    const readOnly = {...host, env: {MYCLI_SAFETY: 'read-only'}};
+    expect(await listBundles({...service.connection, preference: 'legacy'}, readOnly)).toMatchObject({total: 1});
+  });
+
+  test('cannot be loosened by code that changes the environment after the start', async () => {
+    await sendNothing(operations.push, {safety: 'read-only', env: {MYCLI_SAFETY: ''}}, 'read-only');
+  });
+
+  test('marks a target as production by configuration, too', async () => {
+    const marked = {production: true, targetSlug: 'shop-7', preference: 'legacy'} as const;
+    await sendNothing(
+      ({connection}, host) => pushRuntimeBundle({...connection, ...marked}, host),
+      {safety: 'no-production'},
+      'no-production',
+    );
+  });
+
+  test.each(['readonly', 'no-deletes', 'read-only;no-delete', ','])('that is %j is an error', async (value) => {
+    const service = await startService();
+    onTestFinished(() => {
+      expect(service.runtime.requests).toEqual([]);
+    });
+    const host = {...service.project.host, env: {MYCLI_SAFETY: value}};
+    await expect(operations.push(service, host)).rejects.toMatchObject({
+      code: 'ERR_OPTION_INVALID',
+      message: 'MYCLI_SAFETY must be read-only, no-delete, no-production or several of them.',
+    });
+  });
+
+  test('separates several with commas', () => {
+    expect(parseSafety(' no-production,READ-ONLY, ')).toEqual(['read-only', 'no-production']);
+    expect([parseSafety(undefined), parseSafety(''), parseSafety('  ')]).toEqual([[], [], []]);
+  });
+});
+
+test.each(['production', 'prod', 'PROD', 'live', 'eu-live', 'shop_prd', 'production2', 'webProd', 'pre-production'])(
+  '%s is production',
+  (name) => {
+    expect(isProductionName(name)).toBe(true);
+  },
+);
+
+test.each(['staging', 'product-page', 'olive', 'preprod', 'delivery', 'test'])('%s is not production', (name) => {
+  expect(isProductionName(name)).toBe(false);
+});
