@@ -30,10 +30,19 @@ export async function identify(options: IdentifyOptions, host: Host): Promise<Id
   return builtIn.identify(options, context);
 }
 
+/** Milliseconds that a backend may take to verify credentials. */
+const verifyTimeoutMs = 60_000;
+
 /** A call to a backend that is not about a project. */
 export interface ServiceCall extends Asking {
   readonly backend: Backend;
   readonly backendOptions: Readonly<Record<string, unknown>>;
+}
+
+/** A call that verifies credentials. */
+interface ServiceVerification extends ServiceCall, Pick<BackendVerifyContext, 'projectSlug' | 'targetSlug'> {
+  /** @default 60000 */
+  readonly timeoutMs?: number | undefined;
 }
 
 /**
@@ -41,13 +50,15 @@ export interface ServiceCall extends Asking {
  * @throws RuntimeCliError when it refuses them or cannot be asked; `signal.reason` when aborted.
  */
 export async function verifyBackend(
-  {projectSlug, targetSlug, ...call}: ServiceCall & Pick<BackendVerifyContext, 'projectSlug' | 'targetSlug'>,
+  {projectSlug, targetSlug, timeoutMs = verifyTimeoutMs, ...call}: ServiceVerification,
   host: Host,
 ): Promise<VerifyResult> {
   return callService('verify', call, host, async (context) => {
     // It only reads.
     const http = context.http.extend({repeatable: true});
-    return (await call.backend.verify?.({...context, http, projectSlug, targetSlug})) ?? {};
+    const verified = async () => (await call.backend.verify?.({...context, http, projectSlug, targetSlug})) ?? {};
+    // A login may wait for somebody, a service does not take that long.
+    return withTimeout(verified(), timeoutMs, context.signal);
   });
 }
 
@@ -72,9 +83,6 @@ export async function logIn(
   return secrets;
 }
 
-/** Milliseconds that a backend may take to verify credentials. */
-const verifyTimeoutMs = 60_000;
-
 async function callService<Result>(
   member: 'login' | 'verify',
   {backend, backendOptions, requestTimeout, ...given}: ServiceCall,
@@ -91,9 +99,7 @@ async function callService<Result>(
   const whole = await contextFor({projectSlug: '', options, secrets, onSecret, signal, requestTimeout}, host);
   const {configDirectory, env, logger, http, waitToRetry, maskSecret} = whole;
   const context = {options, configDirectory, env, logger, http, waitToRetry, maskSecret, signal};
-  // A login may wait for somebody, a service does not take that long.
-  const limited = () => (member === 'verify' ? withTimeout(call(context), verifyTimeoutMs, signal) : call(context));
-  return callBackend(backend, backendCalls[member].doing, signal, limited, secrets);
+  return callBackend(backend, backendCalls[member].doing, signal, () => call(context), secrets);
 }
 
 interface ContextParts extends Asking {

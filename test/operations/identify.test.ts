@@ -1,0 +1,37 @@
+import {describe, expect, test} from 'vitest';
+import type {Backend} from '../../src/backends/contract.js';
+import {verifyBackend} from '../../src/operations/identify.js';
+import {createProject} from './test-host.js';
+
+async function verify(
+  member: NonNullable<Backend['verify']>,
+  more: {readonly timeoutMs?: number; readonly signal?: AbortSignal} = {},
+) {
+  const backend: Backend = {
+    ...{apiVersion: 1, name: 'acme', summary: '', formats: ['v2'], verify: member},
+    check: () => Promise.resolve({configured: true}),
+    upload: () => Promise.resolve({bundleId: 1, raw: {}}),
+  };
+  await using project = await createProject({});
+  return await verifyBackend({backend, backendOptions: {}, ...more}, project.host);
+}
+
+describe('the verification of credentials', () => {
+  test.concurrent('ends when the service does not answer in time', async () => {
+    await expect(verify(() => new Promise(() => undefined), {timeoutMs: 20})).rejects.toMatchObject({
+      code: 'ERR_BACKEND_FAILED',
+      message: 'The acme backend failed while verifying the credentials: no answer within 0.02 s.',
+    });
+  });
+
+  test.concurrent('ends when it is aborted, although the backend goes on', async () => {
+    const controller = new AbortController();
+    const reason = new Error('stop');
+    const waiting = verify(() => new Promise(() => controller.abort(reason)), {signal: controller.signal});
+    await expect(waiting).rejects.toBe(reason);
+  });
+
+  test.concurrent('resolves to what the service says within the time', async () => {
+    expect(await verify(async () => ({account: 'ann'}))).toEqual({account: 'ann'});
+  });
+});
