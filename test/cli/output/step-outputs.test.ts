@@ -159,6 +159,21 @@ describe('a push in GitHub Actions', () => {
     }
   });
 
+  test('the summary shows the budget, kept or not', async () => {
+    const env = await startRuntime();
+    const budget = (total: string) =>
+      writeFile(join(project, 'mycli.config.json'), JSON.stringify({budget: {total, files: {'static/**': '1 kB'}}}));
+    await budget('10 B');
+    const kept = await step(['bundle:push'], env);
+    expect(kept).toMatchObject({code: 0});
+    expect(kept.summary).toContain('<th align="left">budget</th><td>total: 10 B of 10 B; static/**: 1 B of 1 kB</td>');
+    await budget('9 B');
+    const {code, summary} = await step(['bundle:push', '-t', 'staging'], env);
+    expect(code).toBe(3);
+    expect(summary).toContain('<td>total: 10 B of 9 B, exceeded; static/**: 1 B of 1 kB</td>');
+    expect(summary).toContain('<th align="left">target</th><td>staging</td>');
+  });
+
   test('a dry run tells nothing', async () => {
     const env = await startRuntime();
     expect(await step(['bundle:push', '--dry-run'], env)).toMatchObject({code: 0, rawOutputs: '', summary: ''});
@@ -312,6 +327,8 @@ describe('action.yml', () => {
         HOME: root,
         GITHUB_ACTION_PATH: actionPath,
         GITHUB_OUTPUT: join(root, 'output'),
+        GITHUB_STEP_SUMMARY: join(root, 'summary'),
+        RUNNER_TEMP: root,
         MYCLI_PROJECT: 'shop',
         ...env,
       },
@@ -341,6 +358,20 @@ describe('action.yml', () => {
     expect(outputs).toMatchObject({'bundle-id': '1', backend: 'api'});
     expect(outputs).toHaveProperty('deployment-id');
     await expect(readFile(join(project, 'owned'))).rejects.toThrow('ENOENT');
+  });
+
+  test('shows what changes since the bundle that runs, where that can be known', async () => {
+    const {MYCLI_API_ORIGIN: MYCLI_RUNTIME_ORIGIN = ''} = await startRuntime({deploymentSeconds: 0});
+    const legacy = {MYCLI_RUNTIME_ORIGIN, MYCLI_API_KEY: canaries.apiKey, GITHUB_ACTIONS: 'true'};
+    const env = {...legacy, MYCLI_TARGET: 'staging', MYCLI_WAIT: 'true', INPUT_DIFF: 'true', INPUT_ARGUMENTS: '--v2'};
+    const first = await runAction(env);
+    expect(first).toMatchObject({code: 0, outputs: {'bundle-id': '1'}});
+    expect(first.stderr).toContain('::warning title=mycli::');
+    await writeFile(join(project, 'build/static/b.txt'), 'added');
+    expect(await runAction(env)).toMatchObject({code: 0, outputs: {'bundle-id': '2'}});
+    const summary = await readFile(join(root, 'summary'), 'utf8');
+    expect(summary).toContain('<td>5 B</td><td><code>static/b.txt</code></td></tr>\n</table>\n\n### mycli');
+    expect(summary.match(/### mycli bundle:push/g)).toHaveLength(2);
   });
 
   test('takes an input that is empty for one that was not given', async () => {
