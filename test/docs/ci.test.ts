@@ -1,0 +1,89 @@
+import {execFile} from 'node:child_process';
+import {chmod, mkdir, mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {promisify} from 'node:util';
+import {expect, onTestFinished, test} from 'vitest';
+import {startLocalRuntime} from '../../src/testing/index.js';
+import {runtimeEnvironment} from '../cli/runtime-environment.js';
+import {binary} from '../cli/spawn-cli.js';
+
+const guide = await readFile(path.resolve(import.meta.dirname, '../../docs/guides/ci.md'), 'utf8');
+
+/** The first script for a shell in a section of the guide. */
+function scriptOf(section: string): string {
+  const [, content = ''] = guide.split(`\n## ${section}\n`);
+  return /```sh\n(#!\/bin\/sh\n.*?)```/s.exec(content)?.[1] ?? '';
+}
+
+/** A project with a build and a runtime, where `npx mycli` is the binary, and `npm run push` pushes. */
+async function startProject() {
+  const folder = await mkdtemp(path.join(tmpdir(), 'mycli-recipe-'));
+  const runtime = await startLocalRuntime({deploymentSeconds: 0});
+  onTestFinished(async () => {
+    await runtime.close();
+    await rm(folder, {recursive: true});
+  });
+  const scripts = {push: 'mycli bundle:push --v2', build: 'true'};
+  const files = {
+    'package.json': JSON.stringify({name: 'shop', private: true, scripts}),
+    'package-lock.json': JSON.stringify({name: 'shop', lockfileVersion: 3, packages: {'': {name: 'shop'}}}),
+    'mycli.config.json': '{"projectSlug": "shop"}',
+    'build/index.html': 'hello',
+    'node_modules/.bin/mycli': `#!/bin/sh\nexec '${process.execPath}' '${binary}' "$@"\n`,
+  };
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(path.dirname(path.join(folder, name)), {recursive: true});
+    await writeFile(path.join(folder, name), content);
+  }
+  await chmod(path.join(folder, 'node_modules/.bin/mycli'), 0o755);
+  return {folder, runtime};
+}
+
+type Project = Awaited<ReturnType<typeof startProject>>;
+
+async function sh({folder, runtime}: Project, script: string, args: readonly string[], env = {}) {
+  await writeFile(path.join(folder, 'script.sh'), script);
+  return promisify(execFile)('sh', ['script.sh', ...args], {
+    cwd: folder,
+    env: {
+      ...{PATH: process.env['PATH'], HOME: folder, npm_config_update_notifier: 'false'},
+      ...runtimeEnvironment(runtime),
+      ...{MYCLI_STATIC: 'true', MYCLI_RUNTIME_BACKEND: 'legacy'},
+      ...env,
+    },
+  });
+}
+
+test('a preview of a branch is deployed, and gone with all its bundles when the branch goes', async () => {
+  const project = await startProject();
+  const {runtime} = project;
+  const script = scriptOf('A preview for each branch');
+  const site = async (target: string) => (await fetch(`${runtime.origin}/shop/${target}/`)).text();
+  await sh(project, script, ['up', 'feature/$(touch owned)']);
+  await sh(project, script, ['up', 'feature-a']);
+  const records = runtime.requests.flatMap(({path: place}) => /\/target\/([^/]+)\/deploy\//.exec(place)?.[1] ?? []);
+  const [branch = '', other = ''] = new Set(records);
+  expect(branch).toMatch(/^preview-feature---touch-owned--\d+$/);
+  expect(await site(branch)).toBe('hello');
+  await sh(project, script, ['down', 'feature/$(touch owned)']);
+  expect(await site(branch)).toBe('This preview is gone.\n');
+  expect(await site(other)).toBe('hello');
+  const bundles = JSON.parse(await readFile(path.join(project.folder, 'bundles.json'), 'utf8')) as unknown;
+  expect(bundles).toMatchObject({total: 3});
+  const deleted = runtime.requests.filter(({route}) => route === 'delete');
+  expect(deleted.length).toBeGreaterThan(0);
+  await expect(readFile(path.join(project.folder, 'owned'))).rejects.toThrow('ENOENT');
+});
+
+test('the script for Jenkins and others keeps the diff, the events and the outcome', async () => {
+  const project = await startProject();
+  const script = scriptOf('A shell script, in Jenkins or elsewhere').replace('npm ci', 'true');
+  await sh(project, script, []);
+  await writeFile(path.join(project.folder, 'build/more.html'), 'more');
+  expect(await sh(project, script, [])).toMatchObject({stdout: expect.stringMatching(/pushed\n$/) as string});
+  const file = (name: string) => readFile(path.join(project.folder, name), 'utf8');
+  expect(await file('diff.md')).toContain('<code>more.html</code>');
+  expect(JSON.parse(await file('push.json'))).toMatchObject({status: 'finished', check: {passed: true}});
+  expect((await file('events.ndjson')).trimEnd().split('\n').at(-1)).toContain('"status":"success"');
+});
