@@ -152,7 +152,7 @@ const units: Readonly<Record<string, number>> = {
 };
 
 /** The bytes of a size: a number of them, or a text such as `1.5 MB` or `2 MiB`. Undefined if it is neither. */
-export function bytesOf(value: number | string): number | undefined {
+export function parseSize(value: number | string): number | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? value : undefined;
   const [, number = '', unit = ''] = /^\s*(\d+(?:\.\d+)?)\s*([kmg]?i?b)\s*$/i.exec(value) ?? [];
   const factor = units[unit.toLowerCase()];
@@ -160,24 +160,25 @@ export function bytesOf(value: number | string): number | undefined {
 }
 
 /** The percentage of a text such as `5%`. Undefined if it is none. */
-export function percentOf(value: number | string): number | undefined {
+export function parsePercent(value: number | string): number | undefined {
   const [, number] = /^\s*(\d+(?:\.\d+)?)\s*%\s*$/.exec(String(value)) ?? [];
   return number === undefined ? undefined : Number(number);
 }
 
-const sizeOrText = v.union([v.number(), v.string()], 'must be a number of bytes or a size such as "1.5 MB"');
+const sizeMessage = 'must be a number of bytes or a size such as "1.5 MB"';
+const sizeOrText = v.union([v.number(), v.string()], sizeMessage);
 
 /** A size. */
 export const sizeSchema = v.pipe(
   sizeOrText,
-  v.check((value) => bytesOf(value) !== undefined, 'must be a number of bytes or a size such as "1.5 MB"'),
+  v.check((value) => parseSize(value) !== undefined, sizeMessage),
 );
 
 /** A size, or a percentage. */
 export const growthSchema = v.pipe(
   sizeOrText,
   v.check(
-    (value) => bytesOf(value) !== undefined || percentOf(value) !== undefined,
+    (value) => parseSize(value) !== undefined || parsePercent(value) !== undefined,
     'must be a size such as "200 kB", or a percentage such as "5%"',
   ),
 );

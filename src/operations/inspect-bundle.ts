@@ -61,8 +61,8 @@ export async function inspectArchive(
 }
 
 async function readBundle(archive: string, options: InspectArchiveOptions): Promise<ArchiveInspection> {
-  const {files, matchMode, ...contents} = await readArchiveContents(archive, options);
-  return {...contents, files, ...(await analyse({...contents, files}, options.signal))};
+  const {matchMode, ...contents} = await readArchiveContents(archive, options);
+  return {...contents, ...(await analyse(contents, options.signal))};
 }
 
 /**

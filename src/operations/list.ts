@@ -173,12 +173,20 @@ export function liveDeployment(items: readonly DeploymentItem[]): DeploymentItem
 export const recentDeployments = 50;
 
 /** One page of the deployments to a target. */
-export function historyPage(
+function historyPage(open: OpenBackend, targetSlug: string, range: ListRange): Promise<ListResult<DeploymentItem>> {
+  return invoke(open, 'listDeployments', {...range, targetSlug});
+}
+
+/**
+ * The newest deployments to a target, newest first. By default, enough of them to tell what it runs, and ran before.
+ * @param limit `Infinity` for all
+ */
+export async function readHistory(
   open: OpenBackend,
   targetSlug: string,
-  range: ListRange,
-): Promise<ListResult<DeploymentItem>> {
-  return invoke(open, 'listDeployments', {...range, targetSlug});
+  limit = recentDeployments,
+): Promise<readonly DeploymentItem[]> {
+  return (await collectPages({limit, offset: 0}, (range) => historyPage(open, targetSlug, range))).items;
 }
 
 /** What a target runs. */
@@ -193,8 +201,7 @@ export interface Running {
 
 /** Finds out which bundle a target runs. */
 export async function findRunning(open: OpenBackend, targetSlug: string): Promise<Running> {
-  const range = {limit: recentDeployments, offset: 0};
-  const {items} = await collectPages(range, (part) => historyPage(open, targetSlug, part));
+  const items = await readHistory(open, targetSlug);
   const {bundleId, message} = liveDeployment(items) ?? {};
   return {bundleId, message, deployed: items.length > 0};
 }

@@ -3,8 +3,8 @@ import type {RuntimeBackend, RuntimeBackendPreference} from '../backends/select.
 import {createError} from '../errors/index.js';
 import {count} from '../errors/sentence.js';
 import {deleteBundlesFrom, type DeleteBundlesResult} from './delete-bundles.js';
-import {collectPages, createdTime, historyPage, listPage} from './list.js';
 import {refuseUnsafe} from './guard/safety.js';
+import {collectPages, createdTime, listPage, readHistory} from './list.js';
 import {chooseBackend, openBackend, verifySlugs, type OpenBackend} from './open-backend.js';
 import type {CommonOptions, ConnectionOptions} from './options.js';
 import {resolveBackend, resolveStep, watched, type Host} from './steps.js';
@@ -117,7 +117,7 @@ async function findPrunable(
   const {items: bundles} = await collectPages(all, (range) => listPage(open, range));
   const histories: TargetHistory[] = [];
   for (const {targetSlug} of await listTargets(open)) {
-    const {items} = await collectPages(all, (range) => historyPage(open, targetSlug, range));
+    const items = await readHistory(open, targetSlug, Infinity);
     histories.push({targetSlug, deployments: items});
   }
   return {prune: planPrune(bundles, histories, rules, host.now()), bundles: bundles.length};

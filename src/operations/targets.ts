@@ -4,7 +4,7 @@ import type {RuntimeBackend} from '../backends/select.js';
 import {createError, isRuntimeCliError, nearest} from '../errors/index.js';
 import {commandLine, flagValue} from '../errors/suggest.js';
 import {count} from '../errors/sentence.js';
-import {collectPages, historyPage, listPages, liveDeployment, recentDeployments} from './list.js';
+import {collectPages, listPages, liveDeployment, readHistory} from './list.js';
 import {chooseBackend, invoke, openBackend, verifySlugs, type OpenBackend} from './open-backend.js';
 import type {CommonOptions, ConnectionOptions, ListDeploymentsOptions} from './options.js';
 import {resolveBackend, resolveStep, watched, type Host} from './steps.js';
@@ -81,8 +81,7 @@ function withTarget(error: unknown): never {
 }
 
 async function targetStatus(open: OpenBackend, {targetSlug, url}: TargetItem): Promise<TargetStatus> {
-  const range = {limit: recentDeployments, offset: 0};
-  const {items} = await collectPages(range, (part) => historyPage(open, targetSlug, part));
+  const items = await readHistory(open, targetSlug);
   const [newest] = items;
   const live = liveDeployment(items);
   return {

@@ -9,7 +9,7 @@ import type {OptionProblem} from '../../bundle/index.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {asSentence, count} from '../../errors/sentence.js';
 import {commandLine, flagValue} from '../../errors/suggest.js';
-import {collectPages, historyPage, recentDeployments} from '../list.js';
+import {readHistory} from '../list.js';
 import {registryOf, rejectProblems, signalOf, type OpenBackend} from '../open-backend.js';
 import type {
   CheckedDeployOptions,
@@ -188,10 +188,8 @@ export async function requireTargetUrl(
     signal,
   );
   if (target === undefined || shownUrl(target.url) !== undefined) return;
-  const range = {limit: recentDeployments, offset: 0};
-  const history = async () => collectPages(range, (part) => historyPage(open, targetSlug, part));
-  const read = backend.listDeployments && (await unlessUnknown(history, signal));
-  if (read?.items.some(({url}) => shownUrl(url) !== undefined)) return;
+  const recent = backend.listDeployments && (await unlessUnknown(async () => readHistory(open, targetSlug), signal));
+  if (recent?.some(({url}) => shownUrl(url) !== undefined)) return;
   throw createError(
     'ERR_CAPABILITY_UNSUPPORTED',
     `The ${backend.name} backend does not report the URL of the target "${targetSlug}", so ${path} cannot be checked. Nothing was changed.`,

@@ -5,7 +5,7 @@ import type {RuntimeBackend, RuntimeBackendPreference} from '../../backends/sele
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {commandLine, flagValue} from '../../errors/suggest.js';
 import {count} from '../../errors/sentence.js';
-import {collectPages, historyPage, recentDeployments} from '../list.js';
+import {readHistory} from '../list.js';
 import {chooseBackend, invoke, openBackend, verifySlugs, type OpenBackend} from '../open-backend.js';
 import type {CommonOptions, ConnectionOptions} from '../options.js';
 import {callBackNow, resolveBackend, resolveStep, watched, type Host} from '../steps.js';
@@ -83,12 +83,12 @@ async function findDeployment(
   {projectSlug, targetSlug, deploymentId}: ReadLogsOptions,
   host: Host,
 ): Promise<DeploymentItem> {
-  const range = {limit: deploymentId === undefined ? recentDeployments : Infinity, offset: 0};
-  const {items} = await collectPages(range, (part) => historyPage(open, targetSlug, part));
   const found =
     deploymentId === undefined
-      ? items[0]
-      : items.find(({deployment}) => String(deployment.deploymentId) === String(deploymentId));
+      ? (await readHistory(open, targetSlug))[0]
+      : (await readHistory(open, targetSlug, Infinity)).find(
+          ({deployment}) => String(deployment.deploymentId) === String(deploymentId),
+        );
   if (found !== undefined) return found;
   const flags = [...flagValue('--project', projectSlug), ...flagValue('--target', targetSlug)];
   throw createError(

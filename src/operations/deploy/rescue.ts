@@ -2,7 +2,7 @@ import type {BundleId, DeploymentItem, DeploymentRef} from '../../backends/contr
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {asClause, asSentence} from '../../errors/sentence.js';
 import {commandLine, flagValue} from '../../errors/suggest.js';
-import {collectPages, historyPage, liveDeployment, recentDeployments} from '../list.js';
+import {liveDeployment, readHistory} from '../list.js';
 import {openBackend, signalOf, type OpenBackend} from '../open-backend.js';
 import type {CommonOptions, ConnectionOptions, RollbackOnFailureOptions, WaitOptions} from '../options.js';
 import {watched, type Host, type RunStep, type StepView} from '../steps.js';
@@ -58,7 +58,7 @@ export function createRescue({rollbackOnFailure, targetSlug}: RescueOptions): Re
 /** @throws RuntimeCliError when it cannot be read: then nothing must be deployed that could not be rolled back. */
 async function readBefore(open: OpenBackend, targetSlug: string): Promise<readonly DeploymentItem[]> {
   try {
-    return await recent(open, targetSlug);
+    return await readHistory(open, targetSlug);
   } catch (error) {
     if (open.context.signal.aborted || !isRuntimeCliError(error)) throw error;
     // The first deployment creates the target.
@@ -68,11 +68,6 @@ async function readBefore(open: OpenBackend, targetSlug: string): Promise<readon
       suggestions: ['Nothing was deployed. To deploy anyway, remove --rollback-on-failure.'],
     });
   }
-}
-
-async function recent(open: OpenBackend, targetSlug: string): Promise<readonly DeploymentItem[]> {
-  const range = {limit: recentDeployments, offset: 0};
-  return (await collectPages(range, (part) => historyPage(open, targetSlug, part))).items;
 }
 
 /** An operation that can roll back. */
@@ -130,7 +125,7 @@ async function rollBack(failed: FailedDeployment, view: StepView): Promise<Error
     const backend = before.open.backend.name;
     const open = await openBackend(backend, 'deploy', {...shown, wait: true}, host);
     await host.writes?.before({operation: 'rollback', backend, projectSlug, targetSlug, bundleIds: [bundleId]});
-    const came = cameBetween(before.items, await recent(open, targetSlug), ours);
+    const came = cameBetween(before.items, await readHistory(open, targetSlug), ours);
     if (came !== undefined) throw notRolledBack(failed, {...outcome, reason: came});
     isRequested = true;
     const {deployment, status} = await requestDeploy(open, {bundleId, targetSlug}, {...shown, waitForSlot: false});

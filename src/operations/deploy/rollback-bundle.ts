@@ -11,7 +11,7 @@ import {
   type BundleSelection,
   type Command,
 } from '../open-backend.js';
-import {collectPages, historyPage, namingCapabilities, recentDeployments, resolveBundleId} from '../list.js';
+import {namingCapabilities, readHistory, resolveBundleId} from '../list.js';
 import type {ConnectionOptions, DeployBundleOptions, DeployBundleResult} from '../options.js';
 import {guardBundle} from '../guard/guard-bundle.js';
 import {activeGuards, askForTarget, guardStep, rollbackRules} from '../guard/guards.js';
@@ -155,8 +155,7 @@ async function findPrevious(
 ): Promise<RollbackPlan> {
   const open = await openBackend(backend, 'deploy', options, host);
   if (options.to !== undefined) return {bundleId: await resolveBundleId(open, options.to, options)};
-  const all = {limit: Infinity, offset: 0};
-  const {items} = await collectPages(all, (range) => historyPage(open, options.targetSlug, range));
+  const items = await readHistory(open, options.targetSlug, Infinity);
   const plan = previousDeployment(items);
   if (plan === undefined) throw nothingToRollBackTo(options, endedDeployments(items)[0]);
   return plan;
@@ -196,8 +195,7 @@ export async function nextSteps(
     return {commandFlags, hasHistory, canRollBack: false};
   try {
     const open = await openBackend(backend, 'deploy', options, host);
-    const range = {limit: recentDeployments, offset: 0};
-    const {items} = await collectPages(range, (part) => historyPage(open, targetSlug, part));
+    const items = await readHistory(open, targetSlug);
     return {commandFlags, hasHistory, canRollBack: previousDeployment(items) !== undefined};
   } catch {
     return {commandFlags, hasHistory, canRollBack: false};

@@ -1,7 +1,7 @@
 import type {DeploymentItem} from '../../backends/contract.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {commandLine, flagValue} from '../../errors/suggest.js';
-import {historyPage, collectPages} from '../list.js';
+import {readHistory} from '../list.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {CommonOptions, SlotOptions, WaitOptions} from '../options.js';
 import {callBackSafely} from '../steps.js';
@@ -69,7 +69,7 @@ async function waitUntilFree(
 async function findOccupant(open: OpenBackend, targetSlug: string): Promise<Occupant> {
   if (!open.backend.listDeployments) return 'unknown';
   try {
-    const {items} = await collectPages({limit: 10, offset: 0}, (range) => historyPage(open, targetSlug, range));
+    const items = await readHistory(open, targetSlug, 10);
     const [newest] = items;
     if (newest?.status === 'unknown') return 'unknown';
     return newest?.status === 'queued' || newest?.status === 'in_progress' ? newest : 'none';

@@ -3,7 +3,7 @@ import type {BundleId, DeploymentItem} from '../../backends/contract.js';
 import {compareCommits, isShallow, resolveCommit} from '../../bundle/provenance/git.js';
 import {recordedCommit, type RecordedCommit} from '../../bundle/provenance/provenance.js';
 import type {Environment} from '../../http/types.js';
-import {collectPages, findBundle, historyPage, recentDeployments} from '../list.js';
+import {findBundle, readHistory, recentDeployments} from '../list.js';
 import {requireCapability, type OpenBackend} from '../open-backend.js';
 
 /** A bundle that a target runs or is getting. */
@@ -21,8 +21,7 @@ export interface RunningBundle {
  */
 export async function runningBundles(open: OpenBackend, targetSlug: string): Promise<readonly RunningBundle[]> {
   requireCapability(open.backend, 'history');
-  const range = {limit: recentDeployments, offset: 0};
-  const {items} = await collectPages(range, (part) => historyPage(open, targetSlug, part));
+  const items = await readHistory(open, targetSlug);
   const finished = items.findIndex(({status}) => status === 'finished');
   const recent = finished === -1 ? items : items.slice(0, finished + 1);
   const relevant = recent.filter(({status}) => status !== 'failed');

@@ -1,10 +1,11 @@
 import prettyBytes from 'pretty-bytes';
 import type {BundleId} from '../../backends/contract.js';
 import {compilePatterns} from '../../bundle/index.js';
-import {bytesOf, percentOf} from '../../bundle/option-schemas.js';
+import {parsePercent, parseSize} from '../../bundle/option-schemas.js';
 import type {BundleFile} from '../../bundle/types.js';
 import {createError} from '../../errors/index.js';
 import {listFirst, showPath} from '../../bundle/files/entry-names.js';
+import {exactBytes} from './limits.js';
 
 /**
  * How large a bundle may be: the sum of the sizes of its files, uncompressed. Sizes are numbers of bytes, or texts such
@@ -40,11 +41,10 @@ export interface BudgetReport {
 }
 
 /** A bundle that the growth is measured from, or why there is none. */
-export type GrowthBase =
-  | {readonly bundleId: BundleId; readonly files: readonly Pick<BundleFile, 'path' | 'size'>[]}
-  | {readonly skipped: string};
+export type GrowthBase = {readonly bundleId: BundleId; readonly files: readonly Sized[]} | {readonly skipped: string};
 
 type Sized = Pick<BundleFile, 'path' | 'size'>;
+
 /** The files that are responsible for a size, with the bytes that each has or grew by. */
 interface Judged extends BudgetLimit {
   readonly largest: readonly Sized[];
@@ -92,28 +92,32 @@ function judge(limit: BudgetLimit, files: readonly Sized[]): Judged {
   const largest = files.toSorted((a, b) => b.size - a.size).slice(0, named);
   return {
     ...limit,
-    actual: files.reduce((sum, {size}) => sum + size, 0),
+    actual: totalSize(files),
     largest: largest.map(({path, size}) => ({path, size})),
   };
 }
 
 function judgeGrowth(growth: number | string, files: readonly Sized[], base: GrowthBase): Judged {
-  const percent = percentOf(growth);
+  const percent = parsePercent(growth);
   if ('skipped' in base) {
     const maximum = percent === undefined ? sizeOf('growth', growth) : undefined;
     return {limit: 'growth', maximum, skipped: base.skipped, largest: []};
   }
   const before = new Map(base.files.map(({path, size}) => [path, size]));
-  const sum = (list: readonly Sized[]) => list.reduce((bytes, {size}) => bytes + size, 0);
-  const maximum = percent === undefined ? sizeOf('growth', growth) : Math.floor((sum(base.files) * percent) / 100);
+  const size = totalSize(base.files);
+  const maximum = percent === undefined ? sizeOf('growth', growth) : Math.floor((size * percent) / 100);
   const grown = files
     .map(({path, size}) => ({path, size: size - (before.get(path) ?? 0)}))
     .filter(({size}) => size > 0)
     .sort((a, b) => b.size - a.size);
   return {
-    ...{limit: 'growth', maximum, actual: sum(files) - sum(base.files), bundleId: base.bundleId},
+    ...{limit: 'growth', maximum, actual: totalSize(files) - size, bundleId: base.bundleId},
     largest: grown.slice(0, named),
   };
+}
+
+function totalSize(files: readonly Sized[]): number {
+  return files.reduce((sum, {size}) => sum + size, 0);
 }
 
 function describe({limit, pattern, maximum = 0, actual = 0, bundleId}: Judged): string {
@@ -122,13 +126,8 @@ function describe({limit, pattern, maximum = 0, actual = 0, bundleId}: Judged): 
   return pattern === undefined ? `its files have ${sizes}` : `${pattern} has ${sizes}`;
 }
 
-/** Two sizes that are nearly the same must not look the same. */
-function exactBytes(size: number): string {
-  return `${prettyBytes(size)} (${String(size)} bytes)`;
-}
-
 function sizeOf(option: string, value: number | string): number {
-  const bytes = bytesOf(value);
+  const bytes = parseSize(value);
   if (bytes !== undefined) return bytes;
   throw createError('ERR_OPTION_INVALID', `budget.${option} must be a number of bytes or a size such as "1.5 MB".`);
 }

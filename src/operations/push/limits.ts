@@ -61,7 +61,7 @@ function tooLarge(
 }
 
 /** `1.5 MB (1500000 bytes)`: two sizes that are nearly the same must not look the same. */
-function exactBytes(size: number): string {
+export function exactBytes(size: number): string {
   return `${prettyBytes(size)} (${String(size)} bytes)`;
 }
 

@@ -1,7 +1,7 @@
 import {readdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
-import {bytesOf, percentOf} from '../../../src/bundle/option-schemas.js';
+import {parsePercent, parseSize} from '../../../src/bundle/option-schemas.js';
 import {buildBundle, previewBuild} from '../../../src/operations/build-bundle.js';
 import {checkBudget} from '../../../src/operations/push/budget.js';
 import {previewPush, pushRuntimeBundle} from '../../../src/operations/push/push-runtime-bundle.js';
@@ -25,11 +25,16 @@ test.each([
   ['1 TB', undefined],
   ['1 ib', undefined],
 ])('the size %j is %j bytes', (text, bytes) => {
-  expect(bytesOf(text)).toBe(bytes);
+  expect(parseSize(text)).toBe(bytes);
 });
 
 test('a percentage is a number with a percent sign', () => {
-  expect([percentOf('5%'), percentOf(' 2.5 % '), percentOf('5'), percentOf(5)]).toEqual([5, 2.5, undefined, undefined]);
+  expect([parsePercent('5%'), parsePercent(' 2.5 % '), parsePercent('5'), parsePercent(5)]).toEqual([
+    5,
+    2.5,
+    undefined,
+    undefined,
+  ]);
 });
 
 describe('a budget', () => {
