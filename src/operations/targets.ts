@@ -4,7 +4,7 @@ import type {RuntimeBackend} from '../backends/select.js';
 import {createError, isRuntimeCliError, nearest} from '../errors/index.js';
 import {commandLine, flagValue} from '../errors/suggest.js';
 import {count} from '../errors/sentence.js';
-import {collectPages, listPages, liveDeployment, readHistory} from './list.js';
+import {listPages, liveDeployment, readHistory} from './list.js';
 import {chooseBackend, invoke, openBackend, verifySlugs, type OpenBackend} from './open-backend.js';
 import type {CommonOptions, ConnectionOptions, ListDeploymentsOptions} from './options.js';
 import {resolveBackend, resolveStep, watched, type Host} from './steps.js';
