@@ -20,7 +20,8 @@ function row(key) {
 
 function table(heading) {
   const keys = settingKeys.filter((key) => flagSets[definitions[key].set] === heading);
-  return `## ${heading[0]}${heading.slice(1).toLowerCase()}
+  const title = heading === 'CI' ? heading : `${heading[0]}${heading.slice(1).toLowerCase()}`;
+  return `## ${title}
 
 | flag | variable | config key | |
 | --- | --- | --- | --- |

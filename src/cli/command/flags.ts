@@ -65,7 +65,7 @@ export const {
   slot: waitForSlotFlag,
   events: eventsFlag,
   check: checkFlags,
-  rescue: rescueFlag,
+  rollback: rollbackFlag,
 } = Object.fromEntries<unknown>(sets) as FlagsBySet<Shapes>;
 
 /** Flags of every command. */

@@ -119,12 +119,12 @@ interface FollowUpOptions extends WaitOptions {
 /**
  * The settings for what follows a deployment. Without a target there is none: checks of a configuration file do not
  * apply then.
- * @param options `rescues`: whether it can be rolled back. @default true
+ * @param options `canRollBack`: whether it can be rolled back on failure. @default true
  * @throws RuntimeCliError `ERR_USAGE` when waiting is turned off although something follows.
  */
 export function followUpOptions(
   settings: Settings,
-  {deploys, rescues = true}: {readonly deploys: boolean; readonly rescues?: boolean},
+  {deploys, canRollBack = true}: {readonly deploys: boolean; readonly canRollBack?: boolean},
 ): FollowUpOptions {
   const {check, checkStatus, checkText, checkRetries, checkInterval, checkTimeout, rollbackOnFailure, wait} = settings;
   const standard = {
@@ -132,7 +132,7 @@ export function followUpOptions(
     ...{interval: checkInterval.value, timeout: checkTimeout.value},
   };
   const checks = deploys ? (check?.value ?? []).map((own) => ({...standard, ...own})) : [];
-  const rollsBack = deploys && rescues && rollbackOnFailure.value;
+  const rollsBack = deploys && canRollBack && rollbackOnFailure.value;
   const follows = checks.length > 0 ? check : rollsBack ? rollbackOnFailure : undefined;
   const times = waitOptions(settings);
   if (follows === undefined || wait.value) return {...times, check: checks, rollbackOnFailure: rollsBack};

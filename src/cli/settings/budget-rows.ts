@@ -4,7 +4,7 @@ import * as kinds from './kinds.js';
 export const budgetRows = {
   budgetTotal: {
     label: 'budget for all files',
-    set: 'guard',
+    set: 'budget',
     config: 'budget.total',
     kind: kinds.size,
     perTarget: 'targetSlug',
@@ -12,7 +12,7 @@ export const budgetRows = {
   },
   budgetFiles: {
     label: 'budget for files',
-    set: 'guard',
+    set: 'budget',
     config: 'budget.files',
     kind: kinds.sizes,
     perTarget: 'targetSlug',
@@ -20,7 +20,7 @@ export const budgetRows = {
   },
   budgetGrowth: {
     label: 'budget for growth',
-    set: 'guard',
+    set: 'budget',
     config: 'budget.growth',
     kind: kinds.growth,
     perTarget: 'targetSlug',

@@ -66,12 +66,14 @@ export const flagSets = {
   slot: 'WAITING',
   /** Where to write what happens. */
   events: 'CI',
-  /** What to check after a deployment, and what to do when it fails. */
+  /** What to check after a deployment. */
   check: 'CHECK',
   /** What to do when a deployment or its check fails. */
-  rescue: 'CHECK',
+  rollback: 'CHECK',
   /** What must hold before something is deployed to a target. */
   guard: 'GUARD',
+  /** How large a bundle may be. */
+  budget: 'BUDGET',
 } as const;
 /** The name of a set of flags. */
 type FlagSet = keyof typeof flagSets;

@@ -100,7 +100,7 @@ export const deploymentRows = {
   },
   rollbackOnFailure: {
     label: 'rollback on failure',
-    set: 'rescue',
+    set: 'rollback',
     flag: {name: 'rollback-on-failure'},
     config: 'check.rollbackOnFailure',
     kind: kinds.toggle,

@@ -8,7 +8,7 @@ import {
   eventsFlag,
   outputEnvFlag,
   rateLimitFlags,
-  rescueFlag,
+  rollbackFlag,
   waitFlags,
   waitForSlotFlag,
 } from '../../cli/command/flags.js';
@@ -31,7 +31,7 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
     ...connectionFlags,
     ...waitFlags,
     ...checkFlags,
-    ...rescueFlag,
+    ...rollbackFlag,
     ...waitForSlotFlag,
     ...rateLimitFlags,
     ...outputEnvFlag,

@@ -6,7 +6,7 @@ import {
   connectionFlags,
   eventsFlag,
   rateLimitFlags,
-  rescueFlag,
+  rollbackFlag,
   waitFlags,
 } from '../../cli/command/flags.js';
 import {Flags} from '../../cli/process/oclif.js';
@@ -24,7 +24,7 @@ export default class BundlePromote extends BaseCommand<typeof BundlePromote> {
     ...connectionFlags,
     ...waitFlags,
     ...checkFlags,
-    ...rescueFlag,
+    ...rollbackFlag,
     ...rateLimitFlags,
     from: Flags.string({
       required: true,

@@ -17,7 +17,7 @@ import {
   outputEnvFlag,
   rateLimitFlags,
   pushFlags,
-  rescueFlag,
+  rollbackFlag,
   waitFlags,
   waitForSlotFlag,
   eventsFlag,
@@ -49,7 +49,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
     ...pushFlags,
     ...waitFlags,
     ...checkFlags,
-    ...rescueFlag,
+    ...rollbackFlag,
     ...waitForSlotFlag,
     ...rateLimitFlags,
     archive: Flags.string({

@@ -43,7 +43,7 @@ export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
       targetSlug,
       to: this.flags.to,
       ...guardOptions(settings, context),
-      ...followUpOptions(settings, {deploys: true, rescues: false}),
+      ...followUpOptions(settings, {deploys: true, canRollBack: false}),
     };
     return renderRollback(await timed(() => rollbackBundle(rollback, host)), host, context.output);
   }

@@ -10,7 +10,7 @@ import {
   connectionFlags,
   rateLimitFlags,
   pushFlags,
-  rescueFlag,
+  rollbackFlag,
   waitFlags,
   waitForSlotFlag,
 } from '../../cli/command/flags.js';
@@ -32,7 +32,7 @@ export default class ConfigShow extends BaseCommand<typeof ConfigShow> {
     ...pushFlags,
     ...waitFlags,
     ...checkFlags,
-    ...rescueFlag,
+    ...rollbackFlag,
     ...waitForSlotFlag,
     ...rateLimitFlags,
     ...eventsFlag,

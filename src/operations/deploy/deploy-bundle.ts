@@ -34,7 +34,7 @@ import {
   withFollowUps,
 } from './check-deployment.js';
 import {requestDeploy, type DeploymentWatch} from './request-deploy.js';
-import {createRescue, orRollBack} from './rescue.js';
+import {watchForRollback, orRollBack} from './rollback-on-failure.js';
 import {waitForDeployment} from './wait-for-deployment.js';
 
 /** A deployment of a bundle, and the operation that it is part of. */
@@ -69,7 +69,7 @@ export async function deployBundle(given: DeployBundleOptions, host: Host): Prom
   return host.runSteps(steps, async (step) => {
     const choose = () => chooseDeployBackend(options, host);
     const selection = guarded?.selection ?? (await step('resolve', (view) => resolveBackend(view, choose)));
-    const watch = createRescue(options);
+    const watch = watchForRollback(options);
     return orRollBack({options, watch, host, step}, async () => {
       const accepted = await step('deploy', (view) =>
         requestDeployment({...deploy, operation: 'deploy', watch}, selection, host, view),

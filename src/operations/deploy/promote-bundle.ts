@@ -19,7 +19,7 @@ import {resolveBackend, resolveStep, warnAll, watched, type Host, type RunStep, 
 import {followUpCapabilities, followUpSteps, requireTargetUrl, withFollowUps} from './check-deployment.js';
 import {settleDeployment, type AcceptedDeployment} from './deploy-bundle.js';
 import {requestDeploy, type DeploymentWatch} from './request-deploy.js';
-import {createRescue, orRollBack} from './rescue.js';
+import {watchForRollback, orRollBack} from './rollback-on-failure.js';
 
 /** Options of `promoteBundle`. */
 export interface PromoteBundleOptions extends Omit<DeployBundleOptions, 'bundleId' | 'onFallback' | 'onResolve'> {
@@ -57,7 +57,7 @@ export async function promoteBundle(given: PromoteBundleOptions, host: Host): Pr
     {selection, bundleId}: {readonly selection: BundleSelection; readonly bundleId: BundleId},
   ) => {
     const orElsewhere = elsewhere(options, selection);
-    const watch = createRescue(options);
+    const watch = watchForRollback(options);
     const result = await orRollBack({options, watch, host, step}, async () => {
       const accepted = await step('deploy', (view) =>
         requestPromotion({...options, watch}, bundleId, selection, host, view).catch(orElsewhere),

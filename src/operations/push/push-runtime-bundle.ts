@@ -6,7 +6,7 @@ import {commandLine, flagValue} from '../../errors/suggest.js';
 import type {AuthStrategy} from '../../http/types.js';
 import {checkDeployment, checksOf, followUpSteps, withFollowUps} from '../deploy/check-deployment.js';
 import {requestDeploy} from '../deploy/request-deploy.js';
-import {createRescue, orRollBack} from '../deploy/rescue.js';
+import {watchForRollback, orRollBack} from '../deploy/rollback-on-failure.js';
 import {waitForDeployment} from '../deploy/wait-for-deployment.js';
 import {refuseUnsafe} from '../guard/safety.js';
 import {openBackend} from '../open-backend.js';
@@ -57,7 +57,7 @@ export async function pushRuntimeBundle(given: PushRuntimeBundleBackendOptions, 
   ] as const;
   return host.runSteps(steps, async (step) => {
     const chosen = route ?? (await step('resolve', (view) => routePush(options, host, view)));
-    const watch = createRescue(options);
+    const watch = watchForRollback(options);
     const planned = await step('verify', async (view) =>
       withBudget(await planPush(options, chosen, host, view), host, view),
     );

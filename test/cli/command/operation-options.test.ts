@@ -117,7 +117,7 @@ describe('followUpOptions', () => {
       {...standard, url: '/health', text: 'OK', retries: 1, interval: 7},
     ]);
     expect(rollbackOnFailure).toBe(true);
-    expect(followUpOptions(settings, {deploys: true, rescues: false}).rollbackOnFailure).toBe(false);
+    expect(followUpOptions(settings, {deploys: true, canRollBack: false}).rollbackOnFailure).toBe(false);
   });
 
   test('one check of the configuration needs no list, and --check [] turns it off', async () => {

@@ -22,23 +22,23 @@ export interface RollbackOutcome {
 }
 
 /** What rolling back needs of the operation that failed. */
-interface RescueOptions extends CommonOptions, ConnectionOptions, WaitOptions, RollbackOnFailureOptions {
+interface WatchOptions extends CommonOptions, ConnectionOptions, WaitOptions, RollbackOnFailureOptions {
   readonly projectSlug: string;
   readonly targetSlug?: string | undefined;
 }
 
 /** What a target ran before a deployment, and that deployment. */
-export interface Rescue extends DeploymentWatch {
+export interface RollbackWatch extends DeploymentWatch {
   /** The target's deployments before ours, newest first, and where they were read. */
   readonly before: {readonly open: OpenBackend; readonly items: readonly DeploymentItem[]} | undefined;
   readonly ours: {readonly bundleId: BundleId; readonly deployment: DeploymentRef} | undefined;
 }
 
 /** Follows a deployment to be able to roll it back. Undefined unless that was asked for. */
-export function createRescue({rollbackOnFailure, targetSlug}: RescueOptions): Rescue | undefined {
+export function watchForRollback({rollbackOnFailure, targetSlug}: WatchOptions): RollbackWatch | undefined {
   if (!rollbackOnFailure || targetSlug === undefined) return undefined;
-  let before: Rescue['before'];
-  let ours: Rescue['ours'];
+  let before: RollbackWatch['before'];
+  let ours: RollbackWatch['ours'];
   return {
     get before() {
       return before;
@@ -71,9 +71,9 @@ async function readBefore(open: OpenBackend, targetSlug: string): Promise<readon
 }
 
 /** An operation that can roll back. */
-interface Rescuable {
-  readonly options: RescueOptions;
-  readonly watch: Rescue | undefined;
+interface WatchedOperation {
+  readonly options: WatchOptions;
+  readonly watch: RollbackWatch | undefined;
   readonly host: Host;
   readonly step: RunStep<'rollback'>;
 }
@@ -83,8 +83,8 @@ interface Rescuable {
  * @throws RuntimeCliError `ERR_ROLLED_BACK` or `ERR_NOT_ROLLED_BACK` with `details.rollback`, caused by the failure;
  * what `run` rejects with if there is nothing to roll back.
  */
-export async function orRollBack<Result>(rescuable: Rescuable, run: () => Promise<Result>): Promise<Result> {
-  const {options, watch, step} = rescuable;
+export async function orRollBack<Result>(operation: WatchedOperation, run: () => Promise<Result>): Promise<Result> {
+  const {options, watch, step} = operation;
   try {
     return await run();
   } catch (error) {
@@ -95,15 +95,15 @@ export async function orRollBack<Result>(rescuable: Rescuable, run: () => Promis
     }
     if (error.code !== 'ERR_DEPLOYMENT_FAILED' && error.code !== 'ERR_UNHEALTHY') throw error;
     const {targetSlug = ''} = options;
-    const failed = {...rescuable, failure: error, before, ours, targetSlug};
+    const failed = {...operation, failure: error, before, ours, targetSlug};
     throw await step('rollback', (view) => rollBack(failed, view));
   }
 }
 
-interface FailedDeployment extends Rescuable {
+interface FailedDeployment extends WatchedOperation {
   readonly failure: RuntimeCliError;
-  readonly before: NonNullable<Rescue['before']>;
-  readonly ours: NonNullable<Rescue['ours']>;
+  readonly before: NonNullable<RollbackWatch['before']>;
+  readonly ours: NonNullable<RollbackWatch['ours']>;
   readonly targetSlug: string;
 }
 
@@ -172,7 +172,7 @@ function bundleBefore(
 function cameBetween(
   before: readonly DeploymentItem[],
   now: readonly DeploymentItem[],
-  {bundleId, deployment}: NonNullable<Rescue['ours']>,
+  {bundleId, deployment}: NonNullable<RollbackWatch['ours']>,
 ): string | undefined {
   const known = before.map(identityOf);
   const later = now.filter((item) => {
