@@ -1,5 +1,6 @@
 import {execFile} from 'node:child_process';
-import {isAbsolute, relative} from 'node:path';
+import {lstat} from 'node:fs/promises';
+import {isAbsolute, relative, resolve} from 'node:path';
 import {promisify} from 'node:util';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -59,7 +60,7 @@ async function run(args: readonly string[], directory: string, env: Environment)
   const needed = Object.fromEntries(Object.entries(env).filter(([name]) => gitVariables.has(name.toUpperCase())));
   // `-C` instead of `cwd`, where Windows would look for a git.exe.
   const fixed = ['-C', directory, '--no-optional-locks', ...fixedConfiguration.flatMap((entry) => ['-c', entry])];
-  const options = {env: {...needed, ...fixedVariables}, timeout: gitTimeoutMs, maxBuffer: 16 * 1024 * 1024};
+  const options = {env: {...needed, ...fixedVariables}, timeout: gitTimeoutMs, maxBuffer: 128 * 1024 * 1024};
   try {
     const {stdout} = await promisify(execFile)('git', [...fixed, ...args], options);
     return {code: 0, stdout};
@@ -92,16 +93,18 @@ export interface WorkTree {
 
 /** Reads the git work tree at `directory`. Undefined without git, outside a work tree and before the first commit. */
 export async function readWorkTree(directory: string, env: Environment): Promise<WorkTree | undefined> {
-  const [head, branch, changes, origin] = await Promise.all([
+  const [head, branch, changes, hidden, origin] = await Promise.all([
     ask(['log', '-1', '--no-show-signature', '--no-color', '--format=%H%n%h%n%an'], directory, env),
     ask(['symbolic-ref', '--short', '--quiet', 'HEAD'], directory, env),
-    run(['status', '--porcelain', '--untracked-files=no'], directory, env),
+    run(['status', '--porcelain', '--untracked-files=no', '--ignore-submodules=untracked'], directory, env),
+    hiddenChanges(directory, [':/'], env),
     ask(['remote', 'get-url', 'origin'], directory, env),
   ]);
   const [commit = '', shortCommit = commit, author] = head?.split('\n') ?? [];
   if (commit === '') return undefined;
   // A status that takes too long or fails must not look clean.
-  const dirty = changes === 'unavailable' || changes.code !== 0 || changes.stdout.trim() !== '';
+  const isClean = changes !== 'unavailable' && changes.code === 0 && changes.stdout.trim() === '';
+  const dirty = !isClean || hidden?.length !== 0;
   return {commit, shortCommit, branch, author, dirty, origin};
 }
 
@@ -118,13 +121,50 @@ export async function changedFiles(
   // Of the whole work tree: what `directory` is built from can be anywhere in it.
   const root = await ask(['rev-parse', '--show-toplevel'], directory, env);
   if (root === undefined) return undefined;
-  const args = ['status', '--porcelain', '-z', '--no-renames', '--untracked-files=normal', '--', '.'];
   const outside = relative(root, without);
   const exclude =
     outside === '' || outside.startsWith('..') || isAbsolute(outside) ? [] : [`:(exclude,literal)${outside}`];
-  const outcome = await run([...args, ...exclude], root, env);
-  if (outcome === 'unavailable' || outcome.code !== 0) return undefined;
-  return outcome.stdout.split('\0').flatMap((entry) => (entry === '' ? [] : [entry.slice(3)]));
+  const paths = ['--', '.', ...exclude];
+  // A repository can be configured to hide changes in submodules.
+  const flags = ['--porcelain', '-z', '--no-renames', '--untracked-files=normal', '--ignore-submodules=none'];
+  const outcome = await run(['status', ...flags, ...paths], root, env);
+  const hidden = await hiddenChanges(root, paths, env);
+  if (outcome === 'unavailable' || outcome.code !== 0 || hidden === undefined) return undefined;
+  const shown = outcome.stdout.split('\0').flatMap((entry) => (entry === '' ? [] : [entry.slice(3)]));
+  return [...new Set([...shown, ...hidden])];
+}
+
+/** How many files git is asked about at a time. */
+const filesAtATime = 500;
+
+/**
+ * The tracked files that differ from the index although `git status` does not say so, because git was told not to look:
+ * `assume-unchanged` and `skip-worktree`. Undefined if git cannot tell.
+ */
+async function hiddenChanges(
+  directory: string,
+  paths: readonly string[],
+  env: Environment,
+): Promise<readonly string[] | undefined> {
+  const listed = await run(['ls-files', '-v', '--stage', '-z', ...paths], directory, env);
+  if (listed === 'unavailable' || listed.code !== 0) return undefined;
+  const hidden: string[] = [];
+  const files: {readonly path: string; readonly hash: string}[] = [];
+  for (const entry of listed.stdout.split('\0')) {
+    const [, mark, hash, path] = /^([a-zS]) \d+ ([0-9a-f]+) \d\t(.*)$/s.exec(entry) ?? [];
+    if (mark === undefined || hash === undefined || path === undefined) continue;
+    const stats = await lstat(resolve(directory, path)).catch(() => undefined);
+    if (stats?.isFile()) files.push({path, hash});
+    // A sparse checkout leaves files out.
+    else if (stats !== undefined || mark.toUpperCase() !== 'S') hidden.push(path);
+  }
+  for (let start = 0; start < files.length; start += filesAtATime) {
+    const some = files.slice(start, start + filesAtATime);
+    const hashes = await ask(['hash-object', '--', ...some.map(({path}) => path)], directory, env);
+    const found = hashes?.split('\n') ?? [];
+    hidden.push(...some.flatMap(({path, hash}, at) => (found[at]?.trim() === hash ? [] : [path])));
+  }
+  return hidden;
 }
 
 /** How two commits are related. `unknown`: the clone lacks one of them, or git cannot tell. */

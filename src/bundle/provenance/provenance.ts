@@ -89,15 +89,17 @@ interface Remote {
   readonly scheme: string;
   /** In lower case, without a user; with a port unless it is the scheme's own. */
   readonly host: string;
-  /** Without slashes around it and `.git` after it. */
+  /** Without slashes around it, `.git` after it, and credentials of a URL in it: mirrors have such paths. */
   readonly path: string;
 }
 
 const defaultPorts: Readonly<Record<string, string>> = {ssh: '22', https: '443', http: '80', git: '9418'};
 
-/** The parts of a remote's URL: `https://host/path`, `user@host:path` or `host/path`. Undefined for a local path. */
+/** The parts of a remote's URL: `https://host/path`, `user@host:path` or `host/path`. Undefined for a local path and a helper's address. */
 function parseRemote(url: string): Remote | undefined {
   const text = url.trim();
+  // `helper::address` is for a program, which may take anything for an address.
+  if (/^[a-z0-9][a-z0-9+.-]*::/i.test(text)) return undefined;
   const full = /^([a-z][a-z0-9+.-]*):\/\/(?:[^/]*@)?([^/:@]+|\[[^\]]+\])(?::(\d+))?(?:\/([^?#]*))?/i.exec(text);
   if (full !== null) {
     const [, scheme = '', host = '', port, path = ''] = full;
@@ -119,7 +121,10 @@ function parseRemote(url: string): Remote | undefined {
 }
 
 function plainPath(path: string): string {
-  return path.replaceAll(/^\/+|\/+$/g, '').replace(/\.git$/i, '');
+  return path
+    .replaceAll(/^\/+|\/+$/g, '')
+    .replace(/\.git$/i, '')
+    .replaceAll(/(:\/{1,2})[^/]*@/g, '$1');
 }
 
 /** What two URLs of the same repository have in common: `host/path`. A local path stays as it is. */

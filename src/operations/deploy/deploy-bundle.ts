@@ -21,7 +21,7 @@ import {
   type RunStep,
   type StepView,
 } from '../steps.js';
-import {guardBundle} from '../guard/guard-bundle.js';
+import {guardBundle, watchBundle} from '../guard/guard-bundle.js';
 import {activeGuards, askForTarget, guardStep} from '../guard/guards.js';
 import {refuseUnsafe} from '../guard/safety.js';
 import {findTargetUrl} from '../targets.js';
@@ -70,9 +70,11 @@ export async function deployBundle(given: DeployBundleOptions, host: Host): Prom
     const choose = () => chooseDeployBackend(options, host);
     const selection = guarded?.selection ?? (await step('resolve', (view) => resolveBackend(view, choose)));
     const watch = watchForRollback(options);
+    const place = {operation: 'deploy', projectSlug: options.projectSlug, targetSlug} as const;
+    const watching = watchBundle(watch, {...place, bundleId: deploy.bundleId}, options, host);
     return orRollBack({options, watch, host, step}, async () => {
       const accepted = await step('deploy', (view) =>
-        requestDeployment({...deploy, operation: 'deploy', watch}, selection, host, view),
+        requestDeployment({...deploy, operation: 'deploy', watch: watching}, selection, host, view),
       );
       return settleDeployment(deploy, accepted, host, step);
     });

@@ -12,7 +12,7 @@ import {
   type BundleSelection,
 } from '../open-backend.js';
 import type {DeployBundleOptions, DeployBundleResult} from '../options.js';
-import {guardBundle} from '../guard/guard-bundle.js';
+import {guardBundle, watchBundle} from '../guard/guard-bundle.js';
 import {activeGuards, askForTarget, guardStep} from '../guard/guards.js';
 import {refuseUnsafe} from '../guard/safety.js';
 import {resolveBackend, resolveStep, warnAll, watched, type Host, type RunStep, type StepView} from '../steps.js';
@@ -58,9 +58,10 @@ export async function promoteBundle(given: PromoteBundleOptions, host: Host): Pr
   ) => {
     const orElsewhere = elsewhere(options, selection);
     const watch = watchForRollback(options);
+    const watching = watchBundle(watch, confirmationOf(options, bundleId), options, host);
     const result = await orRollBack({options, watch, host, step}, async () => {
       const accepted = await step('deploy', (view) =>
-        requestPromotion({...options, watch}, bundleId, selection, host, view).catch(orElsewhere),
+        requestPromotion({...options, watch: watching}, bundleId, selection, host, view).catch(orElsewhere),
       );
       return settleDeployment({...rest, bundleId}, accepted, host, step);
     });

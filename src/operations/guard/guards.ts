@@ -4,6 +4,8 @@ import {changedFiles, readWorkTree, type WorkTree} from '../../bundle/provenance
 import {remoteKey, shownRemote, type RecordedCommit} from '../../bundle/provenance/provenance.js';
 import {compilePatterns} from '../../bundle/index.js';
 import {createError} from '../../errors/index.js';
+import type {DeploymentWatch} from '../deploy/request-deploy.js';
+import type {OpenBackend} from '../open-backend.js';
 import type {CommonOptions, GuardOptions, GuardRules, TargetConfirmation} from '../options.js';
 import type {Host, StepView} from '../steps.js';
 import {commitProblem, type RunningBundle} from './running-commit.js';
@@ -89,6 +91,28 @@ export async function checkGuards(
 }
 
 /**
+ * Checks `notOlder` again right before each request that starts a deployment, then goes on as `watch`: others may have
+ * deployed during the build, the upload or the wait for the target.
+ * @param check checks the given rules.
+ */
+export function watchNotOlder(
+  watch: DeploymentWatch | undefined,
+  {guard}: GuardOptions,
+  check: (open: OpenBackend, rules: GuardRules) => Promise<void>,
+): DeploymentWatch | undefined {
+  if (!activeGuards(guard).includes('notOlder')) return watch;
+  return {
+    async look(open) {
+      await check(open, {notOlder: true});
+      await watch?.look(open);
+    },
+    note(accepted) {
+      watch?.note(accepted);
+    },
+  };
+}
+
+/**
  * Asks a person to type the name of the target, if `guard.confirm` is on.
  * @throws RuntimeCliError `ERR_GUARD_REFUSED` if something else was typed.
  */
@@ -96,7 +120,7 @@ export async function askForTarget(
   confirmation: TargetConfirmation,
   {guard, confirmTarget}: GuardOptions,
 ): Promise<void> {
-  if (guard?.confirm !== true) return;
+  if (!activeGuards(guard).includes('confirm')) return;
   const typed = confirmTarget === undefined ? '' : await confirmTarget(confirmation);
   if (typed.trim() === confirmation.targetSlug) return;
   throw guardRefusal(confirmation, [

@@ -2,9 +2,17 @@ import {resolve} from 'node:path';
 import type {RuntimeBackend} from '../../backends/select.js';
 import {readManifest} from '../../bundle/archive/manifest.js';
 import {recordedCommit} from '../../bundle/provenance/provenance.js';
-import {activeGuards, askForTarget, checkGuards, guardStep, type GuardedSource} from '../guard/guards.js';
+import type {DeploymentWatch} from '../deploy/request-deploy.js';
+import {
+  activeGuards,
+  askForTarget,
+  checkGuards,
+  guardStep,
+  watchNotOlder,
+  type GuardedSource,
+} from '../guard/guards.js';
 import {runningBundles} from '../guard/running-commit.js';
-import {openBackend} from '../open-backend.js';
+import {openBackend, type OpenBackend} from '../open-backend.js';
 import type {PushRuntimeBundleBackendOptions} from '../options.js';
 import {resolveStep, watched, type Host, type StepView} from '../steps.js';
 import {routePush, type PushRoute} from './plan-push.js';
@@ -25,7 +33,9 @@ export async function guardPush(
   const route = await host.runSteps([resolveStep, guardStep(targetSlug)], async (step) => {
     const chosen = await step('resolve', (view) => routePush(options, host, view));
     await step('guard', async (view) => {
-      await checkPush(chosen.selection.backend, watched(options, view), host, view);
+      const watching = watched(options, view);
+      const open = await openBackend(chosen.selection.backend, 'deploy', watching, host);
+      await checkPush(open, watching, host, view);
     });
     return chosen;
   });
@@ -42,21 +52,29 @@ export async function guardFallback(
   options: PushRuntimeBundleBackendOptions,
   host: Host,
 ): Promise<void> {
-  if (options.targetSlug === undefined || options.guard?.notOlder !== true) return;
-  await checkPush(fallback, {...options, guard: {notOlder: true}}, host);
+  if (options.targetSlug === undefined || !activeGuards(options.guard).includes('notOlder')) return;
+  await checkPush(await openBackend(fallback, 'deploy', options, host), {...options, guard: {notOlder: true}}, host);
+}
+
+/** Checks again what the target runs right before each request that starts the deployment of a push. */
+export function watchPush(
+  watch: DeploymentWatch | undefined,
+  options: PushRuntimeBundleBackendOptions,
+  host: Host,
+): DeploymentWatch | undefined {
+  return watchNotOlder(watch, options, (open, guard) => checkPush(open, {...options, guard}, host));
 }
 
 async function checkPush(
-  backend: RuntimeBackend,
-  options: PushRuntimeBundleBackendOptions & {readonly targetSlug?: string | undefined},
+  open: OpenBackend,
+  options: PushRuntimeBundleBackendOptions,
   host: Host,
   view?: StepView,
 ): Promise<void> {
   const {projectSlug, targetSlug = ''} = options;
   const confirmation = {operation: 'push', projectSlug, targetSlug} as const;
   const source = await pushSource(options, host);
-  const running = async () => runningBundles(await openBackend(backend, 'deploy', options, host), targetSlug);
-  await checkGuards({confirmation, source, running}, options, host, view);
+  await checkGuards({confirmation, source, running: () => runningBundles(open, targetSlug)}, options, host, view);
 }
 
 /** What a push deploys: what is built from the work tree, or a prebuilt archive, whose manifest knows its commit. */

@@ -20,7 +20,7 @@ import type {
 } from '../options.js';
 import {resolveStep, verifyStep, warnAll, watched, type Host, type RunStep, type StepView} from '../steps.js';
 import {mustPackForLimits, planPush, routePush, withBudget, type PushPlan, type PushPreview} from './plan-push.js';
-import {guardPush} from './guard-push.js';
+import {guardPush, watchPush} from './guard-push.js';
 import {
   askBeforePush,
   buildPush,
@@ -61,7 +61,7 @@ export async function pushRuntimeBundle(given: PushRuntimeBundleBackendOptions, 
     const planned = await step('verify', async (view) =>
       withBudget(await planPush(options, chosen, host, view), host, view),
     );
-    const plan = {...planned, watch};
+    const plan = {...planned, watch: watchPush(watch, options, host)};
     const workspace = await host.createTemporaryDirectory();
     try {
       const content = await step('build', (view) => buildPush(plan, chosen.selection.backend, workspace, view));

@@ -1,4 +1,4 @@
-import {chmod, readFile, writeFile} from 'node:fs/promises';
+import {chmod, readFile, rm, writeFile} from 'node:fs/promises';
 import {delimiter, join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {ciRunOf} from '../../../src/bundle/provenance/ci.js';
@@ -60,6 +60,43 @@ describe('the provenance', () => {
       ci: undefined,
     });
     expect(message).toBe(`main: ${git(folder, 'rev-parse', '--short', 'HEAD')}`);
+  });
+
+  test('says that files are changed which git was told to overlook', async () => {
+    const folder = await makeFolder({one: '1', 'two words': '2', three: '3', four: '4', same: '5'});
+    git(folder, 'init', '-q', '-b', 'main');
+    commit(folder, 'first');
+    git(folder, 'update-index', '--assume-unchanged', 'one', 'three', 'same');
+    git(folder, 'update-index', '--skip-worktree', 'two words', 'four');
+    const look = async () => {
+      const {provenance} = await readOrigin(folder, gitEnvironment, now);
+      return {dirty: provenance?.dirty, files: await changedFiles(folder, join(folder, 'build'), gitEnvironment)};
+    };
+    expect(await look()).toEqual({dirty: false, files: []});
+    // As a sparse checkout does.
+    await rm(join(folder, 'four'));
+    expect(await look()).toEqual({dirty: false, files: []});
+    await writeFile(join(folder, 'two words'), 'else');
+    await rm(join(folder, 'three'));
+    expect(await look()).toEqual({dirty: true, files: ['three', 'two words']});
+    await writeFile(join(folder, 'one'), 'else');
+    expect(await look()).toEqual({dirty: true, files: ['three', 'one', 'two words']});
+  });
+
+  test('says that a submodule is changed, whatever the repository ignores', async () => {
+    const library = await makeFolder({file: 'one'});
+    git(library, 'init', '-q');
+    commit(library, 'first');
+    const folder = await makeFolder({});
+    git(folder, 'init', '-q');
+    git(folder, 'submodule', '--quiet', 'add', library, 'library');
+    git(folder, 'config', 'diff.ignoreSubmodules', 'all');
+    git(folder, 'config', 'submodule.library.ignore', 'all');
+    commit(folder, 'first');
+    expect((await readOrigin(folder, gitEnvironment, now)).provenance?.dirty).toBe(false);
+    await writeFile(join(folder, 'library/file'), 'two');
+    expect((await readOrigin(folder, gitEnvironment, now)).provenance?.dirty).toBe(true);
+    expect(await changedFiles(folder, join(folder, 'build'), gitEnvironment)).toEqual(['library']);
   });
 
   test('takes the branch from CI if a commit is checked out, and only for that commit', async () => {
@@ -147,7 +184,21 @@ test.each([
 });
 
 test.each([
+  'https://ann:canary@git.example/x',
+  'https://ann:can@ary@git.example/x',
+  'https://canary@git.example:8443/x?token=canary#canary',
+  'ann:canary@git.example:x',
+  'helper::https://ann:canary@git.example/x',
+  'ext::curl -H canary https://git.example/x',
+  'https://mirror.example/https://ann:canary@git.example/x',
+  'mirror.example/https:/ann:canary@git.example/x',
+])('%s is shown without credentials', (url) => {
+  expect(shownRemote(url) ?? '').not.toContain('canary');
+});
+
+test.each([
   'https://git.example/shop/Site',
+  'helper::https://git.example/shop/site',
   'https://git.example/shop',
   'https://git.example.evil/shop/site',
   'https://git.example:8443/shop/site',

@@ -186,6 +186,37 @@ describe('notOlder', () => {
     expect(await refusal(guard)).toEqual([expect.stringContaining(`(bundle ${String(newer)})`)]);
   });
 
+  test('looks again right before the deployment', async () => {
+    const {release, change, connection, host, project} = await startRelease();
+    await release({});
+    change();
+    const newer = await release({}, {targetSlug: undefined, wait: false});
+    git(project.directory, 'checkout', '-q', 'HEAD~1');
+    const place = {...connection, preference: 'legacy', targetSlug: 'live', wait: true, pollInterval: 0.01} as const;
+    const rules = {...guard, confirm: true};
+    // Somebody else deploys while the person is asked.
+    const confirmTarget = async ({targetSlug}: TargetConfirmation) => {
+      await deployBundle({...place, bundleId: newer}, host);
+      return targetSlug;
+    };
+    // One of them deploys with the upload, the other after it.
+    expect(await refusalOf(release(rules, {confirmTarget}))).toEqual([expect.stringContaining('is older than')]);
+    await deployBundle({...place, bundleId: 1}, host);
+    await expect(release(rules, {confirmTarget, v2: true})).rejects.toMatchObject({
+      code: 'ERR_GUARD_REFUSED',
+      message: expect.stringMatching(
+        /^Bundle 3 was uploaded, but deploying it to live failed: .* is older than/,
+      ) as string,
+    });
+    await deployBundle({...place, bundleId: 1}, host);
+    const again = deployBundle({...place, bundleId: 1, guard: rules, confirmTarget}, host);
+    expect(await refusalOf(again)).toEqual([expect.stringContaining('is older than')]);
+    await deployBundle({...place, bundleId: 1}, host);
+    await deployBundle({...place, targetSlug: 'staging', bundleId: 1}, host);
+    const promotion = promoteBundle({...place, from: 'staging', guard: rules, confirmTarget}, host);
+    expect(await refusalOf(promotion)).toEqual([expect.stringContaining('is older than')]);
+  });
+
   test('refuses what it cannot tell, and says how to find out', async () => {
     const {refusal, release, change, project, connection, host} = await startRelease();
     await release({}, {message: 'Release 5'});
