@@ -80,6 +80,9 @@ function fixturesOf(
         occupyTarget: () => {
           runtime.addFault('409:route=deploy');
         },
+        failDeployments: () => {
+          runtime.addFault('fail');
+        },
         close: async () => {
           await relay.close();
           await runtime.close();

@@ -12,7 +12,15 @@ import {
 import {deleteChecks, downloadChecks, limitChecks, uploadChecks} from './cases/bundles.js';
 import {configurationChecks, failureChecks, isolationChecks, secretChecks} from './cases/safety.js';
 import {loginChecks, verifyChecks} from './cases/credentials.js';
-import {deployChecks, logChecks, promoteChecks, referenceChecks, waitChecks} from './cases/deployments.js';
+import {
+  deployChecks,
+  deployStatusChecks,
+  logChecks,
+  promoteChecks,
+  referenceChecks,
+  uploadDeployChecks,
+  waitChecks,
+} from './cases/deployments.js';
 import {
   historyChecks,
   historyReferenceChecks,
@@ -91,7 +99,7 @@ function checksFor(backend: Backend, {resumableBytes}: ConformanceFixtures): rea
     download: downloadChecks,
     delete: deleteChecks,
   };
-  const {deploy, listBundles, listDeployments, listTargets, getDeployment} = backend;
+  const {deploy, deploysOnUpload, listBundles, listDeployments, listTargets, getDeployment} = backend;
   return [
     ...isolationChecks,
     ...lentChecks,
@@ -109,6 +117,8 @@ function checksFor(backend: Backend, {resumableBytes}: ConformanceFixtures): rea
     ...capabilitiesOf(backend).flatMap((capability) => checksOf[capability]),
     ...(deploy && listBundles ? listDeployedChecks : []),
     ...(deploy && listDeployments ? unrepeatableDeployChecks : []),
+    ...(deploy && getDeployment ? deployStatusChecks : []),
+    ...(deploy || listDeployments || deploysOnUpload ? formats.flatMap(uploadDeployChecks) : []),
     ...(getDeployment && listDeployments ? historyReferenceChecks : []),
     ...(listTargets && listDeployments ? targetHistoryChecks : []),
     ...requestChecks(backend),

@@ -33,7 +33,14 @@ const abortDeadline = {slices: 20, sliceMs: 50};
 
 /** Optional functions of a service. */
 type OfferName =
-  'holdRequests' | 'failRequests' | 'loseAnswers' | 'occupyTarget' | 'countRequests' | 'countUploads' | 'limitUploads';
+  | 'holdRequests'
+  | 'failRequests'
+  | 'loseAnswers'
+  | 'occupyTarget'
+  | 'failDeployments'
+  | 'countRequests'
+  | 'countUploads'
+  | 'limitUploads';
 
 /** Thrown by a check that cannot try anything, because the fixtures or the backend lack something optional. */
 export class NotTried extends Error {}

@@ -38,7 +38,8 @@ export interface ConformanceFixtures {
    */
   readonly skip?: Readonly<Record<string, string>> | undefined;
   /**
-   * The time resolution of the service, in milliseconds: how long to wait between things whose order is checked.
+   * The time resolution of the service, in milliseconds: how long to wait between things whose order is checked, and
+   * until lists show what has changed.
    * @default 10
    */
   readonly timeResolutionMs?: number | undefined;
@@ -125,6 +126,8 @@ export interface ConformanceService {
   readonly loseAnswers?: ((count: number) => void | Promise<void>) | undefined;
   /** Optional. Makes the service refuse deployments to the target from now on, because another one is running. */
   readonly occupyTarget?: (() => void | Promise<void>) | undefined;
+  /** Optional. Makes each deployment that is requested from now on fail after the service has accepted it. */
+  readonly failDeployments?: (() => void | Promise<void>) | undefined;
   /** Optional. How many requests the service has received so far. With it, the suite finds needless retries. */
   readonly countRequests?: (() => number | Promise<number>) | undefined;
   /** Stops the service. */

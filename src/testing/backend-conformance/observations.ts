@@ -78,6 +78,46 @@ export async function watchNetwork<Result>(
   }
 }
 
+const printing = ['debug', 'dir', 'error', 'info', 'log', 'table', 'trace', 'warn'] as const;
+/** What each watched call has printed so far. */
+const printed = new Map<object, string[]>();
+/** Takes the console as it was before. */
+let restoreConsole: (() => void) | undefined;
+
+/** Calls `call` and returns what it, or anything it started, printed to the console. */
+export async function watchConsole(call: () => Promise<unknown>): Promise<readonly string[]> {
+  const watch = {};
+  const texts: string[] = [];
+  printed.set(watch, texts);
+  restoreConsole ??= replaceConsole();
+  try {
+    await watches.run(watch, call);
+    return texts;
+  } finally {
+    printed.delete(watch);
+    // Calls may be watched side by side.
+    if (printed.size === 0) {
+      restoreConsole();
+      restoreConsole = undefined;
+    }
+  }
+}
+
+function replaceConsole(): () => void {
+  const {console: output} = globalThis;
+  const originals = printing.map((name) => [name, output[name]] as const);
+  for (const [name, original] of originals) {
+    output[name] = (...values: readonly unknown[]) => {
+      const texts = printed.get(watches.getStore() ?? {});
+      if (texts) texts.push(values.map(String).join(' '));
+      else Reflect.apply(original, output, values);
+    };
+  }
+  return () => {
+    for (const [name, original] of originals) output[name] = original;
+  };
+}
+
 /** The first of `secrets` that `text` contains: verbatim, escaped for JSON or a URL, or within base64. */
 export function findLeak(text: string, secrets: readonly string[]): string | undefined {
   const decoded = (text.match(/[\w+/-]{8,}/g) ?? []).map((word) => Buffer.from(word, 'base64').toString());

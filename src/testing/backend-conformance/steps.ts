@@ -11,6 +11,7 @@ import type {
   DeploymentLog,
   DeploymentRef,
   DeploymentState,
+  DeployResult,
   DownloadRequest,
   ListRange,
   ListResult,
@@ -61,11 +62,19 @@ export async function eventually(subject: Subject, isDone: () => Promise<boolean
 
 /** Deploys a bundle, by default to the target. */
 export async function deploy(subject: Subject, bundleId: BundleId, options: CallOptions = {}): Promise<DeploymentRef> {
+  return (await requestDeployment(subject, bundleId, options)).deployment;
+}
+
+/** The same, with the whole answer. */
+export async function requestDeployment(
+  subject: Subject,
+  bundleId: BundleId,
+  options: CallOptions = {},
+): Promise<DeployResult> {
   const {targetSlug = subject.targetSlug, signal} = options;
   const member = memberOf(subject, 'deploy');
   const request = subject.given({bundleId, targetSlug}, 'the request');
-  const {deployment} = await subject.call('deploying', (context) => member(request, context), {targetSlug, signal});
-  return deployment;
+  return subject.call('deploying', (context) => member(request, context), {targetSlug, signal});
 }
 
 /** The other target, which bundles are promoted to. */
@@ -214,9 +223,13 @@ export async function deleteBundle(
   await subject.call('deleting', (context) => member(given, context), {signal});
 }
 
-/** An ID that no bundle has, of the same type as `bundleId`. */
+/** An ID that no bundle has, of the same form as `bundleId`: a service may refuse any other before it looks. */
 export function unknownIdLike(bundleId: BundleId): BundleId {
-  return typeof bundleId === 'number' ? 999_999_999 : 'no-such-bundle';
+  if (typeof bundleId === 'number') return 999_999_999;
+  if (/^\d{1,9}$/.test(bundleId)) return '999999999';
+  // A UUID, a digest or the like.
+  const isHex = /^[0-9a-f-]{20,}$/i.test(bundleId);
+  return isHex ? bundleId.replaceAll(/[0-9a-f]/gi, '0').replace(/^(0{8}-0{4}-)0(0{3}-)0/, '$14$28') : 'no-such-bundle';
 }
 
 type Member =

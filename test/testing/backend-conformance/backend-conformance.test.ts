@@ -3,7 +3,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {Readable} from 'node:stream';
 import {describe, expect, onTestFinished, test, vi} from 'vitest';
-import type {Backend, BackendContext} from '../../../src/backends/contract.js';
+import type {Backend, BackendContext, BundleId, ListRange, ListResult} from '../../../src/backends/contract.js';
 import {backendConformance, type ConformanceCase, type ConformanceFixtures} from '../../../src/testing/index.js';
 import {brokenBackends, uploadInSteps} from './broken-backends.js';
 import {brokenResumes} from './parts-backend.js';
@@ -77,7 +77,15 @@ test('a case fails that needs what the service of the fixtures does not have', a
     },
   };
   const failures = await failuresOf(quick(backendConformance(createShelfBackend, lacking)));
-  const untried = ['holdRequests', 'failRequests', 'loseAnswers', 'occupyTarget', 'countRequests', 'countUploads'];
+  const untried = [
+    'holdRequests',
+    'failRequests',
+    'loseAnswers',
+    'occupyTarget',
+    'failDeployments',
+    'countRequests',
+    'countUploads',
+  ];
   const ofOptional = Object.entries(failures).filter(([, text]) =>
     untried.some((name) => text.includes(`no ${name}()`)),
   );
@@ -188,6 +196,88 @@ test('a backend may keep what a bundle yields', async () => {
   const cases = backendConformance(create, fixtures).filter(({name}) => name === 'upload (v2): every byte arrives');
   expect(cases).toHaveLength(1);
   expect(await failuresOf(cases)).toEqual({});
+});
+
+describe('an unusual backend passes, too', () => {
+  /** A backend whose bundles have other IDs than at the service. */
+  function renamed(rename: (id: string, all: Map<BundleId, string>) => BundleId) {
+    const all = new Map<BundleId, string>();
+    const name = (id: BundleId) => {
+      const known = [...all].find(([, one]) => one === id);
+      if (known) return known[0];
+      const named = rename(String(id), all);
+      all.set(named, String(id));
+      return named;
+    };
+    const own = (id: BundleId) => all.get(id) ?? `no-${String(id).length}`;
+    const create = (): Backend => {
+      const good = createShelfBackend();
+      type Own = BackendContext<ShelfOptions>;
+      return {
+        ...good,
+        upload: async (bundle, context: Own) => {
+          const {bundleId, raw} = await good.upload(bundle, context);
+          return {bundleId: name(bundleId), raw};
+        },
+        deploy: ({bundleId, ...request}, context: Own) => good.deploy({...request, bundleId: own(bundleId)}, context),
+        promote: ({bundleId, ...request}, context: Own) => good.promote({...request, bundleId: own(bundleId)}, context),
+        download: ({bundleId, ...request}, context: Own) =>
+          good.download({...request, bundleId: own(bundleId)}, context),
+        deleteBundle: ({bundleId}, context: Own) => good.deleteBundle({bundleId: own(bundleId)}, context),
+        listBundles: async (range, context: Own) => {
+          const {items, ...list} = await good.listBundles(range, context);
+          return {...list, items: items.map((item) => ({...item, bundleId: name(item.bundleId)}))};
+        },
+        listDeployments: async (request, context: Own) => {
+          const {items, ...list} = await good.listDeployments(request, context);
+          return {...list, items: items.map((item) => ({...item, bundleId: name(item.bundleId ?? '')}))};
+        },
+      };
+    };
+    const openService = async () => {
+      const service = await openShelf();
+      const {readUploaded = () => Promise.reject(new Error('nothing is kept'))} = service;
+      return {...service, readUploaded: (id: BundleId) => readUploaded(own(id))};
+    };
+    return {create, given: {...fixtures, openService}};
+  }
+
+  /** A backend whose lists show what was there a while ago. */
+  function late(lateMs: number) {
+    const create = (): Backend => {
+      const good = createShelfBackend();
+      const created = (item: {readonly createdAt?: string | undefined}) => Date.parse(item.createdAt ?? '');
+      const old = async <Item extends {readonly createdAt?: string | undefined}>(
+        {limit, offset}: ListRange,
+        read: (range: ListRange) => Promise<ListResult<Item>>,
+      ) => {
+        const {items, raw} = await read({limit: 1000, offset: 0});
+        const shown = items.filter((item) => created(item) + lateMs <= Date.now());
+        return {items: shown.slice(offset, offset + limit), total: shown.length, raw};
+      };
+      return {
+        ...good,
+        listBundles: (range, context: BackendContext<ShelfOptions>) =>
+          old(range, (all) => good.listBundles(all, context)),
+        listDeployments: ({targetSlug, ...range}, context: BackendContext<ShelfOptions>) =>
+          old(range, (all) => good.listDeployments({...all, targetSlug}, context)),
+      };
+    };
+    return {create, given: {...fixtures, timeResolutionMs: lateMs + 5}};
+  }
+
+  test.each([
+    ['whose IDs are numbers', renamed((_, all) => all.size + 1)],
+    ['whose IDs are paths with spaces and emoji', renamed((id) => `a b/${id}/\u{1F680}?#%`)],
+    ['whose IDs are UUIDs', renamed((_, all) => `3b241101-e2bb-4255-8caf-${String(all.size + 1).padStart(12, '0')}`)],
+    ['whose lists are late', late(20)],
+  ])('%s', async (_, {create, given}) => {
+    // Those that look at IDs or lists.
+    const wanted = /^(?:delete|deploy|download|history|list|promote|targets): (?!.*abort|.*failure|.*lost)/;
+    const cases = backendConformance(create, given).filter(({name}) => wanted.test(name));
+    expect(cases.length).toBeGreaterThan(20);
+    expect(await failuresOf(cases)).toEqual({});
+  });
 });
 
 test('the reference lists the broken backends and the cases that catch them', async () => {

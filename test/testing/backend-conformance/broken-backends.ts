@@ -78,6 +78,9 @@ const promoted = 'promote: the bundle of one target runs on the other';
 const replaced = 'promote: a bundle that the target no longer runs is refused';
 const unknownPromoted = 'promote: an unknown bundle is refused with a code';
 
+const uploadDeploys = 'upload (v2): deploys with a target if it says so, and otherwise not';
+const failedDeployment = 'wait: a deployment that fails is reported as such';
+
 const loggedIn = 'login: the service accepts what it returns';
 const loginTold = 'login: no log contains a secret';
 const verified = 'verify: accepts valid credentials and changes nothing';
@@ -767,6 +770,67 @@ export const brokenBackends: readonly BrokenBackend[] = [
       upload: (bundle, context) => (bundle.files.length >= 12 ? rejected() : good.upload(bundle, context)),
     }),
   ),
+  broken('deploys each upload', [uploadDeploys], (good) => ({
+    upload: async (bundle, context) => {
+      const result = await good.upload(bundle, context);
+      await good.deploy({bundleId: result.bundleId, targetSlug: 'production'}, context);
+      return result;
+    },
+  })),
+  broken('deploys an upload to the target, and does not say so', [uploadDeploys], (good) => ({
+    upload: async (bundle, context) => {
+      const result = await good.upload(bundle, context);
+      if (context.targetSlug === undefined) return result;
+      const {targetSlug} = context;
+      return {...result, ...(await good.deploy({bundleId: result.bundleId, targetSlug}, context))};
+    },
+  })),
+  broken('says that an upload deploys, which it does not', [uploadDeploys], () => ({deploysOnUpload: ['v2']})),
+  broken('puts all projects in one', ['list: each project has its own'], (good) => ({
+    upload: (bundle, context) => good.upload(bundle, {...context, projectSlug: 'all'}),
+    listBundles: (range, context) => good.listBundles(range, {...context, projectSlug: 'all'}),
+  })),
+  broken('lists file names instead of messages', ['list: the message is that of the bundle'], (good) => ({
+    listBundles: (range, context) => changeItems(good.listBundles(range, context), {message: () => 'bundle.tar.gz'}),
+  })),
+  broken(
+    'reports a deployment as finished when it is accepted',
+    ['deploy: a deployment that is reported as finished is finished'],
+    (good) => ({
+      deploy: async (request, context) => ({...(await good.deploy(request, context)), status: 'finished' as const}),
+    }),
+  ),
+  broken('reports a failed deployment as finished', [failedDeployment], (good) => ({
+    getDeployment: async (deployment, context) => {
+      const state = await good.getDeployment(deployment, context);
+      return {...state, status: state.status === 'in_progress' ? state.status : ('finished' as const)};
+    },
+  })),
+  broken('reports a status that it does not know as in progress', [failedDeployment], (good) => ({
+    getDeployment: async (deployment, context) => {
+      const state = await good.getDeployment(deployment, context);
+      return {...state, status: state.status === 'finished' ? state.status : ('in_progress' as const)};
+    },
+  })),
+  broken('prints to the console', ['nothing is printed'], (good) => ({
+    listBundles: async (range, context) => {
+      const list = await good.listBundles(range, context);
+      console.log('bundles:', list.items.length);
+      return list;
+    },
+  })),
+  broken('keeps the key in the reference of a deployment', [secrets], (good) => ({
+    deploy: async (request, context) => {
+      const result = await good.deploy(request, context);
+      return {...result, deployment: {...result.deployment, ...authorized(context)}};
+    },
+  })),
+  broken('does not wait for a download', [downloaded], (good) => ({
+    download: async (request, context) => {
+      void good.download(request, context).catch(() => undefined);
+      return Promise.resolve();
+    },
+  })),
 ];
 
 function broken(

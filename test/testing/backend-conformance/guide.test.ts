@@ -42,12 +42,12 @@ test('the example of the guide passes with vitest', async () => {
     '--root',
     folder,
   );
-  expect(output).toMatch(/Tests +16 passed \| 11 skipped/);
+  expect(output).toMatch(/Tests +17 passed \| 11 skipped/);
 });
 
 test('the example of the guide passes with node --test', async () => {
   const output = await runNode('--test', '--test-reporter=tap', 'test/conformance.node.js');
-  expect(output).toContain('# pass 16');
+  expect(output).toContain('# pass 17');
   expect(output).toContain('# fail 0');
   expect(output).toContain('# skipped 11');
   expect(output).toContain('# SKIP a folder has no rate limit');

@@ -14,6 +14,8 @@ interface ShelvedDeployment {
   readonly id: string;
   readonly bundleId: string;
   readonly createdAt: string;
+  /** The status after the first look. */
+  readonly end: string;
   looks: number;
 }
 
@@ -37,7 +39,8 @@ export async function openShelf(): Promise<ConformanceService> {
   const deployments = new Map<string, ShelvedDeployment[]>();
   /** Secrets that only the uploader of a sealed bundle learns, or who logs in. */
   const receipts: string[] = [];
-  let [limits, accepts, failing, broken, busy, lost, requests, ids] = [0, true, false, false, false, 0, 0, 0];
+  let [limits, accepts, failing, broken, busy, doomed] = [0, true, false, false, false, false];
+  let [lost, requests, ids] = [0, 0, 0];
   let onHeld: (() => void) | undefined;
   // Slugs and ids: another service does not have the ids of this one.
   const prefix = Math.random().toString(36).slice(2, 8);
@@ -91,7 +94,8 @@ export async function openShelf(): Promise<ConformanceService> {
       const isRun = deployments.get(`${project}/${String(from)}`)?.[0]?.bundleId === bundleId;
       if (from !== undefined && !isRun) return {status: 412, body: {detail: 'the target runs another bundle'}};
       const createdAt = new Date().toISOString();
-      const deployment = {id: `${prefix}-${String((ids += 1))}`, bundleId, createdAt, looks: 0};
+      const end = doomed ? 'failed' : 'finished';
+      const deployment = {id: `${prefix}-${String((ids += 1))}`, bundleId, createdAt, end, looks: 0};
       deployments.set(target, [deployment, ...history]);
       return {status: 202, body: {id: deployment.id}};
     }
@@ -107,7 +111,7 @@ export async function openShelf(): Promise<ConformanceService> {
       };
     }
     deployment.looks += 1;
-    return {status: 200, body: {status: deployment.looks > 1 ? 'finished' : 'in_progress'}};
+    return {status: 200, body: {status: deployment.looks > 1 ? deployment.end : 'in_progress'}};
   };
 
   /** A password is good for a ticket, and a ticket for the key. */
@@ -189,6 +193,9 @@ export async function openShelf(): Promise<ConformanceService> {
     },
     occupyTarget: () => {
       busy = true;
+    },
+    failDeployments: () => {
+      doomed = true;
     },
     countRequests: () => requests,
     close: async () => {

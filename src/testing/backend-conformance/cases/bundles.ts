@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import {Writable} from 'node:stream';
+import {finished} from 'node:stream/promises';
 import {setTimeout as delay} from 'node:timers/promises';
 import type {
   BackendLimits,
@@ -240,14 +241,14 @@ export const downloadChecks: readonly Check[] = [
       const subject = await scope.open();
       const bundle = await subject.makeBundle();
       const bundleId = await subject.upload(bundle);
-      const {writeTo, pieces} = collect();
+      const {writeTo, written} = collect();
       const starts: DownloadStart[] = [];
       await download(subject, {bundleId, writeTo, onStart: (start) => void starts.push(start)});
       assertDigestTold(bundle, starts.at(-1), 'The download');
       const {offset = 0, total = bundle.size} = starts.at(-1) ?? {};
       assert.equal(offset, 0, `The download started at ${String(offset)}, although there was nothing to resume.`);
       assert.equal(total, bundle.size, `The download reports ${String(total)} of ${String(bundle.size)} bytes.`);
-      assertSameBytes(bundle, await readBytes(Buffer.concat(pieces)), 'The download has');
+      assertSameBytes(bundle, await readBytes(await written()), 'The download has');
     },
   },
   {
@@ -319,14 +320,14 @@ interface FetchedArchive {
 }
 
 async function fetchArchive(subject: Subject, bundleId: BundleId, resume?: DownloadResume): Promise<FetchedArchive> {
-  const {writeTo, pieces} = collect();
+  const {writeTo, written} = collect();
   let started: DownloadStart | undefined;
   const onStart = (start: DownloadStart) => {
     started = start;
   };
   await download(subject, {bundleId, writeTo, onStart, resume});
   const {offset = 0, total, validator} = started ?? {};
-  return {content: Buffer.concat(pieces), offset, total, validator};
+  return {content: await written(), offset, total, validator};
 }
 
 function assertResumed(bundle: Bundle, resumedAt: number, {content, offset, total}: FetchedArchive): void {
@@ -355,6 +356,7 @@ export const deleteChecks: readonly Check[] = [
       const keptId = await subject.upload(kept);
       const unwantedId = await subject.upload(unwanted);
       await deleteBundle(subject, unwantedId);
+      await subject.nextInstant();
       if (backend.listBundles) {
         const {items} = await listBundles(subject, {limit: 100, offset: 0});
         assert.ok(!items.some(({bundleId}) => bundleId === unwantedId), 'The deleted bundle is still listed.');
@@ -374,13 +376,22 @@ export const deleteChecks: readonly Check[] = [
   },
 ];
 
-function collect(): {readonly writeTo: Writable; readonly pieces: readonly Buffer[]} {
+/** What is downloaded, as slowly as it goes to a disk. */
+function collect(): {readonly writeTo: Writable; readonly written: () => Promise<Buffer>} {
   const pieces: Buffer[] = [];
   const writeTo = new Writable({
     write(piece: Buffer, _, done) {
       pieces.push(piece);
-      done();
+      setImmediate(done);
     },
   });
-  return {writeTo, pieces};
+  return {
+    writeTo,
+    // Like the host, which ends what a backend has left open.
+    async written() {
+      if (!writeTo.writableEnded) writeTo.end();
+      await finished(writeTo);
+      return Buffer.concat(pieces);
+    },
+  };
 }

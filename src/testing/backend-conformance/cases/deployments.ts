@@ -1,17 +1,19 @@
 import assert from 'node:assert/strict';
 import {isDeepStrictEqual} from 'node:util';
-import type {BundleFormat, DeploymentRef} from '../../../backends/contract.js';
+import type {BundleFormat, DeploymentRef, DeploymentStatus} from '../../../backends/contract.js';
 import {assertHasCode, assertUnknown, failureOf, NotTried, offered, type Check} from '../check.js';
 import {plainJsonProblem} from '../observations.js';
 import {
   checkDeployment,
   deploy,
+  eventually,
   everything,
   fromJson,
   otherTarget,
   promote,
   pushToTarget,
   readLog,
+  requestDeployment,
   unknownIdLike,
   waitUntilFinished,
   deployInOrder,
@@ -78,6 +80,62 @@ export const deployChecks: readonly Check[] = [
   },
 ];
 
+/** Cases for the capability `wait` of backends that have `deploy`, too. */
+export const deployStatusChecks: readonly Check[] = [
+  {
+    name: 'deploy: a deployment that is reported as finished is finished',
+    async run(scope) {
+      const subject = await scope.open();
+      const bundleId = await subject.upload(await subject.makeBundle());
+      const {deployment, status} = await requestDeployment(subject, bundleId);
+      if (status !== 'finished') return;
+      const {status: checked} = await checkDeployment(subject, deployment);
+      assert.equal(
+        checked,
+        'finished',
+        'deploy() reports "finished". Until the deployment is live, it is "in_progress".',
+      );
+    },
+  },
+];
+
+/** Cases for uploads of backends that can deploy. */
+export function uploadDeployChecks(format: BundleFormat): readonly Check[] {
+  return [
+    {
+      name: `upload (${format}): deploys with a target if it says so, and otherwise not`,
+      async run(scope) {
+        const subject = await scope.open();
+        const {backend} = subject;
+        const upload = async (targetSlug?: string) => {
+          const bundle = await subject.makeBundle(format);
+          return subject.call('uploading', (context) => backend.upload(bundle, context), {targetSlug});
+        };
+        const {deployment: unwanted} = await upload();
+        assert.equal(unwanted, undefined, 'An upload without a target was deployed.');
+        await subject.nextInstant();
+        for (const targetSlug of backend.listDeployments ? [subject.targetSlug, otherTarget(subject)] : []) {
+          // There may be no history of a target yet.
+          const items = await listDeployments(subject, everything, {targetSlug}).then(
+            (list) => list.items,
+            () => [],
+          );
+          assert.deepEqual(items, [], `An upload without a target was deployed to "${targetSlug}".`);
+        }
+        const {deployment} = await upload(subject.targetSlug);
+        const says = backend.deploysOnUpload?.includes(format) === true;
+        assert.equal(
+          deployment !== undefined,
+          says,
+          says
+            ? `${format} is in "deploysOnUpload", but the result of an upload to a target has no "deployment".`
+            : `An upload to a target was deployed. Add ${format} to "deploysOnUpload".`,
+        );
+      },
+    },
+  ];
+}
+
 /** Cases for the capability `promote`. */
 export const promoteChecks: readonly Check[] = [
   {
@@ -91,6 +149,7 @@ export const promoteChecks: readonly Check[] = [
       const deployment = await promote(subject, older);
       assertPlainJson(deployment);
       if (backend.getDeployment) await waitUntilFinished(subject, deployment);
+      await subject.nextInstant();
       if (!backend.listDeployments) return;
       const {items} = await listDeployments(subject, everything, {targetSlug: otherTarget(subject)});
       assert.deepEqual(idsOf(items), [older], 'The history of the target is not the promoted bundle.');
@@ -145,6 +204,20 @@ export function waitChecks(format: BundleFormat): readonly Check[] {
 
 /** Cases for the capability `wait` that depend on no format. */
 export const referenceChecks: readonly Check[] = [
+  {
+    name: 'wait: a deployment that fails is reported as such',
+    async run(scope) {
+      const subject = await scope.open();
+      await offered(subject.service, 'failDeployments')();
+      const {deployment} = await pushToTarget(subject);
+      let status: DeploymentStatus | undefined;
+      await eventually(subject, async () => {
+        ({status} = await checkDeployment(subject, deployment));
+        return status === 'finished' || status === 'failed';
+      });
+      assert.equal(status, 'failed', `The deployment has failed, but getDeployment() reports "${String(status)}".`);
+    },
+  },
   {
     name: 'wait: an unknown deployment is refused with a code',
     async run(scope) {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type {BundleId, ListRange, ListResult} from '../../../backends/contract.js';
+import type {Bundle, BundleId, ListRange, ListResult} from '../../../backends/contract.js';
 import {shownUrl} from '../../../backends/answers.js';
 import {NotTried, type Check} from '../check.js';
 import {plainJsonProblem} from '../observations.js';
@@ -24,17 +24,45 @@ export const listChecks: readonly Check[] = [
     name: 'list: a digest matches the archive',
     async run(scope) {
       const subject = await scope.open();
-      const bundle = await subject.makeBundle();
-      await subject.upload(bundle);
+      const bundle = await uploadOne(subject);
       const {items} = await listBundles(subject);
       assertDigestTold(bundle, items[0], 'The list');
+    },
+  },
+  {
+    name: 'list: the message is that of the bundle',
+    async run(scope) {
+      const subject = await scope.open();
+      const {message} = await uploadOne(subject);
+      const [item] = (await listBundles(subject)).items;
+      assert.ok(item?.message === undefined || item.message === message, `It is ${JSON.stringify(item?.message)}.`);
+    },
+  },
+  {
+    name: 'list: each project has its own',
+    async run(scope) {
+      const subject = await scope.open();
+      const {service, projectSlug} = subject;
+      if (service.projectSlug !== undefined) {
+        throw new NotTried('The service of the fixtures has a projectSlug, so there is no other project.');
+      }
+      const other = scope.reopen({service, projectSlug: `${projectSlug}-2`, states: new Map()});
+      for (const one of [subject, other]) {
+        const bundleIds = await uploadInOrder(one, 1);
+        const {items} = await listBundles(one);
+        assert.deepEqual(
+          idsOf(items),
+          bundleIds,
+          'The list is not the bundles of its project: use context.projectSlug.',
+        );
+      }
     },
   },
   {
     name: 'list: metadata is plain JSON, and stays the same',
     async run(scope) {
       const subject = await scope.open();
-      await subject.upload(await subject.makeBundle());
+      await uploadOne(subject);
       const [first] = (await listBundles(subject)).items;
       assert.equal(plainJsonProblem(first?.metadata, 'metadata'), undefined);
       const [again] = (await listBundles(scope.reopen(subject))).items;
@@ -278,8 +306,17 @@ async function useBothTargets(subject: Subject): Promise<readonly string[]> {
   for (const targetSlug of slugs) {
     const {deployment} = await pushToTarget(subject, {targetSlug});
     if (subject.backend.getDeployment) await waitUntilFinished(subject, deployment);
+    await subject.nextInstant();
   }
   return slugs;
+}
+
+/** Uploads a bundle, and waits until lists show it. */
+async function uploadOne(subject: Subject): Promise<Bundle> {
+  const bundle = await subject.makeBundle();
+  await subject.upload(bundle);
+  await subject.nextInstant();
+  return bundle;
 }
 
 /** Deploys two bundles, the last upload first, because the history has its own order. */

@@ -17,6 +17,7 @@ import {
   readLogPart,
   waitUntilFinished,
 } from '../steps.js';
+import {watchConsole} from '../observations.js';
 import type {Subject} from '../subject.js';
 
 /** What a capability is used on. */
@@ -193,20 +194,8 @@ export const lentChecks: readonly Check[] = [
     async run(scope) {
       const subject = await scope.open();
       subject.protectLent();
-      const capabilities = capabilitiesOf(subject.backend);
       try {
-        await subject.check();
-        const onDeployed = capabilities.filter((one) => usedOnDeployed.has(one));
-        if (onDeployed[0] !== undefined) {
-          const deployed = await prepare(subject, onDeployed[0]);
-          for (const capability of onDeployed) await uses[capability](subject, deployed);
-        }
-        const bundleId = await subject.upload(await subject.makeBundle());
-        // Nothing waits for this deployment: what follows is not sent to its target.
-        for (const capability of capabilities.filter((one) => !usedOnDeployed.has(one) && one !== 'delete')) {
-          await uses[capability](subject, {bundleId});
-        }
-        if (capabilities.includes('delete')) await uses.delete(subject, await prepare(subject, 'delete'));
+        await useEverything(subject);
       } catch (error) {
         // Whatever fails after a change was refused, the change is why.
         if (subject.changes.length === 0) throw error;
@@ -219,7 +208,36 @@ export const lentChecks: readonly Check[] = [
       );
     },
   },
+  {
+    name: 'nothing is printed',
+    async run(scope) {
+      const subject = await scope.open();
+      const [printed] = await watchConsole(() => useEverything(subject));
+      assert.equal(
+        printed,
+        undefined,
+        'The backend prints to the console, which breaks the output of --json and shows secrets. Use context.logger.',
+      );
+    },
+  },
 ];
+
+/** Uses everything that a backend can do, once. */
+async function useEverything(subject: Subject): Promise<void> {
+  const capabilities = capabilitiesOf(subject.backend);
+  await subject.check();
+  const onDeployed = capabilities.filter((one) => usedOnDeployed.has(one));
+  if (onDeployed[0] !== undefined) {
+    const deployed = await prepare(subject, onDeployed[0]);
+    for (const capability of onDeployed) await uses[capability](subject, deployed);
+  }
+  const bundleId = await subject.upload(await subject.makeBundle());
+  // Nothing waits for this deployment: what follows is not sent to its target.
+  for (const capability of capabilities.filter((one) => !usedOnDeployed.has(one) && one !== 'delete')) {
+    await uses[capability](subject, {bundleId});
+  }
+  if (capabilities.includes('delete')) await uses.delete(subject, await prepare(subject, 'delete'));
+}
 
 function deploymentOf({deployment}: Prepared): DeploymentRef {
   assert.ok(deployment, 'This case requires a deployment, and the backend does not deploy.');

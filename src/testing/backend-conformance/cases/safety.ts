@@ -126,7 +126,7 @@ export const secretChecks: readonly Check[] = [
       const all = [...secrets, ...issued];
       const redact = createRedactor(all);
       for (const text of texts) {
-        assert.ok(findLeak(text, all) === undefined, `An error or a log contains a secret: ${redact(text)}`);
+        assert.ok(findLeak(text, all) === undefined, `An error, a log or a result contains a secret: ${redact(text)}`);
       }
     },
   },
@@ -135,15 +135,15 @@ export const secretChecks: readonly Check[] = [
 /** Everything printed about an existing bundle, and about a missing one. */
 async function textsOfUses(subject: Subject): Promise<readonly string[]> {
   const bundleId = await subject.upload(await subject.makeBundle());
-  const errors: string[] = [];
+  const texts: string[] = [];
   for (const id of [unknownIdLike(bundleId), bundleId]) {
     for (const capability of ['list', 'deploy', 'history', 'download', 'delete'] as const) {
       if (!capabilitiesOf(subject.backend).includes(capability)) continue;
-      errors.push(...(await errorTexts(uses[capability](subject, {bundleId: id}))));
+      texts.push(...(await textsOf(uses[capability](subject, {bundleId: id}))));
     }
   }
-  if (subject.backend.verify) errors.push(...(await errorTexts(verify(subject))));
-  return [...errors, ...subject.recording.messages];
+  if (subject.backend.verify) texts.push(...(await textsOf(verify(subject))));
+  return [...texts, ...subject.recording.messages];
 }
 
 /** Everything printed about uploads that fail, in every way the service supports. */
@@ -153,15 +153,21 @@ async function textsOfFaults(scope: CaseScope): Promise<readonly string[]> {
     const subject = await scope.open();
     const bundle = await subject.makeBundle();
     await inject(subject.service);
-    if (subject.backend.verify) texts.push(...(await errorTexts(verify(subject))));
-    texts.push(...(await errorTexts(subject.upload(bundle))), ...subject.recording.messages);
+    if (subject.backend.verify) texts.push(...(await textsOf(verify(subject))));
+    texts.push(...(await textsOf(subject.upload(bundle))), ...subject.recording.messages);
   }
   return texts;
 }
 
-async function errorTexts(work: Promise<unknown>): Promise<readonly string[]> {
+/** A result as JSON, without the service's own answer. */
+function resultText(result: unknown): string {
+  const {raw: _, ...rest} = Object(result) as Readonly<Record<string, unknown>>;
+  return JSON.stringify(rest);
+}
+
+async function textsOf(work: Promise<unknown>): Promise<readonly string[]> {
   return work.then(
-    () => [],
+    (result) => [resultText(result)],
     (error: unknown) => [printableOf(error)],
   );
 }
