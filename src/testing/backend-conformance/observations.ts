@@ -79,20 +79,19 @@ export async function watchNetwork<Result>(
 }
 
 const printing = ['debug', 'dir', 'error', 'info', 'log', 'table', 'trace', 'warn'] as const;
-/** What each watched call has printed so far. */
-const printed = new Map<object, string[]>();
+/** Whether each watched call has printed something so far. */
+const printed = new Map<object, boolean>();
 /** Takes the console as it was before. */
 let restoreConsole: (() => void) | undefined;
 
-/** Calls `call` and returns what it, or anything it started, printed to the console. */
-export async function watchConsole(call: () => Promise<unknown>): Promise<readonly string[]> {
+/** Calls `call` and reports whether it, or anything it started, printed to the console. */
+export async function watchConsole(call: () => Promise<unknown>): Promise<boolean> {
   const watch = {};
-  const texts: string[] = [];
-  printed.set(watch, texts);
+  printed.set(watch, false);
   restoreConsole ??= replaceConsole();
   try {
     await watches.run(watch, call);
-    return texts;
+    return printed.get(watch) === true;
   } finally {
     printed.delete(watch);
     // Calls may be watched side by side.
@@ -108,8 +107,8 @@ function replaceConsole(): () => void {
   const originals = printing.map((name) => [name, output[name]] as const);
   for (const [name, original] of originals) {
     output[name] = (...values: readonly unknown[]) => {
-      const texts = printed.get(watches.getStore() ?? {});
-      if (texts) texts.push(values.map(String).join(' '));
+      const watch = watches.getStore();
+      if (watch && printed.has(watch)) printed.set(watch, true);
       else Reflect.apply(original, output, values);
     };
   }
