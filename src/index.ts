@@ -164,7 +164,7 @@ export function bundleSource(text: string): Promise<BundleSource> {
 }
 
 /**
- * Downloads a bundle and holds its archive, and every file in it, against a manifest.
+ * Downloads a bundle, and compares its archive and every file in it with a manifest.
  * @throws RuntimeCliError `ERR_BUNDLE_MISMATCH` if anything differs, with what does in `details`; for everything else a
  * user can cause; `signal.reason` when aborted.
  */

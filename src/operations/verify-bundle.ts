@@ -21,7 +21,7 @@ export interface VerifyBundleOptions extends CommonOptions, ConnectionOptions {
   /** ID of an uploaded bundle, or `latest`: the newest usable one by creation time. */
   readonly bundleId: BundleId;
   /**
-   * The manifest to hold it against. @default that of a build in the working directory, `bundle.tar.gz.json` or
+   * The manifest to compare it with. @default that of a build in the working directory, `bundle.tar.gz.json` or
    * `bundle.tar.json`
    */
   readonly manifest?: string | undefined;
@@ -45,8 +45,7 @@ export interface VerifyBundleResult {
 }
 
 /**
- * Downloads a bundle and holds its archive, and every file in it, against a manifest. It is streamed into a temporary
- * folder.
+ * Downloads a bundle into a temporary folder, and compares its archive and every file in it with a manifest.
  * @throws RuntimeCliError `ERR_BUNDLE_MISMATCH` if anything differs, with what does in `details`;
  * `ERR_ARCHIVE_INVALID` if the manifest cannot be read; for everything else a user can cause; `signal.reason` when
  * aborted.
