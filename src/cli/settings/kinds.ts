@@ -14,6 +14,7 @@ import {
 } from '../../bundle/option-schemas.js';
 import {isRecord, parseJson} from '../../errors/json.js';
 import {shownAddress} from '../../http/origin.js';
+import type {CheckOptions} from '../../operations/options.js';
 import {Secret} from './secret.js';
 
 /** An invalid value. The message completes the sentence "--flag ...": "must be an integer". */
@@ -232,7 +233,7 @@ const checkItemSchema = v.pipe(
 );
 
 /** Checks of a deployment: one or a list of them. On the command line, only where to look. */
-export const checks: Kind<readonly v.InferOutput<typeof checkSchema>[], 'several'> = {
+export const checks: Kind<readonly CheckOptions[], 'several'> = {
   shape: 'several',
   schema: v.pipe(
     v.unknown(),

@@ -1,6 +1,6 @@
 import prettyBytes from 'pretty-bytes';
 import type {BundleId} from '../../backends/contract.js';
-import {compilePatterns} from '../../bundle/index.js';
+import {compilePatterns, isExclusion} from '../../bundle/index.js';
 import {parsePercent, parseSize} from '../../bundle/option-schemas.js';
 import type {BundleFile} from '../../bundle/types.js';
 import {createError} from '../../errors/index.js';
@@ -63,6 +63,11 @@ export function checkBudget(budget: BundleBudget, files: readonly Sized[], base:
   const judged: readonly Judged[] = [
     ...(total === undefined ? [] : [judge({limit: 'total', maximum: sizeOf('total', total)}, files)]),
     ...Object.entries(patterns).map(([pattern, size]) => {
+      if (isExclusion(pattern)) {
+        throw createError('ERR_OPTION_INVALID', `budget.files has the exclusion ${pattern}, which matches no file.`, {
+          suggestions: ['Name the files that the budget is for, for example with !(*.map).'],
+        });
+      }
       const {matches} = compilePatterns([pattern]);
       const maximum = sizeOf(`files.${pattern}`, size);
       return judge(

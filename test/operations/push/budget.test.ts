@@ -85,6 +85,12 @@ describe('a budget', () => {
     });
   });
 
+  test('for an exclusion, which matches no file, is refused', () => {
+    expect(() => checkBudget({files: {'!**/*.map': 1}}, [], {skipped: ''})).toThrow(
+      expect.objectContaining({code: 'ERR_OPTION_INVALID', message: expect.stringContaining('!**/*.map') as string}),
+    );
+  });
+
   test('that is no size is refused', () => {
     expect(() => checkBudget({files: {'*': 'a lot'}}, files, nothing)).toThrow(/budget\.files\.\* must be/);
   });
