@@ -53,7 +53,7 @@ export const listChecks: readonly Check[] = [
         assert.deepEqual(
           idsOf(items),
           bundleIds,
-          'The list is not the bundles of its project: use context.projectSlug.',
+          'The list is not the bundles of its project. Use context.projectSlug, in a stand-in for the service, too.',
         );
       }
     },

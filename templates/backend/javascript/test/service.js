@@ -4,8 +4,8 @@ import {once} from 'node:events';
 import {createServer} from 'node:http';
 import {buffer} from 'node:stream/consumers';
 
-/** @typedef {{id: string, message: string | null, sha256: string | null, createdAt: string, archive: Buffer}} StoredBundle */
-/** @typedef {{id: string, bundleId: string, target: string, status: string, createdAt: string, url: string}} StoredDeployment */
+/** @typedef {{id: string, project: string, message: string | null, sha256: string | null, createdAt: string, archive: Buffer}} StoredBundle */
+/** @typedef {{id: string, bundleId: string, project: string, target: string, status: string, createdAt: string, url: string}} StoredDeployment */
 /** @typedef {{status: number, value?: unknown, archive?: StoredBundle}} Answer */
 
 /**
@@ -24,6 +24,7 @@ export async function openService() {
   let failing = false;
   let broken = false;
   let busy = false;
+  let doomed = false;
   let lost = 0;
   let requests = 0;
   /** @type {(() => void) | undefined} */
@@ -55,6 +56,7 @@ export async function openService() {
         }
         bundles.unshift({
           id: randomUUID(),
+          project,
           message: searchParams.get('message'),
           sha256: searchParams.get('sha256'),
           createdAt: new Date().toISOString(),
@@ -63,7 +65,12 @@ export async function openService() {
         return {status: 201, value: {id: bundles[0]?.id}};
       case 'GET bundles':
         return page(
-          bundles.map(({archive, ...rest}) => ({...rest, size: archive.length, targets: targetsOf(rest.id)})),
+          bundles
+            .filter((one) => one.project === project)
+            .map((one) => {
+              const {id, message, sha256, createdAt, archive} = one;
+              return {id, message, sha256, createdAt, size: archive.length, targets: targetsOf(one)};
+            }),
         );
       case 'GET bundles archive':
         return found ? {status: 200, archive: found} : {status: 404};
@@ -75,12 +82,12 @@ export async function openService() {
         if (busy) return {status: 409};
         const {bundleId} = JSON.parse(body.toString());
         if (!bundles.some(({id}) => id === bundleId)) return {status: 404};
-        const fields = {id: randomUUID(), bundleId, target: name, createdAt: new Date().toISOString()};
-        deployments.unshift({...fields, status: 'finished', url: `https://${name}.acme.example`});
+        const fields = {id: randomUUID(), bundleId, project, target: name, createdAt: new Date().toISOString()};
+        deployments.unshift({...fields, status: doomed ? 'failed' : 'finished', url: `https://${name}.acme.example`});
         return {status: 201, value: {...deployments[0], status: 'queued'}};
       }
       case 'GET targets deployments':
-        return page(deployments.filter(({target}) => target === name));
+        return page(deployments.filter((one) => one.project === project && one.target === name));
       case 'GET deployments': {
         const value = deployments.find(({id}) => id === name);
         return value ? {status: 200, value} : {status: 404};
@@ -90,10 +97,11 @@ export async function openService() {
     }
   }
 
-  /** @param {string} bundleId */
-  function targetsOf(bundleId) {
-    const targets = [...new Set(deployments.map(({target}) => target))];
-    return targets.filter((target) => deployments.find((one) => one.target === target)?.bundleId === bundleId);
+  /** @param {StoredBundle} bundle */
+  function targetsOf({id, project}) {
+    const own = deployments.filter((one) => one.project === project);
+    const targets = [...new Set(own.map(({target}) => target))];
+    return targets.filter((target) => own.find((one) => one.target === target)?.bundleId === id);
   }
 
   const server = createServer((request, response) => {
@@ -149,6 +157,9 @@ export async function openService() {
     },
     loseAnswers(count) {
       lost = count;
+    },
+    failDeployments() {
+      doomed = true;
     },
     occupyTarget() {
       busy = true;

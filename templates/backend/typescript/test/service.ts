@@ -7,6 +7,7 @@ import type {ConformanceService} from 'mycli/testing';
 
 interface StoredBundle {
   readonly id: string;
+  readonly project: string;
   readonly message: string | null;
   readonly sha256: string | null;
   readonly createdAt: string;
@@ -16,6 +17,7 @@ interface StoredBundle {
 interface StoredDeployment {
   readonly id: string;
   readonly bundleId: string;
+  readonly project: string;
   readonly target: string;
   readonly status: string;
   readonly createdAt: string;
@@ -39,6 +41,7 @@ export async function openService(): Promise<ConformanceService> {
   let failing = false;
   let broken = false;
   let busy = false;
+  let doomed = false;
   let lost = 0;
   let requests = 0;
   let hold: (() => void) | undefined;
@@ -63,6 +66,7 @@ export async function openService(): Promise<ConformanceService> {
         }
         bundles.unshift({
           id: randomUUID(),
+          project,
           message: searchParams.get('message'),
           sha256: searchParams.get('sha256'),
           createdAt: new Date().toISOString(),
@@ -71,7 +75,12 @@ export async function openService(): Promise<ConformanceService> {
         return {status: 201, value: {id: bundles[0]?.id}};
       case 'GET bundles':
         return page(
-          bundles.map(({archive, ...rest}) => ({...rest, size: archive.length, targets: targetsOf(rest.id)})),
+          bundles
+            .filter((one) => one.project === project)
+            .map((one) => {
+              const {id, message, sha256, createdAt, archive} = one;
+              return {id, message, sha256, createdAt, size: archive.length, targets: targetsOf(one)};
+            }),
         );
       case 'GET bundles archive':
         return found ? {status: 200, archive: found} : {status: 404};
@@ -83,12 +92,12 @@ export async function openService(): Promise<ConformanceService> {
         if (busy) return {status: 409};
         const {bundleId} = JSON.parse(body.toString()) as {bundleId: string};
         if (!bundles.some(({id}) => id === bundleId)) return {status: 404};
-        const fields = {id: randomUUID(), bundleId, target: name, createdAt: new Date().toISOString()};
-        deployments.unshift({...fields, status: 'finished', url: `https://${name}.acme.example`});
+        const fields = {id: randomUUID(), bundleId, project, target: name, createdAt: new Date().toISOString()};
+        deployments.unshift({...fields, status: doomed ? 'failed' : 'finished', url: `https://${name}.acme.example`});
         return {status: 201, value: {...deployments[0], status: 'queued'}};
       }
       case 'GET targets deployments':
-        return page(deployments.filter(({target}) => target === name));
+        return page(deployments.filter((one) => one.project === project && one.target === name));
       case 'GET deployments': {
         const value = deployments.find(({id}) => id === name);
         return value ? {status: 200, value} : {status: 404};
@@ -98,9 +107,10 @@ export async function openService(): Promise<ConformanceService> {
     }
   }
 
-  function targetsOf(bundleId: string): readonly string[] {
-    const targets = [...new Set(deployments.map(({target}) => target))];
-    return targets.filter((target) => deployments.find((one) => one.target === target)?.bundleId === bundleId);
+  function targetsOf({id, project}: StoredBundle): readonly string[] {
+    const own = deployments.filter((one) => one.project === project);
+    const targets = [...new Set(own.map(({target}) => target))];
+    return targets.filter((target) => own.find((one) => one.target === target)?.bundleId === id);
   }
 
   const server = createServer((request, response) => {
@@ -155,6 +165,9 @@ export async function openService(): Promise<ConformanceService> {
     },
     loseAnswers(count) {
       lost = count;
+    },
+    failDeployments() {
+      doomed = true;
     },
     occupyTarget() {
       busy = true;
