@@ -1,7 +1,9 @@
-import type {BundleId, DeploymentItem, DeploymentRef} from '../../backends/contract.js';
+import {setTimeout as sleep} from 'node:timers/promises';
+import type {BundleId, DeployResult, DeploymentItem, DeploymentRef} from '../../backends/contract.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {asClause, asSentence} from '../../errors/sentence.js';
 import {commandLine, flagValue} from '../../errors/suggest.js';
+import type {RetryEvent} from '../../http/types.js';
 import {liveDeployment, readHistory} from '../list.js';
 import {openBackend, signalOf, type OpenBackend} from '../open-backend.js';
 import type {CommonOptions, ConnectionOptions, RollbackOnFailureOptions, WaitOptions} from '../options.js';
@@ -125,10 +127,13 @@ async function rollBack(failed: FailedDeployment, view: StepView): Promise<Error
     const backend = before.open.backend.name;
     const open = await openBackend(backend, 'deploy', {...shown, wait: true}, host);
     await host.writes?.before({operation: 'rollback', backend, projectSlug, targetSlug, bundleIds: [bundleId]});
-    const came = cameBetween(before.items, await readHistory(open, targetSlug), ours);
-    if (came !== undefined) throw notRolledBack(failed, {...outcome, reason: came});
-    isRequested = true;
-    const {deployment, status} = await requestDeploy(open, {bundleId, targetSlug}, {...shown, waitForSlot: false});
+    const verify = async () => {
+      const came = cameBetween(before.items, await readHistory(open, targetSlug), ours);
+      if (came !== undefined) throw notRolledBack(failed, {...outcome, reason: came});
+      isRequested = true;
+    };
+    const request = {...shown, backend, bundleId, targetSlug};
+    const {deployment, status} = await requestAfter(verify, request, host);
     outcome = {...outcome, deployment};
     host.writes?.learn({deployment, status});
     const state = await waitForDeployment({...shown, backend, deployment}, host);
@@ -149,6 +154,46 @@ async function rollBack(failed: FailedDeployment, view: StepView): Promise<Error
   );
 }
 
+/**
+ * Requests a deployment, and calls `verify` before it and again after each wait for a retry: others may deploy meanwhile.
+ */
+async function requestAfter(
+  verify: () => Promise<void>,
+  request: WatchOptions & {readonly backend: string; readonly bundleId: BundleId; readonly targetSlug: string},
+  host: Host,
+): Promise<DeployResult> {
+  const {backend, bundleId, targetSlug} = request;
+  const given = signalOf(request);
+  let most = Infinity;
+  for (let retries = 0; ; retries += 1) {
+    await verify();
+    const stop = new AbortController();
+    const waits: RetryEvent[] = [];
+    const once = {
+      ...request,
+      rateLimit: {...request.rateLimit, ...(retries >= most && {maxRetries: 0})},
+      signal: AbortSignal.any([given, stop.signal]),
+      // What is to be retried was refused or never sent, so nothing is lost.
+      onRetry(event: RetryEvent) {
+        waits.push(event);
+        stop.abort();
+      },
+    };
+    try {
+      const open = await openBackend(backend, 'deploy', {...once, wait: true}, host);
+      return await requestDeploy(open, {bundleId, targetSlug}, {...once, waitForSlot: false});
+    } catch (error) {
+      const [event] = waits;
+      if (event === undefined || given.aborted) throw error;
+      most = event.maxRetries;
+      request.onRetry?.({...event, attempt: retries + 1});
+      await sleep(event.delayMs, undefined, {signal: given}).catch(() => {
+        given.throwIfAborted();
+      });
+    }
+  }
+}
+
 /** The bundle that a target ran before ours, or why there is none to go back to. */
 function bundleBefore(
   items: readonly DeploymentItem[],
@@ -164,7 +209,7 @@ function bundleBefore(
   if (live === undefined && items.every(({status}) => status === 'failed'))
     return {reason: `nothing ran on ${targetSlug} before`};
   if (live?.bundleId === undefined) return {reason: `the server does not report what ${targetSlug} ran before`};
-  if (live.bundleId === ours) return {reason: `${targetSlug} ran the same bundle before`};
+  if (String(live.bundleId) === String(ours)) return {reason: `${targetSlug} ran the same bundle before`};
   return {bundleId: live.bundleId};
 }
 
@@ -187,7 +232,7 @@ function cameBetween(
     deploymentId !== undefined &&
     deployment.deploymentId !== undefined &&
     String(deploymentId) !== String(deployment.deploymentId);
-  const hasOtherBundle = newest.bundleId !== undefined && newest.bundleId !== bundleId;
+  const hasOtherBundle = newest.bundleId !== undefined && String(newest.bundleId) !== String(bundleId);
   if (later.length === 1 && !hasOtherId && !hasOtherBundle) return undefined;
   const what = newest.bundleId === undefined ? '' : ` of bundle ${String(newest.bundleId)}`;
   const by = newest.createdBy === undefined ? '' : ` by ${newest.createdBy}`;

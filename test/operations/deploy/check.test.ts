@@ -207,7 +207,11 @@ describe('a rollback on failure', () => {
   const failing = {check: home, rollbackOnFailure: true};
 
   /** Pushes to staging, whose site is broken from then on. Lets something happen before the check. */
-  const pushBroken = async (service: Service, between: () => Promise<unknown> = async () => undefined) => {
+  const pushBroken = async (
+    service: Service,
+    between: () => Promise<unknown> = async () => undefined,
+    options: Options = {},
+  ) => {
     const host: Host = {
       ...service.project.host,
       runSteps: (_, operation) =>
@@ -217,7 +221,7 @@ describe('a rollback on failure', () => {
         }),
     };
     service.runtime.addFault(broken);
-    return failureOf(push(service, failing, host));
+    return failureOf(push(service, {...failing, ...options}, host));
   };
   const silent = () => undefined;
 
@@ -271,6 +275,39 @@ describe('a rollback on failure', () => {
     const busy = async () => service.runtime.addFault('409x1:route=deploy');
     const error = await pushBroken(service, busy);
     expect(error).toMatchObject({code: 'ERR_NOT_ROLLED_BACK', cause: {code: 'ERR_TARGET_BUSY'}});
+  });
+
+  test('does not undo another deployment that came while the server limited the rate', async () => {
+    const service = await startService();
+    await service.push({targetSlug: 'staging'});
+    let later: Promise<unknown> | undefined;
+    const error = await pushBroken(service, async () => service.runtime.addFault('429x1:route=deploy'), {
+      onRetry() {
+        later = service.push({targetSlug: 'staging'});
+      },
+      rateLimit: {baseDelayMs: 2000},
+    });
+    await later;
+    expect(error).toMatchObject({
+      code: 'ERR_NOT_ROLLED_BACK',
+      message: expect.stringContaining('another deployment of bundle 3') as string,
+    });
+    expect(await history(service)).toEqual(['3 finished', '2 finished', '1 finished']);
+  });
+
+  test('is sent again when the server limits the rate, as often as any request', async () => {
+    const service = await startService();
+    await service.push({targetSlug: 'staging'});
+    const limit = (fault: string) => async () => service.runtime.addFault(fault);
+    expect(await pushBroken(service, limit('429x3:route=deploy'))).toMatchObject({
+      ...{code: 'ERR_ROLLED_BACK', details: {rollback: {bundleId: 1}}},
+    });
+    const requests = () => service.runtime.requests.filter(({route}) => route === 'deploy').length;
+    const before = requests();
+    expect(await pushBroken(service, limit('429x9:route=deploy'))).toMatchObject({
+      ...{code: 'ERR_NOT_ROLLED_BACK', cause: {code: 'ERR_RATE_LIMITED'}},
+    });
+    expect(requests() - before).toBe(5);
   });
 
   test('tells that the deployment that rolls back failed', async () => {
