@@ -317,12 +317,6 @@ export type {
   ListDeploymentsOptions,
   OperationProgress,
   Phase,
-  PushPlace,
-  PushRecord,
-  OpenUploadState,
-  PushRecords,
-  UploadPlace,
-  UploadStates,
   PushResult,
   PushRuntimeBundleBackendOptions,
   PushV2Options,
@@ -345,6 +339,14 @@ export type {
   PatternMatches,
 } from './operations/inspect-bundle.js';
 export type {ArchiveContents, ArchiveLayoutOptions, BundleContents, ContentFile} from './operations/bundle-contents.js';
+export type {
+  OpenUploadState,
+  PushPlace,
+  PushRecord,
+  PushRecords,
+  UploadPlace,
+  UploadStates,
+} from './operations/push/records.js';
 export type {BudgetLimit, BudgetReport, BundleBudget} from './operations/push/budget.js';
 export type {BundleSource, ReadSourceOptions} from './operations/bundle-source.js';
 export type {

@@ -1,13 +1,14 @@
-import type {BackendLocation, BackendSettings} from '../backends/built-ins.js';
+import type {BackendSettings} from '../backends/built-ins.js';
 import type {BundleId, BundleMatches, DeploymentRef, DeploymentStatus} from '../backends/contract.js';
 import type {BackendRegistry} from '../backends/registry.js';
 import type {RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
 import type {BundleContentOptions} from '../bundle/index.js';
 import type {BundleFormat, BundleProvenance} from '../bundle/types.js';
-import type {BudgetReport, BundleBudget} from './push/budget.js';
 import type {RateLimitMiddlewareConfig} from '../http/rate-limit/index.js';
 import type {RetryEvent} from '../http/types.js';
 import type {RuntimeEvent} from './events.js';
+import type {BudgetReport, BundleBudget} from './push/budget.js';
+import type {PushRecords, UploadStates} from './push/records.js';
 
 /**
  * The current phase of an operation. `slot`: waiting for another deployment to the target to end. `check`: looking at
@@ -403,55 +404,3 @@ export interface DeployBundleResult {
 
 /** The limit of timers in whole seconds, 24 days. A longer one would fire at once. */
 export const longestTimeoutSeconds = 2_147_483;
-
-/** Where bundles are pushed to: a project on a backend. Plain JSON without secrets. */
-export interface PushPlace extends BackendLocation {
-  readonly projectSlug: string;
-}
-
-/** The last push to a place. */
-export interface PushRecord {
-  readonly bundleId: BundleId;
-  /** Digest of everything that identifies the bundle's content, hex. */
-  readonly fingerprint: string;
-  /** When it was uploaded, ISO 8601. */
-  readonly pushedAt: string;
-}
-
-/** Stores the last push to each place. If a method rejects, the push continues as if there were no record. */
-export interface PushRecords {
-  /** Resolves to undefined if nothing was pushed there. */
-  read(place: PushPlace): Promise<PushRecord | undefined>;
-  /**
-   * Replaces the record of the place. If two pushes write at the same time, either record may win, but it must be
-   * complete.
-   */
-  write(place: PushPlace, record: PushRecord): Promise<void>;
-}
-
-/** An upload that can be resumed: where to, and of which archive. Plain JSON without secrets. */
-export interface UploadPlace extends PushPlace {
-  /** Digest of the archive, hex. */
-  readonly sha256: string;
-}
-
-/** Keeps what plugins' backends need to resume an upload. If a method rejects, the push goes on without. */
-export interface UploadStates {
-  /** Opens the state of an upload for one push. Resolves to undefined while another push has it open. */
-  open(place: UploadPlace): Promise<OpenUploadState | undefined>;
-}
-
-/** The state of one upload, for one push. */
-export interface OpenUploadState {
-  /** Resolves to what was last written, by this push or an earlier one; undefined if nothing is there. */
-  read(): Promise<unknown>;
-  /**
-   * Replaces what is there.
-   * @param state Plain JSON without secrets.
-   */
-  write(state: unknown): Promise<void>;
-  /** Removes what is there, if anything. */
-  remove(): Promise<void>;
-  /** Called when the push no longer needs it. */
-  close(): Promise<void>;
-}

@@ -5,7 +5,7 @@ import {deleteBundles} from '../../src/operations/delete-bundles.js';
 import {deployBundle} from '../../src/operations/deploy/deploy-bundle.js';
 import {promoteBundle} from '../../src/operations/deploy/promote-bundle.js';
 import {rollbackBundle} from '../../src/operations/deploy/rollback-bundle.js';
-import type {PushRecord} from '../../src/operations/options.js';
+import type {PushRecord} from '../../src/operations/push/records.js';
 import {previewPush, pushRuntimeBundle} from '../../src/operations/push/push-runtime-bundle.js';
 import type {Host, WriteFacts} from '../../src/operations/steps.js';
 import {startService, type Service} from './pushed-bundles.js';

@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import * as v from 'valibot';
 import {createError} from '../../errors/index.js';
 import {makePrivateDirectory, readPrivateFile, replacePrivateFile} from '../../files/write-files.js';
-import type {PushPlace, PushRecord, PushRecords} from '../../operations/options.js';
+import type {PushPlace, PushRecord, PushRecords} from '../../operations/push/records.js';
 
 const pushRecord = v.object({
   version: v.literal(1),

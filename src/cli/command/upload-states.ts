@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import * as v from 'valibot';
 import {createError} from '../../errors/index.js';
 import {makePrivateDirectory, readPrivateFile, replacePrivateFile} from '../../files/write-files.js';
-import type {UploadPlace, UploadStates} from '../../operations/options.js';
+import type {UploadPlace, UploadStates} from '../../operations/push/records.js';
 
 /** How long a state is kept, in milliseconds. Services drop incomplete uploads after a day to a week, too. */
 const keptMs = 7 * 24 * 60 * 60_000;

@@ -6,7 +6,8 @@ import type {BundleContent, PackResult} from '../../bundle/types.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {findBundle} from '../list.js';
 import {configDirectoryOf, openBackend, registryOf} from '../open-backend.js';
-import type {PushPlace, PushRecord, PushRuntimeBundleBackendOptions} from '../options.js';
+import type {PushRuntimeBundleBackendOptions} from '../options.js';
+import type {PushPlace, PushRecord} from './records.js';
 import type {Host} from '../steps.js';
 import {asSentence} from '../../errors/sentence.js';
 

@@ -3,7 +3,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {pushRecordFiles} from '../../../src/cli/command/push-records.js';
-import type {PushPlace, PushRecord} from '../../../src/operations/options.js';
+import type {PushPlace, PushRecord} from '../../../src/operations/push/records.js';
 
 const place: PushPlace = {backend: 'legacy', origin: 'https://runtime.example', projectSlug: 'shop'};
 const record: PushRecord = {bundleId: 42, fingerprint: 'a'.repeat(64), pushedAt: '2026-11-21T10:00:00.000Z'};

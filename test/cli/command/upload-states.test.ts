@@ -5,7 +5,7 @@ import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {uploadStateFiles} from '../../../src/cli/command/upload-states.js';
 import {processSpace} from '../../../src/files/ownership.js';
-import type {OpenUploadState, UploadPlace} from '../../../src/operations/options.js';
+import type {OpenUploadState, UploadPlace} from '../../../src/operations/push/records.js';
 
 const place: UploadPlace = {
   ...{backend: 'acme', optionsSha256: 'b'.repeat(64), projectSlug: 'shop', sha256: 'a'.repeat(64)},

@@ -4,7 +4,7 @@ import {describe, expect, test} from 'vitest';
 import {deleteBundles} from '../../../src/operations/delete-bundles.js';
 import type {PushResult, PushRuntimeBundleBackendOptions} from '../../../src/operations/options.js';
 import {pushRuntimeBundle} from '../../../src/operations/push/push-runtime-bundle.js';
-import type {PushPlace, PushRecord, PushRecords} from '../../../src/operations/options.js';
+import type {PushPlace, PushRecord, PushRecords} from '../../../src/operations/push/records.js';
 import {startService, type Service} from '../pushed-bundles.js';
 
 type Options = Partial<PushRuntimeBundleBackendOptions>;
