@@ -390,7 +390,7 @@ function countOf(files: number): string {
 }
 
 function share(size: number, all: number): string {
-  return all === 0 ? '–' : `${((100 * size) / all).toFixed(1)} %`;
+  return all === 0 ? '–' : `${((100 * size) / all).toFixed(1)}%`;
 }
 
 function percent(part: number): string {

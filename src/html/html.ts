@@ -34,10 +34,15 @@ const entities: Readonly<Record<string, string>> = {
 /** Characters that nobody sees, or that make text look different from what it says. */
 const invisible = /(?![\t\n])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
+/** Text for elements and quoted attributes. */
+export function escapeHtml(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '');
+}
+
 function escaped(text: string): string {
-  return text
-    .replaceAll(invisible, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16).toUpperCase()}}`)
-    .replaceAll(/[&<>"']/g, (character) => entities[character] ?? '');
+  return escapeHtml(
+    text.replaceAll(invisible, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16).toUpperCase()}}`),
+  );
 }
 
 /** A text of at most `longest` characters: a longer one loses its middle. */

@@ -2,7 +2,7 @@ import type {DeploymentStatus} from '../backends/contract.js';
 
 /** What every event has. */
 interface EventBase {
-  /** Version of the events. Increased when a key is removed or changes meaning; new keys and types do not increase it. */
+  /** Version of the events. Increased when a key is removed or changes meaning, but not for new keys and types. */
   readonly version: 1;
   /** 1 for the first event of a run, then one more for each. A gap means that events were lost to a slow reader. */
   readonly sequence: number;

@@ -1,4 +1,5 @@
 import {stripVTControlCharacters} from 'node:util';
+import {escapeHtml} from '../../html/html.js';
 
 /**
  * Makes foreign text safe for a terminal: removes escape sequences and control characters other than tab and line feed,
@@ -43,15 +44,9 @@ export function withoutCommandsInJson(json: string): string {
   return json.replaceAll('##[', String.raw`##\u005b`);
 }
 
-/** Text as HTML, on one line: an empty line would end an HTML block in Markdown. */
-export function escapeHtml(text: string): string {
-  return text
-    .replaceAll(/\s+/g, ' ')
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;');
+/** Text as HTML in Markdown, on one line: an empty line would end the block of HTML. */
+export function htmlInMarkdown(text: string): string {
+  return escapeHtml(text.replaceAll(/\s+/g, ' '));
 }
 
 function withoutOldCommands(text: string): string {

@@ -8,7 +8,7 @@ import {isRuntimeCliError} from '../../errors/index.js';
 import type {CommandContext} from '../command/command-context.js';
 import {fitsDotenv, openEnvFile, type EnvFile} from './env-file.js';
 import type {JsonDocument} from './output.js';
-import {escapeHtml} from './sanitize.js';
+import {htmlInMarkdown} from './sanitize.js';
 
 /** What writing step outputs needs. */
 type StepOutputContext = Pick<CommandContext, 'cwd' | 'env'> & {
@@ -247,7 +247,7 @@ function dotenvLines(entries: readonly (readonly [name: string, value: string])[
  */
 function summaryTable(title: string, rows: readonly (readonly [name: string, value: string])[]): string {
   const cells = rows.map(
-    ([name, value]) => `<tr><th align="left">${escapeHtml(name)}</th><td>${escapeHtml(value)}</td></tr>`,
+    ([name, value]) => `<tr><th align="left">${htmlInMarkdown(name)}</th><td>${htmlInMarkdown(value)}</td></tr>`,
   );
   return `### ${title}\n\n<table>\n${cells.join('\n')}\n</table>\n\n`;
 }

@@ -7,7 +7,7 @@ import type {VerifyBundleResult} from '../../operations/verify-bundle.js';
 import type {JsonDocument} from '../command/command-context.js';
 import type {Body, BundleDiffDocument, BundleVerifyDocument} from '../output/documents.js';
 import type {Output} from '../output/output.js';
-import {escapeHtml} from '../output/sanitize.js';
+import {htmlInMarkdown} from '../output/sanitize.js';
 import {renderTable, type Column} from './table.js';
 
 /** How many of the differences to show. `--json` has all of them. */
@@ -30,7 +30,7 @@ function showText(diff: DiffBundlesResult, limit: number, output: Output): void 
     for (const line of renderTable(rows, columns, output)) output.result(line);
   };
   const more = (number: number) => {
-    if (number > 0) output.outcome(`and ${String(number)} more. Pass --limit to show more, or --json for all.`);
+    if (number > 0) output.outcome(`${String(number)} more. Pass --limit N to show more, or --json to get all.`);
   };
   output.outcome(`before  ${describeSide(before)}`, ' '.repeat(8));
   output.outcome(`after   ${describeSide(after)}`, ' '.repeat(8));
@@ -43,9 +43,11 @@ function showText(diff: DiffBundlesResult, limit: number, output: Output): void 
   more(config.length - limit);
   output.result('');
   output.outcome(outcomeOf(diff));
-  if (!diff.configKnown)
-    output.info('The configurations were not compared: a v1 archive without its manifest does not contain it.');
+  if (!diff.configKnown) output.info(notCompared);
 }
+
+const notCompared =
+  'The configurations were not compared, because a v1 archive without its manifest does not contain its own.';
 
 function describeSide({name, format, size}: ComparedBundle): string {
   return `${name} (${format}${size === undefined ? '' : ` archive of ${prettyBytes(size)}`})`;
@@ -58,7 +60,7 @@ function shownValue(value: unknown): string {
 /** `The bundles differ: 1 file added, 0 removed, 2 changed, 1 setting changed; 3.2 MB to 3.5 MB (+300 kB).` */
 function outcomeOf({identical, total, config}: DiffBundlesResult): string {
   const {before, after} = total;
-  if (identical) return `The bundles do not differ: ${count(after.files, 'file')}, ${prettyBytes(after.bytes)}.`;
+  if (identical) return `The bundles are the same: ${count(after.files, 'file')}, ${prettyBytes(after.bytes)}.`;
   const settings = config.length === 0 ? '' : `, ${count(config.length, 'setting')} changed`;
   return `The bundles differ: ${changesOf(total)}${settings}; ${growthOf(before.bytes, after.bytes)}.`;
 }
@@ -77,7 +79,7 @@ function signed(bytes: number): string {
 
 type CategoryRow = Omit<CategoryDiff, 'category'> & {readonly category: CategoryDiff['category'] | 'total'};
 
-function categoryName(category: CategoryRow['category']): string {
+function categoryName(category: CategoryRow['category'] = 'unknown'): string {
   return category === 'unknown' || category === 'total' ? category : categoryWords[category];
 }
 
@@ -103,7 +105,9 @@ function describeChange({path, differs, before, after}: FileChange): string {
   const notes = [
     ...(differs.includes('link') ? [`now ${linkText(after?.linkTarget)}`] : []),
     ...(differs.includes('mode') ? [after?.executable ? 'now executable' : 'no longer executable'] : []),
-    ...(differs.includes('category') ? [`${wordOf(before?.category)} before, now ${wordOf(after?.category)}`] : []),
+    ...(differs.includes('category')
+      ? [`${categoryName(before?.category)} before, now ${categoryName(after?.category)}`]
+      : []),
   ];
   return notes.length === 0 ? path : `${path} (${notes.join(', ')})`;
 }
@@ -112,27 +116,23 @@ function linkText(target: string | undefined): string {
   return target === undefined ? 'a file' : `a link to ${target}`;
 }
 
-function wordOf(category: CategoryDiff['category'] = 'unknown'): string {
-  return categoryName(category);
-}
-
 /**
  * A report for a pull request. Tables are HTML, in which no Markdown is interpreted, and everything foreign is code, in
  * which no one is mentioned.
  */
 function markdownLines(diff: DiffBundlesResult, limit: number, output: Output): readonly string[] {
   const {before, after, changes, config, total, categories} = diff;
-  const code = (text: string) => `<code>${escapeHtml(output.clean(text))}</code>`;
+  const code = (text: string) => `<code>${htmlInMarkdown(output.clean(text))}</code>`;
   const rows: readonly CategoryRow[] = [...categories, {category: 'total', ...total}];
-  const more = (number: number) => (number > 0 ? ['', `and ${String(number)} more`] : []);
+  const more = (number: number) => (number > 0 ? ['', `And ${String(number)} more.`] : []);
   return [
     '### Bundle diff',
     '',
-    `<p>${code(before.name)} to ${code(after.name)}: <strong>${escapeHtml(outcomeOf(diff))}</strong></p>`,
+    `<p>${code(before.name)} to ${code(after.name)}: <strong>${htmlInMarkdown(outcomeOf(diff))}</strong></p>`,
     '',
     ...htmlTable(
       ['', 'added', 'removed', 'changed', 'before', 'after', 'growth'],
-      rows.map((row) => categoryColumns.map(({value}) => escapeHtml(String(value(row))))),
+      rows.map((row) => categoryColumns.map(({value}) => htmlInMarkdown(String(value(row))))),
     ),
     ...(changes.length === 0
       ? []
@@ -158,12 +158,12 @@ function markdownLines(diff: DiffBundlesResult, limit: number, output: Output): 
           ),
           ...more(config.length - limit),
         ]),
-    ...(diff.configKnown ? [] : ['', 'The configurations were not compared: one of them is not known.']),
+    ...(diff.configKnown ? [] : ['', notCompared]),
   ];
 }
 
 function cell(name: string, text: string, code: (text: string) => string): string {
-  return name === 'path' ? code(text) : escapeHtml(text);
+  return name === 'path' ? code(text) : htmlInMarkdown(text);
 }
 
 function htmlTable(heading: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {

@@ -14,9 +14,9 @@ export default class BundleDiff extends BaseCommand<typeof BundleDiff> {
   static override readonly summary =
     'Compare two bundles: what was added, removed and changed, in bytes and by category.';
   static override readonly description =
-    'Compares the digests of the files. A name that exists, or contains a slash or a dot, is a path; write ./latest for a file ' +
-    'of that name and bundle:ID for the ID of a bundle. A folder is read by the rules of a build. An uploaded bundle is ' +
-    'downloaded to a temporary folder. The exit code is 0 whether or not they differ, unless you pass --exit-code.';
+    'Compares the digests of the files. A name that exists, or contains a slash or a dot, is a path; write ./latest for a ' +
+    'file of that name and bundle:ID for the ID of a bundle. A folder is read by the rules of a build. An uploaded bundle ' +
+    'is downloaded to a temporary folder. The exit code is 0 even if the bundles differ, unless you pass --exit-code.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> old.tar.gz new.tar.gz',
     '<%= config.bin %> <%= command.id %> running:production build --project my-shop',

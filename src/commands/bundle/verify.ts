@@ -6,10 +6,11 @@ import {reachBackends} from '../../cli/backends/reach-backends.js';
 import {exitCodes} from '../../errors/index.js';
 
 export default class BundleVerify extends BaseCommand<typeof BundleVerify> {
-  static override readonly summary = 'Check that an uploaded bundle is exactly what a manifest says.';
+  static override readonly summary = 'Verify that an uploaded bundle is exactly what its manifest says.';
   static override readonly description =
-    'Downloads the bundle to a temporary folder and compares the archive, its configuration and the digest of every file with ' +
-    `the manifest that bundle:build has written. If anything differs, it names what does and exits with ${String(exitCodes.mismatch)}.`;
+    'Downloads the bundle to a temporary folder and compares the archive, its configuration and the digest of every ' +
+    'file with the manifest that bundle:build wrote. If anything differs, it names the differences and exits with ' +
+    `${String(exitCodes.mismatch)}.`;
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> 42 --project my-shop --manifest release.tar.gz.json',
   ];

@@ -53,8 +53,8 @@ test('on a terminal fits 80 columns, has the largest change first, and says how 
     /\nThe bundles differ: 1 file added, 1 removed, 2 changed, 1 setting changed; 121 B\n {2}to 1.5 MB/,
   );
   expect(text).not.toMatch(/[\u001B\u202E]/);
-  expect(show(before, after, {limit: 1})).toContain('\nand 3 more. Pass --limit to show more, or --json for all.\n');
-  expect(show(before, before)).toContain('The bundles do not differ: 4 files, 121 B.\n');
+  expect(show(before, after, {limit: 1})).toContain('\n3 more. Pass --limit N to show more, or --json to get all.\n');
+  expect(show(before, before)).toContain('The bundles are the same: 4 files, 121 B.\n');
 });
 
 test('as Markdown interprets nothing of what files are called', () => {
@@ -63,5 +63,5 @@ test('as Markdown interprets nothing of what files are called', () => {
   // HTML blocks end at an empty line, and no line but the heading and the counts is Markdown.
   for (const line of text.split('\n')) expect(line).toMatch(/^(?:$|<.*>$|### Bundle diff$|and \d+ more$)/);
   expect(text).not.toMatch(/[\u001B\u202E]/);
-  expect(show(before, after, {markdown: true, limit: 2})).toContain('</table>\n\nand 2 more\n');
+  expect(show(before, after, {markdown: true, limit: 2})).toContain('</table>\n\nAnd 2 more.\n');
 });
