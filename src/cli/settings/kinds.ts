@@ -232,8 +232,11 @@ const checkItemSchema = v.pipe(
   checkSchema,
 );
 
+/** Named here, so that the types of the settings can name it. */
+export type Checks = readonly CheckOptions[];
+
 /** Checks of a deployment: one or a list of them. On the command line, only where to look. */
-export const checks: Kind<readonly CheckOptions[], 'several'> = {
+export const checks: Kind<Checks, 'several'> = {
   shape: 'several',
   schema: v.pipe(
     v.unknown(),
