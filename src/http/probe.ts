@@ -108,7 +108,11 @@ async function open(url: URL, http: HttpClient): Promise<OpenedPage> {
 }
 
 function redirectOf(url: URL, location: string | undefined): URL | undefined {
-  return location !== undefined && URL.canParse(location, url.href) ? new URL(location, url.href) : undefined;
+  if (location === undefined || !URL.canParse(location, url.href)) return undefined;
+  const next = new URL(location, url.href);
+  next.username = '';
+  next.password = '';
+  return next;
 }
 
 /** Whether a body contains a text. Keeps no more of it than a chunk and the length of the text. */

@@ -85,10 +85,14 @@ export async function readArchiveContents(
   return {
     ...{format, size, sha256, contentSha256, rootDir: bundle.rootDir, configPath: bundle.configPath, config},
     matchMode: hasManifest ? matchMode : undefined,
-    files: bundle.files.map((file) => ({
-      ...{path: file.path, size: file.size, sha256: file.sha256, category: categoryOf(file)},
-      ...{executable: file.executable, linkTarget: file.linkTarget},
-    })),
+    files: [
+      // They are no part of the bundle, but of what is uploaded.
+      ...(bundle.outside ?? []).toSorted((a, b) => comparePaths(a.path, b.path)),
+      ...bundle.files.map((file) => ({
+        ...{path: file.path, size: file.size, sha256: file.sha256, category: categoryOf(file)},
+        ...{executable: file.executable, linkTarget: file.linkTarget},
+      })),
+    ],
   };
 }
 

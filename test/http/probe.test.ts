@@ -107,6 +107,18 @@ test('follows redirects to the same origin', async () => {
   expect(answer).toEqual({status: 200, problem: undefined});
 });
 
+test('sends no credentials that a redirect names', async () => {
+  const credentials: unknown[] = [];
+  const answer = await lookAt((request, response) => {
+    credentials.push(request.headers.authorization);
+    const location = `http://ann:secret@${String(request.headers.host)}/home`;
+    if (request.url?.startsWith('/page')) response.writeHead(302, {location}).end();
+    else response.end('home');
+  });
+  expect(answer).toEqual({status: 200, problem: undefined});
+  expect(credentials).toEqual([undefined, undefined]);
+});
+
 test('follows no redirect to another origin, and does not quote its query', async () => {
   const requests: unknown[] = [];
   const other = await startServer((request, response) => {

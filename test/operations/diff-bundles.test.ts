@@ -105,6 +105,18 @@ describe('comparing files and folders', () => {
     }
   });
 
+  test('what is in an archive outside of the root folder is compared, too', async () => {
+    await using project = await createProject(smallBuild);
+    const {directory, host} = project;
+    await buildBundle({output: 'a.tar.gz'}, host);
+    await writeFile(join(directory, 'extra.js'), 'extra');
+    execFileSync('tar', ['-xf', 'a.tar.gz'], {cwd: directory});
+    execFileSync('tar', ['-czf', 'more.tar.gz', 'bld', 'extra.js'], {cwd: directory});
+    const {identical, changes} = await diff('a.tar.gz', 'more.tar.gz', project);
+    expect(identical).toBe(false);
+    expect(changes).toMatchObject([{path: '../extra.js', change: 'added', bytes: 5}]);
+  });
+
   test('names what was added, removed and changed, and how', async () => {
     await using project = await createProject({...smallBuild, 'build/old.txt': 'old', 'build/tool': 'run'});
     const {directory, host} = project;

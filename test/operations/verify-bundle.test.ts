@@ -74,3 +74,15 @@ test('without a manifest, with two, or with a damaged one, nothing is verified',
     message: expect.stringContaining('files.0 must have a sha256') as string,
   });
 });
+
+test('a manifest that lists a file twice is refused', async () => {
+  const {verify, edit} = await uploaded('v2');
+  await edit((text) => {
+    const {files, ...manifest} = JSON.parse(text) as {readonly files: readonly object[]};
+    return JSON.stringify({...manifest, files: [{...files[0], sha256: '0'.repeat(64)}, ...files]});
+  });
+  await expect(verify()).rejects.toMatchObject({
+    code: 'ERR_ARCHIVE_INVALID',
+    message: expect.stringContaining('files must not list a file twice') as string,
+  });
+});

@@ -60,18 +60,21 @@ const manifestSchema = v.object({
       ci: v.optional(v.object({system: v.optional(v.string()), url: v.optional(v.string())})),
     }),
   ),
-  files: v.array(
-    v.pipe(
-      v.object({
-        path: v.string(),
-        size: bytes,
-        sha256: v.optional(digest),
-        category: v.picklist(['ssrOnly', 'shared', 'static']),
-        executable: v.optional(v.boolean()),
-        linkTarget: v.optional(v.string()),
-      }),
-      v.check(({sha256, linkTarget}) => (sha256 === undefined) !== (linkTarget === undefined), 'must have a sha256'),
+  files: v.pipe(
+    v.array(
+      v.pipe(
+        v.object({
+          path: v.string(),
+          size: bytes,
+          sha256: v.optional(digest),
+          category: v.picklist(['ssrOnly', 'shared', 'static']),
+          executable: v.optional(v.boolean()),
+          linkTarget: v.optional(v.string()),
+        }),
+        v.check(({sha256, linkTarget}) => (sha256 === undefined) !== (linkTarget === undefined), 'must have a sha256'),
+      ),
     ),
+    v.check((files) => new Set(files.map(({path}) => path)).size === files.length, 'must not list a file twice'),
   ),
 });
 

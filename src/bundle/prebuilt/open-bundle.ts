@@ -1,4 +1,4 @@
-import {resolve} from 'node:path';
+import {posix, resolve} from 'node:path';
 import * as v from 'valibot';
 import {createError, type RuntimeCliError} from '../../errors/index.js';
 import {verifyRegularFile} from '../../files/read-file.js';
@@ -85,6 +85,8 @@ export interface DigestedFile extends BundleFile {
 /** A bundle with the digests of its files. */
 export interface DigestedBundle extends Bundle {
   readonly files: readonly DigestedFile[];
+  /** What the archive contains outside of `rootDir`, by its path from there. Unknown with a manifest. */
+  readonly outside?: readonly Omit<DigestedFile, keyof typeof unmatched>[] | undefined;
 }
 
 /**
@@ -165,17 +167,22 @@ async function openAlone(path: string, options: OpenOptions): Promise<DigestedBu
     readArchive(path, {wanted: configName, root: rootDir, digests, signal}),
   );
   const config = configOf(path, configName, contents);
+  const isInside = ({name}: ArchiveContents['entries'][number]) => name.startsWith(`${rootDir}/`);
   const files = contents.entries
-    .filter(({name}) => name.startsWith(`${rootDir}/`) && name !== configName)
+    .filter((entry) => isInside(entry) && entry.name !== configName)
     .map(({name, ...entry}) => ({path: name.slice(rootDir.length + 1), ...entry, ...unmatched}))
     .sort((a, b) => comparePaths(a.path, b.path));
   await markFiles(files, config, signal);
   const {size, sha256, contentSha256} = contents;
+  const outside = contents.entries
+    .filter((entry) => !isInside(entry))
+    .map(({name, ...entry}) => ({path: posix.relative(rootDir, name), ...entry}));
   return withReaders({
     format: 'v2',
     ...{path, size, sha256, contentSha256, rootDir, configPath, matchMode, config},
     message: options.message ?? `Bundle ${sha256.slice(0, 12)}`,
     files,
+    ...(digests && {outside}),
   });
 }
 
