@@ -14,7 +14,7 @@ export type ConfiguredCheck =
 
 /** What can differ by target. */
 export interface TargetConfig {
-  /** The target is production, whatever its name (for MYCLI_SAFETY=no-production). */
+  /** Treat the target as production, whatever its name (for MYCLI_SAFETY=no-production). */
   readonly production?: boolean | undefined;
   readonly budget?:
     | {
@@ -22,19 +22,19 @@ export interface TargetConfig {
         readonly total?: number | string | undefined;
         /** Maximum total size of the files that match a pattern, by pattern. */
         readonly files?: Readonly<Record<string, number | string>> | undefined;
-        /** How much larger than what the target runs, as a size or in percent. */
+        /** Maximum growth over what the target runs, as a size or a percentage. */
         readonly growth?: number | string | undefined;
       }
     | undefined;
   readonly check?:
     | {
-        /** Check this after the deployment: a URL, or a path below that of the target; implies --wait. */
+        /** URL to check after the deployment, or a path below that of the target; implies --wait. */
         readonly url?: ConfiguredCheck | readonly ConfiguredCheck[] | undefined;
         /** HTTP status to accept; default: any 2xx, after redirects to the same origin. */
         readonly status?: readonly number[] | undefined;
-        /** What the response must contain. */
+        /** Text that the response must contain. */
         readonly text?: string | undefined;
-        /** How often to check again until it passes; default 5. */
+        /** Maximum number of retries of a check; default 5. */
         readonly retries?: number | undefined;
         /** Time between attempts of a check; default 2. */
         readonly interval?: number | undefined;
@@ -116,7 +116,7 @@ export interface MycliConfig extends TargetConfig {
   readonly pollInterval?: number | undefined;
   /** Maximum time to wait, 0 for no limit; default 600. */
   readonly timeout?: number | undefined;
-  /** Name branch and commit in a given message, too; default: if a guard of the target needs them. */
+  /** Append branch and commit to a message of yours; default: only if a guard of the target needs them. */
   readonly recordCommit?: boolean | undefined;
   readonly api?:
     | {

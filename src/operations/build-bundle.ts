@@ -27,7 +27,7 @@ export interface BuildBundleResult {
   readonly bundle: Bundle;
   /** Path of the manifest. */
   readonly manifest: string;
-  /** The budget, which is kept, if there is one. */
+  /** The limits of the budget and how much of each is used, if there is a budget. */
   readonly budget?: BudgetReport | undefined;
   /** Path of the in-toto statement, with `provenance`. */
   readonly statement?: string | undefined;

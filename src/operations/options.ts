@@ -100,7 +100,7 @@ export interface CheckOptions {
   readonly status?: readonly number[] | undefined;
   /** What the first 4 MiB of the body must contain, literally; at most 1,000 characters. @default anything */
   readonly text?: string | undefined;
-  /** How often to look again until the check passes. @default 5 */
+  /** Maximum number of retries until the check passes. @default 5 */
   readonly retries?: number | undefined;
   /** Seconds between attempts. @default 2 */
   readonly interval?: number | undefined;
@@ -128,7 +128,7 @@ export interface CheckResult {
   /** Without its query. */
   readonly url: string;
   readonly passed: boolean;
-  /** How often it was looked at. */
+  /** Number of requests, without redirects. */
   readonly attempts: number;
   /** HTTP status of the last response; undefined if there was none. */
   readonly status?: number | undefined;
@@ -361,7 +361,7 @@ export interface PushResult {
   readonly matches: BundleMatches;
   /** The archive that was built or passed in, whether or not it was sent. */
   readonly archive: ArchiveSummary;
-  /** The budget, which is kept, if there is one. */
+  /** The limits of the budget and how much of each is used, if there is a budget. */
   readonly budget?: BudgetReport | undefined;
   /** Where the bundle comes from; undefined outside git and CI. */
   readonly provenance?: BundleProvenance | undefined;

@@ -124,9 +124,12 @@ function verifySame(
     ...(config.length > 0 ? [`Configuration: ${listPaths(config.map(({key}) => key))}.`] : []),
   ];
   if (named.length === 0 && archive.length === 0) return;
-  const what = named.length > 0 ? 'differs from' : 'has the files of, but is packed differently than';
+  const difference =
+    named.length > 0
+      ? `differs from its manifest ${manifest}`
+      : `has the files of its manifest ${manifest}, but was packed differently`;
   const digests = stated.sha256 === found.sha256 ? [] : [`Its sha256 is ${found.sha256}, not ${stated.sha256}.`];
-  throw createError('ERR_BUNDLE_MISMATCH', `Bundle ${String(bundleId)} ${what} its manifest ${manifest}.`, {
+  throw createError('ERR_BUNDLE_MISMATCH', `Bundle ${String(bundleId)} ${difference}.`, {
     suggestions: [
       ...named,
       ...digests,

@@ -177,7 +177,7 @@ interface BuildDryRun extends Envelope, PlannedBundle {
   /** Nothing was written. */
   readonly dryRun: true;
   readonly format: BundleFormat;
-  /** The budget, which is kept, if there is one. */
+  /** The limits of the budget and how much of each is used, if there is a budget. */
   readonly budget?: BudgetReport | undefined;
 }
 
@@ -193,7 +193,7 @@ interface BuiltBundle
     /** With `--provenance`: absolute path of the in-toto statement. */
     readonly statement?: string | undefined;
   };
-  /** The budget, which is kept, if there is one. */
+  /** The limits of the budget and how much of each is used, if there is a budget. */
   readonly budget?: BudgetReport | undefined;
   readonly warnings: readonly string[];
 }
@@ -216,7 +216,7 @@ interface PushDryRun extends Envelope {
   readonly projectSlug: string;
   readonly targetSlug?: string | undefined;
   readonly format: BundleFormat;
-  /** The budget, which is kept, if there is one. */
+  /** The limits of the budget and how much of each is used, if there is a budget. */
   readonly budget?: BudgetReport | undefined;
   /** With `--if-changed`: whether the bundle is the same as the last push. */
   readonly unchanged?: boolean | undefined;

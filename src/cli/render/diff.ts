@@ -176,7 +176,7 @@ function htmlTable(heading: readonly string[], rows: readonly (readonly string[]
 export function renderVerified(result: VerifyBundleResult, output: Output): JsonDocument {
   const {bundleId, projectSlug, manifest, files, sha256} = result;
   output.outcome(
-    `Bundle ${String(bundleId)} of ${projectSlug} is what ${manifest} says: ${count(files, 'file')}, sha256 ${sha256}`,
+    `Bundle ${String(bundleId)} of ${projectSlug} matches ${manifest}: ${count(files, 'file')}, sha256 ${sha256}`,
   );
   return {...result} satisfies Body<BundleVerifyDocument>;
 }

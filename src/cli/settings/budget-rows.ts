@@ -24,6 +24,6 @@ export const budgetRows = {
     config: 'budget.growth',
     kind: kinds.growth,
     perTarget: 'targetSlug',
-    summary: 'How much larger than what the target runs, as a size or in percent.',
+    summary: 'Maximum growth over what the target runs, as a size or a percentage.',
   },
 } as const;

@@ -48,7 +48,8 @@ export const deploymentRows = {
     kind: kinds.checks,
     perTarget: 'targetSlug',
     summary:
-      'Check this after the deployment: a URL, or a path below that of the target; implies --wait; repeatable, comma-separated or a JSON array.',
+      'URL to check after the deployment, or a path below that of the target; implies --wait; ' +
+      'repeatable, comma-separated or a JSON array.',
   },
   checkStatus: {
     label: 'statuses of checks',
@@ -66,7 +67,7 @@ export const deploymentRows = {
     config: 'check.text',
     kind: kinds.checkText,
     perTarget: 'targetSlug',
-    summary: 'What the response must contain.',
+    summary: 'Text that the response must contain.',
   },
   checkRetries: {
     label: 'retries of checks',
@@ -76,7 +77,7 @@ export const deploymentRows = {
     kind: kinds.number(checkFields.retries),
     perTarget: 'targetSlug',
     default: checkDefaults.retries,
-    summary: 'How often to check again until it passes; default {default}.',
+    summary: 'Maximum number of retries of a check; default {default}.',
   },
   checkInterval: {
     label: 'interval of checks',

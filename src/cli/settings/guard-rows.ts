@@ -56,13 +56,13 @@ export const guardRows = {
     config: 'production',
     kind: kinds.toggle,
     perTarget: 'targetSlug',
-    summary: 'The target is production, whatever its name (for MYCLI_SAFETY=no-production).',
+    summary: 'Treat the target as production, whatever its name (for MYCLI_SAFETY=no-production).',
   },
   recordCommit: {
     label: 'record of the commit',
     set: 'guard',
     config: 'recordCommit',
     kind: kinds.toggle,
-    summary: 'Name branch and commit in a given message, too; default: if a guard of the target needs them.',
+    summary: 'Append branch and commit to a message of yours; default: only if a guard of the target needs them.',
   },
 } as const;

@@ -67,7 +67,7 @@ export function refuseUnsafe({operation, targetSlug, production}: Change, host: 
   const mode = safetyOf(host).find((candidate) => refuses[candidate]);
   if (mode === undefined) return;
   const target = targetSlug === undefined ? '' : ` "${targetSlug}"`;
-  const what = mode === 'no-production' ? `${meanings[mode]}, and the target${target} is one` : meanings[mode];
+  const what = mode === 'no-production' ? `${meanings[mode]}, and the target${target} is production` : meanings[mode];
   throw createError('ERR_SAFETY', `${safetyVariable}=${mode} ${what}. Nothing was changed.`, {
     suggestions: [`Change ${safetyVariable} in the environment. No flag, option or configuration file loosens it.`],
     details: {safety: mode, operation, ...(targetSlug !== undefined && {targetSlug})},

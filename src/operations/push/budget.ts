@@ -35,7 +35,7 @@ export interface BudgetLimit {
   readonly skipped?: string | undefined;
 }
 
-/** A budget that is kept. */
+/** How much of a budget a bundle uses. */
 export interface BudgetReport {
   readonly limits: readonly BudgetLimit[];
 }
@@ -126,9 +126,10 @@ function totalSize(files: readonly Sized[]): number {
 }
 
 function describe({limit, pattern, maximum = 0, actual = 0, bundleId}: Judged): string {
-  const sizes = `${exactBytes(actual)} of at most ${exactBytes(maximum)}`;
-  if (limit === 'growth') return `it grew by ${sizes} since bundle ${String(bundleId)}`;
-  return pattern === undefined ? `its files have ${sizes}` : `${pattern} has ${sizes}`;
+  const limited = `but the limit is ${exactBytes(maximum)}`;
+  const size = exactBytes(actual);
+  if (limit === 'growth') return `it grew by ${size} since bundle ${String(bundleId)}, ${limited}`;
+  return pattern === undefined ? `its files have ${size}, ${limited}` : `${pattern} has ${size}, ${limited}`;
 }
 
 function sizeOf(option: string, value: number | string): number {

@@ -39,7 +39,7 @@ export interface PushPreview {
   readonly content:
     {readonly kind: 'build'; readonly plan: BundlePlan} | {readonly kind: 'archive'; readonly bundle: Bundle};
   readonly warnings: readonly string[];
-  /** The budget, which is kept, if there is one. */
+  /** The limits of the budget and how much of each is used, if there is a budget. */
   readonly budget?: BudgetReport | undefined;
   /** The bundle of the last push, if `ifChanged` is set and this one is the same. */
   readonly unchanged?: UnchangedBundle | undefined;
