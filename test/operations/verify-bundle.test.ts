@@ -67,7 +67,10 @@ test('without a manifest, with two, or with a damaged one, nothing is verified',
     code: 'ERR_OPTION_INVALID',
     message: expect.stringContaining('Both') as string,
   });
-  await expect(verify({manifest: 'nowhere.json'})).rejects.toMatchObject({code: 'ERR_ARCHIVE_INVALID'});
+  await expect(verify({manifest: 'nowhere.json'})).rejects.toMatchObject({
+    code: 'ERR_ARCHIVE_INVALID',
+    message: expect.stringMatching(/^The manifest .*nowhere\.json does not exist\.$/) as string,
+  });
   await edit((text) => text.replace(/"sha256": "\w{64}",\s*"category"/, '"category"'));
   await expect(verify({manifest: 'bundle.tar.gz.json'})).rejects.toMatchObject({
     code: 'ERR_ARCHIVE_INVALID',

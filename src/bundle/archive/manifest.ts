@@ -170,11 +170,19 @@ export async function readManifestFile(path: string): Promise<BundleManifest> {
   try {
     value = parseJson(await readTextFile(path));
   } catch (error) {
+    if (systemCode(error) === 'ENOENT') throw missingManifest(path, error);
     throw invalidManifest(path, reasonOf(error), error);
   }
   const result = v.safeParse(manifestSchema, value);
   if (!result.success) throw invalidManifest(path, describeProblems(fieldProblems(result.issues)));
   return result.output;
+}
+
+function missingManifest(path: string, cause: unknown): Error {
+  return createError('ERR_ARCHIVE_INVALID', `The manifest ${path} does not exist.`, {
+    suggestions: ['Pass the manifest that mycli bundle:build wrote next to the archive.'],
+    cause,
+  });
 }
 
 function invalidManifest(path: string, reason: string, cause?: unknown): Error {
