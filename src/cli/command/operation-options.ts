@@ -120,13 +120,15 @@ interface FollowUpOptions extends WaitOptions {
  * The settings for what follows a deployment. Without a target there is none: checks of a configuration file do not
  * apply then.
  * @param options `canRollBack`: whether it can be rolled back on failure. @default true
- * @throws RuntimeCliError `ERR_USAGE` when waiting is turned off although something follows.
+ * @throws RuntimeCliError `ERR_USAGE` when waiting is turned off although something follows, or when it is said how to
+ * check but not what.
  */
 export function followUpOptions(
   settings: Settings,
   {deploys, canRollBack = true}: {readonly deploys: boolean; readonly canRollBack?: boolean},
 ): FollowUpOptions {
   const {check, checkStatus, checkText, checkRetries, checkInterval, checkTimeout, rollbackOnFailure, wait} = settings;
+  rejectUnusedCheckSettings(settings);
   const standard = {
     ...{status: checkStatus?.value, text: checkText?.value, retries: checkRetries.value},
     ...{interval: checkInterval.value, timeout: checkTimeout.value},
@@ -138,6 +140,27 @@ export function followUpOptions(
   if (follows === undefined || wait.value) return {...times, check: checks, rollbackOnFailure: rollsBack};
   if (wait.source.kind !== 'default') throw cannotFollow(follows.source, wait.source);
   return {...times, wait: undefined, check: checks, rollbackOnFailure: rollsBack};
+}
+
+const checkDetails = ['checkStatus', 'checkText', 'checkRetries', 'checkInterval', 'checkTimeout'] as const;
+
+/**
+ * Refuses what says how to check if there is no check, which would look as if something was checked. `--check '[]'`
+ * turns off what the environment sets, too.
+ */
+function rejectUnusedCheckSettings(settings: Settings): void {
+  const {check} = settings;
+  if (check !== undefined && check.value.length > 0) return;
+  const kinds = check === undefined ? ['flag', 'environment'] : ['flag'];
+  const given = checkDetails.flatMap((key) => {
+    const source = settings[key]?.source;
+    return source !== undefined && kinds.includes(source.kind) ? [source.name] : [];
+  });
+  if (given.length === 0) return;
+  const names = given.join(', ');
+  throw createError('ERR_USAGE', `${names} ${given.length === 1 ? 'requires' : 'require'} a check.`, {
+    suggestions: [`Pass --check URL or --check PATH, or remove ${names}.`],
+  });
 }
 
 function cannotFollow(follows: ValueSource, wait: ValueSource): Error {
@@ -152,10 +175,12 @@ function cannotFollow(follows: ValueSource, wait: ValueSource): Error {
 export function flagsWithoutTarget(settings: Settings): readonly string[] {
   if (settings.targetSlug !== undefined) return [];
   const given = [settings.wait, settings.check, settings.rollbackOnFailure];
-  return given.flatMap((setting) => {
-    const isOn = setting?.value === true || (Array.isArray(setting?.value) && setting.value.length > 0);
-    return isOn && setting.source.kind === 'flag' ? [setting.source.name] : [];
-  });
+  const needy = given.filter(
+    (setting) => setting?.value === true || (Array.isArray(setting?.value) && setting.value.length > 0),
+  );
+  // Without a check, it is that which they lack.
+  const details = needy.includes(settings.check) ? checkDetails.map((key) => settings[key]) : [];
+  return [...needy, ...details].flatMap((setting) => (setting?.source.kind === 'flag' ? [setting.source.name] : []));
 }
 
 /** The guards of a target, named like the operations' options. Only a person at a terminal can confirm. */

@@ -134,6 +134,27 @@ describe('followUpOptions', () => {
   });
 
   test.each([
+    [{'check-text': 'OK'}, {}, '--check-text requires a check.'],
+    [{'check-retries': '3'}, {MYCLI_CHECK_TEXT: 'OK'}, 'MYCLI_CHECK_TEXT, --check-retries require a check.'],
+    [{'check-status': ['200'], check: ['[]']}, {MYCLI_CHECK_TEXT: 'OK'}, '--check-status requires a check.'],
+  ])('%j with %j says how to check, but not what', async (flags, env, message) => {
+    for (const deploys of [true, false]) {
+      const settings = await load(flags, env);
+      expect(() => followUpOptions(settings, {deploys})).toThrow(expect.objectContaining({code: 'ERR_USAGE', message}));
+    }
+  });
+
+  test('--check [] turns off what the environment says of checks, too', async () => {
+    const settings = await load({check: ['[]']}, {MYCLI_CHECK_TEXT: 'OK'});
+    expect(followUpOptions(settings, {deploys: true}).check).toEqual([]);
+  });
+
+  test('how to check needs a target like the check of the configuration', async () => {
+    const settings = await configured({check: {url: '/'}}, {'check-text': 'OK'});
+    expect(flagsWithoutTarget(settings)).toEqual(['--check-text']);
+  });
+
+  test.each([
     [{check: ['/']}, '--check'],
     [{'rollback-on-failure': true}, '--rollback-on-failure'],
     [{wait: true}, '--wait'],
