@@ -78,6 +78,9 @@ const manifestSchema = v.object({
   ),
 });
 
+/** Far more than the manifest of the largest archive that can be read. All of it is in memory. */
+const mostBytes = 256 * 1024 * 1024;
+
 /** Files serialized at a time. */
 const filesAtATime = 1000;
 
@@ -168,7 +171,7 @@ export async function readManifest(archivePath: string): Promise<BundleManifest 
 export async function readManifestFile(path: string): Promise<BundleManifest> {
   let value: unknown;
   try {
-    value = parseJson(await readTextFile(path));
+    value = parseJson(await readTextFile(path, mostBytes));
   } catch (error) {
     if (systemCode(error) === 'ENOENT') throw missingManifest(path, error);
     throw invalidManifest(path, reasonOf(error), error);

@@ -266,7 +266,10 @@ function notRolledBack(failed: FailedDeployment, rollback: RollbackOutcome, caus
     suggestions: [
       ...failure.suggestions,
       `Check what ${targetSlug} runs: ${commandLine('bundle:history', ...place)}`,
-      ...(bundleId === undefined ? [] : [`To roll back, run: ${commandLine('bundle:deploy', bundleId, ...place)}`]),
+      // Where another deployment came after it, that is not ours to undo.
+      ...(bundleId === undefined || cause === failure
+        ? []
+        : [`To roll back, run: ${commandLine('bundle:deploy', bundleId, ...place)}`]),
     ],
     details: detailsOf(failed, rollback),
     cause,

@@ -1,5 +1,9 @@
+import {open} from 'node:fs/promises';
+import {join} from 'node:path';
 import {expect, test} from 'vitest';
+import {readManifestFile} from '../../../src/bundle/archive/manifest.js';
 import {bundleFingerprint, type BundleContent} from '../../../src/bundle/index.js';
+import {makeFolder} from '../project.js';
 
 type Fingerprinted = Parameters<typeof bundleFingerprint>[0];
 
@@ -36,4 +40,15 @@ test('the message, the order of keys and, for v2, anything already in the conten
   expect(bundleFingerprint({...v2, message: 'other'})).toBe(bundleFingerprint(v2));
   expect(bundleFingerprint({...v2, config: otherConfig})).toBe(bundleFingerprint(v2));
   expect(bundleFingerprint({...v1, config: reordered})).toBe(bundleFingerprint(v1));
+});
+
+test('a manifest that is too large for memory is not read', async () => {
+  const path = join(await makeFolder({}), 'large.json');
+  const file = await open(path, 'w');
+  await file.truncate(256 * 1024 * 1024 + 1);
+  await file.close();
+  await expect(readManifestFile(path)).rejects.toMatchObject({
+    code: 'ERR_ARCHIVE_INVALID',
+    message: expect.stringContaining('it has 268435457 bytes, more than 268435456') as string,
+  });
 });

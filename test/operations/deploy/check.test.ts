@@ -257,6 +257,7 @@ describe('a rollback on failure', () => {
       },
     });
     expect(error.suggestions.join()).toContain('mycli bundle:history --project shop --target staging');
+    expect(error.suggestions.join()).not.toContain('bundle:deploy');
     expect(await history(service)).toEqual(['3 finished', '2 finished', '1 finished']);
   });
 
