@@ -20,7 +20,7 @@ import {stageFile} from '../files/write-files.js';
 import {describeArchive, describeFiles} from './describe-bundle.js';
 import {callBackNow, verifyStep, warnAll, watched, type Host, type StepView} from './steps.js';
 import type {BuildBundleOptions, CommonOptions} from './options.js';
-import {checkBudget, type BudgetReport} from './push/budget.js';
+import {budgetWarnings, checkBudget, type BudgetReport} from './push/budget.js';
 
 /** What `buildBundle` resolves to. */
 export interface BuildBundleResult {
@@ -148,8 +148,9 @@ async function planBuild(
   if (output !== undefined) verifyOutside(plan.buildDirectory, resolve(cwd, output));
   view.done(`Verified: ${describeFiles(plan)}`);
   const budget = allowed && checkBudget(allowed, plan.files, {skipped: 'only a push compares with what a target runs'});
-  warnAll(view, plan.warnings);
-  return budget === undefined ? plan : {...plan, budget};
+  const warnings = [...plan.warnings, ...(allowed ? budgetWarnings(allowed, plan.files) : [])];
+  warnAll(view, warnings);
+  return budget === undefined ? plan : {...plan, warnings, budget};
 }
 
 /** The packing options of an operation. */

@@ -14,7 +14,7 @@ export const guardRows = {
     label: 'guard for the branch',
     set: 'guard',
     config: 'guard.branch',
-    kind: kinds.list,
+    kind: kinds.someItems,
     perTarget: 'targetSlug',
     summary: 'Only deploy what was built on a branch that these patterns match.',
   },

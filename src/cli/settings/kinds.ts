@@ -151,6 +151,12 @@ export const list: Kind<readonly string[], 'several'> = {
   convert: (texts) => texts.flatMap(parseList),
 };
 
+/** A list that must not be empty, because it would mean nothing. */
+export const someItems: Kind<readonly string[], 'several'> = {
+  ...list,
+  schema: v.pipe(v.array(textSchema, 'must be an array of strings'), v.minLength(1, 'must not be empty')),
+};
+
 /** A list of words without spaces, which may be separated by spaces, too. */
 export const words: Kind<readonly string[], 'several'> = {
   ...list,

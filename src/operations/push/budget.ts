@@ -93,6 +93,14 @@ export function checkBudget(budget: BundleBudget, files: readonly Sized[], base:
   });
 }
 
+/** Warnings about patterns of a budget that match no file: they limit nothing, and may be misspelt. */
+export function budgetWarnings({files: patterns = {}}: BundleBudget, files: readonly Sized[]): readonly string[] {
+  return Object.keys(patterns).flatMap((pattern) => {
+    const {matches} = compilePatterns([pattern]);
+    return files.some(({path}) => matches(path)) ? [] : [`The budget.files pattern "${pattern}" matches no file.`];
+  });
+}
+
 function judge(limit: BudgetLimit, files: readonly Sized[]): Judged {
   const largest = files.toSorted((a, b) => b.size - a.size).slice(0, named);
   return {

@@ -25,7 +25,7 @@ import {findRunning, notRunning} from '../list.js';
 import {chooseBackend, openBackend, registryOf, rejectProblems, targetProblems} from '../open-backend.js';
 import type {PushRuntimeBundleBackendOptions} from '../options.js';
 import type {UnchangedBundle} from './unchanged-bundle.js';
-import {checkBudget, type BudgetReport, type GrowthBase} from './budget.js';
+import {budgetWarnings, checkBudget, type BudgetReport, type GrowthBase} from './budget.js';
 import {verifyLimits} from './limits.js';
 import {countFiles, describeArchive, describeFiles} from '../describe-bundle.js';
 import {callBack, warnAll, watched, type Host, type StepView} from '../steps.js';
@@ -215,10 +215,13 @@ export async function withBudget(plan: PushPlan, host: Host, view: StepView): Pr
   const {files} = plan.content.kind === 'build' ? plan.content.plan : plan.content.bundle;
   // What can be told without the server comes first.
   const local = checkBudget({...budget, growth: undefined}, files, {skipped: ''});
-  if (budget.growth === undefined) return {...plan, budget: local};
+  const unmatched = budgetWarnings(budget, files);
+  warnAll(view, unmatched);
+  const warnings = [...plan.warnings, ...unmatched];
+  if (budget.growth === undefined) return {...plan, budget: local, warnings};
   const report = checkBudget(budget, files, await growthBase(plan, host, view));
   for (const {skipped} of report.limits) if (skipped !== undefined) view.detail(`Growth was not checked: ${skipped}`);
-  return {...plan, budget: report};
+  return {...plan, budget: report, warnings};
 }
 
 async function growthBase({options, selection}: PushPlan, host: Host, view: StepView): Promise<GrowthBase> {

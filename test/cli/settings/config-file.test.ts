@@ -175,6 +175,8 @@ describe('reading', () => {
       'targets.live.guard.cleanTree must be true or false',
       undefined,
     ],
+    ['no branches', {guard: {branch: []}}, 'guard.branch must not be empty', undefined],
+    ['an empty branch', {targets: {live: {guard: {branch: ['']}}}}, 'targets.live.guard.branch', undefined],
     ['a target that is no object', {targets: {live: true}}, 'targets.live must be an object', undefined],
     ['targets that are no object', {targets: ['live']}, 'targets must be an object', undefined],
     ['an unknown key below', {api: {orgin: 'x'}}, 'has an unknown key: api.orgin', 'Did you mean origin?'],

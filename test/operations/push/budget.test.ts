@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {parsePercent, parseSize} from '../../../src/bundle/option-schemas.js';
 import {buildBundle, previewBuild} from '../../../src/operations/build-bundle.js';
-import {checkBudget} from '../../../src/operations/push/budget.js';
+import {budgetWarnings, checkBudget} from '../../../src/operations/push/budget.js';
 import {previewPush, pushRuntimeBundle} from '../../../src/operations/push/push-runtime-bundle.js';
 import {startService} from '../pushed-bundles.js';
 import {createProject} from '../test-host.js';
@@ -91,6 +91,13 @@ describe('a budget', () => {
     );
   });
 
+  test('with patterns that match no file warns of each', () => {
+    expect(budgetWarnings({files: {'f1.js': 900, '[': 5, 'nope/**': '1 kB'}}, files)).toEqual([
+      'The budget.files pattern "[" matches no file.',
+      'The budget.files pattern "nope/**" matches no file.',
+    ]);
+  });
+
   test('that is no size is refused', () => {
     expect(() => checkBudget({files: {'*': 'a lot'}}, files, nothing)).toThrow(/budget\.files\.\* must be/);
   });
@@ -103,7 +110,10 @@ test('a build over its budget writes nothing, and one within reports it', async 
   for (const build of [buildBundle, previewBuild])
     await expect(build(over, host)).rejects.toMatchObject({code: 'ERR_BUDGET_EXCEEDED'});
   expect(await readdir(directory)).toEqual(['build']);
-  const {budget} = await buildBundle({output: 'a.tar.gz', budget: {total: '1 MB', growth: 0}}, host);
+  const within = {output: 'a.tar.gz', budget: {total: '1 MB', growth: 0, files: {'nope/**': 1}}};
+  for (const build of [previewBuild, buildBundle])
+    expect((await build(within, host)).warnings).toContain('The budget.files pattern "nope/**" matches no file.');
+  const {budget} = await buildBundle({...within, budget: {total: '1 MB', growth: 0}}, host);
   expect(budget?.limits).toMatchObject([
     {limit: 'total', maximum: 1_000_000, actual: 65},
     {limit: 'growth', skipped: 'only a push compares with what a target runs'},
@@ -114,8 +124,9 @@ test('a push compares with what the target runs, before it sends anything', asyn
   const {project, connection, runtime} = await startService();
   const push = {...connection, preference: 'legacy', targetSlug: 'staging', v2: true, wait: true, pollInterval: 0.01};
   const budget = {growth: '10%'};
-  const first = await pushRuntimeBundle({...push, budget}, project.host);
-  expect(first.budget?.limits).toMatchObject([{skipped: 'nothing runs on staging yet'}]);
+  const first = await pushRuntimeBundle({...push, budget: {...budget, files: {'nope/**': 1}}}, project.host);
+  expect(first.warnings).toContain('The budget.files pattern "nope/**" matches no file.');
+  expect(first.budget?.limits).toMatchObject([{limit: 'files'}, {skipped: 'nothing runs on staging yet'}]);
   await writeFile(join(project.directory, 'build/static/app.css'), 'h1 { color: aquamarine; }\n');
   const {budget: kept} = await previewPush({...push, budget}, project.host);
   expect(kept?.limits).toMatchObject([{limit: 'growth', maximum: 6, actual: 6, bundleId: first.bundleId}]);
