@@ -23,6 +23,8 @@ export interface Host {
   now(): Date;
   /** Runs and shows the steps of an operation. */
   readonly runSteps: RunSteps;
+  /** Absolute paths of files that the caller writes during this call, such as a log. They make no work tree dirty. */
+  readonly ownFiles?: readonly string[] | undefined;
   /** Flags that commands shown to the user repeat, to reach the same backend as this call. @default none */
   readonly commandFlags?: readonly string[] | undefined;
   /** Is asked before an operation changes something, and told what comes of it. @default nobody is asked */

@@ -109,22 +109,21 @@ export async function readWorkTree(directory: string, env: Environment): Promise
 }
 
 /**
- * The files that are not as committed, also those that git neither tracks nor ignores, except in the folder `without`.
- * Undefined if git cannot tell.
- * @param without absolute path
+ * The files that are not as committed, also those that git neither tracks nor ignores. Undefined if git cannot tell.
+ * @param without absolute paths of files and folders to leave out
  */
 export async function changedFiles(
   directory: string,
-  without: string,
+  without: readonly string[],
   env: Environment,
 ): Promise<readonly string[] | undefined> {
   // Of the whole work tree: what `directory` is built from can be anywhere in it.
   const root = await ask(['rev-parse', '--show-toplevel'], directory, env);
   if (root === undefined) return undefined;
-  const outside = relative(root, without);
-  const exclude =
-    outside === '' || outside.startsWith('..') || isAbsolute(outside) ? [] : [`:(exclude,literal)${outside}`];
-  const paths = ['--', '.', ...exclude];
+  const excluded = without
+    .map((path) => relative(root, path))
+    .filter((path) => path !== '' && !path.startsWith('..') && !isAbsolute(path));
+  const paths = ['--', '.', ...excluded.map((path) => `:(exclude,literal)${path}`)];
   // A repository can be configured to hide changes in submodules.
   const flags = ['--porcelain', '-z', '--no-renames', '--untracked-files=normal', '--ignore-submodules=none'];
   const outcome = await run(['status', ...flags, ...paths], root, env);

@@ -29,6 +29,8 @@ export interface CommandContext {
   readonly output: Output;
   /** Where to report what happens, with `--events`. */
   readonly events: EventFeed | undefined;
+  /** The files of `--events` and `--output-env`. */
+  readonly ownFiles: readonly string[];
   readonly logger: Logger;
   /** Aborted by SIGINT, SIGTERM and SIGHUP. */
   readonly signal: AbortSignal;
@@ -87,6 +89,7 @@ export function createContext(session: Session, {flags, config}: CommandContextO
     hasModes: uid !== undefined,
     warn,
   };
+  const {'output-env': outputEnv} = flags;
   const configFile = typeof flags['config'] === 'string' ? flags['config'] : undefined;
   let configDirectory = cwd;
   const onConfigFile = (path: string) => {
@@ -105,6 +108,7 @@ export function createContext(session: Session, {flags, config}: CommandContextO
     stdin,
     output,
     events: session.events?.feed,
+    ownFiles: [session.events?.file ?? [], typeof outputEnv === 'string' ? resolve(cwd, outputEnv) : []].flat(),
     logger: output,
     signal,
     version: config.version,

@@ -234,6 +234,7 @@ export function commandHost(
     configDirectory,
     env,
     safety,
+    ownFiles,
     events,
     output,
     userAgent,
@@ -274,7 +275,7 @@ export function commandHost(
     noteChange(changing);
   };
   const writes = config && writeObserver(context, config, whileUnchanged);
-  const about = {cwd, configDirectory, env, safety, userAgent, secrets, commandFlags};
+  const about = {cwd, configDirectory, env, safety, ownFiles, userAgent, secrets, commandFlags};
   const maskSecret = (secret: string) => output.addSecrets([secret]);
   return {...about, logger, maskSecret, now, runSteps, writes, onCleanup, createTemporaryDirectory};
 }

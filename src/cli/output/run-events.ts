@@ -10,6 +10,8 @@ import type {JsonDocument, Output} from './output.js';
 /** The events of a command, on their way to a file or a pipe. */
 export interface RunEvents {
   readonly feed: EventFeed;
+  /** The file that they are written to, if it is one. */
+  readonly file: string | undefined;
   /** The last event, unless there is one already. */
   succeed(document: JsonDocument | undefined): void;
   /** The last event, unless there is one already. */
@@ -48,6 +50,7 @@ export function openRunEvents(destination: string, cwd: string, output: Output):
   });
   return {
     feed,
+    file: typeof place === 'string' ? resolve(cwd, place) : undefined,
     succeed(document) {
       const result = document && output.complete(document);
       feed.emit({type: 'outcome', status: 'success', ...(result && {result})});

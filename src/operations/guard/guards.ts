@@ -83,7 +83,7 @@ export async function checkGuards(
     ...(active.includes('branch') ? checkBranch(checking) : []),
     ...(active.includes('origin') ? checkOrigin(checking) : []),
     ...(active.includes('ciOnly') ? checkCi(checking) : []),
-    ...(active.includes('confirm') && confirmTarget === undefined ? [nobodyToAsk(deployment)] : []),
+    ...(active.includes('confirm') && confirmTarget === undefined ? [nobodyToAsk(checking)] : []),
     ...(active.includes('notOlder') ? await checkNotOlder(checking) : []),
   ];
   if (failures.length > 0) throw guardRefusal(deployment.confirmation, failures);
@@ -165,7 +165,8 @@ async function checkCleanTree(checking: Checking): Promise<readonly GuardFailure
     const suggestion = 'Commit the changes and push a bundle of that commit.';
     return [{guard, message: `${source.name} was built with uncommitted changes.`, suggestion}];
   }
-  const files = await changedFiles(directory, resolve(directory, source.buildDirectory), host.env);
+  const without = [resolve(directory, source.buildDirectory), ...(host.ownFiles ?? [])];
+  const files = await changedFiles(directory, without, host.env);
   if (files === undefined) return [noRepository(guard, directory)];
   if (files.length === 0) return [];
   const more = files.length > shownFiles ? ` and ${String(files.length - shownFiles)} more` : '';
@@ -193,7 +194,10 @@ function checkBranch({deployment, guard: {branch: patterns = []}, directory, tre
           {
             guard,
             message: `No branch is checked out. ${allowed}`,
-            suggestion: 'Check out a branch: git switch BRANCH.',
+            suggestion:
+              ciRunOf(host.env) === undefined
+                ? 'Check out a branch: git switch BRANCH.'
+                : 'Deploy from a build of a branch: builds of pull requests and tags have none.',
           },
         ];
   }
@@ -217,12 +221,12 @@ function checkOrigin({guard: {origin = ''}, directory, tree}: Checking): readonl
   if (tree.origin !== undefined && remoteKey(tree.origin) === remoteKey(origin)) return [];
   const found =
     tree.origin === undefined
-      ? 'The repository has no remote named origin'
-      : `The repository is a clone of ${shownRemote(tree.origin) ?? 'a local folder'}`;
+      ? 'has no remote named origin'
+      : `is a clone of ${shownRemote(tree.origin) ?? 'a local folder'}`;
   return [
     {
       guard,
-      message: `${found}, not of ${shownRemote(origin) ?? origin}.`,
+      message: `The repository must be a clone of ${shownRemote(origin) ?? origin}, but ${found}.`,
       suggestion: 'Run the command in a clone of that repository. See: git remote -v',
     },
   ];
@@ -240,7 +244,16 @@ function checkCi({deployment, host}: Checking): readonly GuardFailure[] {
   ];
 }
 
-function nobodyToAsk({confirmation: {targetSlug}}: GuardedDeployment): GuardFailure {
+function nobodyToAsk({deployment: {confirmation}, guard: {ciOnly}, host}: Checking): GuardFailure {
+  const {targetSlug} = confirmation;
+  if (ciRunOf(host.env) !== undefined) {
+    const off = ciOnly === true ? 'Only one of ciOnly and confirm can hold: set the other to false' : 'Turn it off';
+    return {
+      guard: 'confirm',
+      message: `A person must type "${targetSlug}" to confirm, but this is a CI run.`,
+      suggestion: `${off} in targets.${targetSlug}.guard, or run the command outside CI.`,
+    };
+  }
   return {
     guard: 'confirm',
     message: `A person must type "${targetSlug}" to confirm, but there is no terminal to ask in.`,

@@ -70,7 +70,7 @@ describe('the provenance', () => {
     git(folder, 'update-index', '--skip-worktree', 'two words', 'four');
     const look = async () => {
       const {provenance} = await readOrigin(folder, gitEnvironment, now);
-      return {dirty: provenance?.dirty, files: await changedFiles(folder, join(folder, 'build'), gitEnvironment)};
+      return {dirty: provenance?.dirty, files: await changedFiles(folder, [join(folder, 'build')], gitEnvironment)};
     };
     expect(await look()).toEqual({dirty: false, files: []});
     // As a sparse checkout does.
@@ -96,7 +96,7 @@ describe('the provenance', () => {
     expect((await readOrigin(folder, gitEnvironment, now)).provenance?.dirty).toBe(false);
     await writeFile(join(folder, 'library/file'), 'two');
     expect((await readOrigin(folder, gitEnvironment, now)).provenance?.dirty).toBe(true);
-    expect(await changedFiles(folder, join(folder, 'build'), gitEnvironment)).toEqual(['library']);
+    expect(await changedFiles(folder, [join(folder, 'build')], gitEnvironment)).toEqual(['library']);
   });
 
   test('takes the branch from CI if a commit is checked out, and only for that commit', async () => {
@@ -141,7 +141,7 @@ test.skipIf(process.platform === 'win32')(
     ] as const)
       git(folder, 'config', key, value);
     await readOrigin(folder, gitEnvironment, now);
-    await changedFiles(folder, join(folder, 'build'), gitEnvironment);
+    await changedFiles(folder, [join(folder, 'build')], gitEnvironment);
     expect(await compareCommits(folder, {commit: hash, with: '1'.repeat(40)}, gitEnvironment)).toBe('unknown');
     await expect(readFile(trap)).rejects.toMatchObject({code: 'ENOENT'});
   },

@@ -18,7 +18,11 @@ beforeAll(async () => {
   const config = {
     projectSlug: 'shop',
     guard: {origin: 'git@git.example:shop/site.git'},
-    targets: {live: {guard: {branch: ['release/*'], confirm: true}}, 'shop-7': {production: true}},
+    targets: {
+      staging: {guard: {cleanTree: true}},
+      live: {guard: {branch: ['release/*'], confirm: true}},
+      'shop-7': {production: true},
+    },
   };
   // It is code, which runs before the command does anything.
   await writeFile(
@@ -65,10 +69,14 @@ test.each([[[]], [['--dry-run']]])('a guard of the target refuses a push %j befo
 });
 
 test('a push to another target passes its guards, and its document has the provenance', async () => {
-  const {code, stdout, stderr} = await run(['bundle:push', '--target', 'staging', '--json', '--message', 'Release 5']);
-  expect([code, stderr]).toEqual([0, expect.stringContaining('Guards of staging: origin')]);
+  // Files that the command itself makes in the work tree.
+  const files = ['--events', 'events.ndjson', '--output-env', 'push.env'];
+  const args = ['bundle:push', '--target', 'staging', '--json', '--message', 'Release 5', ...files];
+  const {code, stdout, stderr} = await run(args);
+  expect([code, stderr]).toEqual([0, expect.stringContaining('Guards of staging: cleanTree, origin')]);
+  await Promise.all(['events.ndjson', 'push.env'].map((file) => rm(join(root, file))));
   expect(JSON.parse(stdout)).toMatchObject({
-    message: 'Release 5',
+    message: expect.stringMatching(/^Release 5 \[main: [0-9a-f]+\]$/) as string,
     provenance: {branch: 'main', dirty: false, author: 'Ann', repository: 'https://git.example/shop/site'},
   });
   expect(stdout + stderr).not.toContain('canary');

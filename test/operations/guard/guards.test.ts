@@ -137,11 +137,11 @@ test('origin compares the remote however it is written, and shows no credentials
   const {refusal, release, project} = await startRelease();
   const guard = {origin: 'https://git.example/shop/site'};
   expect(await refusal(guard)).toEqual([
-    'origin: The repository has no remote named origin, not of https://git.example/shop/site.',
+    'origin: The repository must be a clone of https://git.example/shop/site, but has no remote named origin.',
   ]);
   git(project.directory, 'remote', 'add', 'origin', 'https://ann:canary@git.example/shop/other.git');
   expect(await refusal(guard)).toEqual([
-    'origin: The repository is a clone of https://git.example/shop/other, not of https://git.example/shop/site.',
+    'origin: The repository must be a clone of https://git.example/shop/site, but is a clone of https://git.example/shop/other.',
   ]);
   git(project.directory, 'remote', 'set-url', 'origin', 'git@GIT.example:shop/site.git');
   expect(await release(guard)).toBe(1);
@@ -269,6 +269,9 @@ describe('ciOnly and confirm', () => {
 
   test('let CI pass, and a person who types the name', async () => {
     const {release, refusal} = await startRelease({CI: 'true'});
+    expect(await refusal({ciOnly: true, confirm: true})).toEqual([
+      'confirm: A person must type "live" to confirm, but this is a CI run.',
+    ]);
     const asked: TargetConfirmation[] = [];
     const answer = (typed: string) => (confirmation: TargetConfirmation) => {
       asked.push(confirmation);
