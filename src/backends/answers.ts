@@ -162,6 +162,7 @@ export function requestedBundleId(value: BundleId, backend: string): number {
     `"${String(value)}" is not a bundle ID of the ${backend} backend: its IDs are numbers.`,
     {
       suggestions: ['Use the ID that bundle:push printed, or "latest". Run mycli bundle:list to list the bundles.'],
+      details: {bundleId: value},
     },
   );
 }

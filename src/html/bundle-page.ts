@@ -1,6 +1,6 @@
 import prettyBytes from 'pretty-bytes';
 import type {ContentFile} from '../operations/bundle-contents.js';
-import type {FileChange} from '../operations/compare-contents.js';
+import {comparableCategories, type FileChange} from '../operations/compare-contents.js';
 import type {DiffBundlesResult} from '../operations/diff-bundles.js';
 import type {ArchiveInspection} from '../operations/inspect-bundle.js';
 import {Html, markup, shortened} from './html.js';
@@ -126,25 +126,30 @@ function problemSection(problems: readonly string[]): Section {
 const listedChanges = 100;
 
 function diffSection(diff: DiffBundlesResult, mask: (text: string) => string): Section {
-  const {total, categories, changes, config} = diff;
+  const {total, changes, config} = diff;
+  const categories = comparableCategories(diff);
   const before = shortened(mask(diff.before.name), longestPath);
   const {added, removed, changed} = total;
   const counts = `${countText(added)} added, ${countText(removed)} removed, ${countText(changed)} changed`;
   const growth = difference(total.after.bytes - total.before.bytes);
   const lists = [
-    renderTable(
-      'Size before and after, by category',
-      [
-        {title: 'Category', cell: ({category}) => kindName(category)},
-        {title: 'Before', isNumber: true, cell: (row) => bytes(row.before.bytes)},
-        {title: 'After', isNumber: true, cell: (row) => bytes(row.after.bytes)},
-        {title: 'Difference', isNumber: true, cell: (row) => difference(row.after.bytes - row.before.bytes)},
-        {title: 'Added', isNumber: true, cell: (row) => countText(row.added)},
-        {title: 'Removed', isNumber: true, cell: (row) => countText(row.removed)},
-        {title: 'Changed', isNumber: true, cell: (row) => countText(row.changed)},
-      ],
-      categories,
-    ),
+    ...(categories.length === 0
+      ? []
+      : [
+          renderTable(
+            'Size before and after, by category',
+            [
+              {title: 'Category', cell: ({category}) => kindName(category)},
+              {title: 'Before', isNumber: true, cell: (row) => bytes(row.before.bytes)},
+              {title: 'After', isNumber: true, cell: (row) => bytes(row.after.bytes)},
+              {title: 'Difference', isNumber: true, cell: (row) => difference(row.after.bytes - row.before.bytes)},
+              {title: 'Added', isNumber: true, cell: (row) => countText(row.added)},
+              {title: 'Removed', isNumber: true, cell: (row) => countText(row.removed)},
+              {title: 'Changed', isNumber: true, cell: (row) => countText(row.changed)},
+            ],
+            categories,
+          ),
+        ]),
     ...(changes.length === 0 ? [] : [changeTable(changes, mask)]),
     ...(config.length === 0
       ? []

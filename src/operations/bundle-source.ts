@@ -4,7 +4,7 @@ import type {BackendCapability, BundleId} from '../backends/contract.js';
 import type {RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
 import {checkSlug, type BundleContentOptions} from '../bundle/index.js';
 import type {BundleFormat} from '../bundle/types.js';
-import {createError, isRuntimeCliError} from '../errors/index.js';
+import {createError} from '../errors/index.js';
 import {count} from '../errors/sentence.js';
 import {
   isManifest,
@@ -106,7 +106,7 @@ type RemoteOptions = ReadSourceOptions & {
 /**
  * Verifies that uploaded bundles can be read, and chooses their backend. Sends nothing.
  * @param command the equivalent command, for an error about another backend
- * @throws RuntimeCliError as `chooseForBundle`; `ERR_CAPABILITY_UNSUPPORTED` saying what can be done instead.
+ * @throws RuntimeCliError as `chooseForBundle`; `ERR_OPTION_INVALID` for an ID that the backend cannot have.
  */
 export async function chooseSourceBackend(
   options: ReadSourceOptions,
@@ -123,30 +123,11 @@ export async function chooseSourceBackend(
     ...(needsList ? (['list'] as const) : []),
     ...(targets.length > 0 ? (['history'] as const) : []),
   ];
-  try {
-    const selection = await chooseForBundle(remote, capabilities, command, host);
-    for (const source of sources) {
-      if (source.kind === 'bundle' && source.bundleId !== 'latest') idFor(selection.backend, source.bundleId, options);
-    }
-    return selection;
-  } catch (error) {
-    throw withManifestAdvice(error);
+  const selection = await chooseForBundle(remote, capabilities, command, host);
+  for (const source of sources) {
+    if (source.kind === 'bundle' && source.bundleId !== 'latest') idFor(selection.backend, source.bundleId, options);
   }
-}
-
-/** Without a download, a manifest that was kept is all there is. */
-function withManifestAdvice(error: unknown): unknown {
-  if (!isRuntimeCliError(error) || error.details?.['capability'] !== 'download') return error;
-  const {backend} = error.details;
-  return createError(
-    'ERR_CAPABILITY_UNSUPPORTED',
-    `The ${String(backend)} backend cannot download bundles, so nothing can be compared with them.`,
-    {
-      suggestions: ['Keep the manifest that bundle:build writes (FILE.json) with each release, and compare with that.'],
-      details: error.details,
-      cause: error,
-    },
-  );
+  return selection;
 }
 
 function remoteOptions(options: ReadSourceOptions): RemoteOptions {

@@ -91,6 +91,19 @@ export function compareContents(before: BundleContents, after: BundleContents): 
   };
 }
 
+/**
+ * The categories to show: none if only one of the bundles has them, because their sizes would seem to have changed, and
+ * none if neither has.
+ */
+export function comparableCategories({
+  categories,
+  total,
+}: Pick<ContentsDiff, 'categories' | 'total'>): readonly CategoryDiff[] {
+  const unknown = categories.find(({category}) => category === 'unknown');
+  const lacks = (side: 'before' | 'after') => total[side].files > 0 && unknown?.[side].files === total[side].files;
+  return lacks('before') || lacks('after') ? [] : categories;
+}
+
 /** In a foreign archive, a path may occur several times. Unpacking leaves the last one. */
 function byPath({files}: BundleContents): ReadonlyMap<string, ContentFile> {
   return new Map(files.map((file) => [file.path, file]));

@@ -1,6 +1,9 @@
+import {stat} from 'node:fs/promises';
+import {resolve} from 'node:path';
 import type {BundleId} from '../backends/contract.js';
 import type {RuntimeBackend} from '../backends/select.js';
 import type {BundleFormat} from '../bundle/types.js';
+import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {flagValue} from '../errors/suggest.js';
 import {
   chooseSourceBackend,
@@ -64,7 +67,10 @@ export async function diffBundles(options: DiffBundlesOptions, host: Host): Prom
   return host.runSteps(steps, async (step) => {
     options.signal?.throwIfAborted();
     const command = ['bundle:diff', argumentOf(from), argumentOf(to), ...projectFlag(options)];
-    const choose = () => chooseSourceBackend(options, remote, command, host);
+    const choose = () =>
+      chooseSourceBackend(options, remote, command, host).catch(async (error: unknown) => {
+        throw await withAdvice(error, options, host);
+      });
     const selection = remote.length > 0 ? await step('resolve', (view) => resolveBackend(view, choose)) : undefined;
     const read = (name: 'from' | 'to', format: BundleFormat) =>
       step(name, async (view) => {
@@ -81,6 +87,30 @@ export async function diffBundles(options: DiffBundlesOptions, host: Host): Prom
       ...compareContents(before.contents, after.contents),
       warnings: [...new Set([...before.warnings, ...after.warnings])],
     };
+  });
+}
+
+/** Without a download, a manifest that was kept is all there is. What is no ID was perhaps meant as a path. */
+async function withAdvice(error: unknown, {cwd = '.'}: DiffBundlesOptions, host: Host): Promise<unknown> {
+  if (!isRuntimeCliError(error)) return error;
+  const {backend, capability, bundleId} = error.details ?? {};
+  if (capability === 'download') {
+    return createError(
+      'ERR_CAPABILITY_UNSUPPORTED',
+      `The ${String(backend)} backend cannot download bundles, so nothing can be compared with them.`,
+      {
+        suggestions: [
+          'Keep the manifest that bundle:build writes (FILE.json) with each release, and compare with that.',
+        ],
+        details: error.details,
+        cause: error,
+      },
+    );
+  }
+  if (error.code !== 'ERR_OPTION_INVALID' || typeof bundleId !== 'string') return error;
+  if (await stat(resolve(host.cwd, cwd, bundleId)).catch(() => undefined)) return error;
+  return amendError(error, {
+    suggestions: [`There is no file or folder named "${bundleId}". Pass one, running:TARGET, latest or bundle:ID.`],
   });
 }
 

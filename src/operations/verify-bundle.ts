@@ -5,9 +5,9 @@ import type {RuntimeBackend, RuntimeBackendPreference} from '../backends/select.
 import {manifestPathOf} from '../bundle/index.js';
 import {listPaths} from '../bundle/files/entry-names.js';
 import type {BundleFormat} from '../bundle/types.js';
-import {createError} from '../errors/index.js';
+import {createError, isRuntimeCliError} from '../errors/index.js';
 import {count} from '../errors/sentence.js';
-import {flagValue} from '../errors/suggest.js';
+import {commandLine, flagValue} from '../errors/suggest.js';
 import {readManifestContents, type ArchiveContents} from './bundle-contents.js';
 import {chooseSourceBackend, describeSource, downloadContents} from './bundle-source.js';
 import {compareContents, type ContentsDiff} from './compare-contents.js';
@@ -58,7 +58,10 @@ export async function verifyBundle(options: VerifyBundleOptions, host: Host): Pr
     const manifest = await manifestPath(options, host);
     const stated = await readManifestContents(manifest);
     const command = ['bundle:verify', String(options.bundleId), ...flagValue('--project', projectSlug)];
-    const choose = () => chooseSourceBackend(options, [source], command, host);
+    const choose = () =>
+      chooseSourceBackend(options, [source], command, host).catch((error: unknown) => {
+        throw withAdvice(error, manifest, command);
+      });
     const selection = await step('resolve', (view) => resolveBackend(view, choose));
     return step('verify', async (view) => {
       const layout = {rootDir: stated.rootDir, configPath: stated.configPath};
@@ -86,6 +89,28 @@ export async function verifyBundle(options: VerifyBundleOptions, host: Host): Pr
       };
     });
   });
+}
+
+/** Without a download, only the archive can be compared that is to be uploaded. */
+function withAdvice(error: unknown, manifest: string, command: readonly string[]): unknown {
+  if (!isRuntimeCliError(error) || error.details?.['capability'] !== 'download') return error;
+  const {backend} = error.details;
+  const archive = manifest.replace(/\.json$/, '');
+  return createError(
+    'ERR_CAPABILITY_UNSUPPORTED',
+    `The ${String(backend)} backend cannot download bundles, so an uploaded one cannot be verified.`,
+    {
+      suggestions: [
+        ...(backend === 'api'
+          ? ['If the legacy backend has the bundle, run:', commandLine(...command, '--runtime-backend', 'legacy')]
+          : []),
+        'Or compare the archive with its manifest before you upload it:',
+        commandLine('bundle:diff', archive, manifest, '--exit-code'),
+      ],
+      details: error.details,
+      cause: error,
+    },
+  );
 }
 
 /** The manifests of builds with the default output. */

@@ -172,6 +172,10 @@ describe('comparing files and folders', () => {
     await buildBundle({output: 'a.tar.gz'}, project.host);
     await writeFile(join(project.directory, 'bad.json'), '{"schemaVersion": 1}');
     await writeFile(join(project.directory, 'bad.tar.gz'), 'no archive');
+    await expect(diff('a.tar.gz', 'bad.json', project)).rejects.toMatchObject({
+      message: `${join(project.directory, 'bad.json')} is not a manifest of mycli.`,
+      suggestions: ['Pass the .json file that mycli bundle:build wrote next to the archive.'],
+    });
     for (const bad of ['bad.json', 'bad.tar.gz'])
       await expect(diff('a.tar.gz', bad, project)).rejects.toMatchObject({code: 'ERR_ARCHIVE_INVALID'});
     await rm(join(project.directory, 'build'), {recursive: true});
@@ -224,6 +228,14 @@ describe('comparing uploaded bundles', () => {
     expect(after).toMatchObject({name: 'bundle 2', bundleId: 2});
     expect(await readdir(project.temporary)).toEqual([]);
     await expect(diff('running:nowhere', 'build', project, remote)).rejects.toMatchObject({code: 'ERR_REJECTED'});
+    for (const name of ['dist', 'runing:staging', 'running:']) {
+      await expect(diff('build', name, project, remote)).rejects.toMatchObject({
+        code: 'ERR_OPTION_INVALID',
+        suggestions: expect.arrayContaining([
+          `There is no file or folder named "${name}". Pass one, running:TARGET, latest or bundle:ID.`,
+        ]) as string[],
+      });
+    }
     await expect(diff('77', 'build', project, remote)).rejects.toMatchObject({code: 'ERR_BUNDLE_UNKNOWN'});
   });
 

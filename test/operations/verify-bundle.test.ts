@@ -16,7 +16,7 @@ async function uploaded(format: 'v1' | 'v2') {
   return {
     project,
     manifest,
-    verify: (more: {readonly manifest?: string; readonly bundleId?: string} = {}) =>
+    verify: (more: {readonly manifest?: string; readonly bundleId?: string; readonly preference?: 'api'} = {}) =>
       verifyBundle({...options, bundleId, ...more}, project.host),
     edit: async (change: (text: string) => string) => writeFile(manifest, change(await readFile(manifest, 'utf8'))),
   };
@@ -75,6 +75,20 @@ test('without a manifest, with two, or with a damaged one, nothing is verified',
   await expect(verify({manifest: 'bundle.tar.gz.json'})).rejects.toMatchObject({
     code: 'ERR_ARCHIVE_INVALID',
     message: expect.stringContaining('files.0 must have a sha256') as string,
+  });
+});
+
+test('what is no manifest is not taken apart, and a backend without downloads has a way out', async () => {
+  const {verify, project} = await uploaded('v2');
+  await expect(verify({manifest: 'bundle.tar.gz'})).rejects.toMatchObject({
+    message: `${join(project.directory, 'bundle.tar.gz')} is not a manifest of mycli.`,
+  });
+  await expect(verify({preference: 'api'})).rejects.toMatchObject({
+    code: 'ERR_CAPABILITY_UNSUPPORTED',
+    suggestions: expect.arrayContaining([
+      expect.stringContaining('--runtime-backend legacy') as string,
+      expect.stringContaining('bundle:diff') as string,
+    ]) as string[],
   });
 });
 

@@ -2,8 +2,8 @@ import {createHash} from 'node:crypto';
 import {stat} from 'node:fs/promises';
 import {pipeline} from 'node:stream/promises';
 import * as v from 'valibot';
-import {createError} from '../../errors/index.js';
-import {parseJson} from '../../errors/json.js';
+import {createError, isRuntimeCliError} from '../../errors/index.js';
+import {isRecord, parseJson} from '../../errors/json.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {stageFile, type StagedFile} from '../../files/write-files.js';
 import {readTextFile} from '../../files/read-file.js';
@@ -161,38 +161,51 @@ export async function readManifest(archivePath: string): Promise<BundleManifest 
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined;
   }
-  return readManifestFile(path);
+  try {
+    return await readManifestFile(path);
+  } catch (error) {
+    if (!isRuntimeCliError(error)) throw error;
+    throw createError('ERR_ARCHIVE_INVALID', error.message, {
+      suggestions: [
+        'Build the archive again with mycli bundle:build. A v2 archive can also be pushed without its manifest.',
+      ],
+      cause: error,
+    });
+  }
 }
 
 /**
  * Reads a manifest.
- * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` if it is missing or damaged.
+ * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` if it is missing, damaged or something else.
  */
 export async function readManifestFile(path: string): Promise<BundleManifest> {
-  let value: unknown;
+  let text: string;
   try {
-    value = parseJson(await readTextFile(path, mostBytes));
+    text = await readTextFile(path);
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') throw missingManifest(path, error);
-    throw invalidManifest(path, reasonOf(error), error);
+    if (systemCode(error) === 'ENOENT') throw refused(`The manifest ${path} does not exist.`, error);
+    throw refused(`The manifest ${path} cannot be read: ${reasonOf(error)}`, error);
   }
+  const value = jsonOrNothing(text);
   const result = v.safeParse(manifestSchema, value);
-  if (!result.success) throw invalidManifest(path, describeProblems(fieldProblems(result.issues)));
-  return result.output;
+  if (result.success) return result.output;
+  // What lacks these is something else, of which each key would be a problem.
+  const isManifest = isRecord(value) && 'contentSha256' in value && 'files' in value;
+  if (!isManifest) throw refused(`${path} is not a manifest of mycli.`);
+  throw refused(`The manifest ${path} is invalid: ${describeProblems(fieldProblems(result.issues))}`);
 }
 
-function missingManifest(path: string, cause: unknown): Error {
-  return createError('ERR_ARCHIVE_INVALID', `The manifest ${path} does not exist.`, {
-    suggestions: ['Pass the manifest that mycli bundle:build wrote next to the archive.'],
-    cause,
-  });
+function jsonOrNothing(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
 }
 
-function invalidManifest(path: string, reason: string, cause?: unknown): Error {
-  return createError('ERR_ARCHIVE_INVALID', asSentence(`The manifest ${path} is invalid: ${reason}`), {
-    suggestions: [
-      'Build the archive again with mycli bundle:build. A v2 archive can also be pushed without its manifest.',
-    ],
+function refused(message: string, cause?: unknown): Error {
+  return createError('ERR_ARCHIVE_INVALID', asSentence(message), {
+    suggestions: ['Pass the .json file that mycli bundle:build wrote next to the archive.'],
     cause,
   });
 }

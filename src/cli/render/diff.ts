@@ -2,7 +2,12 @@ import prettyBytes from 'pretty-bytes';
 import {categoryWords} from '../../bundle/index.js';
 import {count} from '../../errors/sentence.js';
 import type {ComparedBundle, DiffBundlesResult} from '../../operations/diff-bundles.js';
-import type {CategoryDiff, DiffTotal, FileChange} from '../../operations/compare-contents.js';
+import {
+  comparableCategories,
+  type CategoryDiff,
+  type DiffTotal,
+  type FileChange,
+} from '../../operations/compare-contents.js';
 import type {VerifyBundleResult} from '../../operations/verify-bundle.js';
 import type {JsonDocument} from '../command/command-context.js';
 import type {Body, BundleDiffDocument, BundleVerifyDocument} from '../output/documents.js';
@@ -24,7 +29,7 @@ export function renderDiff(diff: DiffBundlesResult, {limit, markdown}: DiffDispl
 }
 
 function showText(diff: DiffBundlesResult, limit: number, output: Output): void {
-  const {before, after, changes, config, categories, total} = diff;
+  const {before, after, changes, config, total} = diff;
   const table = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]) => {
     output.result('');
     for (const line of renderTable(rows, columns, output)) output.result(line);
@@ -34,7 +39,7 @@ function showText(diff: DiffBundlesResult, limit: number, output: Output): void 
   };
   output.outcome(`before  ${describeSide(before)}`, ' '.repeat(8));
   output.outcome(`after   ${describeSide(after)}`, ' '.repeat(8));
-  table([...categories, {category: 'total' as const, ...total}], categoryColumns);
+  table([...comparableCategories(diff), {category: 'total' as const, ...total}], categoryColumns);
   if (changes.length > 0) table(changes.slice(0, limit), changeColumns);
   more(changes.length - limit);
   if (config.length > 0) output.result('');
@@ -43,9 +48,10 @@ function showText(diff: DiffBundlesResult, limit: number, output: Output): void 
   more(config.length - limit);
   output.result('');
   output.outcome(outcomeOf(diff));
-  if (!diff.configKnown) output.info(notCompared);
+  if (!diff.configKnown) output.outcome(notCompared);
 }
 
+/** It limits what the outcome says, so `--quiet` does not leave it out. */
 const notCompared =
   'The configurations were not compared, because a v1 archive without its manifest does not contain its own.';
 
@@ -121,9 +127,9 @@ function linkText(target: string | undefined): string {
  * which no one is mentioned.
  */
 function markdownLines(diff: DiffBundlesResult, limit: number, output: Output): readonly string[] {
-  const {before, after, changes, config, total, categories} = diff;
+  const {before, after, changes, config, total} = diff;
   const code = (text: string) => `<code>${htmlInMarkdown(output.clean(text))}</code>`;
-  const rows: readonly CategoryRow[] = [...categories, {category: 'total', ...total}];
+  const rows: readonly CategoryRow[] = [...comparableCategories(diff), {category: 'total', ...total}];
   const more = (number: number) => (number > 0 ? ['', `And ${String(number)} more.`] : []);
   return [
     '### Bundle diff',

@@ -5,10 +5,14 @@ import {renderDiff} from '../../../src/cli/render/diff.js';
 import type {BundleContents} from '../../../src/operations/bundle-contents.js';
 import {compareContents} from '../../../src/operations/compare-contents.js';
 
-function show(before: BundleContents, after: BundleContents, {limit = 20, markdown = false} = {}): string {
+function show(
+  before: BundleContents,
+  after: BundleContents,
+  {limit = 20, markdown = false, quiet = false} = {},
+): string {
   const stdout = Object.assign(new PassThrough({encoding: 'utf8'}), {isTTY: true, columns: 80});
   const output = new Output({
-    ...{stdout, stderr: new PassThrough(), quiet: false, json: false, debugging: false, interactive: false},
+    ...{stdout, stderr: new PassThrough(), quiet, json: false, debugging: false, interactive: false},
     ...{color: false, unicode: true, annotating: false, createRedactor: () => (text) => text},
     runningPlugin: () => undefined,
   });
@@ -55,6 +59,14 @@ test('on a terminal fits 80 columns, has the largest change first, and says how 
   expect(text).not.toMatch(/[\u001B\u202E]/);
   expect(show(before, after, {limit: 1})).toContain('\n3 more. Pass --limit N to show more, or --json to get all.\n');
   expect(show(before, before)).toContain('The bundles are the same: 4 files, 121 B.\n');
+});
+
+test.each([false, true])('of a v1 archive, which has no categories, has none (markdown: %j)', (markdown) => {
+  const files = before.files.map(({category: _, ...rest}) => rest);
+  const text = show({format: 'v1', files}, {...after, format: 'v1', files: before.files}, {markdown, quiet: true});
+  expect(text).not.toMatch(/shared|unknown/);
+  expect(text).toContain('total');
+  expect(text).toContain('The configurations were not compared,');
 });
 
 test('as Markdown interprets nothing of what files are called', () => {
