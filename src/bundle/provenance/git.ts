@@ -1,6 +1,6 @@
 import {execFile} from 'node:child_process';
-import {lstat} from 'node:fs/promises';
-import {isAbsolute, relative, resolve} from 'node:path';
+import {lstat, realpath} from 'node:fs/promises';
+import {dirname, isAbsolute, join, relative, resolve} from 'node:path';
 import {promisify} from 'node:util';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -91,8 +91,25 @@ export interface WorkTree {
   readonly origin?: string | undefined;
 }
 
+/** Whether git would find a work tree: it looks for `.git` in each folder above. To look costs less than to run it. */
+async function isInWorkTree(directory: string): Promise<boolean> {
+  const exists = (path: string) =>
+    lstat(path).then(
+      () => true,
+      () => false,
+    );
+  // A folder that cannot be read is git's to judge.
+  const start = await realpath(directory).catch(() => undefined);
+  if (start === undefined) return true;
+  for (let folder = start; ; folder = dirname(folder)) {
+    if (await exists(join(folder, '.git'))) return true;
+    if (dirname(folder) === folder) return false;
+  }
+}
+
 /** Reads the git work tree at `directory`. Undefined without git, outside a work tree and before the first commit. */
 export async function readWorkTree(directory: string, env: Environment): Promise<WorkTree | undefined> {
+  if (!(await isInWorkTree(directory))) return undefined;
   const [head, branch, changes, hidden, origin] = await Promise.all([
     ask(['log', '-1', '--no-show-signature', '--no-color', '--format=%H%n%h%n%an'], directory, env),
     ask(['symbolic-ref', '--short', '--quiet', 'HEAD'], directory, env),

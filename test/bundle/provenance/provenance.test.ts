@@ -1,4 +1,4 @@
-import {chmod, readFile, rm, writeFile} from 'node:fs/promises';
+import {chmod, mkdir, readFile, rm, writeFile} from 'node:fs/promises';
 import {delimiter, join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {ciRunOf} from '../../../src/bundle/provenance/ci.js';
@@ -18,6 +18,8 @@ const now = () => new Date(0);
 test.skipIf(process.platform === 'win32')('git gets what it needs, and none of the secrets', async () => {
   const folder = await makeFolder({});
   const git = join(folder, 'git');
+  // Without one, git is not asked at all.
+  await mkdir(join(folder, '.git'));
   await writeFile(git, `#!/bin/sh\nenv >> "${join(folder, 'environment')}"\necho abc1234\n`);
   await chmod(git, 0o755);
   const kept = {HOME: folder, GIT_CEILING_DIRECTORIES: '/', XDG_CONFIG_HOME: folder};
