@@ -19,7 +19,7 @@ export default class Init extends BaseCommand<typeof Init> {
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --yes --project my-shop --origin https://runtime.example',
-    '<%= config.bin %> <%= command.id %> -y -p my-shop -t staging --origin https://runtime.example --api-key @key.txt',
+    '<%= config.bin %> <%= command.id %> -y -p my-shop --origin https://runtime.example --api-key @key.txt',
   ];
   static override readonly flags = {
     project: connectionFlags.project,

@@ -1,4 +1,4 @@
-import {createError, type RuntimeCliError} from './runtime-cli-error.js';
+import {createError, isRuntimeCliError, type RuntimeCliError} from './runtime-cli-error.js';
 import {asClause, asSentence} from './sentence.js';
 
 /** The code of a failed system call, such as `ENOENT`; undefined for other failures. */
@@ -18,7 +18,9 @@ export function reasonOf(error: unknown): string {
 
 /** The error for a file or folder that cannot be written. */
 export function outputError(path: string, error: unknown): RuntimeCliError {
-  return createError('ERR_OUTPUT', asSentence(`${path} cannot be written: ${reasonOf(error)}`), {
+  // That of its folder says the same of that.
+  const reason = isRuntimeCliError(error) ? (error.cause ?? error) : error;
+  return createError('ERR_OUTPUT', asSentence(`${path} cannot be written: ${reasonOf(reason)}`), {
     suggestions: ['Check that its folder exists and is writable, and that the disk is not full.'],
     cause: error,
   });

@@ -146,7 +146,7 @@ function verifySame(
     ...(total.changed > 0 ? [`Changed: ${listPaths(paths('changed'))}.`] : []),
     ...(total.removed > 0 ? [`Missing: ${listPaths(paths('removed'))}.`] : []),
     ...(total.added > 0 ? [`Not in the manifest: ${listPaths(paths('added'))}.`] : []),
-    ...(config.length > 0 ? [`Configuration: ${listPaths(config.map(({key}) => key))}.`] : []),
+    ...(config.length > 0 ? [`Changed settings: ${listPaths(config.map(({key}) => key))}.`] : []),
   ];
   if (named.length === 0 && archive.length === 0) return;
   const difference =

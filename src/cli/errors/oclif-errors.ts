@@ -102,6 +102,8 @@ function sentence(message: string): string {
     .replace('See more help with --help', '')
     .replace(/^Parsing (--[\w-]+)\s+/, '$1: ')
     .replace(/^The following errors? occurred:/, '')
+    .replace(/(--[\w-]+)(?:=\S*)? cannot also be provided when using (--[\w-]+)/g, '$2 cannot be used with $1')
+    .replace(/All of the following must be provided when using (--[\w-]+): /g, '$1 requires ')
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '');

@@ -62,7 +62,7 @@ const firstBytes = '{"version":1,"sequence":1,';
 export function openFile(path: string): Destination {
   const {O_CREAT, O_NONBLOCK, O_RDWR, O_WRONLY} = constants;
   const unwritable = (error: unknown) =>
-    createError('ERR_OUTPUT', asSentence(`The --events file cannot be written: ${reasonOf(error)}`), {
+    createError('ERR_OUTPUT', asSentence(`The --events file ${path} cannot be written: ${reasonOf(error)}`), {
       suggestions: ['Pass --events a path in an existing folder that you can write to.'],
       cause: error,
     });

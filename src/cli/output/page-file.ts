@@ -1,8 +1,8 @@
-import {constants} from 'node:fs';
-import {access, lstat, open} from 'node:fs/promises';
+import {lstat, open} from 'node:fs/promises';
 import {dirname} from 'node:path';
 import {createError} from '../../errors/index.js';
 import {outputError} from '../../errors/system-failure.js';
+import {createSweptDirectory} from '../../files/temporary-directory.js';
 import {stageFile} from '../../files/write-files.js';
 import {pageStart} from '../../html/page.js';
 
@@ -20,9 +20,11 @@ export interface PageFile {
  * @throws RuntimeCliError `ERR_OUTPUT` when something else than a page of ours is there.
  */
 export async function preparePage(path: string): Promise<PageFile> {
-  await access(dirname(path), constants.W_OK).catch((error: unknown) => {
+  // Some folders, as those of /proc, only seem to be writable.
+  const probe = await createSweptDirectory(dirname(path)).catch((error: unknown) => {
     throw outputError(path, error);
   });
+  await probe.remove();
   if (!(await isReplaceable(path))) {
     throw createError('ERR_OUTPUT', `${path} is not a page that mycli has made, so --html does not overwrite it.`, {
       suggestions: ['Pass a different file to --html, or remove this one.'],

@@ -11,8 +11,7 @@ const {'build-directory': _, message: __, ...contentFlags} = bundleFlags;
 const sources = 'archive, manifest, build folder, bundle ID, latest or running:TARGET';
 
 export default class BundleDiff extends BaseCommand<typeof BundleDiff> {
-  static override readonly summary =
-    'Compare two bundles: what was added, removed and changed, in bytes and by category.';
+  static override readonly summary = 'Compare two bundles: the files added, removed and changed, and the growth.';
   static override readonly description =
     'Compares the digests of the files. A name that exists, or contains a slash or a dot, is a path; write ./latest for a ' +
     'file of that name and bundle:ID for the ID of a bundle. A folder is read by the rules of a build. An uploaded bundle ' +

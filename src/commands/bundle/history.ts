@@ -10,7 +10,7 @@ export default class BundleHistory extends BaseCommand<typeof BundleHistory> {
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --project my-shop --target production',
     '<%= config.bin %> <%= command.id %> --project my-shop --target production --limit 1 --json',
-    '<%= config.bin %> <%= command.id %> --project my-shop --target production --columns created,bundle,deployment',
+    '<%= config.bin %> <%= command.id %> -p my-shop -t production --columns created,bundle',
   ];
   static override readonly flags = {...connectionFlags, ...listFlags, ...rateLimitFlags, ...eventsFlag};
 

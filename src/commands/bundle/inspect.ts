@@ -21,7 +21,7 @@ export default class BundleInspect extends BaseCommand<typeof BundleInspect> {
     '<%= config.bin %> <%= command.id %> 42 --project my-shop',
     '<%= config.bin %> <%= command.id %> latest --project my-shop',
     '<%= config.bin %> <%= command.id %> bundle.tar.gz --html bundle.html',
-    '<%= config.bin %> <%= command.id %> bundle.tar.gz --html bundle.html --compare running:production --project my-shop',
+    '<%= config.bin %> <%= command.id %> 42 --html page.html --compare latest --project my-shop',
   ];
   static override readonly args = {
     bundle: Args.string({required: true, description: 'Archive file, ID of an uploaded bundle, or latest.'}),

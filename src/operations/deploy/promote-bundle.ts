@@ -1,5 +1,6 @@
 import type {BundleId} from '../../backends/contract.js';
 import {checkSlug} from '../../bundle/index.js';
+import {createError} from '../../errors/index.js';
 import {flagValue} from '../../errors/suggest.js';
 import {findRunning, notRunning} from '../list.js';
 import {
@@ -94,8 +95,13 @@ function confirmationOf({projectSlug, targetSlug}: PromoteBundleOptions, bundleI
 /** Verifies a promotion and chooses its backend. Sends nothing. */
 async function choosePromoter(options: PromoteBundleOptions, host: Host): Promise<BundleSelection> {
   const {from, targetSlug} = options;
-  const problem =
-    from === targetSlug ? {option: 'from', message: 'must not be the target itself'} : checkSlug('from', from);
+  if (from === targetSlug) {
+    throw createError('ERR_OPTION_INVALID', `--from and --target are both ${from}, so there is nothing to promote.`, {
+      suggestions: ['Pass the target that runs the bundle with --from, and the one to deploy it to with --target.'],
+      details: {problems: [{option: 'from', message: 'must not be the target itself'}]},
+    });
+  }
+  const problem = checkSlug('from', from);
   rejectProblems(problem === undefined ? [] : [problem]);
   const capabilities = ['history', ...followUpCapabilities(options)] as const;
   const selection = await chooseForBundle(options, capabilities, promoteCommand(options), host);

@@ -60,8 +60,9 @@ function tooLarge(
   });
 }
 
-/** `1.5 MB (1500000 bytes)`: two sizes that are nearly the same must not look the same. */
+/** `1.5 MB (1500000 bytes)`, `300 bytes`: two sizes that are nearly the same must not look the same. */
 export function exactBytes(size: number): string {
+  if (size < 1000) return count(size, 'byte');
   return `${prettyBytes(size)} (${String(size)} bytes)`;
 }
 

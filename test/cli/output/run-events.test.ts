@@ -76,6 +76,11 @@ describe('a file of events', () => {
     expect(() => open(destination)).toThrow(expect.objectContaining({code}) as Error);
   });
 
+  test('that cannot be written is named', () => {
+    const path = join(folder, 'nowhere/events');
+    expect(() => open('nowhere/events')).toThrow(`The --events file ${path} cannot be written: no such file`);
+  });
+
   test('has no secrets, no control characters and no line that a pipe could tear', async () => {
     const {output} = createOutput();
     output.addSecrets(['hunter2"x']);

@@ -26,7 +26,7 @@ describe('what oclif complains about', () => {
     [['fail'], 'Missing required flag how.'],
     [['show', '--color', 'blue'], 'Expected --color=blue to be one of: red, green.'],
     [['show', '--number', 'x'], '--number: Expected an integer but received: x.'],
-    [['show', '--need', 'x'], 'All of the following must be provided when using --need: --color.'],
+    [['show', '--need', 'x'], '--need requires --color.'],
     [['show', '--target'], 'Flag --target expects a value.'],
     [['show', '--target', 'a', '--target', 'b'], 'Flag --target can only be specified once.'],
   ];

@@ -33,6 +33,16 @@ describe.each(['legacy', 'api'])('a promotion with %s', (preference) => {
   });
 });
 
+test('a promotion to the target itself is refused, with the flags to change', async () => {
+  const {connection, project} = await startService();
+  const same = {...connection, ...promotion, preference: 'legacy', targetSlug: 'staging'} as const;
+  await expect(promoteBundle(same, project.host)).rejects.toMatchObject({
+    code: 'ERR_OPTION_INVALID',
+    message: '--from and --target are both staging, so there is nothing to promote.',
+    suggestions: [expect.stringContaining('--from') as string],
+  });
+});
+
 async function acme(
   members: readonly ('deploy' | 'promote')[],
   items: readonly Partial<DeploymentItem>[] = [{bundleId: 7}],

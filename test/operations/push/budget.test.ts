@@ -58,8 +58,8 @@ describe('a budget', () => {
     const check = () => checkBudget({total: 7799, files: {'f2.js': '0.2 kB'}, growth: '1%'}, files, base);
     expect(check).toThrow(
       'The bundle exceeds its budget: its files have 7.8 kB (7800 bytes), but the limit is 7.8 kB (7799 bytes); ' +
-        'f2.js has 300 B (300 bytes), but the limit is 200 B (200 bytes); ' +
-        'it grew by 463 B (463 bytes) since bundle 4, but the limit is 73 B (73 bytes).',
+        'f2.js has 300 bytes, but the limit is 200 bytes; ' +
+        'it grew by 463 bytes since bundle 4, but the limit is 73 bytes.',
     );
     let error: unknown;
     try {
