@@ -180,6 +180,12 @@ describe('comparing files and folders', () => {
       await expect(diff('a.tar.gz', bad, project)).rejects.toMatchObject({code: 'ERR_ARCHIVE_INVALID'});
     await rm(join(project.directory, 'build'), {recursive: true});
     await mkdir(join(project.directory, 'build'));
+    await mkdir(join(project.directory, 'site'));
+    await writeFile(join(project.directory, 'site/index.html'), '<p>');
+    await expect(diff('a.tar.gz', 'site', project)).rejects.toMatchObject({
+      code: 'ERR_SSR_ENTRY_MISSING',
+      suggestions: expect.arrayContaining([expect.stringContaining('unless it is an argument')]) as string[],
+    });
     await expect(diff('a.tar.gz', 'build', project)).rejects.toMatchObject({code: 'ERR_BUILD_DIRECTORY'});
   });
 });

@@ -140,7 +140,7 @@ function missingError(looksStatic: boolean): Error {
       suggestions: [
         ...(looksStatic ? ['For a static site, pass --static or set static: true in mycli.config.'] : []),
         'Pass --ssr-only GLOB to choose the server-only files.',
-        'Check that --build-directory is correct.',
+        'Check that this is the folder that the build wrote (--build-directory, unless it is an argument).',
       ],
     },
   );
