@@ -181,7 +181,7 @@ export async function readManifest(archivePath: string): Promise<BundleManifest 
 export async function readManifestFile(path: string): Promise<BundleManifest> {
   let text: string;
   try {
-    text = await readTextFile(path);
+    text = await readTextFile(path, mostBytes);
   } catch (error) {
     if (systemCode(error) === 'ENOENT') throw refused(`The manifest ${path} does not exist.`, error);
     throw refused(`The manifest ${path} cannot be read: ${reasonOf(error)}`, error);
