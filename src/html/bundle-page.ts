@@ -1,6 +1,6 @@
 import prettyBytes from 'pretty-bytes';
 import type {ContentFile} from '../operations/bundle-contents.js';
-import {comparableCategories, type FileChange} from '../operations/compare-contents.js';
+import type {FileChange} from '../operations/compare-contents.js';
 import type {DiffBundlesResult} from '../operations/diff-bundles.js';
 import type {ArchiveInspection} from '../operations/inspect-bundle.js';
 import {Html, markup, shortened} from './html.js';
@@ -127,7 +127,7 @@ const listedChanges = 100;
 
 function diffSection(diff: DiffBundlesResult, mask: (text: string) => string): Section {
   const {total, changes, config} = diff;
-  const categories = comparableCategories(diff);
+  const {categories} = diff;
   const before = shortened(mask(diff.before.name), longestPath);
   const {added, removed, changed} = total;
   const counts = `${countText(added)} added, ${countText(removed)} removed, ${countText(changed)} changed`;

@@ -66,7 +66,10 @@ export interface ContentsDiff {
   /** The files that differ, the largest differences first. */
   readonly changes: readonly FileChange[];
   readonly total: DiffTotal;
-  /** The total by category. Those without files are missing. A file counts as changed where it is now. */
+  /**
+   * The total by category. Those without files are missing, and all of them if the files of one bundle have none, as in
+   * a v1 archive. A file counts as changed where it is now.
+   */
   readonly categories: readonly CategoryDiff[];
   readonly config: readonly ConfigChange[];
   /** Whether the configuration of both is known. A v1 archive does not contain it. */
@@ -82,23 +85,19 @@ export function compareContents(before: BundleContents, after: BundleContents): 
     ...[...old].flatMap(([path, file]) => (current.has(path) ? [] : (changeOf(path, file, undefined) ?? []))),
   ].sort(largestFirst);
   const config = configChanges(before, after);
+  const {total, categories} = tally(old.values(), current.values(), changes);
   return {
     identical: changes.length === 0 && config.length === 0,
     changes,
-    ...tally(old.values(), current.values(), changes),
+    total,
+    categories: comparable({categories, total}),
     config,
     configKnown: before.config !== undefined && after.config !== undefined,
   };
 }
 
-/**
- * The categories to show: none if only one of the bundles has them, because their sizes would seem to have changed, and
- * none if neither has.
- */
-export function comparableCategories({
-  categories,
-  total,
-}: Pick<ContentsDiff, 'categories' | 'total'>): readonly CategoryDiff[] {
+/** The categories, unless one of the bundles has none: their sizes would seem to have changed. */
+function comparable({categories, total}: Pick<ContentsDiff, 'categories' | 'total'>): readonly CategoryDiff[] {
   const unknown = categories.find(({category}) => category === 'unknown');
   const lacks = (side: 'before' | 'after') => total[side].files > 0 && unknown?.[side].files === total[side].files;
   return lacks('before') || lacks('after') ? [] : categories;

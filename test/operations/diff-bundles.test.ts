@@ -160,11 +160,7 @@ describe('comparing files and folders', () => {
     await rm(join(project.directory, 'a.tar.json'));
     const {identical, configKnown, categories} = await diff('build', 'a.tar', project);
     expect({identical, configKnown}).toEqual({identical: true, configKnown: false});
-    expect(categories.map(({category, before, after}) => [category, before.files, after.files])).toEqual([
-      ['ssrOnly', 1, 0],
-      ['shared', 2, 0],
-      ['unknown', 0, 3],
-    ]);
+    expect(categories).toEqual([]);
   });
 
   test('a damaged manifest or archive, and a file that changes, are errors', async () => {

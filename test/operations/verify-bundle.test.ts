@@ -48,7 +48,12 @@ test.each([
   ['the size of a file', /("path": "ssr.js",\s*"size": )\d+/, '$19', /^Changed: ssr.js\.$/],
   ['a file that is missing', '"path": "ssr.js"', '"path": "other.js"', /^Missing: other.js\.$/],
   ['a file that is more', '"path": "ssr.js"', '"path": "other.js"', /^Not in the manifest: ssr.js\.$/],
-  ['the configuration', '"SSRFunctionNodeVersion": "', '"SSRFunctionNodeVersion": "1', /^Changed settings: ssrParameters/],
+  [
+    'the configuration',
+    '"SSRFunctionNodeVersion": "',
+    '"SSRFunctionNodeVersion": "1',
+    /^Changed settings: ssrParameters/,
+  ],
   ['the archive', /("sha256": ")\w{8}/, '$100000000', /^Its sha256 is \w{64}, not 00000000\w{56}\.$/],
   ['the digest of the tar', /("contentSha256": ")\w{8}/, '$100000000', /^Check that this is the manifest/],
 ])('%s that differs is named, with a code of its own', async (_what, from, to, named) => {

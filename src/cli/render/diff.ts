@@ -2,12 +2,7 @@ import prettyBytes from 'pretty-bytes';
 import {categoryWords} from '../../bundle/index.js';
 import {count} from '../../errors/sentence.js';
 import type {ComparedBundle, DiffBundlesResult} from '../../operations/diff-bundles.js';
-import {
-  comparableCategories,
-  type CategoryDiff,
-  type DiffTotal,
-  type FileChange,
-} from '../../operations/compare-contents.js';
+import type {CategoryDiff, DiffTotal, FileChange} from '../../operations/compare-contents.js';
 import type {VerifyBundleResult} from '../../operations/verify-bundle.js';
 import type {JsonDocument} from '../command/command-context.js';
 import type {Body, BundleDiffDocument, BundleVerifyDocument} from '../output/documents.js';
@@ -39,7 +34,7 @@ function showText(diff: DiffBundlesResult, limit: number, output: Output): void 
   };
   output.outcome(`before  ${describeSide(before)}`, ' '.repeat(8));
   output.outcome(`after   ${describeSide(after)}`, ' '.repeat(8));
-  table([...comparableCategories(diff), {category: 'total' as const, ...total}], categoryColumns);
+  table([...diff.categories, {category: 'total' as const, ...total}], categoryColumns);
   if (changes.length > 0) table(changes.slice(0, limit), changeColumns);
   more(changes.length - limit);
   if (config.length > 0) output.result('');
@@ -129,7 +124,7 @@ function linkText(target: string | undefined): string {
 function markdownLines(diff: DiffBundlesResult, limit: number, output: Output): readonly string[] {
   const {before, after, changes, config, total} = diff;
   const code = (text: string) => `<code>${htmlInMarkdown(output.clean(text))}</code>`;
-  const rows: readonly CategoryRow[] = [...comparableCategories(diff), {category: 'total', ...total}];
+  const rows: readonly CategoryRow[] = [...diff.categories, {category: 'total', ...total}];
   const more = (number: number) => (number > 0 ? ['', `And ${String(number)} more.`] : []);
   return [
     '### Bundle diff',
