@@ -121,7 +121,7 @@ async function contains(body: HttpStream, text: string): Promise<boolean> {
   let end = '';
   let searched = 0;
   for await (const chunk of body) {
-    const bytes = bytesOf(chunk);
+    const bytes = chunkBytes(chunk);
     const part = end + decoder.decode(bytes, {stream: true});
     if (part.includes(text)) return true;
     searched += bytes.length;
@@ -131,7 +131,7 @@ async function contains(body: HttpStream, text: string): Promise<boolean> {
   return (end + decoder.decode()).includes(text);
 }
 
-function bytesOf(chunk: unknown): Uint8Array {
+function chunkBytes(chunk: unknown): Uint8Array {
   if (chunk instanceof Uint8Array) return chunk;
   throw createError('ERR_RESPONSE_INVALID', 'The response is not read as bytes.');
 }
@@ -149,7 +149,7 @@ async function quotable(body: HttpStream): Promise<string | undefined> {
   let read = 0;
   try {
     for await (const chunk of body) {
-      const bytes = bytesOf(chunk);
+      const bytes = chunkBytes(chunk);
       read += bytes.length;
       if (read > maxQuotedBytes) return undefined;
       chunks.push(bytes);

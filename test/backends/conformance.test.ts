@@ -10,7 +10,7 @@ import {ApiKeyStrategy, OAuthClientCredentialsStrategy} from '../../src/http/ind
 import {backendConformance, startLocalRuntime} from '../../src/testing/index.js';
 import type {ConformanceFixtures, LocalRuntime} from '../../src/testing/index.js';
 
-/** Stands between a client and a server. The client uses a connection for each request, so these are counted and held. */
+/** Stands between a client and a server. The client opens a connection for each request: they are counted and held. */
 async function startRelay(server: string) {
   const sockets = new Set<Socket>();
   let connections = 0;

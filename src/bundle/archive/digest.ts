@@ -32,7 +32,7 @@ export class Digest {
 /** Bytes of a SHA-256. */
 const digestBytes = 32;
 
-/** The digests of the files of a bundle, in 32 bytes each: as text, they would take more memory than the files' names. */
+/** The digests of the files of a bundle, in 32 bytes each: as text, they would take more memory than the paths. */
 export class FileDigests {
   readonly #bytes: Buffer;
   #count = 0;

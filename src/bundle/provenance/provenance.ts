@@ -17,9 +17,9 @@ export interface Origin {
 }
 
 /**
- * Where a bundle built at `directory` comes from. The default message is `<branch>: <short commit>` of the git work tree
- * there, or only the commit if no branch is checked out, plus ` (modified)` if tracked files have uncommitted changes.
- * Without git, `Bundle <ISO time>`.
+ * Where a bundle built at `directory` comes from. The default message is `<branch>: <short commit>` of the git work
+ * tree there, or only the commit if no branch is checked out, plus ` (modified)` if tracked files have uncommitted
+ * changes. Without git, `Bundle <ISO time>`.
  */
 export async function readOrigin(directory: string, env: Environment, now: () => Date): Promise<Origin> {
   const tree = await readWorkTree(directory, env);
@@ -95,7 +95,10 @@ interface Remote {
 
 const defaultPorts: Readonly<Record<string, string>> = {ssh: '22', https: '443', http: '80', git: '9418'};
 
-/** The parts of a remote's URL: `https://host/path`, `user@host:path` or `host/path`. Undefined for a local path and a helper's address. */
+/**
+ * The parts of a remote's URL: `https://host/path`, `user@host:path` or `host/path`. Undefined for a local path and a
+ * helper's address.
+ */
 function parseRemote(url: string): Remote | undefined {
   const text = url.trim();
   // `helper::address` is for a program, which may take anything for an address.

@@ -18,9 +18,9 @@ export async function start(host: NodeJS.Process): Promise<void> {
 type NewerModule = typeof nodeModule & {enableCompileCache?: (folder: string) => unknown};
 
 /**
- * Has Node keep the compiled code of what is loaded from here on, so that the next command starts in two thirds of the
- * time. `NODE_COMPILE_CACHE` and `NODE_DISABLE_COMPILE_CACHE` have the last word, and Node 20 cannot do it. Code is kept
- * in the user's own folder only: in a shared one, others could leave theirs.
+ * Makes Node keep the compiled code of everything loaded from here on, so the next command starts in two thirds of the
+ * time. `NODE_COMPILE_CACHE` and `NODE_DISABLE_COMPILE_CACHE` take precedence, and Node 20 has no such cache. Code is
+ * only kept in a folder of the user's own: in a shared one, others could plant theirs.
  */
 function keepCompiledCode({env, platform, getuid}: NodeJS.Process): void {
   const {enableCompileCache}: NewerModule = nodeModule;

@@ -154,9 +154,7 @@ async function rollBack(failed: FailedDeployment, view: StepView): Promise<Error
   );
 }
 
-/**
- * Requests a deployment, and calls `verify` before it and again after each wait for a retry: others may deploy meanwhile.
- */
+/** Requests a deployment. Calls `verify` before it and after each wait for a retry: others may deploy meanwhile. */
 async function requestAfter(
   verify: () => Promise<void>,
   request: WatchOptions & {readonly backend: string; readonly bundleId: BundleId; readonly targetSlug: string},

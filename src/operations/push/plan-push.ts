@@ -1,5 +1,4 @@
 import {resolve} from 'node:path';
-import {capabilitiesOf} from '../../backends/call.js';
 import {fallbackWarning, type BackendSelection, type RuntimeBackend} from '../../backends/select.js';
 import {
   archiveFormat,
@@ -20,12 +19,10 @@ import {checksOf, followUpCapabilities, requireTargetUrl, type FollowUps} from '
 import type {DeploymentWatch} from '../deploy/request-deploy.js';
 import {needsCommit} from '../guard/guards.js';
 import {pollTimes} from '../deploy/wait-for-deployment.js';
-import {downloadContents} from '../bundle-source.js';
-import {findRunning, notRunning} from '../list.js';
 import {chooseBackend, openBackend, registryOf, rejectProblems, targetProblems} from '../open-backend.js';
 import type {PushRuntimeBundleBackendOptions} from '../options.js';
 import type {UnchangedBundle} from './unchanged-bundle.js';
-import {budgetWarnings, checkBudget, type BudgetReport, type GrowthBase} from './budget.js';
+import type {BudgetReport} from './budget.js';
 import {verifyLimits} from './limits.js';
 import {countFiles, describeArchive, describeFiles} from '../describe-bundle.js';
 import {callBack, warnAll, watched, type Host, type StepView} from '../steps.js';
@@ -202,52 +199,6 @@ export function contentOptions(
     ...{buildDirectory, projectDirectory, message, recordCommit, ssrOnly, ssrShared, ssrParameters, bundleMetadata},
     ...{rootDir, configPath, matchMode, ignore, compressionLevel, allowSensitiveFiles, static: options.static},
   };
-}
-
-/**
- * Checks the budget of a push. Its growth is measured from what the target runs, which is downloaded for that.
- * @throws RuntimeCliError `ERR_BUDGET_EXCEEDED`; `ERR_CAPABILITY_UNSUPPORTED` if the backend cannot tell what the target
- * runs, or download it.
- */
-export async function withBudget(plan: PushPlan, host: Host, view: StepView): Promise<PushPlan> {
-  const {budget} = plan.options;
-  if (budget === undefined) return plan;
-  const {files} = plan.content.kind === 'build' ? plan.content.plan : plan.content.bundle;
-  // What can be told without the server comes first.
-  const local = checkBudget({...budget, growth: undefined}, files, {skipped: ''});
-  const unmatched = budgetWarnings(budget, files);
-  warnAll(view, unmatched);
-  const warnings = [...plan.warnings, ...unmatched];
-  if (budget.growth === undefined) return {...plan, budget: local, warnings};
-  const report = checkBudget(budget, files, await growthBase(plan, host, view));
-  for (const {skipped} of report.limits) if (skipped !== undefined) view.detail(`Growth was not checked: ${skipped}`);
-  return {...plan, budget: report, warnings};
-}
-
-async function growthBase({options, selection}: PushPlan, host: Host, view: StepView): Promise<GrowthBase> {
-  const {targetSlug} = options;
-  if (targetSlug === undefined) return {skipped: 'there is no target'};
-  const backend = registryOf(options).get(selection.backend);
-  for (const capability of ['history', 'download'] as const) {
-    if (capabilitiesOf(backend).includes(capability)) continue;
-    throw createError(
-      'ERR_CAPABILITY_UNSUPPORTED',
-      `The ${backend.name} backend does not support "${capability}", so budget.growth cannot be checked.`,
-      {
-        suggestions: [
-          'Remove budget.growth from mycli.config, and compare with a manifest that you keep:',
-          commandLine('bundle:diff', 'release.tar.gz.json', 'build'),
-        ],
-        details: {backend: backend.name, capability},
-      },
-    );
-  }
-  const open = await openBackend(selection.backend, 'deploy', watched(options, view), host);
-  const {bundleId, deployed} = await findRunning(open, targetSlug);
-  if (bundleId === undefined && deployed) throw notRunning(open, targetSlug, deployed);
-  if (bundleId === undefined) return {skipped: `nothing runs on ${targetSlug} yet`};
-  const {contents} = await downloadContents({kind: 'bundle', bundleId}, selection, options, host, view);
-  return {bundleId, files: contents.files};
 }
 
 /** Warnings about v2-only options, which a v1 bundle ignores. */

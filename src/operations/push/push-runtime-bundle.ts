@@ -19,7 +19,8 @@ import type {
   PushV2Result,
 } from '../options.js';
 import {resolveStep, verifyStep, warnAll, watched, type Host, type RunStep, type StepView} from '../steps.js';
-import {mustPackForLimits, planPush, routePush, withBudget, type PushPlan, type PushPreview} from './plan-push.js';
+import {withBudget} from './budget-push.js';
+import {mustPackForLimits, planPush, routePush, type PushPlan, type PushPreview} from './plan-push.js';
 import {guardPush, watchPush} from './guard-push.js';
 import {
   askBeforePush,

@@ -95,7 +95,10 @@ export async function promote(
   return (await subject.call('promoting', call, {targetSlug: to, signal})).deployment;
 }
 
-/** Pushes a bundle, by default to the target, like the host: with an upload that deploys, or an upload and then a deployment. */
+/**
+ * Pushes a bundle, by default to the target, like the host: with an upload that deploys, or an upload and then a
+ * deployment.
+ */
 export async function pushToTarget(
   subject: Subject,
   {format, targetSlug = subject.targetSlug}: Pick<CallOptions, 'targetSlug'> & {readonly format?: BundleFormat} = {},
