@@ -95,13 +95,13 @@ const substitution = {
   },
 };
 
-/** oclif sorts its commands as a language does, whose rules take 7 ms to load. Names of commands are ASCII. */
+/** oclif sorts commands by the rules of a language, which take 7 ms to load. Command names are ASCII. */
 const sortedById = {
   name: 'sorted-by-id',
   transform(code, id) {
     if (!id.endsWith('/@oclif/core/lib/config/plugin.js')) return null;
     const sorted = code.replace('a.id.localeCompare(b.id)', '(a.id < b.id ? -1 : 1)');
-    if (sorted === code) throw new Error(`${id} sorts its commands in another way now: scripts/bundle.js replaces it.`);
+    if (sorted === code) throw new Error(`${id} no longer sorts commands the way that scripts/bundle.js replaces.`);
     return {code: sorted};
   },
 };
@@ -119,7 +119,7 @@ function closure(paths, graph) {
 }
 
 /**
- * The file that a module shares: all that starts the command line, all that a push needs, or the library. rolldown
+ * Chooses the file for a module: one for the start of the command line, one for a push, one for the library. rolldown
  * puts the rest into the file of its only importer, or into small files.
  */
 function fileOf() {

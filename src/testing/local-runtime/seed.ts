@@ -11,6 +11,7 @@ import type {RuntimeContext} from './context.js';
 import {storeStream} from './store/data-folder.js';
 import {Deployments} from './store/deployments.js';
 import {checkV2Bundle} from './upload/check-bundle.js';
+import {keepBundle} from './upload/receive-bundle.js';
 
 /** Who has made a seeded bundle, in lists. */
 const createdBy = 'seed';
@@ -95,18 +96,8 @@ async function deploy({project, target, folder}: SeededBuild, context: RuntimeCo
     const packed = new PassThrough();
     const [stored] = await Promise.all([storeStream(packed, archive), packBundle(plan, packed)]);
     const checked = await checkV2Bundle(archive, {...v2Defaults, limits});
-    const {ssrParameters, files, matches, root} = checked;
-    const serverOnly = new Set(matches.ssrOnly);
-    const served = files.filter((file) => !serverOnly.has(file));
-    const record = {
-      ...stored,
-      projectSlug: project,
-      format: 'v2',
-      message: plan.message,
-      ssrParameters,
-      createdBy,
-    } as const;
-    const bundle = await store.addBundle(temporary, {...record, createdAt: now().toISOString()}, {root, served});
+    const received = {stored, checked, bundle: {projectSlug: project, format: 'v2', message: plan.message}} as const;
+    const bundle = await keepBundle(received, {folder: temporary, createdBy}, context);
     // It runs as soon as the runtime does.
     const deployments = new Deployments({...context, seconds: 0});
     await deployments.start({bundle, targetSlug: target, createdBy, route: 'deploy'});

@@ -8,7 +8,7 @@ import {maxMessage, maxPath} from '../../../bundle/config/check-options.js';
 import {characterCount} from '../../../bundle/files/entry-names.js';
 import {matchModeSchema, v2Defaults} from '../../../bundle/option-schemas.js';
 import {objectOf, validate, HttpFailure} from '../answer.js';
-import {param, type AdmittedCall, type Call} from '../context.js';
+import {param, type AdmittedCall, type Call, type RuntimeContext} from '../context.js';
 import {storeStream, type StoredFile} from '../store/data-folder.js';
 import type {BundleRecord} from '../store/records.js';
 import {checkV1Bundle, checkV2Bundle, type CheckedBundle} from './check-bundle.js';
@@ -83,6 +83,7 @@ export async function receiveV1(call: AdmittedCall): Promise<AcceptedUpload> {
   });
 }
 
+/** An archive in the folder of an upload, checked. */
 interface Received {
   readonly stored: StoredFile;
   readonly checked: CheckedBundle;
@@ -93,18 +94,27 @@ async function receive(
   {context, user}: AdmittedCall,
   read: (archive: string) => Promise<Received>,
 ): Promise<AcceptedUpload> {
-  const {store, now} = context;
-  const folder = await store.createTemporaryFolder();
+  const folder = await context.store.createTemporaryFolder();
   try {
-    const {stored, checked, bundle} = await read(path.join(folder, 'archive'));
-    const {ssrParameters, files, matches, warnings, root} = checked;
-    const serverOnly = new Set(matches.ssrOnly);
-    const served = files.filter((file) => !serverOnly.has(file));
-    const record = {...bundle, ...stored, ssrParameters, createdAt: now().toISOString(), createdBy: user};
-    return {bundle: await store.addBundle(folder, record, {root, served}), matches, warnings};
+    const received = await read(path.join(folder, 'archive'));
+    const {matches, warnings} = received.checked;
+    return {bundle: await keepBundle(received, {folder, createdBy: user}, context), matches, warnings};
   } finally {
     await rm(folder, {recursive: true, force: true});
   }
+}
+
+/** Moves the folder of an upload into the store as a bundle. */
+export async function keepBundle(
+  {stored, checked, bundle}: Received,
+  {folder, createdBy}: {readonly folder: string; readonly createdBy: string},
+  {store, now}: Pick<RuntimeContext, 'store' | 'now'>,
+): Promise<BundleRecord> {
+  const {ssrParameters, files, matches, root} = checked;
+  const serverOnly = new Set(matches.ssrOnly);
+  const served = files.filter((file) => !serverOnly.has(file));
+  const record = {...bundle, ...stored, ssrParameters, createdAt: now().toISOString(), createdBy};
+  return store.addBundle(folder, record, {root, served});
 }
 
 async function* decoded(body: AsyncIterable<Buffer>, reader: V1BodyReader): AsyncGenerator<Buffer> {
