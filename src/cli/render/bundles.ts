@@ -81,7 +81,7 @@ export function renderPrunable(bundles: readonly BundleItem[], output: Output, n
 /** Shows what was deleted, or would be. Returns the document of `--json`. */
 export function renderPruned(result: PruneBundlesResult, output: Output, now: Date): JsonDocument {
   const {dryRun, found, deleted, kept, projectSlug} = result;
-  if (found.length === 0) output.outcome(`Nothing to prune: all ${count(kept, 'bundle')} of ${projectSlug} are kept.`);
+  if (found.length === 0) output.outcome(`Nothing to prune in ${projectSlug}: ${count(kept, 'bundle')} kept.`);
   else if (dryRun) {
     renderPrunable(found, output, now);
     output.outcome(`Would delete ${count(found.length, 'bundle')} of ${projectSlug} and keep ${String(kept)}.`);
