@@ -1,5 +1,5 @@
-// `npm test`: every check of the project, two at a time. What each says is printed in the order of this list. After the
-// first that fails, nothing more is started. `--ci`: also what needs other Nodes, published clients, a browser,
+// `npm test`: every check of the project, two at a time. What each says is printed in the order of this list, the end of
+// what failed once more before the summary. After the first that fails, nothing more is started. `--ci`: also what needs other Nodes, published clients, a browser,
 // an S3 or a WebDAV server, three at a time.
 import {spawn} from 'node:child_process';
 
@@ -50,6 +50,7 @@ const steps = [...checks, ...(process.argv.includes('--ci') ? ciChecks : [])].ma
   ...step,
   state: 'waiting',
   output: [],
+  lastLines: '',
   seconds: 0,
 }));
 // A third lane with what mostly waits, for servers and for npm.
@@ -82,6 +83,7 @@ function start(step) {
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk) => {
       step.output.push(chunk);
+      step.lastLines = (step.lastLines + String(chunk)).split('\n').slice(-80).join('\n');
       print();
     });
   }
@@ -110,6 +112,7 @@ function summarise() {
   const lines = ended.map(
     ({name, state, seconds}) => `${state === 'passed' ? '✓' : '✗'} ${name} (${seconds.toFixed(1)} s)`,
   );
+  for (const {name, lastLines} of inState('failed')) console.log(`\n── ${name} failed\n${lastLines}`);
   const left = steps.length - ended.length;
   console.log(`\n${lines.join('\n')}${left > 0 ? `\n  ${left} not run` : ''}`);
   process.exitCode = ended.length === inState('passed').length ? 0 : 1;

@@ -155,7 +155,7 @@ describe('the installed package', () => {
       typeRoots: [path.join(root, 'node_modules/@types')],
     };
     await writeFile(path.join(host, 'tsconfig.json'), JSON.stringify({compilerOptions, files: ['consumer.ts']}));
-    const tsc = path.join(root, 'node_modules/typescript/bin/tsc');
+    const tsc = path.join(root, 'node_modules/@typescript/native/bin/tsc');
     const {stdout} = await run(process.execPath, [tsc, '-p', host]).catch(
       (error: unknown) => error as {stdout: string},
     );
