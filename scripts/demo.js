@@ -86,11 +86,11 @@ try {
     const retries = stderr.match(/429/g)?.length ?? 0;
     refused += retries;
 
-    const page = `${runtime.origin}/shop/${target}/static/index.html`;
+    const page = `${runtime.appsOrigin}/shop/${target}/static/index.html`;
     const answer = await fetch(page);
     expectThat(answer.status === 200, `${page} answered ${answer.status}`);
     expectThat((await answer.text()) === firstPage, `${page} is not the page that was built`);
-    const hidden = await fetch(`${runtime.origin}/shop/${target}/ssr.js`);
+    const hidden = await fetch(`${runtime.appsOrigin}/shop/${target}/ssr.js`);
     expectThat(hidden.status === 404, `ssr.js is for the server only, and was answered with ${hidden.status}`);
 
     console.log(`\n${title}`);

@@ -10,6 +10,7 @@ const clients = process.env['MYCLI_TEST_CLIENTS'] ?? '';
 
 interface Runtime {
   readonly origin: string;
+  readonly appsOrigin: string;
   readonly credentials: {readonly apiKey: string};
 }
 
@@ -91,7 +92,7 @@ describe.each(['pwa-kit-dev', 'storefront-next-dev'] as const)('%s', (client) =>
       state: 'ACTIVE',
       current_deploy: {bundle: {id: 1, message: 'from a client'}},
     });
-    const site = `${runtime.origin}/shop/staging`;
+    const site = `${runtime.appsOrigin}/shop/staging`;
     expect(await (await fetch(`${site}/static/index.html`)).text()).toBe('<h1>shop</h1>');
     expect((await fetch(`${site}/ssr.js`)).status).toBe(404);
     expect((await fetch(`${site}/server/entry.mjs`)).status).toBe(404);
@@ -109,7 +110,7 @@ describe.each(['pwa-kit-dev', 'storefront-next-dev'] as const)('%s', (client) =>
       {env},
     );
     expect(JSON.parse(deploy.stdout)).toMatchObject({bundleId: 1, status: 'finished'});
-    expect((await fetch(`${runtime.origin}/shop/production/client/app.js`)).status).toBe(200);
+    expect((await fetch(`${runtime.appsOrigin}/shop/production/client/app.js`)).status).toBe(200);
   });
 
   test('says what the runtime says when it is refused', async () => {

@@ -59,7 +59,7 @@ test('a preview of a branch is deployed, and gone with all its bundles when the 
   const project = await startProject();
   const {runtime} = project;
   const script = scriptOf('A preview for each branch');
-  const site = async (target: string) => (await fetch(`${runtime.origin}/shop/${target}/`)).text();
+  const site = async (target: string) => (await fetch(`${runtime.appsOrigin}/shop/${target}/`)).text();
   await sh(project, script, ['up', 'feature/$(touch owned)']);
   await sh(project, script, ['up', 'feature-a']);
   const records = runtime.requests.flatMap(({path: place}) => /\/target\/([^/]+)\/deploy\//.exec(place)?.[1] ?? []);

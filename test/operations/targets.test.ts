@@ -12,7 +12,7 @@ import {createProject} from './test-host.js';
 describe('the status of a project', () => {
   test('tells for each target what runs, what is under way, and where', async () => {
     let now = new Date('2026-01-01T00:00:00Z');
-    const {connection, project, push} = await startService({deploymentSeconds: 60, now: () => now});
+    const {connection, project, runtime, push} = await startService({deploymentSeconds: 60, now: () => now});
     const deploy = (bundleId: number, targetSlug: string) =>
       deployBundle({...connection, preference: 'legacy', bundleId, targetSlug}, project.host);
     const [first, second] = [await push(), await push()];
@@ -28,7 +28,7 @@ describe('the status of a project', () => {
         {targetSlug: 'production', live: {bundleId: first}, underway: undefined},
         {
           targetSlug: 'staging',
-          url: `${String(connection.origin)}/shop/staging/`,
+          url: `${runtime.appsOrigin}/shop/staging/`,
           live: {bundleId: first, status: 'finished', createdBy: 'api-key', createdAt: '2026-01-01T00:00:00.000Z'},
           underway: {bundleId: second, status: 'queued'},
           failed: undefined,
@@ -44,13 +44,13 @@ describe('the status of a project', () => {
     const bundleId = await push();
     const deploy = () =>
       deployBundle({...connection, preference: 'api', bundleId, targetSlug: 'staging'}, project.host);
-    expect(await deploy()).toMatchObject({url: `${runtime.origin}/shop/staging/`});
+    expect(await deploy()).toMatchObject({url: `${runtime.appsOrigin}/shop/staging/`});
     runtime.addFault('failx1');
     await expect(deploy()).rejects.toMatchObject({code: 'ERR_DEPLOYMENT_FAILED'});
     const {targets} = await getProjectStatus({...connection, preference: 'api', targetSlug: 'staging'}, project.host);
     expect(targets).toMatchObject([
       {
-        url: `${runtime.origin}/shop/staging/`,
+        url: `${runtime.appsOrigin}/shop/staging/`,
         live: {status: 'finished'},
         failed: {status: 'failed', description: 'The deployment failed because of an injected fault.'},
       },

@@ -75,7 +75,7 @@ function exportLines(runtime: Runtime, variables: Variables): readonly string[] 
 }
 
 /** Instructions for newcomers: the variables, what to type next, and how to stop. */
-export function nextSteps(runtime: Runtime): readonly string[] {
+export function nextSteps(runtime: Runtime & Pick<RuntimeStartDocument, 'appsOrigin'>): readonly string[] {
   return [
     '',
     'In another terminal, point mycli at it:',
@@ -91,6 +91,6 @@ export function nextSteps(runtime: Runtime): readonly string[] {
     'mycli init',
     'mycli bundle:push --project my-shop --target staging --wait',
     '',
-    `It is served at ${runtime.origin}/my-shop/staging/. Press Ctrl-C to stop the runtime.`,
+    `It is served at ${runtime.appsOrigin}/my-shop/staging/. Press Ctrl-C to stop the runtime.`,
   ];
 }

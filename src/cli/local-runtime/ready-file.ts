@@ -7,6 +7,7 @@ import {readPrivateFile, replacePrivateFile} from '../../files/write-files.js';
 /** What scripts get to know about the runtime that is ready. */
 interface ReadyRuntime {
   readonly origin: string;
+  readonly appsOrigin: string;
   readonly dataDirectory: string;
 }
 
@@ -35,9 +36,9 @@ export async function openReadyFile(path: string): Promise<ReadyFile> {
   }
   await rm(path, {force: true});
   return {
-    async write({origin, dataDirectory}) {
+    async write({origin, appsOrigin, dataDirectory}) {
       try {
-        await replacePrivateFile(path, `${JSON.stringify({origin, dataDirectory})}\n`);
+        await replacePrivateFile(path, `${JSON.stringify({origin, appsOrigin, dataDirectory})}\n`);
       } catch (error) {
         throw outputError(path, error);
       }

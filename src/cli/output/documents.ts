@@ -327,8 +327,10 @@ export interface BundleInspectDocument extends Envelope, ArchiveInspection {
 
 /** The running local runtime, on one line as soon as it is ready. */
 export interface RuntimeStartDocument extends Envelope {
-  /** Its URL. */
+  /** URL of the API. */
   readonly origin: string;
+  /** URL below which deployed apps are served at `/PROJECT/TARGET/`. */
+  readonly appsOrigin: string;
   /** Absolute path of the data folder. */
   readonly dataDirectory: string;
   /** Development credentials, generated at the first start in a data folder. */

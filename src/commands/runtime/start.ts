@@ -16,7 +16,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
   static override readonly summary = 'Start a local hosting service for development.';
   static override readonly description =
     'Speaks the protocols of both built-in backends. Stores bundles and deployments in a data folder and serves deployed ' +
-    'bundles at /PROJECT/TARGET/. Prints what to type next when it is ready, or one line with --json, and runs until Ctrl-C. With a command after --, it ' +
+    'bundles at /PROJECT/TARGET/ on a port of their own. Prints what to type next when it is ready, or one line with --json, and runs until Ctrl-C. With a command after --, it ' +
     'runs that command with the variables set and ends with its exit code. For development only.';
   static override readonly usage = '<%= command.id %> [FLAGS] [-- COMMAND]';
   static override readonly examples = [
@@ -32,6 +32,13 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
       max: 65_535,
       helpValue: 'PORT',
       summary: 'Port to listen on, 0 for any free one; default: the last one used with the data folder.',
+      helpGroup,
+    }),
+    'apps-port': Flags.integer({
+      min: 0,
+      max: 65_535,
+      helpValue: 'PORT',
+      summary: 'Port for deployed apps, 0 for any free one; default: the last one used with the data folder.',
       helpGroup,
     }),
     host: Flags.string({default: '127.0.0.1', helpValue: 'ADDRESS', summary: 'Address to listen on.', helpGroup}),
@@ -63,7 +70,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
     'ready-file': Flags.string({
       helpValue: 'FILE',
       summary:
-        'Write this file when the runtime is ready, and remove it at the end: its address and data folder as JSON.',
+        'Write this file when the runtime is ready, and remove it at the end: its addresses and data folder as JSON.',
       helpGroup,
     }),
     'deployment-seconds': Flags.integer({min: 0, helpValue: 'S', summary: 'Duration of a deployment.', helpGroup}),
@@ -72,6 +79,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
   protected async execute(context: CommandContext): Promise<JsonDocument | undefined> {
     const {
       port,
+      'apps-port': appsPort,
       host,
       data,
       seed,
@@ -93,6 +101,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
     const {startLocalRuntime} = await import('../../testing/index.js');
     const runtime = await startLocalRuntime({
       port,
+      appsPort,
       host,
       dataDirectory: data === undefined ? undefined : resolve(cwd, data),
       seed: seed === undefined ? undefined : resolve(cwd, seed),
@@ -103,19 +112,21 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
       onWarning: (message) => output.warn(message),
     });
     try {
-      const {origin, dataDirectory, credentials} = runtime;
+      const {origin, appsOrigin, dataDirectory, credentials} = runtime;
       // Development credentials are printed for use, even if the environment contains the same ones.
       output.revealSecrets(Object.values(credentials));
       if (envFile !== undefined) await writeVariables(envFile, dotenvLines(runtime));
       await ready?.write(runtime);
-      const announcement = `Local runtime for development at ${origin}, data in ${dataDirectory}`;
+      const announcement = `Local runtime for development at ${origin}, deployed apps at ${appsOrigin}, data in ${dataDirectory}`;
       if (command !== undefined) {
         output.info(announcement);
         const {runCommand} = await import('../../cli/local-runtime/run-command.js');
         context.endWith(await runCommand(command, {cwd, env: commandEnvironment(env, runtime), signal}));
         return undefined;
       }
-      output.document({origin, dataDirectory, credentials} satisfies Body<RuntimeStartDocument>, {oneLine: true});
+      output.document({origin, appsOrigin, dataDirectory, credentials} satisfies Body<RuntimeStartDocument>, {
+        oneLine: true,
+      });
       output.outcome(announcement);
       if (!output.json) for (const line of nextSteps(runtime)) output.info(line);
       await until(signal);

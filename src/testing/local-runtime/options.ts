@@ -33,6 +33,12 @@ export interface LocalRuntimeOptions {
    * @default the port last used with the data folder, if it is free
    */
   readonly port?: number | undefined;
+  /**
+   * Port that serves the deployed apps; 0 for any free one. It is not `port`, so that scripts of an app have another
+   * origin than the API.
+   * @default the one last used with the data folder, if it is free
+   */
+  readonly appsPort?: number | undefined;
   /** Whether requests need credentials. @default true */
   readonly auth?: boolean | undefined;
   /** Replaces individual credentials of the data folder. The token URL depends on the origin. */
@@ -90,8 +96,10 @@ export interface RequestRecord {
 
 /** A running local runtime. */
 export interface LocalRuntime {
-  /** `http://127.0.0.1:PORT` */
+  /** The API: `http://127.0.0.1:PORT` */
   readonly origin: string;
+  /** The deployed apps, at `/PROJECT/TARGET/`: `http://127.0.0.1:APPS_PORT` */
+  readonly appsOrigin: string;
   /** Absolute path. */
   readonly dataDirectory: string;
   readonly credentials: LocalRuntimeCredentials;
@@ -101,7 +109,7 @@ export interface LocalRuntime {
   addFault(rule: string | FaultRule): void;
   /** Removes all faults. */
   clearFaults(): void;
-  /** Closes every connection and the server. A given data folder keeps its content. */
+  /** Closes every connection and both servers. A given data folder keeps its content. */
   close(): Promise<void>;
 }
 

@@ -15,12 +15,19 @@ import {apiProtocol} from './protocols/api-protocol.js';
 import {archiveProtocol} from './protocols/archive-protocol.js';
 import {legacyProtocol} from './protocols/legacy-protocol.js';
 import {siteProtocol} from './protocols/site-protocol.js';
+import {frontProtocol} from './protocols/front-protocol.js';
 import {tokenProtocol} from './protocols/token-protocol.js';
 import {RequestBody} from './request-body.js';
 import {asSentence} from '../../errors/sentence.js';
 
-/** The first with a matching prefix is used. */
-const protocols: readonly Protocol[] = [tokenProtocol, archiveProtocol, legacyProtocol, apiProtocol];
+/** What a server of a runtime serves: the API, or the deployed apps. */
+export type ServerRole = 'api' | 'apps';
+
+/** The protocols of each server: the first with a matching prefix is used, or the one for what is left. */
+const served: Readonly<Record<ServerRole, {readonly protocols: readonly Protocol[]; readonly rest: Protocol}>> = {
+  api: {protocols: [tokenProtocol, archiveProtocol, legacyProtocol, apiProtocol], rest: frontProtocol},
+  apps: {protocols: [], rest: siteProtocol},
+};
 
 /** What handling a request reveals about it, for its record. */
 interface Findings {
@@ -28,10 +35,17 @@ interface Findings {
   fault?: AnswerFault['action'] | 'latency';
 }
 
+/** A request to one of the servers, and its response. */
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly role: ServerRole;
+}
+
 /** Handles one request completely. Never rejects. */
 export async function handleRequest(
   context: RuntimeContext,
-  {request, response}: {readonly request: IncomingMessage; readonly response: ServerResponse},
+  {request, response, role}: Exchange,
   onEnd: (record: RequestRecord) => void,
 ): Promise<void> {
   const findings: Findings = {};
@@ -45,7 +59,7 @@ export async function handleRequest(
   recordAtEnd(call, response, {requestId, findings, onEnd});
   response.setHeader('x-request-id', requestId);
   try {
-    const {answer, fault} = await answerTo(call, response, findings);
+    const {answer, fault} = await answerTo(call, {response, role}, findings);
     if (answer) await sendAnswer(call, response, {answer, fault});
   } catch {
     // The connection is gone, or broke during the response, so there is nobody to tell.
@@ -59,9 +73,14 @@ interface Outcome {
   readonly fault: AnswerFault | undefined;
 }
 
-async function answerTo(call: Call, response: ServerResponse, findings: Findings): Promise<Outcome> {
+async function answerTo(
+  call: Call,
+  {response, role}: Pick<Exchange, 'response' | 'role'>,
+  findings: Findings,
+): Promise<Outcome> {
   const {context, request, body, path} = call;
-  const protocol = protocols.find(({prefix}) => path.startsWith(prefix)) ?? siteProtocol;
+  const {protocols, rest} = served[role];
+  const protocol = protocols.find(({prefix}) => path.startsWith(prefix)) ?? rest;
   let fault: AnswerFault | undefined;
   try {
     checkHost(request, context);

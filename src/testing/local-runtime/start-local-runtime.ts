@@ -11,7 +11,7 @@ import {openCredentials} from './store/credentials.js';
 import {openDataFolder, readOwnJson, verifyOwnFile, writeJsonFile, type DataFolder} from './store/data-folder.js';
 import {Deployments} from './store/deployments.js';
 import {FaultBook} from './faults.js';
-import {handleRequest} from './request-handler.js';
+import {handleRequest, type ServerRole} from './request-handler.js';
 import {seed} from './seed.js';
 import {Store} from './store/store.js';
 import {tokenPath} from './protocols/token-protocol.js';
@@ -34,29 +34,32 @@ export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Prom
   signal?.throwIfAborted();
   const faults = new FaultBook();
   for (const fault of options.faults ?? []) faults.add(fault);
-  const server = createServer();
+  const servers = {api: createServer(), apps: createServer()};
   let folder: DataFolder | undefined;
   try {
     const {path: directory, close: release} = (folder = await openDataFolder(options.dataDirectory));
     // The given folder may be a link. Below it, none is followed.
     const store = await Store.open(await realpath(directory));
     const stored = await openCredentials(directory, options.credentials ?? {});
-    const origin = await listenAgain(server, directory, options);
+    const {api: origin, apps: appsOrigin} = await listenAgain(servers, directory, options);
     const credentials = {...stored, tokenUrl: `${origin}${tokenPath}`};
-    const context = createContext(options, {store, faults, host, credentials});
+    const context = createContext(options, {store, faults, host, appsOrigin, credentials});
     if (options.seed !== undefined) await seed(path.resolve(options.seed), context);
     const requests: RequestRecord[] = [];
-    const closeServer = serve(server, context, (record) => {
+    const onEnd = (record: RequestRecord): void => {
       requests.push(record);
       if (requests.length > maxRecords) requests.shift();
       onRequest?.(record);
-    });
+    };
+    const closers = roles.map((role) => serve(servers[role], {role, context, onEnd}));
+    const closeServers = async (): Promise<unknown> => Promise.all(closers.map((closeServer) => closeServer()));
     let closing: Promise<void> | undefined;
-    const close = (): Promise<void> => (closing ??= closeServer().then(release));
+    const close = (): Promise<void> => (closing ??= closeServers().then(release));
     const abort = (): void => void close();
     signal?.addEventListener('abort', abort, {once: true});
     return {
       origin,
+      appsOrigin,
       dataDirectory: directory,
       credentials,
       requests,
@@ -72,7 +75,7 @@ export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Prom
       },
     };
   } catch (error) {
-    server.close();
+    for (const role of roles) servers[role].close();
     await folder?.close();
     if (systemCode(error) === undefined) throw error;
     const shown = options.dataDirectory ?? 'in the temporary folder';
@@ -85,7 +88,7 @@ export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Prom
 
 function createContext(
   options: LocalRuntimeOptions,
-  made: Pick<RuntimeContext, 'store' | 'faults' | 'host' | 'credentials'>,
+  made: Pick<RuntimeContext, 'store' | 'faults' | 'host' | 'appsOrigin' | 'credentials'>,
 ): RuntimeContext {
   const {auth = true, scopes, tokenSeconds = 3600, deploymentSeconds: seconds = 2} = options;
   const {maxUploadBytes = Infinity, stallSeconds = 60, now = () => new Date()} = options;
@@ -95,42 +98,75 @@ function createContext(
   return {...made, deployments, limits, auth, scopes, tokenSeconds, maxUploadBytes, stallSeconds, now};
 }
 
-/** Listens on the port last used with the data folder, unless another one is requested. Returns the origin. */
+/** The servers of a runtime, or what belongs to them. */
+type PerServer<T> = Readonly<Record<ServerRole, T>>;
+
+/** Listens on the ports last used with the data folder, unless others are requested. Returns the origins. */
 async function listenAgain(
-  server: Server,
+  servers: PerServer<Server>,
   folder: string,
-  {host = defaultHost, port, signal, onWarning}: LocalRuntimeOptions,
-): Promise<string> {
+  {host = defaultHost, port, appsPort, signal, onWarning}: LocalRuntimeOptions,
+): Promise<PerServer<string>> {
   const file = path.join(folder, 'port.json');
-  const kept = port === undefined ? await readPort(file) : undefined;
-  const origin = await listen(server, {host, port: port ?? kept ?? 0, signal}).catch((error: unknown) => {
-    if (kept === undefined || signal?.aborted === true) throw error;
-    onWarning?.(`Port ${kept}, last used with this data folder, is not available. The runtime has a new address.`);
-    return listen(server, {host, port: 0, signal});
-  });
-  const actual = Number(new URL(origin).port);
-  if (actual !== kept) {
+  const last = await readPorts(file);
+  const listenAs = async (role: ServerRole, asked: number | undefined): Promise<string> => {
+    const {flag, moved} = roleWords[role];
+    const kept = asked === undefined ? last?.[role] : undefined;
+    return listen(servers[role], {host, port: asked ?? kept ?? 0, signal, flag}).catch((error: unknown) => {
+      if (kept === undefined || signal?.aborted === true) throw error;
+      onWarning?.(`Port ${String(kept)}, last used with this data folder, is not available. ${moved}`);
+      return listen(servers[role], {host, port: 0, signal, flag});
+    });
+  };
+  const origins = {api: await listenAs('api', port), apps: await listenAs('apps', appsPort)};
+  const ports = {api: portOf(origins.api), apps: portOf(origins.apps)};
+  if (ports.api !== last?.api || ports.apps !== last.apps) {
     await verifyOwnFile(file);
-    await writeJsonFile(file, {port: actual}, path.join(folder, 'temporary'));
+    await writeJsonFile(file, ports, path.join(folder, 'temporary'));
   }
-  return origin;
+  return origins;
 }
 
-const portSchema = v.object({port: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535))});
+const roles = ['api', 'apps'] as const;
 
-async function readPort(file: string): Promise<number | undefined> {
+/** What is said about each server when its port is taken. */
+const roleWords: PerServer<{readonly flag: string; readonly moved: string}> = {
+  api: {flag: '--port', moved: 'The runtime has a new address.'},
+  apps: {flag: '--apps-port', moved: 'Deployed apps have a new address.'},
+};
+
+const portSchema = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535));
+const portsSchema = v.object({api: portSchema, apps: portSchema});
+
+async function readPorts(file: string): Promise<PerServer<number> | undefined> {
   try {
-    return v.parse(portSchema, await readOwnJson(file)).port;
+    return v.parse(portsSchema, await readOwnJson(file));
   } catch {
     // There is none yet, or it is invalid.
     return undefined;
   }
 }
 
+function portOf(origin: string): number {
+  // An origin leaves out the default port.
+  return Number(new URL(origin).port || 80);
+}
+
 /** Starts listening. Returns the origin. */
 async function listen(
   server: Server,
-  {host, port, signal}: {readonly host: string; readonly port: number; readonly signal: AbortSignal | undefined},
+  {
+    host,
+    port,
+    signal,
+    flag,
+  }: {
+    readonly host: string;
+    readonly port: number;
+    readonly signal: AbortSignal | undefined;
+    /** The flag that chooses the port. */
+    readonly flag: string;
+  },
 ): Promise<string> {
   try {
     server.listen(port, host);
@@ -142,7 +178,7 @@ async function listen(
       `The local runtime cannot listen on ${host}, port ${String(port)}${listenReason(error)}.`,
       {
         cause: error,
-        suggestions: ['Pass another --port, or 0 for any free port.'],
+        suggestions: [`Pass another ${flag}, or 0 for any free port.`],
       },
     );
   }
@@ -154,13 +190,24 @@ async function listen(
 }
 
 /** Starts serving requests. Returns a function that stops the server. */
-function serve(server: Server, context: RuntimeContext, onEnd: (record: RequestRecord) => void): () => Promise<void> {
+function serve(
+  server: Server,
+  {
+    role,
+    context,
+    onEnd,
+  }: {
+    readonly role: ServerRole;
+    readonly context: RuntimeContext;
+    readonly onEnd: (record: RequestRecord) => void;
+  },
+): () => Promise<void> {
   const underway = new Set<Promise<void>>();
   // A large upload may take any time while it progresses; see `stallSeconds`.
   server.requestTimeout = 0;
   server.keepAliveTimeout = keepAliveMilliseconds;
   server.on('request', (request, response) => {
-    const handling = handleRequest(context, {request, response}, onEnd).finally(() => underway.delete(handling));
+    const handling = handleRequest(context, {request, response, role}, onEnd).finally(() => underway.delete(handling));
     underway.add(handling);
   });
   return async () => {

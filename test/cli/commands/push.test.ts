@@ -89,7 +89,7 @@ describe('bundle:push', () => {
       warnings: [],
     });
     expect(code).toBe(0);
-    const page = await fetch(`${runtime.origin}/shop/staging/static/index.html`);
+    const page = await fetch(`${runtime.appsOrigin}/shop/staging/static/index.html`);
     expect(await page.text()).toBe('<h1>hello</h1>\n');
   });
 
@@ -105,7 +105,7 @@ describe('bundle:push', () => {
     const [first, ...rest] = stdout.trimEnd().split('\n');
     expect(first).toMatch(/^Pushed bundle 1 to shop \(api\) in [\d.]+ m?s: v2 archive, \d+ B, sha256 [0-9a-f]{12}$/);
     // Nothing ran there before.
-    expect(rest).toEqual(['Deployed to staging.', `URL: ${runtime.origin}/shop/staging/`]);
+    expect(rest).toEqual(['Deployed to staging.', `URL: ${runtime.appsOrigin}/shop/staging/`]);
     expect(stderr).not.toContain('\u001B');
   });
 

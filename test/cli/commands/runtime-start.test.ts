@@ -18,24 +18,24 @@ afterEach(() => rm(folder, {recursive: true, force: true}));
 /** Starts a runtime, lets `use` work with it, and interrupts it. */
 async function serving(
   args: readonly string[],
-  use: (origin: string) => Promise<void> = () => Promise.resolve(),
-): Promise<Ended & {readonly origin: string}> {
+  use: (origin: string, appsOrigin: string) => Promise<void> = () => Promise.resolve(),
+): Promise<Ended & {readonly origin: string; readonly appsOrigin: string}> {
   const {child, ended} = start(binary, ['runtime:start', ...args], {cwd: folder});
   if (child.stdout === null) throw new Error('no stdout');
   const [line] = (await once(createInterface({input: child.stdout}), 'line')) as [string];
-  const origin = /http:\S+?(?=,)/.exec(line)?.[0] ?? '';
-  await use(origin);
+  const [origin = '', appsOrigin = ''] = line.match(/http:\S+?(?=,)/g) ?? [];
+  await use(origin, appsOrigin);
   child.kill('SIGINT');
-  return {...(await ended), origin};
+  return {...(await ended), origin, appsOrigin};
 }
 
 test('it says what to type next and how to stop', async () => {
-  const {stderr, origin, code} = await serving([]);
+  const {stderr, origin, appsOrigin, code} = await serving([]);
   expect(code).toBe(0);
   expect(stderr).toContain(`export MYCLI_RUNTIME_ORIGIN=${origin}\nexport MYCLI_API_KEY=`);
   expect(stderr).toContain(`export MYCLI_API_ORIGIN=${origin}\n`);
   expect(stderr).toContain('mycli init\nmycli push --project my-shop --target staging --wait\n');
-  expect(stderr).toContain(`It is served at ${origin}/my-shop/staging/. Press Ctrl-C to stop the runtime.`);
+  expect(stderr).toContain(`It is served at ${appsOrigin}/my-shop/staging/. Press Ctrl-C to stop the runtime.`);
 });
 
 describe('--ready-file', () => {
@@ -47,10 +47,10 @@ describe('--ready-file', () => {
     // From a runtime that was killed.
     await writeFile(ready(), '{"origin": "http://127.0.0.1:1", "dataDirectory": "/old"}');
     const args = ['--ready-file', 'ready.json', '--seed', 'seed', '--latency', '1', '--log-requests'];
-    const {code, stderr} = await serving(args, async (origin) => {
+    const {code, stderr} = await serving(args, async (origin, appsOrigin) => {
       const content = JSON.parse(await readFile(ready(), 'utf8')) as object;
-      expect(content).toEqual({origin, dataDirectory: expect.any(String) as string});
-      expect(await (await fetch(`${origin}/shop/staging/`)).text()).toBe('seeded');
+      expect(content).toEqual({origin, appsOrigin, dataDirectory: expect.any(String) as string});
+      expect(await (await fetch(`${appsOrigin}/shop/staging/`)).text()).toBe('seeded');
     });
     expect(code).toBe(0);
     expect(stderr).toContain('fault latency');
@@ -67,9 +67,9 @@ describe('--ready-file', () => {
 });
 
 describe('the port', () => {
-  test('stays with the data folder', async () => {
-    const {origin} = await serving(['--data', 'data']);
-    expect((await serving(['--data', 'data'])).origin).toBe(origin);
+  test('stays with the data folder, as does that of the apps', async () => {
+    const {origin, appsOrigin} = await serving(['--data', 'data']);
+    expect(await serving(['--data', 'data'])).toMatchObject({origin, appsOrigin});
     expect((await serving(['--data', 'other'])).origin).not.toBe(origin);
   });
 
@@ -104,7 +104,7 @@ describe('the port', () => {
 
   test('is a free one when what was kept makes no sense', async () => {
     await serving(['--data', 'data']);
-    await writeFile(join(folder, 'data/port.json'), '{"port": 99999}');
+    await writeFile(join(folder, 'data/port.json'), '{"api": 99999, "apps": 1}');
     expect((await serving(['--data', 'data'])).code).toBe(0);
   });
 });

@@ -50,7 +50,7 @@ describe('where it runs', () => {
   });
 
   test('is in the document, the outputs of a step and the dotenv file', async () => {
-    const url = `${runtime.origin}/shop/staging/`;
+    const url = `${runtime.appsOrigin}/shop/staging/`;
     const files = {GITHUB_OUTPUT: join(root, 'github')};
     const pushed = await mycli(['bundle:push', ...staging, '--json', '--output-env', 'out.env'], files);
     expect(JSON.parse(pushed.stdout)).toMatchObject({url});
@@ -71,9 +71,9 @@ describe('where it runs', () => {
   test('is printed by open where nothing can be opened', async () => {
     await mycli(['bundle:push', ...staging]);
     const {code, stdout} = await mycli(['open', ...staging]);
-    expect([code, stdout]).toEqual([0, `${runtime.origin}/shop/staging/\n`]);
+    expect([code, stdout]).toEqual([0, `${runtime.appsOrigin}/shop/staging/\n`]);
     const page = await mycli(['open', '/cart#total', ...staging, '--print']);
-    expect(page.stdout).toBe(`${runtime.origin}/shop/staging/cart#total\n`);
+    expect(page.stdout).toBe(`${runtime.appsOrigin}/shop/staging/cart#total\n`);
     const target = await mycli(['open', 'production', ...staging]);
     expect(target.code).toBe(2);
     expect(target.stderr).toContain(
@@ -105,7 +105,7 @@ describe('where it runs', () => {
         expect(await once(child, 'close')).toEqual([0, null]);
         return sent;
       };
-      const url = `${runtime.origin}/shop/staging/`;
+      const url = `${runtime.appsOrigin}/shop/staging/`;
       expect(await onTerminal('--print')).not.toContain('Opened');
       await expect(readFile(join(root, 'opened'))).rejects.toMatchObject({code: 'ENOENT'});
       expect(await onTerminal()).toContain(`Opened ${url}`);
@@ -123,11 +123,11 @@ describe('mycli status', () => {
     expect(stdout.replaceAll(/\d{4}-\S+Z/g, '<time>').split('\n')).toEqual([
       'production',
       '  Live: bundle 2 "the second", <time>, by api-key',
-      `  URL: ${runtime.origin}/shop/production/`,
+      `  URL: ${runtime.appsOrigin}/shop/production/`,
       '',
       'staging',
       '  Live: bundle 1 "the first", <time>, by api-key',
-      `  URL: ${runtime.origin}/shop/staging/`,
+      `  URL: ${runtime.appsOrigin}/shop/staging/`,
       '',
     ]);
     const one = await mycli(['status', ...staging, '--json']);

@@ -4,6 +4,7 @@ import {dotenvLines, nextSteps} from '../../../src/cli/local-runtime/environment
 
 const runtimeWith = (apiKey: string) => ({
   origin: 'http://[::1]:4000',
+  appsOrigin: 'http://[::1]:4001',
   credentials: {apiKey, organizationId: 'org', tokenUrl: 'http://[::1]:4000/token', clientId: 'id', clientSecret: 's'},
 });
 

@@ -84,7 +84,7 @@ describe.each([
     const deployed = await pushIfChanged({targetSlug: 'staging', wait: true});
     expect(deployed).toMatchObject({bundleId, unchanged: true, deployed: true, status: 'finished'});
     expect(sent()).not.toContain('upload');
-    expect((await fetch(`${runtime.origin}/shop/staging/static/index.html`)).status).toBe(200);
+    expect((await fetch(`${runtime.appsOrigin}/shop/staging/static/index.html`)).status).toBe(200);
   });
 
   test('uploads what is different: content, SSR parameters, the project', async () => {

@@ -71,7 +71,7 @@ describe.each(variants)('a push to $name', ({preference, v2, format}) => {
     const site = {buildDirectory: 'dist', static: true};
     await pushRuntimeBundle({...common, ...site}, project.host);
     for (const [path, content] of Object.entries(files)) {
-      const page = await fetch(`${runtime.origin}/shop/staging/${path.replace('dist/', '')}`);
+      const page = await fetch(`${runtime.appsOrigin}/shop/staging/${path.replace('dist/', '')}`);
       expect([page.status, await page.text()]).toEqual([200, content]);
     }
     const {bundle} = await buildBundle({...site, output: 'site', format, projectSlug: 'shop'}, project.host);
@@ -113,7 +113,7 @@ describe.each(variants)('a push to $name', ({preference, v2, format}) => {
     });
     expect(typeof result.bundleId).toBe('number');
     expect(result.raw.bundle).toBeTypeOf('object');
-    const page = await fetch(`${runtime.origin}/shop/staging/static/index.html`);
+    const page = await fetch(`${runtime.appsOrigin}/shop/staging/static/index.html`);
     expect(await page.text()).toBe(smallBuild['build/static/index.html']);
     expect(progress.map(({phase}) => phase)).toEqual(
       expect.arrayContaining([...(v2 || preference === 'api' ? ['build'] : []), 'upload', 'wait']),

@@ -80,7 +80,7 @@ export function clientOf(runtime: LocalRuntime) {
     api,
     apiBase,
     legacyHeaders,
-    site: (path: string, init: RequestInit = {}) => send(`${runtime.origin}/${path}`, init),
+    site: (path: string, init: RequestInit = {}) => send(`${runtime.appsOrigin}/${path}`, init),
     pushV2: (archive: Uint8Array, fields: Readonly<Record<string, string>> = {}, project = 'shop') =>
       legacy(`v2/projects/${project}/bundles/`, {method: 'POST', body: v2Form(archive, fields)}),
     pushV1: (body: string, path = 'projects/shop/builds/') =>

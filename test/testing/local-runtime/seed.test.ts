@@ -18,7 +18,7 @@ async function folderWith(files: Readonly<Record<string, string>>): Promise<stri
 async function start(options: LocalRuntimeOptions) {
   const runtime = await startLocalRuntime(options);
   onTestFinished(() => runtime.close());
-  const get = async (place: string) => (await fetch(`${runtime.origin}${place}`)).text();
+  const get = async (place: string) => (await fetch(`${runtime.appsOrigin}${place}`)).text();
   const list = async (place: string): Promise<unknown> => {
     const headers = {authorization: `Bearer ${runtime.credentials.apiKey}`};
     return (await fetch(`${runtime.origin}${place}`, {headers})).json();

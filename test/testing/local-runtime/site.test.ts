@@ -2,7 +2,7 @@ import {readdir} from 'node:fs/promises';
 import path from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {build, gnuTar, hostileArchive, v2Archive} from './archives.js';
-import {sendRaw, v1Body} from './client.js';
+import {send, sendRaw, v1Body} from './client.js';
 import {startRuntime} from './with-runtime.js';
 
 /** A runtime with a bundle deployed to production. */
@@ -82,7 +82,7 @@ describe('a deployed bundle', () => {
 
   test('redirects to a folder with a trailing slash, and keeps the query', async () => {
     const {client, runtime} = await startDeployed(await v2Archive({...build, 'docs/a b/index.html': 'intro'}));
-    const target = `${runtime.origin}/shop/production`;
+    const target = `${runtime.appsOrigin}/shop/production`;
     for (const [asked, location] of [
       ['docs/a%20b', '/shop/production/docs/a%20b/'],
       ['docs/a%20b?x=1&y=//evil', '/shop/production/docs/a%20b/?x=1&y=//evil'],
@@ -113,10 +113,10 @@ describe('a deployed bundle', () => {
     '/shop/production/static%0d%0aset-cookie:x',
   ])('redirects to no other origin: %s', async (requested) => {
     const {runtime} = await startDeployed();
-    const {status, headers} = await sendRaw(runtime.origin, {path: requested});
+    const {status, headers} = await sendRaw(runtime.appsOrigin, {path: requested});
     expect(headers['set-cookie']).toBeUndefined();
     if (headers.location === undefined) expect(status).toBe(404);
-    else expect(new URL(headers.location, runtime.origin).origin).toBe(runtime.origin);
+    else expect(new URL(headers.location, runtime.appsOrigin).origin).toBe(runtime.appsOrigin);
   });
 
   test.each([
@@ -137,7 +137,7 @@ describe('a deployed bundle', () => {
     const files = {...build, 'static/app.js.br': 'small', 'static/app.js.gz': 'larger'};
     const {runtime} = await startDeployed(await v2Archive(files));
     const headers = accepted === undefined ? {} : {'accept-encoding': accepted};
-    const reply = await sendRaw(`${runtime.origin}/shop/production/static/app.js`, {headers});
+    const reply = await sendRaw(`${runtime.appsOrigin}/shop/production/static/app.js`, {headers});
     expect(reply.headers['content-encoding']).toBe(encoding);
     expect(reply.headers.vary).toBe('accept-encoding');
     expect(reply.headers['content-type']).toBe('text/javascript; charset=utf-8');
@@ -147,7 +147,7 @@ describe('a deployed bundle', () => {
   test('has a variant per encoding, and none without an encoded file', async () => {
     const {runtime} = await startDeployed(await v2Archive({...build, 'static/app.js.gz': 'larger'}));
     const ask = (name: string, headers: Readonly<Record<string, string>>) =>
-      sendRaw(`${runtime.origin}/shop/production/static/${name}`, {headers});
+      sendRaw(`${runtime.appsOrigin}/shop/production/static/${name}`, {headers});
     const encoded = await ask('app.js', {'accept-encoding': 'gzip'});
     const plain = await ask('app.js', {});
     expect(encoded.headers.etag).not.toBe(plain.headers.etag);
@@ -192,7 +192,7 @@ describe('a deployed bundle', () => {
     '/shop/production//etc/passwd',
   ])('does not answer %s', async (requested) => {
     const {runtime} = await startDeployed();
-    expect((await sendRaw(runtime.origin, {path: requested})).status).toBe(404);
+    expect((await sendRaw(runtime.appsOrigin, {path: requested})).status).toBe(404);
   });
 
   test('follows links between shared files, but not to others', async () => {
@@ -244,8 +244,52 @@ describe('a deployed bundle', () => {
   });
 });
 
-test('the root page says that the server is for development', async () => {
-  const {client} = await startRuntime();
+test('the root pages say what each server is for, and where the apps are', async () => {
+  const {runtime, client} = await startRuntime();
+  const front = await send(`${runtime.origin}/`);
+  expect([front.status, front.body]).toEqual([200, expect.stringContaining(runtime.appsOrigin)]);
   const {status, body} = await client.site('');
-  expect([status, body]).toEqual([200, expect.stringContaining('for development')]);
+  expect([status, body]).toEqual([200, expect.stringContaining('/PROJECT/TARGET/')]);
+});
+
+describe('the origin of the API', () => {
+  test('is another one than that of the apps, whose server knows no API', async () => {
+    const {runtime, client} = await startDeployed();
+    expect(new URL(runtime.appsOrigin).port).not.toBe(new URL(runtime.origin).port);
+    for (const place of ['api/projects/', 'storefront/deployments/v1/organizations/x/storefronts/shop/bundles']) {
+      const reply = await send(`${runtime.appsOrigin}/${place}`, {headers: client.legacyHeaders});
+      expect([place, reply.status]).toEqual([place, 404]);
+    }
+  });
+
+  test('leads to the apps, at the host name that the client uses', async () => {
+    const {runtime} = await startDeployed();
+    const {port} = new URL(runtime.appsOrigin);
+    for (const [asked, location] of [
+      ['/shop/production', '/shop/production/'],
+      ['/shop/production/', '/shop/production/'],
+      ['/shop/production/static/a%20b.js?x=//evil', '/shop/production/static/a%20b.js?x=//evil'],
+    ] as const) {
+      const {status, headers} = await sendRaw(runtime.origin, {path: asked, headers: {host: 'localhost:80'}});
+      expect([asked, status, headers.location]).toEqual([asked, 307, `http://localhost:${port}${location}`]);
+    }
+    const page = await fetch(`${runtime.origin}/shop/production/static/index.html`);
+    expect([page.url, await page.text()]).toEqual([
+      `${runtime.appsOrigin}/shop/production/static/index.html`,
+      build['static/index.html'],
+    ]);
+  });
+
+  test.each([
+    ['GET', '/shop/other/'],
+    ['GET', '//evil.example'],
+    ['GET', '/\\\\evil.example/x'],
+    ['GET', 'http://evil.example/x'],
+    ['GET', 'http://evil.example/shop/production/'],
+    ['POST', '/shop/production/'],
+  ])('leads nowhere else: %s %s', async (method, requested) => {
+    const {runtime} = await startDeployed();
+    const {status, headers} = await sendRaw(runtime.origin, {method, path: requested});
+    expect([status, headers.location]).toEqual([method === 'POST' ? 405 : 404, undefined]);
+  });
 });

@@ -61,14 +61,14 @@ async function deploy(call: AdmittedCall): Promise<Answer> {
   const deployment = await deployments.exclusively(projectSlug, targetSlug, () =>
     deployments.start({bundle, targetSlug, createdBy: call.user, route: 'deploy'}),
   );
-  return json(201, deploymentRow(deployment, now(), call.origin));
+  return json(201, deploymentRow(deployment, now(), call));
 }
 
 function history(call: AdmittedCall): Answer {
   const {store, now} = call.context;
   const time = now();
   const items = store.deployments(param(call, 'storefrontId'), param(call, 'environmentId'));
-  return list(call, items, (deployment) => deploymentRow(deployment, time, call.origin));
+  return list(call, items, (deployment) => deploymentRow(deployment, time, call));
 }
 
 function oneDeployment(call: AdmittedCall): Answer {
@@ -78,7 +78,7 @@ function oneDeployment(call: AdmittedCall): Answer {
     .deployments(param(call, 'storefrontId'), param(call, 'environmentId'))
     .find(({deploymentId}) => deploymentId === id);
   if (!deployment) throw new HttpFailure(404, `Deployment "${id}" does not exist.`);
-  return json(200, deploymentRow(deployment, now(), call.origin));
+  return json(200, deploymentRow(deployment, now(), call));
 }
 
 function list<T>(call: AdmittedCall, items: readonly T[], row: (item: T) => unknown): Answer {
@@ -102,7 +102,7 @@ function bundleRow(bundle: BundleRecord, inUseBy: readonly string[]): unknown {
   };
 }
 
-function deploymentRow(deployment: DeploymentRecord, now: Date, origin: string): unknown {
+function deploymentRow(deployment: DeploymentRecord, now: Date, call: AdmittedCall): unknown {
   const {status, percentage, updatedAt, duration} = deploymentState(deployment, now);
   return {
     deploymentId: deployment.deploymentId,
@@ -114,6 +114,6 @@ function deploymentRow(deployment: DeploymentRecord, now: Date, origin: string):
     createdBy: deployment.createdBy,
     creationDate: deployment.createdAt,
     lastModified: updatedAt,
-    url: siteUrl(origin, deployment.projectSlug, deployment.targetSlug),
+    url: siteUrl(call, deployment.projectSlug, deployment.targetSlug),
   };
 }

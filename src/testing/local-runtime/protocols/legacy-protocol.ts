@@ -50,12 +50,12 @@ async function pushAndDeployV1(call: AdmittedCall): Promise<Answer> {
   });
 }
 
-function pushedV1({origin, params}: AdmittedCall, {bundle, warnings}: AcceptedUpload): Answer {
-  const {targetSlug} = params;
+function pushedV1(call: AdmittedCall, {bundle, warnings}: AcceptedUpload): Answer {
+  const {targetSlug} = call.params;
   return json(200, {
     bundle_id: bundle.id,
     message: bundle.message,
-    url: targetSlug === undefined ? `${origin}/` : siteUrl(origin, bundle.projectSlug, targetSlug),
+    url: targetSlug === undefined ? `${call.origin}/` : siteUrl(call, bundle.projectSlug, targetSlug),
     bundle_preview_url: null,
     warnings,
   });
@@ -128,14 +128,14 @@ function listTargets(call: AdmittedCall): Answer {
   const {store, now} = call.context;
   const [projectSlug, time] = [param(call, 'projectSlug'), now()];
   return legacyList(call, store.targets(projectSlug), (slug) =>
-    legacyTarget({slug, url: siteUrl(call.origin, projectSlug, slug)}, store.deployments(projectSlug, slug), time),
+    legacyTarget({slug, url: siteUrl(call, projectSlug, slug)}, store.deployments(projectSlug, slug), time),
   );
 }
 
 function target(call: AdmittedCall): Answer {
   const {store, now} = call.context;
   const [projectSlug, slug] = [param(call, 'projectSlug'), param(call, 'targetSlug')];
-  const url = siteUrl(call.origin, projectSlug, slug);
+  const url = siteUrl(call, projectSlug, slug);
   const row = legacyTarget({slug, url}, store.deployments(projectSlug, slug), now());
   if (row) return json(200, row);
   throw new HttpFailure(404, `The target "${slug}" does not exist. It is created by the first deployment to it.`);

@@ -1,15 +1,15 @@
 import {realpath, stat} from 'node:fs/promises';
 import path from 'node:path';
 import {text, HttpFailure, type Answer} from '../answer.js';
-import {param, type AdmittedCall, type Protocol} from '../context.js';
+import {param, type AdmittedCall, type Call, type Protocol} from '../context.js';
 import {chooseEncoding, encodedFiles, fileAnswer, mediaType} from './file-answer.js';
 
 /** Folders besides the root that can contain the page of a target. */
 const pageFolders = ['static', 'client'];
 
 /**
- * What a browser shows: a line of text at the root, and the deployed files except server-only ones. Needs no
- * credentials.
+ * The deployed apps: their files except server-only ones, and a line of text at the root. Needs no credentials. It is
+ * served from an origin of its own, so that scripts of an app can neither call the API nor change the page above it.
  */
 export const siteProtocol: Protocol = {
   prefix: '/',
@@ -23,13 +23,19 @@ export const siteProtocol: Protocol = {
   failure: ({status, message, headers}) => text(status, message, headers),
 };
 
-/** The URL of the bundle that a target runs. */
-export function siteUrl(origin: string, projectSlug: string, targetSlug: string): string {
-  return `${origin}/${encodeURIComponent(projectSlug)}/${encodeURIComponent(targetSlug)}/`;
+/** The URL of the bundle that a target runs, with the host name that the client uses. */
+export function siteUrl(
+  {origin, context}: Pick<Call, 'origin' | 'context'>,
+  projectSlug: string,
+  targetSlug: string,
+): string {
+  const url = new URL(origin);
+  url.port = new URL(context.appsOrigin).port;
+  return `${url.origin}/${encodeURIComponent(projectSlug)}/${encodeURIComponent(targetSlug)}/`;
 }
 
 function home(): Answer {
-  return text(200, 'This is a local runtime for development. Do not use it in production.');
+  return text(200, 'Deployed apps are served here at /PROJECT/TARGET/, for development only.');
 }
 
 function addSlash(call: AdmittedCall): Answer {

@@ -34,7 +34,7 @@ const temporaryName = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:\.json)?$/
  *
  * ```
  * credentials.json
- * port.json                  the last port used
+ * port.json                  the last ports used
  * bundles/{id}/{bundle.json,contents.json,archive}
  * deployments/{number}.json
  * sites/{deploymentId}/      the files that a deployment serves
