@@ -15,6 +15,8 @@ export interface RuntimeContext {
   readonly credentials: LocalRuntimeCredentials;
   /** Address that the server should listen on. */
   readonly host: string;
+  /** Names that requests may have in their Host header besides its own. */
+  readonly allowedHosts: readonly string[];
   /** Where deployed apps are served: the origin as `LocalRuntime` has it. */
   readonly appsOrigin: string;
   readonly auth: boolean;

@@ -29,6 +29,12 @@ export interface LocalRuntimeOptions {
   /** Address to listen on. Anything but loopback opens the server to others. @default '127.0.0.1' */
   readonly host?: string | undefined;
   /**
+   * More names that requests may have in their Host header. Others than these, `host`, `localhost` and the address
+   * that the client has connected to are refused, so that no web page can reach the server under a name of its own.
+   * @default []
+   */
+  readonly allowedHosts?: readonly string[] | undefined;
+  /**
    * Port to listen on; 0 for any free one.
    * @default the port last used with the data folder, if it is free
    */

@@ -10,7 +10,7 @@ import {HttpFailure, type Answer, type FileBody} from './answer.js';
 import type {Call, Protocol, RuntimeContext, Route} from './context.js';
 import type {AnswerFault, RouteName} from './faults.js';
 import type {RequestRecord} from './options.js';
-import {checkHost} from './protocols/admission.js';
+import {checkHost, checkOrigin} from './protocols/admission.js';
 import {apiProtocol} from './protocols/api-protocol.js';
 import {archiveProtocol} from './protocols/archive-protocol.js';
 import {legacyProtocol} from './protocols/legacy-protocol.js';
@@ -84,6 +84,7 @@ async function answerTo(
   let fault: AnswerFault | undefined;
   try {
     checkHost(request, context);
+    if (role === 'api') checkOrigin(request);
     const match = tryMatch(protocol, call);
     const route = match instanceof HttpFailure ? undefined : match.route.name;
     if (route !== undefined) findings.route = route;

@@ -91,11 +91,11 @@ function createContext(
   made: Pick<RuntimeContext, 'store' | 'faults' | 'host' | 'appsOrigin' | 'credentials'>,
 ): RuntimeContext {
   const {auth = true, scopes, tokenSeconds = 3600, deploymentSeconds: seconds = 2} = options;
-  const {maxUploadBytes = Infinity, stallSeconds = 60, now = () => new Date()} = options;
+  const {allowedHosts = [], maxUploadBytes = Infinity, stallSeconds = 60, now = () => new Date()} = options;
   const limits = {...defaultArchiveLimits, ...options.archiveLimits};
   const {store, faults} = made;
   const deployments = new Deployments({store, faults, limits, now, seconds});
-  return {...made, deployments, limits, auth, scopes, tokenSeconds, maxUploadBytes, stallSeconds, now};
+  return {...made, deployments, allowedHosts, limits, auth, scopes, tokenSeconds, maxUploadBytes, stallSeconds, now};
 }
 
 /** The servers of a runtime, or what belongs to them. */

@@ -15,12 +15,18 @@ describe('the server', () => {
     ['localhost:1234', 200],
     ['127.0.0.1', 200],
     ['[::1]:80', 200],
-    ['evil.example', 403],
-    ['127.0.0.1.evil.example', 403],
-    ['a b', 403],
-  ])('answers the host "%s" with %i', async (host, status) => {
-    const {runtime} = await startRuntime();
-    expect((await sendRaw(runtime.origin, {headers: {host}})).status).toBe(status);
+    ['LOCALHOST', 200],
+    ['runtime.example:4000', 200],
+    ['evil.example', 421],
+    ['127.0.0.1.evil.example', 421],
+    ['evil.example@localhost', 421],
+    ['localhost/evil', 421],
+    ['a b', 421],
+  ])('answers the host "%s" with %i, at both ports', async (host, status) => {
+    const {runtime} = await startRuntime({allowedHosts: ['Runtime.example']});
+    for (const origin of [runtime.origin, runtime.appsOrigin]) {
+      expect((await sendRaw(origin, {headers: {host}})).status).toBe(status);
+    }
   });
 
   test('answers requests for its own host', async () => {
@@ -32,9 +38,31 @@ describe('the server', () => {
   test('refuses pages of other origins', async () => {
     const {runtime} = await startRuntime({auth: false});
     const ask = (origin: string) => sendRaw(`${runtime.origin}/api/projects/shop/bundles/`, {headers: {origin}});
-    expect((await ask('https://evil.example')).status).toBe(403);
-    expect((await ask('null')).status).toBe(403);
+    for (const origin of ['https://evil.example', 'null', 'file:///x', runtime.appsOrigin, 'http://localhost']) {
+      expect([origin, (await ask(origin)).status]).toEqual([origin, 403]);
+    }
     expect((await ask(runtime.origin)).status).toBe(200);
+  });
+
+  test.each([
+    [403, 'POST', {'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors'}],
+    [403, 'POST', {'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate'}],
+    [403, 'POST', {'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'cors'}],
+    [403, 'GET', {'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'no-cors'}],
+    [200, 'GET', {'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate'}],
+    [200, 'GET', {'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate'}],
+    [415, 'POST', {'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors'}],
+    [415, 'POST', {}],
+  ])('without credentials answers %i to a %s with %j', async (status, method, headers) => {
+    const {runtime} = await startRuntime({auth: false});
+    const url = `${runtime.origin}/api/projects/shop/${method === 'GET' ? 'bundles/' : 'target/live/deploy/'}`;
+    expect((await sendRaw(url, {method, headers: {'content-type': 'text/plain', ...headers}})).status).toBe(status);
+  });
+
+  test('lets an app be called by pages of others: that is for the app to decide', async () => {
+    const {runtime} = await startRuntime();
+    const headers = {origin: 'https://shop.example', 'sec-fetch-site': 'cross-site'};
+    expect((await sendRaw(`${runtime.appsOrigin}/`, {headers})).status).toBe(200);
   });
 
   test('refuses an upload without credentials before its body arrives, then reads the rest', async () => {

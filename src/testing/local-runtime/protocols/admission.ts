@@ -8,22 +8,48 @@ const reservedProjects = ['api', 'storefront'];
 
 const apiIdentifier = /^[a-z0-9]+(?:-+[a-z0-9]+)*$/;
 
+/** A host with an optional port, and nothing else that a URL could have. */
+const hostHeader = /^(?<name>[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
+
 /**
- * Prevents DNS rebinding by web pages: the host in the Host header, and in Origin if there is one, must be a name of
- * this server.
- * @throws HttpFailure 403.
+ * Prevents DNS rebinding by web pages: the Host header must have a name or an address of this server. A page whose own
+ * name has been pointed at this machine cannot send another Host. The port may be any, because it can be forwarded from
+ * another one, out of a container for example.
+ * @throws HttpFailure 421.
  */
-export function checkHost(request: IncomingMessage, context: Pick<RuntimeContext, 'host'>): void {
+export function checkHost(
+  request: IncomingMessage,
+  {host: listenedOn, allowedHosts}: Pick<RuntimeContext, 'host' | 'allowedHosts'>,
+): void {
+  const {host = ''} = request.headers;
+  const name = hostHeader
+    .exec(host)
+    ?.groups?.['name']?.toLowerCase()
+    .replace(/^\[|\]$/g, '');
   // No DNS name is involved if the host is the connection's own address. A dual-stack socket writes IPv4 this way.
   const localAddress = request.socket.localAddress?.replace(/^::ffff:/, '');
-  const own = ['localhost', '127.0.0.1', '::1', context.host.toLowerCase(), localAddress];
-  const {host = '', origin} = request.headers;
-  for (const address of [`http://${host}`, ...(origin === undefined ? [] : [origin])]) {
-    const name = URL.canParse(address) ? new URL(address).hostname.replace(/^\[|\]$/g, '') : '';
-    if (!own.includes(name)) {
-      throw new HttpFailure(403, `This server does not respond to the host name "${name}", only to localhost.`);
-    }
-  }
+  const own = ['localhost', '127.0.0.1', '::1', listenedOn, ...allowedHosts].map((own) => own.toLowerCase());
+  if (name !== undefined && (own.includes(name) || name === localAddress)) return;
+  throw new HttpFailure(
+    421,
+    `This server does not answer requests for the host "${host}", only for localhost and the host it listens on.`,
+  );
+}
+
+/**
+ * Refuses what pages of other origins make a browser send, deployed apps included, whose origin differs in the port
+ * alone. Without it they could act on a runtime that requires no credentials. Links to this server still work.
+ * @throws HttpFailure 403.
+ */
+export function checkOrigin({headers, method}: IncomingMessage): void {
+  const {host = '', origin, 'sec-fetch-site': site, 'sec-fetch-mode': mode} = headers;
+  const isOwn =
+    origin === undefined || (URL.canParse(origin) && new URL(origin).origin === new URL(`http://${host}`).origin);
+  // Browsers send neither header with every request: Origin only with those that may change something or that a script
+  // wants to read, Sec-Fetch-Site only to hosts that they consider secure, such as loopback.
+  const isDirect = site === undefined || site === 'same-origin' || site === 'none';
+  if (isOwn && (isDirect || (mode === 'navigate' && (method === 'GET' || method === 'HEAD')))) return;
+  throw new HttpFailure(403, 'This server does not accept requests from pages of other origins.');
 }
 
 /**
