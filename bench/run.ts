@@ -98,6 +98,13 @@ function rowsOf(build: string, scratch: string, origin: string): readonly [strin
       script('usual-push.js', build, file('usual.tar'), origin),
     ],
     ['push v2', mycli('bundle:push', '--v2'), 'tar | gzip -6 | wc -c', shell(`${tar} | gzip -6 | wc -c`, build)],
+    // After a push of the same build, which is the last row and its baseline.
+    [
+      'push v2, unchanged',
+      mycli('bundle:push', '--v2', '--if-changed'),
+      'bundle:push --v2',
+      mycli('bundle:push', '--v2'),
+    ],
   ];
 }
 

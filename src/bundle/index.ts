@@ -1,7 +1,13 @@
 export {bundleFingerprint, categoryOf, categoryWords, manifestPathOf} from './archive/manifest.js';
 export {packBundle, type PackOptions} from './archive/pack.js';
 export {archiveSize} from './archive/tar-entries.js';
-export {streamBundle, verifyReplaceable, writeBundle, type BundleStream} from './archive/write-bundle.js';
+export {
+  contentDigest,
+  streamBundle,
+  verifyReplaceable,
+  writeBundle,
+  type BundleStream,
+} from './archive/write-bundle.js';
 export {
   checkBundleOptions,
   checkSlug,

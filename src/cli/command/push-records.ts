@@ -5,10 +5,16 @@ import {createError} from '../../errors/index.js';
 import {makePrivateDirectory, readPrivateFile, replacePrivateFile} from '../../files/write-files.js';
 import type {PushPlace, PushRecord, PushRecords} from '../../operations/push/records.js';
 
+const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
+const bytes = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+
 const pushRecord = v.object({
   version: v.literal(1),
   bundleId: v.union([v.number(), v.pipe(v.string(), v.minLength(1))]),
-  fingerprint: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
+  fingerprint: digest,
+  fileBytes: bytes,
+  size: bytes,
+  sha256: digest,
   pushedAt: v.pipe(v.string(), v.isoTimestamp()),
 });
 
@@ -21,7 +27,7 @@ const parsePushRecord = v.safeParser(pushRecord);
  */
 export function pushRecordFiles(dataDirectory: string): PushRecords {
   const directory = join(dataDirectory, 'pushes');
-  const pathOf = (place: PushPlace) => join(directory, `${digest(place)}.json`);
+  const pathOf = (place: PushPlace) => join(directory, `${nameOf(place)}.json`);
   return {
     read: (place) => readRecord(pathOf(place)),
     async write(place, record) {
@@ -31,7 +37,7 @@ export function pushRecordFiles(dataDirectory: string): PushRecords {
   };
 }
 
-function digest({backend, origin, organizationId, optionsSha256, projectSlug}: PushPlace): string {
+function nameOf({backend, origin, organizationId, optionsSha256, projectSlug}: PushPlace): string {
   const parts = [backend, origin, organizationId, optionsSha256, projectSlug];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }

@@ -65,7 +65,7 @@ export async function pushRuntimeBundle(given: PushRuntimeBundleBackendOptions, 
     const plan = {...planned, watch: watchPush(watch, options, host)};
     const workspace = await host.createTemporaryDirectory();
     try {
-      const content = await step('build', (view) => buildPush(plan, chosen.selection.backend, workspace, view));
+      const content = await step('build', (view) => buildPush(plan, chosen.selection.backend, workspace, host, view));
       const uploaded = await step('upload', (view) => uploadPush(plan, content, workspace, host, view));
       if (targetSlug === undefined) return pushResult(plan, uploaded, host);
       return await orRollBack({options, watch, host, step}, async () => {
@@ -130,7 +130,7 @@ export async function previewPush(given: PushRuntimeBundleBackendOptions, host: 
     }
     const workspace = await host.createTemporaryDirectory();
     try {
-      const content = await step('build', (view) => buildPush(plan, backend, workspace, view));
+      const content = await step('build', (view) => buildPush(plan, backend, workspace, host, view));
       const {unchanged} = await step('compare', async (view) => {
         const compared = await comparePush(backend, withView(plan, view), content, host);
         const last = compared.unchanged;
@@ -150,7 +150,7 @@ export async function previewPush(given: PushRuntimeBundleBackendOptions, host: 
 async function tryToPack(plan: PushPlan, host: Host, view: StepView): Promise<void> {
   const workspace = await host.createTemporaryDirectory();
   try {
-    await buildPush(plan, plan.selection.backend, workspace, view);
+    await buildPush(plan, plan.selection.backend, workspace, host, view);
   } finally {
     await workspace.remove();
   }

@@ -11,6 +11,12 @@ export interface PushRecord {
   readonly bundleId: BundleId;
   /** Digest of everything that identifies the bundle's content, hex. */
   readonly fingerprint: string;
+  /** Total size of the bundle's files, in bytes. A bundle of another size has changed. */
+  readonly fileBytes: number;
+  /** Size of the uploaded archive, in bytes. */
+  readonly size: number;
+  /** Digest of the uploaded archive, hex. */
+  readonly sha256: string;
   /** When it was uploaded, ISO 8601. */
   readonly pushedAt: string;
 }

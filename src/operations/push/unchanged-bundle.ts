@@ -18,6 +18,8 @@ export interface UnchangedBundle {
   readonly pushedAt: string;
   /** The message of the last push, if the server reports it. */
   readonly message?: string | undefined;
+  /** The archive that was uploaded. */
+  readonly archive: PackResult;
 }
 
 /** The outcome of comparing with the last push. */
@@ -32,27 +34,40 @@ type PushOptions = PushRuntimeBundleBackendOptions;
 /**
  * With `ifChanged`, compares a bundle with that of the last push to the same project and backend, which only counts if
  * the server still has it. Any doubt is a warning, and neither skips the upload nor fails the push.
+ * @param digest Finds out the bundle's `contentSha256`. Not called if nothing was pushed, or something of another size.
+ * @throws whatever `digest` throws.
  */
 export async function compareWithLastPush(
   backend: RuntimeBackend,
-  bundle: BundleContent & PackResult,
+  bundle: BundleContent,
+  digest: () => Promise<string>,
   options: PushOptions,
   host: Host,
 ): Promise<Comparison> {
   if (!options.ifChanged || options.pushRecords === undefined) return {warnings: []};
+  const inDoubt = (doubt: string, error: unknown): Comparison => {
+    options.signal?.throwIfAborted();
+    return {warnings: [asSentence(`${doubt}, so the bundle is uploaded: ${reasonOf(error)}`)]};
+  };
   let record: PushRecord | undefined;
   try {
     record = await options.pushRecords.read(placeOf(backend, options, host));
-    if (record?.fingerprint !== bundleFingerprint(bundle)) return {warnings: []};
-    return await confirmRecord(record, backend, options, host);
   } catch (error) {
-    options.signal?.throwIfAborted();
-    const doubt =
-      record === undefined
-        ? 'The record of the last push cannot be read'
-        : `Could not check whether bundle ${String(record.bundleId)} of the last push still exists`;
-    return {warnings: [asSentence(`${doubt}, so the bundle is uploaded: ${reasonOf(error)}`)]};
+    return inDoubt('The record of the last push cannot be read', error);
   }
+  if (record?.fileBytes !== fileBytesOf(bundle)) return {warnings: []};
+  const contentSha256 = await digest();
+  if (record.fingerprint !== bundleFingerprint({...bundle, contentSha256})) return {warnings: []};
+  try {
+    return await confirmRecord(record, contentSha256, backend, options, host);
+  } catch (error) {
+    const id = String(record.bundleId);
+    return inDoubt(`Could not check whether bundle ${id} of the last push still exists`, error);
+  }
+}
+
+function fileBytesOf({files}: BundleContent): number {
+  return files.reduce((total, {size}) => total + size, 0);
 }
 
 /**
@@ -66,7 +81,9 @@ export async function recordPush(
   options: PushOptions,
   host: Host,
 ): Promise<readonly string[]> {
-  const record = {bundleId, fingerprint: bundleFingerprint(bundle), pushedAt: host.now().toISOString()};
+  const {size, sha256} = bundle;
+  const [fingerprint, fileBytes] = [bundleFingerprint(bundle), fileBytesOf(bundle)];
+  const record = {bundleId, fingerprint, fileBytes, size, sha256, pushedAt: host.now().toISOString()};
   try {
     await options.pushRecords?.write(placeOf(backend, options, host), record);
     return [];
@@ -84,7 +101,8 @@ const unusableStates = {broken: 'broken', deleting: 'being deleted', unknown: 'i
 
 /** Checks whether the server still has the recorded bundle. */
 async function confirmRecord(
-  {bundleId, pushedAt}: PushRecord,
+  {bundleId, pushedAt, size, sha256}: PushRecord,
+  contentSha256: string,
   backend: RuntimeBackend,
   options: PushOptions,
   host: Host,
@@ -92,7 +110,8 @@ async function confirmRecord(
   const found = await findBundle(await openBackend(backend, 'deploy', options, host), bundleId);
   const status = found?.status ?? 'deleting';
   if (status === 'ready' || status === 'preparing') {
-    return {unchanged: {bundleId, pushedAt, message: found?.message}, warnings: []};
+    const archive = {size, sha256, contentSha256};
+    return {unchanged: {bundleId, pushedAt, message: found?.message, archive}, warnings: []};
   }
   const state = found ? unusableStates[status] : 'gone';
   host.logger.info(`Bundle ${String(bundleId)} of the last push is ${state}.`);

@@ -2,10 +2,17 @@ import {backendCalls, callInContext} from '../../backends/call.js';
 import type {Backend, BackendContext, BundleId, UploadResult, UploadState} from '../../backends/contract.js';
 import {fallbackWarning, isBuiltIn, uploadFallbackReason, type RuntimeBackend} from '../../backends/select.js';
 import {uploadStateOf} from '../../backends/upload-state.js';
-import {planBundle, streamBundle, writeBundle, strictWarnings, type BundleStream} from '../../bundle/index.js';
+import {
+  contentDigest,
+  planBundle,
+  streamBundle,
+  writeBundle,
+  strictWarnings,
+  type BundleStream,
+} from '../../bundle/index.js';
 import type {Bundle, BundleContent, BundleFormat, PackResult} from '../../bundle/types.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
-import {asSentence} from '../../errors/sentence.js';
+import {asSentence, count} from '../../errors/sentence.js';
 import {commandLine, flagValue} from '../../errors/suggest.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import type {TemporaryDirectory} from '../../files/temporary-directory.js';
@@ -33,8 +40,14 @@ export interface UploadedPush {
 }
 
 /** What a push sends: an archive on disk, or one that is packed while it is sent. */
-type PushContent =
-  | {readonly kind: 'file'; readonly bundle: Bundle; readonly warnings: readonly string[]}
+type SentContent =
+  | {
+      readonly kind: 'file';
+      readonly bundle: Bundle;
+      readonly warnings: readonly string[];
+      /** The backend whose last push was something else, as far as that could be told. */
+      readonly differsFor?: RuntimeBackend | undefined;
+    }
   | {
       readonly kind: 'stream';
       readonly warnings: readonly string[];
@@ -43,50 +56,75 @@ type PushContent =
       readonly upload: NonNullable<Backend['uploadStream']>;
     };
 
+/** What a push sends, or with `ifChanged` nothing. */
+type PushContent =
+  | SentContent
+  | {
+      readonly kind: 'unchanged';
+      readonly bundle: BundleContent & PackResult;
+      readonly unchanged: UnchangedBundle;
+      readonly warnings: readonly string[];
+    };
+
 /**
- * Prepares what a push sends to `backend`. A v1 bundle is packed while it is sent if the backend supports that and its
- * digest is not needed before. Any other is packed into `workspace`; a prebuilt archive is used as it is.
+ * Prepares what a push sends to `backend`. With `ifChanged`, a build that is unchanged since the last push is not packed.
+ * A v1 bundle is packed while it is sent if the backend supports that. Any other is packed into `workspace`; a prebuilt
+ * archive is used as it is.
  */
 export async function buildPush(
   plan: PushPlan,
   backend: RuntimeBackend,
   workspace: TemporaryDirectory,
+  host: Host,
   view: StepView,
 ): Promise<PushContent> {
-  const content = await makeContent(withView(plan, view), backend, workspace);
-  const made = plan.content.kind === 'build' ? 'Built' : 'Read';
-  view.done(
-    content.kind === 'file'
-      ? `${made} ${describeArchive(content.bundle)}`
-      : `Prepared ${describeSize(content.bundle)}, packed while it is sent`,
-  );
+  const content = await makeContent(withView(plan, view), backend, workspace, host);
+  view.done(describeContent(content, plan));
   // Warn before spending minutes on the upload.
   warnAll(view, content.warnings);
   return content;
+}
+
+function describeContent(content: PushContent, plan: PushPlan): string {
+  switch (content.kind) {
+    case 'file':
+      return `${plan.content.kind === 'build' ? 'Built' : 'Read'} ${describeArchive(content.bundle)}`;
+    case 'stream':
+      return `Prepared ${describeSize(content.bundle)}, packed while it is sent`;
+    case 'unchanged':
+      return `Compared ${count(content.bundle.files.length, 'file')} with the last push: nothing to pack`;
+  }
 }
 
 async function makeContent(
   {content, options}: PushPlan,
   backend: RuntimeBackend,
   workspace: TemporaryDirectory,
+  host: Host,
 ): Promise<PushContent> {
   if (content.kind === 'archive') return fileContent(content.bundle);
   const {plan} = content;
+  const digest = () => contentDigest(plan, options.signal);
+  const {unchanged, warnings} = await compareWithLastPush(backend, plan, digest, options, host);
+  if (unchanged) return {kind: 'unchanged', bundle: {...plan, ...unchanged.archive}, unchanged, warnings};
   const chosen = registryOf(options).get(backend);
   const {uploadStream} = chosen;
-  if (plan.format === 'v1' && uploadStream && !options.ifChanged) {
+  if (plan.format === 'v1' && uploadStream) {
     const stream = await streamBundle(plan);
     verifyLimits(chosen, stream.bundle);
-    return {kind: 'stream', ...stream, upload: uploadStream, warnings: []};
+    return {kind: 'stream', ...stream, upload: uploadStream, warnings};
   }
   const path = `${workspace.path}/bundle.${plan.format === 'v1' ? 'tar' : 'tar.gz'}`;
   const bundle = await writeBundle(plan, {path, ...packOptions(options)});
   verifyLimits(chosen, bundle);
-  return fileContent(bundle);
+  return fileContent(bundle, {warnings, differsFor: backend});
 }
 
-function fileContent(bundle: Bundle): PushContent {
-  return {kind: 'file', bundle, warnings: sizeWarnings(bundle)};
+function fileContent(
+  bundle: Bundle,
+  {warnings, differsFor}: {readonly warnings: readonly string[]; readonly differsFor?: RuntimeBackend} = {warnings: []},
+): PushContent {
+  return {kind: 'file', bundle, warnings: [...warnings, ...sizeWarnings(bundle)], differsFor};
 }
 
 /**
@@ -141,19 +179,22 @@ async function uploadOrFallBack(
     // The archive is built once per format.
     const replacement = reusable ? content : await rebuildPush(plan, fallback, format, workspace, host);
     const uploaded = await pushTo(fallback, plan, replacement, host);
-    const warnings = reusable ? [] : unusedOptions(options, format);
+    const warnings = reusable ? [] : [...unusedOptions(options, format), ...replacement.warnings];
     return {...uploaded, warnings: [fallbackWarning(reason), ...warnings, ...uploaded.warnings]};
   }
 }
 
-/** With `ifChanged`, compares what a push would send to `backend` with the last push to it. */
+/** With `ifChanged`, compares what a push would send to `backend` with the last push to it, unless that was done. */
 export async function comparePush(
   backend: RuntimeBackend,
   {options}: PushPlan,
   content: PushContent,
   host: Host,
 ): Promise<Comparison> {
-  return content.kind === 'file' ? compareWithLastPush(backend, content.bundle, options, host) : {warnings: []};
+  if (content.kind === 'unchanged') return {unchanged: content.unchanged, warnings: []};
+  if (content.kind === 'stream' || content.differsFor === backend) return {warnings: []};
+  const {bundle} = content;
+  return compareWithLastPush(backend, bundle, () => Promise.resolve(bundle.contentSha256), options, host);
 }
 
 /** A push that is about to be made, or previewed. */
@@ -184,18 +225,30 @@ export async function askBeforePush(
 
 /** Uploads the bundle unless it is unchanged since the last push to this backend, and records the upload. */
 async function pushTo(name: RuntimeBackend, plan: PushPlan, content: PushContent, host: Host): Promise<UploadedPush> {
+  if (content.kind === 'unchanged') return skipUpload(name, plan, content, host);
+  const {bundle} = content;
   const {unchanged, warnings} = await comparePush(name, plan, content, host);
-  await askBeforePush({backend: name, plan, bundle: content.bundle, unchanged}, host);
-  if (unchanged && content.kind === 'file') {
-    const result = {bundleId: unchanged.bundleId, raw: undefined};
-    return {backend: name, bundle: content.bundle, result, unchanged, warnings};
-  }
+  if (unchanged) return skipUpload(name, plan, {bundle, unchanged}, host);
+  await askBeforePush({backend: name, plan, bundle}, host);
   const uploaded = await uploadTo(name, plan, content, host);
   const more = await recordPush(name, uploaded.bundle, uploaded.result.bundleId, plan.options, host);
   return {...uploaded, warnings: [...warnings, ...uploaded.warnings, ...more]};
 }
 
-async function uploadTo(name: RuntimeBackend, plan: PushPlan, content: PushContent, host: Host): Promise<UploadedPush> {
+/** The result of a push without an upload. */
+async function skipUpload(
+  backend: RuntimeBackend,
+  plan: PushPlan,
+  {bundle, unchanged}: {readonly bundle: BundleContent; readonly unchanged: UnchangedBundle},
+  host: Host,
+): Promise<UploadedPush> {
+  const result = {bundleId: unchanged.bundleId, raw: undefined};
+  const there = {...bundle, ...unchanged.archive};
+  await askBeforePush({backend, plan, bundle: there, unchanged}, host);
+  return {backend, bundle: there, result, unchanged, warnings: []};
+}
+
+async function uploadTo(name: RuntimeBackend, plan: PushPlan, content: SentContent, host: Host): Promise<UploadedPush> {
   let isPartlySent = false;
   const {onProgress} = plan.options;
   const options = {
@@ -262,7 +315,7 @@ function projectFlags(backend: RuntimeBackend, {options}: PushPlan): readonly st
 async function resumable(
   {backend, context, secrets}: OpenBackend,
   {options}: PushPlan,
-  content: PushContent,
+  content: SentContent,
   host: Host,
   upload: (state: UploadState | undefined) => Promise<UploadResult>,
 ): Promise<UploadResult> {
@@ -297,7 +350,7 @@ async function withPatternAdvice(error: unknown, bundle: BundleContent, signal: 
 
 /** The uploaded bundle, with its digests. */
 async function packedBundle(
-  content: PushContent,
+  content: SentContent,
   bundleId: BundleId,
   signal: AbortSignal,
 ): Promise<UploadedPush['bundle']> {
@@ -314,7 +367,7 @@ async function packedBundle(
   }
 }
 
-function send(content: PushContent, backend: Backend, context: BackendContext): Promise<UploadResult> {
+function send(content: SentContent, backend: Backend, context: BackendContext): Promise<UploadResult> {
   return content.kind === 'file'
     ? backend.upload(content.bundle, context)
     : content.upload.call(backend, content.bundle, context);
@@ -330,7 +383,7 @@ async function rebuildPush(
 ): Promise<PushContent> {
   signalOf(push.options).throwIfAborted();
   const plan = await planBundle(contentOptions(push.options, format, host));
-  return makeContent({...push, format, content: {kind: 'build', plan}}, fallback, workspace);
+  return makeContent({...push, format, content: {kind: 'build', plan}}, fallback, workspace, host);
 }
 
 /** The plan, with its progress and retries shown by `view`. */

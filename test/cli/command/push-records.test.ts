@@ -6,7 +6,10 @@ import {pushRecordFiles} from '../../../src/cli/command/push-records.js';
 import type {PushPlace, PushRecord} from '../../../src/operations/push/records.js';
 
 const place: PushPlace = {backend: 'legacy', origin: 'https://runtime.example', projectSlug: 'shop'};
-const record: PushRecord = {bundleId: 42, fingerprint: 'a'.repeat(64), pushedAt: '2026-11-21T10:00:00.000Z'};
+const record: PushRecord = {
+  ...{bundleId: 42, fingerprint: 'a'.repeat(64), fileBytes: 1000, size: 300, sha256: 'b'.repeat(64)},
+  pushedAt: '2026-11-21T10:00:00.000Z',
+};
 
 let data: string;
 beforeEach(async () => {
