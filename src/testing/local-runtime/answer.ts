@@ -1,11 +1,16 @@
 import type {FileHandle} from 'node:fs/promises';
 import * as v from 'valibot';
 
+/** What a file can be compressed with while it is sent. */
+export type Compression = 'br' | 'gzip';
+
 /** A part of an open file. The sender closes it. */
 export interface FileBody {
   readonly file: FileHandle;
   readonly start: number;
+  /** Before any compression. */
   readonly length: number;
+  readonly compression?: Compression | undefined;
 }
 
 /** An answer to a request. */

@@ -1,6 +1,7 @@
 import {readdir} from 'node:fs/promises';
 import path from 'node:path';
 import {describe, expect, test} from 'vitest';
+import {cacheControl} from '../../../src/testing/local-runtime/protocols/file-answer.js';
 import {build, gnuTar, hostileArchive, v2Archive} from './archives.js';
 import {send, sendRaw, v1Body} from './client.js';
 import {startRuntime} from './with-runtime.js';
@@ -160,6 +161,82 @@ describe('a deployed bundle', () => {
     expect(itself.headers).not.toHaveProperty('content-encoding');
   });
 
+  const script = `// ${'the same again, '.repeat(1000)}`;
+
+  test.each([
+    ['gzip, deflate, br', 'br'],
+    ['gzip', 'gzip'],
+    ['identity, gzip;q=0.5', undefined],
+    [undefined, undefined],
+  ])('with Accept-Encoding %j is compressed as %j if it has no compressed file', async (accepted, encoding) => {
+    const {runtime} = await startDeployed(await v2Archive({...build, 'static/big.js': script}));
+    const url = `${runtime.appsOrigin}/shop/production/static/big.js`;
+    const headers: Record<string, string> = accepted === undefined ? {} : {'accept-encoding': accepted};
+    const reply = await fetch(url, {headers: {'accept-encoding': 'identity', ...headers}});
+    expect([reply.status, await reply.text()]).toEqual([200, script]);
+    expect(Object.fromEntries(reply.headers)).toMatchObject({
+      'content-type': 'text/javascript; charset=utf-8',
+      vary: 'accept-encoding',
+    });
+    expect(reply.headers.get('content-encoding')).toBe(encoding ?? null);
+    expect(reply.headers.get('content-length')).toBe(encoding === undefined ? String(script.length) : null);
+    const etag = reply.headers.get('etag') ?? '';
+    const ask = (more: Readonly<Record<string, string>>, method = 'GET') =>
+      sendRaw(url, {method, headers: {...headers, ...more}});
+    expect((await ask({'if-none-match': etag})).status).toBe(304);
+    // Whoever takes up a compressed transfer at a byte of it would get bytes of something else.
+    const rest = await ask({range: 'bytes=3-5', 'if-range': etag});
+    expect([rest.status, rest.headers['content-encoding']]).toEqual([encoding === undefined ? 206 : 200, undefined]);
+    expect(await ask({range: 'bytes=3-5'})).toMatchObject({status: 206, body: 'the'});
+    const head = await ask({}, 'HEAD');
+    expect([head.body, head.headers.etag, head.headers['content-encoding']]).toEqual(['', etag, encoding]);
+  });
+
+  test.each([
+    ['static/photo.jpg', 'x'.repeat(5000)],
+    ['static/small.css', 'x'.repeat(1000)],
+  ])('is not compressed in %s', async (name, content) => {
+    const {runtime} = await startDeployed(await v2Archive({...build, [name]: content}));
+    const headers = {'accept-encoding': 'br, gzip'};
+    const reply = await sendRaw(`${runtime.appsOrigin}/shop/production/${name}`, {headers});
+    expect([reply.body, reply.headers['content-encoding'], reply.headers.vary]).toEqual([
+      content,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  test('can be cut off while it is compressed', async () => {
+    const {runtime} = await startDeployed(await v2Archive({...build, 'static/big.js': script}));
+    runtime.addFault('truncatex1:route=site');
+    const url = `${runtime.appsOrigin}/shop/production/static/big.js`;
+    await expect(fetch(url).then((reply) => reply.text())).rejects.toThrow();
+    expect(await (await fetch(url)).text()).toBe(script);
+  });
+
+  test('has the date of its deployment, which counts for clients without its tag', async () => {
+    const {client} = await startDeployed();
+    const ask = (headers: Readonly<Record<string, string>>) =>
+      client.site('shop/production/static/app.js', {headers: {'accept-encoding': 'identity', ...headers}});
+    const first = await ask({});
+    const [modified, etag] = [first.headers.get('last-modified') ?? '', first.headers.get('etag') ?? ''];
+    const old = new Date(Date.parse(modified) - 1000).toUTCString();
+    for (const [headers, status] of [
+      [{'if-modified-since': modified}, 304],
+      [{'if-modified-since': old}, 200],
+      [{'if-modified-since': 'yesterday'}, 200],
+      [{'if-modified-since': modified, 'if-none-match': '"other"'}, 200],
+      [{'if-none-match': `"other", W/${etag}`}, 304],
+      [{'if-none-match': '*'}, 304],
+      [{range: 'bytes=0-3', 'if-range': etag}, 206],
+      [{range: 'bytes=0-3', 'if-range': '"other"'}, 200],
+      [{range: 'bytes=0-3', 'if-range': modified}, 200],
+      [{range: 'bytes=0-3', 'if-none-match': etag}, 304],
+    ] as const) {
+      expect([headers, (await ask(headers)).status]).toEqual([headers, status]);
+    }
+  });
+
   test('leads to its page from the top', async () => {
     const {client} = await startDeployed();
     const bare = await client.site('shop/production');
@@ -292,4 +369,29 @@ describe('the origin of the API', () => {
     const {status, headers} = await sendRaw(runtime.origin, {method, path: requested});
     expect([status, headers.location]).toEqual([method === 'POST' ? 405 : 404, undefined]);
   });
+});
+
+test.each([
+  ['static/main.3f2a1b9c.js', true],
+  ['static/main.3f2a1b9c.chunk.css.map', true],
+  ['3f2a1b9c0d1e2f3a4b5c.woff2', true],
+  ['chunk-5XKQWERT.js', true],
+  ['assets/index-DiwrgT3a.js', true],
+  ['assets/index-B_x-9aQ1.css', true],
+  ['client/_app/immutable/entry/start.js', true],
+  ['.next/static/chunks/main.js', true],
+  ['index.html', false],
+  ['index-DiwrgT3a.html', false],
+  ['static/app.js', false],
+  ['bootstrap-datepicker.js', false],
+  ['es2015-polyfills.js', false],
+  ['report-20240101.pdf', false],
+  ['photo-DSC00012.jpg', false],
+  ['Picture1.png', false],
+  ['shots/page-Picture1.png', false],
+  ['my-release2024.js', false],
+  ['0f1e2d3c-0f1e-0f1e-0f1e-0f1e2d3c4b5a.png', false],
+  ['deadbeef', false],
+])('%s may be kept forever: %s', (name, isImmutable) => {
+  expect(cacheControl(name).includes('immutable')).toBe(isImmutable);
 });

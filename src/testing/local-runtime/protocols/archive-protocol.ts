@@ -46,7 +46,13 @@ async function download(call: AdmittedCall): Promise<Answer> {
   const bundle = store.bundle(param(call, 'projectSlug'), Number(param(call, 'bundleId')));
   const headers = {'content-type': 'application/octet-stream'};
   const answer =
-    bundle && (await fileAnswer(call.request, {file: store.archivePath(bundle.id), etag: bundle.sha256, headers}));
+    bundle &&
+    (await fileAnswer(call.request, {
+      file: store.archivePath(bundle.id),
+      etag: bundle.sha256,
+      modified: new Date(bundle.createdAt),
+      headers,
+    }));
   if (!answer) throw new HttpFailure(404, 'The bundle was deleted.');
   return answer;
 }

@@ -1,5 +1,5 @@
 import type {IncomingMessage} from 'node:http';
-import type {Answer} from '../answer.js';
+import type {Answer, Compression} from '../answer.js';
 import {openOwnFile} from '../store/data-folder.js';
 
 /** A file to send. */
@@ -7,8 +7,14 @@ interface FileToAnswer {
   readonly file: string;
   /** Changes when the content does; without quotes. */
   readonly etag: string;
+  readonly modified: Date;
   readonly headers: Readonly<Record<string, string>>;
+  /** Whether to compress it for a client that accepts that. */
+  readonly isCompressible?: boolean;
 }
+
+/** Smaller files are not worth compressing: they fit into one packet as they are. */
+const minimumToCompress = 1024;
 
 /**
  * Answers a GET with a file, the requested `Range` of it, or 304. Undefined if there is no such regular file; links do
@@ -16,23 +22,32 @@ interface FileToAnswer {
  */
 export async function fileAnswer(
   request: IncomingMessage,
-  {file: path, etag, headers}: FileToAnswer,
+  {file: path, etag, modified, headers, isCompressible = false}: FileToAnswer,
 ): Promise<Answer | undefined> {
-  const quoted = `"${etag}"`;
-  const common = {...headers, etag: quoted, 'accept-ranges': 'bytes'};
   const file = await openOwnFile(path).catch(() => undefined);
   if (!file) return undefined;
-  const stats = await file.stat();
-  const matches = (request.headers['if-none-match'] ?? '').split(/\s*,\s*/).includes(quoted);
-  const range = readByteRange(request, quoted, stats.size);
-  if (matches || range === 'unsatisfiable') {
+  const {size} = await file.stat();
+  const varies = isCompressible && size >= minimumToCompress;
+  // A range is one of the file itself. Ranges of what is compressed anew for each request would fit together by chance.
+  const compression = varies && request.headers.range === undefined ? chooseCompression(request) : undefined;
+  const quoted = `"${etag}${compression === undefined ? '' : `-${compression}`}"`;
+  const common = {
+    ...headers,
+    etag: quoted,
+    'last-modified': modified.toUTCString(),
+    ...(varies && {vary: 'accept-encoding'}),
+    ...(compression === undefined ? {'accept-ranges': 'bytes'} : {'content-encoding': compression}),
+  };
+  const isKnown = hasCurrent(request, quoted, modified);
+  const range = readByteRange(request, quoted, size);
+  if (isKnown || range === 'unsatisfiable') {
     await file.close();
-    if (matches) return {status: 304, headers: common};
-    return {status: 416, headers: {...common, 'content-range': `bytes */${String(stats.size)}`}};
+    if (isKnown) return {status: 304, headers: common};
+    return {status: 416, headers: {...common, 'content-range': `bytes */${String(size)}`}};
   }
-  if (range === undefined) return {status: 200, headers: common, body: {file, start: 0, length: stats.size}};
+  if (range === undefined) return {status: 200, headers: common, body: {file, start: 0, length: size, compression}};
   const {start, end} = range;
-  const contentRange = `bytes ${String(start)}-${String(end)}/${String(stats.size)}`;
+  const contentRange = `bytes ${String(start)}-${String(end)}/${String(size)}`;
   return {
     status: 206,
     headers: {...common, 'content-range': contentRange},
@@ -40,7 +55,21 @@ export async function fileAnswer(
   };
 }
 
-/** The requested byte range. Multiple ranges and other units are ignored. */
+/** Whether the client has what it asks for, by its tag or, without any, by its date (RFC 9110, 13.2.2). */
+function hasCurrent({headers}: IncomingMessage, etag: string, modified: Date): boolean {
+  const {'if-none-match': tags, 'if-modified-since': since} = headers;
+  if (tags !== undefined) {
+    const known = tags.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+    return known.includes(etag) || known.includes('*');
+  }
+  // Dates of HTTP have no milliseconds.
+  return since !== undefined && Math.floor(modified.getTime() / 1000) * 1000 <= Date.parse(since);
+}
+
+/**
+ * The requested byte range. Multiple ranges and other units are ignored, and so is a range on the condition of a date,
+ * which cannot tell two deployments in the same second apart.
+ */
 function readByteRange(
   {headers}: IncomingMessage,
   etag: string,
@@ -59,6 +88,12 @@ export const encodedFiles = [
   ['br', '.br'],
   ['gzip', '.gz'],
 ] as const;
+
+function chooseCompression({headers}: IncomingMessage): Compression | undefined {
+  const compressions = encodedFiles.map(([encoding]) => encoding);
+  const chosen = chooseEncoding(headers['accept-encoding'], compressions);
+  return compressions.find((compression) => compression === chosen);
+}
 
 /** Weight of the plain file if the header does not mention it: acceptable, but less than anything mentioned. */
 const unnamedIdentity = 0.0005;
@@ -84,4 +119,38 @@ export async function mediaType(file: string): Promise<string> {
   const {default: types} = await import('mime');
   const type = types.getType(file) ?? 'application/octet-stream';
   return type.startsWith('text/') ? `${type}; charset=utf-8` : type;
+}
+
+/** Whether content of a type gets smaller when it is compressed. */
+export function isCompressibleType(type: string): boolean {
+  return compressibleType.test(type);
+}
+
+const compressibleType =
+  /^text\/|[/+](?:json|xml)\b|^application\/(?:javascript|wasm|rtf|sql|x-sh)\b|^font\/(?:ttf|otf|collection)$|^image\/(?:bmp|vnd\.microsoft\.icon)$/;
+
+/**
+ * Names that bundlers give to files, with a hash of their content: in hex (webpack, Parcel), in base32 (esbuild,
+ * Angular) and in base64 (Vite, Rollup). Digits before letters set it apart from words, years and numbered names.
+ */
+const hashedNames = [
+  /(?:^|[-._])(?=\d*[a-f])(?=[a-f]*\d)[\da-f]{8,64}(?:\.[a-z]\w*)+$/,
+  /[-.](?=[A-Z2-7]*[2-7][A-Z])[A-Z2-7]{8}(?:\.[a-z]\w*)+$/,
+  /[-.](?=[\w-]*\d[A-Za-z])(?=[\w-]*[a-z])(?=[\w-]*[A-Z])[\w-]{8}(?:\.[a-z]\w*)+$/,
+];
+const uuid = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/;
+
+/** Folders in which frameworks put nothing but files that never change: those of SvelteKit and Next.js. */
+const immutableFolder = /(?:^|\/)(?:_app\/immutable|[_.]next\/static)\//;
+
+/**
+ * How long a file of a bundle may be kept without asking again: forever if a change of it would change its name, and
+ * not at all otherwise.
+ */
+export function cacheControl(name: string): string {
+  const file = name.slice(name.lastIndexOf('/') + 1);
+  const isImmutable =
+    !file.endsWith('.html') &&
+    (immutableFolder.test(name) || (hashedNames.some((pattern) => pattern.test(file)) && !uuid.test(file)));
+  return isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache';
 }

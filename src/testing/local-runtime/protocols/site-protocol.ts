@@ -2,7 +2,7 @@ import {realpath, stat} from 'node:fs/promises';
 import path from 'node:path';
 import {text, HttpFailure, type Answer} from '../answer.js';
 import {param, type AdmittedCall, type Call, type Protocol} from '../context.js';
-import {chooseEncoding, encodedFiles, fileAnswer, mediaType} from './file-answer.js';
+import {cacheControl, chooseEncoding, encodedFiles, fileAnswer, isCompressibleType, mediaType} from './file-answer.js';
 
 /** Folders besides the root that can contain the page of a target. */
 const pageFolders = ['static', 'client'];
@@ -51,7 +51,8 @@ async function serveFile(call: AdmittedCall): Promise<Answer> {
   const {store, deployments} = call.context;
   const deployment = deployments.current(projectSlug, targetSlug);
   if (!deployment) throw new HttpFailure(404, `Nothing is deployed to "${targetSlug}" of "${projectSlug}".`);
-  const site = {folder: store.sitePath(deployment.deploymentId), etag: deployment.deploymentId};
+  const {deploymentId, endsAt} = deployment;
+  const site = {folder: store.sitePath(deploymentId), etag: deploymentId, modified: new Date(endsAt)};
   const parts = param(call, 'file').split('/').map(decodeURIComponent);
   if (parts.slice(0, -1).includes('') || parts.some(isUnsafe)) throw notServed(call);
   const name = parts.join('/');
@@ -71,7 +72,7 @@ async function serveFile(call: AdmittedCall): Promise<Answer> {
 /** Answers with a file of a site, in an encoding that the client accepts, if the bundle contains one. */
 async function siteAnswer(
   {request}: AdmittedCall,
-  {folder, etag}: {readonly folder: string; readonly etag: string},
+  {folder, etag, modified}: {readonly folder: string; readonly etag: string; readonly modified: Date},
   name: string,
 ): Promise<Answer | undefined> {
   const plain = await pathInside(folder, name, 'file');
@@ -82,15 +83,23 @@ async function siteAnswer(
     if (file !== undefined) encoded.set(encoding, file);
   }
   const encoding = chooseEncoding(request.headers['accept-encoding'], [...encoded.keys()]);
+  const type = await mediaType(name);
   const headers = {
-    'content-type': await mediaType(name),
-    'cache-control': 'no-cache',
+    'content-type': type,
+    'cache-control': cacheControl(name),
     'x-content-type-options': 'nosniff',
     ...(encoded.size > 0 && {vary: 'accept-encoding'}),
     ...(encoding !== undefined && {'content-encoding': encoding}),
   };
   const file = (encoding === undefined ? undefined : encoded.get(encoding)) ?? plain;
-  return fileAnswer(request, {file, etag: encoding === undefined ? etag : `${etag}-${encoding}`, headers});
+  return fileAnswer(request, {
+    file,
+    etag: encoding === undefined ? etag : `${etag}-${encoding}`,
+    modified,
+    headers,
+    // A bundle with compressed variants of a file has been compressed with more care than there is time for here.
+    isCompressible: encoded.size === 0 && isCompressibleType(type),
+  });
 }
 
 /**
