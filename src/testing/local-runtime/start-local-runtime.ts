@@ -44,6 +44,7 @@ export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Prom
     const {api: origin, apps: appsOrigin} = await listenAgain(servers, directory, options);
     const credentials = {...stored, tokenUrl: `${origin}${tokenPath}`};
     const context = createContext(options, {store, faults, host, appsOrigin, credentials});
+    await context.deployments.sweep();
     if (options.seed !== undefined) await seed(path.resolve(options.seed), context);
     const requests: RequestRecord[] = [];
     const onEnd = (record: RequestRecord): void => {

@@ -1,11 +1,14 @@
+import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {existsSync} from 'node:fs';
 import {readdir, stat, utimes, writeFile} from 'node:fs/promises';
 import {basename, join} from 'node:path';
 import {createInterface} from 'node:readline';
+import {text} from 'node:stream/consumers';
 import {expect, onTestFinished, test} from 'vitest';
 import {startLocalRuntime} from '../../../src/testing/index.js';
 import {makeFolder} from '../../bundle/project.js';
+import {compiled} from '../../compiled.js';
 import {binary, runCli, start} from '../../cli/spawn-cli.js';
 
 /** Starts `runtime:start`, to be killed. */
@@ -54,20 +57,65 @@ test.runIf(existsSync('/proc/self/stat'))(
   },
 );
 
-test('a data folder is in use by a runtime of another container as long as that one touches its lock', async () => {
+test.concurrent(
+  'a data folder is in use by a runtime of another container as long as that one touches its lock',
+  async ({expect}) => {
+    const dataDirectory = await makeFolder();
+    const lock = join(dataDirectory, `lock-${String(process.pid)}-1-01234567`);
+    await writeFile(lock, '');
+    await expect(startLocalRuntime({dataDirectory})).rejects.toMatchObject({
+      code: 'ERR_OPTION_INVALID',
+      message: `The data folder ${dataDirectory} is in use by a local runtime in another container or on another machine.`,
+    });
+    expect(await locksIn(dataDirectory)).toEqual([basename(lock)]);
+    const longAgo = new Date(Date.now() - 120_000);
+    await utimes(lock, longAgo, longAgo);
+    const runtime = await startLocalRuntime({dataDirectory});
+    expect(await locksIn(dataDirectory)).not.toContain(basename(lock));
+    await runtime.close();
+  },
+);
+
+test.concurrent('a lock is touched by whatever clock, as in a virtual machine', async ({expect}) => {
   const dataDirectory = await makeFolder();
   const lock = join(dataDirectory, `lock-${String(process.pid)}-1-01234567`);
   await writeFile(lock, '');
-  await expect(startLocalRuntime({dataDirectory})).rejects.toMatchObject({
-    code: 'ERR_OPTION_INVALID',
-    message: `The data folder ${dataDirectory} is in use by a local runtime in another container or on another machine.`,
+  let clock = Date.now() - 3_600_000;
+  const touch = (): Promise<void> => utimes(lock, new Date(clock), new Date((clock += 1000)));
+  await touch();
+  const touching = setInterval(() => void touch(), 100);
+  await expect(startLocalRuntime({dataDirectory})).rejects.toMatchObject({code: 'ERR_OPTION_INVALID'});
+  clearInterval(touching);
+});
+
+test.concurrent(
+  'a data folder is free although a process has the number of the killed one, and its start is unknown',
+  async ({expect}) => {
+    const dataDirectory = await makeFolder();
+    const lock = join(dataDirectory, `lock-${String(process.ppid)}-`);
+    await writeFile(lock, '');
+    await expect(startLocalRuntime({dataDirectory})).rejects.toMatchObject({code: 'ERR_OPTION_INVALID'});
+    const longAgo = new Date(Date.now() - 120_000);
+    await utimes(lock, longAgo, longAgo);
+    const runtime = await startLocalRuntime({dataDirectory});
+    expect(await locksIn(dataDirectory)).toHaveLength(1);
+    await runtime.close();
+  },
+);
+
+test('of two runtimes that start at the same moment, one gets the data folder', async () => {
+  const dataDirectory = await makeFolder();
+  const script = await compiled('test/testing/local-runtime/runtime-child.ts');
+  const starts = [1, 2].map(async () => {
+    const child = spawn(process.execPath, [script, dataDirectory], {stdio: ['ignore', 'pipe', 'pipe']});
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const refused = text(child.stderr);
+    const line = await Promise.race([once(createInterface(child.stdout), 'line'), refused]);
+    return typeof line === 'string' ? line : 'started';
   });
-  expect(await locksIn(dataDirectory)).toEqual([basename(lock)]);
-  const longAgo = new Date(Date.now() - 120_000);
-  await utimes(lock, longAgo, longAgo);
-  const runtime = await startLocalRuntime({dataDirectory});
-  expect(await locksIn(dataDirectory)).not.toContain(basename(lock));
-  await runtime.close();
+  const [first, second] = (await Promise.all(starts)).sort();
+  expect(first).toContain('is in use by');
+  expect(second).toBe('started');
 });
 
 test('a running runtime touches its lock', async () => {

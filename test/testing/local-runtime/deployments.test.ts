@@ -73,6 +73,22 @@ describe('a deployment', () => {
     expect((await client.deploy(1)).status).toBe(201);
   });
 
+  test('or the deletion of its bundle succeeds if both are asked for at once, never both', async () => {
+    const {client} = await startRuntime();
+    const archive = await v2Archive();
+    const outcomes = await Promise.all(
+      Array.from({length: 6}, async (_, index) => {
+        const {json} = await client.pushV2(archive);
+        const [deployment, deletion] = await Promise.all([
+          client.deploy(json.id, `target-${index}`),
+          client.legacy(`projects/shop/bundles/${json.id}/`, {method: 'DELETE'}),
+        ]);
+        return `${deployment.status} ${deletion.status}`;
+      }),
+    );
+    for (const outcome of outcomes) expect(['201 409', '404 204']).toContain(outcome);
+  });
+
   test('may be of the current bundle', async () => {
     const {client, advance} = await startWithClock();
     await client.pushV2(await v2Archive());

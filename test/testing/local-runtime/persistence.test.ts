@@ -20,18 +20,25 @@ async function temporaryFolder(): Promise<string> {
   return folder;
 }
 
-/** Starts a runtime in a process of its own. */
-async function startChild(dataDirectory: string) {
-  const script = await compiled(path.join(import.meta.dirname, 'runtime-child.ts'));
-  const child = spawn(process.execPath, [script, dataDirectory], {stdio: ['ignore', 'pipe', 'inherit']});
+const compiledChild = (): Promise<string> => compiled(path.join(import.meta.dirname, 'runtime-child.ts'));
+
+/** Starts a runtime in a process of its own. `dieAt`: the call at which it dies, see `bench/die-at.js`. */
+async function startChild(dataDirectory: string, script: string, dieAt = '') {
+  const preload = path.join(import.meta.dirname, '../../../bench/die-at.js');
+  const child = spawn(process.execPath, ['--import', preload, script, dataDirectory], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: {...process.env, DIE_AT: dieAt},
+  });
+  const ended = once(child, 'exit');
   onTestFinished(() => void child.kill('SIGKILL'));
   const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
   return {
     client: clientOf({...(JSON.parse(line) as LocalRuntime)}),
     origin: (JSON.parse(line) as LocalRuntime).origin,
+    ended,
     kill: async () => {
       child.kill('SIGKILL');
-      await once(child, 'exit');
+      await ended;
     },
   };
 }
@@ -39,7 +46,7 @@ async function startChild(dataDirectory: string) {
 describe('a data folder', () => {
   test('keeps exactly what was accepted after a kill -9 during an upload', async () => {
     const dataDirectory = await temporaryFolder();
-    const child = await startChild(dataDirectory);
+    const child = await startChild(dataDirectory, await compiledChild());
     const archive = await v2Archive();
     expect((await child.client.pushV2(archive)).json.id).toBe(1);
     expect((await child.client.deploy(1)).status).toBe(201);
@@ -69,6 +76,91 @@ describe('a data folder', () => {
     const download = await fetch(json.download_url);
     expect(Buffer.from(await download.arrayBuffer()).equals(archive)).toBe(true);
     expect((await client.pushV2(archive)).json.id).toBe(2);
+  });
+
+  test('has all of an operation or nothing after a kill -9 at any of its steps', async () => {
+    const dataDirectory = await temporaryFolder();
+    const script = await compiledChild();
+    const archives = await Promise.all(
+      ['one', 'two', 'three'].map((text) => v2Archive({...build, 'static/app.js': text})),
+    );
+    type Client = ReturnType<typeof clientOf>;
+    const push =
+      (index: number) =>
+      ({pushV2}: Client) =>
+        pushV2(archives[index] ?? Buffer.alloc(0));
+    const deploy =
+      (id: number) =>
+      ({deploy}: Client) =>
+        deploy(id);
+    const remove = ({legacy}: Client) => legacy('projects/shop/bundles/1/', {method: 'DELETE'});
+    const first = await startLocalRuntime({dataDirectory, deploymentSeconds: 0});
+    await push(0)(clientOf(first));
+    await deploy(1)(clientOf(first));
+    await first.close();
+    const whole = ['archive', 'bundle.json', 'contents.json'];
+    const moments = [
+      {dieAt: 'rename /bundles/2 before', operation: push(1), bundles: {1: whole}, served: 'one', deployments: 1},
+      {
+        dieAt: 'rename /bundles/2 after',
+        operation: push(1),
+        bundles: {1: whole, 2: whole},
+        served: 'one',
+        deployments: 1,
+      },
+      {
+        dieAt: 'rename /deployments/2 before',
+        operation: deploy(2),
+        bundles: {1: whole, 2: whole},
+        served: 'one',
+        deployments: 1,
+      },
+      {
+        dieAt: 'rename /deployments/2 after',
+        operation: deploy(2),
+        bundles: {1: whole, 2: whole},
+        served: 'two',
+        deployments: 2,
+      },
+      {
+        dieAt: 'rm bundles/1/archive before',
+        operation: remove,
+        bundles: {1: ['bundle.json'], 2: whole},
+        served: 'two',
+        deployments: 2,
+      },
+    ];
+    for (const {dieAt, operation, bundles, served, deployments} of moments) {
+      const child = await startChild(dataDirectory, script, dieAt);
+      await expect(operation(child.client), dieAt).rejects.toThrow('fetch failed');
+      expect(await child.ended, dieAt).toEqual([null, 'SIGKILL']);
+
+      const runtime = await startLocalRuntime({dataDirectory, deploymentSeconds: 0});
+      const client = clientOf(runtime);
+      const folders: Record<string, readonly string[]> = {};
+      for (const id of await readdir(path.join(dataDirectory, 'bundles'))) {
+        folders[id] = (await readdir(path.join(dataDirectory, 'bundles', id))).sort();
+      }
+      expect(folders, dieAt).toEqual(bundles);
+      expect(await readdir(path.join(dataDirectory, 'temporary')), dieAt).toEqual([]);
+      expect(await readdir(path.join(dataDirectory, 'sites')), dieAt).toHaveLength(1);
+      const shown = Object.keys(bundles).filter((id) => folders[id]?.includes('archive'));
+      const {json} = await client.legacy('projects/shop/bundles/');
+      expect(json.results.map(({id}: {id: number}) => String(id)).sort(), dieAt).toEqual(shown);
+      for (const id of shown) {
+        const {json: link} = await client.legacy(`projects/shop/bundles/${id}/download/`);
+        const download = await fetch(link.download_url);
+        expect(Buffer.from(await download.arrayBuffer()).equals(archives[Number(id) - 1] ?? Buffer.alloc(0))).toBe(
+          true,
+        );
+      }
+      const {json: target} = await client.legacy('projects/shop/target/production/');
+      const file = await fetch(new URL('static/app.js', target.url));
+      expect(await file.text(), dieAt).toBe(served);
+      const {json: history} = await client.legacy('projects/shop/target/production/deploy/');
+      expect(history.count, dieAt).toBe(deployments);
+      await runtime.close();
+    }
   });
 
   test('keeps its credentials, readable only by the owner, and its tokens stay valid after a restart', async () => {

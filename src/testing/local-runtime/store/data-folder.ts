@@ -1,10 +1,11 @@
-import {createHash, randomUUID} from 'node:crypto';
+import {createHash, randomInt, randomUUID} from 'node:crypto';
 import {createWriteStream, constants} from 'node:fs';
 import {lstat, readdir, readFile, rm, utimes, writeFile, open, rename, mkdir, type FileHandle} from 'node:fs/promises';
 // eslint-disable-next-line no-restricted-imports -- a runtime without a data folder creates and removes its own
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {pipeline} from 'node:stream/promises';
+import {setTimeout as delay} from 'node:timers/promises';
 import {createError, type RuntimeCliError} from '../../../errors/index.js';
 import {systemCode} from '../../../errors/system-failure.js';
 import {isAlive, ownPid, processSpace} from '../../../files/ownership.js';
@@ -27,8 +28,12 @@ const lockName = /^lock-(\d+)-(\d*)(?:-([0-9a-f]{8}))?$/;
  * life.
  */
 const touchEveryMs = 2000;
-/** A lock that was not touched for this long was left behind. */
-const abandonedMs = 30_000;
+/** A lock that was touched in this time is held. */
+const recentMs = 30_000;
+/** An older one is abandoned if it is not touched while we watch: the clock that it was touched by may be another one. */
+const watchMs = 2.5 * touchEveryMs;
+/** How often two runtimes that start at the same moment make way for each other. */
+const maxAttempts = 5;
 
 /**
  * Opens a folder for one runtime, or creates a temporary one after removing those that killed runtimes left behind.
@@ -58,45 +63,72 @@ export async function openDataFolder(dataDirectory: string | undefined): Promise
 
 /**
  * Locks a folder with a file named after the process, which means nothing once that process has ended for whatever
- * reason. Two runtimes that start at the same moment may refuse each other, but never both start.
+ * reason. Of runtimes that start at the same moment, one gets the folder.
  */
 async function lockFolder(folder: string): Promise<string> {
   const here = await processSpace();
-  const own = `lock-${String(ownPid)}-${(await startOf(ownPid)) ?? ''}-${here}`;
-  const lock = path.join(folder, own);
-  await writeFile(lock, '', {flag: 'wx', mode: 0o600}).catch((error: unknown) => {
-    throw systemCode(error) === 'EEXIST' ? inUse(folder, byProcess(ownPid)) : error;
-  });
+  const lock = path.join(folder, `lock-${String(ownPid)}-${(await startOf(ownPid)) ?? ''}-${here}`);
+  for (let attempt = 1; ; attempt += 1) {
+    await writeFile(lock, '', {flag: 'wx', mode: 0o600}).catch((error: unknown) => {
+      throw systemCode(error) === 'EEXIST' ? inUse(folder, byProcess(ownPid)) : error;
+    });
+    const other = await findHolder(folder, lock, here).catch(async (error: unknown) => {
+      await rm(lock, {force: true});
+      throw error;
+    });
+    if (other === undefined) return lock;
+    await rm(lock, {force: true});
+    // It may be starting, have found our lock too, and give way to us.
+    await delay(randomInt(20, 120));
+    if (attempt === maxAttempts || (await touchedAt(other.file)) !== undefined) throw inUse(folder, other);
+  }
+}
+
+/** The runtime that has locked the folder, if any. Removes locks of runtimes that are gone. */
+async function findHolder(
+  folder: string,
+  own: string,
+  here: string,
+): Promise<(Holder & {readonly file: string}) | undefined> {
   for (const name of await readdir(folder)) {
     const [, pid, start, where = here] = lockName.exec(name) ?? [];
-    if (pid === undefined || start === undefined || name === own) continue;
     const file = path.join(folder, name);
-    const age = await ageOfLock(file);
-    if (age === undefined) continue;
-    const isHeld = where === here ? await isRunning(Number(pid), start) : age < abandonedMs;
-    if (isHeld) {
-      await rm(lock, {force: true});
-      throw inUse(folder, where === here ? byProcess(Number(pid)) : elsewhere);
-    }
+    if (pid === undefined || start === undefined || file === own) continue;
+    const touched = await touchedAt(file);
+    if (touched === undefined) continue;
+    const isHeld =
+      (where === here ? await isRunning(Number(pid), start) : undefined) ?? (await isTouched(file, touched));
+    if (isHeld) return {file, ...(where === here ? byProcess(Number(pid)) : elsewhere)};
     await rm(file, {force: true});
   }
-  return lock;
+  return undefined;
+}
+
+/** Whether someone touches a lock that was last touched at `touched`. */
+async function isTouched(file: string, touched: number): Promise<boolean> {
+  if (Math.abs(Date.now() - touched) < recentMs) return true;
+  await delay(watchMs);
+  const later = await touchedAt(file);
+  return later !== undefined && later !== touched;
 }
 
 /**
- * Milliseconds since a lock was touched. Undefined for a file, folder or link of that name that is not one of our
+ * When a lock was touched, in milliseconds. Undefined for a file, folder or link of that name that is not one of our
  * locks.
  */
-async function ageOfLock(file: string): Promise<number | undefined> {
+async function touchedAt(file: string): Promise<number | undefined> {
   const stats = await lstat(file).catch(() => undefined);
-  return stats?.isFile() === true && stats.size === 0 ? Date.now() - stats.mtimeMs : undefined;
+  return stats?.isFile() === true && stats.size === 0 ? stats.mtimeMs : undefined;
 }
 
-/** Whether the process that wrote the lock is still running. Process IDs are reused, in containers almost always. */
-async function isRunning(pid: number, start: string): Promise<boolean> {
+/**
+ * Whether the process that wrote the lock is still running. Process IDs are reused, in containers almost always.
+ * Undefined if there is such a process, but its start is unknown.
+ */
+async function isRunning(pid: number, start: string): Promise<boolean | undefined> {
   if (!isAlive(pid)) return false;
   const now = await startOf(pid);
-  return start === '' || now === undefined || now === start;
+  return start === '' || now === undefined ? undefined : now === start;
 }
 
 /** When a process was started, on systems with `/proc`. `ended` for a zombie. */
@@ -149,11 +181,16 @@ export async function storeStream(source: AsyncIterable<Buffer>, file: string): 
   return {size, sha256: hash.digest('hex')};
 }
 
+/** Writes JSON to the new file `file`, which is synced to disk when this resolves; its name may not be. */
+export async function writeNewJson(file: string, value: unknown): Promise<void> {
+  await writeFile(file, `${JSON.stringify(value, null, 2)}\n`, {flag: 'wx', mode: 0o600, flush: true});
+}
+
 /** Writes JSON to `file` atomically: after a crash, it has either the previous content or all of `value`. */
 export async function writeJsonFile(file: string, value: unknown, temporaryFolder: string): Promise<void> {
   const temporary = path.join(temporaryFolder, `${randomUUID()}.json`);
   try {
-    await writeFile(temporary, `${JSON.stringify(value, null, 2)}\n`, {flag: 'wx', mode: 0o600, flush: true});
+    await writeNewJson(temporary, value);
     await moveIntoPlace(temporary, file);
   } catch (error) {
     await rm(temporary, {force: true});
@@ -164,12 +201,22 @@ export async function writeJsonFile(file: string, value: unknown, temporaryFolde
 /** Renames a file or folder durably. */
 export async function moveIntoPlace(from: string, to: string): Promise<void> {
   await rename(from, to);
-  // Windows cannot sync a folder.
-  const folder = await open(path.dirname(to), 'r').catch(() => undefined);
+  await syncFolder(path.dirname(to));
+}
+
+/**
+ * Makes the names in a folder survive a power cut, where the system can: Windows cannot sync a folder, some file systems
+ * cannot either.
+ * @throws Error of the system if the disk failed or is full.
+ */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r').catch(() => undefined);
   try {
-    await folder?.sync().catch(() => undefined);
+    await handle?.sync();
+  } catch (error) {
+    if (['EIO', 'ENOSPC', 'EDQUOT'].includes(systemCode(error) ?? '')) throw error;
   } finally {
-    await folder?.close();
+    await handle?.close();
   }
 }
 
@@ -201,12 +248,13 @@ export async function readOwnJson(file: string): Promise<unknown> {
 }
 
 /**
- * Creates a folder if it does not exist.
+ * Creates a folder if it does not exist. Returns whether it did not.
  * @throws RuntimeCliError `ERR_OPTION_INVALID` if a link or a file is in its place.
  */
-export async function makeOwnFolder(folder: string): Promise<void> {
-  if (await isOwnFolder(folder)) return;
+export async function makeOwnFolder(folder: string): Promise<boolean> {
+  if (await isOwnFolder(folder)) return false;
   await mkdir(folder, {mode: 0o700});
+  return true;
 }
 
 /** @throws RuntimeCliError `ERR_OPTION_INVALID` unless it is a folder. A link to one is refused. */

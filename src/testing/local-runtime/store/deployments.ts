@@ -31,6 +31,8 @@ export class Deployments {
   readonly #options: DeploymentsOptions;
   /** Targets with a request in progress, and when it began. */
   readonly #busy = new Map<string, Date>();
+  /** Deployments that are being prepared: they have no record yet, but need their bundle. */
+  readonly #preparing = new Set<DeploymentRequest>();
 
   constructor(options: DeploymentsOptions) {
     this.#options = options;
@@ -59,8 +61,22 @@ export class Deployments {
   /**
    * Deploys a bundle. Must be called inside `exclusively()`. When this resolves, the files are in place and the
    * deployment's time starts.
+   * @throws HttpFailure 404 if the bundle was deleted meanwhile.
    */
-  async start({bundle, targetSlug, createdBy, route}: DeploymentRequest): Promise<DeploymentRecord> {
+  async start(request: DeploymentRequest): Promise<DeploymentRecord> {
+    const {bundle} = request;
+    if (!this.#options.store.bundle(bundle.projectSlug, bundle.id)) {
+      throw new HttpFailure(404, `Bundle ${String(bundle.id)} was deleted.`);
+    }
+    this.#preparing.add(request);
+    try {
+      return await this.#deploy(request);
+    } finally {
+      this.#preparing.delete(request);
+    }
+  }
+
+  async #deploy({bundle, targetSlug, createdBy, route}: DeploymentRequest): Promise<DeploymentRecord> {
     const {store, faults, limits, now, seconds} = this.#options;
     const {id: bundleId, projectSlug, message} = bundle;
     const outcome = faults.takeFailure(route) ? 'failed' : 'finished';
@@ -105,9 +121,11 @@ export class Deployments {
 
   /** Targets that a bundle is being deployed to. */
   targetsAwaiting({projectSlug, id}: BundleRecord): readonly string[] {
-    return this.#options.store
+    const prepared = [...this.#preparing].filter(({bundle}) => bundle.id === id).map(({targetSlug}) => targetSlug);
+    const running = this.#options.store
       .targets(projectSlug)
       .filter((target) => this.running(projectSlug, target)?.bundleId === id);
+    return [...prepared, ...running];
   }
 
   #newest(projectSlug: string, targetSlug: string, states: readonly string[]): DeploymentRecord | undefined {
@@ -116,6 +134,14 @@ export class Deployments {
     return store
       .deployments(projectSlug, targetSlug)
       .find((deployment) => states.includes(deploymentState(deployment, time).status));
+  }
+
+  /** Removes the files of deployments that no target serves or is going to serve, which a killed run leaves behind. */
+  async sweep(): Promise<void> {
+    const {store} = this.#options;
+    for (const project of store.projects()) {
+      for (const target of store.targets(project)) await this.#removeOldSites(project, target);
+    }
   }
 
   async #removeOldSites(projectSlug: string, targetSlug: string): Promise<void> {

@@ -6,8 +6,10 @@ import {createError, type RuntimeCliError} from '../../../errors/index.js';
 import {
   moveIntoPlace,
   writeJsonFile,
+  writeNewJson,
   makeOwnFolder,
   readOwnJson,
+  syncFolder,
   verifyOwnFile,
   verifyOwnFolder,
 } from './data-folder.js';
@@ -42,13 +44,18 @@ const temporaryName = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:\.json)?$/
  * lock-{pid}-{start}-{where} held by the runtime that uses the folder
  * ```
  *
- * Everything is synced and then renamed into place, so what was accepted survives a kill -9. The folder may come from a
- * checkout, so no link in it is followed, and only files named by this class are removed.
+ * Everything is complete before it is renamed into place, and nothing is acknowledged before that, so what was accepted
+ * survives a kill -9. Bundles and records are also synced first, so they survive a power cut. The files of a site are
+ * not: a site can have thousands, and deploying its bundle again makes them again. The folder may come from a checkout,
+ * so no link in it is followed, and only files named by this class are removed.
  */
 export class Store {
   readonly #folder: string;
   readonly #bundles = new Map<number, BundleRecord>();
-  #deployments: readonly DeploymentRecord[] = [];
+  /** By project, then by target, newest first. */
+  readonly #deployments = new Map<string, Map<string, readonly DeploymentRecord[]>>();
+  /** The deployments whose files are there. */
+  readonly #sites = new Set<string>();
   #lastBundleId = 0;
   #lastDeployment = 0;
 
@@ -62,14 +69,18 @@ export class Store {
    */
   static async open(folder: string): Promise<Store> {
     const store = new Store(folder);
-    for (const name of ['temporary', 'bundles', 'deployments', 'sites']) await makeOwnFolder(store.#path(name));
+    let isNew = false;
+    for (const name of ['temporary', 'bundles', 'deployments', 'sites']) {
+      if (await makeOwnFolder(store.#path(name))) isNew = true;
+    }
+    if (isNew) for (const changed of [folder, path.dirname(folder)]) await syncFolder(changed);
     for (const name of await readdir(store.#path('bundles'))) {
       if (/^[1-9]\d*$/.test(name)) await store.#readBundle(name);
     }
     const numbers = (await readdir(store.#path('deployments'))).flatMap(
       (name) => /^([1-9]\d*)\.json$/.exec(name)?.[1] ?? [],
     );
-    for (const number of numbers) await store.#readDeployment(number);
+    for (const number of numbers.sort((a, b) => Number(a) - Number(b))) await store.#readDeployment(number);
     await store.#sweep();
     return store;
   }
@@ -85,8 +96,9 @@ export class Store {
   async addBundle(folder: string, bundle: NewBundle, contents: BundleContents): Promise<BundleRecord> {
     this.#lastBundleId += 1;
     const record = {id: this.#lastBundleId, ...bundle};
-    await writeJsonFile(path.join(folder, 'contents.json'), contents, this.#path('temporary'));
-    await writeJsonFile(path.join(folder, 'bundle.json'), record, this.#path('temporary'));
+    await writeNewJson(path.join(folder, 'contents.json'), contents);
+    await writeNewJson(path.join(folder, 'bundle.json'), record);
+    await syncFolder(folder);
     await moveIntoPlace(folder, this.#path('bundles', String(record.id)));
     this.#bundles.set(record.id, record);
     return record;
@@ -106,7 +118,7 @@ export class Store {
 
   /** The slugs of all of a project's targets that were ever deployed to, sorted. */
   targets(projectSlug: string): readonly string[] {
-    return [...new Set(this.deployments(projectSlug).map(({targetSlug}) => targetSlug))].sort();
+    return [...(this.#deployments.get(projectSlug)?.keys() ?? [])].sort();
   }
 
   bundle(projectSlug: string, id: number): BundleRecord | undefined {
@@ -122,33 +134,38 @@ export class Store {
     return readRecord(this.#path('bundles', String(id), 'contents.json'), bundleContentsSchema);
   }
 
+  /** Deletes a bundle. From the call on, `bundle()` does not return it, so that nothing can use it anymore. */
   async deleteBundle(bundle: BundleRecord, now: Date): Promise<void> {
     const deleted = {...bundle, deletedAt: now.toISOString()};
     const folder = this.#path('bundles', String(bundle.id));
-    await verifyOwnFolder(folder);
-    const file = path.join(folder, 'bundle.json');
-    await writeJsonFile(file, deleted, this.#path('temporary'));
     this.#bundles.set(bundle.id, deleted);
-    await rm(this.archivePath(bundle.id), {force: true});
+    try {
+      await verifyOwnFolder(folder);
+      await writeJsonFile(path.join(folder, 'bundle.json'), deleted, this.#path('temporary'));
+    } catch (error) {
+      this.#bundles.set(bundle.id, bundle);
+      throw error;
+    }
+    await this.#removeContent(folder);
   }
 
   /** Stores a deployment. `site`: the folder with the files to serve, which is moved into the store. */
   async addDeployment(deployment: NewDeployment, site: string | undefined): Promise<DeploymentRecord> {
     this.#lastDeployment += 1;
     const record = {number: this.#lastDeployment, ...deployment};
-    if (site !== undefined) await moveIntoPlace(site, this.sitePath(record.deploymentId));
+    if (site !== undefined) {
+      await moveIntoPlace(site, this.sitePath(record.deploymentId));
+      this.#sites.add(record.deploymentId);
+    }
     const file = this.#path('deployments', `${String(record.number)}.json`);
     await writeJsonFile(file, record, this.#path('temporary'));
     this.#remember(record);
     return record;
   }
 
-  /** The deployments of a project, or of one of its targets, newest first. */
-  deployments(projectSlug: string, targetSlug?: string): readonly DeploymentRecord[] {
-    return this.#deployments.filter(
-      (deployment) =>
-        deployment.projectSlug === projectSlug && (targetSlug === undefined || deployment.targetSlug === targetSlug),
-    );
+  /** The deployments to a target of a project, newest first. */
+  deployments(projectSlug: string, targetSlug: string): readonly DeploymentRecord[] {
+    return this.#deployments.get(projectSlug)?.get(targetSlug) ?? [];
   }
 
   /** The folder with the files that a deployment serves. */
@@ -156,10 +173,12 @@ export class Store {
     return this.#path('sites', deploymentId);
   }
 
-  /** Removes the files of a deployment that no longer serves. */
+  /** Removes the files of a deployment that no longer serves. Does nothing if they are gone. */
   async removeSite(deploymentId: string): Promise<void> {
+    if (!this.#sites.has(deploymentId)) return;
     await verifyOwnFolder(this.#path('sites'));
     await rm(this.sitePath(deploymentId), {recursive: true, force: true});
+    this.#sites.delete(deploymentId);
   }
 
   async #readBundle(name: string): Promise<void> {
@@ -168,6 +187,7 @@ export class Store {
     const record = await readRecord(path.join(folder, 'bundle.json'), bundleRecordSchema);
     verifyNumber(record.id, name, folder);
     if (record.deletedAt === undefined) await verifyOwnFile(path.join(folder, 'archive'));
+    else await this.#removeContent(folder);
     this.#bundles.set(record.id, record);
     this.#lastBundleId = Math.max(this.#lastBundleId, record.id);
   }
@@ -185,9 +205,19 @@ export class Store {
     for (const name of await readdir(this.#path('temporary'))) {
       if (temporaryName.test(name)) await rm(this.#path('temporary', name), {recursive: true, force: true});
     }
-    const known = new Set(this.#deployments.map(({deploymentId}) => deploymentId));
+    const targets = [...this.#deployments.values()].flatMap((project) => [...project.values()]);
+    const known = new Set(targets.flatMap((deployments) => deployments.map(({deploymentId}) => deploymentId)));
     for (const name of await readdir(this.#path('sites'))) {
-      if (siteName.test(name) && !known.has(name)) await this.removeSite(name);
+      if (!siteName.test(name)) continue;
+      this.#sites.add(name);
+      if (!known.has(name)) await this.removeSite(name);
+    }
+  }
+
+  /** Removes everything of a deleted bundle but its record. */
+  async #removeContent(folder: string): Promise<void> {
+    for (const name of await readdir(folder)) {
+      if (name === 'archive' || name === 'contents.json') await rm(path.join(folder, name), {force: true});
     }
   }
 
@@ -196,7 +226,10 @@ export class Store {
   }
 
   #remember(deployment: DeploymentRecord): void {
-    this.#deployments = [deployment, ...this.#deployments].sort((a, b) => b.number - a.number);
+    const {projectSlug, targetSlug} = deployment;
+    const project = this.#deployments.get(projectSlug) ?? new Map<string, readonly DeploymentRecord[]>();
+    this.#deployments.set(projectSlug, project);
+    project.set(targetSlug, [deployment, ...(project.get(targetSlug) ?? [])]);
   }
 }
 
