@@ -31,7 +31,7 @@ import {
 } from './cases/lists.js';
 import {resumeChecks} from './cases/resume.js';
 import {runInScope, type Check} from './check.js';
-import {createTestBundles, type ConformanceCase, type ConformanceFixtures} from './fixtures.js';
+import type {ConformanceCase, ConformanceFixtures} from './fixtures.js';
 
 /**
  * The cases that a backend must pass, for any test runner. The built-in backends pass the same ones. There are cases
@@ -56,7 +56,6 @@ export function backendConformance(
         `This backend has: ${checks.map(({name}) => name).join('; ')}.`,
     );
   }
-  const makeTestBundle = createTestBundles();
   return checks.map(({name, run}) => {
     const reason = Object.hasOwn(skip, name) ? skip[name] : undefined;
     return {
@@ -66,7 +65,7 @@ export function backendConformance(
       run: async (test = {}) => {
         // Running it anyway must not look like a pass.
         assert.ok(reason === undefined, `This case is skipped: ${String(reason)}`);
-        const untried = await runInScope(createBackend, fixtures, makeTestBundle, run);
+        const untried = await runInScope(createBackend, fixtures, run);
         if (untried === undefined) return;
         assert.ok(test.skip, `${untried} Change that, or say in "skip" why this case does not apply.`);
         test.skip(untried);

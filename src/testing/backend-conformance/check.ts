@@ -10,10 +10,10 @@ import type {Backend} from '../../backends/contract.js';
 import {isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {
   makeHugeBundle,
+  makeTestBundle,
   sizeWithin,
   type ConformanceFixtures,
   type ConformanceService,
-  type MakeTestBundle,
 } from './fixtures.js';
 import {Subject} from './subject.js';
 
@@ -161,7 +161,6 @@ export interface CaseScope {
 export async function runInScope(
   createBackend: () => Backend,
   fixtures: ConformanceFixtures,
-  makeTestBundle: MakeTestBundle,
   check: (scope: CaseScope) => Promise<void>,
 ): Promise<string | undefined> {
   const directory = await mkdtemp(path.join(tmpdir(), 'mycli-conformance-'));

@@ -135,14 +135,14 @@ export interface ConformanceService {
 }
 
 /** Larger than a chunk, and not a multiple of 3, which would hide errors in base64. */
-const usualBytes = 700_001;
+const usualBytes = 200_003;
 /** Larger than the parts that services take, which are usually 5 or 8 MiB. */
 export const largeBytes = 9 * 1024 * 1024 + 1;
 const pieceBytes = 64 * 1024;
 
 /** How large a bundle is. */
 export interface BundleSize {
-  /** @default 700,001 */
+  /** @default 200,003 */
   readonly contentBytes?: number | undefined;
   /** How many files it has, at least two. @default 2 */
   readonly files?: number | undefined;
@@ -169,27 +169,21 @@ function contentWithin(archiveBytes: number): number {
   return Math.max(1, archiveBytes - 4608 - Math.ceil(archiveBytes / 8192));
 }
 
-/** Creates a bundle in `directory`. */
-export type MakeTestBundle = (directory: string, wanted: TestBundle) => Promise<Bundle>;
+/** What was packed, for all suites of a process: packing takes most of their time. */
+const packed = new Map<string, Promise<{readonly bundle: Bundle; readonly archive: Buffer}>>();
 
-/**
- * Creates real bundles for the cases of a suite. Packing takes most of the time, so a bundle that several cases use is
- * packed once; each case gets its own file.
- */
-export function createTestBundles(): MakeTestBundle {
-  const packed = new Map<string, Promise<{readonly bundle: Bundle; readonly archive: Buffer}>>();
-  return async (directory, wanted) => {
-    const {format, projectSlug, number, contentBytes, files} = wanted;
-    // Used once, and too large to keep.
-    if (contentBytes !== undefined || files !== undefined) return (await pack(directory, wanted)).bundle;
-    const key = [format, number, ...(format === 'v1' ? [projectSlug] : [])].join(' ');
-    const making = packed.get(key) ?? pack(directory, wanted);
-    packed.set(key, making);
-    const {bundle, archive} = await making;
-    const file = path.join(directory, `${format}-${String(number)}.archive`);
-    await writeFile(file, archive);
-    return withReaders({...bundle, path: file});
-  };
+/** Creates a real bundle in `directory`. One of the usual size is packed once; each case gets its own file. */
+export async function makeTestBundle(directory: string, wanted: TestBundle): Promise<Bundle> {
+  const {format, projectSlug, number, contentBytes, files} = wanted;
+  // Used once, and too large to keep.
+  if (contentBytes !== undefined || files !== undefined) return (await pack(directory, wanted)).bundle;
+  const key = [format, number, ...(format === 'v1' ? [projectSlug] : [])].join(' ');
+  const making = packed.get(key) ?? pack(directory, wanted);
+  packed.set(key, making);
+  const {bundle, archive} = await making;
+  const file = path.join(directory, `${format}-${String(number)}.archive`);
+  await writeFile(file, archive);
+  return withReaders({...bundle, path: file});
 }
 
 async function pack(
