@@ -394,14 +394,18 @@ async function readFileName(fd: string): Promise<string> {
   return readlink(`/proc/self/fd/${fd}`).catch(() => '');
 }
 
-/** Packs in a process of its own; prints digest and peak memory. */
+/**
+ * Packs in a process of its own; prints digest and peak memory in MiB. Not `maxRSS`, which a process has from the one
+ * that started it.
+ */
 const packAlone = `
   const [module, cwd, format] = process.argv.slice(1);
-  const {createWriteStream} = await import('node:fs');
+  const {createWriteStream, readFileSync} = await import('node:fs');
   const {planBundle, packBundle} = await import(module);
   const options = {format, cwd, env: {}, now: () => new Date(), message: 'm', projectSlug: 'shop', ssrOnly: ['**'], ssrShared: []};
   const {sha256} = await packBundle(await planBundle(options), createWriteStream('/dev/null'));
-  console.log(JSON.stringify({sha256, peak: process.resourceUsage().maxRSS / 1024}));
+  const [, peak] = /^VmHWM:\\s+(\\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'));
+  console.log(JSON.stringify({sha256, peak: peak / 1024}));
 `;
 
 function runAlone(
