@@ -50,7 +50,10 @@ const layers = {
     types: ['anyBackend', 'bundle', 'http'],
   },
   runtimeCommands: {path: 'src/commands/runtime/', may: ['cli', 'testing', 'errors'], types: ['http']},
-  testing: {path: 'src/testing/', may: ['anyBackend', 'bundle', 'files', 'http', 'errors']},
+  testing: {
+    path: 'src/testing/',
+    may: ['anyBackend', 'bundle', 'files', 'http', 'html', 'contents', 'errors'],
+  },
   index: {
     path: 'src/index[.]ts',
     may: ['operations', 'html', 'bundle', 'files', 'anyBackend', 'http', 'errors', 'version', 'config'],
@@ -70,6 +73,8 @@ const groups = {
   limits: 'src/operations/options[.]ts',
   // Which events a run has, the same on the command line and in the library.
   eventFeed: 'src/operations/event-feed[.]ts',
+  // What an archive contains, and how two differ: for the pages of the local runtime.
+  contents: 'src/operations/(inspect-bundle|compare-contents|steps)[.]ts',
   // Whether a service accepts credentials.
   identity: 'src/operations/identify[.]ts',
   // What `MYCLI_SAFETY` says.

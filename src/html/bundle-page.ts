@@ -35,7 +35,8 @@ export interface BundlePageOptions {
   readonly mask?: ((text: string) => string) | undefined;
 }
 
-const styles = `
+/** Styles of what this module makes. */
+export const bundleStyles = `
 :root { --ssrOnly: #b5442a; --shared: #7a4bb3; --static: #1f6f9f; --unknown: #5c6670; --mixed: #4f5a34; --cell: #fff; }
 @media (prefers-color-scheme: dark) {
   :root { --ssrOnly: #e58a73; --shared: #b99be3; --static: #6fb6dd; --unknown: #a3adb8; --mixed: #adb884; --cell: #101418; }
@@ -67,6 +68,31 @@ export function renderBundlePage(
   inspection: ArchiveInspection,
   {name, diff, mask = (text) => text}: BundlePageOptions,
 ): string {
+  const content = markup`<h1>${shortened(mask(name), longestPath)}</h1>
+    <dl class="facts">
+      <dt>Format</dt>
+      <dd>${inspection.format}</dd>
+      <dt>Archive</dt>
+      <dd>${bytes(inspection.size)}</dd>
+      <dt>Content</dt>
+      <dd>${contentText(inspection)}</dd>
+      <dt>SHA-256</dt>
+      <dd><code>${inspection.sha256}</code></dd>
+    </dl>
+    ${renderBundleSections(inspection, {diff, mask})}`;
+  return renderPage({title: `${shortened(mask(name), 80)}: contents of a bundle`, content, styles: bundleStyles});
+}
+
+/** How many files a bundle has, and their size. */
+export function contentText({files}: Pick<ArchiveInspection, 'files'>): string {
+  return `${countOf(files.length)}, ${bytes(files.reduce((sum, {size}) => sum + size, 0))}`;
+}
+
+/** The sections of a page about a bundle, and their table of contents. */
+export function renderBundleSections(
+  inspection: ArchiveInspection,
+  {diff, mask = (text) => text}: Pick<BundlePageOptions, 'diff' | 'mask'>,
+): Html {
   const problems = inspection.problems.map(mask);
   const files = inspection.files.map(({path, linkTarget, ...file}) => ({
     ...file,
@@ -82,18 +108,7 @@ export function renderBundlePage(
     fileSection(files),
     configSection(inspection, mask),
   ];
-  const content = markup`<h1>${shortened(mask(name), longestPath)}</h1>
-    <dl class="facts">
-      <dt>Format</dt>
-      <dd>${inspection.format}</dd>
-      <dt>Archive</dt>
-      <dd>${bytes(inspection.size)}</dd>
-      <dt>Content</dt>
-      <dd>${countOf(files.length)}, ${bytes(tree.size)}</dd>
-      <dt>SHA-256</dt>
-      <dd><code>${inspection.sha256}</code></dd>
-    </dl>
-    <nav aria-label="Contents">
+  return markup`<nav aria-label="Contents">
       <ul>
         ${sections.map(({id, title}) => markup`<li><a href="#${id}">${title}</a></li>`)}
       </ul>
@@ -105,7 +120,6 @@ export function renderBundlePage(
           ${body}
         </section> `,
     )}`;
-  return renderPage({title: `${shortened(mask(name), 80)}: contents of a bundle`, content, styles});
 }
 
 /** A part of the page. */
@@ -126,6 +140,11 @@ function problemSection(problems: readonly string[]): Section {
 const listedChanges = 100;
 
 function diffSection(diff: DiffBundlesResult, mask: (text: string) => string): Section {
+  return {id: 'changes', title: 'Changes', body: renderDiff(diff, mask)};
+}
+
+/** What has changed between two bundles: a sentence and tables. */
+export function renderDiff(diff: DiffBundlesResult, mask: (text: string) => string): Html {
   const {total, changes, config} = diff;
   const {categories} = diff;
   const before = shortened(mask(diff.before.name), longestPath);
@@ -165,9 +184,8 @@ function diffSection(diff: DiffBundlesResult, mask: (text: string) => string): S
           ),
         ]),
   ];
-  const body = markup`<p>${diff.identical ? `The same as ${before}.` : `Compared with ${before}: ${counts}, ${growth}.`}</p>
+  return markup`<p>${diff.identical ? `The same as ${before}.` : `Compared with ${before}: ${counts}, ${growth}.`}</p>
 ${lists.map((list) => markup`${list}\n`)}`;
-  return {id: 'changes', title: 'Changes', body};
 }
 
 function changeTable(changes: readonly FileChange[], mask: (text: string) => string): Html {

@@ -40,8 +40,14 @@ export function escapeHtml(text: string): string {
 }
 
 function escaped(text: string): string {
-  return escapeHtml(
-    text.replaceAll(invisible, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16).toUpperCase()}}`),
+  return escapeHtml(visible(text));
+}
+
+/** Names the characters of a text that nobody would see. */
+export function visible(text: string): string {
+  return text.replaceAll(
+    invisible,
+    (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16).toUpperCase()}}`,
   );
 }
 

@@ -10,7 +10,8 @@ export interface PageParts {
   readonly styles?: string | undefined;
 }
 
-const baseStyles = `
+/** Styles of every page. */
+export const baseStyles = `
 :root {
   color-scheme: light dark;
   --ground: #fff; --raised: #f4f5f7; --ink: #1c2128; --soft: #57606a; --line: #d0d7de; --link: #0a58ca;

@@ -77,6 +77,7 @@ function exportLines(runtime: Runtime, variables: Variables): readonly string[] 
 /** Instructions for newcomers: the variables, what to type next, and how to stop. */
 export function nextSteps(runtime: Runtime & Pick<RuntimeStartDocument, 'appsOrigin'>): readonly string[] {
   return [
+    `Open ${runtime.origin}/ in a browser to see what you push.`,
     '',
     'In another terminal, point mycli at it:',
     '',

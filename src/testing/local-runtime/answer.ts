@@ -1,4 +1,5 @@
 import type {FileHandle} from 'node:fs/promises';
+import type {Readable} from 'node:stream';
 import * as v from 'valibot';
 
 /** What a file can be compressed with while it is sent. */
@@ -13,11 +14,16 @@ export interface FileBody {
   readonly compression?: Compression | undefined;
 }
 
+/** A body of unknown length, sent as it comes. The sender destroys it. */
+export interface StreamBody {
+  readonly stream: Readable;
+}
+
 /** An answer to a request. */
 export interface Answer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  readonly body?: string | FileBody | undefined;
+  readonly body?: string | FileBody | StreamBody | undefined;
 }
 
 /** An answer with a JSON body. */

@@ -2,6 +2,8 @@ import type {IncomingMessage} from 'node:http';
 import type {Answer, HttpFailure} from './answer.js';
 import type {ArchiveLimits, LocalRuntimeCredentials} from './options.js';
 import type {FaultBook, RouteName} from './faults.js';
+import type {BundleReader} from './pages/bundle-reader.js';
+import type {LiveFeed} from './pages/live-feed.js';
 import type {RequestBody} from './request-body.js';
 import type {Deployments} from './store/deployments.js';
 import type {Store} from './store/store.js';
@@ -11,6 +13,8 @@ export interface RuntimeContext {
   readonly store: Store;
   readonly deployments: Deployments;
   readonly faults: FaultBook;
+  readonly feed: LiveFeed;
+  readonly reader: BundleReader;
   readonly limits: ArchiveLimits;
   readonly credentials: LocalRuntimeCredentials;
   /** Address that the server should listen on. */
@@ -54,7 +58,8 @@ export interface Route {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** `{name}` matches one part of the path, a final `{name*}` the rest of it, percent-encoded. */
   readonly pattern: string;
-  readonly name: RouteName;
+  /** Undefined for a page. */
+  readonly name?: RouteName;
   handle(call: AdmittedCall): Promise<Answer> | Answer;
 }
 

@@ -7,7 +7,8 @@ import {pipeline} from 'node:stream/promises';
 import {setTimeout as delay} from 'node:timers/promises';
 import {constants, createBrotliCompress, createGzip} from 'node:zlib';
 import {systemCode} from '../../errors/system-failure.js';
-import {HttpFailure, type Answer, type FileBody} from './answer.js';
+import {HttpFailure, type Answer, type FileBody, type StreamBody} from './answer.js';
+import {isPage, pagesProtocol} from './pages/pages-protocol.js';
 import type {Call, Protocol, RuntimeContext, Route} from './context.js';
 import type {AnswerFault, RouteName} from './faults.js';
 import type {RequestRecord} from './options.js';
@@ -57,7 +58,7 @@ export async function handleRequest(
   const body = new RequestBody(request, context.stallSeconds);
   const origin = `http://${request.headers.host ?? ''}`;
   const call: Call = {context, request, body, path, search, origin, query: new URLSearchParams(search), params: {}};
-  recordAtEnd(call, response, {requestId, findings, onEnd});
+  if (role === 'apps' || !isPage(path)) recordAtEnd(call, response, {requestId, findings, onEnd});
   response.setHeader('x-request-id', requestId);
   try {
     const {answer, fault} = await answerTo(call, {response, role}, findings);
@@ -81,7 +82,8 @@ async function answerTo(
 ): Promise<Outcome> {
   const {context, request, body, path} = call;
   const {protocols, rest} = served[role];
-  const protocol = protocols.find(({prefix}) => path.startsWith(prefix)) ?? rest;
+  const isForPeople = role === 'api' && isPage(path);
+  const protocol = isForPeople ? pagesProtocol : (protocols.find(({prefix}) => path.startsWith(prefix)) ?? rest);
   let fault: AnswerFault | undefined;
   try {
     checkHost(request, context);
@@ -89,12 +91,12 @@ async function answerTo(
     const match = tryMatch(protocol, call);
     const route = match instanceof HttpFailure ? undefined : match.route.name;
     if (route !== undefined) findings.route = route;
-    const milliseconds = context.faults.takeLatency(route);
+    const milliseconds = isForPeople ? 0 : context.faults.takeLatency(route);
     if (milliseconds > 0) {
       findings.fault = 'latency';
       await wait(milliseconds, response);
     }
-    fault = context.faults.takeAnswerFault(route);
+    fault = isForPeople ? undefined : context.faults.takeAnswerFault(route);
     if (fault) findings.fault = fault.action;
     switch (fault?.action) {
       case 'status':
@@ -248,11 +250,11 @@ async function sendAnswer(
       return;
     }
     const isEarly = !requestBody.isComplete;
-    const length = typeof body === 'string' ? Buffer.byteLength(body) : (body?.length ?? 0);
-    const isCompressed = typeof body === 'object' && body.compression !== undefined;
+    const length = lengthOf(body);
+    const isStreamed = typeof body === 'object' && (!('file' in body) || body.compression !== undefined);
     response.writeHead(status, {
       ...headers,
-      ...(status === 204 || status === 304 || isCompressed ? {} : {'content-length': length}),
+      ...(status === 204 || status === 304 || isStreamed ? {} : {'content-length': length}),
       ...(isEarly ? {connection: 'close'} : {}),
     });
     if (fault?.action === 'truncate') {
@@ -264,20 +266,27 @@ async function sendAnswer(
     if (isEarly && fault?.action !== 'status') await requestBody.linger();
     response.end();
   } finally {
-    if (typeof body === 'object') await body.file.close();
+    if (typeof body === 'object') await ('file' in body ? body.file.close() : body.stream.destroy());
   }
 }
 
-async function sendBody(response: ServerResponse, body: string | FileBody): Promise<void> {
+/** Bytes, before any compression. */
+function lengthOf(body: Answer['body']): number {
+  if (typeof body === 'string') return Buffer.byteLength(body);
+  return body !== undefined && 'file' in body ? body.length : 0;
+}
+
+async function sendBody(response: ServerResponse, body: string | FileBody | StreamBody): Promise<void> {
   if (typeof body === 'string') response.write(body);
+  else if ('stream' in body) await pipeline(body.stream, response, {end: false});
   else if (body.length > 0) await pipeline(read(body), response, {end: false});
 }
 
 /** Sends the first bytes of a body, counted before any compression, then closes the connection. */
-async function sendPart(response: ServerResponse, body: string | FileBody | undefined, length: number): Promise<void> {
+async function sendPart(response: ServerResponse, body: Answer['body'], length: number): Promise<void> {
   response.flushHeaders();
   if (typeof body === 'string') response.write(Buffer.from(body).subarray(0, length));
-  else if (body && length > 0) await sendBody(response, {...body, length});
+  else if (body && 'file' in body && length > 0) await sendBody(response, {...body, length});
   response.socket?.destroySoon();
   if (!response.closed) await once(response, 'close');
 }

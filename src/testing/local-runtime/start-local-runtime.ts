@@ -7,6 +7,8 @@ import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {createError} from '../../errors/index.js';
 import {defaultArchiveLimits, type LocalRuntime, type LocalRuntimeOptions, type RequestRecord} from './options.js';
 import type {RuntimeContext} from './context.js';
+import {BundleReader} from './pages/bundle-reader.js';
+import {LiveFeed} from './pages/live-feed.js';
 import {openCredentials} from './store/credentials.js';
 import {openDataFolder, readOwnJson, verifyOwnFile, writeJsonFile, type DataFolder} from './store/data-folder.js';
 import {Deployments} from './store/deployments.js';
@@ -55,7 +57,11 @@ export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Prom
     const closers = roles.map((role) => serve(servers[role], {role, context, onEnd}));
     const closeServers = async (): Promise<unknown> => Promise.all(closers.map((closeServer) => closeServer()));
     let closing: Promise<void> | undefined;
-    const close = (): Promise<void> => (closing ??= closeServers().then(release));
+    const close = (): Promise<void> =>
+      (closing ??= closeServers().then(() => {
+        context.feed.close();
+        return release();
+      }));
     const abort = (): void => void close();
     signal?.addEventListener('abort', abort, {once: true});
     return {
@@ -95,8 +101,26 @@ function createContext(
   const {allowedHosts = [], maxUploadBytes = Infinity, stallSeconds = 60, now = () => new Date()} = options;
   const limits = {...defaultArchiveLimits, ...options.archiveLimits};
   const {store, faults} = made;
-  const deployments = new Deployments({store, faults, limits, now, seconds});
-  return {...made, deployments, allowedHosts, limits, auth, scopes, tokenSeconds, maxUploadBytes, stallSeconds, now};
+  const feed = new LiveFeed(now);
+  const deployments = new Deployments({store, faults, feed, limits, now, seconds});
+  for (const deployment of store.newestDeployments(maxRecords)) {
+    if (Date.parse(deployment.endsAt) > now().getTime()) feed.watch(deployment);
+  }
+  const reader = new BundleReader(store);
+  return {
+    ...made,
+    deployments,
+    feed,
+    reader,
+    allowedHosts,
+    limits,
+    auth,
+    scopes,
+    tokenSeconds,
+    maxUploadBytes,
+    stallSeconds,
+    now,
+  };
 }
 
 /** The servers of a runtime, or what belongs to them. */

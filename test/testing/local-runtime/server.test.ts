@@ -117,7 +117,7 @@ describe('the server', () => {
 
   test('forgets old records', async () => {
     const {runtime} = await startRuntime();
-    for (let count = 0; count < 1005; count += 1) await (await fetch(`${runtime.origin}/?${count}`)).text();
+    for (let count = 0; count < 1005; count += 1) await (await fetch(`${runtime.origin}/api/?${count}`)).text();
     expect(runtime.requests.length).toBe(1000);
   });
 

@@ -321,10 +321,8 @@ describe('a deployed bundle', () => {
   });
 });
 
-test('the root pages say what each server is for, and where the apps are', async () => {
-  const {runtime, client} = await startRuntime();
-  const front = await send(`${runtime.origin}/`);
-  expect([front.status, front.body]).toEqual([200, expect.stringContaining(runtime.appsOrigin)]);
+test('the root of the apps says what is there', async () => {
+  const {client} = await startRuntime();
   const {status, body} = await client.site('');
   expect([status, body]).toEqual([200, expect.stringContaining('/PROJECT/TARGET/')]);
 });

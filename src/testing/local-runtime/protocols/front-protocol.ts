@@ -2,25 +2,17 @@ import {HttpFailure, text, type Answer} from '../answer.js';
 import {param, type AdmittedCall, type Protocol} from '../context.js';
 import {siteUrl} from './site-protocol.js';
 
-/** What a browser finds at the origin of the API: a line of text, and the way to the deployed apps. */
+/** What a browser finds at the origin of the API besides the pages: the way to the deployed apps. */
 export const frontProtocol: Protocol = {
   prefix: '/',
   anyFinalSlash: false,
   routes: [
-    {method: 'GET', pattern: '', name: 'home', handle: home},
     {method: 'GET', pattern: '{projectSlug}/{targetSlug}', name: 'site', handle: redirectToApp},
     {method: 'GET', pattern: '{projectSlug}/{targetSlug}/{file*}', name: 'site', handle: redirectToApp},
   ],
   admit: () => 'browser',
   failure: ({status, message, headers}) => text(status, message, headers),
 };
-
-function home({context}: AdmittedCall): Answer {
-  return text(
-    200,
-    `This is a local runtime for development. Do not use it in production. Deployed apps are served at ${context.appsOrigin}.`,
-  );
-}
 
 /** Leads from where an app might be expected to where it is. */
 function redirectToApp(call: AdmittedCall): Answer {

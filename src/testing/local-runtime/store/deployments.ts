@@ -11,6 +11,8 @@ import type {Store} from './store.js';
 interface DeploymentsOptions {
   readonly store: Store;
   readonly faults: FaultBook;
+  /** Is told of each deployment. */
+  readonly feed: {watch(deployment: DeploymentRecord): void};
   readonly limits: ArchiveLimits;
   readonly now: () => Date;
   /** How long a deployment takes, from queued to finished. */
@@ -77,7 +79,7 @@ export class Deployments {
   }
 
   async #deploy({bundle, targetSlug, createdBy, route}: DeploymentRequest): Promise<DeploymentRecord> {
-    const {store, faults, limits, now, seconds} = this.#options;
+    const {store, faults, feed, limits, now, seconds} = this.#options;
     const {id: bundleId, projectSlug, message} = bundle;
     const outcome = faults.takeFailure(route) ? 'failed' : 'finished';
     const folder = outcome === 'finished' ? await store.createTemporaryFolder() : undefined;
@@ -93,6 +95,7 @@ export class Deployments {
       const record = {deploymentId, projectSlug, targetSlug, bundleId, message, createdBy, outcome, ...times} as const;
       const deployment = await store.addDeployment(record, folder);
       await this.#removeOldSites(projectSlug, targetSlug);
+      feed.watch(deployment);
       return deployment;
     } finally {
       if (folder !== undefined) await rm(folder, {recursive: true, force: true});

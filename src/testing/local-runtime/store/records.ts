@@ -24,9 +24,13 @@ export type BundleRecord = Readonly<v.InferOutput<typeof bundleRecordSchema>>;
 export const bundleContentsSchema = v.object({
   root: v.string(),
   served: v.array(v.string()),
+  /** v2 only. */
+  configPath: v.optional(v.string()),
+  /** v1 only: the archive does not say which of its files are shared. */
+  shared: v.optional(v.array(v.string())),
 });
 
-/** What a deployment of a bundle serves. The paths in `served` are relative to `root`, a folder of the archive. */
+/** What a deployment of a bundle serves. The paths in it are relative to `root`, a folder of the archive. */
 export type BundleContents = Readonly<v.InferOutput<typeof bundleContentsSchema>>;
 
 /** Shape of `deployments/{number}.json`. */

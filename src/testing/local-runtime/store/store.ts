@@ -168,6 +168,16 @@ export class Store {
     return this.#deployments.get(projectSlug)?.get(targetSlug) ?? [];
   }
 
+  /** The deployments of a project, or of all, newest first, at most `count`. */
+  newestDeployments(count: number, projectSlug?: string): readonly DeploymentRecord[] {
+    const projects = projectSlug === undefined ? this.#deployments.keys() : [projectSlug];
+    return [...projects]
+      .map((slug) => this.#deployments.get(slug) ?? new Map<string, readonly DeploymentRecord[]>())
+      .flatMap((targets) => [...targets.values()].flatMap((deployments) => deployments.slice(0, count)))
+      .sort((a, b) => b.number - a.number)
+      .slice(0, count);
+  }
+
   /** The folder with the files that a deployment serves. */
   sitePath(deploymentId: string): string {
     return this.#path('sites', deploymentId);

@@ -44,6 +44,8 @@ export interface CheckedBundle {
   readonly warnings: readonly string[];
   /** The folder of the archive that contains the files. */
   readonly root: string;
+  /** Path of the configuration, relative to `root`. v2 only. */
+  readonly configPath?: string;
 }
 
 /**
@@ -81,7 +83,7 @@ export async function checkV2Bundle(archive: string, options: V2BundleOptions): 
     throw new HttpFailure(422, `The bundle was refused, because matchMode is strict: ${missing.join('; ')}.`);
   }
   const matches = {ssrOnly: matched.ssrOnly.files, ssrShared: matched.ssrShared.files};
-  return {ssrParameters, files, matches, warnings: missing, root};
+  return {ssrParameters, files, matches, warnings: missing, root, configPath: options.configPath};
 }
 
 async function readConfig(content: AsyncIterable<Buffer>, name: string): Promise<string> {

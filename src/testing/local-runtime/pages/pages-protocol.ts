@@ -1,0 +1,65 @@
+import {HttpFailure, type Answer} from '../answer.js';
+import type {AdmittedCall, Call, Protocol} from '../context.js';
+import {markup} from '../../../html/html.js';
+import {topics, type Topic} from './live-feed.js';
+import {assetAnswer, icon, liveScript, pageAnswer, pagesPath, securityHeaders, stylesheet} from './page-frame.js';
+import {showBundle, showComparison, showOverview, showProject} from './project-pages.js';
+
+/** Whether a path is one of the pages rather than of the service. */
+export function isPage(path: string): boolean {
+  return path === '/' || path.startsWith(pagesPath);
+}
+
+const place = pagesPath.slice(1);
+
+/** The pages for people. No fault applies to them, and their requests are not recorded. */
+export const pagesProtocol: Protocol = {
+  prefix: '/',
+  anyFinalSlash: false,
+  routes: [
+    {method: 'GET', pattern: '', handle: showOverview},
+    {method: 'GET', pattern: `${place}projects/{projectSlug}`, handle: showProject},
+    {method: 'GET', pattern: `${place}projects/{projectSlug}/compare`, handle: showComparison},
+    {method: 'GET', pattern: `${place}projects/{projectSlug}/bundles/{bundleId}`, handle: showBundle},
+    {method: 'GET', pattern: `${place}events`, handle: streamEvents},
+    {method: 'GET', pattern: `${place}style.css`, handle: () => assetAnswer('text/css; charset=utf-8', stylesheet)},
+    {
+      method: 'GET',
+      pattern: `${place}live.js`,
+      handle: () => assetAnswer('text/javascript; charset=utf-8', liveScript),
+    },
+    {method: 'GET', pattern: `${place}icon.svg`, handle: () => assetAnswer('image/svg+xml', icon)},
+  ],
+  admit: admitBrowser,
+  failure: ({status, message, headers}) =>
+    pageAnswer({
+      title: status === 404 ? 'Not found' : 'That did not work',
+      content: markup`<p class="notice problem">${message}</p>
+        <p><a href="/">What runs here</a></p>`,
+      status,
+      headers,
+    }),
+};
+
+/**
+ * There is no login: who may run a browser on this machine may see the pages. Others may if the API is open to them too.
+ * @throws HttpFailure 403.
+ */
+function admitBrowser({context, request}: Call): string {
+  const address = request.socket.remoteAddress?.replace(/^::ffff:/, '') ?? '';
+  if (context.auth && address !== '::1' && !address.startsWith('127.')) {
+    throw new HttpFailure(403, 'These pages are for this machine only, unless the runtime requires no credentials.');
+  }
+  return 'page';
+}
+
+/** Tells a page what has changed as long as it is open. */
+function streamEvents({context, query}: AdmittedCall): Answer {
+  const asked = (query.get('topics') ?? '').split(' ');
+  const wanted = new Set<Topic>(topics.filter((topic) => asked.includes(topic)));
+  return {
+    status: 200,
+    headers: {'content-type': 'text/event-stream', ...securityHeaders},
+    body: {stream: context.feed.stream(wanted)},
+  };
+}

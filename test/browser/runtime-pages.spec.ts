@@ -1,0 +1,119 @@
+import {mkdir, readFile} from 'node:fs/promises';
+import {createRequire} from 'node:module';
+import {join} from 'node:path';
+import type {AxeResults} from 'axe-core';
+import {chromium, type Browser, type BrowserContextOptions, type Page} from 'playwright-core';
+import {afterAll, afterEach, beforeAll, beforeEach, describe, expect, test} from 'vitest';
+import {startLocalRuntime, type LocalRuntime} from '../../src/testing/index.js';
+import {v2Archive} from '../testing/local-runtime/archives.js';
+import {clientOf} from '../testing/local-runtime/client.js';
+
+let browser: Browser;
+let axe: string;
+beforeAll(async () => {
+  axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  browser = await chromium.launch({executablePath: '/usr/bin/chromium', args: ['--no-sandbox']});
+});
+afterAll(() => browser.close());
+
+let runtime: LocalRuntime;
+let client: ReturnType<typeof clientOf>;
+beforeEach(async () => {
+  runtime = await startLocalRuntime({deploymentSeconds: 1});
+  client = clientOf(runtime);
+});
+afterEach(() => runtime.close());
+
+const text = (size: number) => 'x'.repeat(size);
+
+/** A shop with two bundles, of which the first is live and the second is not deployed. */
+async function fillRuntime(): Promise<void> {
+  const common = {'ssr.js': text(300_000), 'static/index.html': '<h1>shop</h1>', 'static/app.css': text(20_000)};
+  await client.pushV2(await v2Archive({...common, 'static/app.js': text(90_000), 'server/a.txt': text(10_000)}), {
+    message: 'main: 3f2c1a9 Show prices with tax',
+  });
+  expect((await client.deploy(1, 'staging')).status).toBe(201);
+  await client.pushV2(await v2Archive({...common, 'static/app.js': text(140_000), 'static/logo.svg': text(5_000)}), {
+    message: 'main: 77b0d41 Add the logo',
+  });
+  await expect.poll(async () => (await client.legacy('projects/shop/target/staging/')).json.state).toBe('ACTIVE');
+}
+
+const hostile = '"><img src=x onerror=alert(1)><script>alert(2)</script>\u202E';
+
+/** A project whose every name tries to be something else. */
+async function pushHostile(): Promise<void> {
+  const files = {
+    'ssr.js': 'x',
+    "static/'><img src=x onerror=alert(3)>.js": text(5000),
+    'static/</title>.css': text(50),
+  };
+  const settings = {
+    ssrOnly: ['ssr.js'],
+    ssrShared: ['static/**'],
+    ssrParameters: {note: '</pre><script>alert(4)</script>'},
+  };
+  const slug = encodeURIComponent('<b>shop"');
+  const archive = await v2Archive(files, {settings});
+  const reply = await client.pushV2(archive, {message: hostile}, slug);
+  expect(reply.status).toBe(201);
+  const deploy = `projects/${slug}/target/${encodeURIComponent('<i>x')}/deploy/`;
+  expect((await client.legacy(deploy, client.json({bundle_id: reply.json.id}))).status).toBe(201);
+}
+
+/** Opens a page, and collects what it complains about. */
+async function open(
+  path: string,
+  options: BrowserContextOptions = {viewport: {width: 1280, height: 900}},
+): Promise<{readonly page: Page; readonly noise: readonly string[]}> {
+  const page = await browser.newPage(options);
+  const noise: string[] = [];
+  page.on('console', (message) => noise.push(message.text()));
+  page.on('pageerror', (error) => noise.push(error.message));
+  page.on('dialog', (dialog) => noise.push(dialog.message()));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(runtime.origin)) noise.push(request.url());
+  });
+  await page.goto(new URL(path, runtime.origin).href);
+  return {page, noise};
+}
+
+const views = [
+  ['light', {viewport: {width: 1280, height: 900}}],
+  ['dark', {viewport: {width: 1280, height: 900}, colorScheme: 'dark'}],
+  ['phone', {viewport: {width: 360, height: 740}}],
+] as const satisfies readonly (readonly [string, BrowserContextOptions])[];
+
+/** Where screenshots go that people look at. */
+const shots = process.env['SCREENSHOTS'];
+
+async function check(path: string, name: string, view: string, options: BrowserContextOptions): Promise<void> {
+  const {page, noise} = await open(path, options);
+  expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
+  const {violations, passes} = await page.evaluate<AxeResults>(`${axe}; axe.run()`);
+  expect(violations.map(({id, nodes}) => [path, id, nodes[0]?.html])).toEqual([]);
+  expect(passes.map(({id}) => id)).toEqual(expect.arrayContaining(['color-contrast', 'landmark-one-main']));
+  expect(noise).toEqual([]);
+  if (shots !== undefined) {
+    await mkdir(shots, {recursive: true});
+    await page.screenshot({path: join(shots, `${name}-${view}.png`), fullPage: true});
+  }
+  await page.close();
+}
+
+describe.each(views)('the pages of the runtime, %s', (view, options) => {
+  test('load and run nothing foreign, fit, and have no barrier that axe finds', async () => {
+    await check('/', 'empty', view, options);
+    await fillRuntime();
+    await pushHostile();
+    const pages = {
+      overview: '/',
+      project: '/-/projects/shop',
+      bundle: '/-/projects/shop/bundles/2',
+      compare: '/-/projects/shop/compare?from=1&to=2',
+      hostile: `/-/projects/${encodeURIComponent('<b>shop"')}`,
+      'hostile-bundle': `/-/projects/${encodeURIComponent('<b>shop"')}/bundles/3`,
+    };
+    for (const [name, path] of Object.entries(pages)) await check(path, name, view, options);
+  });
+});

@@ -1,0 +1,148 @@
+import {request} from 'node:http';
+import {describe, expect, onTestFinished, test} from 'vitest';
+import type {LocalRuntime} from '../../../src/testing/index.js';
+import {build, config, gnuTar, v2Archive} from './archives.js';
+import {send, sendRaw, v1Body} from './client.js';
+import {startRuntime} from './with-runtime.js';
+
+/** A runtime whose project `shop` has a bundle that is deployed, and one that is not. */
+async function startFilled(options: Parameters<typeof startRuntime>[0] = {}) {
+  const {runtime, client} = await startRuntime(options);
+  await client.pushV2(await v2Archive(), {message: 'The first'});
+  await client.deploy(1);
+  await client.pushV2(await v2Archive({...build, 'static/new.js': 'new'}), {message: 'The second'});
+  return {runtime, client};
+}
+
+/** Asks for a page. */
+const page = (runtime: LocalRuntime, path = '') => send(`${runtime.origin}/${path}`);
+
+/** The texts of a page. */
+const textOf = (body: string) => body.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
+
+/** Server-sent events of a runtime, as they come. */
+async function listen(runtime: LocalRuntime, topics: string): Promise<{readonly events: unknown[]}> {
+  const events: unknown[] = [];
+  const asked = request(`${runtime.origin}/-/events?topics=${topics}`);
+  onTestFinished(() => void asked.destroy());
+  asked.on('error', () => undefined);
+  await new Promise((resolve) => {
+    asked.on('response', (response) => {
+      expect(response.headers['content-type']).toBe('text/event-stream');
+      response.setEncoding('utf8').on('data', (text: string) => {
+        resolve(undefined);
+        for (const [, data = ''] of text.matchAll(/^data: (.*)$/gm)) events.push(JSON.parse(data));
+      });
+    });
+    asked.end();
+  });
+  return {events};
+}
+
+describe('the pages', () => {
+  test('show what runs where, and say what to type before anything was pushed', async () => {
+    const {client, runtime} = await startRuntime();
+    const empty = (await page(runtime)).body;
+    expect(empty).toContain(`MYCLI_RUNTIME_ORIGIN=${runtime.origin}`);
+    expect(empty).toContain('mycli bundle:push --project my-shop --target staging --wait');
+    await client.pushV2(await v2Archive(), {message: 'The first'});
+    await client.deploy(1);
+    const {body} = await page(runtime);
+    expect(textOf(body)).toMatch(/shop production Live Bundle 1 The first 1 bundle/);
+    expect(body).toContain('href="/-/projects/shop/bundles/1"');
+  });
+
+  test('show a project, a bundle, and what differs between two', async () => {
+    const {runtime} = await startFilled();
+    const project = textOf((await page(runtime, '-/projects/shop')).body);
+    expect(project).toMatch(/production Bundle 1 The first Live .* Bundle 2 The second .* Bundle 1 The first/);
+    const bundle = textOf((await page(runtime, '-/projects/shop/bundles/2')).body);
+    expect(bundle).toMatch(/The second .* 5 files, .* server-only 1 .* shared 3 .* static\/\*\*\/\* ssrShared 3/);
+    const difference = textOf((await page(runtime, '-/projects/shop/compare?from=1&to=2')).body);
+    expect(difference).toContain('Compared with bundle 1: 1 added, 0 removed, 0 changed, +3 B.');
+    expect(difference).toContain('static/new.js added');
+  });
+
+  test('show a v1 bundle with the categories that its push gave', async () => {
+    const {client, runtime} = await startRuntime();
+    await client.pushV1(v1Body(await gnuTar(build, {prefix: 'shop/bld', gzip: false})));
+    const bundle = textOf((await page(runtime, '-/projects/shop/bundles/1')).body);
+    expect(bundle).toMatch(/server-only 1 .* shared 2 .* other 1 /);
+  });
+
+  test.each(['-/projects/none', '-/projects/shop/bundles/9', '-/projects/shop/compare?from=1', '-/nothing'])(
+    'say so when there is none at %s',
+    async (path) => {
+      const {runtime} = await startRuntime();
+      const {status, body} = await page(runtime, path);
+      expect([status, textOf(body)]).toEqual([404, expect.stringContaining('Not found')]);
+    },
+  );
+
+  test('allow nothing but their own style and script, and no frame', async () => {
+    const {runtime} = await startFilled();
+    for (const path of ['', '-/projects/shop', '-/projects/shop/bundles/1', '-/nothing', '-/style.css', '-/live.js']) {
+      const {headers, body} = await page(runtime, path);
+      expect(headers.get('content-security-policy')).toBe(
+        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; " +
+          "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+      );
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('referrer-policy')).toBe('same-origin');
+      expect(headers.get('cache-control')).toBe('no-store');
+      const tags = path.includes('.') ? '' : body.replaceAll(/>[^<]*</g, '><');
+      expect(tags).not.toMatch(/\son\w+=|\sstyle=|<script(?! src="\/-\/live\.js" defer><\/script>)|<style/i);
+    }
+  });
+
+  test('escape everything that was uploaded', async () => {
+    const {client, runtime} = await startRuntime();
+    const evil = '"><img src=x onerror=alert(1)><script>alert(2)</script>\u202E';
+    const project = encodeURIComponent('<b>"shop');
+    const settings = {...config, ssrShared: ['static/**'], ssrParameters: {note: '</pre><script>alert(3)</script>'}};
+    const archive = await v2Archive({'ssr.js': 'x', "static/'><img src=x>.js": 'x'}, {settings});
+    const {json} = await client.pushV2(archive, {message: evil}, project);
+    await client.legacy(
+      `projects/${project}/target/${encodeURIComponent('<i>x')}/deploy/`,
+      client.json({bundle_id: json.id}),
+    );
+    for (const path of ['', `-/projects/${project}`, `-/projects/${project}/bundles/${json.id}`]) {
+      const {status, body} = await page(runtime, path);
+      expect(status).toBe(200);
+      expect(body).not.toMatch(/<b>|<i>|<img src=x|<script>|\u202E/);
+      expect(body).toContain('&lt;script&gt;alert(2)&lt;/script&gt;\\u{202E}');
+    }
+  });
+
+  test('are met by no fault, and not recorded', async () => {
+    const {runtime} = await startRuntime({faults: ['503', 'latency=1000000']});
+    expect((await page(runtime)).status).toBe(200);
+    expect(runtime.requests).toEqual([]);
+  });
+
+  test('answer to no foreign host name', async () => {
+    const {runtime} = await startRuntime();
+    const refused = await sendRaw(runtime.origin, {headers: {host: 'evil.example'}});
+    expect([refused.status, refused.body]).toEqual([421, expect.stringContaining('evil.example')]);
+  });
+});
+
+describe('the events', () => {
+  test('tell an open page of a deployment until it has ended', async () => {
+    const {client, runtime} = await startFilled({deploymentSeconds: 1});
+    const {events} = await listen(runtime, 'deployments');
+    await client.deploy(2, 'staging');
+    await expect.poll(() => JSON.stringify(events)).toContain('Deployed bundle 2 to staging of shop.');
+    expect(JSON.stringify(events)).toContain('Deploying bundle 2 to staging of shop.');
+    expect(events.length).toBeGreaterThan(1);
+  });
+
+  test('tell only what was asked for, and end with the runtime', async () => {
+    const {client, runtime} = await startRuntime();
+    const {events} = await listen(runtime, 'bundles');
+    await client.pushV2(await v2Archive());
+    await client.deploy(1);
+    await expect.poll(() => events).toEqual([{topics: ['bundles'], sentences: []}]);
+    await runtime.close();
+  });
+});
