@@ -13,7 +13,7 @@ export interface Reply {
 }
 
 /** How to send a request. */
-interface SendOptions {
+export interface SendOptions {
   readonly agent?: Agent | undefined;
   readonly headers?: OutgoingHttpHeaders | undefined;
   /** Sent piece by piece, with their length announced. */

@@ -166,6 +166,9 @@ export interface StoredFile {
   readonly sha256: string;
 }
 
+/** Bytes of an upload to collect while others are written, so that they are written together. */
+const queuedBytes = 512 * 1024;
+
 /** Streams `source` into the new file `file`, which is synced to disk when this resolves. */
 export async function storeStream(source: AsyncIterable<Buffer>, file: string): Promise<StoredFile> {
   const hash = createHash('sha256');
@@ -177,7 +180,11 @@ export async function storeStream(source: AsyncIterable<Buffer>, file: string): 
       yield chunk;
     }
   }
-  await pipeline(source, hashed, createWriteStream(file, {flags: 'wx', mode: 0o600, flush: true}));
+  await pipeline(
+    source,
+    hashed,
+    createWriteStream(file, {flags: 'wx', mode: 0o600, flush: true, highWaterMark: queuedBytes}),
+  );
   return {size, sha256: hash.digest('hex')};
 }
 
