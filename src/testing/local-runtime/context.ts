@@ -7,6 +7,7 @@ import type {LiveFeed} from './pages/live-feed.js';
 import type {RequestBody} from './request-body.js';
 import type {Deployments} from './store/deployments.js';
 import type {Store} from './store/store.js';
+import type {ReadingTurns} from './upload/read-archive.js';
 
 /** What every request of a runtime needs. */
 export interface RuntimeContext {
@@ -16,6 +17,8 @@ export interface RuntimeContext {
   readonly feed: LiveFeed;
   readonly reader: BundleReader;
   readonly limits: ArchiveLimits;
+  /** For whatever reads an archive. */
+  readonly turns: ReadingTurns;
   readonly credentials: LocalRuntimeCredentials;
   /** Address that the server should listen on. */
   readonly host: string;

@@ -17,6 +17,7 @@ import {handleRequest, type ServerRole} from './request-handler.js';
 import {seed} from './seed.js';
 import {Store} from './store/store.js';
 import {tokenPath} from './protocols/token-protocol.js';
+import {ReadingTurns} from './upload/read-archive.js';
 import {asSentence} from '../../errors/sentence.js';
 
 const maxRecords = 1000;
@@ -102,7 +103,8 @@ function createContext(
   const limits = {...defaultArchiveLimits, ...options.archiveLimits};
   const {store, faults} = made;
   const feed = new LiveFeed(now);
-  const deployments = new Deployments({store, faults, feed, limits, now, seconds});
+  const turns = new ReadingTurns();
+  const deployments = new Deployments({store, faults, feed, limits, turns, now, seconds});
   for (const deployment of store.newestDeployments(maxRecords)) {
     if (Date.parse(deployment.endsAt) > now().getTime()) feed.watch(deployment);
   }
@@ -114,6 +116,7 @@ function createContext(
     reader,
     allowedHosts,
     limits,
+    turns,
     auth,
     scopes,
     tokenSeconds,

@@ -3,7 +3,7 @@ import {rm} from 'node:fs/promises';
 import {HttpFailure} from '../answer.js';
 import type {FaultBook} from '../faults.js';
 import type {ArchiveLimits} from '../options.js';
-import {unpackSite} from '../upload/read-archive.js';
+import {unpackSite, type ReadingTurns} from '../upload/read-archive.js';
 import type {BundleRecord, DeploymentRecord} from './records.js';
 import type {Store} from './store.js';
 
@@ -14,6 +14,7 @@ interface DeploymentsOptions {
   /** Is told of each deployment. */
   readonly feed: {watch(deployment: DeploymentRecord): void};
   readonly limits: ArchiveLimits;
+  readonly turns: ReadingTurns;
   readonly now: () => Date;
   /** How long a deployment takes, from queued to finished. */
   readonly seconds: number;
@@ -79,14 +80,14 @@ export class Deployments {
   }
 
   async #deploy({bundle, targetSlug, createdBy, route}: DeploymentRequest): Promise<DeploymentRecord> {
-    const {store, faults, feed, limits, now, seconds} = this.#options;
+    const {store, faults, feed, limits, turns, now, seconds} = this.#options;
     const {id: bundleId, projectSlug, message} = bundle;
     const outcome = faults.takeFailure(route) ? 'failed' : 'finished';
     const folder = outcome === 'finished' ? await store.createTemporaryFolder() : undefined;
     try {
       if (folder !== undefined) {
         const contents = await store.contents(bundleId);
-        await unpackSite(store.archivePath(bundleId), {contents, folder, limits});
+        await turns.take(() => unpackSite(store.archivePath(bundleId), {contents, folder, limits}));
       }
       const created = now();
       const after = (share: number): string => new Date(created.getTime() + share * seconds * 1000).toISOString();

@@ -28,6 +28,27 @@ interface ReadArchiveOptions {
 
 const readSize = 256 * 1024;
 
+/** Archives that are read at the same time. Each takes about a mebibyte, and few of them keep all processors busy. */
+const maxReaders = 8;
+
+/** Lets some tasks run at a time. Others wait for their turn. */
+export class ReadingTurns {
+  #running = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  async take<T>(read: () => Promise<T>): Promise<T> {
+    if (this.#running < maxReaders) this.#running += 1;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      return await read();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.#running -= 1;
+    }
+  }
+}
+
 /**
  * Reads a tar, gzipped or not, entry by entry, without holding it in memory.
  * @throws HttpFailure 422 for another kind of archive, an unsafe path, an entry that is not a file, folder or symbolic

@@ -56,11 +56,11 @@ const v1BodySchema = v.object({
  * @throws HttpFailure 400 for an invalid form, 413, 415, and 422 for an invalid archive.
  */
 export async function receiveV2(call: AdmittedCall, projectSlug: string): Promise<AcceptedUpload> {
-  const {limits, maxUploadBytes} = call.context;
+  const {limits, turns, maxUploadBytes} = call.context;
   return receive(call, async (archive) => {
     const {stored, fields} = await receiveMultipart(call, {archive, limit: maxUploadBytes});
     const given = validate(v2FieldsSchema, fields, {status: 400, what: 'The form'});
-    const checked = await checkV2Bundle(archive, {...given, limits});
+    const checked = await turns.take(() => checkV2Bundle(archive, {...given, limits}));
     return {stored, checked, bundle: {projectSlug, format: 'v2', message: given.message}};
   });
 }
@@ -70,7 +70,7 @@ export async function receiveV2(call: AdmittedCall, projectSlug: string): Promis
  * @throws HttpFailure 400 for an invalid document, 413, 415, and 422 for an invalid archive.
  */
 export async function receiveV1(call: AdmittedCall): Promise<AcceptedUpload> {
-  const {limits, maxUploadBytes} = call.context;
+  const {limits, turns, maxUploadBytes} = call.context;
   const projectSlug = param(call, 'projectSlug');
   call.body.refuseOtherTypes('application/json');
   return receive(call, async (archive) => {
@@ -78,7 +78,8 @@ export async function receiveV1(call: AdmittedCall): Promise<AcceptedUpload> {
     const stored = await storeStream(decoded(call.body.read(maxUploadBytes), reader), archive);
     const document = validate(v1BodySchema, reader.end(), {status: 400, what: 'The body'});
     const {ssr_only: ssrOnly, ssr_shared: ssrShared, ssr_parameters: ssrParameters} = document;
-    const checked = await checkV1Bundle(archive, {projectSlug, ssrOnly, ssrShared, ssrParameters, limits});
+    const lists = {ssrOnly, ssrShared, ssrParameters};
+    const checked = await turns.take(() => checkV1Bundle(archive, {projectSlug, ...lists, limits}));
     return {stored, checked, bundle: {projectSlug, format: 'v1', message: document.message}};
   });
 }
