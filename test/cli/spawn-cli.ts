@@ -24,7 +24,8 @@ export interface Running {
   readonly ended: Promise<Ended>;
 }
 
-interface SpawnOptions {
+/** The surroundings of a process. */
+export interface SpawnOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;

@@ -6,7 +6,8 @@ import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {startLocalRuntime, type LocalRuntime, type LocalRuntimeOptions} from '../../../src/testing/index.js';
 import {closedOrigin} from '../../faults/fault-server.js';
 import {createPluginBench} from '../with-plugins.js';
-import {binary, runCli, start, type Ended} from '../spawn-cli.js';
+import {binary, start, type Ended} from '../spawn-cli.js';
+import {runWarm} from '../warm-cli.js';
 
 // What commands say when something is missing, and what they say to type next: true, complete, and once.
 
@@ -45,7 +46,7 @@ function environment(): Readonly<Record<string, string>> {
 }
 
 function mycli(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
-  return runCli(binary, args, {cwd: project, env: {...environment(), ...env}});
+  return runWarm(args, {cwd: project, env: {...environment(), ...env}});
 }
 
 describe('a command to paste', () => {
@@ -163,16 +164,16 @@ describe('what to type next', () => {
     await writeFile(join(project, 'empty.json'), '{}');
     const flags = ['--origin', origin, '--config', 'empty.json', '--runtime-backend', 'legacy'];
     const push = ['bundle:push', '--api-key', key, '--target', 'my target'];
-    const {stdout} = await runCli(binary, [...push, ...flags, '--json'], {cwd: project, env});
+    const {stdout} = await runWarm([...push, ...flags, '--json'], {cwd: project, env});
     expect(JSON.parse(stdout)).toMatchObject({deployed: true, status: 'queued'});
-    const quiet = await runCli(binary, [...push, ...flags, '--quiet'], {cwd: project, env});
+    const quiet = await runWarm([...push, ...flags, '--quiet'], {cwd: project, env});
     expect(quiet.stdout.split('\n')).toEqual([
       expect.stringMatching(/^Pushed bundle 2 to shop \(legacy\) in /),
       expect.stringMatching(/^The deployment to my target is /),
-      `URL: ${origin}/shop/my%20target/`,
+      `URL: ${runtime.appsOrigin}/shop/my%20target/`,
       '',
     ]);
-    const told = await runCli(binary, [...push, ...flags], {cwd: project, env});
+    const told = await runWarm([...push, ...flags], {cwd: project, env});
     expect(told.stdout).toContain(
       `mycli status --target 'my target' --runtime-backend legacy --origin ${origin} --config empty.json\n`,
     );
@@ -219,7 +220,7 @@ describe('what to type next', () => {
     await mycli(['bundle:push']);
     await startRuntime({faults: ['500:route=deploy'], dataDirectory: join(root, 'runtime')});
     const again = {...environment(), MYCLI_IF_CHANGED: '1'};
-    await runCli(binary, ['bundle:push', '--quiet'], {cwd: project, env: {...again, MYCLI_TARGET: ''}});
+    await runWarm(['bundle:push', '--quiet'], {cwd: project, env: {...again, MYCLI_TARGET: ''}});
     const {code, stderr} = await mycli(['bundle:push', '--quiet'], {MYCLI_IF_CHANGED: '1'});
     expect(code).toBe(7);
     expect(stderr).toContain('Bundle 1 is unchanged, but deploying it to staging failed:');

@@ -10,7 +10,8 @@ import {readSecretInput} from '../../../src/cli/command/prompts.js';
 import {processSpace} from '../../../src/files/ownership.js';
 import {startLocalRuntime, type LocalRuntime} from '../../../src/testing/index.js';
 import {startServer} from '../../http/with-server.js';
-import {binary, runCli, start, type Ended} from '../spawn-cli.js';
+import {binary, start, type Ended} from '../spawn-cli.js';
+import {runWarm} from '../warm-cli.js';
 
 const canaries = {key: 'canary-api-key-5e2f', secret: 'canary-client-secret-8b7a', token: 'canary-token-3d9c'};
 const hasScript = spawnSync('script', ['--version'], {encoding: 'utf8'}).stdout.includes('util-linux');
@@ -35,7 +36,7 @@ async function mycli(
 ): Promise<Ended> {
   // Most origins of these tests are nowhere.
   const unasked = args[0] === 'auth:login' && !args.includes('--verify') ? ['--no-verify'] : [];
-  const ended = await runCli(binary, [...args, ...unasked], {
+  const ended = await runWarm([...args, ...unasked], {
     cwd,
     env: {XDG_CONFIG_HOME: join(root, 'config'), ...env},
     ...(stdin === undefined ? {} : {stdin}),

@@ -6,7 +6,8 @@ import {promisify} from 'node:util';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {BearerTokenStrategy, pushRuntimeBundle} from '../../../src/index.js';
 import {startLocalRuntime, type LocalRuntime} from '../../../src/testing/index.js';
-import {binary, runCli, type Ended} from '../spawn-cli.js';
+import type {Ended} from '../spawn-cli.js';
+import {runWarm} from '../warm-cli.js';
 
 const secret = 'canary-api-key-93ab';
 
@@ -49,7 +50,7 @@ function environment(): Record<string, string> {
 }
 
 async function mycli(...args: readonly string[]): Promise<Ended> {
-  const ended = await runCli(binary, args, {cwd: project, env: environment()});
+  const ended = await runWarm(args, {cwd: project, env: environment()});
   expect(ended.stdout + ended.stderr).not.toContain(secret);
   expect(await readdir(temporary)).toEqual([]);
   return ended;

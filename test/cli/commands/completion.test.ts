@@ -6,6 +6,7 @@ import {delimiter, join} from 'node:path';
 import {afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test} from 'vitest';
 import {startLocalRuntime, type LocalRuntime} from '../../../src/testing/index.js';
 import {binary, runCli} from '../spawn-cli.js';
+import {runWarm} from '../warm-cli.js';
 import {createPluginBench} from '../with-plugins.js';
 
 const bashCompletion = '/usr/share/bash-completion/bash_completion';
@@ -18,7 +19,7 @@ beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'mycli-completion-'));
   await mkdir(join(home, 'bin'));
   await symlink(binary, join(home, 'bin/mycli'));
-  const built = await runCli(binary, ['autocomplete', '--refresh-cache'], {env: {HOME: home}});
+  const built = await runWarm(['autocomplete', '--refresh-cache'], {env: {HOME: home}});
   expect(built.code).toBe(0);
 });
 afterAll(() => rm(home, {recursive: true, force: true}));
@@ -94,9 +95,9 @@ async function makeProject(): Promise<string> {
 }
 
 /** What the binary offers a shell in place of the last word, without what each is. */
-async function offeredBy(words: readonly string[], options: Parameters<typeof runCli>[2] = {}) {
+async function offeredBy(words: readonly string[], options: Parameters<typeof runWarm>[1] = {}) {
   const env = {HOME: home, XDG_CACHE_HOME: join(home, 'cache'), ...options.env};
-  const ended = await runCli(binary, ['__complete', '--', ...words], {cwd: await makeProject(), ...options, env});
+  const ended = await runWarm(['__complete', '--', ...words], {cwd: await makeProject(), ...options, env});
   expect(ended).toMatchObject({code: 0, stderr: ''});
   const [paths, ...lines] = ended.stdout.trimEnd().split('\n');
   return {paths, values: lines.map((line) => line.replace(/\t.*/s, ''))};
@@ -167,7 +168,7 @@ describe('bundles and targets', () => {
   async function push(target: string) {
     const cwd = await makeProject();
     await writeFile(join(cwd, 'build/ssr.js'), '');
-    const ended = await runCli(binary, ['push', '-t', target, '--wait', '-m', 'first'], {cwd, env: environment()});
+    const ended = await runWarm(['push', '-t', target, '--wait', '-m', 'first'], {cwd, env: environment()});
     expect(ended).toMatchObject({code: 0});
   }
 
@@ -239,7 +240,7 @@ describe("bundles and targets of a plugin's backend", () => {
     const own = {...env, XDG_CACHE_HOME: join(root, 'cache')};
     const offered = (args: readonly string[], variables = {}) =>
       offeredBy(args, {cwd: project, env: {...own, ...variables}}).then(({values}) => values);
-    const list = () => runCli(binary, ['list'], {cwd: project, env: own});
+    const list = () => runWarm(['list'], {cwd: project, env: own});
     return {...made, calls, offered, list, called: () => existsSync(calls)};
   }
 

@@ -5,7 +5,7 @@ import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {startLocalRuntime, type LocalRuntime} from '../../../src/testing/index.js';
 import {startServer} from '../../http/with-server.js';
 import {runtimeEnvironment} from '../runtime-environment.js';
-import {binary, runCli} from '../spawn-cli.js';
+import {runWarm} from '../warm-cli.js';
 import {createPluginBench} from '../with-plugins.js';
 
 const canary = 'canary-key-of-doctor-31c5';
@@ -29,7 +29,7 @@ afterEach(async () => {
 });
 
 async function doctor(args: readonly string[], env: Readonly<Record<string, string>>) {
-  const ended = await runCli(binary, ['doctor', ...args], {cwd: root, env: {HOME: root, ...env}});
+  const ended = await runWarm(['doctor', ...args], {cwd: root, env: {HOME: root, ...env}});
   for (const secret of [canary, Buffer.from(canary).toString('base64').replace(/=+$/, '')]) {
     expect(ended.stdout + ended.stderr).not.toContain(secret);
   }

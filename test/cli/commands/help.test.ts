@@ -2,7 +2,7 @@ import {describe, expect, test} from 'vitest';
 import {definitions, settingKeys, variableOf} from '../../../src/cli/settings/definitions.js';
 import {exitCodeMeanings} from '../../../src/errors/index.js';
 import {ownCommands} from '../own-commands.js';
-import {binary, runCli} from '../spawn-cli.js';
+import {runWarm} from '../warm-cli.js';
 
 const variables = new Map(settingKeys.map((key) => [definitions[key].flag?.name, variableOf(key)]));
 
@@ -14,7 +14,7 @@ describe.each(Object.keys(ownCommands))('the help of %s', (id) => {
   });
 
   test('fits one screen when short, with two examples and the way to the rest', async () => {
-    const {code, stdout} = await runCli(binary, [id, '-h'], {cwd: '/'});
+    const {code, stdout} = await runWarm([id, '-h'], {cwd: '/'});
     const lines = stdout.trimEnd().split('\n');
     expect(code).toBe(0);
     // The last row is the prompt's.
@@ -29,7 +29,7 @@ describe.each(Object.keys(ownCommands))('the help of %s', (id) => {
   });
 
   test('names the variable of every flag that is a setting', async () => {
-    const {code, stdout} = await runCli(binary, [id, '--help']);
+    const {code, stdout} = await runWarm([id, '--help']);
     expect(code).toBe(0);
     for (const {name, env} of flags) {
       expect(env).toBe(variables.get(name));
@@ -40,7 +40,7 @@ describe.each(Object.keys(ownCommands))('the help of %s', (id) => {
 
 describe('mycli help', () => {
   test('exit-codes has every exit code', async () => {
-    const {code, stdout} = await runCli(binary, ['help', 'exit-codes']);
+    const {code, stdout} = await runWarm(['help', 'exit-codes']);
     expect(code).toBe(0);
     const page = stdout.replaceAll(/\s+/g, ' ');
     for (const [exitCode, meaning] of exitCodeMeanings) expect(page).toContain(` ${String(exitCode)} ${meaning} `);
@@ -54,7 +54,7 @@ describe('mycli help', () => {
       ['help', subject],
       [subject, '--help'],
     ]) {
-      const {code, stdout} = await runCli(binary, args);
+      const {code, stdout} = await runWarm(args);
       expect(code).toBe(0);
       expect(stdout.indexOf(command)).toBeGreaterThan(-1);
       expect(stdout.indexOf(fact)).toBeGreaterThan(stdout.indexOf(command));
@@ -63,7 +63,7 @@ describe('mycli help', () => {
 
   test('lists every command with its aliases, and its pages', async () => {
     for (const args of [['help'], ['--help']]) {
-      const {stdout} = await runCli(binary, args);
+      const {stdout} = await runWarm(args);
       expect(stdout).toMatch(/MORE HELP\n {2}help config .*\n/);
       for (const [id, {aliases = []}] of Object.entries(ownCommands)) {
         expect(stdout).toContain(`\n  ${[id, ...aliases].join(', ')} `);
@@ -72,7 +72,7 @@ describe('mycli help', () => {
   });
 
   test('fits one screen without a subject, and leads with what most people want', async () => {
-    const [alone, short] = await Promise.all([runCli(binary, []), runCli(binary, ['-h'])]);
+    const [alone, short] = await Promise.all([runWarm([]), runWarm(['-h'])]);
     expect(alone).toMatchObject({code: 0, stderr: '', stdout: short.stdout});
     expect(alone.stdout.trimEnd().split('\n').length).toBeLessThan(24);
     expect(alone.stdout).toMatch(/MAIN COMMANDS\n( {2}[a-z]+ .*\n){4}\nEXAMPLES\n( {2}\$ mycli [a-z]+.*\n){2}/);
@@ -86,25 +86,25 @@ describe('mycli help', () => {
     [['push', '--help']],
     [['push', '--json', '--help']],
   ])('%j shows all that is to say of bundle:push', async (args) => {
-    const {stdout} = await runCli(binary, args);
-    expect(stdout).toBe((await runCli(binary, ['bundle:push', '--help'])).stdout);
+    const {stdout} = await runWarm(args);
+    expect(stdout).toBe((await runWarm(['bundle:push', '--help'])).stdout);
   });
 
   test.each([[['bundle', 'push', '-h']], [['push', '-h']], [['push', '--wait', '-h']]])(
     '%j shows the short help of bundle:push',
     async (args) => {
-      const {stdout} = await runCli(binary, args);
-      expect(stdout).toBe((await runCli(binary, ['bundle:push', '-h'])).stdout);
+      const {stdout} = await runWarm(args);
+      expect(stdout).toBe((await runWarm(['bundle:push', '-h'])).stdout);
       expect(stdout).toContain('$ mycli push');
     },
   );
 
   test('has nothing short to say of what is not ours', async () => {
-    expect((await runCli(binary, ['autocomplete', '-h'])).stdout).toContain('--refresh-cache');
+    expect((await runWarm(['autocomplete', '-h'])).stdout).toContain('--refresh-cache');
   });
 
   test('goes to stdout with --json too', async () => {
-    expect((await runCli(binary, ['bundle:push', '--help', '--json'])).stdout).toContain('USAGE');
+    expect((await runWarm(['bundle:push', '--help', '--json'])).stdout).toContain('USAGE');
   });
 
   test.each([
@@ -116,13 +116,13 @@ describe('mycli help', () => {
     [['help', 'nothing'], 'Unknown command: nothing\n  Run mycli help to list all commands.'],
     [['nope', '--help'], 'Run mycli help to list all commands.'],
   ])('answers %j as an unknown command', async (args, suggestion) => {
-    const {code, stdout, stderr} = await runCli(binary, args);
+    const {code, stdout, stderr} = await runWarm(args);
     expect({code, stdout}).toEqual({code: 2, stdout: ''});
     expect(stderr).toContain(suggestion);
   });
 
   test('answers an unknown command with JSON when asked to', async () => {
-    const {code, stdout} = await runCli(binary, ['bundel:push', '--help', '--json']);
+    const {code, stdout} = await runWarm(['bundel:push', '--help', '--json']);
     expect(code).toBe(2);
     expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_COMMAND_NOT_FOUND', exitCode: 2}});
   });

@@ -3,7 +3,8 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {startLocalRuntime, type LocalRuntime} from '../../../src/testing/index.js';
-import {binary, runCli, type Ended} from '../spawn-cli.js';
+import type {Ended} from '../spawn-cli.js';
+import {runWarm} from '../warm-cli.js';
 
 let root: string;
 let runtime: LocalRuntime;
@@ -22,7 +23,7 @@ afterEach(async () => {
 
 function push(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
   const {origin, credentials} = runtime;
-  return runCli(binary, ['bundle:push', ...args], {
+  return runWarm(['bundle:push', ...args], {
     cwd: join(root, 'project'),
     env: {
       XDG_DATA_HOME: join(root, 'data'),
@@ -83,7 +84,7 @@ describe('bundle:push --if-changed', () => {
 
   test('a prebuilt archive is compared too', async () => {
     await pushed(['--v2']);
-    await runCli(binary, ['bundle:build', '--output', join(root, 'bundle.tar.gz')], {cwd: join(root, 'project')});
+    await runWarm(['bundle:build', '--output', join(root, 'bundle.tar.gz')], {cwd: join(root, 'project')});
     const archive = ['--v2', '--archive', join(root, 'bundle.tar.gz')];
     expect(await pushed([...archive, '--if-changed'])).toMatchObject({bundleId: 1, unchanged: true});
   });

@@ -4,7 +4,8 @@ import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {startLocalRuntime, type LocalRuntime} from '../../../src/testing/index.js';
 import {runtimeEnvironment} from '../runtime-environment.js';
-import {binary, runCli, type Ended} from '../spawn-cli.js';
+import type {Ended} from '../spawn-cli.js';
+import {runWarm} from '../warm-cli.js';
 
 let directory: string;
 let runtime: LocalRuntime;
@@ -30,7 +31,7 @@ function mycli(args: readonly string[], changed: Readonly<Record<string, string 
   const env = Object.fromEntries(
     Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
-  return runCli(binary, args, {cwd: join(directory, 'project'), env});
+  return runWarm(args, {cwd: join(directory, 'project'), env});
 }
 
 /** Every command that chooses a backend. */
@@ -160,7 +161,7 @@ describe('auto with an Api connection of which something is missing', () => {
     const secret = runtime.credentials.clientSecret;
     const env = {...runtimeEnvironment(runtime), ...home, MYCLI_CLIENT_SECRET: ''};
     const args = ['auth:login', '--no-verify', '--api-origin', runtime.origin];
-    expect(await runCli(binary, args, {cwd: directory, env, stdin: secret})).toMatchObject({code: 0});
+    expect(await runWarm(args, {cwd: directory, env, stdin: secret})).toMatchObject({code: 0});
     const {code, stdout} = await mycli(['bundle:push', '--json'], home);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({backend: 'api'});

@@ -5,7 +5,8 @@ import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {startLocalRuntime, type LocalRuntime} from '../../../src/testing/index.js';
-import {binary, runCli} from '../spawn-cli.js';
+import {binary} from '../spawn-cli.js';
+import {runWarm} from '../warm-cli.js';
 
 const canary = 'canary-api-key-77ab';
 const hasScript = spawnSync('script', ['--version'], {encoding: 'utf8'}).stdout.includes('util-linux');
@@ -33,7 +34,7 @@ async function write(files: Readonly<Record<string, string>>): Promise<void> {
 
 async function mycli(args: readonly string[], options: {env?: Record<string, string>; stdin?: string} = {}) {
   const env = {HOME: root, XDG_CONFIG_HOME: join(root, 'config'), ...options.env};
-  const ended = await runCli(binary, args, {cwd: project, ...options, env});
+  const ended = await runWarm(args, {cwd: project, ...options, env});
   expect(ended.stdout + ended.stderr).not.toContain(canary);
   return ended;
 }

@@ -8,6 +8,7 @@ import {Ajv2020, type ValidateFunction} from 'ajv/dist/2020.js';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {ownCommands} from '../own-commands.js';
 import {binary, fixtureBinary, runCli, start, type Ended} from '../spawn-cli.js';
+import {runWarm} from '../warm-cli.js';
 import {createPluginBench} from '../with-plugins.js';
 import {createStorefrontBench, type StorefrontBench} from '../with-storefront.js';
 
@@ -58,7 +59,7 @@ function normalised(value: unknown, key = ''): unknown {
 }
 
 function mycli(args: readonly string[], env: Readonly<Record<string, string>> = {}, stdin = ''): Promise<Ended> {
-  return runCli(binary, [...args, '--json'], {cwd: bench.project, env: {...bench.env, ...env}, stdin});
+  return runWarm([...args, '--json'], {cwd: bench.project, env: {...bench.env, ...env}, stdin});
 }
 
 interface Case {
@@ -226,7 +227,8 @@ describe('the document of a failure', () => {
 
   test('of a configuration file that ends the process is as its schema says', async () => {
     await writeFile(join(bench.root, 'ends.config.js'), 'console.log("chatter"); process.exit(0);\n');
-    const {code, stdout} = await mycli(['bundle:push', '--config', join(bench.root, 'ends.config.js')]);
+    const args = ['bundle:push', '--config', join(bench.root, 'ends.config.js'), '--json'];
+    const {code, stdout} = await runCli(binary, args, {cwd: bench.project, env: bench.env});
     expect(code).toBe(3);
     expect(normalised(documentOf('error', stdout))).toMatchSnapshot();
   });

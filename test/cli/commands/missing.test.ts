@@ -2,7 +2,7 @@ import {mkdir, mkdtemp, realpath, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
-import {binary, runCli} from '../spawn-cli.js';
+import {runWarm} from '../warm-cli.js';
 
 let root: string;
 beforeEach(async () => {
@@ -11,7 +11,7 @@ beforeEach(async () => {
 afterEach(() => rm(root, {recursive: true}));
 
 const mycli = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
-  runCli(binary, args, {cwd: root, env: {HOME: root, ...env}});
+  runWarm(args, {cwd: root, env: {HOME: root, ...env}});
 
 async function errorOf(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<unknown> {
   const {code, stdout} = await mycli([...args, '--json'], env);

@@ -9,7 +9,8 @@ import type {PushResult} from '../../../src/operations/options.js';
 import {startLocalRuntime, type LocalRuntime, type LocalRuntimeOptions} from '../../../src/testing/index.js';
 import {closedOrigin} from '../../faults/fault-server.js';
 import {runtimeEnvironment} from '../runtime-environment.js';
-import {binary, runCli, start, type Ended} from '../spawn-cli.js';
+import {binary, start, type Ended} from '../spawn-cli.js';
+import {runWarm} from '../warm-cli.js';
 
 const secrets = {apiKey: 'canary-api-key-1f0c', clientSecret: 'canary-client-secret-7d2e'};
 
@@ -52,7 +53,7 @@ function environment(): Record<string, string> {
 }
 
 async function mycli(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
-  const ended = await runCli(binary, args, {cwd: project, env: {...environment(), ...env}});
+  const ended = await runWarm(args, {cwd: project, env: {...environment(), ...env}});
   const said = ended.stdout + ended.stderr;
   for (const secret of Object.values(secrets)) {
     for (const form of [secret, Buffer.from(secret).toString('base64').replace(/=+$/, '')]) {

@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import {afterAll, beforeAll, beforeEach, expect, test} from 'vitest';
 import {startLocalRuntime, type LocalRuntime} from '../../../src/testing/index.js';
 import {commit, git, gitEnvironment} from '../../bundle/provenance/repository.js';
-import {binary, runCli} from '../spawn-cli.js';
+import {runWarm} from '../warm-cli.js';
 
 let root: string;
 let runtime: LocalRuntime;
@@ -46,7 +46,7 @@ beforeEach(() => {
 
 async function run(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const connection = {MYCLI_RUNTIME_ORIGIN: runtime.origin, MYCLI_API_KEY: runtime.credentials.apiKey};
-  return runCli(binary, args, {cwd: root, env: {...gitEnvironment, HOME: root, ...connection, ...env}});
+  return runWarm(args, {cwd: root, env: {...gitEnvironment, HOME: root, ...connection, ...env}});
 }
 
 test.each([[[]], [['--dry-run']]])('a guard of the target refuses a push %j before anything is sent', async (flags) => {

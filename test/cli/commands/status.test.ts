@@ -6,7 +6,8 @@ import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {startLocalRuntime, type LocalRuntime} from '../../../src/testing/index.js';
 import {runtimeEnvironment} from '../runtime-environment.js';
-import {binary, runCli, type Ended} from '../spawn-cli.js';
+import {binary, type Ended} from '../spawn-cli.js';
+import {runWarm} from '../warm-cli.js';
 
 // script(1) of util-linux gives the binary a pseudo-terminal.
 const hasScript = spawnSync('script', ['--version'], {encoding: 'utf8'}).stdout.includes('util-linux');
@@ -32,7 +33,7 @@ function environment(): Readonly<Record<string, string>> {
 }
 
 function mycli(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
-  return runCli(binary, args, {cwd: root, env: {...environment(), ...env}});
+  return runWarm(args, {cwd: root, env: {...environment(), ...env}});
 }
 
 const staging = ['--target', 'staging'];

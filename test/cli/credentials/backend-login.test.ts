@@ -8,7 +8,8 @@ import {OptionText} from '../../../src/backends/option-text.js';
 import {loginDialogue, originsIn, storedSecrets} from '../../../src/cli/credentials/backend-login.js';
 import {updateCredentials, type CredentialFile} from '../../../src/cli/credentials/credential-file.js';
 import {openPortal} from '../../../examples/mycli-plugin-portal/test/portal.js';
-import {binary, runCli, start} from '../spawn-cli.js';
+import {binary, start} from '../spawn-cli.js';
+import {runWarm} from '../warm-cli.js';
 import {Output} from '../../../src/cli/output/output.js';
 import {createRedactor} from '../../../src/http/redact.js';
 import {createPluginBench} from '../with-plugins.js';
@@ -181,7 +182,7 @@ test('a login to a plugin stores its secret options, which its commands use unti
   };
   const token = 'canary-login-5d';
   const run = async (args: readonly string[], stdin = '') => {
-    const ended = await runCli(binary, args, {cwd: bench.project, env, stdin});
+    const ended = await runWarm(args, {cwd: bench.project, env, stdin});
     expect(ended.stdout + ended.stderr).not.toContain(token);
     return ended;
   };
@@ -247,7 +248,7 @@ describe('a backend with a login of its own', () => {
       XDG_CONFIG_HOME: bench.root,
     };
     const run = async (args: readonly string[], more = {}) => {
-      const ended = await runCli(binary, args, {cwd: bench.project, env: {...env, ...more}});
+      const ended = await runWarm(args, {cwd: bench.project, env: {...env, ...more}});
       expect(ended.stdout + ended.stderr).not.toContain(token);
       return ended;
     };
@@ -374,7 +375,7 @@ test('a backend that only reads variables gets the stored ones, and so does its 
     XDG_CONFIG_HOME: bench.root,
   };
   const run = async (args: readonly string[], stdin = '', more = {}) => {
-    const ended = await runCli(binary, args, {cwd: bench.project, env: {...env, ...more}, stdin});
+    const ended = await runWarm(args, {cwd: bench.project, env: {...env, ...more}, stdin});
     expect(ended.stdout + ended.stderr).not.toContain('canary');
     return ended;
   };

@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {findKeychain, storeInKeychain} from '../../../src/cli/credentials/keychain.js';
 import {startLocalRuntime, type LocalRuntime} from '../../../src/testing/index.js';
-import {binary, runCli} from '../spawn-cli.js';
+import {runWarm} from '../warm-cli.js';
 import {secretToolScript, securityScript, writeProgram} from './fake-keychain.js';
 
 const canary = "canary key's-9d41";
@@ -79,7 +79,7 @@ describe.runIf(process.platform === 'linux')('the binary', () => {
   afterEach(() => runtime.close());
 
   async function mycli(args: readonly string[], more: Readonly<Record<string, string>> = {}, stdin = '') {
-    const ended = await runCli(binary, args, {cwd: root, env: {...env, ...more}, stdin});
+    const ended = await runWarm(args, {cwd: root, env: {...env, ...more}, stdin});
     expect(ended.stdout + ended.stderr).not.toContain(key);
     return ended;
   }

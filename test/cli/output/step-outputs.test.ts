@@ -8,7 +8,8 @@ import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {annotation, withoutCommands, withoutCommandsInJson} from '../../../src/cli/output/sanitize.js';
 import {startLocalRuntime, type LocalRuntime, type LocalRuntimeOptions} from '../../../src/testing/index.js';
 import {startRecordingServer, type Handler} from '../../recording-server.js';
-import {binary, runCli, type Ended} from '../spawn-cli.js';
+import type {Ended} from '../spawn-cli.js';
+import {runWarm} from '../warm-cli.js';
 
 const canaries = {apiKey: 'canary-api-key-9a1b', clientSecret: 'canary-client-secret-4c3d'};
 const escape = '\u001B';
@@ -47,7 +48,7 @@ interface Step extends Ended {
 
 /** Runs the binary as a step of GitHub Actions. */
 async function step(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Step> {
-  const ended = await runCli(binary, args, {
+  const ended = await runWarm(args, {
     cwd: project,
     env: {
       GITHUB_ACTIONS: 'true',
@@ -181,7 +182,7 @@ describe('a push in GitHub Actions', () => {
 
   test('a deployment tells its outputs too', async () => {
     const env = await startRuntime();
-    await runCli(binary, ['bundle:push', '-p', 'shop'], {cwd: project, env});
+    await runWarm(['bundle:push', '-p', 'shop'], {cwd: project, env});
     const {code, outputs} = await step(['bundle:deploy', 'latest', '-t', 'staging'], env);
     expect(code).toBe(0);
     expect(outputs).toMatchObject({'bundle-id': '1', backend: 'api', 'deployment-id': expect.any(String) as string});
@@ -198,7 +199,7 @@ describe('a push in GitHub Actions', () => {
   });
 
   test('outside of it there are no commands', async () => {
-    const {stderr} = await runCli(binary, ['bundle:push'], {cwd: project});
+    const {stderr} = await runWarm(['bundle:push'], {cwd: project});
     expect(stderr).toContain('Error: ');
     expect(commandsIn(stderr)).toEqual([]);
   });
@@ -267,7 +268,7 @@ describe('--output-env', () => {
   test('writes the same as dotenv, in place of what an earlier run wrote', async () => {
     const env = await startRuntime();
     await writeFile(join(project, 'push.env'), 'MYCLI_BUNDLE_ID=old\n');
-    const ended = await runCli(binary, ['bundle:push', '-p', 'shop', '--output-env', 'push.env', '--json'], {
+    const ended = await runWarm(['bundle:push', '-p', 'shop', '--output-env', 'push.env', '--json'], {
       cwd: project,
       env,
     });

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {asksForVersion, joinHelpValues, joinWords, spellHelp} from '../../../src/cli/process/command-line.js';
-import {binary, runCli} from '../spawn-cli.js';
+import {runWarm} from '../warm-cli.js';
 
 const ids = ['acme:hello', 'acme:hello:loud', 'bundle:push', 'push', 'plugins', 'plugins:install'];
 const known = {
@@ -89,7 +89,7 @@ describe('a help flag that is the value of another flag', () => {
   test.each(['push --message -h', 'bundle push -m --help', 'bundle:push -wm -h'])(
     'makes no success of %s',
     async (line) => {
-      const ended = await runCli(binary, [...line.split(' '), '--json']);
+      const ended = await runWarm([...line.split(' '), '--json']);
       expect(ended.code).toBe(3);
       expect(JSON.parse(ended.stdout)).toMatchObject({error: {exitCode: 3}});
     },
@@ -98,7 +98,7 @@ describe('a help flag that is the value of another flag', () => {
 
 describe('mycli', () => {
   test('says its version for -v wherever it stands', async () => {
-    const {stdout} = await runCli(binary, ['--version']);
+    const {stdout} = await runWarm(['--version']);
     expect(stdout).toMatch(/^mycli\/\S+ \S+ node-\S+\n$/);
     for (const args of [
       ['-v'],
@@ -107,21 +107,21 @@ describe('mycli', () => {
       ['bundle', '-v'],
       ['-v', '--json'],
     ]) {
-      expect(await runCli(binary, args)).toMatchObject({code: 0, stdout, stderr: ''});
+      expect(await runWarm(args)).toMatchObject({code: 0, stdout, stderr: ''});
     }
   });
 
   test('knows its commands as words and by their aliases, under one name', async () => {
     for (const args of [['bundle:push'], ['bundle', 'push'], ['push']]) {
-      const {code, stdout, stderr} = await runCli(binary, [...args, '--nope', '--json']);
+      const {code, stdout, stderr} = await runWarm([...args, '--nope', '--json']);
       expect({code, stderr}).toEqual({code: 2, stderr: expect.stringContaining('mycli bundle:push --help') as string});
       expect(JSON.parse(stdout)).toMatchObject({error: {message: 'Unknown flag: --nope'}});
     }
   });
 
   test('knows the commands of a plugin as words', async () => {
-    const ended = await runCli(binary, ['autocomplete', 'script', 'bash']);
-    expect(ended).toMatchObject({code: 0, stdout: (await runCli(binary, ['autocomplete:script', 'bash'])).stdout});
+    const ended = await runWarm(['autocomplete', 'script', 'bash']);
+    expect(ended).toMatchObject({code: 0, stdout: (await runWarm(['autocomplete:script', 'bash'])).stdout});
   });
 
   test.each([
@@ -131,7 +131,7 @@ describe('mycli', () => {
     [['deplo', '42'], 'Did you mean mycli deploy?'],
     [['inspect', 'bundle.tar.gz'], 'Did you mean mycli bundle:inspect?'],
   ])('answers %j with what was meant', async (args, suggestion) => {
-    const {code, stdout, stderr} = await runCli(binary, args);
+    const {code, stdout, stderr} = await runWarm(args);
     expect({code, stdout}).toEqual({code: 2, stdout: ''});
     expect(stderr).toContain(suggestion);
   });

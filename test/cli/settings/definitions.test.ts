@@ -8,7 +8,7 @@ import type {SettingKey} from '../../../src/cli/settings/definitions.js';
 import {judged, type Kind} from '../../../src/cli/settings/kinds.js';
 import {isSecretName} from '../../../src/cli/settings/secret.js';
 import {ownCommands} from '../own-commands.js';
-import {binary, runCli} from '../spawn-cli.js';
+import {runWarm} from '../warm-cli.js';
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url));
 const read = (path: string) => readFile(join(repository, path), 'utf8');
@@ -89,7 +89,7 @@ describe('the table of settings', () => {
       if (path !== undefined) put(config, path, configValueOf(key, configured));
     }
     await writeFile(configFile, JSON.stringify(config));
-    const ended = await runCli(binary, ['config:show', '--json', ...args], {cwd: folder, env});
+    const ended = await runWarm(['config:show', '--json', ...args], {cwd: folder, env});
     expect(ended).toMatchObject({code: 0});
     const {settings} = JSON.parse(ended.stdout) as {settings: readonly Shown[]};
     all = new Map(settings.map((setting) => [setting.name, setting]));
@@ -134,7 +134,7 @@ describe('the table of settings', () => {
       if (flag !== undefined) expect(flags[flag.name]?.options).toEqual(kind.options);
     }
     expect(flags['match-mode']?.options).toEqual(['strict', 'ignore_missing']);
-    const {stderr} = await runCli(binary, ['config:show', '--match-mode', 'lax'], {cwd: tmpdir()});
+    const {stderr} = await runWarm(['config:show', '--match-mode', 'lax'], {cwd: tmpdir()});
     expect(stderr).toContain('--match-mode must be strict or ignore_missing.');
   });
 
