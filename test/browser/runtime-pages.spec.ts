@@ -18,8 +18,11 @@ afterAll(() => browser.close());
 
 let runtime: LocalRuntime;
 let client: ReturnType<typeof clientOf>;
+/** The time of the runtime: its deployments proceed when a test says so. */
+let time: number;
 beforeEach(async () => {
-  runtime = await startLocalRuntime({deploymentSeconds: 1});
+  time = Date.now();
+  runtime = await startLocalRuntime({deploymentSeconds: 1, now: () => new Date(time)});
   client = clientOf(runtime);
 });
 afterEach(() => runtime.close());
@@ -36,7 +39,7 @@ async function fillRuntime(): Promise<void> {
   await client.pushV2(await v2Archive({...common, 'static/app.js': text(140_000), 'static/logo.svg': text(5_000)}), {
     message: 'main: 77b0d41 Add the logo',
   });
-  await expect.poll(async () => (await client.legacy('projects/shop/target/staging/')).json.state).toBe('ACTIVE');
+  time += 1000;
 }
 
 const hostile = '"><img src=x onerror=alert(1)><script>alert(2)</script>\u202E';
@@ -116,4 +119,59 @@ describe.each(views)('the pages of the runtime, %s', (view, options) => {
     };
     for (const [name, path] of Object.entries(pages)) await check(path, name, view, options);
   });
+});
+
+test('a bundle is deployed with the keyboard, seen going live, and rolled back', async () => {
+  await fillRuntime();
+  const {page, noise} = await open('/-/projects/shop');
+  await page.locator('#deploy-bundle').focus();
+  expect(await page.locator('#deploy-bundle').inputValue()).toBe('2');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Tab');
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Deploy');
+  await page.keyboard.press('Enter');
+  await page.getByText('The deployment has started.').waitFor();
+  await page.locator('body[data-live=yes]').waitFor();
+  await page.locator('#targets .state.queued').waitFor();
+  time += 500;
+  await page.locator('#targets').getByText('Deploying 33%').waitFor();
+  time += 500;
+  await page.locator('#targets').getByText('Bundle 2').waitFor();
+  await page.locator('#news').getByText('Deployed bundle 2 to staging of shop.').waitFor();
+  const rollBack = page.getByRole('button', {name: 'Roll staging back to bundle 1'});
+  await rollBack.focus();
+  await page.keyboard.press('Enter');
+  await page.locator('body[data-live=yes]').waitFor();
+  await page.locator('#targets .state.queued').waitFor();
+  time += 1000;
+  await page.locator('#news').getByText('Deployed bundle 1 to staging of shop.').waitFor();
+  await page.locator('#targets').getByText('Bundle 1', {exact: true}).waitFor();
+  expect(noise).toEqual([]);
+  await page.close();
+});
+
+test('a page keeps the focus and what was typed while it changes', async () => {
+  await fillRuntime();
+  const {page} = await open('/-/projects/shop');
+  await page.locator('#deploy-target').fill('preview');
+  await page.locator('#deploy-bundle').selectOption('1');
+  await page.locator('body[data-live=yes]').waitFor();
+  await page.locator('#deploy-target').focus();
+  await client.pushV2(await v2Archive(), {message: 'third'});
+  await page.locator('#bundles').getByText('third').waitFor();
+  await page.locator('#deploy-bundle-3').waitFor({state: 'attached'});
+  expect(await page.evaluate('document.activeElement.id')).toBe('deploy-target');
+  expect(await page.locator('#deploy-target').inputValue()).toBe('preview');
+  expect(await page.locator('#deploy-bundle').inputValue()).toBe('1');
+  await page.close();
+});
+
+test('without JavaScript, a push shows after a reload, and the buttons work', async () => {
+  await fillRuntime();
+  const {page} = await open('/-/projects/shop', {javaScriptEnabled: false});
+  await page.locator('#deploy-target').fill('production');
+  await page.getByRole('button', {name: 'Deploy', exact: true}).click();
+  await page.getByText('The deployment has started.').waitFor();
+  expect(await page.locator('#targets').textContent()).toContain('production');
+  await page.close();
 });

@@ -4,6 +4,7 @@ import type {ArchiveLimits, LocalRuntimeCredentials} from './options.js';
 import type {FaultBook, RouteName} from './faults.js';
 import type {BundleReader} from './pages/bundle-reader.js';
 import type {LiveFeed} from './pages/live-feed.js';
+import type {Sessions} from './pages/session.js';
 import type {RequestBody} from './request-body.js';
 import type {Deployments} from './store/deployments.js';
 import type {Store} from './store/store.js';
@@ -16,6 +17,7 @@ export interface RuntimeContext {
   readonly faults: FaultBook;
   readonly feed: LiveFeed;
   readonly reader: BundleReader;
+  readonly sessions: Sessions;
   readonly limits: ArchiveLimits;
   /** For whatever reads an archive. */
   readonly turns: ReadingTurns;

@@ -9,6 +9,7 @@ import {defaultArchiveLimits, type LocalRuntime, type LocalRuntimeOptions, type 
 import type {RuntimeContext} from './context.js';
 import {BundleReader} from './pages/bundle-reader.js';
 import {LiveFeed} from './pages/live-feed.js';
+import {Sessions} from './pages/session.js';
 import {openCredentials} from './store/credentials.js';
 import {openDataFolder, readOwnJson, verifyOwnFile, writeJsonFile, type DataFolder} from './store/data-folder.js';
 import {Deployments} from './store/deployments.js';
@@ -114,6 +115,7 @@ function createContext(
     deployments,
     feed,
     reader,
+    sessions: new Sessions(),
     allowedHosts,
     limits,
     turns,

@@ -127,6 +127,92 @@ describe('the pages', () => {
   });
 });
 
+/** The cookie and the token of a page, as a browser has them. */
+async function session(runtime: LocalRuntime) {
+  const {headers, body} = await page(runtime, '-/projects/shop');
+  const cookie = headers.get('set-cookie') ?? '';
+  expect(cookie).toMatch(/; Path=\/; HttpOnly; SameSite=Strict$/);
+  const [, token = ''] = /name="token" value="([^"]+)"/.exec(body) ?? [];
+  return {cookie: cookie.split(';')[0] ?? '', token};
+}
+
+/** Sends a form as a browser does. */
+function post(
+  runtime: LocalRuntime,
+  path: string,
+  fields: Readonly<Record<string, string>>,
+  headers: Readonly<Record<string, string>>,
+) {
+  const body = new URLSearchParams(fields);
+  return send(`${runtime.origin}/-/${path}`, {method: 'POST', body, headers: {origin: runtime.origin, ...headers}});
+}
+
+describe('the buttons', () => {
+  test('deploy a bundle and roll back, then lead to the project', async () => {
+    const {runtime} = await startFilled();
+    const {cookie, token} = await session(runtime);
+    const {status, headers} = await post(
+      runtime,
+      'projects/shop/deploy',
+      {token, bundle: '2', target: 'production'},
+      {cookie},
+    );
+    expect([status, headers.get('location')]).toEqual([303, '/-/projects/shop?done=deploy']);
+    const {body} = await page(runtime, '-/projects/shop?done=deploy');
+    expect(textOf(body)).toMatch(
+      /The deployment has started.* production Bundle 2 The second Live Roll back to bundle 1/,
+    );
+    const back = await post(runtime, 'projects/shop/deploy', {token, bundle: '1', target: 'production'}, {cookie});
+    expect(back.status).toBe(303);
+    expect(textOf((await page(runtime, '-/projects/shop')).body)).toMatch(
+      /production Bundle 1 The first Live Roll back/,
+    );
+  });
+
+  test('are refused without the token, with that of another session, and from other origins', async () => {
+    const {runtime} = await startFilled({auth: false});
+    const {cookie, token} = await session(runtime);
+    const other = await session(runtime);
+    const fields = {token, bundle: '2', target: 'staging'};
+    const refused = [
+      [{...fields, token: ''}, {cookie}],
+      [{...fields, token: other.token}, {cookie}],
+      [fields, {cookie: other.cookie}],
+      [fields, {}],
+      [fields, {cookie: `${cookie}x`}],
+      [fields, {cookie, origin: runtime.appsOrigin}],
+      [fields, {cookie, origin: 'https://evil.example'}],
+      [fields, {cookie, origin: 'null'}],
+      [fields, {cookie, 'sec-fetch-site': 'same-site'}],
+    ] as const;
+    for (const [given, headers] of refused) {
+      expect([headers, (await post(runtime, 'projects/shop/deploy', given, headers)).status]).toEqual([headers, 403]);
+    }
+    const {port} = new URL(runtime.origin);
+    const body = new URLSearchParams(fields).toString();
+    const plain = await sendRaw(`${runtime.origin}/-/projects/shop/deploy`, {
+      method: 'POST',
+      headers: {host: `localhost:${port}`, cookie, 'content-type': 'application/x-www-form-urlencoded'},
+      write: (request) => request.end(body),
+    });
+    expect(plain.status).toBe(403);
+    expect(textOf((await page(runtime, '-/projects/shop')).body)).not.toContain('staging Bundle 2');
+    const spoiled = `${cookie.split('=')[0] ?? ''}=a.b; ${cookie}`;
+    expect((await post(runtime, 'projects/shop/deploy', fields, {cookie: spoiled})).status).toBe(303);
+  });
+
+  test.each([
+    [{bundle: '9', target: 'staging'}, 404],
+    [{bundle: '1', target: '../x'}, 400],
+    [{bundle: '1', target: ''}, 400],
+  ])('say what is wrong with %j', async (fields, expected) => {
+    const {runtime} = await startFilled();
+    const {cookie, token} = await session(runtime);
+    const {status, body} = await post(runtime, 'projects/shop/deploy', {...fields, token}, {cookie});
+    expect([status, body]).toEqual([expected, expect.stringContaining('class="notice problem"')]);
+  });
+});
+
 describe('the events', () => {
   test('tell an open page of a deployment until it has ended', async () => {
     const {client, runtime} = await startFilled({deploymentSeconds: 1});

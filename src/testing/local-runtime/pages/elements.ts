@@ -1,5 +1,6 @@
 import prettyBytes from 'pretty-bytes';
 import {markup, shortened, type Html} from '../../../html/html.js';
+import {createRedactor} from '../../../http/redact.js';
 import type {RuntimeContext} from '../context.js';
 import {deploymentState} from '../store/deployments.js';
 import type {BundleRecord, DeploymentRecord} from '../store/records.js';
@@ -10,6 +11,11 @@ const longestText = 300;
 
 /** How many rows a list has. */
 export const listed = 100;
+
+/** Masks the credentials of the runtime, should a text from outside contain them. */
+export function maskOf({credentials}: RuntimeContext): (text: string) => string {
+  return createRedactor([credentials.apiKey, credentials.clientSecret]);
+}
 
 /** The path of a project's page. */
 export function projectPath(projectSlug: string): string {

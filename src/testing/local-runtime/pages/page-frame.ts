@@ -3,6 +3,7 @@ import {Html, markup} from '../../../html/html.js';
 import {baseStyles, pageStart} from '../../../html/page.js';
 import type {Answer} from '../answer.js';
 import type {Topic} from './live-feed.js';
+import type {Session} from './session.js';
 
 /** Where the pages are, besides `/`. */
 export const pagesPath = '/-/';
@@ -25,6 +26,8 @@ export interface RuntimePage {
   /** @default 200 */
   readonly status?: number | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Whose forms the page contains. @default it has none */
+  readonly session?: Session | undefined;
 }
 
 /** Headers of each answer: nothing foreign is loaded, run, framed or kept. */
@@ -55,6 +58,7 @@ export function pageAnswer({
   topics = [],
   status = 200,
   headers = {},
+  session,
 }: RuntimePage): Answer {
   const {text} = markup`<html lang="en">
 <head>
@@ -97,7 +101,12 @@ ${content}
 `;
   return {
     status,
-    headers: {'content-type': 'text/html; charset=utf-8', ...securityHeaders, ...headers},
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      ...securityHeaders,
+      ...headers,
+      ...(session?.setCookie !== undefined && {'set-cookie': session.setCookie}),
+    },
     body: `${pageStart}${text}`,
   };
 }
@@ -146,7 +155,8 @@ h2 { margin-top: 2rem; }
 .card p { margin: 0; }
 .message { overflow-wrap: anywhere; }
 table .message { overflow-wrap: break-word; }
-tbody th:has(.message) { min-width: 11rem; }
+:is(th, td):has(> a + .message) { min-width: 11rem; }
+thead th { white-space: nowrap; }
 [data-live] caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 .scroll { position: relative; }
 .number + th:not(.number), .number + td:not(.number) { padding-left: .75rem; }
@@ -225,7 +235,10 @@ function adopt(old, next) {
   for (const {name, value} of next.attributes) {
     if (old.getAttribute(name) !== value) old.setAttribute(name, value);
   }
+  const chosen = old.localName === 'select' ? old.value : undefined;
   adoptChildren(old, next);
+  // The option that comes first is chosen where it comes from.
+  if (chosen !== undefined && [...old.options].some(({value}) => value === chosen)) old.value = chosen;
 }
 
 function adoptChildren(old, next) {

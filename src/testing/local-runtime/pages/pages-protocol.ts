@@ -1,6 +1,7 @@
 import {HttpFailure, type Answer} from '../answer.js';
 import type {AdmittedCall, Call, Protocol} from '../context.js';
 import {markup} from '../../../html/html.js';
+import {deployBundle} from './deploy-form.js';
 import {topics, type Topic} from './live-feed.js';
 import {assetAnswer, icon, liveScript, pageAnswer, pagesPath, securityHeaders, stylesheet} from './page-frame.js';
 import {showBundle, showComparison, showOverview, showProject} from './project-pages.js';
@@ -21,6 +22,7 @@ export const pagesProtocol: Protocol = {
     {method: 'GET', pattern: `${place}projects/{projectSlug}`, handle: showProject},
     {method: 'GET', pattern: `${place}projects/{projectSlug}/compare`, handle: showComparison},
     {method: 'GET', pattern: `${place}projects/{projectSlug}/bundles/{bundleId}`, handle: showBundle},
+    {method: 'POST', pattern: `${place}projects/{projectSlug}/deploy`, handle: deployBundle},
     {method: 'GET', pattern: `${place}events`, handle: streamEvents},
     {method: 'GET', pattern: `${place}style.css`, handle: () => assetAnswer('text/css; charset=utf-8', stylesheet)},
     {

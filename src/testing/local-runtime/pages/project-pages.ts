@@ -1,24 +1,29 @@
 import {contentText, renderBundleSections, renderDiff} from '../../../html/bundle-page.js';
 import {markup, shortened, type Html} from '../../../html/html.js';
 import {renderTable} from '../../../html/page.js';
-import {createRedactor} from '../../../http/redact.js';
 import type {Answer} from '../answer.js';
 import {HttpFailure} from '../answer.js';
-import {param, type AdmittedCall, type RuntimeContext} from '../context.js';
+import {param, type AdmittedCall} from '../context.js';
 import {findBundle} from '../protocols/requested-records.js';
 import {siteUrl} from '../protocols/site-protocol.js';
 import {deploymentState} from '../store/deployments.js';
 import type {BundleRecord, DeploymentRecord} from '../store/records.js';
-import {bundleLink, bytesText, foreign, listed, moreText, projectPath, stateText, timeText} from './elements.js';
+import {
+  bundleLink,
+  bytesText,
+  maskOf,
+  foreign,
+  listed,
+  moreText,
+  projectPath,
+  stateText,
+  timeText,
+} from './elements.js';
+import {deployForm, rollbackForm} from './deploy-form.js';
 import {pageAnswer} from './page-frame.js';
 
 /** How many of the newest things the first page shows. */
 const newest = 8;
-
-/** Masks the credentials of the runtime, should a text from outside contain them. */
-export function maskOf({credentials}: RuntimeContext): (text: string) => string {
-  return createRedactor([credentials.apiKey, credentials.clientSecret]);
-}
 
 /** The first page: what runs where, and what happened last. */
 export function showOverview(call: AdmittedCall): Answer {
@@ -152,7 +157,9 @@ export function showProject(call: AdmittedCall): Answer {
   const [targets, bundles] = [context.store.targets(projectSlug), context.store.bundles(projectSlug)];
   const deployments = context.store.newestDeployments(listed, projectSlug);
   const mask = maskOf(context);
+  const session = context.sessions.of(call.request);
   const content = markup`
+    ${call.query.get('done') === 'deploy' ? markup`<p class="notice">The deployment has started.</p>` : undefined}
     <section id="targets" data-live aria-labelledby="targets-title">
       <h2 id="targets-title">Targets</h2>
       ${
@@ -164,11 +171,20 @@ export function showProject(call: AdmittedCall): Answer {
                 {title: 'Target', cell: (target) => targetLink(projectSlug, target, call)},
                 {title: 'Live', cell: (target) => liveText(projectSlug, target, call)},
                 {title: 'Newest deployment', cell: (target) => newestState(projectSlug, target, call)},
+                {title: 'Roll back', cell: (target) => rollbackForm({context, session, projectSlug}, target) ?? '–'},
               ],
               targets.slice(0, listed),
             )
       }
     </section>
+    ${
+      bundles.length === 0
+        ? undefined
+        : markup`<section id="deploy" data-live aria-labelledby="deploy-title">
+            <h2 id="deploy-title">Deploy a bundle</h2>
+            ${deployForm({context, session, projectSlug}, bundles)}
+          </section>`
+    }
     <section id="bundles" data-live aria-labelledby="bundles-title">
       <h2 id="bundles-title">Bundles</h2>
       ${
@@ -206,6 +222,7 @@ export function showProject(call: AdmittedCall): Answer {
     place: 'Projects',
     parents: [{name: 'Projects', path: '/'}],
     content,
+    session,
     topics: ['bundles', 'deployments'],
   });
 }
@@ -312,6 +329,7 @@ export async function showBundle(call: AdmittedCall): Promise<Answer> {
   const projectSlug = param(call, 'projectSlug');
   const bundle = findBundle(call, projectSlug, Number(param(call, 'bundleId')));
   const inspection = await context.reader.inspect(bundle);
+  const session = context.sessions.of(call.request);
   const mask = maskOf(context);
   const content = markup`
     <dl class="facts">
@@ -330,12 +348,17 @@ export async function showBundle(call: AdmittedCall): Promise<Answer> {
       <dt>SHA-256</dt>
       <dd><code>${bundle.sha256}</code></dd>
     </dl>
+    <section aria-labelledby="deploy-title">
+      <h2 id="deploy-title">Deploy</h2>
+      ${deployForm({context, session, projectSlug}, [bundle])}
+    </section>
     ${renderBundleSections(inspection, {mask})}`;
   return pageAnswer({
     title: `Bundle ${String(bundle.id)}`,
     place: 'Projects',
     parents: parentsOf(projectSlug),
     content,
+    session,
     topics: ['deployments'],
   });
 }

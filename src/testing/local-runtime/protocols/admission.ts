@@ -1,8 +1,9 @@
-import {createHash, createHmac, randomUUID, timingSafeEqual} from 'node:crypto';
+import {randomUUID} from 'node:crypto';
 import type {IncomingMessage} from 'node:http';
 import * as v from 'valibot';
 import {HttpFailure} from '../answer.js';
 import type {Call, RuntimeContext} from '../context.js';
+import {secretsEqual, sign} from '../signatures.js';
 
 const reservedProjects = ['api', 'storefront'];
 
@@ -141,17 +142,6 @@ const claimsSchema = v.object({sub: v.string(), scope: v.string(), iat: v.number
 
 /** The claims of a token. */
 type TokenClaims = Readonly<v.InferOutput<typeof claimsSchema>>;
-
-/** Compares two secrets in constant time. */
-export function secretsEqual(a: string, b: string): boolean {
-  const [left, right] = [a, b].map((secret) => createHash('sha256').update(secret).digest());
-  return left !== undefined && right !== undefined && timingSafeEqual(left, right);
-}
-
-/** The signature of `value` under `key`. */
-export function sign(value: string, key: string): string {
-  return createHmac('sha256', key).update(value).digest('base64url');
-}
 
 /** The first part of every token. */
 const header = encode({alg: 'HS256', typ: 'JWT'});

@@ -1,7 +1,7 @@
 import {json, HttpFailure, type Answer} from '../answer.js';
 import {param, type AdmittedCall, type Call, type Protocol, type RuntimeContext} from '../context.js';
 import type {BundleRecord} from '../store/records.js';
-import {secretsEqual, sign} from './admission.js';
+import {secretsEqual, sign} from '../signatures.js';
 import {fileAnswer} from './file-answer.js';
 
 const prefix = '/api/archives/';

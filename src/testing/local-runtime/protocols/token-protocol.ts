@@ -1,6 +1,7 @@
 import {json, type Answer} from '../answer.js';
 import type {AdmittedCall, Protocol} from '../context.js';
-import {issueToken, secretsEqual, authorization, basicCredentials} from './admission.js';
+import {secretsEqual} from '../signatures.js';
+import {issueToken, authorization, basicCredentials} from './admission.js';
 
 /** Path of the token endpoint. */
 export const tokenPath = '/api/oauth2/token';
