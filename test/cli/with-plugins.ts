@@ -2,7 +2,8 @@ import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
-import {binary, runCli, type Ended} from './spawn-cli.js';
+import type {Ended} from './spawn-cli.js';
+import {runWarm} from './warm-cli.js';
 
 /** A project with a build, a user with linked plugins, and the binary between them. */
 export interface PluginBench extends AsyncDisposable {
@@ -45,7 +46,7 @@ export async function createPluginBench(...plugins: readonly LinkedPlugin[]): Pr
     root,
     project,
     env: bench,
-    mycli: (args, env = {}) => runCli(binary, args, {cwd: project, env: {...bench, ...env}}),
+    mycli: (args, env = {}) => runWarm(args, {cwd: project, env: {...bench, ...env}}),
     async [Symbol.asyncDispose]() {
       await rm(root, {recursive: true, force: true});
     },

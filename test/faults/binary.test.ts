@@ -2,7 +2,7 @@ import {mkdir, mkdtemp, readdir, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
-import {binary, runCli} from '../cli/spawn-cli.js';
+import {runWarm} from '../cli/warm-cli.js';
 import {smallBuild} from '../operations/test-host.js';
 import {faultLines, type Fault} from './faults.js';
 import {closedOrigin, startFaultServer, type SeenRequest} from './fault-server.js';
@@ -119,7 +119,7 @@ describe('the command line', () => {
     await rm(join(project, 'out'), {recursive: true, force: true});
     await mkdir(join(project, 'out'));
     const origin = request === 'all' ? await closedOrigin() : server.origin;
-    const ended = await runCli(binary, [...command, '--json'], {cwd: project, env: environment(origin, temporary)});
+    const ended = await runWarm([...command, '--json'], {cwd: project, env: environment(origin, temporary)});
     expect(JSON.parse(ended.stdout)).toMatchObject({error: {code, exitCode}});
     expect(ended).toMatchObject({code: exitCode, signal: null});
     expect(ended.stdout + ended.stderr).not.toMatch(/canary|\n\s+at /);

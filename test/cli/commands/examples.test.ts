@@ -8,6 +8,7 @@ import {afterAll, beforeAll, expect, test} from 'vitest';
 import {BearerTokenStrategy, pushRuntimeBundle} from '../../../src/index.js';
 import {ownCommands} from '../own-commands.js';
 import {binary} from '../spawn-cli.js';
+import {runWarm} from '../warm-cli.js';
 import {fixturePlugin} from '../with-plugins.js';
 import {createStorefrontBench, type StorefrontBench} from '../with-storefront.js';
 
@@ -18,24 +19,28 @@ const examples = Object.entries(ownCommands).flatMap(([id, command]) =>
   })),
 );
 
+/** Where something is asked for. */
+const stdin = 'what-a-user-types\n';
+
 let bench: StorefrontBench;
 let bin: string;
+let data: string;
 beforeAll(async () => {
   bench = await createStorefrontBench();
   bin = join(bench.root, 'bin');
   await mkdir(bin);
   await symlink(binary, join(bin, 'mycli'));
-  const data = join(bench.root, 'home/.local/share/mycli');
-  await mkdir(data, {recursive: true});
+  data = join(bench.root, 'home/.local/share');
+  await mkdir(join(data, 'mycli'), {recursive: true});
   const plugins = ['acme', 'logs'].map((name) => ({
     ...{name: `mycli-plugin-${name}`, root: fixturePlugin(name), type: 'link'},
   }));
-  await writeFile(join(data, 'package.json'), JSON.stringify({private: true, oclif: {schema: 1, plugins}}));
+  await writeFile(join(data, 'mycli/package.json'), JSON.stringify({private: true, oclif: {schema: 1, plugins}}));
   // What the examples name.
   await cp(join(bench.project, 'build'), join(bench.project, 'dist'), {recursive: true});
   await writeFile(join(bench.project, 'package.json'), '{"scripts": {"test": "echo tested"}}\n');
   await writeFile(join(bench.project, 'key.txt'), 'key-of-a-file\n');
-  await writeFile(join(bench.project, 'stdin.txt'), 'what-a-user-types\n');
+  await writeFile(join(bench.project, 'stdin.txt'), stdin);
   expect(await run('mycli bundle:build --quiet')).toMatchObject({code: 0});
   for (const name of ['old.tar.gz', 'new.tar.gz', 'release.tar.gz', 'release.tar.gz.json'])
     await cp(join(bench.project, name.replace(/^\w+/, 'bundle')), join(bench.project, name));
@@ -70,8 +75,18 @@ async function freePort(): Promise<string> {
   return typeof address === 'object' && address !== null ? String(address.port) : '';
 }
 
-/** Runs a line in a shell, as a user types it. A server is stopped as soon as it says that it is ready. */
+/**
+ * Runs a line as a user types it: in a shell, if it is more than words. A server is stopped as soon as it says that it
+ * is ready.
+ */
 async function run(line: string): Promise<{code: number | null; stdout: string; stderr: string}> {
+  if (/^mycli [\w\s:.,/@=-]+$/.test(line) && !line.includes('runtime:start')) {
+    return runWarm(line.trim().split(/\s+/).slice(1), {
+      cwd: bench.project,
+      env: {...bench.env, XDG_DATA_HOME: data},
+      stdin,
+    });
+  }
   const path = [bin, process.env['PATH']].join(delimiter);
   const env = {...bench.env, PATH: path};
   // What is asked for comes from a file, unless the line names one.
