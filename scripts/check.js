@@ -26,8 +26,9 @@ const checks = [
 const differing = {
   22: ['test/modules', 'test/cli/process/binary.test.ts', 'test/cli/process/startup.test.ts'],
   24: [
-    ...['test/http', 'test/modules'],
-    ...['gzip', 'owned-chunks', 'write-bundle', 'write-tar'].map((name) => `test/bundle/archive/${name}.test.ts`),
+    'test/modules',
+    ...['abort', 'auth', 'bodies', 'failures', 'probe', 'proxy', 'uploads'].map((name) => `test/http/${name}.test.ts`),
+    ...['gzip', 'owned-chunks', 'write-tar'].map((name) => `test/bundle/archive/${name}.test.ts`),
     ...['binary', 'signals', 'startup', 'user-code'].map((name) => `test/cli/process/${name}.test.ts`),
   ],
 };
