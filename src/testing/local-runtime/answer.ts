@@ -23,7 +23,7 @@ export interface StreamBody {
 export interface Answer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  readonly body?: string | FileBody | StreamBody | undefined;
+  readonly body?: string | Buffer | FileBody | StreamBody | undefined;
 }
 
 /** An answer with a JSON body. */

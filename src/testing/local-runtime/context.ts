@@ -8,6 +8,7 @@ import type {Sessions} from './pages/session.js';
 import type {RequestBody} from './request-body.js';
 import type {Deployments} from './store/deployments.js';
 import type {Store} from './store/store.js';
+import type {SiteFiles} from './protocols/site-files.js';
 import type {ReadingTurns} from './upload/read-archive.js';
 
 /** What every request of a runtime needs. */
@@ -19,6 +20,7 @@ export interface RuntimeContext {
   readonly reader: BundleReader;
   readonly sessions: Sessions;
   readonly limits: ArchiveLimits;
+  readonly files: SiteFiles;
   /** For whatever reads an archive. */
   readonly turns: ReadingTurns;
   readonly credentials: LocalRuntimeCredentials;

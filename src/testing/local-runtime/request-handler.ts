@@ -5,7 +5,7 @@ import type {IncomingMessage, ServerResponse} from 'node:http';
 import {pipeline as connect, type Readable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
 import {setTimeout as delay} from 'node:timers/promises';
-import {constants, createBrotliCompress, createGzip} from 'node:zlib';
+import {createBrotliCompress, createGzip} from 'node:zlib';
 import {systemCode} from '../../errors/system-failure.js';
 import {HttpFailure, type Answer, type FileBody, type StreamBody} from './answer.js';
 import {isPage, pagesProtocol} from './pages/pages-protocol.js';
@@ -16,6 +16,7 @@ import {checkHost, checkOrigin} from './protocols/admission.js';
 import {apiProtocol} from './protocols/api-protocol.js';
 import {archiveProtocol} from './protocols/archive-protocol.js';
 import {legacyProtocol} from './protocols/legacy-protocol.js';
+import {brotliOptions} from './protocols/site-files.js';
 import {siteProtocol} from './protocols/site-protocol.js';
 import {frontProtocol} from './protocols/front-protocol.js';
 import {tokenProtocol} from './protocols/token-protocol.js';
@@ -239,11 +240,13 @@ function decodePart(part: string): string {
  * to read the response, or at once if `fault` is an early status.
  */
 async function sendAnswer(
-  {request, body: requestBody}: Pick<Call, 'request' | 'body'>,
+  {context, request, body: requestBody}: Pick<Call, 'context' | 'request' | 'body'>,
   response: ServerResponse,
   {answer, fault}: {readonly answer: Answer; readonly fault: AnswerFault | undefined},
 ): Promise<void> {
-  const {status, headers, body} = answer;
+  const {status, headers} = answer;
+  const body = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body;
+  const file = body !== undefined && 'file' in body ? body : undefined;
   try {
     if (fault?.action === 'drop') {
       request.socket.resetAndDestroy();
@@ -251,7 +254,9 @@ async function sendAnswer(
     }
     const isEarly = !requestBody.isComplete;
     const length = lengthOf(body);
-    const isStreamed = typeof body === 'object' && (!('file' in body) || body.compression !== undefined);
+    const isStreamed = (body !== undefined && 'stream' in body) || file?.compression !== undefined;
+    // A client that reads nothing would keep the file open.
+    if (file) response.setTimeout(context.stallSeconds * 1000);
     response.writeHead(status, {
       ...headers,
       ...(status === 204 || status === 304 || isStreamed ? {} : {'content-length': length}),
@@ -266,26 +271,28 @@ async function sendAnswer(
     if (isEarly && fault?.action !== 'status') await requestBody.linger();
     response.end();
   } finally {
-    if (typeof body === 'object') await ('file' in body ? body.file.close() : body.stream.destroy());
+    await file?.file.close();
+    if (body !== undefined && 'stream' in body) body.stream.destroy();
   }
 }
 
-/** Bytes, before any compression. */
-function lengthOf(body: Answer['body']): number {
-  if (typeof body === 'string') return Buffer.byteLength(body);
-  return body !== undefined && 'file' in body ? body.length : 0;
+/** Bytes, before any compression while they are sent. */
+function lengthOf(body: SentBody | undefined): number {
+  return body === undefined || 'stream' in body ? 0 : body.length;
 }
 
-async function sendBody(response: ServerResponse, body: string | FileBody | StreamBody): Promise<void> {
-  if (typeof body === 'string') response.write(body);
+type SentBody = Buffer | FileBody | StreamBody;
+
+async function sendBody(response: ServerResponse, body: SentBody): Promise<void> {
+  if (Buffer.isBuffer(body)) response.write(body);
   else if ('stream' in body) await pipeline(body.stream, response, {end: false});
   else if (body.length > 0) await pipeline(read(body), response, {end: false});
 }
 
-/** Sends the first bytes of a body, counted before any compression, then closes the connection. */
-async function sendPart(response: ServerResponse, body: Answer['body'], length: number): Promise<void> {
+/** Sends the first bytes of a body, counted before any compression while they are sent, then closes the connection. */
+async function sendPart(response: ServerResponse, body: SentBody | undefined, length: number): Promise<void> {
   response.flushHeaders();
-  if (typeof body === 'string') response.write(Buffer.from(body).subarray(0, length));
+  if (Buffer.isBuffer(body)) response.write(body.subarray(0, length));
   else if (body && 'file' in body && length > 0) await sendBody(response, {...body, length});
   response.socket?.destroySoon();
   if (!response.closed) await once(response, 'close');
@@ -299,8 +306,3 @@ function read({file, start, length, compression}: FileBody): Readable {
   // An error of the file becomes one of the compressor, whose reader deals with it.
   return connect(source, compressor, () => undefined);
 }
-
-/** As fast as gzip, with a window that is large enough for scripts and keeps the memory of each request small. */
-const brotliOptions = {
-  params: {[constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_LGWIN]: 18},
-};

@@ -18,6 +18,7 @@ import {handleRequest, type ServerRole} from './request-handler.js';
 import {seed} from './seed.js';
 import {Store} from './store/store.js';
 import {tokenPath} from './protocols/token-protocol.js';
+import {SiteFiles} from './protocols/site-files.js';
 import {ReadingTurns} from './upload/read-archive.js';
 import {asSentence} from '../../errors/sentence.js';
 
@@ -26,6 +27,9 @@ const defaultHost = '127.0.0.1';
 
 /** How long a connection may be idle. Longer than in clients, whose requests would fail if the server closed first. */
 const keepAliveMilliseconds = 65_000;
+
+/** More connections are closed at once. Each needs a file descriptor and some memory. */
+const maxConnections = 4000;
 
 /**
  * Starts a local hosting service that speaks the protocols of both built-in backends: a real server that stores real
@@ -118,6 +122,7 @@ function createContext(
     sessions: new Sessions(),
     allowedHosts,
     limits,
+    files: new SiteFiles(),
     turns,
     auth,
     scopes,
@@ -236,6 +241,7 @@ function serve(
   // A large upload may take any time while it progresses; see `stallSeconds`.
   server.requestTimeout = 0;
   server.keepAliveTimeout = keepAliveMilliseconds;
+  server.maxConnections = maxConnections;
   server.on('request', (request, response) => {
     const handling = handleRequest(context, {request, response, role}, onEnd).finally(() => underway.delete(handling));
     underway.add(handling);

@@ -89,6 +89,21 @@ describe('a deployment', () => {
     for (const outcome of outcomes) expect(['201 409', '404 204']).toContain(outcome);
   });
 
+  test('is served without a gap from the one before', async () => {
+    const {client} = await startRuntime();
+    await client.pushV2(await v2Archive());
+    await client.deploy(1);
+    const statuses = new Set<number>();
+    let isDeploying = true;
+    const asking = [1, 2].map(async () => {
+      while (isDeploying) statuses.add((await client.site('shop/production/static/app.js')).status);
+    });
+    for (let count = 0; count < 3; count += 1) await client.deploy(1);
+    isDeploying = false;
+    await Promise.all(asking);
+    expect([...statuses]).toEqual([200]);
+  });
+
   test('may be of the current bundle', async () => {
     const {client, advance} = await startWithClock();
     await client.pushV2(await v2Archive());

