@@ -114,6 +114,8 @@ describe.each(views)('the pages of the runtime, %s', (view, options) => {
       project: '/-/projects/shop',
       bundle: '/-/projects/shop/bundles/2',
       compare: '/-/projects/shop/compare?from=1&to=2',
+      requests: '/-/requests',
+      request: '/-/requests/1',
       hostile: `/-/projects/${encodeURIComponent('<b>shop"')}`,
       'hostile-bundle': `/-/projects/${encodeURIComponent('<b>shop"')}/bundles/3`,
     };

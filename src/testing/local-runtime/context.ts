@@ -5,6 +5,7 @@ import type {FaultBook, RouteName} from './faults.js';
 import type {BundleReader} from './pages/bundle-reader.js';
 import type {LiveFeed} from './pages/live-feed.js';
 import type {Sessions} from './pages/session.js';
+import type {RequestLog} from './request-log.js';
 import type {RequestBody} from './request-body.js';
 import type {Deployments} from './store/deployments.js';
 import type {Store} from './store/store.js';
@@ -19,6 +20,7 @@ export interface RuntimeContext {
   readonly feed: LiveFeed;
   readonly reader: BundleReader;
   readonly sessions: Sessions;
+  readonly log: RequestLog;
   readonly limits: ArchiveLimits;
   readonly files: SiteFiles;
   /** For whatever reads an archive. */

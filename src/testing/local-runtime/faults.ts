@@ -167,6 +167,27 @@ function badFault(spec: string, reason: string): Error {
   });
 }
 
+/** A fault that delays requests. */
+type LatencyFault = Extract<FaultRule, {readonly action: 'latency'}>;
+
+/** A fault in the syntax of `parseFault()`. */
+export function faultText(rule: FaultRule): string {
+  const word =
+    rule.action === 'status'
+      ? String(rule.status)
+      : rule.action === 'latency'
+        ? `latency=${String(rule.milliseconds)}`
+        : rule.action;
+  const parameters = Object.entries({
+    route: rule.route,
+    after: 'after' in rule ? rule.after : undefined,
+    'retry-after': rule.action === 'status' ? rule.retryAfter : undefined,
+    location: rule.action === 'status' ? rule.location : undefined,
+  }).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${String(value)}`]));
+  const count = rule.count === undefined ? '' : `x${String(rule.count)}`;
+  return `${word}${count}${parameters.length === 0 ? '' : `:${parameters.join(',')}`}`;
+}
+
 /** A fault that changes how a request is answered. */
 export type AnswerFault = Exclude<FaultRule, {readonly action: 'latency' | 'fail'}>;
 
@@ -184,10 +205,10 @@ export class FaultBook {
     this.#entries = [];
   }
 
-  /** The delay of a request in milliseconds, from the first latency fault for its route. */
-  takeLatency(route: RouteName | undefined): number {
+  /** The first latency fault for a route: how long a request to it is delayed. */
+  takeLatency(route: RouteName | undefined): LatencyFault | undefined {
     const rule = this.#take((rule) => rule.action === 'latency' && meets(rule, route));
-    return rule?.action === 'latency' ? rule.milliseconds : 0;
+    return rule?.action === 'latency' ? rule : undefined;
   }
 
   /** The fault that applies to a request. */

@@ -2,9 +2,14 @@ import type {IncomingMessage} from 'node:http';
 import {setTimeout as delay} from 'node:timers/promises';
 import {parseJson} from '../../errors/json.js';
 import {HttpFailure} from './answer.js';
+import {excerptOf, type BodyPart, type Excerpt} from './request-log.js';
 
 /** Maximum size of the body of a request that is not an upload. */
 const smallBodyBytes = 64 * 1024;
+
+/** How many parts of an upload are noted, and how much of their names. */
+const maxParts = 20;
+const maxPartName = 100;
 
 /** How long a refused client may continue to send before its connection is closed. */
 const lingerMilliseconds = 2000;
@@ -17,6 +22,8 @@ export class RequestBody {
   readonly #request: IncomingMessage;
   readonly #stallMilliseconds: number;
   #bytes = 0;
+  #excerpt: Excerpt | undefined;
+  readonly #parts: BodyPart[] = [];
 
   /** @param stallSeconds How long the client may make no progress. */
   constructor(request: IncomingMessage, stallSeconds: number) {
@@ -27,6 +34,21 @@ export class RequestBody {
   /** Number of bytes read. */
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** The beginning of a small body, once it was read. */
+  get excerpt(): Excerpt | undefined {
+    return this.#excerpt;
+  }
+
+  /** The parts of an upload that have arrived. */
+  get parts(): readonly BodyPart[] {
+    return this.#parts;
+  }
+
+  /** Notes a part of an upload, for people to read. */
+  notePart(name: string, bytes: number): void {
+    if (this.#parts.length < maxParts) this.#parts.push({name: name.slice(0, maxPartName), bytes});
   }
 
   /** Whether all of it has arrived. */
@@ -104,7 +126,9 @@ export class RequestBody {
   async text(): Promise<string> {
     const chunks: Buffer[] = [];
     for await (const chunk of this.read(smallBodyBytes)) chunks.push(chunk);
-    return Buffer.concat(chunks).toString('utf8');
+    const text = Buffer.concat(chunks).toString('utf8');
+    this.#excerpt = excerptOf(text);
+    return text;
   }
 
   /** @throws HttpFailure 415 for another content type, 413 when it is too large, 400 when it is not JSON. */

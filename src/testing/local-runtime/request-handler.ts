@@ -10,7 +10,7 @@ import {systemCode} from '../../errors/system-failure.js';
 import {HttpFailure, type Answer, type FileBody, type StreamBody} from './answer.js';
 import {isPage, pagesProtocol} from './pages/pages-protocol.js';
 import type {Call, Protocol, RuntimeContext, Route} from './context.js';
-import type {AnswerFault, RouteName} from './faults.js';
+import {faultText, type AnswerFault, type RouteName} from './faults.js';
 import type {RequestRecord} from './options.js';
 import {checkHost, checkOrigin} from './protocols/admission.js';
 import {apiProtocol} from './protocols/api-protocol.js';
@@ -21,6 +21,7 @@ import {siteProtocol} from './protocols/site-protocol.js';
 import {frontProtocol} from './protocols/front-protocol.js';
 import {tokenProtocol} from './protocols/token-protocol.js';
 import {RequestBody} from './request-body.js';
+import {excerptOf, maskedSearch, requestHeaders, responseHeaders} from './request-log.js';
 import {asSentence} from '../../errors/sentence.js';
 
 /** What a server of a runtime serves: the API, or the deployed apps. */
@@ -36,6 +37,8 @@ const served: Readonly<Record<ServerRole, {readonly protocols: readonly Protocol
 interface Findings {
   route?: RouteName;
   fault?: AnswerFault['action'] | 'latency';
+  appliedFaults?: readonly string[];
+  answer?: Answer;
 }
 
 /** A request to one of the servers, and its response. */
@@ -59,10 +62,11 @@ export async function handleRequest(
   const body = new RequestBody(request, context.stallSeconds);
   const origin = `http://${request.headers.host ?? ''}`;
   const call: Call = {context, request, body, path, search, origin, query: new URLSearchParams(search), params: {}};
-  if (role === 'apps' || !isPage(path)) recordAtEnd(call, response, {requestId, findings, onEnd});
+  if (role === 'apps' || !isPage(path)) recordAtEnd(call, {request, response, role}, {requestId, findings, onEnd});
   response.setHeader('x-request-id', requestId);
   try {
     const {answer, fault} = await answerTo(call, {response, role}, findings);
+    if (answer) findings.answer = answer;
     if (answer) await sendAnswer(call, response, {answer, fault});
   } catch {
     // The connection is gone, or broke during the response, so there is nobody to tell.
@@ -92,13 +96,17 @@ async function answerTo(
     const match = tryMatch(protocol, call);
     const route = match instanceof HttpFailure ? undefined : match.route.name;
     if (route !== undefined) findings.route = route;
-    const milliseconds = isForPeople ? 0 : context.faults.takeLatency(route);
-    if (milliseconds > 0) {
+    const latency = isForPeople ? undefined : context.faults.takeLatency(route);
+    if (latency) {
       findings.fault = 'latency';
-      await wait(milliseconds, response);
+      findings.appliedFaults = [faultText(latency)];
+      await wait(latency.milliseconds, response);
     }
     fault = isForPeople ? undefined : context.faults.takeAnswerFault(route);
-    if (fault) findings.fault = fault.action;
+    if (fault) {
+      findings.fault = fault.action;
+      findings.appliedFaults = [...(findings.appliedFaults ?? []), faultText(fault)];
+    }
     switch (fault?.action) {
       case 'status':
         await body.discard(fault.after ?? Infinity);
@@ -159,8 +167,8 @@ function asFailure(error: unknown): HttpFailure {
 }
 
 function recordAtEnd(
-  {request, body, path}: Call,
-  response: ServerResponse,
+  {context, body, path, search}: Call,
+  {request, response, role}: Exchange,
   {
     requestId,
     findings,
@@ -168,8 +176,10 @@ function recordAtEnd(
   }: {readonly requestId: string; readonly findings: Findings; readonly onEnd: (record: RequestRecord) => void},
 ): void {
   const started = performance.now();
+  const {socket} = request;
+  const [at, sentBefore] = [new Date().toISOString(), socket.bytesWritten];
   response.once('close', () => {
-    onEnd({
+    const record: RequestRecord = {
       method: request.method ?? 'GET',
       path,
       status: response.headersSent ? response.statusCode : 0,
@@ -179,7 +189,23 @@ function recordAtEnd(
       fault: findings.fault,
       userAgent: request.headers['user-agent'],
       requestId,
+    };
+    const {answer, appliedFaults = []} = findings;
+    context.log.add({
+      ...record,
+      at,
+      isForApp: role === 'apps',
+      search: maskedSearch(search),
+      requestHeaders: requestHeaders(request),
+      requestBody: body.excerpt,
+      requestParts: body.parts,
+      responseHeaders: response.headersSent ? responseHeaders(response.getHeaders()) : [],
+      responseBody: typeof answer?.body === 'string' ? excerptOf(answer.body) : undefined,
+      bytesSent: socket.bytesWritten - sentBefore,
+      appliedFaults,
     });
+    onEnd(record);
+    context.feed.publish('requests');
   });
 }
 

@@ -10,6 +10,7 @@ import type {RuntimeContext} from './context.js';
 import {BundleReader} from './pages/bundle-reader.js';
 import {LiveFeed} from './pages/live-feed.js';
 import {Sessions} from './pages/session.js';
+import {RequestLog} from './request-log.js';
 import {openCredentials} from './store/credentials.js';
 import {openDataFolder, readOwnJson, verifyOwnFile, writeJsonFile, type DataFolder} from './store/data-folder.js';
 import {Deployments} from './store/deployments.js';
@@ -120,6 +121,7 @@ function createContext(
     feed,
     reader,
     sessions: new Sessions(),
+    log: new RequestLog(),
     allowedHosts,
     limits,
     files: new SiteFiles(),

@@ -213,6 +213,68 @@ describe('the buttons', () => {
   });
 });
 
+describe('the requests', () => {
+  test('show the wire with small bodies and the parts of uploads, without credentials', async () => {
+    const {client, runtime} = await startRuntime({faults: ['latency=1x1:route=download', '503x1:route=list']});
+    await client.pushV2(await v2Archive(), {message: 'The first'});
+    await client.deploy(1);
+    const {json} = await client.legacy('projects/shop/bundles/1/download/?limit=3&api_key=sesame');
+    await client.legacy('projects/shop/bundles/');
+    await client.token();
+    await client.token('grant_type=client_credentials&client_secret=sesame', 'client', 'sesame');
+    await client.pushV1(v1Body(await gnuTar(build, {prefix: 'shop/bld', gzip: false})));
+    await (await fetch(json.download_url)).arrayBuffer();
+    await client.site('shop/production/static/app.js', {headers: {cookie: 'a=sesame', 'x-api-key': 'sesame'}});
+    await expect.poll(() => runtime.requests).toHaveLength(9);
+    const list = textOf((await page(runtime, '-/requests')).body);
+    expect(list).toMatch(/GET \/shop\/production\/static\/app\.js 200 .* POST .*bundles\/ 201/);
+    expect(list).toContain('503x1:route=list');
+    const bodies: string[] = [];
+    for (let number = 1; number <= 9; number += 1) bodies.push((await page(runtime, `-/requests/${number}`)).body);
+    const [upload, deploy, download, faulty, token, , v1] = bodies.map(textOf);
+    expect(upload).toMatch(/Part Size message 9 B rootDir 3 B .* bundle \d+ B/);
+    expect(upload).not.toContain('The first');
+    expect(deploy).toMatch(/Authorization \*\*\*|authorization \*\*\*/);
+    expect(deploy).toContain('{ &quot;bundle_id&quot;: 1 }');
+    expect(download).toContain('?limit=3&amp;api_key=***');
+    expect(download).toContain('latency=1x1:route=download');
+    expect(faulty).toContain('Injected fault: 503.');
+    expect(token).toContain('&quot;access_token&quot;: &quot;***&quot;, &quot;token_type&quot;: &quot;Bearer&quot;');
+    expect(v1).toMatch(/message 7 B .* data, decoded 10\.2 kB/);
+    const {apiKey, clientSecret} = runtime.credentials;
+    for (const secret of [
+      'sesame',
+      apiKey,
+      clientSecret,
+      String(new URL(json.download_url).searchParams.get('signature')),
+    ]) {
+      expect([list, ...bodies].join('')).not.toContain(secret);
+    }
+    expect(textOf((await page(runtime, '-/requests?show=problems')).body)).not.toContain('static/app.js');
+    expect(textOf((await page(runtime, '-/requests?show=apps')).body)).not.toContain('/api/');
+  });
+
+  test('are the newest only, and long bodies are cut', async () => {
+    const {client, runtime} = await startRuntime({auth: false});
+    await client.legacy('projects/shop/target/x/deploy/', {
+      ...client.json({bundle_id: 1, note: '<b>'.repeat(3000), token: 'x'}),
+    });
+    const {body} = await page(runtime, '-/requests/1');
+    expect(body).toContain('The rest is not kept.');
+    expect(body).not.toContain('<b>');
+    for (let count = 0; count < 200; count += 1) await (await fetch(`${runtime.origin}/api/?${count}`)).text();
+    await expect.poll(async () => (await page(runtime, '-/requests/1')).status).toBe(404);
+    expect((await page(runtime, '-/requests/2')).status).toBe(200);
+  });
+
+  test('are told to open pages', async () => {
+    const {client, runtime} = await startRuntime();
+    const {events} = await listen(runtime, 'requests');
+    await client.token();
+    await expect.poll(() => events).toEqual([{topics: ['requests'], sentences: []}]);
+  });
+});
+
 describe('the events', () => {
   test('tell an open page of a deployment until it has ended', async () => {
     const {client, runtime} = await startFilled({deploymentSeconds: 1});

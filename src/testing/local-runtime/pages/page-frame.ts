@@ -9,7 +9,10 @@ import type {Session} from './session.js';
 export const pagesPath = '/-/';
 
 /** The pages that each page links to, with what follows `pagesPath`. */
-const places = [{name: 'Projects', path: '/'}] as const;
+const places = [
+  {name: 'Projects', path: '/'},
+  {name: 'Requests', path: `${pagesPath}requests`},
+] as const;
 
 /** A page of the runtime. */
 export interface RuntimePage {
@@ -185,6 +188,9 @@ button.main:hover { filter: brightness(1.1); }
 td button, li button { min-height: 2rem; padding: .15rem .65rem; font-size: .9375rem; }
 .buttons { display: flex; flex-wrap: wrap; gap: .5rem; }
 .hint { color: var(--soft); font-size: .9375rem; margin: .25rem 0 0; }
+.filters ul { margin: 0 0 1rem; gap: .25rem; }
+.filters a { display: block; padding: .25rem .7rem; border: 1px solid var(--line); border-radius: 1rem; color: var(--ink); text-decoration: none; }
+.filters a[aria-current] { background: var(--ink); border-color: var(--ink); color: var(--ground); }
 .steps { padding-left: 1.25rem; }
 .steps li { margin-bottom: .75rem; }
 .steps pre { margin: .4rem 0 0; }
@@ -198,6 +204,8 @@ td .path, th .path { white-space: normal; }
   dl.facts { grid-template-columns: 1fr; gap: 0; }
   dl.facts dd { margin-bottom: .5rem; }
   .field, .field.long { flex: 1 1 100%; }
+  .wire tbody th { white-space: normal; min-width: 11rem; }
+  .wire .path { white-space: normal; overflow-wrap: anywhere; }
 }
 @media (prefers-reduced-motion: reduce) { * { animation: none !important; transition: none !important; } }
 @media (forced-colors: active) { .state::before { background: CanvasText; } }

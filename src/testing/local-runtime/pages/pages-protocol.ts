@@ -5,6 +5,7 @@ import {deployBundle} from './deploy-form.js';
 import {topics, type Topic} from './live-feed.js';
 import {assetAnswer, icon, liveScript, pageAnswer, pagesPath, securityHeaders, stylesheet} from './page-frame.js';
 import {showBundle, showComparison, showOverview, showProject} from './project-pages.js';
+import {showRequest, showRequests} from './request-pages.js';
 
 /** Whether a path is one of the pages rather than of the service. */
 export function isPage(path: string): boolean {
@@ -23,6 +24,8 @@ export const pagesProtocol: Protocol = {
     {method: 'GET', pattern: `${place}projects/{projectSlug}/compare`, handle: showComparison},
     {method: 'GET', pattern: `${place}projects/{projectSlug}/bundles/{bundleId}`, handle: showBundle},
     {method: 'POST', pattern: `${place}projects/{projectSlug}/deploy`, handle: deployBundle},
+    {method: 'GET', pattern: `${place}requests`, handle: showRequests},
+    {method: 'GET', pattern: `${place}requests/{number}`, handle: showRequest},
     {method: 'GET', pattern: `${place}events`, handle: streamEvents},
     {method: 'GET', pattern: `${place}style.css`, handle: () => assetAnswer('text/css; charset=utf-8', stylesheet)},
     {

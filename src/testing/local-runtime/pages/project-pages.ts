@@ -20,6 +20,7 @@ import {
   timeText,
 } from './elements.js';
 import {deployForm, rollbackForm} from './deploy-form.js';
+import {requestTable} from './request-pages.js';
 import {pageAnswer} from './page-frame.js';
 
 /** How many of the newest things the first page shows. */
@@ -30,6 +31,7 @@ export function showOverview(call: AdmittedCall): Answer {
   const {context, origin} = call;
   const projects = context.store.projects();
   const deployments = context.store.newestDeployments(newest);
+  const requests = context.log.requests.slice(0, newest);
   const content = markup`<div id="overview" data-live>
     ${
       projects.length === 0
@@ -45,12 +47,18 @@ export function showOverview(call: AdmittedCall): Answer {
                 : deploymentTable('Newest deployments of all projects', deployments, call, {hasProject: true})
             }`
     }
+    ${
+      requests.length === 0
+        ? undefined
+        : markup`<h2>Newest requests</h2>
+            <div class="wire">${requestTable('Newest requests', requests)}</div>`
+    }
   </div>`;
   return pageAnswer({
     title: 'What runs here',
     place: 'Projects',
     content,
-    topics: ['bundles', 'deployments'],
+    topics: ['bundles', 'deployments', 'requests'],
   });
 }
 

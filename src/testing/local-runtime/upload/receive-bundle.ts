@@ -77,6 +77,10 @@ export async function receiveV1(call: AdmittedCall): Promise<AcceptedUpload> {
     const reader = new V1BodyReader();
     const stored = await storeStream(decoded(call.body.read(maxUploadBytes), reader), archive);
     const document = validate(v1BodySchema, reader.end(), {status: 400, what: 'The body'});
+    for (const [name, value] of Object.entries(document)) {
+      call.body.notePart(name, Buffer.byteLength(JSON.stringify(value)));
+    }
+    call.body.notePart('data, decoded', stored.size);
     const {ssr_only: ssrOnly, ssr_shared: ssrShared, ssr_parameters: ssrParameters} = document;
     const lists = {ssrOnly, ssrShared, ssrParameters};
     const checked = await turns.take(() => checkV1Bundle(archive, {projectSlug, ...lists, limits}));
@@ -159,11 +163,17 @@ async function receiveMultipart(
     else if (!filename) refuse('The part "bundle" of the form has no filename.');
     else {
       const stored = storeStream(content, archive);
-      stored.catch((error: unknown) => parser.destroy(asError(error)));
+      stored.then(
+        ({size}) => {
+          call.body.notePart(name, size);
+        },
+        (error: unknown) => parser.destroy(asError(error)),
+      );
       storing.push(stored);
     }
   });
   parser.on('field', (name: string, value: string, {nameTruncated, valueTruncated}: busboy.FieldInfo) => {
+    call.body.notePart(name, Buffer.byteLength(value));
     if (nameTruncated || valueTruncated) refuse('The form has a field that is too long.');
     else if (name === 'bundle') refuse('The part "bundle" of the form has no filename.');
     else if (fields.has(name)) refuse(`The form has the field "${name}" twice.`);
