@@ -193,12 +193,28 @@ export type AnswerFault = Exclude<FaultRule, {readonly action: 'latency' | 'fail
 
 /** The remaining faults, in the order they were added. */
 export class FaultBook {
-  #entries: {readonly rule: FaultRule; left: number}[] = [];
+  #entries: {readonly number: number; readonly rule: FaultRule; left: number}[] = [];
+  #last = 0;
 
   /** @throws RuntimeCliError `ERR_OPTION_INVALID` for an invalid rule. */
   add(rule: string | FaultRule): void {
     const parsed = typeof rule === 'string' ? parseFault(rule) : rule;
-    this.#entries.push({rule: parsed, left: parsed.count ?? Infinity});
+    this.#last += 1;
+    // Those that are used up would pile up where faults come and go.
+    this.#entries = [
+      ...this.#entries.filter(({left}) => left > 0),
+      {number: this.#last, rule: parsed, left: parsed.count ?? Infinity},
+    ];
+  }
+
+  /** Those that still apply, and to how many requests. */
+  list(): readonly {readonly number: number; readonly rule: FaultRule; readonly left: number}[] {
+    return this.#entries.filter(({left}) => left > 0);
+  }
+
+  /** Removes a fault that `list()` has shown. */
+  remove(number: number): void {
+    this.#entries = this.#entries.filter((entry) => entry.number !== number);
   }
 
   clear(): void {

@@ -79,9 +79,11 @@ export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Prom
       requests,
       addFault: (rule) => {
         faults.add(rule);
+        context.feed.publish('faults');
       },
       clearFaults: () => {
         faults.clear();
+        context.feed.publish('faults');
       },
       close: () => {
         signal?.removeEventListener('abort', abort);

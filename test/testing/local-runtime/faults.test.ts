@@ -2,6 +2,7 @@ import {readdir} from 'node:fs/promises';
 import {request as httpRequest} from 'node:http';
 import {describe, expect, test} from 'vitest';
 import {parseFault} from '../../../src/testing/index.js';
+import {faultText} from '../../../src/testing/local-runtime/faults.js';
 import {v2Archive} from './archives.js';
 import {sendRaw} from './client.js';
 import {startRuntime} from './with-runtime.js';
@@ -27,8 +28,9 @@ describe('parseFault', () => {
     ['hang', {action: 'hang'}],
     ['drop', {action: 'drop'}],
     ['failx1:route=deploy', {action: 'fail', count: 1, route: 'deploy'}],
-  ])('reads %s', (spec, rule) => {
+  ])('reads and writes %s', (spec, rule) => {
     expect(parseFault(spec)).toEqual(rule);
+    expect(parseFault(faultText(parseFault(spec)))).toEqual(rule);
   });
 
   test.each([

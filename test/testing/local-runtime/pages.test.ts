@@ -275,6 +275,48 @@ describe('the requests', () => {
   });
 });
 
+describe('the faults', () => {
+  test('are switched on and off, and apply to requests', async () => {
+    const {client, runtime} = await startFilled();
+    const {cookie, token} = await session(runtime);
+    const add = (fault: string) => post(runtime, 'faults', {token, fault}, {cookie});
+    const {events} = await listen(runtime, 'faults');
+    const {status, headers} = await add('503x1:route=list');
+    expect([status, headers.get('location')]).toEqual([303, '/-/faults?done=add']);
+    await expect.poll(() => events).toEqual([{topics: ['faults'], sentences: []}]);
+    await add('429:route=list');
+    const shown = textOf((await page(runtime, '-/faults')).body);
+    expect(shown).toContain(
+      '503x1:route=list Answers the next request of the kind &quot;list&quot; with 503. 1 Remove',
+    );
+    expect(shown).toContain(
+      '429:route=list Answers each request of the kind &quot;list&quot; with 429. No limit Remove',
+    );
+    const list = async () => (await client.legacy('projects/shop/bundles/')).status;
+    expect([await list(), await list(), await list()]).toEqual([503, 429, 429]);
+    const {body} = await page(runtime, '-/faults');
+    expect(body).not.toContain('503x1:route=list');
+    const [, number = ''] = /name="fault" value="(\d+)"/.exec(body) ?? [];
+    expect((await post(runtime, 'faults/remove', {token, fault: number}, {cookie})).status).toBe(303);
+    expect(await list()).toBe(200);
+    expect(textOf((await page(runtime, '-/faults')).body)).toContain('No faults');
+  });
+
+  test('that are invalid are shown again with the reason, and nothing without the token changes', async () => {
+    const {runtime} = await startFilled();
+    const {cookie, token} = await session(runtime);
+    const {status, body} = await post(runtime, 'faults', {token, fault: '<b>x'}, {cookie});
+    expect([status, textOf(body)]).toEqual([
+      422,
+      expect.stringContaining('The fault &quot;&lt;b&gt;x&quot; is invalid'),
+    ]);
+    expect(body).toContain('value="&lt;b&gt;x"');
+    expect((await post(runtime, 'faults', {fault: '503'}, {cookie})).status).toBe(403);
+    expect((await post(runtime, 'faults/remove', {fault: '1'}, {cookie})).status).toBe(403);
+    expect(textOf((await page(runtime, '-/faults')).body)).toContain('No faults');
+  });
+});
+
 describe('the events', () => {
   test('tell an open page of a deployment until it has ended', async () => {
     const {client, runtime} = await startFilled({deploymentSeconds: 1});

@@ -12,6 +12,7 @@ export const pagesPath = '/-/';
 const places = [
   {name: 'Projects', path: '/'},
   {name: 'Requests', path: `${pagesPath}requests`},
+  {name: 'Faults', path: `${pagesPath}faults`},
 ] as const;
 
 /** A page of the runtime. */

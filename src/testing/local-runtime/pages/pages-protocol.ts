@@ -2,6 +2,7 @@ import {HttpFailure, type Answer} from '../answer.js';
 import type {AdmittedCall, Call, Protocol} from '../context.js';
 import {markup} from '../../../html/html.js';
 import {deployBundle} from './deploy-form.js';
+import {addFault, removeFault, showFaults} from './fault-pages.js';
 import {topics, type Topic} from './live-feed.js';
 import {assetAnswer, icon, liveScript, pageAnswer, pagesPath, securityHeaders, stylesheet} from './page-frame.js';
 import {showBundle, showComparison, showOverview, showProject} from './project-pages.js';
@@ -26,6 +27,9 @@ export const pagesProtocol: Protocol = {
     {method: 'POST', pattern: `${place}projects/{projectSlug}/deploy`, handle: deployBundle},
     {method: 'GET', pattern: `${place}requests`, handle: showRequests},
     {method: 'GET', pattern: `${place}requests/{number}`, handle: showRequest},
+    {method: 'GET', pattern: `${place}faults`, handle: showFaults},
+    {method: 'POST', pattern: `${place}faults`, handle: addFault},
+    {method: 'POST', pattern: `${place}faults/remove`, handle: removeFault},
     {method: 'GET', pattern: `${place}events`, handle: streamEvents},
     {method: 'GET', pattern: `${place}style.css`, handle: () => assetAnswer('text/css; charset=utf-8', stylesheet)},
     {
