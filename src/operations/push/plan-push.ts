@@ -230,7 +230,8 @@ async function archiveWarnings(
   bundle: Bundle,
   {allowSensitiveFiles: allowed = false, signal}: PushRuntimeBundleBackendOptions,
 ): Promise<readonly string[]> {
-  return [...(await checkSensitiveFiles(bundle.files, {allowed})), ...(await strictWarnings(bundle, signal))];
+  const paths = bundle.files.map(({path}) => path);
+  return [...(await checkSensitiveFiles(bundle.files, {allowed})), ...(await strictWarnings(bundle, paths, signal))];
 }
 
 async function openPrebuilt(

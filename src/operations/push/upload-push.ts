@@ -345,7 +345,8 @@ async function openState(states: UploadStates, place: UploadPlace): Promise<Open
 /** A strict server refuses patterns without a match. We warned about them, so the error explains the connection. */
 async function withPatternAdvice(error: unknown, bundle: BundleContent, signal: AbortSignal): Promise<unknown> {
   if (!isRuntimeCliError(error) || (error.status !== 400 && error.status !== 422)) return error;
-  return amendError(error, {suggestions: await strictWarnings(bundle, signal)});
+  const paths = bundle.files.map(({path}) => path);
+  return amendError(error, {suggestions: await strictWarnings(bundle, paths, signal)});
 }
 
 /** The uploaded bundle, with its digests. */
