@@ -1,6 +1,7 @@
 import {once} from 'node:events';
 import {realpath} from 'node:fs/promises';
 import {createServer, type Server} from 'node:http';
+import type {Socket} from 'node:net';
 import path from 'node:path';
 import * as v from 'valibot';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
@@ -31,6 +32,9 @@ const keepAliveMilliseconds = 65_000;
 
 /** More connections are closed at once. Each needs a file descriptor and some memory. */
 const maxConnections = 4000;
+
+/** Requests that a client may send before the first of them is answered. With more, its connection is closed. */
+const maxPipelined = 100;
 
 /**
  * Starts a local hosting service that speaks the protocols of both built-in backends: a real server that stores real
@@ -246,9 +250,27 @@ function serve(
   server.requestTimeout = 0;
   server.keepAliveTimeout = keepAliveMilliseconds;
   server.maxConnections = maxConnections;
+  const connections = new WeakMap<Socket, {isBusy: boolean; readonly waiting: (() => void)[]}>();
   server.on('request', (request, response) => {
-    const handling = handleRequest(context, {request, response, role}, onEnd).finally(() => underway.delete(handling));
-    underway.add(handling);
+    const {socket} = request;
+    const connection = connections.get(socket) ?? {isBusy: false, waiting: []};
+    connections.set(socket, connection);
+    // One after the other: a client that takes no answers must not have many prepared.
+    const begin = (): void => {
+      if (socket.destroyed) return;
+      connection.isBusy = true;
+      response.once('close', () => {
+        connection.isBusy = false;
+        connection.waiting.shift()?.();
+      });
+      const handling = handleRequest(context, {request, response, role}, onEnd).finally(() =>
+        underway.delete(handling),
+      );
+      underway.add(handling);
+    };
+    if (!connection.isBusy) begin();
+    else if (connection.waiting.length < maxPipelined) connection.waiting.push(begin);
+    else socket.destroy();
   });
   return async () => {
     const closed = once(server, 'close');

@@ -100,3 +100,24 @@ test('a client that asks for a large file and reads nothing loses its connection
   await expect.poll(() => ended).toMatchObject([{route: 'upload'}, {route: 'deploy'}, {route: 'site', status: 200}]);
   expect((await client.site('shop/production/static/large.txt')).body.length).toBe(large.length);
 });
+
+test('a client that sends many requests at once gets the answers one by one, and too many close its connection', async () => {
+  const ended: RequestRecord[] = [];
+  const {runtime, client} = await startRuntime({onRequest: (record) => ended.push(record)});
+  await client.pushV2(await v2Archive({...build, 'static/large.txt': 'x'.repeat(12_000_000)}));
+  await client.deploy(1);
+  const {hostname, port} = new URL(runtime.appsOrigin);
+  const ask = 'GET /shop/production/static/large.txt HTTP/1.1\r\nHost: localhost\r\n\r\n';
+  const socket = connect(Number(port), hostname).pause();
+  socket.write(ask.repeat(3));
+  await once(socket, 'readable');
+  socket.destroy();
+  // The second and the third were not even begun.
+  await expect.poll(() => ended.filter(({route}) => route === 'site')).toHaveLength(1);
+  const flooding = connect(Number(port), hostname).on('error', () => undefined);
+  flooding.pause().write(ask.repeat(200));
+  await expect.poll(() => ended.filter(({route}) => route === 'site')).toHaveLength(2);
+  flooding.destroy();
+  await runtime.close();
+  expect(ended.filter(({route}) => route === 'site')).toHaveLength(2);
+});
