@@ -54,6 +54,29 @@ export function commandEnvironment(env: Environment, runtime: Runtime): Environm
   return {...Object.fromEntries(own), ...runtimeVariables(runtime)};
 }
 
+/** Variables that programs need and that contain no secrets. */
+const harmless = ['PATH', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'TEMP', 'TMP', 'SystemRoot'];
+
+/**
+ * The environment of the servers of apps: little of the user's, so that no credentials get into them, and `NAME=VALUE`
+ * as given.
+ * @throws RuntimeCliError `ERR_USAGE` for anything else.
+ */
+export function appEnvironment(env: Environment, given: readonly string[]): Readonly<Record<string, string>> {
+  const kept = harmless.flatMap((name): [string, string][] => {
+    const value = env[name];
+    return value === undefined ? [] : [[name, value]];
+  });
+  const own = given.map((text): [string, string] => {
+    const [, name = '', value = ''] = /^(\w+)=([^]*)$/.exec(text) ?? [];
+    if (name !== '') return [name, value];
+    throw createError('ERR_USAGE', `--ssr-env ${text.split('=', 1)[0] ?? ''} does not have the form NAME=VALUE.`, {
+      suggestions: ['For example, pass --ssr-env API_URL=http://127.0.0.1:8080'],
+    });
+  });
+  return Object.fromEntries([...kept, ...own]);
+}
+
 /**
  * The variables as lines of a dotenv file.
  * @throws RuntimeCliError `ERR_OUTPUT` for a value that dotenv parsers or shells would misread.

@@ -73,6 +73,18 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
         'Write this file when the runtime is ready, and remove it at the end: its addresses and data folder as JSON.',
       helpGroup,
     }),
+    ssr: Flags.boolean({
+      summary: 'Run the servers of deployed apps, each in its own process. Runs the code of whatever is deployed.',
+      helpGroup,
+    }),
+    'ssr-env': Flags.string({
+      multiple: true,
+      multipleNonGreedy: true,
+      helpValue: 'NAME=VALUE',
+      summary: 'Variable for the servers of apps; repeatable.',
+      dependsOn: ['ssr'],
+      helpGroup,
+    }),
     'deployment-seconds': Flags.integer({min: 0, helpValue: 'S', summary: 'Duration of a deployment.', helpGroup}),
   };
 
@@ -89,10 +101,12 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
       'output-env': outputEnv,
       'ready-file': readyFile,
       'deployment-seconds': deploymentSeconds,
+      ssr,
+      'ssr-env': ssrVariables = [],
     } = this.flags;
     const {output, logger, cwd, env, signal} = context;
     const command = this.#command(output.json);
-    const {commandEnvironment, dotenvLines, nextSteps, variableNames} =
+    const {appEnvironment, commandEnvironment, dotenvLines, nextSteps, variableNames} =
       await import('../../cli/local-runtime/environment.js');
     const envFile =
       outputEnv === undefined ? undefined : await openEnvFile(resolve(cwd, outputEnv), variableNames, {isSecret: true});
@@ -108,6 +122,9 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
       auth,
       faults: latency === 0 ? fault : [...fault, `latency=${String(latency)}`],
       deploymentSeconds,
+      ssr,
+      ssrEnvironment: appEnvironment(env, ssrVariables),
+      onAppOutput: (line) => output.info(line),
       onRequest: (record) => log(requestLine(record)),
       onWarning: (message) => output.warn(message),
     });

@@ -22,7 +22,7 @@ export interface StreamBody {
 /** An answer to a request. */
 export interface Answer {
   readonly status: number;
-  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly headers?: Readonly<Record<string, string | string[]>> | undefined;
   readonly body?: string | Buffer | FileBody | StreamBody | undefined;
 }
 

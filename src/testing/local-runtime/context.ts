@@ -7,6 +7,7 @@ import type {LiveFeed} from './pages/live-feed.js';
 import type {Sessions} from './pages/session.js';
 import type {RequestLog} from './request-log.js';
 import type {RequestBody} from './request-body.js';
+import type {AppServers} from './ssr/app-servers.js';
 import type {Deployments} from './store/deployments.js';
 import type {Store} from './store/store.js';
 import type {SiteFiles} from './protocols/site-files.js';
@@ -21,6 +22,8 @@ export interface RuntimeContext {
   readonly reader: BundleReader;
   readonly sessions: Sessions;
   readonly log: RequestLog;
+  /** Undefined if only files are served. */
+  readonly appServers: AppServers | undefined;
   readonly limits: ArchiveLimits;
   readonly files: SiteFiles;
   /** For whatever reads an archive. */
@@ -64,7 +67,8 @@ export interface AdmittedCall extends Call {
 
 /** A route of a protocol: what is served, and its handler. */
 export interface Route {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** `*`: any. */
+  readonly method: 'GET' | 'POST' | 'DELETE' | '*';
   /** `{name}` matches one part of the path, a final `{name*}` the rest of it, percent-encoded. */
   readonly pattern: string;
   /** Undefined for a page. */

@@ -69,9 +69,21 @@ export interface LocalRuntimeOptions {
    * @default 60
    */
   readonly stallSeconds?: number | undefined;
+  /**
+   * Whether the servers of deployed apps run, each in a process of its own on loopback: whatever can deploy to this
+   * runtime runs code on this machine then. docs/reference/local-runtime.md has what a server may be.
+   * @default false
+   */
+  readonly ssr?: boolean | undefined;
+  /** Variables of these servers, which inherit none from this process. @default {} */
+  readonly ssrEnvironment?: Readonly<Record<string, string>> | undefined;
+  /** Seconds in which such a server must listen, and answer a request. @default 30 */
+  readonly ssrTimeoutSeconds?: number | undefined;
+  /** Called with each line that such a server prints, after its target: `shop/staging: Listening`. */
+  readonly onAppOutput?: ((line: string) => void) | undefined;
   /** Limits on what an archive may unpack to. @default see `ArchiveLimits` */
   readonly archiveLimits?: Partial<ArchiveLimits> | undefined;
-  /** Called with warnings for users, such as that the usual port is taken. */
+  /** Called with warnings for users, such as that the usual port is taken, or the server of an app crashed. */
   readonly onWarning?: ((message: string) => void) | undefined;
   /** Called once for every request that has ended. */
   readonly onRequest?: ((record: RequestRecord) => void) | undefined;

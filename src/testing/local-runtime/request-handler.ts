@@ -228,7 +228,9 @@ function matchRoute(protocol: Protocol, method: string, path: string): RouteMatc
     const params = matchPattern(segments(route.pattern.split('/')), segments(parts));
     return params === undefined ? [] : [{route, params}];
   });
-  const match = candidates.find(({route}) => route.method === method || (method === 'HEAD' && route.method === 'GET'));
+  const match = candidates.find(
+    ({route}) => route.method === '*' || route.method === method || (method === 'HEAD' && route.method === 'GET'),
+  );
   if (match) return match;
   if (candidates.length === 0) throw new HttpFailure(404, `Nothing is served at ${path}.`);
   const allowed = candidates.map(({route}) => route.method).join(', ');
@@ -311,8 +313,11 @@ type SentBody = Buffer | FileBody | StreamBody;
 
 async function sendBody(response: ServerResponse, body: SentBody): Promise<void> {
   if (Buffer.isBuffer(body)) response.write(body);
-  else if ('stream' in body) await pipeline(body.stream, response, {end: false});
-  else if (body.length > 0) await pipeline(read(body), response, {end: false});
+  else if ('stream' in body) {
+    // Its first bytes may be long in coming.
+    response.flushHeaders();
+    await pipeline(body.stream, response, {end: false});
+  } else if (body.length > 0) await pipeline(read(body), response, {end: false});
 }
 
 /** Sends the first bytes of a body, counted before any compression while they are sent, then closes the connection. */

@@ -18,6 +18,7 @@ import {Deployments} from './store/deployments.js';
 import {FaultBook} from './faults.js';
 import {handleRequest, type ServerRole} from './request-handler.js';
 import {seed} from './seed.js';
+import {AppServers} from './ssr/app-servers.js';
 import {Store} from './store/store.js';
 import {tokenPath} from './protocols/token-protocol.js';
 import {SiteFiles} from './protocols/site-files.js';
@@ -69,7 +70,8 @@ export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Prom
     const closeServers = async (): Promise<unknown> => Promise.all(closers.map((closeServer) => closeServer()));
     let closing: Promise<void> | undefined;
     const close = (): Promise<void> =>
-      (closing ??= closeServers().then(() => {
+      // Requests may be waiting for the server of an app.
+      (closing ??= Promise.all([closeServers(), context.appServers?.close()]).then(() => {
         context.feed.close();
         return release();
       }));
@@ -121,6 +123,11 @@ function createContext(
     if (Date.parse(deployment.endsAt) > now().getTime()) feed.watch(deployment);
   }
   const reader = new BundleReader(store);
+  const {ssr = false, ssrEnvironment: environment = {}, ssrTimeoutSeconds: timeoutSeconds = 30} = options;
+  const {onWarning = () => undefined, onAppOutput: onOutput = () => undefined} = options;
+  const appServers = ssr
+    ? new AppServers({store, deployments, limits, turns, environment, timeoutSeconds, onWarning, onOutput})
+    : undefined;
   return {
     ...made,
     deployments,
@@ -128,6 +135,7 @@ function createContext(
     reader,
     sessions: new Sessions(),
     log: new RequestLog(),
+    appServers,
     allowedHosts,
     limits,
     files: new SiteFiles(),

@@ -8,7 +8,7 @@ import {pathInside} from './site-files.js';
 const pageFolders = ['static', 'client'];
 
 /**
- * The deployed apps: their files except server-only ones, and a line of text at the root. Needs no credentials. It is
+ * The deployed apps: their files except server-only ones, what their servers answer, and a line of text at the root. Needs no credentials. It is
  * served from an origin of its own, so that scripts of an app can neither call the API nor change the page above it.
  */
 export const siteProtocol: Protocol = {
@@ -16,8 +16,8 @@ export const siteProtocol: Protocol = {
   anyFinalSlash: false,
   routes: [
     {method: 'GET', pattern: '', name: 'home', handle: home},
-    {method: 'GET', pattern: '{projectSlug}/{targetSlug}', name: 'site', handle: addSlash},
-    {method: 'GET', pattern: '{projectSlug}/{targetSlug}/{file*}', name: 'site', handle: serveFile},
+    {method: '*', pattern: '{projectSlug}/{targetSlug}', name: 'site', handle: addSlash},
+    {method: '*', pattern: '{projectSlug}/{targetSlug}/{file*}', name: 'site', handle: serveApp},
   ],
   admit: () => 'browser',
   failure: ({status, message, headers}) => text(status, message, headers),
@@ -42,11 +42,16 @@ function addSlash(call: AdmittedCall): Answer {
   return redirect(308, call, []);
 }
 
-/**
- * Serves a file of the deployment that a target runs. The folder only contains files that may be served; see
- * `unpackSite()`.
- */
-async function serveFile(call: AdmittedCall): Promise<Answer> {
+/** What a target runs, and the file of it that a path asks for. */
+interface Site {
+  readonly deployment: DeploymentRecord;
+  readonly folder: string;
+  /** The decoded parts of the path below the target. */
+  readonly parts: readonly string[];
+}
+
+/** Serves the deployment that a target runs. */
+async function serveApp(call: AdmittedCall): Promise<Answer> {
   const [projectSlug, targetSlug] = [param(call, 'projectSlug'), param(call, 'targetSlug')];
   const {deployments} = call.context;
   const deployment = deployments.current(projectSlug, targetSlug);
@@ -55,28 +60,45 @@ async function serveFile(call: AdmittedCall): Promise<Answer> {
     return await serveFrom(deployment, call);
   } catch (error) {
     const newer = deployments.current(projectSlug, targetSlug);
-    if (!(error instanceof HttpFailure) || !newer || newer === deployment) throw error;
+    const isMissing = error instanceof HttpFailure && error.status === 404;
+    if (!isMissing || !newer || newer === deployment) throw error;
     // Its files were removed while they were looked for.
     return serveFrom(newer, call);
   }
 }
 
+/** Answers with a file of a deployment, or else what its server answers. */
 async function serveFrom(deployment: DeploymentRecord, call: AdmittedCall): Promise<Answer> {
-  const {store} = call.context;
-  const {deploymentId, endsAt} = deployment;
-  const site = {folder: store.sitePath(deploymentId), etag: deploymentId, modified: new Date(endsAt)};
+  const {store, appServers} = call.context;
   const parts = param(call, 'file').split('/').map(decodeURIComponent);
-  if (parts.slice(0, -1).includes('') || parts.some(isUnsafe)) throw notServed(call);
+  const site = {deployment, folder: store.sitePath(deployment.deploymentId), parts};
+  const {method = 'GET'} = call.request;
+  const isRead = method === 'GET' || method === 'HEAD';
+  const answer = (isRead ? await fileOf(call, site) : undefined) ?? (await appServers?.answer(call, deployment));
+  if (answer) return answer;
+  if (isRead) return redirectToFile(call, site);
+  throw new HttpFailure(405, `${call.path} does not accept ${method}, only GET.`, {allow: 'GET'});
+}
+
+/** The file that a path asks for. The folder only contains files that may be served, see `Deployments.start()`. */
+async function fileOf(call: AdmittedCall, site: Site): Promise<Answer | undefined> {
+  const {parts} = site;
+  if (!isSafe(parts)) return undefined;
+  const name = parts.join('/');
+  return siteAnswer(call, site, name === '' || name.endsWith('/') ? `${name}index.html` : name);
+}
+
+/** Leads to the page that a path without a file may mean. */
+async function redirectToFile(call: AdmittedCall, {folder, parts}: Site): Promise<Answer> {
+  if (!isSafe(parts)) throw notServed(call);
   const name = parts.join('/');
   const isFolder = name === '' || name.endsWith('/');
-  const answer = await siteAnswer(call, site, isFolder ? `${name}index.html` : name);
-  if (answer) return answer;
-  if (!isFolder && (await pathInside(site.folder, name, 'folder')) !== undefined) return redirect(302, call, parts);
+  if (!isFolder && (await pathInside(folder, name, 'folder')) !== undefined) return redirect(302, call, parts);
   if (name !== '') throw notServed(call);
-  for (const folder of pageFolders) {
+  for (const pageFolder of pageFolders) {
     // A redirect instead of the page itself, because its relative links depend on its location.
-    const page = await pathInside(site.folder, `${folder}/index.html`, 'file');
-    if (page !== undefined) return redirect(302, call, [folder], 'index.html');
+    const page = await pathInside(folder, `${pageFolder}/index.html`, 'file');
+    if (page !== undefined) return redirect(302, call, [pageFolder], 'index.html');
   }
   throw notServed(call);
 }
@@ -84,7 +106,7 @@ async function serveFrom(deployment: DeploymentRecord, call: AdmittedCall): Prom
 /** Answers with a file of a site, in an encoding that the client accepts, if the bundle contains one. */
 async function siteAnswer(
   {request, context: {files}}: AdmittedCall,
-  {folder, etag, modified}: {readonly folder: string; readonly etag: string; readonly modified: Date},
+  {folder, deployment: {deploymentId: etag, endsAt}}: Site,
   name: string,
 ): Promise<Answer | undefined> {
   const found = await files.find(folder, name);
@@ -103,7 +125,7 @@ async function siteAnswer(
   return fileAnswer(request, {
     file,
     etag: encoding === undefined ? etag : `${etag}-${encoding}`,
-    modified,
+    modified: new Date(endsAt),
     headers,
     // A bundle with compressed variants of a file has been compressed with more care than there is time for here.
     isCompressible: encoded.size === 0 && isCompressibleType(type),
@@ -123,6 +145,10 @@ function redirect(status: number, call: AdmittedCall, folders: readonly string[]
 
 function notServed({path: requested}: AdmittedCall): HttpFailure {
   return new HttpFailure(404, `The deployed bundle does not serve a file at ${requested}.`);
+}
+
+function isSafe(parts: readonly string[]): boolean {
+  return !parts.slice(0, -1).includes('') && !parts.some(isUnsafe);
 }
 
 function isUnsafe(part: string): boolean {

@@ -3,7 +3,7 @@ import {rm} from 'node:fs/promises';
 import {HttpFailure} from '../answer.js';
 import type {FaultBook} from '../faults.js';
 import type {ArchiveLimits} from '../options.js';
-import {unpackSite, type ReadingTurns} from '../upload/read-archive.js';
+import {unpackBundle, type ReadingTurns} from '../upload/read-archive.js';
 import type {BundleRecord, DeploymentRecord} from './records.js';
 import type {Store} from './store.js';
 
@@ -86,8 +86,11 @@ export class Deployments {
     const folder = outcome === 'finished' ? await store.createTemporaryFolder() : undefined;
     try {
       if (folder !== undefined) {
-        const contents = await store.contents(bundleId);
-        await turns.take(() => unpackSite(store.archivePath(bundleId), {contents, folder, limits}));
+        const {root, served} = await store.contents(bundleId);
+        const wanted = new Set(served);
+        // Server-only files cannot be requested, because they are not there.
+        const isWanted = (file: string): boolean => wanted.has(file);
+        await turns.take(() => unpackBundle(store.archivePath(bundleId), {root, folder, limits, isWanted}));
       }
       const created = now();
       const after = (share: number): string => new Date(created.getTime() + share * seconds * 1000).toISOString();

@@ -8,7 +8,6 @@ import {entryPath as pathOf, isBelow} from '../../../bundle/prebuilt/archive-lay
 import {TarGuard} from '../../../bundle/prebuilt/tar-guard.js';
 import {HttpFailure} from '../answer.js';
 import type {ArchiveLimits} from '../options.js';
-import type {BundleContents} from '../store/records.js';
 
 /** An entry of an archive that is safe on its own. */
 export interface ArchiveEntry {
@@ -161,25 +160,25 @@ function entryPath(name: string): string {
   throw new HttpFailure(422, `The archive contains an unsafe path: ${JSON.stringify(name.slice(0, 200))}.`);
 }
 
-/**
- * Unpacks the files of a checked archive that a deployment serves into the empty folder `folder`, and nothing else:
- * server-only files cannot be requested because they are not there.
- */
-export async function unpackSite(
-  archive: string,
-  {
-    contents,
-    folder,
-    limits,
-  }: {readonly contents: BundleContents; readonly folder: string; readonly limits: ArchiveLimits},
-): Promise<void> {
-  const served = new Set(contents.served);
+/** What to unpack of a bundle, and where. */
+interface UnpackOptions {
+  /** The folder of the archive that contains the files. */
+  readonly root: string;
+  /** An empty folder. */
+  readonly folder: string;
+  readonly limits: ArchiveLimits;
+  /** Called with each path, relative to `root`. */
+  readonly isWanted: (file: string) => boolean;
+}
+
+/** Unpacks those files of a checked archive that are wanted, and nothing else. */
+export async function unpackBundle(archive: string, {root, folder, limits, isWanted}: UnpackOptions): Promise<void> {
   const links: {readonly file: string; readonly target: string}[] = [];
   await readArchive(archive, {
     limits,
     async visit(entry, content) {
-      const name = entry.path.slice(contents.root.length + 1);
-      if (!isBelow(entry.path, contents.root) || !served.has(name)) return;
+      const name = entry.path.slice(root.length + 1);
+      if (entry.type === 'directory' || !isBelow(entry.path, root) || !isWanted(name)) return;
       const file = path.join(folder, name);
       await mkdir(path.dirname(file), {recursive: true, mode: 0o700});
       if (entry.linkTarget === undefined) await writeFile(file, content, {flag: 'wx', mode: 0o600});

@@ -1,0 +1,195 @@
+import {fork, type ChildProcess} from 'node:child_process';
+import {once} from 'node:events';
+import {createServer} from 'node:net';
+import type {Readable} from 'node:stream';
+import {StringDecoder} from 'node:string_decoder';
+import {setTimeout as delay} from 'node:timers/promises';
+import {stripVTControlCharacters} from 'node:util';
+import * as v from 'valibot';
+import {appProgram} from './app-program.js';
+
+/** How to start the server of an app. */
+interface AppProcessOptions {
+  /** Absolute path of the module to import. */
+  readonly entry: string;
+  /** Absolute. */
+  readonly cwd: string;
+  /** Variables besides those that say where to listen. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Milliseconds in which it must listen. */
+  readonly timeoutMs: number;
+  /** Called with each line that it prints. */
+  readonly onLine: (line: string) => void;
+  /** Stops it, also while it starts. */
+  readonly signal: AbortSignal;
+}
+
+/** Maximum size of the JavaScript heap in MiB, so that a leak ends that process and not the machine. */
+const heapMiB = 512;
+/** How long it may take to end after SIGTERM, in milliseconds. Less than mycli itself has for its cleanup. */
+const patienceMs = 500;
+/** How long a process that is not stuck may take to answer its parent, in milliseconds. */
+const aliveMs = 2000;
+const maxLine = 8192;
+/** Number of lines that explain a crash. */
+const tailLines = 40;
+
+const listeningSchema = v.object({port: v.number()});
+
+/**
+ * A process that runs the server of an app. A process and not a thread: `process.exit()`, `process.abort()`, a crash in
+ * a native module and a heap that is full end a process alone, but a thread together with the runtime.
+ */
+export class AppProcess {
+  readonly #child: ChildProcess;
+  readonly #tail: string[] = [];
+  /** Why it has ended, as part of a sentence. */
+  readonly ended: Promise<string>;
+  #reason: string | undefined;
+  #port = 0;
+
+  private constructor(child: ChildProcess, onLine: (line: string) => void) {
+    this.#child = child;
+    for (const stream of [child.stdout, child.stderr]) {
+      if (stream === null) continue;
+      readLines(stream, (line) => {
+        this.#tail.push(plain(line));
+        if (this.#tail.length > tailLines) this.#tail.shift();
+        onLine(line);
+      });
+    }
+    // Its output is complete when it is closed, which is later than its exit.
+    this.ended = new Promise((resolve) => {
+      child.on('error', (error) => {
+        resolve((this.#reason ??= `could not be started: ${error.message}`));
+      });
+      child.once('close', (code, signal) => {
+        const how = signal === null ? `exit code ${String(code)}` : `signal ${signal}`;
+        resolve((this.#reason ??= `ended with ${how}`));
+      });
+    });
+  }
+
+  /**
+   * Starts a server, and waits until it listens.
+   * @throws AppFailure if it does not.
+   */
+  static async start({entry, cwd, environment, timeoutMs, onLine, signal}: AppProcessOptions): Promise<AppProcess> {
+    const port = await freePort();
+    const child = fork(entry, [], {
+      cwd,
+      // Without an environment of its own it would have that of the runtime, with its credentials.
+      env: {NODE_ENV: 'production', ...environment, PORT: String(port), HOST: '127.0.0.1', HOSTNAME: '127.0.0.1'},
+      execArgv: [
+        `--max-old-space-size=${String(heapMiB)}`,
+        // A bundle says what kind of modules it has by their names, or leaves it to node.
+        '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON',
+        ...['--input-type=module', '--eval', appProgram],
+      ],
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
+    const app = new AppProcess(child, onLine);
+    const stop = (): void => void app.#stop();
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, {once: true});
+    const listening = new Promise<number>((resolve) => {
+      child.on('message', (message) => {
+        const told = v.safeParse(listeningSchema, message);
+        if (told.success) resolve(told.output.port);
+      });
+    });
+    const seconds = String(timeoutMs / 1000);
+    const timer = setTimeout(() => {
+      app.kill(`did not listen on PORT within ${seconds} seconds and was stopped`);
+    }, timeoutMs);
+    try {
+      const outcome = await Promise.race([listening, app.ended]);
+      if (typeof outcome === 'string') throw app.failure(outcome);
+      app.#port = outcome;
+      return app;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Where it listens, on loopback. */
+  get port(): number {
+    return this.#port;
+  }
+
+  /** The failure that its end is, with what it printed last. */
+  failure(reason: string): AppFailure {
+    return new AppFailure(reason, [...this.#tail]);
+  }
+
+  /** Whether its event loop runs, which a loop without an end stops. */
+  async isAlive(): Promise<boolean> {
+    const waiting = new AbortController();
+    const answered = once(this.#child, 'message', {signal: waiting.signal}).then(
+      () => true,
+      () => false,
+    );
+    this.#child.send('are you alive?', () => undefined);
+    const late = delay(aliveMs, false, {signal: waiting.signal}).catch(() => false);
+    const result = await Promise.race([answered, late, this.ended.then(() => false)]);
+    waiting.abort();
+    return result;
+  }
+
+  /** Ends it at once, for a reason that is part of a sentence. */
+  kill(reason: string): void {
+    this.#reason ??= reason;
+    this.#child.kill('SIGKILL');
+  }
+
+  async #stop(): Promise<void> {
+    this.#reason ??= 'was stopped';
+    this.#child.kill('SIGTERM');
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), patienceMs);
+    await this.ended;
+    clearTimeout(timer);
+  }
+}
+
+/** The server of an app has crashed, or did not start. */
+export class AppFailure extends Error {
+  /** The last lines that it printed. */
+  readonly output: readonly string[];
+
+  constructor(reason: string, output: readonly string[]) {
+    super(reason);
+    this.name = 'AppFailure';
+    this.output = output;
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' ? (address?.port ?? 0) : 0;
+}
+
+/** A line without colors and whatever else a terminal would obey. */
+function plain(line: string): string {
+  return stripVTControlCharacters(line).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '');
+}
+
+/** Calls `onLine` with each line, or with parts of one that is too long to keep. */
+function readLines(stream: Readable, onLine: (line: string) => void): void {
+  const decoder = new StringDecoder('utf8');
+  let rest = '';
+  stream.on('data', (chunk: Buffer) => {
+    const lines = (rest + decoder.write(chunk)).split(/\r?\n/);
+    rest = lines.pop() ?? '';
+    for (const line of lines) onLine(line.slice(0, maxLine));
+    if (rest.length < maxLine) return;
+    onLine(rest.slice(0, maxLine));
+    rest = '';
+  });
+  stream.once('end', () => {
+    if (rest !== '') onLine(rest);
+  });
+}

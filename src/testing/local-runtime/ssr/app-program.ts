@@ -1,0 +1,152 @@
+/**
+ * What runs in the process of an app's server: imports its entry, `process.argv[1]`, and tells the parent the port of
+ * the server that it starts, or that is made of what it exports. A text, so that it is the same from sources and from
+ * the bundled package.
+ */
+export const appProgram = `
+import http from 'node:http';
+import net from 'node:net';
+import {Readable} from 'node:stream';
+import {buffer} from 'node:stream/consumers';
+import {pipeline} from 'node:stream/promises';
+import {pathToFileURL} from 'node:url';
+
+const send = process.send.bind(process);
+// The parent has ended, in whatever way.
+process.on('disconnect', () => process.exit());
+process.on('message', () => send('alive'));
+// A program that ends by itself is not kept alive by its parent.
+process.channel.unref();
+
+let isListening = false;
+let isTold = false;
+const {listen} = net.Server.prototype;
+/** Listens on loopback only, whatever the program asks for. */
+net.Server.prototype.listen = function (...args) {
+  const [first, ...rest] = args;
+  isListening = true;
+  this.once('listening', () => {
+    const address = this.address();
+    if (isTold || address === null || typeof address !== 'object') return;
+    isTold = true;
+    send({port: address.port});
+  });
+  if (typeof first === 'object' && first !== null) {
+    const isOfPort = 'port' in first && !('fd' in first) && !('_handle' in first);
+    return listen.call(this, isOfPort ? {...first, host: '127.0.0.1'} : first, ...rest);
+  }
+  if (typeof first === 'string' && Number.isNaN(Number(first))) return listen.call(this, first, ...rest);
+  if (typeof first === 'function') return listen.call(this, 0, '127.0.0.1', first);
+  const hasHost = rest.length > 0 && typeof rest[0] !== 'number' && typeof rest[0] !== 'function';
+  return listen.call(this, first ?? 0, '127.0.0.1', ...(hasHost ? rest.slice(1) : rest));
+};
+
+const loaded = await import(pathToFileURL(process.argv[1]).href);
+// A program that has called listen(), or does so later, needs nothing else.
+const server = isListening ? undefined : serverOf(loaded);
+server?.listen(Number(process.env.PORT));
+
+function serverOf(loaded) {
+  for (const exported of [loaded, loaded.default, loaded.default?.default]) {
+    if (exported instanceof net.Server) return exported;
+    const listener = isApp(exported) ? exported : listenerOf(exported);
+    if (listener === undefined) continue;
+    return http.createServer((request, response) => void answer(listener, request, response));
+  }
+}
+
+function listenerOf(exported) {
+  for (const name of ['handler', 'reqHandler', 'get', 'fetch']) {
+    const found = exported?.[name];
+    if (typeof found !== 'function') continue;
+    if (name === 'fetch') return fromFetch(found.bind(exported));
+    return name === 'get' && !isApp(found) ? fromGateway(found) : fromHandler(found);
+  }
+  return typeof exported === 'function' ? fromHandler(exported) : undefined;
+}
+
+/** Whether it is an application of Express or Connect. */
+function isApp(value) {
+  return typeof value === 'function' && typeof value.handle === 'function';
+}
+
+function fromHandler(handler) {
+  return isApp(handler) || handler.length >= 2 ? handler : fromFetch(handler);
+}
+
+async function answer(listener, request, response) {
+  const fail = (error) => {
+    console.error(error);
+    if (response.headersSent) return response.destroy();
+    response.writeHead(500, {'content-type': 'text/plain; charset=utf-8'}).end('The handler of the app failed.\\n');
+  };
+  try {
+    await listener(request, response, (error) => {
+      if (error) return fail(error);
+      response.writeHead(404, {'content-type': 'text/plain; charset=utf-8'}).end('Not found.\\n');
+    });
+  } catch (error) {
+    fail(error);
+  }
+}
+
+/** A handler of web requests: it returns a Response, or the text of a page. */
+function fromFetch(handler) {
+  return async (incoming, response) => {
+    const {method, url, headers, rawHeaders} = incoming;
+    const pairs = rawHeaders.flatMap((name, index) => (index % 2 === 0 ? [[name, rawHeaders[index + 1]]] : []));
+    const hasBody = method !== 'GET' && method !== 'HEAD';
+    const request = new Request(new URL('http://' + headers.host + url), {
+      method,
+      headers: pairs,
+      ...(hasBody && {body: Readable.toWeb(incoming), duplex: 'half'}),
+    });
+    const result = await handler(request);
+    if (typeof result === 'string' || result instanceof Uint8Array) {
+      response.writeHead(200, {'content-type': 'text/html; charset=utf-8'}).end(result);
+      return;
+    }
+    if (!(result instanceof Response)) throw new TypeError('The handler returned neither a Response nor a string.');
+    for (const [name, value] of result.headers) if (name !== 'set-cookie') response.setHeader(name, value);
+    const cookies = result.headers.getSetCookie();
+    if (cookies.length > 0) response.setHeader('set-cookie', cookies);
+    response.writeHead(result.status);
+    if (result.body === null) response.end();
+    else await pipeline(Readable.fromWeb(result.body), response);
+  };
+}
+
+/** A handler of events of an API gateway's proxy: it returns an answer, or passes one to its callback. */
+function fromGateway(handler) {
+  return async (request, response) => {
+    const {method, url, headers, headersDistinct} = request;
+    const {pathname: path, searchParams} = new URL(url, 'http://localhost');
+    const query = [...new Set(searchParams.keys())];
+    const body = await buffer(request);
+    const requestId = crypto.randomUUID();
+    const event = {
+      resource: '/{proxy+}',
+      path,
+      httpMethod: method,
+      headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
+      multiValueHeaders: {...headersDistinct},
+      queryStringParameters: Object.fromEntries(query.map((name) => [name, searchParams.getAll(name).at(-1)])),
+      multiValueQueryStringParameters: Object.fromEntries(query.map((name) => [name, searchParams.getAll(name)])),
+      pathParameters: {proxy: path.slice(1)},
+      stageVariables: null,
+      requestContext: {path, httpMethod: method, stage: 'local', requestId, identity: {sourceIp: '127.0.0.1'}},
+      body: body.length === 0 ? null : body.toString('base64'),
+      isBase64Encoded: body.length > 0,
+    };
+    const context = {awsRequestId: requestId, functionName: 'local', getRemainingTimeInMillis: () => 30_000};
+    const result = await new Promise((resolve, reject) => {
+      const returned = handler(event, context, (error, value) => (error ? reject(error) : resolve(value)));
+      Promise.resolve(returned).then((value) => value !== undefined && resolve(value), reject);
+    });
+    const all = {...result.headers, ...result.multiValueHeaders};
+    for (const [name, value] of Object.entries(all)) response.setHeader(name, Array.isArray(value) ? value : String(value));
+    response.writeHead(result.statusCode ?? 200);
+    response.end(Buffer.from(result.body ?? '', result.isBase64Encoded ? 'base64' : 'utf8'));
+  };
+}
+`;

@@ -1,0 +1,106 @@
+import {request as httpRequest, type IncomingHttpHeaders, type IncomingMessage} from 'node:http';
+import {Readable} from 'node:stream';
+import {pipeline} from 'node:stream/promises';
+import {setTimeout as delay} from 'node:timers/promises';
+import {HttpFailure, type Answer} from '../answer.js';
+import type {RequestBody} from '../request-body.js';
+import type {AppProcess} from './app-process.js';
+
+/** Headers of one connection (RFC 9110, 7.6.1), and the ID that each request of this server has already. */
+const notForwarded: ReadonlySet<string> = new Set([
+  ...['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection'],
+  ...['te', 'trailer', 'transfer-encoding', 'upgrade', 'expect', 'x-request-id'],
+]);
+
+/** How long the end of a process may be known later than that of its connections, in milliseconds. */
+const endMs = 1000;
+
+/** A request for the server of an app, as `Call` has it. */
+export interface ForwardedRequest {
+  readonly request: IncomingMessage;
+  readonly body: RequestBody;
+  readonly path: string;
+  readonly search: string;
+}
+
+/**
+ * Forwards a request to the server of an app, which sees the path below its target.
+ * @param prefix The path of the target, without a final slash.
+ * @throws AppFailure if the server ends or is stuck; HttpFailure 502 or 504 if it only does not answer.
+ */
+export async function forward(
+  {request, body, path, search}: ForwardedRequest,
+  app: AppProcess,
+  {prefix, timeoutMs}: {readonly prefix: string; readonly timeoutMs: number},
+): Promise<Answer> {
+  const [, , , ...rest] = path.split('/');
+  const outgoing = httpRequest({
+    host: '127.0.0.1',
+    port: app.port,
+    method: request.method,
+    path: `/${rest.join('/')}${search}`,
+    agent: false,
+    headers: {
+      ...withoutOwn(request.headers),
+      // As the client sent it: chunks, or a number of bytes.
+      ...(request.headers['transfer-encoding'] === undefined ? {} : {'transfer-encoding': 'chunked'}),
+      'x-forwarded-for': request.socket.remoteAddress,
+      'x-forwarded-host': request.headers.host,
+      'x-forwarded-proto': 'http',
+      'x-forwarded-prefix': prefix,
+    },
+  });
+  const late = new AbortController();
+  const timer = setTimeout(() => {
+    late.abort();
+  }, timeoutMs);
+  async function* progressing(): AsyncGenerator<Buffer> {
+    for await (const chunk of body.read(Infinity)) {
+      timer.refresh();
+      yield chunk;
+    }
+  }
+  try {
+    const answered = new Promise<IncomingMessage>((resolve, reject) => {
+      outgoing.once('response', resolve).on('error', reject);
+      late.signal.addEventListener('abort', reject, {once: true});
+    });
+    // A server may answer before it has read everything, and what goes wrong is an error of the answer, too.
+    pipeline(Readable.from(progressing()), outgoing).catch(() => undefined);
+    return answerOf(await answered, prefix);
+  } catch (error) {
+    outgoing.destroy();
+    if (body.isBroken) throw error;
+    if (late.signal.aborted) {
+      if (await app.isAlive())
+        throw new HttpFailure(504, `The server of the app took longer than ${seconds(timeoutMs)}.`);
+      app.kill(`did not answer within ${seconds(timeoutMs)}, was busy without a pause and was stopped`);
+    }
+    const reason = await Promise.race([app.ended, delay(endMs, undefined, {ref: false})]);
+    if (reason !== undefined) throw app.failure(reason);
+    throw new HttpFailure(502, 'The server of the app closed the connection without an answer.');
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function answerOf(response: IncomingMessage, prefix: string): Answer {
+  const {location} = response.headers;
+  // A path is one below the target to the app, and one of this server to the client.
+  const isPath = location !== undefined && /^\/(?![/\\])/.test(location) && !`${location}/`.startsWith(`${prefix}/`);
+  const headers = {...withoutOwn(response.headers), ...(isPath && {location: `${prefix}${location}`})};
+  return {status: response.statusCode ?? 502, headers, body: {stream: response}};
+}
+
+function withoutOwn(headers: IncomingHttpHeaders): Record<string, string | string[]> {
+  const named = new Set((headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase()));
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined || notForwarded.has(name) || named.has(name) ? [] : [[name, value]],
+    ),
+  );
+}
+
+function seconds(milliseconds: number): string {
+  return `${String(milliseconds / 1000)} s`;
+}
