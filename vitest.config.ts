@@ -20,6 +20,8 @@ export default defineConfig({
       'examples/mycli-plugin-freeze/test/*.test.js',
       'examples/mycli-plugin-portal/test/*.test.ts',
     ],
+    // Holds every exchange with a server against docs/reference/openapi.json.
+    setupFiles: ['test/wire/setup.ts'],
     pool: 'forks',
     // The files of a worker share its process and its modules: loading those for each file takes much of the time.
     isolate: false,

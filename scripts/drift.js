@@ -1,9 +1,15 @@
 // Fails when a generated file that is committed is not the one that this source generates. Staged changes pass.
 import {execFileSync} from 'node:child_process';
 
-const references = ['commands.md', 'configuration.md', 'dependencies.md', 'errors.md', 'json.md', 'json'].map(
-  (name) => `docs/reference/${name}`,
-);
+const references = [
+  'commands.md',
+  'configuration.md',
+  'dependencies.md',
+  'errors.md',
+  'json.md',
+  'json',
+  'openapi.json',
+].map((name) => `docs/reference/${name}`);
 const generated = [
   'oclif.manifest.json',
   'docs/push.svg',

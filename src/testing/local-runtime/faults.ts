@@ -17,6 +17,7 @@ export const routeNames = [
   'token',
   'site',
   'home',
+  'openapi',
 ] as const;
 
 /** What a request is for. `archive` is the presigned URL of a download, `history` the list of deployments. */

@@ -17,6 +17,7 @@ import {apiProtocol} from './protocols/api-protocol.js';
 import {archiveProtocol} from './protocols/archive-protocol.js';
 import {legacyProtocol} from './protocols/legacy-protocol.js';
 import {brotliOptions} from './protocols/site-files.js';
+import {openApiProtocol} from './protocols/openapi-protocol.js';
 import {siteProtocol} from './protocols/site-protocol.js';
 import {frontProtocol} from './protocols/front-protocol.js';
 import {tokenProtocol} from './protocols/token-protocol.js';
@@ -29,7 +30,10 @@ export type ServerRole = 'api' | 'apps';
 
 /** The protocols of each server: the first with a matching prefix is used, or the one for what is left. */
 const served: Readonly<Record<ServerRole, {readonly protocols: readonly Protocol[]; readonly rest: Protocol}>> = {
-  api: {protocols: [tokenProtocol, archiveProtocol, legacyProtocol, apiProtocol], rest: frontProtocol},
+  api: {
+    protocols: [tokenProtocol, archiveProtocol, legacyProtocol, apiProtocol, openApiProtocol],
+    rest: frontProtocol,
+  },
   apps: {protocols: [], rest: siteProtocol},
 };
 

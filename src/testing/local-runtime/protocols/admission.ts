@@ -5,9 +5,11 @@ import {HttpFailure} from '../answer.js';
 import type {Call, RuntimeContext} from '../context.js';
 import {secretsEqual, sign} from '../signatures.js';
 
-const reservedProjects = ['api', 'storefront'];
+/** Names that paths of the wire start with. */
+const reservedProjects = ['api', 'storefront', 'openapi.json'];
 
-const apiIdentifier = /^[a-z0-9]+(?:-+[a-z0-9]+)*$/;
+/** What a project or target of the Api backend can be called. */
+export const apiIdentifier = /^[a-z0-9]+(?:-+[a-z0-9]+)*$/;
 
 /** A host with an optional port, and nothing else that a URL could have. */
 const hostHeader = /^(?<name>[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;

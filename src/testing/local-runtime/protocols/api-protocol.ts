@@ -12,9 +12,12 @@ import {siteUrl} from './site-protocol.js';
 const storefront = 'organizations/{organizationId}/storefronts/{storefrontId}';
 const deployments = `${storefront}/environments/{environmentId}/deployments`;
 
+/** Where the paths of the Api backend start. */
+export const apiPrefix = '/storefront/deployments/v1/';
+
 /** The protocol of the Api backend. */
 export const apiProtocol: Protocol = {
-  prefix: '/storefront/deployments/v1/',
+  prefix: apiPrefix,
   anyFinalSlash: true,
   routes: [
     {method: 'POST', pattern: `${storefront}/bundles`, name: 'upload', handle: upload},

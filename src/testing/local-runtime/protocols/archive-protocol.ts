@@ -4,13 +4,14 @@ import type {BundleRecord} from '../store/records.js';
 import {secretsEqual, sign} from '../signatures.js';
 import {fileAnswer} from './file-answer.js';
 
-const prefix = '/api/archives/';
+/** Where presigned URLs lead. */
+export const archivePrefix = '/api/archives/';
 
 const validMilliseconds = 3600 * 1000;
 
 /** Presigned URLs: they allow downloading the archive for an hour, without credentials. */
 export const archiveProtocol: Protocol = {
-  prefix,
+  prefix: archivePrefix,
   anyFinalSlash: true,
   routes: [{method: 'GET', pattern: '{projectSlug}/{bundleId}', name: 'archive', handle: download}],
   admit: checkSignature,
@@ -22,7 +23,7 @@ export function presignedUrl(
   {projectSlug, id}: BundleRecord,
   {context, origin}: Pick<Call, 'context' | 'origin'>,
 ): string {
-  const path = `${prefix}${encodeURIComponent(projectSlug)}/${String(id)}`;
+  const path = `${archivePrefix}${encodeURIComponent(projectSlug)}/${String(id)}`;
   const expires = String(context.now().getTime() + validMilliseconds);
   const signature = signatureOf(path, expires, context);
   return `${origin}${path}?${new URLSearchParams({expires, signature}).toString()}`;

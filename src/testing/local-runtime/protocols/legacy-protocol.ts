@@ -7,11 +7,14 @@ import {receiveV1, receiveV2, type AcceptedUpload} from '../upload/receive-bundl
 import {admitLegacy} from './admission.js';
 import {presignedUrl} from './archive-protocol.js';
 import {siteUrl} from './site-protocol.js';
-import {deleteBundle, findBundle, readRange, slice} from './requested-records.js';
+import {deleteBundle, findBundle, maxDeletedBundles, readRange, slice} from './requested-records.js';
+
+/** Where the paths of the legacy backend start. */
+export const legacyPrefix = '/api/';
 
 /** The protocol of the legacy backend. */
 export const legacyProtocol: Protocol = {
-  prefix: '/api/',
+  prefix: legacyPrefix,
   anyFinalSlash: true,
   routes: [
     {method: 'GET', pattern: 'projects/', name: 'projects', handle: listProjects},
@@ -34,7 +37,9 @@ export const legacyProtocol: Protocol = {
 
 const bundleId = v.pipe(v.number(), v.integer());
 const deployBodySchema = v.object({bundle_id: v.union([bundleId, v.literal('current')])});
-const bulkDeleteBodySchema = v.object({bundle_ids: v.pipe(v.array(bundleId), v.minLength(1), v.maxLength(1000))});
+const bulkDeleteBodySchema = v.object({
+  bundle_ids: v.pipe(v.array(bundleId), v.minLength(1), v.maxLength(maxDeletedBundles)),
+});
 
 async function pushV1(call: AdmittedCall): Promise<Answer> {
   return pushedV1(call, await receiveV1(call));

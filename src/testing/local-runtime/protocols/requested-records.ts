@@ -25,8 +25,14 @@ interface Range {
   readonly offset: number;
 }
 
-const maxLimit = 200;
-const defaultLimit = 25;
+/** Bundles that one request can delete. */
+export const maxDeletedBundles = 1000;
+
+/** Rows of a page, at most. */
+export const maxLimit = 200;
+
+/** Rows of a page, unless the request says otherwise. */
+export const defaultLimit = 25;
 
 const wholeNumber = (minimum: number, maximum: number) =>
   v.pipe(v.string(), v.regex(/^\d+$/), v.transform(Number), v.minValue(minimum), v.maxValue(maximum));
