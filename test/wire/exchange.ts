@@ -16,11 +16,14 @@ export interface Exchange {
 }
 
 const wirePaths = /^\/(?:api|storefront|openapi\.json)(?:\/|$)/;
+/** Said at the port of deployed apps, where these paths are those of apps. */
+const noApp = /^Nothing is deployed to "/;
 const tokenOperation = operations.find(({id}) => id === 'requestToken');
 
-/** Whether a path belongs to the wire, and not to what was deployed. */
-export function isWirePath(url: string): boolean {
-  return wirePaths.test(pathOf(url));
+/** Whether an answer of a local runtime belongs to the wire, and not to what was deployed. */
+export function isOfWire({url, answerHeaders, answerBody}: Exchange): boolean {
+  const isApp = typeOf(answerHeaders['content-type']) === 'text/plain' && noApp.test(answerBody?.toString() ?? '');
+  return wirePaths.test(pathOf(url)) && !isApp;
 }
 
 const pathOf = (url: string) => url.replace(/\?.*$/s, '');
@@ -81,13 +84,15 @@ function bodyProblems(
 
 /** How a request of a built-in backend departs from the document. */
 export function requestProblems(exchange: Exchange): readonly string[] {
-  const {method, headers, url} = exchange;
+  const {method, headers, url, body} = exchange;
   const isForm = typeOf(headers['content-type']) === 'application/x-www-form-urlencoded';
+  const isGrant = isForm && body?.includes('grant_type=client_credentials') === true;
   // The service may be below a path, and the token endpoint anywhere.
   const path = pathOf(url).replace(/^.*?(?=\/(?:api|storefront)\/)/, '');
   const found =
-    operationAt(method, path) ?? (isForm && tokenOperation ? {operation: tokenOperation, values: {}} : undefined);
-  if (!found) return [`${method} ${path} is not documented`];
+    operationAt(method, path) ?? (isGrant && tokenOperation ? {operation: tokenOperation, values: {}} : undefined);
+  // Another kind of grant, of a plugin.
+  if (!found) return isForm ? [] : [`${method} ${path} is not documented`];
   const {operation, values} = found;
   return [
     ...credentialProblems(operation, headers.authorization),

@@ -100,12 +100,12 @@ const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 async function judge(made: Recording, exchange: Exchange, testName: string): Promise<void> {
   const {method, url, headers, status, answerHeaders} = exchange;
-  const {answerProblems, isWirePath, nameOf, requestProblems} = await import('./exchange.js');
+  const {answerProblems, isOfWire, nameOf, requestProblems} = await import('./exchange.js');
   const found: string[] = [];
   if (headers['user-agent']?.startsWith('mycli') === true) {
     found.push(...requestProblems(exchange).map((problem) => `the request: ${problem}`));
   }
-  if (uuid.test(String(answerHeaders['x-request-id'])) && status > 0 && isWirePath(url)) {
+  if (uuid.test(String(answerHeaders['x-request-id'])) && status > 0 && isOfWire(exchange)) {
     made.seen.add(nameOf(exchange) ?? '');
     found.push(...answerProblems(exchange).map((problem) => `the answer ${String(status)}: ${problem}`));
   }
