@@ -153,7 +153,7 @@ function tighten(value: unknown, strictness: Strictness): unknown {
   const tight = Object.fromEntries(Object.entries(value).map(([key, member]) => [key, tighten(member, strictness)]));
   const {properties} = value as {readonly properties?: Readonly<Record<string, Referable>>};
   if (strictness === 'open' || typeof properties !== 'object' || 'properties' in properties) return tight;
-  const closed = {additionalProperties: false, ...tight};
+  const closed: Readonly<Record<string, unknown>> = {additionalProperties: false, ...tight};
   if (strictness === 'request') return closed;
   const here = Object.keys(properties).filter((name) => properties[name]?.['x-only-hosted'] !== true);
   const members = tight['properties'] as Readonly<Record<string, unknown>>;
@@ -161,7 +161,7 @@ function tighten(value: unknown, strictness: Strictness): unknown {
     ...closed,
     properties: Object.fromEntries(here.map((name) => [name, members[name]])),
     // Of a document that is described elsewhere, only some members are.
-    ...(closed.additionalProperties === true ? {} : {required: here}),
+    ...(closed['additionalProperties'] === true ? {} : {required: here}),
   };
 }
 

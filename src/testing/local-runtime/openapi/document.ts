@@ -1,4 +1,3 @@
-import {openApiPath} from '../protocols/openapi-protocol.js';
 import {tokenPath} from '../protocols/token-protocol.js';
 import {apiPaths} from './api-paths.js';
 import {legacyPaths} from './legacy-paths.js';
@@ -37,7 +36,7 @@ const securitySchemes = {
 };
 
 const self: Part = {
-  [openApiPath]: {
+  '/openapi.json': {
     get: {
       operationId: 'getOpenApi',
       tags: ['local'],

@@ -143,7 +143,7 @@ function refusalsOf(kind: Refusals, unused: readonly RefusalName[] = []): Part {
       content: {[type]: {schema: ref('schemas', schema), example: refusalExamples[kind](example, title)}},
       ...(hosted === true ? onlyHosted : {}),
     };
-    return [`${kind}${name}`, response];
+    return [`${kind}${name}`, response] as const;
   });
   return Object.fromEntries(parts);
 }

@@ -1,12 +1,9 @@
 import {json} from '../answer.js';
 import type {Protocol} from '../context.js';
 
-/** Path of the description of all protocols. */
-export const openApiPath = '/openapi.json';
-
 /** The description of the protocols, which needs no credentials. */
 export const openApiProtocol: Protocol = {
-  prefix: openApiPath,
+  prefix: '/openapi.json',
   anyFinalSlash: false,
   routes: [
     {
