@@ -1,5 +1,5 @@
 // npm run bench -- [--sizes 20,200,1000] [--files 1000,10000,30000,100000] [--runs 3] [--start-up-runs 40] [--write]
-import {mkdtemp, mkdir, rm, stat, writeFile} from 'node:fs/promises';
+import {mkdtemp, mkdir, readFile, rm, stat, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {parseArgs} from 'node:util';
@@ -167,5 +167,9 @@ console.log(`${table([...results.flatMap(({rows}) => rows), ...uploads])}\n\n${n
 if (values.write) {
   const reference = path.join(root, 'docs/reference');
   await mkdir(reference, {recursive: true});
-  await writeFile(path.join(reference, 'benchmarks.md'), page({results, uploads, runs, startUps, startUpRuns}));
+  const file = path.join(reference, 'benchmarks.md');
+  // What other scripts have measured is written by hand, at the end.
+  const [, byHand] = (await readFile(file, 'utf8')).split('\n## The local runtime\n');
+  const written = page({results, uploads, runs, startUps, startUpRuns});
+  await writeFile(file, byHand === undefined ? written : `${written}\n## The local runtime\n${byHand}`);
 }

@@ -173,6 +173,7 @@ interface UnpackOptions {
 
 /** Unpacks those files of a checked archive that are wanted, and nothing else. */
 export async function unpackBundle(archive: string, {root, folder, limits, isWanted}: UnpackOptions): Promise<void> {
+  const made = new Set<string>();
   const links: {readonly file: string; readonly target: string}[] = [];
   await readArchive(archive, {
     limits,
@@ -180,7 +181,9 @@ export async function unpackBundle(archive: string, {root, folder, limits, isWan
       const name = entry.path.slice(root.length + 1);
       if (entry.type === 'directory' || !isBelow(entry.path, root) || !isWanted(name)) return;
       const file = path.join(folder, name);
-      await mkdir(path.dirname(file), {recursive: true, mode: 0o700});
+      const parent = path.dirname(file);
+      if (!made.has(parent)) await mkdir(parent, {recursive: true, mode: 0o700});
+      made.add(parent);
       if (entry.linkTarget === undefined) await writeFile(file, content, {flag: 'wx', mode: 0o600});
       else links.push({file, target: entry.linkTarget});
     },
