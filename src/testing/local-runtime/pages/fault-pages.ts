@@ -48,7 +48,7 @@ function faultPage(call: AdmittedCall, refused?: {readonly text: string; readonl
               'Faults, in the order in which they apply',
               [
                 {title: 'Fault', cell: ({rule}) => markup`<code><bdi>${faultText(rule)}</bdi></code>`},
-                {title: 'What happens', cell: ({rule}) => foreign(effectOf(rule), 400)},
+                {title: 'What happens', cell: ({rule, left}) => foreign(effectOf(rule, left), 400)},
                 {title: 'Left', cell: ({left}) => (left === Infinity ? 'No limit' : String(left))},
                 {
                   title: 'Remove',
@@ -129,12 +129,11 @@ export async function removeFault(call: AdmittedCall): Promise<Answer> {
   return seeOther(`${path}?done=remove`);
 }
 
-/** What a fault does, in a sentence. */
-function effectOf(rule: FaultRule): string {
-  const {route, count} = rule;
-  const which = route === undefined ? 'request' : `request of the kind "${route}"`;
-  const affected =
-    count === undefined ? `each ${which}` : count === 1 ? `the next ${which}` : `${String(count)} times a ${which}`;
+/** What a fault does to the requests that it is left for, in a sentence. */
+function effectOf(rule: FaultRule, left: number): string {
+  const kind = rule.route === undefined ? '' : ` of the kind "${rule.route}"`;
+  const requests = {[Infinity]: 'each request', 1: 'the next request'}[left] ?? `the next ${String(left)} requests`;
+  const affected = `${requests}${kind}`;
   const bytes = 'after' in rule && rule.after !== undefined ? ` after ${rule.after.toLocaleString('en-US')} bytes` : '';
   switch (rule.action) {
     case 'status':
@@ -142,14 +141,14 @@ function effectOf(rule: FaultRule): string {
     case 'latency':
       return `Delays ${affected} by ${rule.milliseconds.toLocaleString('en-US')} ms.`;
     case 'reset':
-      return `Resets the connection of ${affected}${bytes}.`;
+      return `Resets the connection${bytes} for ${affected}.`;
     case 'hang':
       return `Never answers ${affected}.`;
     case 'truncate':
-      return `Cuts off the answer to ${affected}${bytes}.`;
+      return `Cuts off the answer${bytes} for ${affected}.`;
     case 'drop':
       return `Carries out ${affected}, but resets the connection instead of answering.`;
     case 'fail':
-      return `Accepts the deployment of ${affected}, which then fails.`;
+      return `Accepts ${affected}, and the deployment then fails.`;
   }
 }

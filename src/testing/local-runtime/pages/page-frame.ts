@@ -164,7 +164,8 @@ thead th { white-space: nowrap; }
 [data-live] caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 .scroll { position: relative; }
 .number + th:not(.number), .number + td:not(.number) { padding-left: .75rem; }
-.treemap { height: clamp(20rem, 45vw, 34rem); }
+.treemap { height: 34rem; }
+tbody th:has(> code) { min-width: 9rem; }
 .state { white-space: nowrap; font-weight: 600; }
 .state::before { content: ""; display: inline-block; width: .6em; height: .6em; border-radius: 50%; background: currentColor; margin-right: .45em; }
 .state.finished, .state.live { color: var(--ok); }
@@ -206,7 +207,8 @@ td .path, th .path { white-space: normal; }
   dl.facts dd { margin-bottom: .5rem; }
   .field, .field.long { flex: 1 1 100%; }
   .wire tbody th { white-space: normal; min-width: 11rem; }
-  .wire .path { white-space: normal; overflow-wrap: anywhere; }
+  .wire .path { white-space: normal; }
+  .wire .path .message { overflow-wrap: anywhere; }
 }
 @media (prefers-reduced-motion: reduce) { * { animation: none !important; transition: none !important; } }
 @media (forced-colors: active) { .state::before { background: CanvasText; } }
