@@ -109,6 +109,17 @@ describe('the port', () => {
   });
 });
 
+test('--ssr runs the servers of apps with the variables of --ssr-env, and prints what they print', async () => {
+  await mkdir(join(folder, 'seed/shop/staging'), {recursive: true});
+  const source =
+    'console.log("started \\x1b[31m"); export default () => JSON.stringify([process.env.FOO, process.env.HOME])';
+  await writeFile(join(folder, 'seed/shop/staging/ssr.mjs'), source);
+  const {stderr} = await serving(['--ssr', '--ssr-env', 'FOO=bar', '--seed', 'seed'], async (_, appsOrigin) => {
+    expect(await (await fetch(`${appsOrigin}/shop/staging/`)).json()).toEqual(['bar', null]);
+  });
+  expect(stderr).toMatch(/^shop\/staging: started [^\x1b]*$/m);
+});
+
 test('--log-requests prints each request, which it does not do without', async () => {
   const ask = async (origin: string) => {
     await fetch(`${origin}/nowhere`, {method: 'POST'});

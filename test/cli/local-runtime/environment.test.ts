@@ -1,6 +1,6 @@
 import {execFileSync} from 'node:child_process';
 import {expect, test} from 'vitest';
-import {dotenvLines, nextSteps} from '../../../src/cli/local-runtime/environment.js';
+import {appEnvironment, dotenvLines, nextSteps} from '../../../src/cli/local-runtime/environment.js';
 
 const runtimeWith = (apiKey: string) => ({
   origin: 'http://[::1]:4000',
@@ -28,4 +28,17 @@ test('a dotenv file gets only values that every parser reads alike', () => {
   for (const apiKey of ['k\nLD_PRELOAD=/tmp/evil.so', 'k; touch pwned #', '$(id)', "'", '"', '#', '']) {
     expect(() => dotenvLines(runtimeWith(apiKey)), apiKey).toThrow('MYCLI_API_KEY cannot be written');
   }
+});
+
+test('servers of apps get what is given to them, and no credentials', () => {
+  const env = {
+    PATH: '/bin',
+    LANG: 'C.UTF-8',
+    HOME: '/home/me',
+    MYCLI_API_KEY: 'secret',
+    NPM_TOKEN: 'secret',
+    FOO: 'own',
+  };
+  expect(appEnvironment(env, ['FOO=a=b', 'EMPTY='])).toEqual({PATH: '/bin', LANG: 'C.UTF-8', FOO: 'a=b', EMPTY: ''});
+  expect(() => appEnvironment(env, ['FOO'])).toThrow('--ssr-env FOO does not have the form NAME=VALUE.');
 });
