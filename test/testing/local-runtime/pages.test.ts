@@ -1,5 +1,6 @@
 import {request} from 'node:http';
 import {describe, expect, onTestFinished, test} from 'vitest';
+import {isThisMachine} from '../../../src/testing/local-runtime/pages/session.js';
 import type {LocalRuntime} from '../../../src/testing/index.js';
 import {build, config, gnuTar, v2Archive} from './archives.js';
 import {send, sendRaw, v1Body} from './client.js';
@@ -146,6 +147,19 @@ function post(
   const body = new URLSearchParams(fields);
   return send(`${runtime.origin}/-/${path}`, {method: 'POST', body, headers: {origin: runtime.origin, ...headers}});
 }
+
+test.each([
+  ['127.0.0.1', true],
+  ['127.8.8.8', true],
+  ['::1', true],
+  ['::ffff:127.0.0.1', true],
+  ['::ffff:192.0.2.1', false],
+  ['192.0.2.127', false],
+  ['::', false],
+  [undefined, false],
+])('a browser at %s is on this machine: %s', (address, expected) => {
+  expect(isThisMachine(address)).toBe(expected);
+});
 
 describe('the buttons', () => {
   test('deploy a bundle and roll back, then lead to the project', async () => {

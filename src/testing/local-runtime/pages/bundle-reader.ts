@@ -2,8 +2,8 @@ import type {ArchiveInspection} from '../../../operations/inspect-bundle.js';
 import type {Store} from '../store/store.js';
 import type {BundleRecord} from '../store/records.js';
 
-/** How many bundles are kept in memory once they were read. Two are compared. */
-const kept = 4;
+/** How many bundles are kept in memory once they were read: two are compared, and each may have 200,000 files. */
+const kept = 2;
 
 /** Reads bundles for pages. A bundle never changes, so a page that is loaded again finds it read. */
 export class BundleReader {

@@ -7,6 +7,7 @@ import {topics, type Topic} from './live-feed.js';
 import {assetAnswer, icon, liveScript, pageAnswer, pagesPath, securityHeaders, stylesheet} from './page-frame.js';
 import {showBundle, showComparison, showOverview, showProject} from './project-pages.js';
 import {showRequest, showRequests} from './request-pages.js';
+import {isThisMachine} from './session.js';
 
 /** Whether a path is one of the pages rather than of the service. */
 export function isPage(path: string): boolean {
@@ -55,8 +56,7 @@ export const pagesProtocol: Protocol = {
  * @throws HttpFailure 403.
  */
 function admitBrowser({context, request}: Call): string {
-  const address = request.socket.remoteAddress?.replace(/^::ffff:/, '') ?? '';
-  if (context.auth && address !== '::1' && !address.startsWith('127.')) {
+  if (context.auth && !isThisMachine(request.socket.remoteAddress)) {
     throw new HttpFailure(403, 'These pages are for this machine only, unless the runtime requires no credentials.');
   }
   return 'page';

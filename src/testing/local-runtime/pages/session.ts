@@ -56,6 +56,12 @@ export class Sessions {
   }
 }
 
+/** Whether an address of a client is of this machine. */
+export function isThisMachine(address = ''): boolean {
+  const plain = address.replace(/^::ffff:/, '');
+  return plain === '::1' || plain.startsWith('127.');
+}
+
 /** Cookies are shared by all ports of a host, and there may be several runtimes. */
 function cookieName({socket}: IncomingMessage): string {
   return `mycli-runtime-${String(socket.localPort)}`;
