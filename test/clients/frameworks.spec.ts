@@ -18,7 +18,12 @@ async function build(files: Tree): Promise<string> {
 }
 
 /** Pushes a project as docs/guides/frameworks.md says, deploys it, and fetches paths of what is served. */
-async function served(project: string, flags: readonly string[], paths: readonly string[]) {
+async function served(
+  project: string,
+  flags: readonly string[],
+  paths: readonly string[],
+  runtimeFlags: readonly string[] = [],
+) {
   const script = `
     const {spawnSync} = require('node:child_process');
     const push = ${JSON.stringify([binary, 'bundle:push', '--project', 'shop', '--target', 'staging', '--wait', ...flags])};
@@ -27,9 +32,13 @@ async function served(project: string, flags: readonly string[], paths: readonly
     const site = process.env.MYCLI_RUNTIME_ORIGIN + '/shop/staging/';
     const ask = async (path) => { const answer = await fetch(site + path); return [answer.status, await answer.text()]; };
     Promise.all(${JSON.stringify(paths)}.map(ask)).then((answers) => console.log(JSON.stringify(answers)));`;
-  const {code, stdout, stderr} = await runCli(binary, ['runtime:start', '--', process.execPath, '-e', script], {
-    cwd: project,
-  });
+  const {code, stdout, stderr} = await runCli(
+    binary,
+    ['runtime:start', ...runtimeFlags, '--', process.execPath, '-e', script],
+    {
+      cwd: project,
+    },
+  );
   expect(code, stderr).toBe(0);
   return {answers: JSON.parse(stdout) as readonly (readonly [number, string])[], stderr};
 }
@@ -49,7 +58,7 @@ test('a static site of Vite is served, its assets too', async () => {
   expect(again.answers).toEqual([[200, expect.stringContaining('a shop')]]);
 });
 
-test('a server of SvelteKit stays on the server, its client is served', async () => {
+test('a server of SvelteKit stays on the server or runs there, its client is served', async () => {
   const project = await build({
     'vite.config.js': 'import {sveltekit} from "@sveltejs/kit/vite"; export default {plugins: [sveltekit()]};',
     'svelte.config.js': 'import adapter from "@sveltejs/adapter-node"; export default {kit: {adapter: adapter()}};',
@@ -61,4 +70,10 @@ test('a server of SvelteKit stays on the server, its client is served', async ()
   const {answers, stderr} = await served(project, flags, ['client/robots.txt', 'index.js', 'server/index.js']);
   expect(answers.map(([status]) => status)).toEqual([200, 404, 404]);
   expect(stderr).not.toContain('Warning');
+  const running = await served(project, flags, ['client/robots.txt', '', 'nowhere'], ['--ssr']);
+  expect(running.answers).toEqual([
+    [200, 'User-agent: *'],
+    [200, expect.stringContaining('<h1>shop</h1>')],
+    [404, expect.any(String)],
+  ]);
 });
