@@ -79,7 +79,7 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
   const paths = scan.files.map(({path}) => path);
   const settings = resolveConfig(sources, paths, options.static);
   await markFiles(scan.files, settings.config, signal);
-  verifyEntryPoints(settings, paths, scan.ignored);
+  verifyEntryPoints(settings, scan);
   const secretWarnings = await checkSensitiveFiles(scan.files, {
     buildDirectory,
     allowed: options.allowSensitiveFiles ?? false,
@@ -102,7 +102,7 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
       ...cacheWarnings(scan.files),
       ...(await layoutWarnings(scan.files, settings, projectDirectory)),
       ...(v2
-        ? await strictWarnings({matchMode: v2.matchMode, config: settings.config}, paths, signal)
+        ? await strictWarnings({matchMode: v2.matchMode, config: settings.config, files: scan.files}, signal)
         : await patternWarnings(settings.config, paths, signal)),
     ],
     sources: [...settings.sources, {setting: 'message', from: message.from}],
@@ -134,8 +134,7 @@ function withoutConfig(scan: Scan, configPath: string | undefined): Scan {
       {suggestions: ['Remove it from the build, or pass --config-path to put the configuration elsewhere.']},
     );
   }
-  const hasOne = scan.files.some(({path}) => path === configPath);
-  return hasOne ? {...scan, files: scan.files.filter(({path}) => path !== configPath)} : scan;
+  return {...scan, files: scan.files.filter(({path}) => path !== configPath)};
 }
 
 async function messageOf(

@@ -104,20 +104,19 @@ async function readMobifySettings(projectDirectory: string): Promise<readonly st
  * matches has hit an entry point. If some files of the pattern remain, it has not.
  * @throws RuntimeCliError `ERR_IGNORED_ENTRY`; `ERR_SSR_ENTRY_MISSING` when no default pattern of ssrOnly matches.
  */
-export function verifyEntryPoints(
-  {config, sources}: ResolvedConfig,
-  paths: readonly string[],
-  ignored: Scan['ignored'],
-): void {
+export function verifyEntryPoints({config, sources}: ResolvedConfig, {files, ignored}: Scan): void {
   const isDefault = sources.some(({setting, from}) => setting === 'ssrOnly' && from === defaultSource);
   const expected = isDefault ? defaultPatterns.ssrOnly : config.ssrOnly;
-  const missing = unmatchedPatterns(expected, paths);
+  const missing = unmatchedPatterns(
+    expected,
+    files.map(({path}) => path),
+  );
   for (const pattern of missing) {
     const {matches} = compilePatterns([pattern]);
     const hit = ignored.find(({path}) => matches(path));
     if (hit) throw ignoredError(hit, pattern);
   }
-  if (isDefault && config.ssrOnly.length === 0) throw missingError(paths.includes('index.html'));
+  if (isDefault && config.ssrOnly.length === 0) throw missingError(files.some(({path}) => path === 'index.html'));
 }
 
 function ignoredError({path, rule}: {readonly path: string; readonly rule: string}, pattern: string): Error {
@@ -192,16 +191,13 @@ export function unmatchedWarnings(
 /** What to do about patterns that a strict server refuses. */
 const strictAdvice = 'A strict server refuses the bundle: correct the pattern, or pass --match-mode ignore_missing.';
 
-/**
- * Warnings about a v2 bundle that a strict server will refuse. It is the server that matches patterns.
- * @param paths Those of its files.
- */
+/** Warnings about a v2 bundle that a strict server will refuse. It is the server that matches patterns. */
 export async function strictWarnings(
-  {matchMode, config}: Pick<BundleContent, 'matchMode' | 'config'>,
-  paths: readonly string[],
+  {matchMode, config, files}: Pick<BundleContent, 'matchMode' | 'config' | 'files'>,
   signal?: AbortSignal,
 ): Promise<string[]> {
   if (matchMode !== 'strict') return [];
+  const paths = files.map(({path}) => path);
   const warnings = await patternWarnings(config, paths, signal);
   return warnings.map((warning) => `${warning} ${strictAdvice}`);
 }

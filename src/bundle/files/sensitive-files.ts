@@ -22,12 +22,10 @@ const listed = 10;
 
 /** The paths whose names suggest secrets: `.env*`, `.npmrc` and private keys. */
 export function sensitiveFiles(paths: readonly string[]): string[] {
-  return paths.filter((path) => hasSensitiveName(path));
-}
-
-function hasSensitiveName(path: string): boolean {
-  const name = path.slice(path.lastIndexOf('/') + 1);
-  return sensitiveNames.some((pattern) => pattern.test(name));
+  return paths.filter((path) => {
+    const name = path.slice(path.lastIndexOf('/') + 1);
+    return sensitiveNames.some((pattern) => pattern.test(name));
+  });
 }
 
 /** A warning about files whose names suggest secrets. */
@@ -51,7 +49,7 @@ export async function checkSensitiveFiles(
   files: readonly BundleFile[],
   {buildDirectory, allowed}: {readonly buildDirectory?: string; readonly allowed: boolean},
 ): Promise<readonly string[]> {
-  const named = new Set(files.filter(({path}) => hasSensitiveName(path)).map(({path}) => path));
+  const named = new Set(sensitiveFiles(files.map(({path}) => path)));
   if (named.size === 0) return [];
   const sensitive: BundleFile[] = [];
   for (const file of files) {

@@ -230,8 +230,7 @@ async function archiveWarnings(
   bundle: Bundle,
   {allowSensitiveFiles: allowed = false, signal}: PushRuntimeBundleBackendOptions,
 ): Promise<readonly string[]> {
-  const paths = bundle.files.map(({path}) => path);
-  return [...(await checkSensitiveFiles(bundle.files, {allowed})), ...(await strictWarnings(bundle, paths, signal))];
+  return [...(await checkSensitiveFiles(bundle.files, {allowed})), ...(await strictWarnings(bundle, signal))];
 }
 
 async function openPrebuilt(

@@ -345,8 +345,7 @@ async function openState(states: UploadStates, place: UploadPlace): Promise<Open
 /** A strict server refuses patterns without a match. We warned about them, so the error explains the connection. */
 async function withPatternAdvice(error: unknown, bundle: BundleContent, signal: AbortSignal): Promise<unknown> {
   if (!isRuntimeCliError(error) || (error.status !== 400 && error.status !== 422)) return error;
-  const paths = bundle.files.map(({path}) => path);
-  return amendError(error, {suggestions: await strictWarnings(bundle, paths, signal)});
+  return amendError(error, {suggestions: await strictWarnings(bundle, signal)});
 }
 
 /** The uploaded bundle, with its digests. */
