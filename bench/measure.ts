@@ -25,6 +25,15 @@ export interface Command {
 export interface Comparison {
   readonly measured: Measurement | undefined;
   readonly compared: Measurement | undefined;
+  /** How the runs of each pair relate. Missing if one of them always failed. */
+  readonly ratios?: {readonly time: Spread; readonly cpu: Spread} | undefined;
+}
+
+/** A median, with the least and the most. */
+export interface Spread {
+  readonly median: number;
+  readonly least: number;
+  readonly most: number;
 }
 
 /** Fails with how to get it when GNU time is missing. */
@@ -44,11 +53,23 @@ export async function compare(
   {runs, scratch}: {readonly runs: number; readonly scratch: string},
 ): Promise<Comparison> {
   const [results, others]: [Measurement[], Measurement[]] = [[], []];
+  const pairs: (readonly [Measurement, Measurement])[] = [];
   for (let run = 0; run < runs; run++) {
-    results.push(...(await measureOnce(command, scratch)));
-    others.push(...(await measureOnce(baseline, scratch)));
+    const [one] = await measureOnce(command, scratch);
+    const [other] = await measureOnce(baseline, scratch);
+    if (one) results.push(one);
+    if (other) others.push(other);
+    if (one && other) pairs.push([one, other]);
   }
-  return {measured: summarize(results), compared: summarize(others)};
+  const ratios = pairs.length > 0 && {
+    time: spreadOf(pairs.map(([one, other]) => one.seconds / other.seconds)),
+    cpu: spreadOf(pairs.map(([one, other]) => one.cpuSeconds / other.cpuSeconds)),
+  };
+  return {measured: summarize(results), compared: summarize(others), ...(ratios && {ratios})};
+}
+
+function spreadOf(values: readonly number[]): Spread {
+  return {median: median(values), least: Math.min(...values), most: Math.max(...values)};
 }
 
 async function measureOnce({argv, env}: Command, scratch: string): Promise<readonly Measurement[]> {

@@ -1,18 +1,26 @@
 import os from 'node:os';
 import type {Comparison, Measurement} from './measure.js';
 import {reference, type StartUp} from './start-up.js';
-import {smallFileBytes, type Tree} from './trees.js';
+import {smallFileBytes, type Composition, type Tree} from './trees.js';
 
 /** A line of the report: what was measured with which tree, and the baseline. */
 export interface Row extends Comparison {
   readonly tree: string;
   readonly what: string;
   readonly baseline: string;
+  readonly target?: Target | undefined;
+}
+
+/** The most that a ratio may be. */
+export interface Target {
+  readonly of: 'time' | 'cpu';
+  readonly most: number;
 }
 
 /** The results for one tree. */
 export interface TreeResult {
   readonly tree: Tree;
+  readonly composition: Composition;
   readonly rows: readonly Row[];
   /** Size of the v2 archive relative to `gzip -6`. */
   readonly archiveRatio: number;
@@ -27,8 +35,9 @@ export interface Results {
   readonly startUpRuns: number;
 }
 
-function cells({tree, what, measured, baseline, compared}: Row): readonly string[] {
-  const ratio = (measured?.seconds ?? NaN) / (compared?.seconds ?? NaN);
+function cells({tree, what, measured, baseline, compared, ratios, target}: Row): readonly string[] {
+  const of = target?.of ?? 'time';
+  const ratio = ratios?.[of];
   return [
     tree,
     what,
@@ -36,8 +45,26 @@ function cells({tree, what, measured, baseline, compared}: Row): readonly string
     // A vertical bar would end the cell.
     `\`${baseline.replaceAll('|', '\\|')}\``,
     ...figures(compared),
-    Number.isNaN(ratio) ? '' : `${ratio.toFixed(2)}×`,
+    ratio ? `${times(ratio.median)}${of === 'cpu' ? ' of the CPU' : ''}` : '',
+    ratio ? `${ratio.least.toFixed(2)} to ${times(ratio.most)}` : '',
+    target ? `${times(target.most)}${ratio && ratio.median <= target.most ? '' : ' **missed**'}` : '',
   ];
+}
+
+function times(ratio: number): string {
+  return `${ratio.toFixed(2)}×`;
+}
+
+/** What the trees are made of as a Markdown table. */
+export function compositionTable(results: readonly TreeResult[]): string {
+  const percent = (share: number) => `${Math.round(share * 100)} %`;
+  return markdown(
+    ['tree', 'files', 'size', 'text', 'compressed already'],
+    results.map(({tree, composition: {files, bytes, text, compressed}}) => [
+      ...[tree.name, files.toLocaleString('en'), `${(bytes / 1e6).toFixed(1)} MB`],
+      ...[percent(text), percent(compressed)],
+    ]),
+  );
 }
 
 function figures(measurement: Measurement | undefined): readonly string[] {
@@ -52,7 +79,7 @@ export function table(rows: readonly Row[]): string {
     ['time', 'CPU', 'peak'],
     ['its time', 'CPU', 'peak'],
   ];
-  return markdown(['tree', 'what', ...ours, 'compared with', ...theirs, 'ratio'], rows.map(cells));
+  return markdown(['tree', 'what', ...ours, 'compared with', ...theirs, 'ratio', 'spread', 'target'], rows.map(cells));
 }
 
 /** What the table does not show: the sizes of archives, and the memory per file. */
@@ -99,9 +126,15 @@ export function page({results, uploads, runs, startUps, startUpRuns}: Results): 
 
 Written by \`npm run bench -- --write\` on ${new Date().toISOString().slice(0, 10)}: ${machine}. Times are medians of ${runs} runs of
 whole processes, alternating with the baseline. Peaks are the maximum memory of the largest process. Pushes go over loopback to a
-separate server process that stores nothing (\`bench/sink-server.js\`). Half of every tree compresses well, the other half not at all.
-Ratios carry over to other machines; seconds do not. \`tar-fs, readFile, base64, fetch\` is how such tools usually push
+separate server process that stores nothing (\`bench/sink-server.js\`). Each ratio is the median of those of the pairs, with the least
+and the most as its spread; one above its target is marked as missed. Ratios carry over to other machines; seconds do not. \`tar-fs, readFile, base64, fetch\` is how such tools usually push
 (\`bench/usual-push.js\`).
+
+## Trees
+
+Generated ones, and with versions those that frameworks built (\`bench/real-trees.ts\`).
+
+${compositionTable(results)}
 
 ## Building and pushing
 

@@ -1,13 +1,14 @@
-// npm run bench -- [--sizes 20,200,1000] [--files 1000,10000,30000,100000] [--runs 3] [--start-up-runs 40] [--write]
+// npm run bench -- [--real] [--sizes 20,200,1000] [--files 1000,10000,30000,100000] [--runs 3] [--start-up-runs 40] [--write]
 import {mkdtemp, mkdir, readFile, rm, stat, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {parseArgs} from 'node:util';
 import {compare, requireGnuTime, type Command} from './measure.js';
-import {notes, page, startUpTable, table, type Row, type TreeResult} from './report.js';
+import {makeRealTrees} from './real-trees.js';
+import {compositionTable, notes, page, startUpTable, table, type Row, type Target, type TreeResult} from './report.js';
 import {startSink} from './sink.js';
 import {measureStartUp} from './start-up.js';
-import {smallFileBytes, writeNoise, writeTree, type Tree} from './trees.js';
+import {compositionOf, smallFileBytes, writeNoise, writeTree, type Tree} from './trees.js';
 
 const root = path.resolve(import.meta.dirname, '..');
 const binary = path.join(root, 'bin/run.js');
@@ -21,6 +22,7 @@ const {values} = parseArgs({
     runs: {type: 'string', default: '3'},
     'start-up-runs': {type: 'string', default: '40'},
     write: {type: 'boolean', default: false},
+    real: {type: 'boolean', default: false},
   },
 });
 const runs = Number(values.runs);
@@ -33,10 +35,18 @@ const trees: readonly Tree[] = [
     const files = Math.max(1, Math.round(bytes / (bytes > 200 * MB ? 5 * MB : 40_000)));
     return {name: `${sizeName(size)}, ${files.toLocaleString('en')} files`, bytes, files};
   }),
+  // What people complain about: mostly text, and mostly media.
+  ...numbers(values.sizes).flatMap((size) =>
+    size === 200 ? [mixed('text-heavy', 0.9), mixed('media-heavy', 0.1)] : [],
+  ),
   ...numbers(values.files).map((files) => {
     return {name: `${files.toLocaleString('en')} files of 4 kB`, bytes: files * smallFileBytes, files};
   }),
 ];
+
+function mixed(name: string, text: number): Tree {
+  return {name: `200 MB, ${name}`, bytes: 200 * MB, files: 5000, text};
+}
 
 function numbers(list: string): readonly number[] {
   return list
@@ -108,22 +118,35 @@ function rowsOf(build: string, scratch: string, origin: string): readonly [strin
   ];
 }
 
-async function measureTree(tree: Tree, origin: string): Promise<TreeResult> {
+/** The targets, which hold for trees of some size and shape. */
+function targetOf(what: string, baseline: string, {bytes, files}: Tree): Target | undefined {
+  if (what === 'push v2, unchanged') return bytes >= 100 * MB ? {of: 'cpu', most: 0.3} : undefined;
+  if (what === 'push v1' && baseline.startsWith('tar |') && bytes >= 1000 * MB) return {of: 'time', most: 1.5};
+  if (what !== 'push v2') return undefined;
+  if (bytes >= 100 * MB) return {of: 'time', most: 0.5};
+  if (bytes === 20 * MB) return {of: 'time', most: 0.7};
+  return files === 1000 && bytes === files * smallFileBytes ? {of: 'time', most: 2} : undefined;
+}
+
+/** Measures a tree that is there already, or is written for it. */
+async function measureTree(tree: Tree, origin: string, made?: string): Promise<TreeResult> {
   const scratch = await mkdtemp(path.join(tmpdir(), 'mycli-bench-'));
   try {
-    const build = path.join(scratch, 'build');
-    await writeTree(build, tree);
+    const build = made ?? path.join(scratch, 'build');
+    if (made === undefined) await writeTree(build, tree);
+    const composition = await compositionOf(build);
     const rows: Row[] = [];
     for (const [what, command, baseline, other] of rowsOf(build, scratch, origin)) {
       // Half a minute for each run of 100,000 files.
       if (baseline === usualArchive && tree.files > 30_000) continue;
       console.error(`${tree.name}: ${what}, ${baseline} ...`);
-      rows.push({tree: tree.name, what, baseline, ...(await compare(command, other, {runs, scratch}))});
+      const target = targetOf(what, baseline, tree);
+      rows.push({tree: tree.name, what, baseline, target, ...(await compare(command, other, {runs, scratch}))});
     }
     const [ours, gnu] = await Promise.all(
       ['bundle.tar.gz', 'gnu.tar.gz'].map((name) => stat(path.join(scratch, name))),
     );
-    return {tree, rows, archiveRatio: (ours?.size ?? NaN) / (gnu?.size ?? NaN)};
+    return {tree, composition, rows, archiveRatio: (ours?.size ?? NaN) / (gnu?.size ?? NaN)};
   } finally {
     await rm(scratch, {recursive: true, force: true});
   }
@@ -158,11 +181,15 @@ const results: TreeResult[] = [];
 const uploads: Row[] = [];
 try {
   for (const tree of trees) results.push(await measureTree(tree, sink.origin));
+  for (const {name, folder} of values.real ? await makeRealTrees(process.env) : [])
+    results.push(await measureTree({name, ...(await compositionOf(folder)), text: undefined}, sink.origin, folder));
   for (const size of numbers(values.sizes).slice(-1)) uploads.push(await measureUpload(size, sink.origin));
 } finally {
   await sink.stop();
 }
-console.log(`${table([...results.flatMap(({rows}) => rows), ...uploads])}\n\n${notes(results)}`);
+console.log(
+  `${compositionTable(results)}\n\n${table([...results.flatMap(({rows}) => rows), ...uploads])}\n\n${notes(results)}`,
+);
 
 if (values.write) {
   const reference = path.join(root, 'docs/reference');

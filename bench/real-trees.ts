@@ -1,0 +1,95 @@
+// Builds that people have, made once from pinned packages and kept in the user's cache folder. Needs the npm registry.
+import {execFile} from 'node:child_process';
+import {access, cp, mkdir, rename, rm, writeFile} from 'node:fs/promises';
+import {homedir} from 'node:os';
+import path from 'node:path';
+import {promisify} from 'node:util';
+
+/** A build that a framework makes. */
+interface RealTree {
+  /** Also the name of its folder, so it has the versions. */
+  readonly name: string;
+  /** Builds in an empty folder. Resolves to what to copy into the tree, by where to. */
+  build(folder: string): Promise<Readonly<Record<string, string>>>;
+}
+
+const react = ['react@19.3.1', 'react-dom@19.3.1'] as const;
+
+const realTrees: readonly RealTree[] = [
+  {
+    name: 'Docusaurus 3.10.2',
+    async build(folder) {
+      await npm(folder, 'install', 'create-docusaurus@3.10.2');
+      const create = path.join(folder, 'node_modules/create-docusaurus/bin/index.js');
+      await run(folder, process.execPath, create, 'site', 'classic', '--javascript', '--skip-install');
+      const site = path.join(folder, 'site');
+      await npm(site, 'install', '@docusaurus/core@3.10.2', '@docusaurus/preset-classic@3.10.2', ...react);
+      await npm(site, 'run', 'build');
+      return {static: path.join(site, 'build')};
+    },
+  },
+  {
+    name: 'Next.js 16.4.6 standalone',
+    async build(folder) {
+      await npm(folder, 'install', 'next@16.4.6', ...react);
+      await mkdir(path.join(folder, 'app'));
+      const files = {
+        'next.config.mjs': `export default {output: 'standalone', outputFileTracingRoot: ${JSON.stringify(folder)}};\n`,
+        'app/layout.js': 'export default ({children}) => <html lang="en"><body>{children}</body></html>;\n',
+        'app/page.js': 'export default () => <h1>Hello</h1>;\n',
+      };
+      for (const [name, content] of Object.entries(files)) await writeFile(path.join(folder, name), content);
+      await run(folder, process.execPath, path.join(folder, 'node_modules/next/dist/bin/next'), 'build');
+      return {
+        '.': path.join(folder, '.next/standalone'),
+        '.next/static': path.join(folder, '.next/static'),
+      };
+    },
+  },
+];
+
+function npm(cwd: string, ...args: readonly string[]): Promise<void> {
+  const quiet = args[0] === 'install' ? ['--ignore-scripts', '--no-audit', '--no-fund', '--save-exact'] : [];
+  return run(cwd, 'npm', ...args, ...quiet);
+}
+
+async function run(cwd: string, command: string, ...args: readonly string[]): Promise<void> {
+  const env = {...process.env, NEXT_TELEMETRY_DISABLED: '1', DOCUSAURUS_NO_PERSISTENT_CACHE: 'true', CI: '1'};
+  await promisify(execFile)(command, args, {cwd, env, maxBuffer: 64 * 1024 * 1024});
+}
+
+/** A real tree that is ready. */
+export interface MadeTree {
+  readonly name: string;
+  readonly folder: string;
+}
+
+/** Makes the trees that are not in the cache folder yet. */
+export async function makeRealTrees(env: NodeJS.ProcessEnv): Promise<readonly MadeTree[]> {
+  const cache = path.join(env['XDG_CACHE_HOME'] ?? path.join(homedir(), '.cache'), 'mycli-bench');
+  const made: MadeTree[] = [];
+  for (const tree of realTrees) {
+    const folder = path.join(cache, tree.name.toLowerCase().replaceAll(' ', '-'));
+    made.push({name: tree.name, folder});
+    const isMade = await access(folder).then(
+      () => true,
+      () => false,
+    );
+    if (!isMade) await makeTree(tree, folder);
+  }
+  return made;
+}
+
+async function makeTree(tree: RealTree, folder: string): Promise<void> {
+  console.error(`${tree.name}: building, once ...`);
+  const [work, ready] = [`${folder}.work`, `${folder}.ready`];
+  for (const old of [work, ready]) await rm(old, {recursive: true, force: true});
+  await mkdir(work, {recursive: true});
+  await mkdir(ready, {recursive: true});
+  await writeFile(path.join(work, 'package.json'), '{"private": true}\n');
+  for (const [to, from] of Object.entries(await tree.build(work)))
+    await cp(from, path.join(ready, to), {recursive: true, verbatimSymlinks: true});
+  await writeFile(path.join(ready, 'ssr.js'), 'export const handler = () => "";\n');
+  await rename(ready, folder);
+  await rm(work, {recursive: true, force: true});
+}
