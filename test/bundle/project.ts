@@ -9,9 +9,9 @@ import {packBundle, type BundlePlan, type BundlePlanOptions, type PackOptions} f
 export type Tree = Readonly<Record<string, string | Buffer>>;
 
 /** Makes a folder that is gone when the test has ended. */
-export async function makeFolder(tree: Tree = {}): Promise<string> {
+export async function makeFolder(tree: Tree = {}, onFinished = onTestFinished): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'bundle-test-'));
-  onTestFinished(() => rm(folder, {recursive: true, force: true}));
+  onFinished(() => rm(folder, {recursive: true, force: true}));
   await writeTree(folder, tree);
   return folder;
 }

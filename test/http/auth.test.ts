@@ -328,7 +328,7 @@ describe('OAuth client credentials', () => {
     expect(request?.headers).toMatchObject({
       authorization: `Basic ${Buffer.from(`client-1:${clientSecret}`).toString('base64')}`,
       'content-type': 'application/x-www-form-urlencoded',
-      'user-agent': 'mycli/1.2.3 test',
+      'user-agent': 'test/1.2.3',
     });
     expect([...new URLSearchParams(String(request?.body))]).toEqual([
       ['grant_type', 'client_credentials'],

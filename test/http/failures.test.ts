@@ -509,7 +509,7 @@ describe('what got offers', () => {
     expect(readJson(await http.get(server.origin))).toEqual({a: 1});
     expect(String(await buffer(http.stream(server.origin)))).toBe('{"a":1}');
     for (const {headers} of server.requests) {
-      expect(headers).toMatchObject({'x-plugin': 'yes', 'user-agent': 'mycli/1.2.3 test'});
+      expect(headers).toMatchObject({'x-plugin': 'yes', 'user-agent': 'test/1.2.3'});
     }
   });
 

@@ -32,7 +32,7 @@ test('http goes through HTTP_PROXY, with its credentials, and retries keep the b
   const credentials = `Basic ${Buffer.from('user:p@ss').toString('base64')}`;
   expect(proxy.seen).toEqual(Array(2).fill({url, credentials}));
   expect(server.requests.map(({body}) => body.equals(source.bytes))).toEqual([true, true]);
-  expect(server.requests[0]?.headers).toMatchObject({'user-agent': 'mycli/1.2.3 test', host: `${host}:${server.port}`});
+  expect(server.requests[0]?.headers).toMatchObject({'user-agent': 'test/1.2.3', host: `${host}:${server.port}`});
 });
 
 test('http goes through a proxy that speaks https, whose certificate is checked for its own name', async () => {

@@ -20,7 +20,7 @@ export async function testClient(
   };
   const http = await createHttpClient({
     env: {},
-    userAgent: 'mycli/1.2.3 test',
+    userAgent: 'test/1.2.3',
     logger: {debug: (message) => void log.push(message), info: remark, warn: remark},
     rateLimit: quick,
     ...options,

@@ -59,8 +59,8 @@ test.runIf(existsSync('/proc/self/stat'))(
 
 test.concurrent(
   'a data folder is in use by a runtime of another container as long as that one touches its lock',
-  async ({expect}) => {
-    const dataDirectory = await makeFolder();
+  async ({expect, onTestFinished}) => {
+    const dataDirectory = await makeFolder({}, onTestFinished);
     const lock = join(dataDirectory, `lock-${String(process.pid)}-1-01234567`);
     await writeFile(lock, '');
     await expect(startLocalRuntime({dataDirectory})).rejects.toMatchObject({
@@ -76,8 +76,8 @@ test.concurrent(
   },
 );
 
-test.concurrent('a lock is touched by whatever clock, as in a virtual machine', async ({expect}) => {
-  const dataDirectory = await makeFolder();
+test.concurrent('a lock is touched by whatever clock, as in a virtual machine', async ({expect, onTestFinished}) => {
+  const dataDirectory = await makeFolder({}, onTestFinished);
   const lock = join(dataDirectory, `lock-${String(process.pid)}-1-01234567`);
   await writeFile(lock, '');
   let clock = Date.now() - 3_600_000;
@@ -90,8 +90,8 @@ test.concurrent('a lock is touched by whatever clock, as in a virtual machine', 
 
 test.concurrent(
   'a data folder is free although a process has the number of the killed one, and its start is unknown',
-  async ({expect}) => {
-    const dataDirectory = await makeFolder();
+  async ({expect, onTestFinished}) => {
+    const dataDirectory = await makeFolder({}, onTestFinished);
     const lock = join(dataDirectory, `lock-${String(process.ppid)}-`);
     await writeFile(lock, '');
     await expect(startLocalRuntime({dataDirectory})).rejects.toMatchObject({code: 'ERR_OPTION_INVALID'});
@@ -104,7 +104,7 @@ test.concurrent(
 );
 
 test('of two runtimes that start at the same moment, one gets the data folder', async () => {
-  const dataDirectory = await makeFolder();
+  const dataDirectory = await makeFolder({}, onTestFinished);
   const script = await compiled('test/testing/local-runtime/runtime-child.ts');
   const starts = [1, 2].map(async () => {
     const child = spawn(process.execPath, [script, dataDirectory], {stdio: ['ignore', 'pipe', 'pipe']});
@@ -119,7 +119,7 @@ test('of two runtimes that start at the same moment, one gets the data folder', 
 });
 
 test('a running runtime touches its lock', async () => {
-  const dataDirectory = await makeFolder();
+  const dataDirectory = await makeFolder({}, onTestFinished);
   const runtime = await startLocalRuntime({dataDirectory});
   const [name = ''] = await locksIn(dataDirectory);
   const longAgo = new Date(Date.now() - 120_000);
@@ -138,7 +138,7 @@ test('a file in the place of a data folder is an error that names it', async () 
 });
 
 test('a temporary data folder of a runtime that was killed is removed by the next one, others are not', async () => {
-  const temporary = await makeFolder();
+  const temporary = await makeFolder({}, onTestFinished);
   const killed = await startRuntime(temporary);
   const second = await startRuntime(temporary);
   expect(await readdir(temporary)).toHaveLength(2);
