@@ -26,7 +26,7 @@ export interface RuntimeContext {
   readonly appServers: AppServers | undefined;
   readonly limits: ArchiveLimits;
   readonly files: SiteFiles;
-  /** For whatever reads an archive. */
+  /** Limits how many archives are read at a time. */
   readonly turns: ReadingTurns;
   readonly credentials: LocalRuntimeCredentials;
   /** Address that the server should listen on. */

@@ -29,8 +29,8 @@ export interface LocalRuntimeOptions {
   /** Address to listen on. Anything but loopback opens the server to others. @default '127.0.0.1' */
   readonly host?: string | undefined;
   /**
-   * More names that requests may have in their Host header. Others than these, `host`, `localhost` and the address
-   * that the client has connected to are refused, so that no web page can reach the server under a name of its own.
+   * Names to accept in the Host header besides `host`, `localhost` and the address that the client has connected to.
+   * Requests for others are refused, so that no web page can reach the server under a name of its own.
    * @default []
    */
   readonly allowedHosts?: readonly string[] | undefined;
@@ -70,14 +70,14 @@ export interface LocalRuntimeOptions {
    */
   readonly stallSeconds?: number | undefined;
   /**
-   * Whether the servers of deployed apps run, each in a process of its own on loopback: whatever can deploy to this
-   * runtime runs code on this machine then. docs/reference/local-runtime.md has what a server may be.
+   * Whether the servers of deployed apps run, each in a process of its own on loopback. Whoever can deploy to this
+   * runtime can then run code on this machine. docs/reference/local-runtime.md describes what a server can be.
    * @default false
    */
   readonly ssr?: boolean | undefined;
   /** Variables of these servers, which inherit none from this process. @default {} */
   readonly ssrEnvironment?: Readonly<Record<string, string>> | undefined;
-  /** Seconds in which such a server must listen, and answer a request. @default 30 */
+  /** Seconds that such a server has to start listening, and to begin each answer. @default 30 */
   readonly ssrTimeoutSeconds?: number | undefined;
   /** Called with each line that such a server prints, after its target: `shop/staging: Listening`. */
   readonly onAppOutput?: ((line: string) => void) | undefined;

@@ -39,7 +39,7 @@ export interface LoggedRequest extends RequestRecord {
   readonly appliedFaults: readonly string[];
 }
 
-/** How many requests are kept. With the limits below, they take a few MiB at most. */
+/** How many requests are kept. Within the limits below, they take a few MiB at most. */
 const maxRequests = 200;
 const maxBody = 4096;
 const maxHeaders = 40;
@@ -69,7 +69,7 @@ export function excerptOf(text: string): Excerpt {
 
 /** Headers whose values are credentials, and members of bodies and queries. */
 const secretName = /auth|cookie|token|secret|signature|passw|credential|session|api[-_]?key/i;
-/** Names that only sound so. */
+/** Names that only look like those of secrets. */
 const harmless = /^(?:token_type|authority|www-authenticate)$/i;
 
 /** Whether a header, a parameter or a member of JSON has a value to mask. */
@@ -109,7 +109,7 @@ export function maskedSearch(search: string): string {
   return `?${flat(shownPairs.join('&'))}`;
 }
 
-/** A copy: engines keep a whole text as long as a part of it. */
+/** A copy, because V8 keeps a whole string in memory for as long as a slice of it. */
 function flat(text: string): string {
   return Buffer.from(text).toString();
 }

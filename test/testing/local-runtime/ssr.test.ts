@@ -35,7 +35,7 @@ const program = `
     '/cwd': () => readFileSync('server/secret.mjs', 'utf8'),
     '/exit': () => process.exit(7),
     '/abort': () => process.abort(),
-    // Stuck like a loop without an end, but without its work.
+    // Stuck like an infinite loop, but without its work.
     '/loop': () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0),
     '/throw': () => setImmediate(() => { throw new Error('thrown by the app'); }),
     '/never': () => new Promise(() => undefined),
@@ -121,7 +121,7 @@ test.concurrent('one that is stuck is stopped, one that only takes long is not',
   expect((await ask('never')).status).toBe(504);
   expect((await ask('log')).headers.get('x-pid')).toBe(pid);
   const stuck = await ask('loop');
-  expect([stuck.status, stuck.body]).toEqual([502, expect.stringContaining('was busy without a pause')]);
+  expect([stuck.status, stuck.body]).toEqual([502, expect.stringContaining('its event loop was blocked')]);
   expect((await ask('log')).headers.get('x-pid')).not.toBe(pid);
 });
 

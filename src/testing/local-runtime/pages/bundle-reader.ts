@@ -2,7 +2,7 @@ import type {ArchiveInspection} from '../../../operations/inspect-bundle.js';
 import type {Store} from '../store/store.js';
 import type {BundleRecord} from '../store/records.js';
 
-/** How many bundles are kept in memory once they were read: two are compared, and each may have 200,000 files. */
+/** How many bundles are kept in memory: enough to compare two. Each may have 200,000 files. */
 const kept = 2;
 
 /** Reads bundles for pages. A bundle never changes, so a page that is loaded again finds it read. */
@@ -16,7 +16,7 @@ export class BundleReader {
 
   async inspect(bundle: BundleRecord): Promise<ArchiveInspection> {
     const reading = this.#read.get(bundle.id) ?? this.#inspect(bundle);
-    // The last one used is the last one to be forgotten.
+    // The bundle used last is forgotten last.
     this.#read.delete(bundle.id);
     this.#read.set(bundle.id, reading);
     for (const id of [...this.#read.keys()].slice(0, -kept)) this.#read.delete(id);
@@ -40,7 +40,7 @@ export class BundleReader {
       {cwd: '/', runSteps: runStepsSilently},
     );
     if (format === 'v2' || inspection.config !== undefined) return inspection;
-    // What a v1 archive does not say was said beside it.
+    // A v1 archive does not contain its categories; its upload named them.
     const [isServed, isShared] = [new Set(served), new Set(shared)];
     const categoryOf = (path: string) => {
       if (!isServed.has(path)) return 'ssrOnly';

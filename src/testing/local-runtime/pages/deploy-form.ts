@@ -8,12 +8,12 @@ import {listed, maskOf, projectPath} from './elements.js';
 import {securityHeaders} from './page-frame.js';
 import type {Session} from './session.js';
 
-/** The field that proves that a form comes from a page of this runtime. */
+/** The CSRF token, which proves that a form comes from a page of this runtime. */
 export function tokenField({token}: Session): Html {
   return markup`<input type="hidden" name="token" value="${token}" />`;
 }
 
-/** Reads a form that a page has sent. @throws HttpFailure 403 if no page of this runtime has; 415 for another type. */
+/** Reads a form. @throws HttpFailure 403 if no page of this runtime has sent it; 415 for another type. */
 export async function readForm({context, request, body}: AdmittedCall): Promise<URLSearchParams> {
   body.refuseOtherTypes('application/x-www-form-urlencoded');
   const form = new URLSearchParams(await body.text());
@@ -21,7 +21,7 @@ export async function readForm({context, request, body}: AdmittedCall): Promise<
   return form;
 }
 
-/** Leads to the page that shows what was done, so that loading it again does not do it again. */
+/** Redirects to a page that shows the result, so that reloading it does not repeat the action. */
 export function seeOther(location: string): Answer {
   return {status: 303, headers: {location, ...securityHeaders}};
 }
@@ -33,7 +33,7 @@ interface ProjectForm {
   readonly projectSlug: string;
 }
 
-/** A form to deploy one of some bundles, or the only one. */
+/** A form to deploy one of several bundles, or the only one. */
 export function deployForm({context, session, projectSlug}: ProjectForm, bundles: readonly BundleRecord[]): Html {
   const mask = maskOf(context);
   const targets = context.store.targets(projectSlug);
@@ -90,7 +90,7 @@ export function rollbackForm({context, session, projectSlug}: ProjectForm, targe
   </form>`;
 }
 
-/** The bundle that a target has served before the current one. */
+/** The bundle that a target served before the current one. */
 function previousBundle(
   {store, deployments}: RuntimeContext,
   projectSlug: string,
@@ -109,7 +109,7 @@ function previousBundle(
     )?.bundleId;
 }
 
-/** Deploys a bundle to a target, as a form says. */
+/** Deploys the bundle of a form to its target. */
 export async function deployBundle(call: AdmittedCall): Promise<Answer> {
   const {deployments} = call.context;
   const projectSlug = param(call, 'projectSlug');

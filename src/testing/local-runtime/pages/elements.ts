@@ -6,13 +6,13 @@ import {deploymentState} from '../store/deployments.js';
 import type {BundleRecord, DeploymentRecord} from '../store/records.js';
 import {pagesPath} from './page-frame.js';
 
-/** The longest message or path that is shown whole. */
+/** Longer messages and paths are cut. */
 const longestText = 300;
 
-/** How many rows a list has. */
+/** How many rows a list has at most. */
 export const listed = 100;
 
-/** Masks the credentials of the runtime, should a text from outside contain them. */
+/** Masks the runtime's own credentials in text from outside. */
 export function maskOf({credentials}: RuntimeContext): (text: string) => string {
   return createRedactor([credentials.apiKey, credentials.clientSecret]);
 }

@@ -13,11 +13,11 @@ const path = `${pagesPath}faults`;
 /** Faults to add with one click. */
 const ready = [
   ['429x2:retry-after=1', 'Rate-limit the next 2 requests'],
-  ['503x1', 'Be unavailable for the next request'],
-  ['401x1', 'Refuse the credentials of the next request'],
+  ['503x1', 'Fail the next request with 503'],
+  ['401x1', 'Reject the credentials of the next request'],
   ['latency=2000', 'Delay every request by 2 seconds'],
   ['resetx1:route=upload', 'Reset the next upload'],
-  ['dropx1:route=upload', 'Take the next upload, but do not answer'],
+  ['dropx1:route=upload', 'Accept the next upload, but do not answer'],
   ['truncatex1', 'Cut off the next answer'],
   ['hangx1', 'Never answer the next request'],
   ['failx1', 'Let the next deployment fail'],
@@ -43,7 +43,7 @@ function faultPage(call: AdmittedCall, refused?: {readonly text: string; readonl
       <h2 id="faults-title">Active</h2>
       ${
         faults.length === 0
-          ? markup`<p>No faults: all requests are answered as they should be.</p>`
+          ? markup`<p>No faults: all requests are answered normally.</p>`
           : renderTable(
               'Faults, in the order in which they apply',
               [
@@ -109,7 +109,7 @@ function faultPage(call: AdmittedCall, refused?: {readonly text: string; readonl
   });
 }
 
-/** Adds a fault, as a form says. */
+/** Adds the fault of a form. */
 export async function addFault(call: AdmittedCall): Promise<Answer> {
   const text = (await readForm(call)).get('fault')?.trim() ?? '';
   try {
@@ -122,7 +122,7 @@ export async function addFault(call: AdmittedCall): Promise<Answer> {
   return seeOther(`${path}?done=add`);
 }
 
-/** Removes a fault, as a form says. One that is used up is gone already. */
+/** Removes the fault of a form. One that is used up is gone already. */
 export async function removeFault(call: AdmittedCall): Promise<Answer> {
   call.context.faults.remove(Number((await readForm(call)).get('fault')));
   call.context.feed.publish('faults');

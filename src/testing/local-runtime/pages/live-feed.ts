@@ -3,7 +3,7 @@ import {visible} from '../../../html/html.js';
 import {deploymentState} from '../store/deployments.js';
 import type {DeploymentRecord} from '../store/records.js';
 
-/** What pages show that changes while they are open. */
+/** What can change while a page is open. */
 export const topics = ['bundles', 'deployments', 'requests', 'faults'] as const;
 
 /** See `topics`. */
@@ -11,9 +11,9 @@ export type Topic = (typeof topics)[number];
 
 type Listener = (topic: Topic, sentence?: string) => void;
 
-/** How often the progress of deployments is looked at. */
+/** How often the progress of deployments is checked. */
 const tickMilliseconds = 250;
-/** How long changes are collected before a page is told. A page reads itself again, which is not for each request. */
+/** How long changes are collected before a page is told. It then loads itself again: too much for every request. */
 const pauseMilliseconds = 200;
 /** How often an idle stream shows that it is alive. */
 const heartbeatMilliseconds = 15_000;

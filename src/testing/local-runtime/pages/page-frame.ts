@@ -8,7 +8,7 @@ import type {Session} from './session.js';
 /** Where the pages are, besides `/`. */
 export const pagesPath = '/-/';
 
-/** The pages that each page links to, with what follows `pagesPath`. */
+/** The main navigation. */
 const places = [
   {name: 'Projects', path: '/'},
   {name: 'Requests', path: `${pagesPath}requests`},
@@ -19,7 +19,7 @@ const places = [
 export interface RuntimePage {
   /** Names the page, in its tab and as its heading. */
   readonly title: string;
-  /** Where it belongs. */
+  /** Its entry in the main navigation. */
   readonly place?: (typeof places)[number]['name'] | undefined;
   /** The pages above it. */
   readonly parents?: readonly {readonly name: string; readonly path: string}[] | undefined;
@@ -34,7 +34,7 @@ export interface RuntimePage {
   readonly session?: Session | undefined;
 }
 
-/** Headers of each answer: nothing foreign is loaded, run, framed or kept. */
+/** Headers of every answer: nothing foreign is loaded or run, and no page is framed or cached. */
 export const securityHeaders = {
   'content-security-policy': [
     "default-src 'none'",
@@ -214,7 +214,7 @@ td .path, th .path { white-space: normal; }
 @media (forced-colors: active) { .state::before { background: CanvasText; } }
 `;
 
-/** The sign of the pages. */
+/** The icon of the pages. */
 export const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 20 20">
 <rect width="20" height="20" rx="5" fill="#0a58ca"/>
 <path d="M6 5.5v9l8-4.5z" fill="#fff"/>
@@ -222,8 +222,8 @@ export const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 20 20"
 `;
 
 /**
- * The script of pages that change: when the runtime tells so, it reads the page again and takes over what differs, so
- * that focus, selections and open details stay. Without it, the pages are the same for who reloads them.
+ * The script of live pages: when the runtime reports a change, it loads the page again and patches what differs, which
+ * keeps focus, selections and open details. Without JavaScript, reloading shows the same.
  */
 export const liveScript = `'use strict';
 const news = document.getElementById('news');
@@ -248,7 +248,7 @@ function adopt(old, next) {
   }
   const chosen = old.localName === 'select' ? old.value : undefined;
   adoptChildren(old, next);
-  // The option that comes first is chosen where it comes from.
+  // In the new page, the first option is selected.
   if (chosen !== undefined && [...old.options].some(({value}) => value === chosen)) old.value = chosen;
 }
 
@@ -293,7 +293,7 @@ async function readAgain() {
       if (token) for (const field of document.querySelectorAll('input[name=token]')) field.value = token.value;
     }
   } catch {
-    // The runtime was stopped. The stream tells when it is back.
+    // The runtime was stopped. The event stream notices when it is back.
   } finally {
     reading = false;
   }
@@ -311,7 +311,7 @@ function connect() {
   source.addEventListener('error', () => {
     wasLost = true;
     document.body.dataset.live = 'no';
-    news.textContent = 'The runtime does not answer. This page is as it was.';
+    news.textContent = 'The runtime is not responding. This page may be out of date.';
   });
   source.addEventListener('change', ({data}) => {
     const {sentences} = JSON.parse(data);
@@ -320,7 +320,7 @@ function connect() {
   });
 }
 
-// Browsers open few connections to a server, so a tab that nobody looks at gives its own back.
+// Browsers limit the connections to a server, so a hidden tab closes its own.
 document.addEventListener('visibilitychange', () => {
   if (document.hidden) source?.close();
   else connect();

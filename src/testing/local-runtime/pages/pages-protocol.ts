@@ -52,12 +52,16 @@ export const pagesProtocol: Protocol = {
 };
 
 /**
- * There is no login: who may run a browser on this machine may see the pages. Others may if the API is open to them too.
+ * There is no login: whoever can run a browser on this machine may see the pages. Others may only see them if the API
+ * is open to them as well.
  * @throws HttpFailure 403.
  */
 function admitBrowser({context, request}: Call): string {
   if (context.auth && !isThisMachine(request.socket.remoteAddress)) {
-    throw new HttpFailure(403, 'These pages are for this machine only, unless the runtime requires no credentials.');
+    throw new HttpFailure(
+      403,
+      'These pages are only available on the machine that the runtime runs on. Pass --no-require-auth to open them.',
+    );
   }
   return 'page';
 }

@@ -221,7 +221,7 @@ export function showProject(call: AdmittedCall): Answer {
       <h2 id="deployments-title">Deployments</h2>
       ${
         deployments.length === 0
-          ? markup`<p>There are none yet.</p>`
+          ? markup`<p>No deployments yet.</p>`
           : deploymentTable('Deployments, newest first', deployments, call)
       }
     </section>`;
@@ -257,7 +257,7 @@ function targetNames(names: readonly string[]): Html | string {
   return names.length === 0 ? '–' : foreign(names.join(', '), 120);
 }
 
-/** Chooses two bundles to compare: by default what the newest one has changed. */
+/** Chooses two bundles to compare: by default the newest one with the one before it. */
 function compareForm({context, query}: AdmittedCall, projectSlug: string): Html {
   const bundles = context.store.bundles(projectSlug);
   const mask = maskOf(context);

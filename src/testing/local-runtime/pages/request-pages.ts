@@ -35,7 +35,7 @@ export function showRequests({context, query}: AdmittedCall): Answer {
     <div id="requests" class="wire" data-live>
       ${
         requests.length === 0
-          ? markup`<p>There are none yet. Requests to the API and to apps appear here when they have been answered.</p>`
+          ? markup`<p>No requests yet. Requests to the API and to apps appear here once they are answered.</p>`
           : requestTable('Requests, newest first', requests)
       }
     </div>`;
@@ -78,7 +78,7 @@ export function showRequest(call: AdmittedCall): Answer {
   const {context} = call;
   const number = Number(param(call, 'number'));
   const request = context.log.requests.find((one) => one.number === number);
-  if (!request) throw new HttpFailure(404, 'The runtime keeps the newest requests only, and this one no longer.');
+  if (!request) throw new HttpFailure(404, 'This request is not kept: the runtime only keeps the newest ones.');
   const mask = maskOf(context);
   const {requestParts, requestBody, responseBody} = request;
   const content = markup`
@@ -155,7 +155,7 @@ function readable({text, isCut}: Excerpt): string {
       const value: unknown = JSON.parse(text);
       return JSON.stringify(value, withoutSecrets, 2);
     } catch {
-      // Not JSON after all. It is shown as it is.
+      // Not JSON after all, so it is shown as it is.
     }
   }
   // The end of the last value may be missing.

@@ -3,9 +3,9 @@ import type {IncomingMessage} from 'node:http';
 import {HttpFailure} from '../answer.js';
 import {secretsEqual, sign} from '../signatures.js';
 
-/** The browser that has a page open: there is no login, but only pages of this runtime may change something. */
+/** A browser that has a page open. There is no login, but only pages of this runtime may change anything. */
 export interface Session {
-  /** Belongs into each form, and is worth nothing with another cookie. */
+  /** Goes into each form. Only valid with the cookie of the same browser. */
   readonly token: string;
   /** Undefined if the browser has the cookie. */
   readonly setCookie: string | undefined;
@@ -27,14 +27,14 @@ export class Sessions {
   }
 
   /**
-   * Makes sure that a form was sent by a page of this runtime.
+   * Verifies that a form was sent by a page of this runtime.
    * @throws HttpFailure 403.
    */
   verify(request: IncomingMessage, form: URLSearchParams): void {
     const {origin, host = ''} = request.headers;
     // Apps have another port, and so another origin, although cookies and SameSite know no ports.
     if (origin !== `http://${host}`) {
-      throw new HttpFailure(403, 'Only a page of this runtime can do that. Open the page itself and try again.');
+      throw new HttpFailure(403, 'Only pages of this runtime can do that. Open the page there and try again.');
     }
     const id = this.#known(request);
     if (id === undefined || !secretsEqual(form.get('token') ?? '', this.#tokenOf(id))) {
@@ -56,7 +56,7 @@ export class Sessions {
   }
 }
 
-/** Whether an address of a client is of this machine. */
+/** Whether a client's address belongs to this machine. */
 export function isThisMachine(address = ''): boolean {
   const plain = address.replace(/^::ffff:/, '');
   return plain === '::1' || plain.startsWith('127.');

@@ -129,7 +129,7 @@ export async function mediaType(file: string): Promise<string> {
   return type.startsWith('text/') ? `${type}; charset=utf-8` : type;
 }
 
-/** Whether content of a type gets smaller when it is compressed. */
+/** Whether compression makes content of a type smaller. */
 export function isCompressibleType(type: string): boolean {
   return compressibleType.test(type);
 }

@@ -14,7 +14,7 @@ export const frontProtocol: Protocol = {
   failure: ({status, message, headers}) => text(status, message, headers),
 };
 
-/** Leads from where an app might be expected to where it is. */
+/** Redirects from where an app might be expected to where it is. */
 function redirectToApp(call: AdmittedCall): Answer {
   const [projectSlug, targetSlug] = [param(call, 'projectSlug'), param(call, 'targetSlug')];
   if (call.context.store.deployments(projectSlug, targetSlug).length === 0) {

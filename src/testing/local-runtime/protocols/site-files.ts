@@ -32,12 +32,12 @@ interface FoundFile {
 const maxFileBytes = 256 * 1024;
 const maxBytes = 64 * 1024 * 1024;
 const maxFound = 10_000;
-/** How long a file in memory is taken for the one on disk before that is checked again. */
+/** How long a file in memory counts as the one on disk before that is checked again. */
 const recheckMs = 200;
 
 /**
- * The files of deployed apps. What is found is remembered, and small files stay in memory, because a deployment never
- * changes. Whether a file is still the same one is checked again and again.
+ * The files of deployed apps. What was found is remembered, and small files stay in memory, because a deployment never
+ * changes. Still, a file in memory is compared with the one on disk from time to time.
  */
 export class SiteFiles {
   /** By path, the one used longest ago first. */
@@ -155,7 +155,7 @@ export async function pathInside(folder: string, name: string, kind: 'file' | 'f
   return (kind === 'file' ? stats?.isFile() : stats?.isDirectory()) ? found : undefined;
 }
 
-/** What says nothing about whether a file exists. */
+/** Failures that do not tell whether a file exists. */
 const failures: readonly (string | undefined)[] = ['EMFILE', 'ENFILE', 'ENOMEM', 'EIO'];
 
 /** @throws the error if the system failed. */

@@ -8,8 +8,9 @@ import {pathInside} from './site-files.js';
 const pageFolders = ['static', 'client'];
 
 /**
- * The deployed apps: their files except server-only ones, what their servers answer, and a line of text at the root. Needs no credentials. It is
- * served from an origin of its own, so that scripts of an app can neither call the API nor change the page above it.
+ * The deployed apps: their files except server-only ones, what their servers answer, and a line of text at the root.
+ * Needs no credentials. It is served from an origin of its own, so that scripts of an app can neither call the API nor
+ * change the pages of the runtime.
  */
 export const siteProtocol: Protocol = {
   prefix: '/',
@@ -42,7 +43,7 @@ function addSlash(call: AdmittedCall): Answer {
   return redirect(308, call, []);
 }
 
-/** What a target runs, and the file of it that a path asks for. */
+/** What a target runs, and which of its files a request is for. */
 interface Site {
   readonly deployment: DeploymentRecord;
   readonly folder: string;
@@ -88,7 +89,7 @@ async function fileOf(call: AdmittedCall, site: Site): Promise<Answer | undefine
   return siteAnswer(call, site, name === '' || name.endsWith('/') ? `${name}index.html` : name);
 }
 
-/** Leads to the page that a path without a file may mean. */
+/** Redirects to the page that a path without a file may mean. */
 async function redirectToFile(call: AdmittedCall, {folder, parts}: Site): Promise<Answer> {
   if (!isSafe(parts)) throw notServed(call);
   const name = parts.join('/');

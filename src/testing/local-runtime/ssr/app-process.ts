@@ -28,7 +28,7 @@ interface AppProcessOptions {
 const heapMiB = 512;
 /** How long it may take to end after SIGTERM, in milliseconds. Less than mycli itself has for its cleanup. */
 const patienceMs = 500;
-/** How long a process that is not stuck may take to answer its parent, in milliseconds. */
+/** How long a process may take to answer its parent before it counts as stuck, in milliseconds. */
 const aliveMs = 2000;
 const maxLine = 8192;
 /** Number of lines that explain a crash. */
@@ -37,8 +37,8 @@ const tailLines = 40;
 const listeningSchema = v.object({port: v.number()});
 
 /**
- * A process that runs the server of an app. A process and not a thread: `process.exit()`, `process.abort()`, a crash in
- * a native module and a heap that is full end a process alone, but a thread together with the runtime.
+ * A process that runs the server of an app. Not a worker thread: there, a crash in a native module would end the runtime
+ * too, and `process.chdir()`, `process.abort()` and signals are missing.
  */
 export class AppProcess {
   readonly #child: ChildProcess;
@@ -78,11 +78,11 @@ export class AppProcess {
     const port = await freePort();
     const child = fork(entry, [], {
       cwd,
-      // Without an environment of its own it would have that of the runtime, with its credentials.
+      // By default it would inherit the runtime's environment, with its credentials.
       env: {NODE_ENV: 'production', ...environment, PORT: String(port), HOST: '127.0.0.1', HOSTNAME: '127.0.0.1'},
       execArgv: [
         `--max-old-space-size=${String(heapMiB)}`,
-        // A bundle says what kind of modules it has by their names, or leaves it to node.
+        // A bundle need not have a package.json that names its module type: Node detects that.
         '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON',
         ...['--input-type=module', '--eval', appProgram],
       ],
@@ -117,12 +117,12 @@ export class AppProcess {
     return this.#port;
   }
 
-  /** The failure that its end is, with what it printed last. */
+  /** The failure to report once it has ended, with what it printed last. */
   failure(reason: string): AppFailure {
     return new AppFailure(reason, [...this.#tail]);
   }
 
-  /** Whether its event loop runs, which a loop without an end stops. */
+  /** Whether its event loop runs. An infinite loop blocks it. */
   async isAlive(): Promise<boolean> {
     const waiting = new AbortController();
     const answered = once(this.#child, 'message', {signal: waiting.signal}).then(

@@ -1,6 +1,6 @@
 /**
  * What runs in the process of an app's server: imports its entry, `process.argv[1]`, and tells the parent the port of
- * the server that it starts, or that is made of what it exports. A text, so that it is the same from sources and from
+ * the server that it starts, or that is made of what it exports. A string, so that it is the same from sources and from
  * the bundled package.
  */
 export const appProgram = `

@@ -37,7 +37,7 @@ interface AppServersOptions {
   readonly onOutput: (line: string) => void;
 }
 
-/** How often servers of targets that run another deployment by now are looked for, in milliseconds. */
+/** How often to look for servers whose target runs another deployment by now, in milliseconds. */
 const sweepMs = 1000;
 const firstDelayMs = 500;
 const maxDelayMs = 30_000;
@@ -46,7 +46,7 @@ const maxDelayMs = 30_000;
 const errorLine = /^\s*(?:Uncaught )?(?:[A-Z]\w*Error\b|FATAL ERROR)[^:]*:/;
 const maxReason = 300;
 
-/** The servers of the deployed apps. Each is started by the first request that it is to answer. */
+/** The servers of the deployed apps. Each is started by the first request for it. */
 export class AppServers {
   readonly #options: AppServersOptions;
   readonly #apps = new Map<string, App>();
@@ -68,7 +68,7 @@ export class AppServers {
     if (this.#isClosed) throw new HttpFailure(502, 'The local runtime is stopping.');
     const key = keyOf(deployment);
     let app = this.#apps.get(key);
-    // A request may have been under way since before the next deployment.
+    // A request may still be for the deployment before.
     if (app === undefined || app.deployment.number < deployment.number) {
       void app?.stop();
       app = new App(deployment, this.#options);
@@ -219,7 +219,7 @@ class App {
     try {
       const root = path.join(folder, 'app');
       await mkdir(root, {mode: 0o700});
-      // So that a package.json above the data folder does not say what kind of modules the bundle has.
+      // So that no package.json above the data folder decides the module type of the bundle.
       await writeFile(path.join(folder, 'package.json'), '{}\n', {mode: 0o600});
       const {root: inArchive} = await store.contents(bundleId);
       await turns.take(() =>

@@ -6,13 +6,13 @@ import {HttpFailure, type Answer} from '../answer.js';
 import type {RequestBody} from '../request-body.js';
 import type {AppProcess} from './app-process.js';
 
-/** Headers of one connection (RFC 9110, 7.6.1), and the ID that each request of this server has already. */
+/** Headers of one connection (RFC 9110, 7.6.1), and the request ID, which this server has set already. */
 const notForwarded: ReadonlySet<string> = new Set([
   ...['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection'],
   ...['te', 'trailer', 'transfer-encoding', 'upgrade', 'expect', 'x-request-id'],
 ]);
 
-/** How long the end of a process may be known later than that of its connections, in milliseconds. */
+/** How long after its connections break the end of a process may become known, in milliseconds. */
 const endMs = 1000;
 
 /** A request for the server of an app, as `Call` has it. */
@@ -74,7 +74,7 @@ export async function forward(
     if (late.signal.aborted) {
       if (await app.isAlive())
         throw new HttpFailure(504, `The server of the app took longer than ${seconds(timeoutMs)}.`);
-      app.kill(`did not answer within ${seconds(timeoutMs)}, was busy without a pause and was stopped`);
+      app.kill(`did not answer within ${seconds(timeoutMs)} because its event loop was blocked, and was stopped`);
     }
     const reason = await Promise.race([app.ended, delay(endMs, undefined, {ref: false})]);
     if (reason !== undefined) throw app.failure(reason);
@@ -86,7 +86,7 @@ export async function forward(
 
 function answerOf(response: IncomingMessage, prefix: string): Answer {
   const {location} = response.headers;
-  // A path is one below the target to the app, and one of this server to the client.
+  // The app means a path below the target; to the client it is one of this server.
   const isPath = location !== undefined && /^\/(?![/\\])/.test(location) && !`${location}/`.startsWith(`${prefix}/`);
   const headers = {...withoutOwn(response.headers), ...(isPath && {location: `${prefix}${location}`})};
   return {status: response.statusCode ?? 502, headers, body: {stream: response}};

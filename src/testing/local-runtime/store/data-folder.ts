@@ -30,7 +30,7 @@ const lockName = /^lock-(\d+)-(\d*)(?:-([0-9a-f]{8}))?$/;
 const touchEveryMs = 2000;
 /** A lock that was touched in this time is held. */
 const recentMs = 30_000;
-/** An older one is abandoned if it is not touched while we watch: the clock that it was touched by may be another one. */
+/** An older one is abandoned if nobody touches it while we watch: its time may come from another clock. */
 const watchMs = 2.5 * touchEveryMs;
 /** How often two runtimes that start at the same moment make way for each other. */
 const maxAttempts = 5;
@@ -212,8 +212,8 @@ export async function moveIntoPlace(from: string, to: string): Promise<void> {
 }
 
 /**
- * Makes the names in a folder survive a power cut, where the system can: Windows cannot sync a folder, some file systems
- * cannot either.
+ * Makes the names in a folder survive a power cut, where the system can: Windows and some file systems cannot sync a
+ * folder.
  * @throws Error of the system if the disk failed or is full.
  */
 export async function syncFolder(folder: string): Promise<void> {

@@ -11,7 +11,7 @@ import type {Store} from './store.js';
 interface DeploymentsOptions {
   readonly store: Store;
   readonly faults: FaultBook;
-  /** Is told of each deployment. */
+  /** Told about each deployment. */
   readonly feed: {watch(deployment: DeploymentRecord): void};
   readonly limits: ArchiveLimits;
   readonly turns: ReadingTurns;

@@ -30,7 +30,7 @@ export const bundleContentsSchema = v.object({
   shared: v.optional(v.array(v.string())),
 });
 
-/** What a deployment of a bundle serves. The paths in it are relative to `root`, a folder of the archive. */
+/** What is in an archive, and what is served of it. Its paths are relative to `root`, a folder of the archive. */
 export type BundleContents = Readonly<v.InferOutput<typeof bundleContentsSchema>>;
 
 /** Shape of `deployments/{number}.json`. */

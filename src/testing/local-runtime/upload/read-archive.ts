@@ -30,7 +30,7 @@ const readSize = 256 * 1024;
 /** Archives that are read at the same time. Each takes about a mebibyte, and few of them keep all processors busy. */
 const maxReaders = 8;
 
-/** Lets some tasks run at a time. Others wait for their turn. */
+/** A semaphore: lets some archives be read at a time. Others wait for their turn. */
 export class ReadingTurns {
   #running = 0;
   readonly #waiting: (() => void)[] = [];
