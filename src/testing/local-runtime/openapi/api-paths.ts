@@ -1,6 +1,16 @@
 import {apiPrefix} from '../protocols/api-protocol.js';
 import {tokenPath} from '../protocols/token-protocol.js';
-import {alternative, answer, bundleForm, jsonBody, parameterRefs, refuse} from './parts.js';
+import {
+  alternative,
+  answer,
+  bundleForm,
+  deployRefusals,
+  jsonBody,
+  listRefusals,
+  parameterRefs,
+  refuse,
+  uploadRefusals,
+} from './parts.js';
 import type {Part} from './schemas.js';
 
 /** What the operations have in common. */
@@ -82,11 +92,7 @@ export const apiPaths: Part = {
       requestBody: bundleForm,
       responses: {
         '201': uploaded,
-        ...refuse(
-          'Api',
-          ...(['badRequest', 'unauthorized', 'unknownProject', 'timeout'] as const),
-          ...(['tooLarge', 'unsupported', 'unprocessable'] as const),
-        ),
+        ...refuse('Api', ...uploadRefusals),
       },
     },
     get: {
@@ -115,7 +121,7 @@ export const apiPaths: Part = {
             },
           ],
         }),
-        ...refuse('Api', 'badRequest', 'unauthorized', 'unknownProject'),
+        ...refuse('Api', ...listRefusals),
       },
     },
   },
@@ -132,11 +138,7 @@ export const apiPaths: Part = {
         '200': alternative(requested, 'Accepted by clients as well.'),
         '201': requested,
         '202': alternative(requested, 'The deployment was accepted.'),
-        ...refuse(
-          'Api',
-          ...(['badRequest', 'unauthorized', 'notFound', 'timeout'] as const),
-          ...(['conflict', 'tooLarge', 'unsupported'] as const),
-        ),
+        ...refuse('Api', ...deployRefusals),
       },
     },
     get: {
@@ -152,7 +154,7 @@ export const apiPaths: Part = {
           total: 1,
           data: [deployment],
         }),
-        ...refuse('Api', 'badRequest', 'unauthorized', 'unknownProject'),
+        ...refuse('Api', ...listRefusals),
       },
     },
   },

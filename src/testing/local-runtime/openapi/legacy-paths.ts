@@ -1,6 +1,17 @@
 import {archivePrefix} from '../protocols/archive-protocol.js';
 import {legacyPrefix} from '../protocols/legacy-protocol.js';
-import {alternative, answer, bundleForm, emptyAnswer, jsonBody, parameterRefs, refuse} from './parts.js';
+import {
+  alternative,
+  answer,
+  bundleForm,
+  deployRefusals,
+  emptyAnswer,
+  jsonBody,
+  listRefusals,
+  parameterRefs,
+  refuse,
+  uploadRefusals,
+} from './parts.js';
 import {onlyLocal, ref, type Part} from './schemas.js';
 
 /** What the operations have in common. */
@@ -49,11 +60,6 @@ const targetExample = {
   cdn_domain_name: 'd111.cdn.example',
   is_production: false,
 };
-const uploadRefusals = [
-  ...(['badRequest', 'unauthorized', 'unknownProject', 'timeout'] as const),
-  ...(['tooLarge', 'unsupported', 'unprocessable'] as const),
-] as const;
-const listRefusals = refuse('Legacy', 'badRequest', 'unauthorized', 'unknownProject');
 
 /** The operations of the legacy backend. */
 export const legacyPaths: Part = {
@@ -142,7 +148,7 @@ export const legacyPaths: Part = {
             in_use_by: ['staging'],
           }),
         ),
-        ...listRefusals,
+        ...refuse('Legacy', ...listRefusals),
       },
     },
   },
@@ -200,7 +206,10 @@ export const legacyPaths: Part = {
       summary: 'List targets',
       description: 'The targets of a project.',
       parameters: pageParameters,
-      responses: {'200': answer('A page of targets.', 'LegacyTargetPage', page(targetExample)), ...listRefusals},
+      responses: {
+        '200': answer('A page of targets.', 'LegacyTargetPage', page(targetExample)),
+        ...refuse('Legacy', ...listRefusals),
+      },
     },
   },
   [target]: {
@@ -228,11 +237,7 @@ export const legacyPaths: Part = {
         '200': alternative(deployed, alsoAccepted),
         '201': deployed,
         '204': alternative(emptyAnswer(''), 'The deployment was accepted.'),
-        ...refuse(
-          'Legacy',
-          ...(['badRequest', 'unauthorized', 'notFound', 'timeout'] as const),
-          ...(['conflict', 'tooLarge', 'unsupported'] as const),
-        ),
+        ...refuse('Legacy', ...deployRefusals),
       },
     },
     get: {
@@ -257,7 +262,7 @@ export const legacyPaths: Part = {
             duration: '00:01:16.867000',
           }),
         ),
-        ...listRefusals,
+        ...refuse('Legacy', ...listRefusals),
       },
     },
   },

@@ -133,6 +133,21 @@ const refusals = {
 /** The name of a refusal. */
 type RefusalName = keyof typeof refusals;
 
+/** How an upload is refused. */
+export const uploadRefusals = [
+  ...(['badRequest', 'unauthorized', 'unknownProject', 'timeout'] as const),
+  ...(['tooLarge', 'unsupported', 'unprocessable'] as const),
+] as const satisfies readonly RefusalName[];
+
+/** How a deployment is refused. */
+export const deployRefusals = [
+  ...(['badRequest', 'unauthorized', 'notFound', 'timeout'] as const),
+  ...(['conflict', 'tooLarge', 'unsupported'] as const),
+] as const satisfies readonly RefusalName[];
+
+/** How a list is refused. */
+export const listRefusals = ['badRequest', 'unauthorized', 'unknownProject'] as const satisfies readonly RefusalName[];
+
 function refusalsOf(kind: Refusals, unused: readonly RefusalName[] = []): Part {
   const {type, schema} = refusalBodies[kind];
   const used = Object.entries<Refusal>(refusals).filter(([key]) => !unused.some((name) => name === key));
