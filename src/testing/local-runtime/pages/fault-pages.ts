@@ -23,12 +23,8 @@ const ready = [
   ['failx1', 'Let the next deployment fail'],
 ] as const;
 
-/** The faults that are left, and forms to add and remove them. */
-export function showFaults(call: AdmittedCall): Answer {
-  return faultPage(call);
-}
-
-function faultPage(call: AdmittedCall, refused?: {readonly text: string; readonly problem: string}): Answer {
+/** The faults that are left, and forms to add and remove them. `refused`: what was to be added, and why it was not. */
+export function showFaults(call: AdmittedCall, refused?: {readonly text: string; readonly problem: string}): Answer {
   const {context, query} = call;
   const session = context.sessions.of(call.request);
   const faults = context.faults.list();
@@ -116,7 +112,7 @@ export async function addFault(call: AdmittedCall): Promise<Answer> {
     call.context.faults.add(text);
   } catch (error) {
     if (!isRuntimeCliError(error)) throw error;
-    return faultPage(call, {text, problem: [error.message, ...error.suggestions].join(' ')});
+    return showFaults(call, {text, problem: [error.message, ...error.suggestions].join(' ')});
   }
   call.context.feed.publish('faults');
   return seeOther(`${path}?done=add`);

@@ -102,22 +102,10 @@ function projectCard(projectSlug: string, call: AdmittedCall): Html {
 
 /** A target in a card: its app, and what becomes of the newest deployment. */
 function targetRow(projectSlug: string, targetSlug: string, call: AdmittedCall): Html {
-  const {context} = call;
-  const current = context.deployments.current(projectSlug, targetSlug);
-  const [last] = context.store.deployments(projectSlug, targetSlug);
-  const name = markup`<bdi>${shortened(targetSlug, 100)}</bdi>`;
   return markup`<li>
-    <span>
-      ${current === undefined ? name : markup`<a href="${siteUrl(call, projectSlug, targetSlug)}">${name}</a>`}
-    </span>
-    ${last === undefined ? undefined : stateText(last, context)}
-    <span class="wide soft">
-      ${
-        current === undefined
-          ? 'Nothing is live'
-          : markup`${bundleLink(context, projectSlug, current.bundleId)} ${foreign(maskOf(context)(current.message), 80)}`
-      }
-    </span>
+    <span>${targetLink(projectSlug, targetSlug, call)}</span>
+    ${newestState(projectSlug, targetSlug, call)}
+    <span class="wide soft">${liveText(projectSlug, targetSlug, call)}</span>
   </li>`;
 }
 
@@ -235,16 +223,16 @@ export function showProject(call: AdmittedCall): Answer {
   });
 }
 
+/** The name of a target, which leads to its app. */
 function targetLink(projectSlug: string, targetSlug: string, call: AdmittedCall): Html {
-  const {context} = call;
   const name = foreign(targetSlug, 100);
-  const isLive = context.deployments.current(projectSlug, targetSlug) !== undefined;
+  const isLive = call.context.deployments.current(projectSlug, targetSlug) !== undefined;
   return isLive ? markup`<a href="${siteUrl(call, projectSlug, targetSlug)}">${name}</a>` : name;
 }
 
 function liveText(projectSlug: string, targetSlug: string, {context}: AdmittedCall): Html | string {
   const current = context.deployments.current(projectSlug, targetSlug);
-  if (current === undefined) return 'Nothing';
+  if (current === undefined) return 'Nothing is live';
   return markup`${bundleLink(context, projectSlug, current.bundleId)} ${foreign(maskOf(context)(current.message), 80)}`;
 }
 
