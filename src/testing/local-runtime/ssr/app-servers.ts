@@ -50,14 +50,11 @@ const maxReason = 300;
 export class AppServers {
   readonly #options: AppServersOptions;
   readonly #apps = new Map<string, App>();
-  readonly #sweeping: NodeJS.Timeout;
+  #sweeping: NodeJS.Timeout | undefined;
   #isClosed = false;
 
   constructor(options: AppServersOptions) {
     this.#options = options;
-    this.#sweeping = setInterval(() => {
-      void this.#sweep();
-    }, sweepMs).unref();
   }
 
   /**
@@ -66,6 +63,9 @@ export class AppServers {
    */
   async answer(call: ForwardedRequest, deployment: DeploymentRecord): Promise<Answer | undefined> {
     if (this.#isClosed) throw new HttpFailure(502, 'The local runtime is stopping.');
+    this.#sweeping ??= setInterval(() => {
+      void this.#sweep();
+    }, sweepMs).unref();
     const key = keyOf(deployment);
     let app = this.#apps.get(key);
     // A request may still be for the deployment before.
