@@ -68,7 +68,7 @@ async function senderFor(runtime: LocalRuntime, project = 'shop') {
     const write = (request: {end: (body?: Buffer | string) => unknown}) => void request.end(body);
     return (await sendRaw(runtime.origin, {method, path, headers, write})).body;
   };
-  return {attemptOf, send, names};
+  return {attemptOf, send};
 }
 
 const operationOf = (id: string): Operation => {

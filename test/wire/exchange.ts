@@ -1,5 +1,6 @@
 import type {IncomingHttpHeaders, OutgoingHttpHeaders} from 'node:http';
 import {answerOf, departures, operationAt, operations, type Operation} from './contract.js';
+import {wirePath} from './recorder.js';
 
 /** A request and its answer. Of long bodies, the start and the end. */
 export interface Exchange {
@@ -15,7 +16,6 @@ export interface Exchange {
   readonly answerBody: Buffer | undefined;
 }
 
-const wirePaths = /^\/(?:api|storefront|openapi\.json)(?:\/|$)/;
 /** Said at the port of deployed apps, where these paths are those of apps. */
 const noApp = /^Nothing is deployed to "/;
 const tokenOperation = operations.find(({id}) => id === 'requestToken');
@@ -23,7 +23,7 @@ const tokenOperation = operations.find(({id}) => id === 'requestToken');
 /** Whether an answer of a local runtime belongs to the wire, and not to what was deployed. */
 export function isOfWire({url, answerHeaders, answerBody}: Exchange): boolean {
   const isApp = typeOf(answerHeaders['content-type']) === 'text/plain' && noApp.test(answerBody?.toString() ?? '');
-  return wirePaths.test(pathOf(url)) && !isApp;
+  return wirePath.test(pathOf(url)) && !isApp;
 }
 
 const pathOf = (url: string) => url.replace(/\?.*$/s, '');

@@ -53,18 +53,16 @@ export function recording(): Recording {
   return made;
 }
 
-/** Requests of mycli to other services: those of plugins, and pages that are checked. */
+/** What a local runtime serves at the API's port, apart from its pages. */
+export const wirePath = /^\/(?:api|storefront|openapi\.json)(?:\/|$)/;
+
+/** Requests of the built-in backends, also to a service below a path. */
 const wireRequest = /\/api\/(?:v2\/)?projects\/|\/api\/archives\/|\/storefront\/deployments\/v1\//;
 
 function record(made: Recording, request: IncomingMessage, response: ServerResponse): void {
   const {url = '', headers, method = ''} = request;
   const isToken = headers['content-type'] === 'application/x-www-form-urlencoded';
-  if (
-    !/^\/(?:api|storefront|openapi\.json)(?:\/|$)/.test(url.replace(/\?.*/s, '')) &&
-    !wireRequest.test(url) &&
-    !isToken
-  )
-    return;
+  if (!wirePath.test(url.replace(/\?.*/s, '')) && !wireRequest.test(url) && !isToken) return;
   const testName = expect.getState().currentTestName ?? 'outside of a test';
   const [body, answerBody] = [new Excerpt(), new Excerpt()];
   tap(request, 'push', body);

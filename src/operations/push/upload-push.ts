@@ -45,7 +45,7 @@ type SentContent =
       readonly kind: 'file';
       readonly bundle: Bundle;
       readonly warnings: readonly string[];
-      /** The backend whose last push was something else, as far as that could be told. */
+      /** The backend whose last push this was compared with already, and differs from. */
       readonly differsFor?: RuntimeBackend | undefined;
     }
   | {
@@ -117,13 +117,10 @@ async function makeContent(
   const path = `${workspace.path}/bundle.${plan.format === 'v1' ? 'tar' : 'tar.gz'}`;
   const bundle = await writeBundle(plan, {path, ...packOptions(options)});
   verifyLimits(chosen, bundle);
-  return fileContent(bundle, {warnings, differsFor: backend});
+  return fileContent(bundle, warnings, backend);
 }
 
-function fileContent(
-  bundle: Bundle,
-  {warnings, differsFor}: {readonly warnings: readonly string[]; readonly differsFor?: RuntimeBackend} = {warnings: []},
-): PushContent {
+function fileContent(bundle: Bundle, warnings: readonly string[] = [], differsFor?: RuntimeBackend): SentContent {
   return {kind: 'file', bundle, warnings: [...warnings, ...sizeWarnings(bundle)], differsFor};
 }
 

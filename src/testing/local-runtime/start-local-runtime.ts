@@ -4,8 +4,9 @@ import {createServer, type Server} from 'node:http';
 import type {Socket} from 'node:net';
 import path from 'node:path';
 import * as v from 'valibot';
-import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {createError} from '../../errors/index.js';
+import {asSentence} from '../../errors/sentence.js';
+import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {defaultArchiveLimits, type LocalRuntime, type LocalRuntimeOptions, type RequestRecord} from './options.js';
 import type {RuntimeContext} from './context.js';
 import {BundleReader} from './pages/bundle-reader.js';
@@ -23,7 +24,6 @@ import {Store} from './store/store.js';
 import {tokenPath} from './protocols/token-protocol.js';
 import {SiteFiles} from './protocols/site-files.js';
 import {ReadingTurns} from './upload/read-archive.js';
-import {asSentence} from '../../errors/sentence.js';
 
 const maxRecords = 1000;
 const defaultHost = '127.0.0.1';
@@ -290,12 +290,11 @@ function serve(
 }
 
 function listenReason(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
   const reasons: Readonly<Record<string, string>> = {
     EADDRINUSE: 'it is in use',
     EACCES: 'permission denied',
     EADDRNOTAVAIL: 'this machine does not have the address',
   };
-  const reason = typeof code === 'string' ? reasons[code] : undefined;
+  const reason = reasons[systemCode(error) ?? ''];
   return reason === undefined ? '' : `: ${reason}`;
 }
