@@ -1,10 +1,10 @@
-import type {BundleId} from '../../backends/contract.js';
+import type {BundleId, BundleItem} from '../../backends/contract.js';
 import {backendLocation} from '../../backends/configuration.js';
 import type {RuntimeBackend} from '../../backends/select.js';
 import {bundleFingerprint} from '../../bundle/index.js';
 import type {BundleContent, PackResult} from '../../bundle/types.js';
 import {reasonOf} from '../../errors/system-failure.js';
-import {findBundle} from '../list.js';
+import {createdTime, findBundle} from '../list.js';
 import {configDirectoryOf, openBackend, registryOf} from '../open-backend.js';
 import type {PushRuntimeBundleBackendOptions} from '../options.js';
 import type {PushPlace, PushRecord} from './records.js';
@@ -97,17 +97,34 @@ export async function recordPush(
   }
 }
 
+/** How much a server's clock may be ahead of ours, in milliseconds. */
+const clockSkew = 60_000;
+
+/**
+ * Whether a bundle cannot be the recorded one although it has its ID: a server that was set up anew, such as a local
+ * runtime without a data folder, gives out the same IDs again.
+ */
+function isAnother(found: BundleItem, {sha256, pushedAt}: PushRecord): boolean {
+  const isLater = createdTime(found) > Date.parse(pushedAt) + clockSkew;
+  return isLater || (found.sha256 !== undefined && found.sha256 !== sha256);
+}
+
 const unusableStates = {broken: 'broken', deleting: 'being deleted', unknown: 'in an unknown state'} as const;
 
 /** Checks whether the server still has the recorded bundle. */
 async function confirmRecord(
-  {bundleId, pushedAt, size, sha256}: PushRecord,
+  record: PushRecord,
   contentSha256: string,
   backend: RuntimeBackend,
   options: PushOptions,
   host: Host,
 ): Promise<Comparison> {
+  const {bundleId, pushedAt, size, sha256} = record;
   const found = await findBundle(await openBackend(backend, 'deploy', options, host), bundleId);
+  if (found && isAnother(found, record)) {
+    host.logger.info(`Bundle ${String(bundleId)} is not that of the last push, but another one with the same ID.`);
+    return {warnings: []};
+  }
   const status = found?.status ?? 'deleting';
   if (status === 'ready' || status === 'preparing') {
     const archive = {size, sha256, contentSha256};

@@ -189,6 +189,18 @@ describe('a push if changed', () => {
     expect(project.log).toContain('Bundle 2 could not be recorded for the next push: the disk is full.');
   });
 
+  test('another bundle with the ID of the last one, of a server that was set up anew, is not the last one', async () => {
+    const {pushIfChanged, project, records} = await startPusher({preference: 'legacy'});
+    await pushIfChanged({});
+    for (const [place, record] of records) {
+      const before = new Date(Date.parse(record.pushedAt) - 3_600_000).toISOString();
+      records.set(place, {...record, pushedAt: before});
+    }
+    expect(await pushIfChanged({})).toMatchObject({bundleId: 2, unchanged: false, warnings: []});
+    expect(project.log).toContain('Bundle 1 is not that of the last push, but another one with the same ID.');
+    expect(await pushIfChanged({})).toMatchObject({bundleId: 2, unchanged: true});
+  });
+
   test('without records is refused before anything is built', async () => {
     const {pushIfChanged, project, sent} = await startPusher({});
     await rm(join(project.directory, 'build'), {recursive: true});
