@@ -68,13 +68,15 @@ export function excerptOf(text: string): Excerpt {
 }
 
 /** Headers whose values are credentials, and members of bodies and queries. */
-const secretName = /auth|cookie|token|secret|signature|passw|credential|session|api[-_]?key/i;
+const secretName =
+  /auth|cookie|token|secret|signature|passw|credential|session|api[-_]?key|(?:^|[-_])(?:key|pass|passphrase|pwd|jwt|sig|sid|otp|assertion|samlresponse)$/i;
+const secretInCamelCase = /[a-z](?:Key|Pass|Passphrase|Pwd|Jwt|Otp|Assertion)$/;
 /** Names that only look like those of secrets. */
-const harmless = /^(?:token_type|authority|www-authenticate)$/i;
+const harmless = /^(?:token_type|authority|www-authenticate|idempotency-key|sec-websocket-key)$/i;
 
 /** Whether a header, a parameter or a member of JSON has a value to mask. */
 export function isSecretName(name: string): boolean {
-  return secretName.test(name) && !harmless.test(name);
+  return (secretName.test(name) || secretInCamelCase.test(name)) && !harmless.test(name);
 }
 
 /** What is shown instead of a secret. */
@@ -94,19 +96,28 @@ export function responseHeaders(headers: OutgoingHttpHeaders): LoggedHeaders {
 
 function shown([name, value]: readonly [string, string], at: number): LoggedHeaders {
   if (at >= maxHeaders) return [];
-  const text = isSecretName(name) ? masked : value;
+  const text = isSecretName(name) ? masked : value.replaceAll(/[?#][^\s"'<>]+/g, maskedPairs);
   return [[flat(name.slice(0, maxHeader)), text.length <= maxHeader ? text : `${flat(text.slice(0, maxHeader))}…`]];
 }
 
 /** A query without credentials. */
 export function maskedSearch(search: string): string {
-  if (search.length < 2) return '';
-  const pairs = search.slice(1, maxBody).split('&');
-  const shownPairs = pairs.map((pair) => {
-    const [name = ''] = pair.split('=', 1);
-    return isSecretName(name) && pair.length > name.length ? `${name}=${masked}` : pair;
+  return search.length < 2 ? '' : flat(maskedPairs(search.slice(0, maxBody)));
+}
+
+/** The parameters of a query, a fragment or a form without credentials, however their names are written. */
+export function maskedPairs(text: string): string {
+  const parts = text.split(/([?&;#])/).map((part) => {
+    const [name = ''] = part.split('=', 1);
+    const decoded = part.length > name.length + 1 ? decodedName(name) : '';
+    // The code of an OAuth login can be exchanged for a token. In JSON, it is the code of an error.
+    return isSecretName(decoded) || decoded === 'code' ? `${name}=${masked}` : part;
   });
-  return `?${flat(shownPairs.join('&'))}`;
+  return parts.join('');
+}
+
+function decodedName(name: string): string {
+  return [...new URLSearchParams(`${name}=`).keys()][0] ?? name;
 }
 
 /** A copy, because V8 keeps a whole string in memory for as long as a slice of it. */

@@ -268,6 +268,39 @@ describe('the requests', () => {
     expect(textOf((await page(runtime, '-/requests?show=apps')).body)).not.toContain('/api/');
   });
 
+  test('show no credentials, however they are named and wherever they are', async () => {
+    const {client, runtime} = await startRuntime();
+    await client.pushV2(await v2Archive());
+    await client.deploy(1);
+    const {apiKey} = runtime.credentials;
+    const query = '?page=2&%74oken=sesame&a=b;sig=sesame&code=sesame&jwt=sesame&access_key=sesame';
+    await client.site(`shop/production${query}`);
+    await client.site(`shop/production/${apiKey}`, {
+      headers: {
+        referer: `/login${query}`,
+        'x-jwt': 'sesame',
+        'ocp-subscription-key': 'sesame',
+        'x-to': '/#id_token=sesame',
+      },
+    });
+    const deploy = (body: object) => client.legacy('projects/shop/target/t/deploy/', client.json(body));
+    await client.token('client%5Fsecret=sesame&assertion=sesame&scope=x');
+    await deploy({bundle_id: 1, credentials: {user: 'x', value: 'sesame'}, clientKey: ['sesame'], shown: 2});
+    await deploy({shown: 2, otp: 5_273_476, tokens: ['sesame'], long: 'x'.repeat(5000)});
+    const bodies = await Promise.all(
+      [3, 4, 5, 6, 7].map(async (number) => (await page(runtime, `-/requests/${number}`)).body),
+    );
+    bodies.push((await page(runtime, '-/requests')).body, (await page(runtime)).body);
+    for (const secret of ['sesame', '5273476', apiKey]) expect(bodies.join('')).not.toContain(secret);
+    const [redirect, , token, json, cut] = bodies.map(textOf);
+    expect(redirect).toMatch(/location \/shop\/production\/\?page=2&amp;%74oken=\*\*\*&amp;a=b;sig=\*\*\*/);
+    expect(token).toContain('client%5Fsecret=***&amp;assertion=***&amp;scope=x');
+    expect([json, cut]).toEqual([
+      expect.stringContaining('&quot;shown&quot;: 2'),
+      expect.stringContaining('&quot;shown&quot;:2'),
+    ]);
+  });
+
   test('are the newest only, and long bodies are cut', async () => {
     const {client, runtime} = await startRuntime({auth: false});
     await client.legacy('projects/shop/target/x/deploy/', {

@@ -51,7 +51,7 @@ export function showOverview(call: AdmittedCall): Answer {
       requests.length === 0
         ? undefined
         : markup`<h2>Newest requests</h2>
-            <div class="wire">${requestTable('Newest requests', requests)}</div>`
+            <div class="wire">${requestTable('Newest requests', requests, context)}</div>`
     }
   </div>`;
   return pageAnswer({
@@ -137,7 +137,7 @@ function deploymentTable(
       {title: 'Target', cell: ({targetSlug}) => foreign(targetSlug, 60)},
       {title: 'State', cell: (deployment) => stateText(deployment, context)},
       {title: 'Since', cell: (deployment) => timeText(deploymentState(deployment, context.now()).updatedAt)},
-      {title: 'By', cell: ({createdBy}) => foreign(createdBy, 60)},
+      {title: 'By', cell: ({createdBy}) => foreign(mask(createdBy), 60)},
     ],
     deployments,
   );
@@ -196,7 +196,7 @@ export function showProject(call: AdmittedCall): Answer {
                 },
                 {title: 'Size', isNumber: true, cell: ({size}) => bytesText(size)},
                 {title: 'Pushed', cell: ({createdAt}) => timeText(createdAt)},
-                {title: 'By', cell: ({createdBy}) => foreign(createdBy, 60)},
+                {title: 'By', cell: ({createdBy}) => foreign(mask(createdBy), 60)},
                 {title: 'Live on', cell: (bundle) => targetNames(context.deployments.targetsServing(bundle))},
               ],
               bundles.slice(0, listed),
@@ -332,7 +332,7 @@ export async function showBundle(call: AdmittedCall): Promise<Answer> {
       <dt>Message</dt>
       <dd>${bundle.message === '' ? '–' : foreign(mask(bundle.message), 2048)}</dd>
       <dt>Pushed</dt>
-      <dd>${timeText(bundle.createdAt)} by ${foreign(bundle.createdBy, 60)}</dd>
+      <dd>${timeText(bundle.createdAt)} by ${foreign(mask(bundle.createdBy), 60)}</dd>
       <dt>Live on</dt>
       <dd id="live-on" data-live>${targetNames(context.deployments.targetsServing(bundle))}</dd>
       <dt>Format</dt>

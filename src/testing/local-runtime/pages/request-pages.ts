@@ -1,9 +1,8 @@
-import {isRecord} from '../../../errors/json.js';
 import {markup, type Html} from '../../../html/html.js';
 import {renderTable} from '../../../html/page.js';
 import {HttpFailure, type Answer} from '../answer.js';
-import {param, type AdmittedCall} from '../context.js';
-import {isSecretName, masked, maskedSearch, type Excerpt, type LoggedRequest} from '../request-log.js';
+import {param, type AdmittedCall, type RuntimeContext} from '../context.js';
+import {isSecretName, masked, maskedPairs, type Excerpt, type LoggedRequest} from '../request-log.js';
 import {bytesText, foreign, maskOf, timeText} from './elements.js';
 import {pageAnswer, pagesPath} from './page-frame.js';
 
@@ -36,21 +35,22 @@ export function showRequests({context, query}: AdmittedCall): Answer {
       ${
         requests.length === 0
           ? markup`<p>No requests yet. Requests to the API and to apps appear here once they are answered.</p>`
-          : requestTable('Requests, newest first', requests)
+          : requestTable('Requests, newest first', requests, context)
       }
     </div>`;
   return pageAnswer({title: 'Requests', place: 'Requests', content, topics: ['requests']});
 }
 
 /** A table of requests. */
-export function requestTable(caption: string, requests: readonly LoggedRequest[]): Html {
+export function requestTable(caption: string, requests: readonly LoggedRequest[], context: RuntimeContext): Html {
+  const mask = maskOf(context);
   return renderTable(
     caption,
     [
       {
         title: 'Request',
         cell: ({number, method, path}) =>
-          markup`<a class="path" href="${pagesPath}requests/${String(number)}">${foreign(`${method} ${path}`, 120)}</a>`,
+          markup`<a class="path" href="${pagesPath}requests/${String(number)}">${foreign(mask(`${method} ${path}`), 120)}</a>`,
       },
       {title: 'Status', cell: statusText},
       {title: 'Duration', isNumber: true, cell: ({durationMs}) => `${durationMs.toLocaleString('en-US')} ms`},
@@ -149,7 +149,7 @@ function bodyText(of: string, body: Excerpt | undefined, bytes: number, mask: (t
 /** JSON with its members below each other, or a form, without credentials. */
 function readable({text, isCut}: Excerpt): string {
   const start = text.trimStart().slice(0, 1);
-  if (start !== '{' && start !== '[') return maskedSearch(`?${text}`).slice(1);
+  if (start !== '{' && start !== '[') return maskedPairs(text);
   if (!isCut) {
     try {
       const value: unknown = JSON.parse(text);
@@ -159,13 +159,18 @@ function readable({text, isCut}: Excerpt): string {
     }
   }
   // The end of the last value may be missing.
-  return text.replaceAll(
-    /"((?:[^"\\]|\\.){0,200})"(\s*:\s*)"(?:[^"\\]|\\.)*"?/g,
+  const shown = text.replaceAll(
+    /"((?:[^"\\]|\\.){0,200})"(\s*:\s*)(?:"(?:[^"\\]|\\.)*"?|[^\s"{[][^\s,\]}]*)/g,
     (whole, name: string, colon: string) => (isSecretName(name) ? `"${name}"${colon}"${masked}"` : whole),
   );
+  // Where a list or an object ends is not known, so nothing behind it is shown either.
+  const nested = [...shown.matchAll(/"((?:[^"\\]|\\.){0,200})"\s*:\s*(?=[[{])/g)].find(([, name = '']) =>
+    isSecretName(name),
+  );
+  return nested === undefined ? shown : `${shown.slice(0, nested.index + nested[0].length)}${masked}`;
 }
 
 /** For `JSON.stringify`. */
 function withoutSecrets(name: string, value: unknown): unknown {
-  return isSecretName(name) && value !== null && !isRecord(value) ? masked : value;
+  return isSecretName(name) && value !== null ? masked : value;
 }
