@@ -1,6 +1,6 @@
-// Loaded with --import into a process that is to die by SIGKILL at a call of a function of node:fs/promises that changes
-// something. DIE_AT is "FUNCTION WHICH before|during|after". WHICH is a number, counted from the start of the process, or
-// a part of the path; the function `*` is any of them.
+// Loaded with --import into a process that is to die by SIGKILL at a call of a function of node:fs/promises that
+// changes something. DIE_AT is "FUNCTION WHICH before|during|after". WHICH is a number, counted from the start of the
+// process, or a part of the path; the function `*` is any of them.
 import fs from 'node:fs/promises';
 import {syncBuiltinESMExports} from 'node:module';
 

@@ -1,7 +1,7 @@
 // npx jiti bench/kill-runtime.ts [--rounds 100] [--seed N] [--clients 4] [--operations 8]
 //
-// Kills `runtime:start` with SIGKILL while clients push, deploy and delete, starts it again on the same data folder, and
-// checks that everything acknowledged is there and nothing half-written is.
+// Kills `runtime:start` with SIGKILL while clients push, deploy and delete, starts it again on the same data folder,
+// and checks that everything acknowledged is there and nothing half-written is.
 import {randomInt} from 'node:crypto';
 import {mkdtemp, readdir, rm} from 'node:fs/promises';
 import {Agent} from 'node:http';

@@ -1,8 +1,8 @@
 // npx jiti bench/runtime-load.ts [--uploads 200] [--megabytes 50] [--in-flight 200] [--format v2|v2-gzip|v1]
 //   [--rate 2000] [--seconds 60] [--connections 50] [--profile FOLDER]
 //
-// Loads `runtime:start` in a process of its own: first with uploads, each of which is downloaded again and compared, then
-// with requests for static files at a fixed rate. Prints what the runtime used, apart from what this script did.
+// Loads `runtime:start` in a process of its own: first with uploads, each of which is downloaded again and compared,
+// then with requests for static files at a fixed rate. Prints what the runtime used, apart from what this script did.
 import {createHash, randomBytes} from 'node:crypto';
 import {mkdtemp, rm} from 'node:fs/promises';
 import {Agent} from 'node:http';
@@ -84,8 +84,8 @@ interface Upload {
 }
 
 /**
- * Makes uploads whose archives are all different and share their bytes in memory: noise, which nothing compresses, and at
- * the end a file with their number. Compressed ones are all the same, of text that becomes half as large.
+ * Makes uploads whose archives are all different and share their bytes in memory: noise, which nothing compresses, and
+ * at the end a file with their number. Compressed ones are all the same, of text that becomes half as large.
  */
 async function uploadMaker(): Promise<(index: number) => Promise<Upload>> {
   const noise = values.format === 'v2-gzip' ? Buffer.from(randomBytes(MB / 2).toString('hex')) : randomBytes(MB);

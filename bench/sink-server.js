@@ -1,5 +1,5 @@
-// A server that reads every request to its end, keeps nothing, and answers as both backends do: each upload is bundle 1,
-// which is still there when it is asked for. Prints its origin.
+// A server that reads every request to its end, keeps nothing, and answers as both backends do: each upload is bundle
+// 1, which is still there when it is asked for. Prints its origin.
 import {createServer} from 'node:http';
 
 const server = createServer((request, response) => {

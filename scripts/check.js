@@ -1,6 +1,6 @@
-// `npm test`: every check of the project, two at a time. What each says is printed in the order of this list, the end of
-// what failed once more before the summary. After the first that fails, nothing more is started. `--ci`: also what needs other Nodes, published clients, a browser,
-// an S3 or a WebDAV server, three at a time.
+// `npm test`: every check of the project, two at a time. What each says is printed in the order of this list, the end
+// of what failed once more before the summary. After the first that fails, nothing more is started. `--ci`: also what
+// needs other Nodes, published clients, a browser, an S3 or a WebDAV server, three at a time.
 import {spawn} from 'node:child_process';
 
 /** `after`: what has to have passed before, because it writes what this one reads. */

@@ -45,7 +45,7 @@ export async function createBackendContext(options: BackendContextOptions): Prom
     await import('../http/index.js');
   const {projectSlug, targetSlug, configDirectory, wait, state, env, onSecret} = options;
   const {onProgress = () => undefined} = options;
-  // Each request adds a listener, and Node warns of a leak from the eleventh on. The caller's own signal stays as it is.
+  // Each request adds a listener, and Node warns of a leak from the eleventh on. The caller's signal is not changed.
   const signal = AbortSignal.any([options.signal]);
   setMaxListeners(0, signal);
   const secrets = [...(options.secrets ?? [])];

@@ -343,8 +343,8 @@ export interface Backend<Options = unknown> {
    */
   login?(context: BackendLoginContext<Options>): Promise<LoginResult>;
   /**
-   * Asks the service whether it accepts the credentials, with requests that change nothing. Rejects if it does not, with
-   * `ERR_UNAUTHORIZED` or `ERR_FORBIDDEN`. Only called if `check` finds nothing missing.
+   * Asks the service whether it accepts the credentials, with requests that change nothing. Rejects if it does not,
+   * with `ERR_UNAUTHORIZED` or `ERR_FORBIDDEN`. Only called if `check` finds nothing missing.
    */
   verify?(context: BackendVerifyContext<Options>): Promise<VerifyResult>;
   /** Uploads a bundle. `context.targetSlug` is for backends whose upload also deploys; others ignore it. */

@@ -13,7 +13,9 @@ import {resolveBackend, resolveStep, watched, type Host} from './steps.js';
 export type ProjectStatusOptions = Omit<ListDeploymentsOptions, 'targetSlug' | 'limit' | 'offset'> & {
   /** The target to look at. @default every target, which only a backend that can list them knows */
   readonly targetSlug?: string | undefined;
-  /** Every target, if the backend can list them, and `targetSlug` otherwise. @default false if there is a `targetSlug` */
+  /**
+   * Every target, if the backend can list them, and `targetSlug` otherwise. @default false if there is a `targetSlug`
+   */
   readonly allTargets?: boolean | undefined;
 };
 

@@ -21,7 +21,9 @@ import type {Settings} from '../settings/settings.js';
 
 /** The outcome of a check. */
 export interface CheckResult {
-  /** What was checked: `node`, `configuration`, `safety`, `credentials`, `proxy`, `certificates`, `clock` or `plugins`. */
+  /**
+   * What was checked: `node`, `configuration`, `safety`, `credentials`, `proxy`, `certificates`, `clock` or `plugins`.
+   */
   readonly name: string;
   /** `skipped`: something that the check needs is missing. */
   readonly status: 'ok' | 'warning' | 'failed' | 'skipped';

@@ -67,9 +67,9 @@ type PushContent =
     };
 
 /**
- * Prepares what a push sends to `backend`. With `ifChanged`, a build that is unchanged since the last push is not packed.
- * A v1 bundle is packed while it is sent if the backend supports that. Any other is packed into `workspace`; a prebuilt
- * archive is used as it is.
+ * Prepares what a push sends to `backend`. With `ifChanged`, a build that is unchanged since the last push is not
+ * packed. A v1 bundle is packed while it is sent if the backend supports that. Any other is packed into `workspace`; a
+ * prebuilt archive is used as it is.
  */
 export async function buildPush(
   plan: PushPlan,

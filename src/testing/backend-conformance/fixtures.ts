@@ -63,7 +63,9 @@ export interface ConformanceFixtures {
 export interface ConformanceService {
   /** The options of the backend as a user would write them. They are validated by its schema, if it has one. */
   readonly options: unknown;
-  /** Absolute folder that relative paths in `options` refer to. @default '/', where no such path leads to the service */
+  /**
+   * Absolute folder that relative paths in `options` refer to. @default '/', where no such path leads to the service
+   */
   readonly configDirectory?: string | undefined;
   /** The backend's environment variables. @default none */
   readonly env?: Environment | undefined;

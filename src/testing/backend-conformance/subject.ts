@@ -58,8 +58,8 @@ export class Subject {
   /** The states of unfinished uploads, by the digest of the archive. */
   readonly states: Map<string, unknown>;
   /**
-   * Builds a bundle with unique content for the project; by default in the backend's preferred format. Its archive keeps
-   * within the backend's limit.
+   * Builds a bundle with unique content for the project; by default in the backend's preferred format. Its archive
+   * keeps within the backend's limit.
    */
   readonly makeBundle: (format?: BundleFormat, size?: BundleSize) => Promise<Bundle>;
   /** Creates a bundle that is too large to be kept in memory. */
@@ -162,8 +162,8 @@ export class Subject {
   }
 
   /**
-   * Uploads a bundle without deploying it, and returns its ID. `streamed`: packed while it is sent. `stateless`: nothing
-   * is kept to resume it with.
+   * Uploads a bundle without deploying it, and returns its ID. `streamed`: packed while it is sent. `stateless`:
+   * nothing is kept to resume it with.
    */
   async upload(
     bundle: Bundle,

@@ -3,8 +3,8 @@ import {startLocalRuntime, type LocalRuntime, type LocalRuntimeOptions} from '..
 import {clientOf} from './client.js';
 
 /**
- * A runtime for one test, with a client; deployments are finished at once unless said otherwise. A concurrent test passes
- * `onTestFinished` of its own.
+ * A runtime for one test, with a client; deployments are finished at once unless said otherwise. A concurrent test
+ * passes `onTestFinished` of its own.
  */
 export async function startRuntime(
   options: LocalRuntimeOptions = {},

@@ -37,8 +37,8 @@ const tailLines = 40;
 const listeningSchema = v.object({port: v.number()});
 
 /**
- * A process that runs the server of an app. Not a worker thread: there, a crash in a native module would end the runtime
- * too, and `process.chdir()`, `process.abort()` and signals are missing.
+ * A process that runs the server of an app. Not a worker thread: there, a crash in a native module would end the
+ * runtime too, and `process.chdir()`, `process.abort()` and signals are missing.
  */
 export class AppProcess {
   readonly #child: ChildProcess;
