@@ -1,7 +1,7 @@
 import {expect, test, type onTestFinished} from 'vitest';
 import type {LocalRuntimeOptions} from '../../../src/testing/index.js';
 import {v2Archive} from './archives.js';
-import {sendRaw} from './client.js';
+import {send, sendRaw} from './client.js';
 import {startRuntime} from './with-runtime.js';
 
 /** A runtime with apps, and what they and it say. */
@@ -75,6 +75,51 @@ test('a program that listens on PORT answers what is not a file', async () => {
   await expect
     .poll(() => requests.some(({path, status, route}) => /moved/.test(path) && status === 302 && route === 'site'))
     .toBe(true);
+});
+
+const bare = `
+  import {createServer} from 'node:net';
+  const answers = {
+    '/old': '302 Found\\r\\nLocation: /shop/production?x=1',
+    '/other': '302 Found\\r\\nLocation: /shop/productions',
+    '/worker': '200 OK\\r\\nService-Worker-Allowed: /',
+    '/upgrade': '101 Switching Protocols\\r\\nConnection: upgrade\\r\\nUpgrade: x',
+  };
+  createServer((socket) => socket.on('error', () => undefined).on('data', (data) => {
+    const url = String(data).split(' ')[1];
+    if (url === '/wait') {
+      console.log('waiting');
+      return socket.on('close', () => console.log('gone'));
+    }
+    const head = answers[url];
+    const body = head === undefined ? String(data) : '';
+    socket.end('HTTP/1.1 ' + (head ?? '200 OK') + '\\r\\nContent-Length: ' + body.length + '\\r\\n\\r\\n' + body);
+  })).listen(process.env.PORT, () => console.log('listening'));
+`;
+
+test('neither a client nor an app gets more through it than it is to have', async () => {
+  const {ask, output, runtime} = await startApps({'ssr.mjs': bare, 'static/app.js': ''});
+  const body = 'GET /admin HTTP/1.1\r\n\r\n';
+  const smuggled = await sendRaw(`${runtime.appsOrigin}/shop/production/echo`, {
+    headers: {connection: 'content-length, host', 'content-length': String(body.length)},
+    write: (request) => request.end(body),
+  });
+  expect(smuggled.body).toMatch(new RegExp(`content-length: ${String(body.length)}\r\n`));
+  expect(smuggled.body).toContain(`host: ${new URL(runtime.appsOrigin).host}\r\n`);
+  const {headers} = await send(`${runtime.origin}/-/faults`);
+  const [session = ''] = headers.getSetCookie().map((cookie) => cookie.split(';')[0]);
+  const echoed = (await ask('echo', {headers: {cookie: `a=1; ${session}; b=2`}})).body;
+  expect(echoed).toContain('cookie: a=1; b=2\r\n');
+  expect((await ask('old')).headers.get('location')).toBe('/shop/production?x=1');
+  expect((await ask('other')).headers.get('location')).toBe('/shop/production/shop/productions');
+  expect((await ask('worker')).headers.get('service-worker-allowed')).toBe('/shop/production/');
+  expect((await ask('upgrade')).status).toBe(502);
+  const leaving = new AbortController();
+  const asked = ask('wait', {signal: leaving.signal}).catch(() => undefined);
+  await expect.poll(() => output).toContain('shop/production: waiting');
+  leaving.abort();
+  await asked;
+  await expect.poll(() => output).toContain('shop/production: gone');
 });
 
 test('it has an environment of its own, its folder, and no files that it can be asked for', async () => {

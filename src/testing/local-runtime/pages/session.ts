@@ -11,6 +11,9 @@ export interface Session {
   readonly setCookie: string | undefined;
 }
 
+/** What the names of the cookies start with. */
+export const sessionCookie = 'mycli-runtime-';
+
 /** Recognizes browsers. Nothing is kept about them. */
 export class Sessions {
   readonly #key = randomBytes(32).toString('base64url');
@@ -64,5 +67,5 @@ export function isThisMachine(address = ''): boolean {
 
 /** Cookies are shared by all ports of a host, and there may be several runtimes. */
 function cookieName({socket}: IncomingMessage): string {
-  return `mycli-runtime-${String(socket.localPort)}`;
+  return `${sessionCookie}${String(socket.localPort)}`;
 }

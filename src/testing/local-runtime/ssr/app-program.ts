@@ -120,7 +120,7 @@ function fromFetch(handler) {
 function fromGateway(handler) {
   return async (request, response) => {
     const {method, url, headers, headersDistinct} = request;
-    const {pathname: path, searchParams} = new URL(url, 'http://localhost');
+    const {pathname: path, searchParams} = new URL('http://localhost' + url);
     const query = [...new Set(searchParams.keys())];
     const body = await buffer(request);
     const requestId = crypto.randomUUID();

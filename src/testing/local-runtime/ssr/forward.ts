@@ -3,6 +3,7 @@ import {Readable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
 import {setTimeout as delay} from 'node:timers/promises';
 import {HttpFailure, type Answer} from '../answer.js';
+import {sessionCookie} from '../pages/session.js';
 import type {RequestBody} from '../request-body.js';
 import type {AppProcess} from './app-process.js';
 
@@ -11,6 +12,9 @@ const notForwarded: ReadonlySet<string> = new Set([
   ...['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection'],
   ...['te', 'trailer', 'transfer-encoding', 'upgrade', 'expect', 'x-request-id'],
 ]);
+
+/** What a `Connection` header cannot take away: without its length, a body could be taken for another request. */
+const needed: ReadonlySet<string> = new Set(['content-length', 'host']);
 
 /** How long after its connections break the end of a process may become known, in milliseconds. */
 const endMs = 1000;
@@ -42,6 +46,7 @@ export async function forward(
     agent: false,
     headers: {
       ...withoutOwn(request.headers),
+      ...(request.headers.cookie !== undefined && {cookie: withoutSessions(request.headers.cookie)}),
       // As the client sent it: chunks, or a number of bytes.
       ...(request.headers['transfer-encoding'] === undefined ? {} : {'transfer-encoding': 'chunked'}),
       'x-forwarded-for': request.socket.remoteAddress,
@@ -50,6 +55,9 @@ export async function forward(
       'x-forwarded-prefix': prefix,
     },
   });
+  const {socket} = request;
+  const end = (): void => void outgoing.destroy();
+  socket.once('close', end);
   const late = new AbortController();
   const timer = setTimeout(() => {
     late.abort();
@@ -62,7 +70,7 @@ export async function forward(
   }
   try {
     const answered = new Promise<IncomingMessage>((resolve, reject) => {
-      outgoing.once('response', resolve).on('error', reject);
+      outgoing.once('response', resolve).on('error', reject).once('close', reject);
       late.signal.addEventListener('abort', reject, {once: true});
     });
     // A server may answer before it has read everything, and what goes wrong is an error of the answer, too.
@@ -81,22 +89,39 @@ export async function forward(
     throw new HttpFailure(502, 'The server of the app closed the connection without an answer.');
   } finally {
     clearTimeout(timer);
+    socket.off('close', end);
   }
 }
 
 function answerOf(response: IncomingMessage, prefix: string): Answer {
-  const {location} = response.headers;
-  // The app means a path below the target; to the client it is one of this server.
-  const isPath = location !== undefined && /^\/(?![/\\])/.test(location) && !`${location}/`.startsWith(`${prefix}/`);
-  const headers = {...withoutOwn(response.headers), ...(isPath && {location: `${prefix}${location}`})};
-  return {status: response.statusCode ?? 502, headers, body: {stream: response}};
+  const {statusCode: status = 502, headers} = response;
+  const moved = ['location', 'service-worker-allowed'].flatMap((name): [string, string][] => {
+    const value = headers[name];
+    return typeof value === 'string' ? [[name, below(prefix, value)]] : [];
+  });
+  return {status, headers: {...withoutOwn(headers), ...Object.fromEntries(moved)}, body: {stream: response}};
+}
+
+/** A path of an app, which means one below its target, as one of this server. Other addresses stay as they are. */
+function below(prefix: string, address: string): string {
+  const isPath = /^\/(?![/\\])/.test(address);
+  const isBelow = address.startsWith(prefix) && /^(?:[/?#]|$)/.test(address.slice(prefix.length));
+  return isPath && !isBelow ? `${prefix}${address}` : address;
+}
+
+/** The cookies of a browser without those of the pages, which an app has nothing to do with. Ports share cookies. */
+function withoutSessions(cookies: string): string {
+  return cookies
+    .split(/; */)
+    .filter((cookie) => !cookie.startsWith(sessionCookie))
+    .join('; ');
 }
 
 function withoutOwn(headers: IncomingHttpHeaders): Record<string, string | string[]> {
   const named = new Set((headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase()));
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>
-      value === undefined || notForwarded.has(name) || named.has(name) ? [] : [[name, value]],
+      value === undefined || notForwarded.has(name) || (named.has(name) && !needed.has(name)) ? [] : [[name, value]],
     ),
   );
 }
