@@ -1,6 +1,7 @@
-import {access, rm, writeFile, mkdir} from 'node:fs/promises';
+import {access, mkdir, rm, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {asSentence} from '../../../errors/sentence.js';
+import {reasonOf} from '../../../errors/system-failure.js';
 import {HttpFailure, type Answer} from '../answer.js';
 import type {ArchiveLimits} from '../options.js';
 import type {Deployments} from '../store/deployments.js';
@@ -146,13 +147,17 @@ class App {
     }
   }
 
-  /** Stops the process and removes the files. */
+  /** Stops the process and removes the files. Never rejects: what cannot be removed is a warning. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     const process = await this.#process?.catch(() => undefined);
     await process?.ended;
     const bundle = await this.#unpacked?.catch(() => undefined);
-    if (bundle) await rm(bundle.folder, {recursive: true, force: true});
+    if (!bundle) return;
+    await rm(bundle.folder, {recursive: true, force: true}).catch((error: unknown) => {
+      const files = `The files of the server of ${this.#name} in ${bundle.folder}`;
+      this.#options.onWarning(asSentence(`${files} could not be removed: ${reasonOf(error)}`));
+    });
   }
 
   get #name(): string {
