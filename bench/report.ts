@@ -132,7 +132,7 @@ and the most as its spread; one above its target is marked as missed. Ratios car
 
 ## Trees
 
-Generated ones, and with versions those that frameworks built (\`bench/real-trees.ts\`).
+Generated trees, and builds of frameworks, which have a version in their name (\`bench/real-trees.ts\`).
 
 ${compositionTable(results)}
 

@@ -1,6 +1,5 @@
 import {createHash} from 'node:crypto';
-import type {Agent} from 'node:http';
-import {request as httpRequest, type OutgoingHttpHeaders} from 'node:http';
+import {request as httpRequest, type Agent, type OutgoingHttpHeaders} from 'node:http';
 import {buffer} from 'node:stream/consumers';
 import {pack} from 'tar-stream';
 import type {RuntimeProcess} from './runtime-process.js';
