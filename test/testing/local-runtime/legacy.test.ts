@@ -213,7 +213,7 @@ describe('the legacy backend', () => {
     expect((await fetch(`${runtime.origin}/api/projects/shop/bundles/`)).status).toBe(200);
   });
 
-  test.each(['..', '%2e%2e', 'a%2Fb', 'a%5Cb', 'a%00b', 'api', 'storefront'])(
+  test.each(['..', '%2e%2e', 'a%2Fb', 'a%5Cb', 'a%00b', 'api', 'storefront', 'openapi.json', '-'])(
     'refuses the project name %s',
     async (name) => {
       const {runtime, client} = await startRuntime();

@@ -5,8 +5,8 @@ import {HttpFailure} from '../answer.js';
 import type {Call, RuntimeContext} from '../context.js';
 import {secretsEqual, sign} from '../signatures.js';
 
-/** Names that paths of the wire start with. */
-const reservedProjects = ['api', 'storefront', 'openapi.json'];
+/** Names that other paths at the API's port start with: those of the wire, and those of the pages. */
+const reservedProjects = ['api', 'storefront', 'openapi.json', '-'];
 
 /** What a project or target of the Api backend can be called. */
 export const apiIdentifier = /^[a-z0-9]+(?:-+[a-z0-9]+)*$/;
@@ -136,7 +136,7 @@ function checkSlug(slug: string): void {
 
 function checkProject(slug: string | undefined): void {
   if (slug !== undefined && reservedProjects.includes(slug)) {
-    throw new HttpFailure(400, `The project name "${slug}" is reserved for the protocols of the local runtime.`);
+    throw new HttpFailure(400, `The project name "${slug}" is reserved by the local runtime.`);
   }
 }
 
