@@ -244,6 +244,32 @@ test('it ends when another bundle is deployed, and with the runtime', async () =
   expect(isRunning(second)).toBe(false);
 });
 
+const parent = `
+  import {spawn} from 'node:child_process';
+  import {chmodSync, mkdirSync} from 'node:fs';
+  import {createServer} from 'node:http';
+  const child = spawn(process.execPath, ['-e', 'setTimeout(() => undefined, 60_000)'], {stdio: 'inherit', detached: true});
+  console.log('child', child.pid);
+  mkdirSync('cache' + process.pid + '/deep', {recursive: true});
+  chmodSync('cache' + process.pid, 0);
+  createServer((request, response) => request.url === '/exit' ? process.exit(3) : response.end('ok')).listen(process.env.PORT);
+`;
+
+test('neither a program that it has started nor files without permissions keep it from ending', async () => {
+  const {ask, deploy, output, runtime, warnings} = await startApps({'ssr.mjs': parent, 'static/app.js': ''});
+  const children = () => output.flatMap((line) => /child (\d+)/.exec(line)?.[1] ?? []).map(Number);
+  onTestFinished(() => {
+    for (const child of children()) process.kill(child);
+  });
+  expect((await ask('')).body).toBe('ok');
+  expect((await ask('exit')).body).toContain('ended with exit code 3');
+  expect((await ask('')).body).toBe('ok');
+  await deploy({'static/index.html': ''});
+  await runtime.close();
+  expect(children().map(isRunning)).toEqual([true, true]);
+  expect(warnings).toEqual([expect.stringContaining('ended with exit code 3')]);
+});
+
 test('it does not keep the runtime open while it starts', async () => {
   const {ask, runtime, output} = await startApps({
     'ssr.js': 'process.on("SIGTERM", () => undefined); console.log(process.pid); setInterval(() => undefined, 1000)',

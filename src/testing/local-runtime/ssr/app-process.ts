@@ -30,6 +30,8 @@ const heapMiB = 512;
 const patienceMs = 500;
 /** How long a process may take to answer its parent before it counts as stuck, in milliseconds. */
 const aliveMs = 2000;
+/** How long after its exit its output may still come, in milliseconds. Its requests wait for less than a second. */
+const outputMs = 250;
 const maxLine = 8192;
 /** Number of lines that explain a crash. */
 const tailLines = 40;
@@ -58,6 +60,15 @@ export class AppProcess {
         onLine(line);
       });
     }
+    // Programs that it has started may have its output, too, and outlive it.
+    child.once('exit', () => {
+      const timer = setTimeout(() => {
+        for (const stream of [child.stdout, child.stderr]) stream?.destroy();
+      }, outputMs);
+      child.once('close', () => {
+        clearTimeout(timer);
+      });
+    });
     // Its output is complete when it is closed, which is later than its exit.
     this.ended = new Promise((resolve) => {
       child.on('error', (error) => {

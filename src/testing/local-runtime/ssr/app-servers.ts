@@ -4,6 +4,7 @@ import {asSentence} from '../../../errors/sentence.js';
 import {reasonOf} from '../../../errors/system-failure.js';
 import {HttpFailure, type Answer} from '../answer.js';
 import type {ArchiveLimits} from '../options.js';
+import {removeFolder} from '../store/data-folder.js';
 import type {Deployments} from '../store/deployments.js';
 import type {DeploymentRecord} from '../store/records.js';
 import type {Store} from '../store/store.js';
@@ -154,7 +155,7 @@ class App {
     await process?.ended;
     const bundle = await this.#unpacked?.catch(() => undefined);
     if (!bundle) return;
-    await rm(bundle.folder, {recursive: true, force: true}).catch((error: unknown) => {
+    await removeFolder(bundle.folder).catch((error: unknown) => {
       const files = `The files of the server of ${this.#name} in ${bundle.folder}`;
       this.#options.onWarning(asSentence(`${files} could not be removed: ${reasonOf(error)}`));
     });

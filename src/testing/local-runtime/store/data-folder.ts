@@ -1,6 +1,18 @@
 import {createHash, randomInt, randomUUID} from 'node:crypto';
 import {createWriteStream, constants} from 'node:fs';
-import {lstat, readdir, readFile, rm, utimes, writeFile, open, rename, mkdir, type FileHandle} from 'node:fs/promises';
+import {
+  chmod,
+  lstat,
+  readdir,
+  readFile,
+  rm,
+  utimes,
+  writeFile,
+  open,
+  rename,
+  mkdir,
+  type FileHandle,
+} from 'node:fs/promises';
 // eslint-disable-next-line no-restricted-imports -- a runtime without a data folder creates and removes its own
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -262,6 +274,26 @@ export async function makeOwnFolder(folder: string): Promise<boolean> {
   if (await isOwnFolder(folder)) return false;
   await mkdir(folder, {mode: 0o700});
   return true;
+}
+
+/**
+ * Removes a folder that a program has had as its own: it may have taken permissions away, as caches of packages do, and
+ * what it has started may still be writing.
+ */
+export async function removeFolder(folder: string): Promise<void> {
+  const remove = () => rm(folder, {recursive: true, force: true, maxRetries: 3});
+  await remove().catch(async (error: unknown) => {
+    if (!['EACCES', 'EPERM'].includes(systemCode(error) ?? '')) throw error;
+    await makeWritable(folder);
+    await remove();
+  });
+}
+
+async function makeWritable(folder: string): Promise<void> {
+  await chmod(folder, 0o700);
+  for (const entry of await readdir(folder, {withFileTypes: true})) {
+    if (entry.isDirectory()) await makeWritable(path.join(folder, entry.name));
+  }
 }
 
 /** @throws RuntimeCliError `ERR_OPTION_INVALID` unless it is a folder. A link to one is refused. */

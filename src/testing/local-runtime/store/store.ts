@@ -9,6 +9,7 @@ import {
   writeNewJson,
   makeOwnFolder,
   readOwnJson,
+  removeFolder,
   syncFolder,
   verifyOwnFile,
   verifyOwnFolder,
@@ -213,7 +214,7 @@ export class Store {
   /** Removes what a killed run left unfinished. Anything not named by this class stays. */
   async #sweep(): Promise<void> {
     for (const name of await readdir(this.#path('temporary'))) {
-      if (temporaryName.test(name)) await rm(this.#path('temporary', name), {recursive: true, force: true});
+      if (temporaryName.test(name)) await removeFolder(this.#path('temporary', name));
     }
     const targets = [...this.#deployments.values()].flatMap((project) => [...project.values()]);
     const known = new Set(targets.flatMap((deployments) => deployments.map(({deploymentId}) => deploymentId)));
