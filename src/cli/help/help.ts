@@ -32,9 +32,18 @@ class QuickCommandHelp extends CommandHelp {
   }
 }
 
+/** What a command's short help may take of a screen of 24 rows: its summary, an empty row and the prompt are there, too. */
+const shortHelpRows = 21;
+
 /** A command's help on one screen: its own flags and those with a letter, two examples, and where to find more. */
 class ShortCommandHelp extends QuickCommandHelp {
   override generate(): string {
+    const main = mainFlags(this.command.flags);
+    const excess = this.#page(main).split('\n').length - shortHelpRows;
+    return this.#page(excess > 0 ? main.slice(0, -excess) : main);
+  }
+
+  #page(shown: readonly Command.Flag.Any[]): string {
     const {args, flags, examples, aliases, id, usage: ownUsage} = this.command;
     const {bin} = this.config;
     const usage =
@@ -46,7 +55,7 @@ class ShortCommandHelp extends QuickCommandHelp {
           });
     const rows = [
       ...(this.args(Object.values(args)) ?? []).map(([name, text = '']): [string, string] => [name, firstClause(text)]),
-      ...mainFlags(flags).map((flag): [string, string] => [this.flagHelpLabel(flag, true), firstClause(flag.summary)]),
+      ...shown.map((flag): [string, string] => [this.flagHelpLabel(flag, true), firstClause(flag.summary)]),
     ];
     // If no flag has a letter, leave no room for one.
     const lettered = rows.some(([name]) => /^-\w/.test(name));
@@ -63,7 +72,10 @@ class ShortCommandHelp extends QuickCommandHelp {
   }
 }
 
-/** The most common flags: all of them if there are few, else those that are not settings or have a letter. */
+/**
+ * The most common flags: all of them if there are few, else those that are not settings or have a letter. They are in
+ * the order in which a command lists them, those with a letter first.
+ */
 function mainFlags(flags: Command.Loadable['flags']): readonly Command.Flag.Any[] {
   const own = Object.entries(flags)
     .map(([name, flag]) => Object.assign(flag, {name}))

@@ -34,14 +34,6 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
       summary: 'Port to listen on, 0 for any free one; default: the last one used with the data folder.',
       helpGroup,
     }),
-    'apps-port': Flags.integer({
-      min: 0,
-      max: 65_535,
-      helpValue: 'PORT',
-      summary: 'Port for deployed apps, 0 for any free one; default: the last one used with the data folder.',
-      helpGroup,
-    }),
-    host: Flags.string({default: '127.0.0.1', helpValue: 'ADDRESS', summary: 'Address to listen on.', helpGroup}),
     data: Flags.string({
       helpValue: 'DIR',
       summary: 'Data folder; default: a temporary folder, removed on exit.',
@@ -52,8 +44,10 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
       summary: 'Folder of builds to deploy at the start: each folder PROJECT/TARGET in it, to that target.',
       helpGroup,
     }),
-    'require-auth': Flags.boolean({default: true, allowNo: true, summary: 'Require valid credentials.', helpGroup}),
-    latency: Flags.integer({min: 0, helpValue: 'MS', summary: 'Delay before each answer, in milliseconds.', helpGroup}),
+    ssr: Flags.boolean({
+      summary: 'Run the servers of deployed apps, each in its own process. Runs the code of whatever is deployed.',
+      helpGroup,
+    }),
     fault: Flags.string({
       multiple: true,
       multipleNonGreedy: true,
@@ -61,6 +55,8 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
       summary: 'Fault to inject, such as 429x2:retry-after=1; repeatable.',
       helpGroup,
     }),
+    latency: Flags.integer({min: 0, helpValue: 'MS', summary: 'Delay before each answer, in milliseconds.', helpGroup}),
+    'require-auth': Flags.boolean({default: true, allowNo: true, summary: 'Require valid credentials.', helpGroup}),
     'log-requests': Flags.boolean({summary: 'Print each request with its answer.', helpGroup}),
     'output-env': Flags.string({
       helpValue: 'FILE',
@@ -73,10 +69,14 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
         'Write this file when the runtime is ready, and remove it at the end: its addresses and data folder as JSON.',
       helpGroup,
     }),
-    ssr: Flags.boolean({
-      summary: 'Run the servers of deployed apps, each in its own process. Runs the code of whatever is deployed.',
+    'apps-port': Flags.integer({
+      min: 0,
+      max: 65_535,
+      helpValue: 'PORT',
+      summary: 'Port for deployed apps, 0 for any free one; default: the last one used with the data folder.',
       helpGroup,
     }),
+    host: Flags.string({default: '127.0.0.1', helpValue: 'ADDRESS', summary: 'Address to listen on.', helpGroup}),
     'ssr-env': Flags.string({
       multiple: true,
       multipleNonGreedy: true,
