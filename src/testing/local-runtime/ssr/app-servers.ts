@@ -52,6 +52,8 @@ const maxReason = 300;
 export class AppServers {
   readonly #options: AppServersOptions;
   readonly #apps = new Map<string, App>();
+  /** Those of earlier deployments, until they have ended. */
+  readonly #stopping = new Set<Promise<void>>();
   #sweeping: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -66,34 +68,40 @@ export class AppServers {
   async answer(call: ForwardedRequest, deployment: DeploymentRecord): Promise<Answer | undefined> {
     if (this.#isClosed) throw new HttpFailure(502, 'The local runtime is stopping.');
     this.#sweeping ??= setInterval(() => {
-      void this.#sweep();
+      this.#sweep();
     }, sweepMs).unref();
     const key = keyOf(deployment);
     let app = this.#apps.get(key);
     // A request may still be for the deployment before.
     if (app === undefined || app.deployment.number < deployment.number) {
-      void app?.stop();
+      if (app) this.#stop(app);
       app = new App(deployment, this.#options);
       this.#apps.set(key, app);
     }
     return app.answer(call);
   }
 
-  /** Stops all servers. */
+  /** Stops all servers, and waits for those that are being stopped. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#sweeping);
-    await Promise.all([...this.#apps.values()].map((app) => app.stop()));
+    for (const app of this.#apps.values()) this.#stop(app);
+    await Promise.all(this.#stopping);
   }
 
-  async #sweep(): Promise<void> {
+  #sweep(): void {
     for (const [key, app] of this.#apps) {
       const {deployment} = app;
       const current = this.#options.deployments.current(deployment.projectSlug, deployment.targetSlug);
       if (current?.deploymentId === deployment.deploymentId) continue;
       this.#apps.delete(key);
-      await app.stop();
+      this.#stop(app);
     }
+  }
+
+  #stop(app: App): void {
+    const stopping = app.stop().finally(() => this.#stopping.delete(stopping));
+    this.#stopping.add(stopping);
   }
 }
 
