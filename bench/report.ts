@@ -124,11 +124,11 @@ export function page({results, uploads, runs, startUps, startUpRuns}: Results): 
   const machine = `${os.cpus().length} × ${cpu?.model.trim() ?? 'unknown CPU'}, ${memory}, Node ${process.version}, ${os.platform()}`;
   return `# Benchmarks
 
-Written by \`npm run bench -- --write\` on ${new Date().toISOString().slice(0, 10)}: ${machine}. Times are medians of ${runs} runs of
-whole processes, alternating with the baseline. Peaks are the maximum memory of the largest process. Pushes go over loopback to a
-separate server process that stores nothing (\`bench/sink-server.js\`). Each ratio is the median of those of the pairs, with the least
-and the most as its spread; one above its target is marked as missed. Ratios carry over to other machines; seconds do not. \`tar-fs, readFile, base64, fetch\` is how such tools usually push
-(\`bench/usual-push.js\`).
+Written by \`npm run bench -- --write\` on ${new Date().toISOString().slice(0, 10)}: ${machine}. Times are medians of
+${runs} runs of whole processes, alternating with the baseline. Peaks are the maximum memory of the largest process. Pushes
+go over loopback to a separate server process that stores nothing (\`bench/sink-server.js\`). Each ratio is the median over
+the pairs of runs, with the least and the most as its spread; one above its target is marked as missed. Ratios carry over to
+other machines; seconds do not. \`tar-fs, readFile, base64, fetch\` is how such tools usually push (\`bench/usual-push.js\`).
 
 ## Trees
 
