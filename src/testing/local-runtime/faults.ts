@@ -60,6 +60,9 @@ export type FaultRule = FaultScope &
     | {readonly action: 'fail'}
   );
 
+/** Timers cannot wait longer. */
+const maxLatency = 2 ** 31 - 1;
+
 const parametersOf: Readonly<Record<FaultRule['action'], readonly string[]>> = {
   status: ['route', 'retry-after', 'location', 'after'],
   latency: ['route'],
@@ -102,6 +105,7 @@ export function parseFault(spec: string): FaultRule {
       `it does not have the form ACTION[xCOUNT][:PARAMETERS]${meant === undefined ? '.' : `. Did you mean "${meant}"?`}`,
     );
   }
+  if (Number(value) > maxLatency) throw badFault(spec, `the latency is more than ${String(maxLatency)} milliseconds`);
   const given = parseParameters(spec, action, parameters);
   const scope = {route: given.route, count: count === undefined ? undefined : Number(count)};
   switch (action) {
@@ -138,6 +142,7 @@ function parseParameters(spec: string, action: FaultRule['action'], text: string
     if (!parametersOf[action].includes(name) || value === '' || values.has(name)) {
       throw badFault(spec, `"${parameter}" is not one of its parameters (${parametersOf[action].join(', ')})`);
     }
+    if (/[^\t\u0020-\u007e]/.test(value)) throw badFault(spec, `"${parameter}" has characters that no header can have`);
     values.set(name, value);
   }
   const after = values.get('after');

@@ -51,6 +51,8 @@ describe('parseFault', () => {
     'reset:retry-after=1',
     'fail:after=1',
     'status',
+    'latency=2147483648',
+    '429:retry-after=€',
   ])('refuses "%s", naming it', (spec) => {
     expect(() => parseFault(spec)).toThrow(expect.objectContaining({code: 'ERR_OPTION_INVALID'}));
     expect(() => parseFault(spec)).toThrow(`The fault "${spec}"`);

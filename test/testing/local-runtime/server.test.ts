@@ -22,6 +22,7 @@ describe('the server', () => {
     ['evil.example@localhost', 421],
     ['localhost/evil', 421],
     ['a b', 421],
+    ['localhost:99999', 421],
   ])('answers the host "%s" with %i, at both ports', async (host, status) => {
     const {runtime} = await startRuntime({allowedHosts: ['Runtime.example']});
     for (const origin of [runtime.origin, runtime.appsOrigin]) {

@@ -45,10 +45,13 @@ describe('a deployed bundle', () => {
     ['bytes=18-', 206, ')'],
     ['bytes=90-', 416, ''],
     ['lines=1-2', 200, build['static/app.js']],
+    ['bytes=3-1', 200, build['static/app.js']],
   ])('serves the range %s', async (range, status, body) => {
     const {client} = await startDeployed();
     const reply = await client.site('shop/production/static/app.js', {headers: {range}});
     expect([reply.status, reply.body]).toEqual([status, body]);
+    const head = await client.site('shop/production/static/app.js', {method: 'HEAD', headers: {range}});
+    expect(head.status).toBe(200);
   });
 
   test('serves everything except server-only files and the configuration', async () => {

@@ -24,7 +24,9 @@ export function checkHost(
   request: IncomingMessage,
   {host: listenedOn, allowedHosts}: Pick<RuntimeContext, 'host' | 'allowedHosts'>,
 ): void {
-  const {host = ''} = request.headers;
+  // Of several, node takes the first. Something between a browser and this server may have taken another one.
+  const {host: hosts = []} = request.headersDistinct;
+  const host = hosts.join(', ');
   const name = hostHeader
     .exec(host)
     ?.groups?.['name']?.toLowerCase()
@@ -32,7 +34,7 @@ export function checkHost(
   // No DNS name is involved if the host is the connection's own address. A dual-stack socket writes IPv4 this way.
   const localAddress = request.socket.localAddress?.replace(/^::ffff:/, '');
   const own = ['localhost', '127.0.0.1', '::1', listenedOn, ...allowedHosts].map((own) => own.toLowerCase());
-  if (name !== undefined && (own.includes(name) || name === localAddress)) return;
+  if (name !== undefined && URL.canParse(`http://${host}`) && (own.includes(name) || name === localAddress)) return;
   throw new HttpFailure(
     421,
     `This server does not answer requests for the host "${host}", only for localhost and the host it listens on.`,

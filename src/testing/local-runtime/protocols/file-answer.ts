@@ -32,7 +32,7 @@ export async function fileAnswer(
   const {size} = opened;
   const varies = isCompressible && size >= minimumToCompress;
   // A range is one of the file itself. Ranges of what is compressed anew for each request would fit together by chance.
-  const compression = varies && request.headers.range === undefined ? chooseCompression(request) : undefined;
+  const compression = varies && rangeOf(request) === undefined ? chooseCompression(request) : undefined;
   const quoted = `"${etag}${compression === undefined ? '' : `-${compression}`}"`;
   const common = {
     ...headers,
@@ -80,18 +80,24 @@ function hasCurrent({headers}: IncomingMessage, etag: string, modified: Date): b
   return since !== undefined && Math.floor(modified.getTime() / 1000) * 1000 <= Date.parse(since);
 }
 
+/** The `Range` header, which means something with GET only (RFC 9110, 14.2). */
+function rangeOf({method, headers}: IncomingMessage): string | undefined {
+  return method === 'GET' ? headers.range : undefined;
+}
+
 /**
- * The requested byte range. Multiple ranges and other units are ignored, and so is a range on the condition of a date,
+ * The requested byte range. Multiple ranges, invalid ones and other units are ignored, and so is a range on the condition of a date,
  * which cannot tell two deployments in the same second apart.
  */
 function readByteRange(
-  {headers}: IncomingMessage,
+  request: IncomingMessage,
   etag: string,
   size: number,
 ): {readonly start: number; readonly end: number} | 'unsatisfiable' | undefined {
-  const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(headers.range ?? '') ?? [];
-  const ifRange = headers['if-range'];
-  if ((first === '' && last === '') || (ifRange !== undefined && ifRange !== etag)) return undefined;
+  const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(rangeOf(request) ?? '') ?? [];
+  const ifRange = request.headers['if-range'];
+  const isInvalid = last === '' ? first === '' : first !== '' && Number(first) > Number(last);
+  if (isInvalid || (ifRange !== undefined && ifRange !== etag)) return undefined;
   const start = first === '' ? Math.max(0, size - Number(last)) : Number(first);
   const end = first === '' || last === '' ? size - 1 : Math.min(Number(last), size - 1);
   return start > end ? 'unsatisfiable' : {start, end};
