@@ -77,6 +77,8 @@ export default defineConfig(
       'prefer-const': 'error',
       'object-shorthand': 'error',
       'no-warning-comments': ['error', {terms: ['todo', 'fixme', 'xxx'], location: 'anywhere'}],
+      // Prettier wraps code, but not comments.
+      'max-len': ['error', {code: 10_000, comments: 120, ignoreUrls: true}],
     },
   },
   // It tells an old Node that it is too old, in words that an old Node can read.

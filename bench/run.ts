@@ -1,4 +1,5 @@
-// npm run bench -- [--real] [--sizes 20,200,1000] [--files 1000,10000,30000,100000] [--runs 3] [--start-up-runs 40] [--write]
+// npm run bench -- [--real] [--sizes 20,200,1000] [--files 1000,10000,30000,100000] [--runs 3] [--start-up-runs 40]
+//   [--write]
 import {mkdtemp, mkdir, readFile, rm, stat, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';

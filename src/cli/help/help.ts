@@ -32,7 +32,9 @@ class QuickCommandHelp extends CommandHelp {
   }
 }
 
-/** What a command's short help may take of a screen of 24 rows: its summary, an empty row and the prompt are there, too. */
+/**
+ * What a command's short help may take of a screen of 24 rows: its summary, an empty row and the prompt are there, too.
+ */
 const shortHelpRows = 21;
 
 /** A command's help on one screen: its own flags and those with a letter, two examples, and where to find more. */

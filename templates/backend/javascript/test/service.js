@@ -4,8 +4,18 @@ import {once} from 'node:events';
 import {createServer} from 'node:http';
 import {buffer} from 'node:stream/consumers';
 
-/** @typedef {{id: string, project: string, message: string | null, sha256: string | null, createdAt: string, archive: Buffer}} StoredBundle */
-/** @typedef {{id: string, bundleId: string, project: string, target: string, status: string, createdAt: string, url: string}} StoredDeployment */
+/**
+ * @typedef {{
+ *   id: string, project: string, message: string | null,
+ *   sha256: string | null, createdAt: string, archive: Buffer,
+ * }} StoredBundle
+ */
+/**
+ * @typedef {{
+ *   id: string, bundleId: string, project: string, target: string,
+ *   status: string, createdAt: string, url: string,
+ * }} StoredDeployment
+ */
 /** @typedef {{status: number, value?: unknown, archive?: StoredBundle}} Answer */
 
 /**
