@@ -101,8 +101,11 @@ export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Prom
     await folder?.close();
     if (systemCode(error) === undefined) throw error;
     const shown = options.dataDirectory ?? 'in the temporary folder';
-    throw createError('ERR_OPTION_INVALID', asSentence(`The data folder ${shown} cannot be used: ${reasonOf(error)}`), {
-      suggestions: ['Check that it is writable and that the disk is not full, or pass another one with --data.'],
+    const isFile = systemCode(error) === 'EEXIST';
+    const reason = isFile ? 'it is not a folder' : reasonOf(error);
+    const advice = isFile ? 'Pass' : 'Check that it is writable and that the disk is not full, or pass';
+    throw createError('ERR_OPTION_INVALID', asSentence(`The data folder ${shown} cannot be used: ${reason}`), {
+      suggestions: [`${advice} another one with --data.`],
       cause: error,
     });
   }
@@ -203,6 +206,19 @@ function portOf(origin: string): number {
   return Number(new URL(origin).port || 80);
 }
 
+/** Why a server cannot listen at all, by the code of the error. */
+const hostReasons: Readonly<Record<string, string>> = {
+  EADDRNOTAVAIL: 'this machine does not have the address',
+  ENOTFOUND: 'the name is not known',
+  EAI_AGAIN: 'the name is not known',
+};
+
+/** Why it cannot listen on that port. */
+const portReasons: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'it is in use',
+  EACCES: 'permission denied',
+};
+
 /** Starts listening. Returns the origin. */
 async function listen(
   server: Server,
@@ -224,14 +240,19 @@ async function listen(
     await once(server, 'listening', signal === undefined ? {} : {signal});
   } catch (error) {
     signal?.throwIfAborted();
-    throw createError(
-      'ERR_OPTION_INVALID',
-      `The local runtime cannot listen on ${host}, port ${String(port)}${listenReason(error)}.`,
-      {
-        cause: error,
-        suggestions: [`Pass another ${flag}, or 0 for any free port.`],
-      },
-    );
+    const code = systemCode(error) ?? '';
+    const hostReason = hostReasons[code];
+    const reason = hostReason ?? portReasons[code];
+    const where = hostReason === undefined ? `${host}, port ${String(port)}` : host;
+    const why = reason === undefined ? '' : `: ${reason}`;
+    throw createError('ERR_OPTION_INVALID', `The local runtime cannot listen on ${where}${why}.`, {
+      cause: error,
+      suggestions: [
+        hostReason === undefined
+          ? `Pass another ${flag}, or 0 for any free port.`
+          : 'Pass an address of this machine with --host, or leave it out to listen on 127.0.0.1.',
+      ],
+    });
   }
   const address = server.address();
   const actual = typeof address === 'object' ? address?.port : undefined;
@@ -287,14 +308,4 @@ function serve(
     await closed;
     await Promise.all(underway);
   };
-}
-
-function listenReason(error: unknown): string {
-  const reasons: Readonly<Record<string, string>> = {
-    EADDRINUSE: 'it is in use',
-    EACCES: 'permission denied',
-    EADDRNOTAVAIL: 'this machine does not have the address',
-  };
-  const reason = reasons[systemCode(error) ?? ''];
-  return reason === undefined ? '' : `: ${reason}`;
 }

@@ -183,7 +183,8 @@ test.concurrent(
     );
     expect(await waiting.ask('')).toMatchObject({status: 502, body: expect.stringContaining('did not listen on PORT')});
     const ended = await startApps({'ssr.js': '42'}, {}, onTestFinished);
-    expect(await ended.ask('')).toMatchObject({status: 502, body: expect.stringContaining('ended with exit code 0')});
+    const reason = 'ended with exit code 0 before it listened on PORT, and exported no handler.';
+    expect(await ended.ask('')).toMatchObject({status: 502, body: expect.stringContaining(reason)});
   },
 );
 

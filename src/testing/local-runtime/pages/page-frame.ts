@@ -168,7 +168,8 @@ thead th { white-space: nowrap; }
 tbody th:has(> code) { min-width: 9rem; }
 .state { white-space: nowrap; font-weight: 600; }
 .state::before { content: ""; display: inline-block; width: .6em; height: .6em; border-radius: 50%; background: currentColor; margin-right: .45em; }
-.state.finished, .state.live { color: var(--ok); }
+.state.live { color: var(--ok); }
+.state.finished { color: var(--soft); }
 .state.failed, .status.bad { color: var(--bad); }
 .state.queued, .state.in_progress, .status.odd { color: var(--busy); }
 .state.in_progress::before { animation: pulse 1.2s ease-in-out infinite; }

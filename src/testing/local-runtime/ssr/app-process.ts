@@ -48,6 +48,7 @@ export class AppProcess {
   /** Why it has ended, as part of a sentence. */
   readonly ended: Promise<string>;
   #reason: string | undefined;
+  /** 0 before it listens. */
   #port = 0;
 
   private constructor(child: ChildProcess, onLine: (line: string) => void) {
@@ -76,7 +77,9 @@ export class AppProcess {
       });
       child.once('close', (code, signal) => {
         const how = signal === null ? `exit code ${String(code)}` : `signal ${signal}`;
-        resolve((this.#reason ??= `ended with ${how}`));
+        const isUnheard = code === 0 && this.#port === 0;
+        const when = isUnheard ? ' before it listened on PORT, and exported no handler' : '';
+        resolve((this.#reason ??= `ended with ${how}${when}`));
       });
     });
   }
