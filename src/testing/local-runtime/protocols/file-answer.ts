@@ -86,8 +86,8 @@ function rangeOf({method, headers}: IncomingMessage): string | undefined {
 }
 
 /**
- * The requested byte range. Multiple ranges, invalid ones and other units are ignored, and so is a range on the condition of a date,
- * which cannot tell two deployments in the same second apart.
+ * The requested byte range. Multiple ranges, invalid ones and other units are ignored, and so is a range on the
+ * condition of a date, which cannot tell two deployments in the same second apart.
  */
 function readByteRange(
   request: IncomingMessage,
