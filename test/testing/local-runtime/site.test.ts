@@ -69,6 +69,10 @@ describe('a deployed bundle', () => {
     for (const [file, status] of Object.entries(statuses)) {
       expect([file, (await client.site(`shop/production/${file}`)).status]).toEqual([file, status]);
     }
+    expect((await client.site('shop/production/cart')).body).toBe(
+      'The deployed bundle does not serve a file at /shop/production/cart. ' +
+        'If its server should answer, start the runtime with --ssr.\n',
+    );
     const [site = ''] = await readdir(path.join(runtime.dataDirectory, 'sites'));
     const files = await readdir(path.join(runtime.dataDirectory, 'sites', site), {
       recursive: true,

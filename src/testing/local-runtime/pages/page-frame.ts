@@ -204,10 +204,14 @@ td .path, th .path { white-space: normal; }
 .headers dt { overflow-wrap: anywhere; }
 @media (max-width: 40rem) {
   h1 { font-size: 1.35rem; }
+  .scroll { background: no-repeat 0 / 2rem 100% linear-gradient(to right, var(--ground) 40%, transparent) local,
+    no-repeat 100% / 2rem 100% linear-gradient(to left, var(--ground) 40%, transparent) local,
+    no-repeat 0 / .5rem 100% linear-gradient(to right, var(--line), transparent),
+    no-repeat 100% / .5rem 100% linear-gradient(to left, var(--line), transparent); }
   dl.facts { grid-template-columns: 1fr; gap: 0; }
   dl.facts dd { margin-bottom: .5rem; }
   .field, .field.long { flex: 1 1 100%; }
-  .wire tbody th { white-space: normal; min-width: 11rem; }
+  .wire tbody th { white-space: normal; min-width: 15rem; }
   .wire .path { white-space: normal; }
   .wire .path .message { overflow-wrap: anywhere; }
 }

@@ -144,8 +144,9 @@ function redirect(status: number, call: AdmittedCall, folders: readonly string[]
   return {status, headers: {location: `/${names.map(encodeURIComponent).join('/')}/${file}${call.search}`}};
 }
 
-function notServed({path: requested}: AdmittedCall): HttpFailure {
-  return new HttpFailure(404, `The deployed bundle does not serve a file at ${requested}.`);
+function notServed({path: requested, context: {appServers}}: AdmittedCall): HttpFailure {
+  const advice = appServers === undefined ? ' If its server should answer, start the runtime with --ssr.' : '';
+  return new HttpFailure(404, `The deployed bundle does not serve a file at ${requested}.${advice}`);
 }
 
 function isSafe(parts: readonly string[]): boolean {
