@@ -6,6 +6,10 @@ import {spawn} from 'node:child_process';
 /** `after`: what has to have passed before, because it writes what this one reads. */
 const checks = [
   {name: 'build', command: 'npm run build'},
+  {name: 'docs', command: 'npm run docs:generate', after: ['build']},
+  {name: 'dependencies', command: 'npm run docs:dependencies', after: ['build']},
+  // Those of test/package check the layers too. The longest part, so it begins first.
+  {name: 'tests', command: 'npm run test:coverage', after: ['build', 'docs', 'dependencies']},
   // With the declarations that were built: the examples see the package as their authors do.
   {name: 'lint', command: 'npm run lint', after: ['build']},
   {name: 'format', command: 'npm run format:check'},
@@ -15,10 +19,6 @@ const checks = [
   {name: 'templates', command: 'npx tsc -p templates', after: ['build']},
   {name: 'reference', command: 'npm run docs:check'},
   {name: 'published package', command: 'npm run test:published', after: ['build']},
-  {name: 'docs', command: 'npm run docs:generate', after: ['build']},
-  {name: 'dependencies', command: 'npm run docs:dependencies', after: ['build']},
-  // Those of test/package check the layers too. The longest part: lint and the like run beside it. It reads the docs.
-  {name: 'tests', command: 'npm run test:coverage', after: ['build', 'docs', 'dependencies']},
   {name: 'drift', command: 'node scripts/drift.js', after: 'all above'},
 ];
 
