@@ -25,8 +25,8 @@ export default defineConfig({
     pool: 'forks',
     // The files of a worker share its process and its modules: loading those for each file takes much of the time.
     isolate: false,
-    // Two more than CI has cores: much of what they do is waiting.
-    maxWorkers: 4,
+    // One more than CI has cores: much of what they do is waiting.
+    maxWorkers: 3,
     // For what hangs: nothing here says how fast anything is.
     testTimeout: 300_000,
     hookTimeout: 300_000,

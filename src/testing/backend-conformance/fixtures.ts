@@ -51,7 +51,7 @@ export interface ConformanceFixtures {
   readonly resumableBytes?: number | undefined;
   /**
    * Maximum time for a deployment to finish, in milliseconds.
-   * @default 10000
+   * @default 30000
    */
   readonly deploymentTimeoutMs?: number | undefined;
 }

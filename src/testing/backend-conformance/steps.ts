@@ -52,7 +52,7 @@ export async function deployInOrder(
 
 /** Polls until `isDone`, at most as long as a deployment may take. @returns whether it was done in time. */
 export async function eventually(subject: Subject, isDone: () => Promise<boolean>): Promise<boolean> {
-  const tooLate = Date.now() + (subject.fixtures.deploymentTimeoutMs ?? 10_000);
+  const tooLate = Date.now() + (subject.fixtures.deploymentTimeoutMs ?? 30_000);
   while (!(await isDone())) {
     if (Date.now() > tooLate) return false;
     await delay(pollIntervalMs);
@@ -131,7 +131,7 @@ export async function checkDeployment(
 
 /** Polls a deployment until it has finished. */
 export async function waitUntilFinished(subject: Subject, deployment: DeploymentRef): Promise<void> {
-  const tooLate = Date.now() + (subject.fixtures.deploymentTimeoutMs ?? 10_000);
+  const tooLate = Date.now() + (subject.fixtures.deploymentTimeoutMs ?? 30_000);
   for (;;) {
     const {status, description, percentage = 0} = await checkDeployment(subject, deployment);
     assert.ok(percentage >= 0 && percentage <= 100, `The deployment reports a progress of ${String(percentage)} %.`);
@@ -194,7 +194,7 @@ export async function readLog(
   deployment: DeploymentRef,
   start?: string,
 ): Promise<{readonly lines: readonly string[]; readonly cursors: readonly string[]}> {
-  const tooLate = Date.now() + (subject.fixtures.deploymentTimeoutMs ?? 10_000);
+  const tooLate = Date.now() + (subject.fixtures.deploymentTimeoutMs ?? 30_000);
   const lines: string[] = [];
   const cursors: string[] = [];
   for (let cursor = start; ; cursor = cursors.at(-1)) {

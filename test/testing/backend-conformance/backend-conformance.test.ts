@@ -10,7 +10,9 @@ import {brokenResumes} from './parts-backend.js';
 import {createShelfBackend, type ShelfOptions} from './shelf-backend.js';
 import {openShelf} from './shelf-service.js';
 
-const fixtures: ConformanceFixtures = {openService: openShelf, timeResolutionMs: 1, deploymentTimeoutMs: 2000};
+const fixtures: ConformanceFixtures = {openService: openShelf, timeResolutionMs: 1};
+/** For backends whose deployments never end. With others, a busy machine may need longer. */
+const impatient: ConformanceFixtures = {...fixtures, deploymentTimeoutMs: 2000};
 
 /** The messages of the cases that fail, by name. */
 async function failuresOf(cases: readonly ConformanceCase[]): Promise<Readonly<Record<string, string>>> {
@@ -312,7 +314,7 @@ test('the reference lists the broken backends and the cases that catch them', as
 
 describe('a broken backend is caught by the cases that are made for it', () => {
   test.concurrent.each(brokenBackends)('it $fault', async ({create, caughtBy}) => {
-    const cases = backendConformance(create, fixtures).filter(({name}) => caughtBy.includes(name));
+    const cases = backendConformance(create, impatient).filter(({name}) => caughtBy.includes(name));
     const failures = await failuresOf(cases);
     expect(Object.keys(failures).toSorted(), JSON.stringify(failures, undefined, 2)).toEqual(caughtBy.toSorted());
   });
