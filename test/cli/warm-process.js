@@ -70,7 +70,7 @@ class Collected extends Writable {
   }
 }
 
-/** Remembers the properties of objects that a command replaces for as long as its process is thought to live. */
+/** Returns a function that undoes what a command has replaced in these objects. */
 function keep(objects) {
   const kept = objects.map((object) => [object, Object.getOwnPropertyDescriptors(object)]);
   return () => {

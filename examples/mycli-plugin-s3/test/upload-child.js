@@ -30,6 +30,6 @@ await s3Backend.upload(
     onProgress: () => undefined,
   },
 );
-// Not `maxRSS`, which a process has from the one that started it.
+// Not `maxRSS`, which a process inherits from its parent.
 const [, peak] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'));
 console.log(peak * 1024);

@@ -395,8 +395,8 @@ async function readFileName(fd: string): Promise<string> {
 }
 
 /**
- * Packs in a process of its own; prints digest and peak memory in MiB. Not `maxRSS`, which a process has from the one
- * that started it.
+ * Packs in a process of its own; prints digest and peak memory in MiB. Not `maxRSS`, which a process inherits from its
+ * parent.
  */
 const packAlone = `
   const [module, cwd, format] = process.argv.slice(1);

@@ -3,7 +3,7 @@ import {markup} from '../../../html/html.js';
 import {renderTable} from '../../../html/page.js';
 import type {Answer} from '../answer.js';
 import type {AdmittedCall} from '../context.js';
-import {readForm, seeOther, tokenField} from './deploy-form.js';
+import {readForm, seeOther, tokenField} from './forms.js';
 import {foreign} from './elements.js';
 import {faultText, type FaultRule} from '../faults.js';
 import {pageAnswer, pagesPath} from './page-frame.js';
