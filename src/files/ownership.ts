@@ -19,6 +19,23 @@ export function isAlive(pid: number): boolean {
 }
 
 /**
+ * Whether the process with this ID that was started at `start` is still running. Process IDs are reused, in containers
+ * almost always. Undefined if there is such a process, but its start is unknown.
+ */
+export async function isRunning(pid: number, start: string): Promise<boolean | undefined> {
+  if (!isAlive(pid)) return false;
+  const now = await startOf(pid);
+  return start === '' || now === undefined ? undefined : now === start;
+}
+
+/** When a process was started, on systems with `/proc`. `ended` for a zombie. */
+export async function startOf(pid: number): Promise<string | undefined> {
+  const stat = await readFile(`/proc/${String(pid)}/stat`, 'utf8').catch(() => '');
+  const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return state === 'Z' ? 'ended' : fields[18];
+}
+
+/**
  * Identifies where process IDs are valid: this boot of this machine, and on Linux this PID namespace. An ID from
  * elsewhere, such as another container, says nothing about processes here.
  */

@@ -108,9 +108,9 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
     const command = this.#command(output.json);
     const {appEnvironment, commandEnvironment, dotenvLines, nextSteps, variableNames} =
       await import('../../cli/local-runtime/environment.js');
+    const ready = readyFile === undefined ? undefined : await openReadyFile(resolve(cwd, readyFile));
     const envFile =
       outputEnv === undefined ? undefined : await openEnvFile(resolve(cwd, outputEnv), variableNames, {isSecret: true});
-    const ready = readyFile === undefined ? undefined : await openReadyFile(resolve(cwd, readyFile));
     const log = this.flags['log-requests'] ? output.info.bind(output) : logger.debug.bind(logger);
     const {startLocalRuntime} = await import('../../testing/index.js');
     const runtime = await startLocalRuntime({

@@ -1,6 +1,6 @@
 import {execFileSync} from 'node:child_process';
 import {once} from 'node:events';
-import {chmod, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile} from 'node:fs/promises';
+import {chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {tmpdir} from 'node:os';
@@ -8,6 +8,7 @@ import {join} from 'node:path';
 import {createInterface} from 'node:readline';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {binary, runCli, start, type Ended} from '../spawn-cli.js';
+import {runWarm} from '../warm-cli.js';
 
 let folder: string;
 beforeEach(async () => {
@@ -44,13 +45,17 @@ describe('--ready-file', () => {
   test('is there while the runtime answers, with the builds of --seed, after each --latency', async () => {
     await mkdir(join(folder, 'seed/shop/staging'), {recursive: true});
     await writeFile(join(folder, 'seed/shop/staging/index.html'), 'seeded');
-    // From a runtime that was killed.
-    await writeFile(ready(), '{"origin": "http://127.0.0.1:1", "dataDirectory": "/old"}');
     const args = ['--ready-file', 'ready.json', '--seed', 'seed', '--latency', '1', '--log-requests'];
     const {code, stderr} = await serving(args, async (origin, appsOrigin) => {
       const content = JSON.parse(await readFile(ready(), 'utf8')) as object;
-      expect(content).toEqual({origin, appsOrigin, dataDirectory: expect.any(String) as string});
+      expect(content).toMatchObject({origin, appsOrigin, dataDirectory: expect.any(String) as string});
       expect(await (await fetch(`${appsOrigin}/shop/staging/`)).text()).toBe('seeded');
+      const more = ['--ready-file', 'ready.json', '--data', 'other', '--output-env', '.env'];
+      const second = await runWarm(['runtime:start', ...more], {cwd: folder});
+      expect([second.code, second.stderr]).toEqual([3, expect.stringContaining('which is still running') as string]);
+      expect(JSON.parse(await readFile(ready(), 'utf8'))).toEqual(content);
+      // Nothing of it has started.
+      expect((await readdir(folder)).sort()).toEqual(['ready.json', 'seed']);
     });
     expect(code).toBe(0);
     expect(stderr).toContain('fault latency');

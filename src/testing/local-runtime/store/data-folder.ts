@@ -4,7 +4,6 @@ import {
   chmod,
   lstat,
   readdir,
-  readFile,
   rm,
   utimes,
   writeFile,
@@ -20,7 +19,7 @@ import {pipeline} from 'node:stream/promises';
 import {setTimeout as delay} from 'node:timers/promises';
 import {createError, type RuntimeCliError} from '../../../errors/index.js';
 import {systemCode} from '../../../errors/system-failure.js';
-import {isAlive, ownPid, processSpace} from '../../../files/ownership.js';
+import {isRunning, ownPid, processSpace, startOf} from '../../../files/ownership.js';
 import {createSweptDirectory} from '../../../files/temporary-directory.js';
 import {makePrivateDirectory} from '../../../files/write-files.js';
 
@@ -131,23 +130,6 @@ async function isTouched(file: string, touched: number): Promise<boolean> {
 async function touchedAt(file: string): Promise<number | undefined> {
   const stats = await lstat(file).catch(() => undefined);
   return stats?.isFile() === true && stats.size === 0 ? stats.mtimeMs : undefined;
-}
-
-/**
- * Whether the process that wrote the lock is still running. Process IDs are reused, in containers almost always.
- * Undefined if there is such a process, but its start is unknown.
- */
-async function isRunning(pid: number, start: string): Promise<boolean | undefined> {
-  if (!isAlive(pid)) return false;
-  const now = await startOf(pid);
-  return start === '' || now === undefined ? undefined : now === start;
-}
-
-/** When a process was started, on systems with `/proc`. `ended` for a zombie. */
-async function startOf(pid: number): Promise<string | undefined> {
-  const stat = await readFile(`/proc/${String(pid)}/stat`, 'utf8').catch(() => '');
-  const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return state === 'Z' ? 'ended' : fields[18];
 }
 
 interface Holder {
