@@ -71,7 +71,7 @@ export interface Route {
   readonly method: 'GET' | 'POST' | 'DELETE' | '*';
   /** `{name}` matches one part of the path, a final `{name*}` the rest of it, percent-encoded. */
   readonly pattern: string;
-  /** Undefined for a page. */
+  /** Undefined for what only browsers ask for: no fault applies to it, and it is not recorded. */
   readonly name?: RouteName;
   handle(call: AdmittedCall): Promise<Answer> | Answer;
 }

@@ -18,7 +18,7 @@ import {archiveProtocol} from './protocols/archive-protocol.js';
 import {legacyProtocol} from './protocols/legacy-protocol.js';
 import {brotliOptions} from './protocols/site-files.js';
 import {openApiProtocol} from './protocols/openapi-protocol.js';
-import {siteProtocol} from './protocols/site-protocol.js';
+import {faviconPath, siteProtocol} from './protocols/site-protocol.js';
 import {frontProtocol} from './protocols/front-protocol.js';
 import {tokenProtocol} from './protocols/token-protocol.js';
 import {RequestBody} from './request-body.js';
@@ -66,7 +66,7 @@ export async function handleRequest(
   const body = new RequestBody(request, context.stallSeconds);
   const origin = `http://${request.headers.host ?? ''}`;
   const call: Call = {context, request, body, path, search, origin, query: new URLSearchParams(search), params: {}};
-  if (role === 'apps' || !isPage(path)) recordAtEnd(call, {request, response, role}, {requestId, findings, onEnd});
+  if (!isForPeople(role, path)) recordAtEnd(call, {request, response, role}, {requestId, findings, onEnd});
   response.setHeader('x-request-id', requestId);
   try {
     const {answer, fault} = await answerTo(call, {response, role}, findings);
@@ -76,6 +76,11 @@ export async function handleRequest(
     // The connection is gone, or broke during the response, so there is nobody to tell.
     response.destroy();
   }
+}
+
+/** Whether only a person's browser sends it, and no client: then it meets no fault, and is not recorded. */
+function isForPeople(role: ServerRole, path: string): boolean {
+  return role === 'api' ? isPage(path) : path === faviconPath;
 }
 
 interface Outcome {
@@ -91,8 +96,9 @@ async function answerTo(
 ): Promise<Outcome> {
   const {context, request, body, path} = call;
   const {protocols, rest} = served[role];
-  const isForPeople = role === 'api' && isPage(path);
-  const protocol = isForPeople ? pagesProtocol : (protocols.find(({prefix}) => path.startsWith(prefix)) ?? rest);
+  const isUnaffected = isForPeople(role, path);
+  const protocol =
+    role === 'api' && isUnaffected ? pagesProtocol : (protocols.find(({prefix}) => path.startsWith(prefix)) ?? rest);
   let fault: AnswerFault | undefined;
   try {
     checkHost(request, context);
@@ -100,13 +106,13 @@ async function answerTo(
     const match = tryMatch(protocol, call);
     const route = match instanceof HttpFailure ? undefined : match.route.name;
     if (route !== undefined) findings.route = route;
-    const latency = isForPeople ? undefined : context.faults.takeLatency(route);
+    const latency = isUnaffected ? undefined : context.faults.takeLatency(route);
     if (latency) {
       findings.fault = 'latency';
       findings.appliedFaults = [faultText(latency)];
       await wait(latency.milliseconds, response);
     }
-    fault = isForPeople ? undefined : context.faults.takeAnswerFault(route);
+    fault = isUnaffected ? undefined : context.faults.takeAnswerFault(route);
     if (fault) {
       findings.fault = fault.action;
       findings.appliedFaults = [...(findings.appliedFaults ?? []), faultText(fault)];

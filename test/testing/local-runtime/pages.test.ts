@@ -121,6 +121,17 @@ describe('the pages', () => {
     expect(runtime.requests).toEqual([]);
   });
 
+  test('have an icon where browsers look for one; apps have theirs below their target', async () => {
+    const {runtime, client} = await startRuntime({faults: ['503x1', 'latency=1000000']});
+    const {status, headers, body} = await page(runtime, 'favicon.ico');
+    expect([status, headers.get('content-type'), body]).toEqual([200, 'image/svg+xml', expect.stringMatching(/^<svg/)]);
+    expect(await client.site('favicon.ico')).toMatchObject({status: 204, body: ''});
+    expect(runtime.requests).toEqual([]);
+    runtime.clearFaults();
+    expect((await client.site('shop/production/favicon.ico')).status).toBe(404);
+    await expect.poll(() => runtime.requests).toHaveLength(1);
+  });
+
   test('answer to no foreign host name', async () => {
     const {runtime} = await startRuntime();
     const refused = await sendRaw(runtime.origin, {headers: {host: 'evil.example'}});

@@ -1,6 +1,7 @@
 import {HttpFailure, type Answer} from '../answer.js';
 import type {AdmittedCall, Call, Protocol} from '../context.js';
 import {markup} from '../../../html/html.js';
+import {faviconPath} from '../protocols/site-protocol.js';
 import {deployBundle} from './deploy-form.js';
 import {addFault, removeFault, showFaults} from './fault-pages.js';
 import {topics, type Topic} from './live-feed.js';
@@ -11,7 +12,7 @@ import {isThisMachine} from './session.js';
 
 /** Whether a path is one of the pages rather than of the service. */
 export function isPage(path: string): boolean {
-  return path === '/' || path.startsWith(pagesPath);
+  return path === '/' || path === faviconPath || path.startsWith(pagesPath);
 }
 
 const place = pagesPath.slice(1);
@@ -38,7 +39,10 @@ export const pagesProtocol: Protocol = {
       pattern: `${place}live.js`,
       handle: () => assetAnswer('text/javascript; charset=utf-8', liveScript),
     },
-    {method: 'GET', pattern: `${place}icon.svg`, handle: () => assetAnswer('image/svg+xml', icon)},
+    ...[`${place}icon.svg`, faviconPath.slice(1)].map((pattern) => ({
+      ...({method: 'GET', pattern} as const),
+      handle: () => assetAnswer('image/svg+xml', icon),
+    })),
   ],
   admit: admitBrowser,
   failure: ({status, message, headers}) =>

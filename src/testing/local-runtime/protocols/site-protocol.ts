@@ -4,8 +4,13 @@ import type {DeploymentRecord} from '../store/records.js';
 import {cacheControl, chooseEncoding, fileAnswer, isCompressibleType, mediaType} from './file-answer.js';
 import {pathInside} from './site-files.js';
 
+/** Where browsers look for an icon at every server, whatever its pages say. */
+export const faviconPath = '/favicon.ico';
+
 /** Folders besides the root that can contain the page of a target. */
 const pageFolders = ['static', 'client'];
+
+const faviconHeaders = {'cache-control': 'max-age=86400'};
 
 /**
  * The deployed apps: their files except server-only ones, what their servers answer, and a line of text at the root.
@@ -17,6 +22,8 @@ export const siteProtocol: Protocol = {
   anyFinalSlash: false,
   routes: [
     {method: 'GET', pattern: '', name: 'home', handle: home},
+    // That of an app is below its target.
+    {method: 'GET', pattern: faviconPath.slice(1), handle: () => ({status: 204, headers: faviconHeaders})},
     {method: '*', pattern: '{projectSlug}/{targetSlug}', name: 'site', handle: addSlash},
     {method: '*', pattern: '{projectSlug}/{targetSlug}/{file*}', name: 'site', handle: serveApp},
   ],
