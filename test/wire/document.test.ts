@@ -202,6 +202,15 @@ describe('a departure from the document is found:', () => {
       {url: '/api/projects/shop/secrets/'},
       'GET /api/projects/shop/secrets/ is not documented, and was answered with 200',
     ],
+    [
+      'the form of a refusal of what is not served',
+      {
+        url: '/storefront/secrets',
+        status: 404,
+        answerBody: json({detail: 'Nothing is served at /storefront/secrets.'}),
+      },
+      'its content type is application/json, not application/problem+json',
+    ],
   ])('in an answer: %s', (_, change, problem) => {
     expect(answerProblems(listed)).toEqual([]);
     expect(answerProblems({...listed, ...change})).toContain(problem);

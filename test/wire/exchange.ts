@@ -18,7 +18,9 @@ export interface Exchange {
 
 /** Said at the port of deployed apps, where these paths are those of apps. */
 const noApp = /^Nothing is deployed to "/;
-const tokenOperation = operations.find(({id}) => id === 'requestToken');
+const [tokenOperation, apiOperation, legacyOperation] = ['requestToken', 'apiDeploy', 'legacyDeploy'].map((name) =>
+  operations.find(({id}) => id === name),
+);
 
 /** Whether an answer of a local runtime belongs to the wire, and not to what was deployed. */
 export function isOfWire({url, answerHeaders, answerBody}: Exchange): boolean {
@@ -59,11 +61,15 @@ export function answerProblems(exchange: Exchange): readonly string[] {
 }
 
 /** Nothing is served there, or not with this method. */
-function unservedProblems({method, url, status, answerHeaders}: Exchange): readonly string[] {
-  const served = ['GET', 'POST', 'DELETE'].filter((other) => operationAt(other, pathOf(url)));
-  if (status >= 400 && status !== 405) return [];
+function unservedProblems(exchange: Exchange): readonly string[] {
+  const {method, url, status, answerHeaders} = exchange;
+  const served = ['GET', 'POST', 'DELETE'].flatMap((other) => operationAt(other, pathOf(url))?.operation ?? []);
+  const refuser = served[0] ?? (pathOf(url).startsWith('/storefront/') ? apiOperation : legacyOperation);
+  const refusal = refuser?.answers['5XX']?.content ?? {};
+  if (status >= 400 && status !== 405) return bodyProblems(refusal, exchange);
   const allowed = (answerHeaders.allow ?? '').split(', ').sort().join();
-  if (status === 405 && served.length > 0 && allowed === served.sort().join()) return [];
+  const expected = served.map((operation) => operation.method);
+  if (status === 405 && served.length > 0 && allowed === expected.sort().join()) return bodyProblems(refusal, exchange);
   return [`${method} ${pathOf(url)} is not documented, and was answered with ${String(status)}`];
 }
 

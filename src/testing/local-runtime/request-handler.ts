@@ -98,7 +98,7 @@ async function answerTo(
   const {protocols, rest} = served[role];
   const isUnaffected = isForPeople(role, path);
   const protocol =
-    role === 'api' && isUnaffected ? pagesProtocol : (protocols.find(({prefix}) => path.startsWith(prefix)) ?? rest);
+    role === 'api' && isUnaffected ? pagesProtocol : (protocols.find(({prefix}) => startsWith(path, prefix)) ?? rest);
   let fault: AnswerFault | undefined;
   try {
     checkHost(request, context);
@@ -138,6 +138,11 @@ async function answerTo(
     if (body.isBroken || response.closed) throw error;
     return {answer: protocol.failure(asFailure(error)), fault};
   }
+}
+
+/** Whether a path starts with all parts of a prefix. */
+function startsWith(path: string, prefix: string): boolean {
+  return path === prefix || path.startsWith(prefix.endsWith('/') ? prefix : `${prefix}/`);
 }
 
 /** Waits while the client is connected. */

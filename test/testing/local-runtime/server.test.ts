@@ -6,7 +6,7 @@ import {connect} from 'node:net';
 import {describe, expect, test} from 'vitest';
 import {startLocalRuntime, type RequestRecord} from '../../../src/testing/index.js';
 import {v2Archive} from './archives.js';
-import {sendRaw} from './client.js';
+import {send, sendRaw} from './client.js';
 import {startRuntime} from './with-runtime.js';
 
 describe('the server', () => {
@@ -86,6 +86,24 @@ describe('the server', () => {
     const reply = await sendRaw(runtime.origin, {path: '/api/projects/%zz/bundles/', headers: client.legacyHeaders});
     expect(reply.status).toBe(400);
     expect((await client.legacy('projects/caf%C3%A9/bundles/')).status).toBe(200);
+  });
+
+  test.each([
+    ['/storefront/nothing', 'application/problem+json', {title: 'Not Found', type: 'about:blank'}],
+    ...[
+      '/api',
+      '/api/nothing',
+      '/api/oauth2/tokens',
+      '/storefront',
+      '/nothing',
+      '/shop/staging/',
+      '/openapi.jsons',
+    ].map((path) => [path, 'application/json', {message: `Nothing is served at ${path}.`}] as const),
+  ] as const)('refuses an unknown path in the form of its protocol: %s', async (path, type, more) => {
+    const {runtime} = await startRuntime();
+    const {status, headers, json} = await send(`${runtime.origin}${path}`);
+    expect([status, headers.get('content-type')]).toEqual([404, type]);
+    expect(json).toEqual({detail: `Nothing is served at ${path}.`, ...more});
   });
 
   test('records requests without secrets', async () => {

@@ -11,7 +11,7 @@ The HTTP interface of the services that \`mycli\` pushes bundles to. Implement o
 - **Members.** Ignore members of a request that you don't know, unless its schema has \`additionalProperties: false\`. Answers may have more members than described. Those that are not required may be missing or null; fill in what you can.
 - **Marks.** \`x-only-hosted\` marks what the local runtime never answers or sends, \`x-only-local\` what only the local runtime has. Everything else is tested against it.
 - **Paths.** The paths of the legacy half end with a slash, those of the Api half do not. Serve both forms of each. Every part of a path is percent-encoded.
-- **Methods.** GET implies HEAD. Answer an unknown path with 404, and a known path with another method with 405 and \`Allow\`.
+- **Methods.** GET implies HEAD. Answer an unknown path with 404, and a known path with another method with 405 and \`Allow\`, in the form of the other refusals.
 - **Request headers.** \`User-Agent\` starts with \`mycli/VERSION\`, the semantic version of the client. Some clients send no \`Content-Type\`; assume that of the operation.
 - **Refusals.** Every status other than 2xx is a failure, whatever its body, and so is a redirect: clients follow none. If the body has the described form, clients show its text.
 - **Repetitions.** After 429, clients wait and send the whole request again. They repeat no other request that uploads, deploys or deletes, because it may have been carried out.

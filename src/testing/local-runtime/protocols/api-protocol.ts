@@ -9,15 +9,18 @@ import {admitApi} from './admission.js';
 import {findBundle, readRange, slice} from './requested-records.js';
 import {siteUrl} from './site-protocol.js';
 
-const storefront = 'organizations/{organizationId}/storefronts/{storefrontId}';
+// Others below it are refused in the same way.
+const prefix = '/storefront/';
+const service = 'deployments/v1/';
+const storefront = `${service}organizations/{organizationId}/storefronts/{storefrontId}`;
 const deployments = `${storefront}/environments/{environmentId}/deployments`;
 
 /** Where the paths of the Api backend start. */
-export const apiPrefix = '/storefront/deployments/v1/';
+export const apiPrefix = `${prefix}${service}`;
 
 /** The protocol of the Api backend. */
 export const apiProtocol: Protocol = {
-  prefix: apiPrefix,
+  prefix,
   anyFinalSlash: true,
   routes: [
     {method: 'POST', pattern: `${storefront}/bundles`, name: 'upload', handle: upload},

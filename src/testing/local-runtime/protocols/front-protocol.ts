@@ -1,4 +1,4 @@
-import {HttpFailure, text, type Answer} from '../answer.js';
+import {HttpFailure, json, type Answer} from '../answer.js';
 import {param, type AdmittedCall, type Protocol} from '../context.js';
 import {siteUrl} from './site-protocol.js';
 
@@ -11,7 +11,8 @@ export const frontProtocol: Protocol = {
     {method: 'GET', pattern: '{projectSlug}/{targetSlug}/{file*}', name: 'site', handle: redirectToApp},
   ],
   admit: () => 'browser',
-  failure: ({status, message, headers}) => text(status, message, headers),
+  // Of the paths that nothing is served at, most were meant for the API.
+  failure: ({status, message, headers}) => json(status, {detail: message, message}, headers),
 };
 
 /** Redirects from where an app might be expected to where it is. */
