@@ -117,7 +117,7 @@ export function operationAt(
     for (const [index, part] of expected.entries()) {
       const name = /^\{(\w+)\}$/.exec(part)?.[1];
       const value = decoded(given[index] ?? '');
-      if (value === undefined || (name === undefined ? value !== part : value === '')) return [];
+      if (name === undefined ? value !== part : value === '') return [];
       if (name !== undefined) values[name] = value;
     }
     return [{operation, values}];
@@ -125,11 +125,12 @@ export function operationAt(
   return matches.sort((a, b) => Object.keys(a.values).length - Object.keys(b.values).length)[0];
 }
 
-function decoded(part: string): string | undefined {
+/** A part of a path; as it was sent, if that is not valid. */
+function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
-    return undefined;
+    return part;
   }
 }
 

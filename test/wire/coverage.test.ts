@@ -85,6 +85,7 @@ function spoiled(status: string, operation: Operation, attempt: Attempt): Attemp
     case '400':
       if (operation.id === 'requestToken') return {...attempt, body: 'grant_type=password'};
       if (operation.id === 'legacyListProjects') return {...attempt, path: `${path}?limit=0`};
+      if (operation.id === 'downloadArchive') return {...attempt, path: path.replace('/shop', '/%zz')};
       // A name that is not free for projects.
       return {...attempt, path: path.replace('/shop', '/storefront')};
     case '401':
@@ -184,6 +185,7 @@ test('every operation of the document, and every status of it, is answered by th
       isHosted === true ? [] : [`${id} ${status}`],
     ),
   );
-  // An answer that came early is over when the client has stopped sending.
-  await expect.poll(() => promised.filter((name) => !seen.has(name))).toEqual([]);
+  // An answer that came early is over when the client has stopped sending. The limit is below that of the test, which
+  // would not say what is missing.
+  await expect.poll(() => promised.filter((name) => !seen.has(name)), {timeout: 30_000}).toEqual([]);
 });

@@ -83,8 +83,9 @@ describe('the server', () => {
 
   test('decodes each part of its path', async () => {
     const {runtime, client} = await startRuntime();
-    const reply = await sendRaw(runtime.origin, {path: '/api/projects/%zz/bundles/', headers: client.legacyHeaders});
-    expect(reply.status).toBe(400);
+    for (const path of ['/api/projects/%zz/bundles/', '/api/archives/%zz/1']) {
+      expect([path, (await sendRaw(runtime.origin, {path, headers: client.legacyHeaders})).status]).toEqual([path, 400]);
+    }
     expect((await client.legacy('projects/caf%C3%A9/bundles/')).status).toBe(200);
   });
 

@@ -307,7 +307,7 @@ export const legacyPaths: Part = {
           ...emptyAnswer('The archive ends before the requested part.'),
           headers: {...archiveHeaders(), 'Content-Range': ref('headers', 'ContentRange')},
         },
-        ...refuse('Legacy', 'notFound'),
+        ...refuse('Legacy', 'badRequest', 'notFound'),
       },
     },
   },
