@@ -6,10 +6,11 @@ import {StringDecoder} from 'node:string_decoder';
 import {setTimeout as delay} from 'node:timers/promises';
 import {stripVTControlCharacters} from 'node:util';
 import * as v from 'valibot';
-import {appProgram} from './app-program.js';
 
 /** How to start the server of an app. */
 interface AppProcessOptions {
+  /** Absolute path of a file with `appProgram`. */
+  readonly program: string;
   /** Absolute path of the module to import. */
   readonly entry: string;
   /** Absolute. */
@@ -32,10 +33,14 @@ const patienceMs = 500;
 const aliveMs = 2000;
 /** How long after its exit its output may still come, in milliseconds. Its requests wait for less than a second. */
 const outputMs = 250;
+/** How often to start it because something else has taken its port before it listened. */
+const mostPorts = 3;
 const maxLine = 8192;
 /** Number of lines that explain a crash. */
 const tailLines = 40;
 
+/** What the program says when something else has taken its port. */
+const portTaken = 'the port is taken';
 const listeningSchema = v.object({port: v.number()});
 
 /**
@@ -50,6 +55,7 @@ export class AppProcess {
   #reason: string | undefined;
   /** 0 before it listens. */
   #port = 0;
+  #lostPort = false;
 
   private constructor(child: ChildProcess, onLine: (line: string) => void) {
     this.#child = child;
@@ -88,9 +94,18 @@ export class AppProcess {
    * Starts a server, and waits until it listens.
    * @throws AppFailure if it does not.
    */
-  static async start({entry, cwd, environment, timeoutMs, onLine, signal}: AppProcessOptions): Promise<AppProcess> {
+  static async start(options: AppProcessOptions): Promise<AppProcess> {
+    for (let ports = 1; ; ports++) {
+      const app = await AppProcess.#fork(options);
+      const failure = await app.#listening(options.timeoutMs);
+      if (failure === undefined) return app;
+      if (!app.#lostPort || ports === mostPorts) throw failure;
+    }
+  }
+
+  static async #fork({program, entry, cwd, environment, onLine, signal}: AppProcessOptions): Promise<AppProcess> {
     const port = await freePort();
-    const child = fork(entry, [], {
+    const child = fork(program, [entry], {
       cwd,
       // By default it would inherit the runtime's environment, with its credentials.
       env: {NODE_ENV: 'production', ...environment, PORT: String(port), HOST: '127.0.0.1', HOSTNAME: '127.0.0.1'},
@@ -98,7 +113,6 @@ export class AppProcess {
         `--max-old-space-size=${String(heapMiB)}`,
         // A bundle need not have a package.json that names its module type: Node detects that.
         '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON',
-        ...['--input-type=module', '--eval', appProgram],
       ],
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
@@ -106,21 +120,27 @@ export class AppProcess {
     const stop = (): void => void app.#stop();
     if (signal.aborted) stop();
     signal.addEventListener('abort', stop, {once: true});
+    return app;
+  }
+
+  /** Waits until it listens. Returns why it does not. */
+  async #listening(timeoutMs: number): Promise<AppFailure | undefined> {
     const listening = new Promise<number>((resolve) => {
-      child.on('message', (message) => {
+      this.#child.on('message', (message) => {
         const told = v.safeParse(listeningSchema, message);
         if (told.success) resolve(told.output.port);
+        if (message === portTaken) this.#lostPort = true;
       });
     });
     const seconds = String(timeoutMs / 1000);
     const timer = setTimeout(() => {
-      app.kill(`did not listen on PORT within ${seconds} seconds and was stopped`);
+      this.kill(`did not listen on PORT within ${seconds} seconds and was stopped`);
     }, timeoutMs);
     try {
-      const outcome = await Promise.race([listening, app.ended]);
-      if (typeof outcome === 'string') throw app.failure(outcome);
-      app.#port = outcome;
-      return app;
+      const outcome = await Promise.race([listening, this.ended]);
+      if (typeof outcome === 'string') return this.failure(outcome);
+      this.#port = outcome;
+      return undefined;
     } finally {
       clearTimeout(timer);
     }

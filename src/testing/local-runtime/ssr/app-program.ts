@@ -1,5 +1,5 @@
 /**
- * What runs in the process of an app's server: imports its entry, `process.argv[1]`, and tells the parent the port of
+ * What runs in the process of an app's server: imports the entry that it is given, and tells the parent the port of
  * the server that it starts, or that is made of what it exports. A string, so that it is the same from sources and from
  * the bundled package.
  */
@@ -11,12 +11,17 @@ import {buffer} from 'node:stream/consumers';
 import {pipeline} from 'node:stream/promises';
 import {pathToFileURL} from 'node:url';
 
+// As if the entry had been started.
+process.argv.splice(1, 1);
 const send = process.send.bind(process);
 // The parent has ended, in whatever way.
 process.on('disconnect', () => process.exit());
 process.on('message', () => send('alive'));
 // A program that ends by itself is not kept alive by its parent.
 process.channel.unref();
+process.on('uncaughtExceptionMonitor', (error) => {
+  if (error?.code === 'EADDRINUSE' && error.port === Number(process.env.PORT)) send('the port is taken');
+});
 
 let isListening = false;
 let isTold = false;

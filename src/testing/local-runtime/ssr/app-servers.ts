@@ -10,6 +10,7 @@ import type {DeploymentRecord} from '../store/records.js';
 import type {Store} from '../store/store.js';
 import {unpackBundle, type ReadingTurns} from '../upload/read-archive.js';
 import {AppFailure, AppProcess} from './app-process.js';
+import {appProgram} from './app-program.js';
 import {forward, type ForwardedRequest} from './forward.js';
 
 /**
@@ -39,6 +40,8 @@ interface AppServersOptions {
   readonly onOutput: (line: string) => void;
 }
 
+/** The file, beside the files of a bundle, that its process starts. */
+const programName = 'start.mjs';
 /** How often to look for servers whose target runs another deployment by now, in milliseconds. */
 const sweepMs = 1000;
 const firstDelayMs = 500;
@@ -184,6 +187,7 @@ class App {
     if (this.#stopping.signal.aborted) throw new HttpFailure(502, `The server of ${this.#name} was stopped.`);
     const {environment, timeoutSeconds, onOutput} = this.#options;
     this.#process = AppProcess.start({
+      program: path.join(bundle.folder, programName),
       entry: bundle.entry,
       cwd: bundle.root,
       environment,
@@ -233,6 +237,7 @@ class App {
     try {
       const root = path.join(folder, 'app');
       await mkdir(root, {mode: 0o700});
+      await writeFile(path.join(folder, programName), appProgram, {mode: 0o600});
       // So that no package.json above the data folder decides the module type of the bundle.
       await writeFile(path.join(folder, 'package.json'), '{}\n', {mode: 0o600});
       const {root: inArchive} = await store.contents(bundleId);
