@@ -164,7 +164,7 @@ test('every operation of the document, and every status of it, is answered by th
   }
 
   // Bodies that are too long or stop arriving.
-  const {runtime: impatient} = await startRuntime({maxUploadBytes: 64, stallSeconds: 0.1});
+  const {runtime: impatient} = await startRuntime({maxUploadBytes: 64, stallSeconds: 0.5});
   const sender = await senderFor(impatient);
   await Promise.all(
     operations

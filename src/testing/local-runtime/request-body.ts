@@ -12,7 +12,7 @@ const maxParts = 20;
 const maxPartName = 100;
 
 /** How long a refused client may continue to send before its connection is closed. */
-const lingerMilliseconds = 2000;
+export const lingerMilliseconds = 2000;
 
 /** Minimum number of bytes that count as progress. */
 const progressBytes = 1024;

@@ -1,13 +1,13 @@
 import {once} from 'node:events';
 import {realpath} from 'node:fs/promises';
-import {createServer, type Server} from 'node:http';
-import type {Socket} from 'node:net';
+import type {Server} from 'node:http';
 import path from 'node:path';
 import * as v from 'valibot';
 import {createError} from '../../errors/index.js';
 import {asSentence} from '../../errors/sentence.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {defaultArchiveLimits, type LocalRuntime, type LocalRuntimeOptions, type RequestRecord} from './options.js';
+import {createBoundedServer, serve} from './connections.js';
 import type {RuntimeContext} from './context.js';
 import {BundleReader} from './pages/bundle-reader.js';
 import {LiveFeed} from './pages/live-feed.js';
@@ -17,7 +17,7 @@ import {openCredentials} from './store/credentials.js';
 import {openDataFolder, readOwnJson, verifyOwnFile, writeJsonFile, type DataFolder} from './store/data-folder.js';
 import {Deployments} from './store/deployments.js';
 import {FaultBook} from './faults.js';
-import {handleRequest, type ServerRole} from './request-handler.js';
+import type {ServerRole} from './request-handler.js';
 import {seed} from './seed.js';
 import {AppServers} from './ssr/app-servers.js';
 import {Store} from './store/store.js';
@@ -27,15 +27,6 @@ import {ReadingTurns} from './upload/read-archive.js';
 
 const maxRecords = 1000;
 const defaultHost = '127.0.0.1';
-
-/** How long a connection may be idle. Longer than in clients, whose requests would fail if the server closed first. */
-const keepAliveMilliseconds = 65_000;
-
-/** More connections are closed at once. Each needs a file descriptor and some memory. */
-const maxConnections = 4000;
-
-/** Requests that a client may send before the first of them is answered. With more, its connection is closed. */
-const maxPipelined = 100;
 
 /**
  * Starts a local hosting service that speaks the protocols of both built-in backends: a real server that stores real
@@ -48,7 +39,7 @@ export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Prom
   signal?.throwIfAborted();
   const faults = new FaultBook();
   for (const fault of options.faults ?? []) faults.add(fault);
-  const servers = {api: createServer(), apps: createServer()};
+  const servers = {api: createBoundedServer(), apps: createBoundedServer()};
   let folder: DataFolder | undefined;
   try {
     const {path: directory, close: release} = (folder = await openDataFolder(options.dataDirectory));
@@ -259,53 +250,4 @@ async function listen(
   // A wildcard address cannot be used by clients.
   const name = {'0.0.0.0': '127.0.0.1', '::': '::1'}[host] ?? host;
   return `http://${name.includes(':') ? `[${name}]` : name}:${String(actual)}`;
-}
-
-/** Starts serving requests. Returns a function that stops the server. */
-function serve(
-  server: Server,
-  {
-    role,
-    context,
-    onEnd,
-  }: {
-    readonly role: ServerRole;
-    readonly context: RuntimeContext;
-    readonly onEnd: (record: RequestRecord) => void;
-  },
-): () => Promise<void> {
-  const underway = new Set<Promise<void>>();
-  // A large upload may take any time while it progresses; see `stallSeconds`.
-  server.requestTimeout = 0;
-  server.keepAliveTimeout = keepAliveMilliseconds;
-  server.maxConnections = maxConnections;
-  const connections = new WeakMap<Socket, {isBusy: boolean; readonly waiting: (() => void)[]}>();
-  server.on('request', (request, response) => {
-    const {socket} = request;
-    const connection = connections.get(socket) ?? {isBusy: false, waiting: []};
-    connections.set(socket, connection);
-    // One after the other: a client that takes no answers must not have many prepared.
-    const begin = (): void => {
-      if (socket.destroyed) return;
-      connection.isBusy = true;
-      response.once('close', () => {
-        connection.isBusy = false;
-        connection.waiting.shift()?.();
-      });
-      const handling = handleRequest(context, {request, response, role}, onEnd).finally(() =>
-        underway.delete(handling),
-      );
-      underway.add(handling);
-    };
-    if (!connection.isBusy) begin();
-    else if (connection.waiting.length < maxPipelined) connection.waiting.push(begin);
-    else socket.destroy();
-  });
-  return async () => {
-    const closed = once(server, 'close');
-    server.close();
-    server.closeAllConnections();
-    await closed;
-    await Promise.all(underway);
-  };
 }

@@ -84,7 +84,10 @@ describe('the server', () => {
   test('decodes each part of its path', async () => {
     const {runtime, client} = await startRuntime();
     for (const path of ['/api/projects/%zz/bundles/', '/api/archives/%zz/1']) {
-      expect([path, (await sendRaw(runtime.origin, {path, headers: client.legacyHeaders})).status]).toEqual([path, 400]);
+      expect([path, (await sendRaw(runtime.origin, {path, headers: client.legacyHeaders})).status]).toEqual([
+        path,
+        400,
+      ]);
     }
     expect((await client.legacy('projects/caf%C3%A9/bundles/')).status).toBe(200);
   });
