@@ -329,6 +329,15 @@ describe('a deployed bundle', () => {
   });
 });
 
+test.each(['cart', '_app/x.js', '_app/immutable/entry/x.js', 'cart?from=/shop/production/'])(
+  'what an app asks for at the top of the port, as if it were alone there, is answered with advice: /%s',
+  async (path) => {
+    const {client} = await startDeployed();
+    const {status, body} = await client.site(path);
+    expect([status, body]).toEqual([404, expect.stringContaining('build its app with that path as its base')]);
+  },
+);
+
 test('the root of the apps says what is there', async () => {
   const {client} = await startRuntime();
   const {status, body} = await client.site('');

@@ -24,6 +24,7 @@ export const siteProtocol: Protocol = {
     {method: 'GET', pattern: '', name: 'home', handle: home},
     // That of an app is below its target.
     {method: 'GET', pattern: faviconPath.slice(1), handle: () => ({status: 204, headers: faviconHeaders})},
+    {method: '*', pattern: '{name}', name: 'site', handle: serveNothing},
     {method: '*', pattern: '{projectSlug}/{targetSlug}', name: 'site', handle: addSlash},
     {method: '*', pattern: '{projectSlug}/{targetSlug}/{file*}', name: 'site', handle: serveApp},
   ],
@@ -46,7 +47,16 @@ function home(): Answer {
   return text(200, 'Deployed apps are served here at /PROJECT/TARGET/, for development only.');
 }
 
+/** What a page asks for at the top of the port, because its app does not know that it is served below its target. */
+const baseAdvice =
+  'Apps are served at /PROJECT/TARGET/, not at the top of this port. If a page asks for this, build its app with that path as its base, or with relative links.';
+
+function serveNothing({path}: AdmittedCall): never {
+  throw new HttpFailure(404, `Nothing is served at ${path}. ${baseAdvice}`);
+}
+
 function addSlash(call: AdmittedCall): Answer {
+  findDeployment(call);
   return redirect(308, call, []);
 }
 
@@ -58,18 +68,23 @@ interface Site {
   readonly parts: readonly string[];
 }
 
+/** The deployment that a target runs. @throws HttpFailure 404 if there is none. */
+function findDeployment(call: AdmittedCall): DeploymentRecord {
+  const [projectSlug, targetSlug] = [param(call, 'projectSlug'), param(call, 'targetSlug')];
+  const deployment = call.context.deployments.current(projectSlug, targetSlug);
+  if (deployment) return deployment;
+  throw new HttpFailure(404, `Nothing is deployed to "${targetSlug}" of "${projectSlug}". ${baseAdvice}`);
+}
+
 /** Serves the deployment that a target runs. */
 async function serveApp(call: AdmittedCall): Promise<Answer> {
-  const [projectSlug, targetSlug] = [param(call, 'projectSlug'), param(call, 'targetSlug')];
-  const {deployments} = call.context;
-  const deployment = deployments.current(projectSlug, targetSlug);
-  if (!deployment) throw new HttpFailure(404, `Nothing is deployed to "${targetSlug}" of "${projectSlug}".`);
+  const deployment = findDeployment(call);
   try {
     return await serveFrom(deployment, call);
   } catch (error) {
-    const newer = deployments.current(projectSlug, targetSlug);
-    const isMissing = error instanceof HttpFailure && error.status === 404;
-    if (!isMissing || !newer || newer === deployment) throw error;
+    if (!(error instanceof HttpFailure) || error.status !== 404) throw error;
+    const newer = findDeployment(call);
+    if (newer === deployment) throw error;
     // Its files were removed while they were looked for.
     return serveFrom(newer, call);
   }
