@@ -98,3 +98,30 @@ function base64FormsOf(secret: string): string[] {
     text.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', ''),
   ]);
 }
+
+/** Names of secrets, without word separators. */
+const secretName = /^(?:.*(?:apikey|clientsecret|token|password|secret|privatekey)|credentials?)$/;
+
+/** Whether the name of a key or a variable is that of a secret. Those of settings about secrets are not. */
+export function isSecretName(name: string): boolean {
+  return secretName.test(plainName(name));
+}
+
+/** A name without word separators. */
+export function plainName(name: string): string {
+  return name.replaceAll(/[-_]/g, '').toLowerCase();
+}
+
+const likelyName =
+  /auth|cookie|token|secret|signature|passw|credential|session|api[-_]?key|(?:^|[-_])(?:key|pass|passphrase|pwd|jwt|sig|sid|otp|assertion|samlresponse)$/i;
+const likelyCamelCase = /[a-z](?:Key|Pass|Passphrase|Pwd|Jwt|Otp|Assertion)$/;
+const harmlessName = /^(?:token_type|authority|www-authenticate|idempotency-key|sec-websocket-key)$/i;
+
+/**
+ * Whether a header, a parameter or a member of JSON may have a secret as its value, whoever named it. For values that
+ * are better masked without need than shown.
+ */
+export function mayNameSecret(name: string): boolean {
+  const isLikely = likelyName.test(name) || likelyCamelCase.test(name);
+  return isSecretName(name) || (isLikely && !harmlessName.test(name));
+}

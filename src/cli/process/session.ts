@@ -3,13 +3,12 @@ import {tmpdir} from 'node:os';
 import {isCI} from 'ci-info';
 import type {PlannedWrite} from '../../backends/contract.js';
 import type {TemporaryDirectory} from '../../files/temporary-directory.js';
-import {createRedactor} from '../../http/redact.js';
+import {createRedactor, isSecretName} from '../../http/redact.js';
 import type {Environment} from '../../http/types.js';
 import type {WriteFacts} from '../../operations/steps.js';
 import {Output, type JsonDocument} from '../output/output.js';
 import type {RunEvents} from '../output/run-events.js';
 import {isDebugging, isInteractive, usesColor, usesUnicode} from '../output/terminal.js';
-import {isSecretName} from '../settings/secret.js';
 import {runningPlugin} from './foreign-code.js';
 
 /** A change that plugins have allowed, and what is known about its outcome. */

@@ -8,11 +8,11 @@ import {isRecord, parseJson} from '../../errors/json.js';
 import {asSentence} from '../../errors/sentence.js';
 import {flagValue, shellLine} from '../../errors/suggest.js';
 import {reasonOf} from '../../errors/system-failure.js';
-import {loadModule} from '../../modules/load-module.js';
 import {readTextFile} from '../../files/read-file.js';
+import {isSecretName, plainName} from '../../http/redact.js';
+import {loadModule} from '../../modules/load-module.js';
 import {definitions, secretKeys, settingKeys, variableOf, type SettingKey} from './definitions.js';
 import {text} from './kinds.js';
-import {isSecretName, plainName} from './secret.js';
 import type {ConfigFileSettings, ConfigSettings} from './settings.js';
 
 /** Names of configuration files, highest precedence first. */

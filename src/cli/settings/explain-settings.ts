@@ -1,8 +1,9 @@
 import {OptionText} from '../../backends/option-text.js';
 import {isRecord} from '../../errors/json.js';
+import {isSecretName} from '../../http/redact.js';
 import {loadConfigFile} from './config-file.js';
 import {withStoredCredentials} from '../credentials/stored-settings.js';
-import {isSecretName, Secret} from './secret.js';
+import {Secret} from './secret.js';
 import {definitions, settingKeys, variableOf, type SettingKey} from './definitions.js';
 import type {SettingsOrigin} from './load-settings.js';
 import {

@@ -27,15 +27,3 @@ export class Secret {
     return mask;
   }
 }
-
-const secretName = /^(?:.*(?:apikey|clientsecret|token|password|secret|privatekey)|credentials?)$/;
-
-/** Whether the name of a key or a variable sounds like a secret. */
-export function isSecretName(name: string): boolean {
-  return secretName.test(plainName(name));
-}
-
-/** A name without word separators. */
-export function plainName(name: string): string {
-  return name.replaceAll(/[-_]/g, '').toLowerCase();
-}

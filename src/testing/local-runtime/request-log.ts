@@ -1,4 +1,5 @@
 import type {IncomingMessage, OutgoingHttpHeaders} from 'node:http';
+import {mayNameSecret} from '../../http/redact.js';
 import type {RequestRecord} from './options.js';
 
 /** The beginning of a text. */
@@ -67,18 +68,6 @@ export function excerptOf(text: string): Excerpt {
   return {text: flat(text.slice(0, maxBody)), isCut: true};
 }
 
-/** Headers whose values are credentials, and members of bodies and queries. */
-const secretName =
-  /auth|cookie|token|secret|signature|passw|credential|session|api[-_]?key|(?:^|[-_])(?:key|pass|passphrase|pwd|jwt|sig|sid|otp|assertion|samlresponse)$/i;
-const secretInCamelCase = /[a-z](?:Key|Pass|Passphrase|Pwd|Jwt|Otp|Assertion)$/;
-/** Names that only look like those of secrets. */
-const harmless = /^(?:token_type|authority|www-authenticate|idempotency-key|sec-websocket-key)$/i;
-
-/** Whether a header, a parameter or a member of JSON has a value to mask. */
-export function isSecretName(name: string): boolean {
-  return (secretName.test(name) || secretInCamelCase.test(name)) && !harmless.test(name);
-}
-
 /** What is shown instead of a secret. */
 export const masked = '***';
 
@@ -96,7 +85,7 @@ export function responseHeaders(headers: OutgoingHttpHeaders): LoggedHeaders {
 
 function shown([name, value]: readonly [string, string], at: number): LoggedHeaders {
   if (at >= maxHeaders) return [];
-  const text = isSecretName(name) ? masked : value.replaceAll(/[?#][^\s"'<>]+/g, maskedPairs);
+  const text = mayNameSecret(name) ? masked : value.replaceAll(/[?#][^\s"'<>]+/g, maskedPairs);
   return [[flat(name.slice(0, maxHeader)), text.length <= maxHeader ? text : `${flat(text.slice(0, maxHeader))}…`]];
 }
 
@@ -111,7 +100,7 @@ export function maskedPairs(text: string): string {
     const [name = ''] = part.split('=', 1);
     const decoded = part.length > name.length + 1 ? decodedName(name) : '';
     // The code of an OAuth login can be exchanged for a token. In JSON, it is the code of an error.
-    return isSecretName(decoded) || decoded === 'code' ? `${name}=${masked}` : part;
+    return mayNameSecret(decoded) || decoded === 'code' ? `${name}=${masked}` : part;
   });
   return parts.join('');
 }

@@ -6,7 +6,7 @@ import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {definitions, secretKeys, settingKeys, summaryOf, variableOf} from '../../../src/cli/settings/definitions.js';
 import type {SettingKey} from '../../../src/cli/settings/definitions.js';
 import {judged, type Kind} from '../../../src/cli/settings/kinds.js';
-import {isSecretName} from '../../../src/cli/settings/secret.js';
+import {isSecretName} from '../../../src/http/redact.js';
 import {ownCommands} from '../own-commands.js';
 import {runWarm} from '../warm-cli.js';
 

@@ -2,7 +2,8 @@ import {markup, type Html} from '../../../html/html.js';
 import {renderTable} from '../../../html/page.js';
 import {HttpFailure, type Answer} from '../answer.js';
 import {param, type AdmittedCall, type RuntimeContext} from '../context.js';
-import {isSecretName, masked, maskedPairs, type Excerpt, type LoggedRequest} from '../request-log.js';
+import {mayNameSecret} from '../../../http/redact.js';
+import {masked, maskedPairs, type Excerpt, type LoggedRequest} from '../request-log.js';
 import {bytesText, foreign, maskOf, timeText} from './elements.js';
 import {pageAnswer, pagesPath} from './page-frame.js';
 
@@ -161,16 +162,16 @@ function readable({text, isCut}: Excerpt): string {
   // The end of the last value may be missing.
   const shown = text.replaceAll(
     /"((?:[^"\\]|\\.){0,200})"(\s*:\s*)(?:"(?:[^"\\]|\\.)*"?|[^\s"{[][^\s,\]}]*)/g,
-    (whole, name: string, colon: string) => (isSecretName(name) ? `"${name}"${colon}"${masked}"` : whole),
+    (whole, name: string, colon: string) => (mayNameSecret(name) ? `"${name}"${colon}"${masked}"` : whole),
   );
   // Where a list or an object ends is not known, so nothing behind it is shown either.
   const nested = [...shown.matchAll(/"((?:[^"\\]|\\.){0,200})"\s*:\s*(?=[[{])/g)].find(([, name = '']) =>
-    isSecretName(name),
+    mayNameSecret(name),
   );
   return nested === undefined ? shown : `${shown.slice(0, nested.index + nested[0].length)}${masked}`;
 }
 
 /** For `JSON.stringify`. */
 function withoutSecrets(name: string, value: unknown): unknown {
-  return isSecretName(name) && value !== null ? masked : value;
+  return mayNameSecret(name) && value !== null ? masked : value;
 }
