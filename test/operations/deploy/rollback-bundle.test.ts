@@ -73,6 +73,22 @@ describe.each(['legacy', 'api'])('a rollback with %s', (preference) => {
   });
 });
 
+test("a rollback goes where the button of the local runtime's page would, also after a rollback", async () => {
+  const service = await startService();
+  const offered = async () => {
+    const body = await (await fetch(`${service.runtime.origin}/-/projects/shop`)).text();
+    return Number(/Roll staging back to bundle (\d+)/.exec(body)?.[1]);
+  };
+  await service.push({targetSlug: 'staging'});
+  await service.push({targetSlug: 'staging'});
+  service.runtime.addFault('failx1');
+  await service.push({targetSlug: 'staging'}).catch(() => undefined);
+  for (const expected of [1, 2, 1]) {
+    expect(await offered()).toBe(expected);
+    expect(await rollback(service)).toMatchObject({bundleId: expected});
+  }
+});
+
 describe('the history that a rollback reads', () => {
   const row = (id: number, second: number, status = 'Finished') => ({
     ...{bundle: {id}, status},
