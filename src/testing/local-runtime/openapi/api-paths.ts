@@ -11,7 +11,7 @@ import {
   refuse,
   uploadRefusals,
 } from './parts.js';
-import type {Part} from './schemas.js';
+import type {Part} from './schema-parts.js';
 
 /** What the operations have in common. */
 const common = {tags: ['Api'], security: [{oauth: []}, {accessToken: []}]};

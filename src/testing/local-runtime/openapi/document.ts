@@ -2,7 +2,8 @@ import {tokenPath} from '../protocols/token-protocol.js';
 import {apiPaths} from './api-paths.js';
 import {legacyPaths} from './legacy-paths.js';
 import {answer, components, refuse} from './parts.js';
-import {onlyLocal, schemas, type Part} from './schemas.js';
+import {onlyLocal, type Part} from './schema-parts.js';
+import {schemas} from './schemas.js';
 
 const description = `
 The HTTP interface of the services that \`mycli\` pushes bundles to. Implement one of its two halves, **Api** or **legacy**, and mycli can use your server with the backend of that name. The local runtime (\`mycli runtime:start\`) implements both.

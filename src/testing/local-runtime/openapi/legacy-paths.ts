@@ -12,7 +12,7 @@ import {
   refuse,
   uploadRefusals,
 } from './parts.js';
-import {onlyLocal, ref, type Part} from './schemas.js';
+import {onlyLocal, ref, type Part} from './schema-parts.js';
 
 /** What the operations have in common. */
 const common = {tags: ['legacy'], security: [{apiKey: []}, {apiKeyOfUser: []}]};

@@ -1,6 +1,6 @@
 import {apiIdentifier} from '../protocols/admission.js';
 import {defaultLimit, maxLimit} from '../protocols/requested-records.js';
-import {onlyHosted, ref, type Part} from './schemas.js';
+import {onlyHosted, ref, type Part} from './schema-parts.js';
 
 /** How a group of operations says no. */
 export type Refusals = 'Legacy' | 'Api' | 'OAuth';
