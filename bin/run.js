@@ -5,6 +5,6 @@ if (version[0] < 20 || (version[0] === 20 && version[1] < 19)) {
   process.stderr.write('mycli needs Node.js 20.19 or newer; this is ' + process.versions.node + '.\n');
   process.exit(3);
 }
-import('../dist/cli/process/start.js').then(function (module) {
+import('../dist/cli/process/start.cjs').then(function (module) {
   return module.start(process);
 });

@@ -1,16 +1,18 @@
 // Makes few files of our modules and of the packages behind them, and writes the licences of these: node would spend
 // more time on finding hundreds of files than on running them. Each module is there once, and what is imported when it
-// is needed is loaded then. Nothing is minified: names in stack traces are those of the sources.
+// is needed is loaded then. They are CommonJS, which Node loads faster and whose compiled code can be kept on Node 20;
+// what importers get is an ES module in front. Nothing is minified: names in stack traces are those of the sources.
 import {readdirSync, readFileSync, writeFileSync} from 'node:fs';
-import {relative, resolve} from 'node:path';
+import {basename, join, relative, resolve} from 'node:path';
 import {rolldown, watch} from 'rolldown';
+import {parseAst} from 'rolldown/parseAst';
 import {licenceOf} from './licence-of.js';
 
 const {exports, oclif} = JSON.parse(readFileSync('package.json', 'utf8'));
 
 /** The name of a module in dist, and its source. */
 const entryOf = (file) => {
-  const name = file.replace(/^\.\/dist\/(.*)\.js$/, '$1');
+  const name = file.replace(/^\.\/dist\/(.*)\.c?js$/, '$1');
   return [name, `src/${name}.ts`];
 };
 const library = entryOf(exports['.'].default);
@@ -107,6 +109,50 @@ const sortedById = {
   },
 };
 
+/**
+ * Modules that import other packages or files at run time. Node 20 forgets how to do that in code that was compiled
+ * before (see src/cli/process/code-cache.ts), so they ask a function in a file of its own.
+ */
+const importing =
+  /\/@oclif\/core\/lib\/(?:module-loader|config\/ts-path)\.js$|\/lilconfig\/|\/src\/modules\/load-module\.ts$/;
+const importer = resolve('src/modules/import-module.ts');
+
+const importsApart = {
+  name: 'imports-apart',
+  transform(code, id) {
+    if (!importing.test(id)) return null;
+    return {code: code.replaceAll('await import(', `await require(${JSON.stringify(importer)}).importModule(`)};
+  },
+  generateBundle(_options, files) {
+    for (const {fileName, moduleIds, code} of Object.values(files)) {
+      if (code === undefined || moduleIds.includes(importer) || !code.includes('import(')) continue;
+      if (hasImport(parseAst(code, {sourceType: 'script'}))) throw new Error(`${fileName} has an import().`);
+    }
+  },
+};
+
+function hasImport(node) {
+  if (typeof node !== 'object' || node === null) return false;
+  return node.type === 'ImportExpression' || Object.values(node).some(hasImport);
+}
+
+/** Writes an ES module with the exports of each entry, for importers. oclif loads the CommonJS of commands itself. */
+const facades = {
+  name: 'facades',
+  writeBundle({dir}, files) {
+    for (const {isEntry, fileName, exports} of Object.values(files)) {
+      if (!isEntry || fileName.startsWith('commands/')) continue;
+      const names = exports.filter((name) => name !== 'default');
+      const lines = [
+        `import entry from './${basename(fileName)}';`,
+        ...(exports.includes('default') ? ['export default entry.default;'] : []),
+        ...(names.length > 0 ? [`export const {${names.join(', ')}} = entry;`] : []),
+      ];
+      writeFileSync(join(dir, fileName.replace(/\.cjs$/, '.js')), `${lines.join('\n')}\n`);
+    }
+  },
+};
+
 /** `paths` and each module they import, directly or not. */
 function closure(paths, graph) {
   const found = new Set();
@@ -133,6 +179,7 @@ function fileOf() {
       start: closureOf([entryOf(oclif.helpClass.target)[1]]),
       push: closureOf(['src/commands/bundle/push.ts', 'src/cli/render/push.ts', 'src/progress/run-steps.ts']),
     };
+    if (id === importer) return 'import-module';
     if (sets.small.has(id)) return null;
     if (sets.library.has(id)) return sets.start.has(id) ? 'shared' : 'library';
     return ['start', 'push'].find((name) => sets[name].has(id)) ?? null;
@@ -144,17 +191,16 @@ const input = {
   platform: 'node',
   external,
   preserveEntrySignatures: 'allow-extension',
-  plugins: [substitution, sortedById],
-  // What packages that are CommonJS expect to find.
-  transform: {define: {__dirname: 'import.meta.dirname'}, target: 'node20.19'},
+  plugins: [substitution, sortedById, importsApart, facades],
+  transform: {target: 'node20.19'},
   checks: {ineffectiveDynamicImport: false},
   experimental: {attachDebugInfo: 'simple'},
 };
 const output = () => ({
   dir: 'dist',
-  format: 'esm',
-  entryFileNames: '[name].js',
-  chunkFileNames: 'chunks/[name]-[hash].js',
+  format: 'cjs',
+  entryFileNames: '[name].cjs',
+  chunkFileNames: 'chunks/[name].cjs',
   codeSplitting: {groups: [{name: fileOf(), debugName: 'shared files', includeDependenciesRecursively: false}]},
 });
 

@@ -45,7 +45,7 @@ function isHelpOfOurs(root: string, args: readonly string[]): boolean {
   const [flag = '', ...rest] = args.slice(words.length);
   const id = words.join(':');
   const isId = /^[a-z]+(?::[a-z]+)?$/.test(id) && helpFlags.includes(flag) && rest.length === 0;
-  return isId && existsSync(join(root, 'dist/commands', `${id.replace(':', '/')}.js`));
+  return isId && existsSync(join(root, 'dist/commands', `${id.replace(':', '/')}.cjs`));
 }
 
 function packageWithoutPlugins(root: string): Interfaces.PJSON {

@@ -1,10 +1,12 @@
 import {spawn, spawnSync, type ChildProcess} from 'node:child_process';
 import {once} from 'node:events';
 import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {createServer} from 'node:http';
+import type {AddressInfo} from 'node:net';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {stripVTControlCharacters} from 'node:util';
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {afterEach, beforeEach, describe, expect, onTestFinished, test} from 'vitest';
 import {startLocalRuntime, type LocalRuntime, type LocalRuntimeOptions} from '../../../src/testing/index.js';
 import {binary, runCli} from '../spawn-cli.js';
 
@@ -205,10 +207,15 @@ describe.skipIf(!hasScript)('on a terminal', () => {
       export const config = {ssrOnly: ['ssr.js']};
     `;
     await writeFile(join(root, 'config.server.mjs'), config);
-    const screen = onTerminal(['bundle:push'], await environment({faults: ['hangx1:route=upload']}));
-    await screen.shows('Upload the bundle');
+    const server = createServer().listen(0, '127.0.0.1');
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+    const {port} = server.address() as AddressInfo;
+    const silent = {...(await environment()), MYCLI_RUNTIME_ORIGIN: `http://127.0.0.1:${String(port)}`};
+    const screen = onTerminal(['bundle:push'], silent);
+    await once(server, 'request');
     await writeFile(join(root, 'crash'), '');
-    expect(await screen.ended).toBe(1);
+    expect(await screen.ended).toBe(10);
     const text = screen.text();
     expect(text).toContain('mycli failed unexpectedly: boom.');
     expect(text.lastIndexOf(showCursor)).toBeGreaterThan(text.lastIndexOf(hideCursor));

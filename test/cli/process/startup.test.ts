@@ -1,10 +1,11 @@
-import {mkdir, mkdtemp, readdir, readFile, rm, writeFile} from 'node:fs/promises';
+import {chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile} from 'node:fs/promises';
 import nodeModule from 'node:module';
 import {tmpdir} from 'node:os';
 import {join, relative} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {binary, runCli} from '../spawn-cli.js';
+import {createPluginBench} from '../with-plugins.js';
 
 let folder: string;
 beforeEach(async () => {
@@ -21,7 +22,7 @@ interface Loaded {
   readonly modules: readonly string[];
 }
 
-/** Node 22 and newer keep compiled code. */
+/** Node 22 and newer keep compiled code themselves. */
 const hasCompileCache = 'enableCompileCache' in nodeModule;
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -67,12 +68,54 @@ const heavy = new Set([
   ...['archiver', 'busboy', 'fast-glob', 'got', 'http-proxy-agent', 'https-proxy-agent', 'jiti', 'listr2'],
   ...['tar-stream', 'typescript', 'valibot'],
 ]);
-const workers = /^src\/(?:progress|operations|bundle|backends|testing|modules|http\/(?!redact|rate-limit\/policy))/;
+const workers =
+  /^src\/(?:progress|operations|bundle|backends|testing|modules\/(?!import-module)|http\/(?!redact|rate-limit\/policy))/;
 
-test.runIf(hasCompileCache)('Node keeps the compiled code of a command in the folder for caches', async () => {
-  await runCli(binary, ['--help'], {env: {HOME: folder, XDG_CACHE_HOME: join(folder, 'caches')}});
-  const kept = await readdir(join(folder, 'caches/mycli/compiled'), {recursive: true});
-  expect(kept.length).toBeGreaterThan(1);
+describe('compiled code', () => {
+  const kept = () => join(folder, 'caches/mycli/compiled');
+  const help = async () => runCli(binary, ['--help'], {env: {HOME: folder, XDG_CACHE_HOME: join(folder, 'caches')}});
+
+  test('is kept in the folder for caches', async () => {
+    await help();
+    expect((await readdir(kept(), {recursive: true})).length).toBeGreaterThan(1);
+  });
+
+  test.skipIf(hasCompileCache)('is used again, and replaced when it is damaged or of other code', async () => {
+    const {stdout} = await help();
+    const place = join(kept(), process.version);
+    const files = await readdir(place);
+    expect(files).toContain('chunks-start.cjs.code');
+    const inodes = () => Promise.all(files.map(async (file) => (await stat(join(place, file))).ino));
+    const before = await inodes();
+    expect(await help()).toMatchObject({code: 0, stdout});
+    expect(await inodes()).toEqual(before);
+    const [start, run] = [join(place, 'chunks-start.cjs.code'), join(place, 'cli-process-run.cjs.code')];
+    const good = await readFile(start);
+    for (const damaged of [good.subarray(0, good.length / 2), Buffer.alloc(0), await readFile(run)]) {
+      await writeFile(start, damaged);
+      expect(await help()).toMatchObject({code: 0, stdout, stderr: ''});
+      expect((await readFile(start)).equals(damaged)).toBe(false);
+    }
+    expect(await readdir(place)).toEqual(files);
+  });
+
+  test.skipIf(hasCompileCache)('is not kept where others can write', async () => {
+    const place = join(kept(), process.version);
+    await mkdir(place, {recursive: true});
+    await chmod(place, 0o777);
+    expect(await help()).toMatchObject({code: 0, stderr: ''});
+    expect(await readdir(place)).toEqual([]);
+  });
+
+  test('imports plugins that are ES modules', async () => {
+    await using bench = await createPluginBench('acme');
+    const env = {HOME: folder, XDG_CACHE_HOME: join(folder, 'caches'), ...bench.env};
+    for (const time of ['first', 'second']) {
+      const {code, stdout, stderr} = await runCli(binary, ['backend:list', '--json'], {cwd: bench.project, env});
+      expect([time, code, stderr]).toEqual([time, 0, '']);
+      expect(stdout).toContain('"acme"');
+    }
+  });
 });
 
 test('a cache that cannot be kept changes nothing', async () => {
@@ -81,11 +124,11 @@ test('a cache that cannot be kept changes nothing', async () => {
   expect(await runCli(binary, ['--help'], {env})).toMatchObject({code: 0, stderr: ''});
 });
 
-test('--version loads one module beside the binary, and no package', async () => {
+test('--version loads two modules beside the binary, and no package', async () => {
   expect(await loadedBy(['--version'])).toEqual({
     installed: [],
     bundled: [],
-    modules: ['bin/run.js', 'src/cli/process/start.ts', 'src/version.ts'],
+    modules: ['bin/run.js', 'src/cli/process/code-cache.ts', 'src/cli/process/start.ts', 'src/version.ts'],
   });
 });
 
