@@ -25,9 +25,22 @@ export interface Command {
 export interface Comparison {
   readonly measured: Measurement | undefined;
   readonly compared: Measurement | undefined;
-  /** How the runs of each pair relate. Missing if one of them always failed. */
+  /** How the two relate, round by round. Missing if one of them failed. */
   readonly ratios?: {readonly time: Spread; readonly cpu: Spread} | undefined;
 }
+
+/** What the commands took, by their names, round by round. Commands that failed are missing. */
+export type Rounds = ReadonlyMap<string, readonly Measurement[]>;
+
+/** How often commands are measured. */
+export interface HowOften {
+  readonly leastRounds: number;
+  /** More rounds follow, up to `mostRounds`, until they have taken this long together. */
+  readonly seconds: number;
+}
+
+/** Beyond this, more rounds do not change a median. */
+export const mostRounds = 9;
 
 /** A median, with the least and the most. */
 export interface Spread {
@@ -44,52 +57,65 @@ export async function requireGnuTime(): Promise<void> {
 }
 
 /**
- * Runs two commands `runs` times in turns, in processes of their own: what else the machine does meets both alike.
+ * Runs commands in rounds, each in processes of its own: what else the machine does meets those of a round alike. A
+ * command that fails is not run again.
  * @param scratch A folder for notes.
  */
-export async function compare(
-  command: Command,
-  baseline: Command,
-  {runs, scratch}: {readonly runs: number; readonly scratch: string},
-): Promise<Comparison> {
-  const [results, others]: [Measurement[], Measurement[]] = [[], []];
-  const pairs: (readonly [Measurement, Measurement])[] = [];
-  for (let run = 0; run < runs; run++) {
-    const [one] = await measureOnce(command, scratch);
-    const [other] = await measureOnce(baseline, scratch);
-    if (one) results.push(one);
-    if (other) others.push(other);
-    if (one && other) pairs.push([one, other]);
+export async function measureRounds(
+  commands: ReadonlyMap<string, Command>,
+  {leastRounds, seconds}: HowOften,
+  scratch: string,
+): Promise<Rounds> {
+  const rounds = new Map([...commands.keys()].map((name): [string, Measurement[]] => [name, []]));
+  const started = performance.now();
+  const isOver = () => performance.now() - started > seconds * 1000;
+  for (let round = 0; round < leastRounds || (round < mostRounds && !isOver()); round++) {
+    for (const [name, measurements] of rounds) {
+      const command = commands.get(name);
+      const measurement = command && (await measureOnce(command, scratch));
+      if (measurement) measurements.push(measurement);
+      else rounds.delete(name);
+    }
   }
-  const ratios = pairs.length > 0 && {
-    time: spreadOf(pairs.map(([one, other]) => one.seconds / other.seconds)),
-    cpu: spreadOf(pairs.map(([one, other]) => one.cpuSeconds / other.cpuSeconds)),
-  };
-  return {measured: summarize(results), compared: summarize(others), ...(ratios && {ratios})};
+  return rounds;
 }
 
-function spreadOf(values: readonly number[]): Spread {
+/** Compares two commands that were measured in the same rounds. */
+export function compare(rounds: Rounds, what: string, baseline: string): Comparison {
+  const [ours, theirs] = [rounds.get(what), rounds.get(baseline)];
+  const comparison = {measured: ours && summarize(ours), compared: theirs && summarize(theirs)};
+  if (!ours || !theirs) return comparison;
+  const spread = (of: 'seconds' | 'cpuSeconds') =>
+    spreadOf(ours.map((measurement, round) => measurement[of] / (theirs[round]?.[of] ?? NaN)));
+  return {...comparison, ratios: {time: spread('seconds'), cpu: spread('cpuSeconds')}};
+}
+
+/** The median of some values, with the least and the most. */
+export function spreadOf(values: readonly number[]): Spread {
   return {median: median(values), least: Math.min(...values), most: Math.max(...values)};
 }
 
-async function measureOnce({argv, env}: Command, scratch: string): Promise<readonly Measurement[]> {
+async function measureOnce({argv, env}: Command, scratch: string): Promise<Measurement | undefined> {
   const output = path.join(scratch, 'time');
+  // GNU time cuts what elapsed to hundredths of a second, which are too coarse for `tar`; starting it takes about 2 ms.
+  const started = performance.now();
+  let seconds: number;
   try {
-    await promisify(execFile)(gnuTime, ['-f', '%e %U %S %M', '-o', output, ...argv], {
+    await promisify(execFile)(gnuTime, ['-f', '%U %S %M', '-o', output, ...argv], {
       env: {...process.env, ...env},
       maxBuffer: 64 * 1024 * 1024,
     });
+    seconds = (performance.now() - started) / 1000;
   } catch (error) {
     console.error(`${argv.join(' ')} failed: ${String(error).slice(0, 500)}`);
-    return [];
+    return undefined;
   }
   const figures = (await readFile(output, 'utf8')).trim().split(' ').map(Number);
-  const [seconds = NaN, user = NaN, system = NaN, kibibytes = NaN] = figures;
-  return [{seconds, cpuSeconds: user + system, peakMiB: kibibytes / 1024}];
+  const [user = NaN, system = NaN, kibibytes = NaN] = figures;
+  return {seconds, cpuSeconds: user + system, peakMiB: kibibytes / 1024};
 }
 
-function summarize(results: readonly Measurement[]): Measurement | undefined {
-  if (results.length === 0) return undefined;
+function summarize(results: readonly Measurement[]): Measurement {
   return {
     seconds: median(results.map(({seconds}) => seconds)),
     cpuSeconds: median(results.map(({cpuSeconds}) => cpuSeconds)),
@@ -97,7 +123,9 @@ function summarize(results: readonly Measurement[]): Measurement | undefined {
   };
 }
 
-/** The one in the middle. */
+/** The one in the middle, or between the two in the middle. */
 export function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
+  const sorted = [...values].sort((a, b) => a - b);
+  const [below = NaN, above = NaN] = [sorted[Math.ceil(sorted.length / 2) - 1], sorted[Math.floor(sorted.length / 2)]];
+  return (below + above) / 2;
 }

@@ -46,11 +46,26 @@ const realTrees: readonly RealTree[] = [
       };
     },
   },
+  {
+    // The package is what `@salesforce/pwa-kit-create-app` makes of its template: a whole project.
+    name: 'PWA Kit retail-react-app 10.2.0',
+    async build(folder) {
+      await npm(folder, 'pack', '@salesforce/retail-react-app@10.2.0');
+      const site = path.join(folder, 'site');
+      await mkdir(site);
+      const archive = path.join(folder, 'salesforce-retail-react-app-10.2.0.tgz');
+      await run(folder, 'tar', '-xzf', archive, '--strip-components=1', '-C', site);
+      await npm(site, 'install');
+      await npm(site, 'run', 'build');
+      return {'.': path.join(site, 'build')};
+    },
+  },
 ];
 
 function npm(cwd: string, ...args: readonly string[]): Promise<void> {
-  const quiet = args[0] === 'install' ? ['--ignore-scripts', '--no-audit', '--no-fund', '--save-exact'] : [];
-  return run(cwd, 'npm', ...args, ...quiet);
+  // `npm run` hands on this repository's engine-strict, which packages that only others import do not meet.
+  const quiet = ['--ignore-scripts', '--engine-strict=false', '--no-audit', '--no-fund', '--save-exact'];
+  return run(cwd, 'npm', ...args, ...(args[0] === 'install' ? quiet : []));
 }
 
 async function run(cwd: string, command: string, ...args: readonly string[]): Promise<void> {
@@ -71,13 +86,16 @@ export async function makeRealTrees(env: NodeJS.ProcessEnv): Promise<readonly Ma
   for (const tree of realTrees) {
     const folder = path.join(cache, tree.name.toLowerCase().replaceAll(' ', '-'));
     made.push({name: tree.name, folder});
-    const isMade = await access(folder).then(
-      () => true,
-      () => false,
-    );
-    if (!isMade) await makeTree(tree, folder);
+    if (!(await exists(folder))) await makeTree(tree, folder);
   }
   return made;
+}
+
+function exists(file: string): Promise<boolean> {
+  return access(file).then(
+    () => true,
+    () => false,
+  );
 }
 
 async function makeTree(tree: RealTree, folder: string): Promise<void> {
@@ -89,7 +107,8 @@ async function makeTree(tree: RealTree, folder: string): Promise<void> {
   await writeFile(path.join(work, 'package.json'), '{"private": true}\n');
   for (const [to, from] of Object.entries(await tree.build(work)))
     await cp(from, path.join(ready, to), {recursive: true, verbatimSymlinks: true});
-  await writeFile(path.join(ready, 'ssr.js'), 'export const handler = () => "";\n');
+  const entry = path.join(ready, 'ssr.js');
+  if (!(await exists(entry))) await writeFile(entry, 'export const handler = () => "";\n');
   await rename(ready, folder);
   await rm(work, {recursive: true, force: true});
 }

@@ -1,12 +1,22 @@
-// npm run bench -- [--real] [--sizes 20,200,1000] [--files 1000,10000,30000,100000] [--runs 3] [--start-up-runs 40]
-//   [--write]
-import {mkdtemp, mkdir, readFile, rm, stat, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+// npm run bench -- [--real] [--write] [--only start-up|trees|real ...] [--sizes 20,200,1000]
+//   [--files 1000,10000,30000,100000] [--runs 3] [--seconds 20] [--start-up-runs 20]
+// Everything is measured in rounds: at least --runs for each tree, and up to nine while they take less than --seconds.
+// --write updates the sections of docs/reference/benchmarks.md that were measured, and leaves the others alone.
+import {mkdtemp, readFile, rm, stat, writeFile} from 'node:fs/promises';
+import {loadavg, tmpdir} from 'node:os';
 import path from 'node:path';
 import {parseArgs} from 'node:util';
-import {compare, requireGnuTime, type Command} from './measure.js';
+import {compare, measureRounds, requireGnuTime, type Command, type HowOften} from './measure.js';
 import {makeRealTrees} from './real-trees.js';
-import {compositionTable, notes, page, startUpTable, table, type Row, type Target, type TreeResult} from './report.js';
+import {
+  realSection,
+  startUpSection,
+  treesSection,
+  updatePage,
+  type Row,
+  type Section,
+  type TreeResult,
+} from './report.js';
 import {startSink} from './sink.js';
 import {measureStartUp} from './start-up.js';
 import {compositionOf, smallFileBytes, writeNoise, writeTree, type Tree} from './trees.js';
@@ -14,39 +24,47 @@ import {compositionOf, smallFileBytes, writeNoise, writeTree, type Tree} from '.
 const root = path.resolve(import.meta.dirname, '..');
 const binary = path.join(root, 'bin/run.js');
 const MB = 1_000_000;
-const usualArchive = "archiver's directory()";
+const unchanged = 'Unchanged push v2';
 
 const {values} = parseArgs({
   options: {
+    only: {type: 'string', multiple: true},
     sizes: {type: 'string', default: '20,200,1000'},
     files: {type: 'string', default: '1000,10000,30000,100000'},
     runs: {type: 'string', default: '3'},
-    'start-up-runs': {type: 'string', default: '40'},
+    seconds: {type: 'string', default: '20'},
+    'start-up-runs': {type: 'string', default: '20'},
     write: {type: 'boolean', default: false},
     real: {type: 'boolean', default: false},
   },
 });
-const runs = Number(values.runs);
-const startUpRuns = Number(values['start-up-runs']);
+const howOften: HowOften = {leastRounds: Number(values.runs), seconds: Number(values.seconds)};
 
-/** Sizes up to 200 MB in files of 40 kB, larger ones in files of 5 MB; and numbers of files of 4 kB. */
+/** What is measured, and written into a section of its own. */
+const parts = {'start-up': measureStartUps, trees: measureTrees, real: measureRealTrees};
+type Part = keyof typeof parts;
+
+/** Sizes up to 200 MB in files of 40 kB, larger ones in few and in more files; and numbers of files of 4 kB. */
 const trees: readonly Tree[] = [
-  ...numbers(values.sizes).map((size) => {
-    const bytes = size * MB;
-    const files = Math.max(1, Math.round(bytes / (bytes > 200 * MB ? 5 * MB : 40_000)));
-    return {name: `${sizeName(size)}, ${files.toLocaleString('en')} files`, bytes, files};
-  }),
+  ...numbers(values.sizes).flatMap((size) => (size > 200 ? [sized(size, 0.2), sized(size, 2)] : [sized(size, 25)])),
   // What people complain about: mostly text, and mostly media.
   ...numbers(values.sizes).flatMap((size) =>
     size === 200 ? [mixed('text-heavy', 0.9), mixed('media-heavy', 0.1)] : [],
   ),
   ...numbers(values.files).map((files) => {
-    return {name: `${files.toLocaleString('en')} files of 4 kB`, bytes: files * smallFileBytes, files};
+    const name = `${files.toLocaleString('en')} files of 4 kB`;
+    return {name, bytes: files * smallFileBytes, files, pushesOnly: files > 10_000};
   }),
 ];
 
+function sized(size: number, filesPerMB: number): Tree {
+  const files = Math.max(1, Math.round(size * filesPerMB));
+  const name = `${sizeName(size)}, ${files.toLocaleString('en')} files`;
+  return {name, bytes: size * MB, files, pushesOnly: size > 200};
+}
+
 function mixed(name: string, text: number): Tree {
-  return {name: `200 MB, ${name}`, bytes: 200 * MB, files: 5000, text};
+  return {name: `200 MB, ${name}`, bytes: 200 * MB, files: 5000, text, pushesOnly: true};
 }
 
 function numbers(list: string): readonly number[] {
@@ -68,8 +86,15 @@ function script(name: string, ...args: readonly string[]): Command {
   return {argv: [process.execPath, path.join(import.meta.dirname, name), ...args]};
 }
 
-/** Everything that is done to one tree, beside what it is compared with. */
-function rowsOf(build: string, scratch: string, origin: string): readonly [string, Command, string, Command][] {
+/** A command line, its name, and the names of those that it is compared with. */
+interface Measured {
+  readonly name: string;
+  readonly command: Command;
+  readonly baselines?: readonly string[];
+}
+
+/** Everything that is done to one tree in one round, each right before what it is compared with. */
+function round(build: string, scratch: string, origin: string, pushesOnly: boolean): readonly Measured[] {
   const mycli = (...args: readonly string[]): Command => ({
     argv: [process.execPath, binary, ...args, '-C', scratch, '-p', 'bench', '-b', build],
     env: {
@@ -82,75 +107,78 @@ function rowsOf(build: string, scratch: string, origin: string): readonly [strin
   });
   const file = (name: string) => path.join(scratch, name);
   const tar = 'tar -cf - -C "$1" .';
-  return [
-    [
-      'build v1',
-      mycli('bundle:build', '--format', 'v1', '-o', file('bundle.tar')),
-      'tar',
-      shell('tar -cf "$2" -C "$1" .', build, file('gnu.tar')),
-    ],
-    [
-      'build v1',
-      mycli('bundle:build', '--format', 'v1', '-o', file('bundle.tar')),
-      usualArchive,
-      script('archiver-directory.js', build, file('usual.tar')),
-    ],
-    [
-      'build v2',
-      mycli('bundle:build', '-o', file('bundle.tar.gz')),
-      'tar | gzip -6',
-      shell(`${tar} | gzip -6 > "$2"`, build, file('gnu.tar.gz')),
-    ],
-    ['push v1', mycli('bundle:push'), 'tar | base64 | wc -c', shell(`${tar} | base64 | wc -c`, build)],
-    [
-      'push v1',
-      mycli('bundle:push'),
-      'tar-fs, readFile, base64, fetch',
-      script('usual-push.js', build, file('usual.tar'), origin),
-    ],
-    ['push v2', mycli('bundle:push', '--v2'), 'tar | gzip -6 | wc -c', shell(`${tar} | gzip -6 | wc -c`, build)],
-    // After a push of the same build, which is the last row and its baseline.
-    [
-      'push v2, unchanged',
-      mycli('bundle:push', '--v2', '--if-changed'),
-      'bundle:push --v2',
-      mycli('bundle:push', '--v2'),
-    ],
+  const builds: readonly Measured[] = [
+    {
+      name: 'Build v1',
+      command: mycli('bundle:build', '--format', 'v1', '-o', file('bundle.tar')),
+      baselines: ['tar', "archiver's directory()"],
+    },
+    {name: 'tar', command: shell('tar -cf "$2" -C "$1" .', build, file('gnu.tar'))},
+    {name: "archiver's directory()", command: script('archiver-directory.js', build, file('usual.tar'))},
+    {
+      name: 'Build v2',
+      command: mycli('bundle:build', '-o', file('bundle.tar.gz')),
+      baselines: ['tar | gzip -6'],
+    },
+    {name: 'tar | gzip -6', command: shell(`${tar} | gzip -6 > "$2"`, build, file('gnu.tar.gz'))},
   ];
+  const pushes: readonly Measured[] = [
+    {
+      name: 'Push v1',
+      command: mycli('bundle:push'),
+      baselines: ['tar | base64 | wc -c', 'tar-fs, readFile, base64, fetch'],
+    },
+    {name: 'tar | base64 | wc -c', command: shell(`${tar} | base64 | wc -c`, build)},
+    {name: 'tar-fs, readFile, base64, fetch', command: script('usual-push.js', build, file('usual.tar'), origin)},
+    {name: 'Push v2', command: mycli('bundle:push', '--v2'), baselines: ['tar | gzip -6 | wc -c']},
+    {name: 'tar | gzip -6 | wc -c', command: shell(`${tar} | gzip -6 | wc -c`, build)},
+    {
+      name: unchanged,
+      command: mycli('bundle:push', '--v2', '--if-changed'),
+      baselines: ['Push v2'],
+    },
+  ];
+  return pushesOnly ? pushes : [...builds, ...pushes];
 }
 
 /** The targets, which hold for trees of some size and shape. */
-function targetOf(what: string, baseline: string, {bytes, files}: Tree): Target | undefined {
-  if (what === 'push v2, unchanged') return bytes >= 100 * MB ? {of: 'cpu', most: 0.3} : undefined;
-  if (what === 'push v1' && baseline.startsWith('tar |') && bytes >= 1000 * MB) return {of: 'time', most: 1.5};
-  if (what !== 'push v2') return undefined;
-  if (bytes >= 100 * MB) return {of: 'time', most: 0.5};
-  if (bytes === 20 * MB) return {of: 'time', most: 0.7};
-  return files === 1000 && bytes === files * smallFileBytes ? {of: 'time', most: 2} : undefined;
+function targetOf(what: string, baseline: string, {bytes, files}: Tree): number | undefined {
+  if (what === unchanged) return bytes >= 100 * MB ? 0.3 : undefined;
+  if (what === 'Push v1' && baseline.startsWith('tar |') && bytes >= 1000 * MB) return 1.5;
+  if (what !== 'Push v2') return undefined;
+  if (bytes >= 100 * MB) return 0.5;
+  if (bytes === 20 * MB) return 0.7;
+  return files === 1000 && bytes === files * smallFileBytes ? 2 : undefined;
 }
 
 /** Measures a tree that is there already, or is written for it. */
 async function measureTree(tree: Tree, origin: string, made?: string): Promise<TreeResult> {
+  console.error(`${tree.name} ...`);
   const scratch = await mkdtemp(path.join(tmpdir(), 'mycli-bench-'));
   try {
     const build = made ?? path.join(scratch, 'build');
     if (made === undefined) await writeTree(build, tree);
     const composition = await compositionOf(build);
-    const rows: Row[] = [];
-    for (const [what, command, baseline, other] of rowsOf(build, scratch, origin)) {
-      // Half a minute for each run of 100,000 files.
-      if (baseline === usualArchive && tree.files > 30_000) continue;
-      console.error(`${tree.name}: ${what}, ${baseline} ...`);
-      const target = targetOf(what, baseline, tree);
-      rows.push({tree: tree.name, what, baseline, target, ...(await compare(command, other, {runs, scratch}))});
-    }
-    const [ours, gnu] = await Promise.all(
-      ['bundle.tar.gz', 'gnu.tar.gz'].map((name) => stat(path.join(scratch, name))),
+    const measured = round(build, scratch, origin, tree.pushesOnly ?? false);
+    const commands = new Map(measured.map(({name, command}) => [name, command]));
+    const rounds = await measureRounds(commands, howOften, scratch);
+    const rows = measured.flatMap(({name: what, baselines = []}) =>
+      baselines.map((baseline): Row => {
+        const target = targetOf(what, baseline, tree);
+        const ratioOf = what === unchanged ? 'cpu' : 'time';
+        return {tree: tree.name, what, baseline, ratioOf, target, ...compare(rounds, what, baseline)};
+      }),
     );
-    return {tree, composition, rows, archiveRatio: (ours?.size ?? NaN) / (gnu?.size ?? NaN)};
+    const archiveRatio = tree.pushesOnly ? undefined : await sizeRatio(scratch, 'bundle.tar.gz', 'gnu.tar.gz');
+    return {tree, composition, rounds: Math.max(...[...rounds.values()].map(({length}) => length)), rows, archiveRatio};
   } finally {
     await rm(scratch, {recursive: true, force: true});
   }
+}
+
+async function sizeRatio(folder: string, ...names: readonly [string, string]): Promise<number> {
+  const [one, other] = await Promise.all(names.map((name) => stat(path.join(folder, name))));
+  return (one?.size ?? NaN) / (other?.size ?? NaN);
 }
 
 /** A file that is there already, through our client and through node's own. */
@@ -159,45 +187,66 @@ async function measureUpload(megabytes: number, origin: string): Promise<Row> {
   try {
     const file = path.join(scratch, 'ready');
     await writeNoise(file, megabytes * MB);
-    const comparison = await compare(
-      script('upload-client.js', file, origin),
-      script('upload-node-http.js', file, origin),
-      {
-        runs,
-        scratch,
-      },
-    );
-    return {tree: `a file of ${sizeName(megabytes)}`, what: 'upload', baseline: 'node:http', ...comparison};
+    const [what, baseline] = ['Upload', 'node:http'];
+    const commands = new Map([
+      [what, script('upload-client.js', file, origin)],
+      [baseline, script('upload-node-http.js', file, origin)],
+    ]);
+    const rounds = await measureRounds(commands, howOften, scratch);
+    const tree = `a file of ${sizeName(megabytes)}`;
+    return {tree, what, baseline, ratioOf: 'time', ...compare(rounds, what, baseline)};
   } finally {
     await rm(scratch, {recursive: true, force: true});
   }
 }
 
+async function measureStartUps(): Promise<Section> {
+  console.error('start-up ...');
+  const rounds = Number(values['start-up-runs']);
+  return startUpSection(await measureStartUp(binary, rounds), rounds);
+}
+
+async function measureTrees(origin: string): Promise<Section> {
+  const results: TreeResult[] = [];
+  for (const tree of trees) results.push(await measureTree(tree, origin));
+  const uploads: Row[] = [];
+  for (const size of numbers(values.sizes).slice(-1)) uploads.push(await measureUpload(size, origin));
+  return treesSection(results, uploads);
+}
+
+async function measureRealTrees(origin: string): Promise<Section> {
+  const results: TreeResult[] = [];
+  for (const {name, folder} of await makeRealTrees(process.env)) {
+    const {files, bytes} = await compositionOf(folder);
+    results.push(await measureTree({name, files, bytes}, origin, folder));
+  }
+  return realSection(results);
+}
+
+function partsToMeasure(): readonly Part[] {
+  const all = Object.keys(parts).filter((name): name is Part => name in parts);
+  const {only, real} = values;
+  if (only === undefined) return all.filter((part) => part !== 'real' || real);
+  const unknown = only.filter((name) => !(name in parts));
+  if (unknown.length > 0) throw new Error(`Unknown part: ${unknown.join(', ')}. Parts: ${all.join(', ')}`);
+  return all.filter((part) => only.includes(part));
+}
+
+const started = performance.now();
 await requireGnuTime();
-console.error('start-up ...');
-const startUps = startUpRuns > 0 ? await measureStartUp(binary, startUpRuns) : [];
-console.log(`${startUpTable(startUps)}\n`);
+const [load = 0] = loadavg();
+if (load > 0.5) console.error(`The load of this machine is ${load.toFixed(1)}. Figures to publish need a quiet one.`);
+const toMeasure = partsToMeasure();
 const sink = await startSink();
-const results: TreeResult[] = [];
-const uploads: Row[] = [];
+const sections: Section[] = [];
 try {
-  for (const tree of trees) results.push(await measureTree(tree, sink.origin));
-  for (const {name, folder} of values.real ? await makeRealTrees(process.env) : [])
-    results.push(await measureTree({name, ...(await compositionOf(folder)), text: undefined}, sink.origin, folder));
-  for (const size of numbers(values.sizes).slice(-1)) uploads.push(await measureUpload(size, sink.origin));
+  for (const part of toMeasure) sections.push(await parts[part](sink.origin));
 } finally {
   await sink.stop();
 }
-console.log(
-  `${compositionTable(results)}\n\n${table([...results.flatMap(({rows}) => rows), ...uploads])}\n\n${notes(results)}`,
-);
-
+for (const {title, text} of sections) console.log(`## ${title}\n\n${text}\n`);
 if (values.write) {
-  const reference = path.join(root, 'docs/reference');
-  await mkdir(reference, {recursive: true});
-  const file = path.join(reference, 'benchmarks.md');
-  // What other scripts have measured is written by hand, at the end.
-  const [, byHand] = (await readFile(file, 'utf8')).split('\n## The local runtime\n');
-  const written = page({results, uploads, runs, startUps, startUpRuns});
-  await writeFile(file, byHand === undefined ? written : `${written}\n## The local runtime\n${byHand}`);
+  const page = path.join(root, 'docs/reference/benchmarks.md');
+  await writeFile(page, updatePage(await readFile(page, 'utf8'), sections));
 }
+console.error(`That took ${((performance.now() - started) / 60_000).toFixed(1)} minutes.`);

@@ -3,19 +3,26 @@ import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {promisify} from 'node:util';
-import {median} from './measure.js';
+import {median, spreadOf, type Spread} from './measure.js';
 
-/** How long one command takes from its start to its end: a median, in milliseconds. */
+/** How long one command takes from its start to its end. */
 export interface StartUp {
   readonly what: string;
+  /** A median. */
   readonly milliseconds: number;
+  /** To the reference, round by round. */
+  readonly ratio: Spread;
+  /** The most that the ratio may be. */
+  readonly target?: number | undefined;
 }
 
 /** What everything is compared with: a bare command line on oclif, with a manifest. */
 export const reference = 'a bare oclif hello';
 
-/** Runs each command `runs` times, one after the other in turns: what else the machine does meets them all alike. */
-export async function measureStartUp(binary: string, runs: number): Promise<readonly StartUp[]> {
+const dryRun = '`mycli bundle:push --dry-run`, one file';
+
+/** Runs the commands in rounds: what else the machine does meets those of a round alike. */
+export async function measureStartUp(binary: string, rounds: number): Promise<readonly StartUp[]> {
   const folder = await mkdtemp(path.join(tmpdir(), 'mycli-bench-'));
   try {
     await mkdir(path.join(folder, 'build'));
@@ -34,17 +41,23 @@ export async function measureStartUp(binary: string, runs: number): Promise<read
       ['`mycli --version`', binary, '--version'],
       ['`mycli --help`', binary, '--help'],
       ['`mycli bundle:push --help`', binary, 'bundle:push', '--help'],
-      ['`mycli bundle:push --dry-run`, one file', binary, ...push],
+      [dryRun, binary, ...push],
     ];
-    const times = commands.map((): number[] => []);
-    for (let run = 0; run < runs; run++) {
-      for (const [index, [, ...argv]] of commands.entries()) {
+    const times = new Map(commands.map(([what]): [string, number[]] => [what, []]));
+    for (let round = 0; round < rounds; round++) {
+      for (const [what, ...argv] of commands) {
         const started = performance.now();
         await promisify(execFile)(process.execPath, argv, {cwd: folder, env});
-        times[index]?.push(performance.now() - started);
+        times.get(what)?.push(performance.now() - started);
       }
     }
-    return commands.map(([what], index) => ({what, milliseconds: median(times[index] ?? [])}));
+    const referenceTimes = times.get(reference) ?? [];
+    return [...times].map(([what, taken]) => ({
+      what,
+      milliseconds: median(taken),
+      ratio: spreadOf(taken.map((time, round) => time / (referenceTimes[round] ?? NaN))),
+      target: what === dryRun ? 1.3 : undefined,
+    }));
   } finally {
     await rm(folder, {recursive: true, force: true});
   }

@@ -1,6 +1,6 @@
 import {createCipheriv, type Cipher} from 'node:crypto';
-import {createWriteStream} from 'node:fs';
-import {mkdir, readdir, readFile, writeFile} from 'node:fs/promises';
+import {createWriteStream, readFileSync, writeFileSync} from 'node:fs';
+import {mkdir, readdir} from 'node:fs/promises';
 import path from 'node:path';
 import {pipeline} from 'node:stream/promises';
 import {deflateRawSync} from 'node:zlib';
@@ -13,6 +13,8 @@ export interface Tree {
   readonly files: number;
   /** Share of the files that compress well, 0 to 1; the others not at all. @default 0.5 */
   readonly text?: number | undefined;
+  /** Whether only pushes are measured, to save time. */
+  readonly pushesOnly?: boolean | undefined;
 }
 
 /** Size of the files of which there are many. */
@@ -28,32 +30,40 @@ function seededBytes(seed: number): (size: number) => Buffer {
   return (size) => cipher.update(Buffer.alloc(size));
 }
 
-function compressible(random: Buffer, size: number): string {
+/** Text to cut files from, larger than any file. What a compressor sees at a time does not repeat. */
+const textBytes = 8_000_000;
+
+function makeText(random: Buffer): Buffer {
   const text: string[] = [];
-  for (let length = 0, index = 0; length < size; index++) {
+  for (let length = 0, index = 0; length < textBytes; index++) {
     const word = words[(random[index % random.length] ?? 0) % words.length] ?? '';
     text.push(word);
     length += word.length + 1;
   }
-  return text.join(' ').padEnd(size).slice(0, size);
+  return Buffer.from(text.join(' ')).subarray(0, textBytes);
 }
 
-/** Writes `tree` into `folder`: one server entry, and files below `static/`, some compressible, some not. */
+/**
+ * Writes `tree` into `folder`: one server entry, and files below `static/`, some compressible, some not. Synchronously,
+ * as that is faster with many small files.
+ */
 export async function writeTree(folder: string, tree: Tree): Promise<void> {
   const next = seededBytes(tree.files);
+  const text = makeText(next(textBytes));
   const size = Math.floor(tree.bytes / tree.files);
   // In stretches of 200 files, so that half is what it always was.
   const isText = (index: number) => index % 200 < 200 * (tree.text ?? 0.5);
+  const cutText = () => {
+    const from = next(4).readUInt32LE() % (text.length - size);
+    return text.subarray(from, from + size);
+  };
   await mkdir(folder, {recursive: true});
-  await writeFile(path.join(folder, 'ssr.js'), 'export const handler = () => "";\n');
+  writeFileSync(path.join(folder, 'ssr.js'), 'export const handler = () => "";\n');
   for (let index = 0; index < tree.files; index++) {
     const parent = path.join(folder, 'static', String(index % 100));
     if (index < 100) await mkdir(parent, {recursive: true});
-    const random = next(size);
-    await writeFile(
-      path.join(parent, `${index}.${isText(index) ? 'js' : 'bin'}`),
-      isText(index) ? compressible(random, size) : random,
-    );
+    const [extension, content] = isText(index) ? ['js', cutText()] : ['bin', next(size)];
+    writeFileSync(path.join(parent, `${index}.${extension}`), content);
   }
 }
 
@@ -72,7 +82,7 @@ export async function compositionOf(folder: string): Promise<Composition> {
   const sums = {files: 0, bytes: 0, text: 0, compressed: 0};
   for (const entry of await readdir(folder, {recursive: true, withFileTypes: true})) {
     if (!entry.isFile()) continue;
-    const content = await readFile(path.join(entry.parentPath, entry.name));
+    const content = readFileSync(path.join(entry.parentPath, entry.name));
     sums.files += 1;
     sums.bytes += content.length;
     if (!content.subarray(0, 8000).includes(0)) sums.text += content.length;
