@@ -52,7 +52,8 @@ const servers = {
     afterBuild: 'cp -r .next/static .next/standalone/.next/',
   },
   nuxt: {ssrOnly: ['server/**', 'nitro.json'], ssrShared: ['public/**']},
-  pwaKit: {ssrOnly: ['ssr.js', 'ssr.js.map', 'node_modules/**'], ssrShared: ['static/**', '**/*.js', '**/*.json']},
+  // With source maps or without: in strict mode, each pattern must match a file.
+  pwaKit: {ssrOnly: ['ssr.js*'], ssrShared: ['static/**', '**/*.js', '**/*.json']},
   svelteKit: {ssrOnly: ['*.js', 'server/**'], ssrShared: ['client/**']},
 } as const;
 
@@ -60,7 +61,7 @@ const servers = {
 const frameworks: readonly Framework[] = [
   {
     name: 'PWA Kit',
-    dependency: /(?:^|\/)pwa-kit-(?:dev|react-sdk)$/,
+    dependency: /(?:^|\/)(?:pwa-kit-(?:dev|react-sdk)|retail-react-app)$/,
     build: () => ({...app('build'), ...servers.pwaKit}),
   },
   {name: 'Next.js', dependency: /^next$/, build: nextBuild},

@@ -37,6 +37,7 @@ describe('the build of a project', () => {
     ['Angular', ['@angular/core'], ['dist/shop/browser/a', 'dist/shop/server/server.mjs'], 'dist/shop', false, true],
     ['Docusaurus', ['@docusaurus/core'], [], 'build', true, false],
     ['PWA Kit', ['@example/pwa-kit-dev'], ['build/ssr.js'], 'build', false, true],
+    ['PWA Kit', ['@example/retail-react-app'], [], 'build', false, false],
     ['React Router', ['@react-router/dev', 'vite'], [], 'build', false, false],
     [undefined, [], ['public/x', 'dist/index.html'], 'dist', true, true],
     [undefined, [], ['build/ssr.js', 'build/index.html'], 'build', false, true],
