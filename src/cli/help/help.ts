@@ -5,7 +5,7 @@ import {wrapSentence} from '../output/wrap.js';
 import {helpFlags, joinWords, leadingWords} from '../process/command-line.js';
 import {isOclifCommand} from '../process/oclif-commands.js';
 import {CommandHelp, Help} from '../process/oclif.js';
-import {sessions} from '../process/session.js';
+import {currentSession} from '../process/session.js';
 import {helpPages, type HelpPage} from './pages.js';
 
 type Render = (text: string) => string;
@@ -142,7 +142,7 @@ export class PagedHelp extends QuickHelp {
       });
     }
     // It is for users, even with --json.
-    sessions.getStore()?.output.releaseStdout();
+    currentSession()?.output.releaseStdout();
     if (isCommand) await super.showHelp(argv);
     if (page !== undefined) await this.#showPage(page);
   }

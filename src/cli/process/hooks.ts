@@ -6,7 +6,7 @@ import {helpFlags, leadingWords} from './command-line.js';
 import {withPlace} from './foreign-code.js';
 import {isOclifCommand} from './oclif-commands.js';
 import {Config} from './oclif.js';
-import {sessions, type Session} from './session.js';
+import {currentSession, type Session} from './session.js';
 import {asSentence} from '../../errors/sentence.js';
 
 /**
@@ -56,7 +56,7 @@ interface ForeignCommand {
  * as its own JSON with exit code 1, go to run.ts like all others. Our commands never reach that code.
  */
 export const prerun: Hook.Prerun = ({Command}) => {
-  const session = sessions.getStore();
+  const session = currentSession();
   if (session !== undefined && (Command.plugin?.isRoot === false || isOclifCommand(Command.id))) {
     session.foreign = true;
     session.output.releaseStdout();

@@ -18,7 +18,7 @@ import {
 import {guardHooks} from './hooks.js';
 import {Config, Plugin, runOclif, settings} from './oclif.js';
 import {pluginSources, projectPlugins, type ProjectPlugin} from './plugin-sources.js';
-import {createSession, sessions, type Session} from './session.js';
+import {createSession, runInSession, type Session} from './session.js';
 
 // What oclif loads by name from this file, which is loaded already.
 export {PagedHelp} from '../help/help.js';
@@ -54,7 +54,7 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
   adoptWarnings(host, session.output);
   // Plugins' hooks may print before the command is known. What runs without a command prints no document.
   if (session.output.json && !versionFlags.includes(host.argv[2] ?? '')) session.output.claimStdout();
-  const running = sessions.run(session, async () => {
+  const running = runInSession(session, async () => {
     if (session.cwd === '') throw removedDirectory();
     await runCommand(host, root, session);
     printDocument(session);
