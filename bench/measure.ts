@@ -25,6 +25,7 @@ export interface Command {
 export interface Comparison {
   readonly measured: Measurement | undefined;
   readonly compared: Measurement | undefined;
+  readonly rounds: number;
   /** How the two relate, round by round. Missing if one of them failed. */
   readonly ratios?: {readonly time: Spread; readonly cpu: Spread} | undefined;
 }
@@ -34,13 +35,14 @@ export type Rounds = ReadonlyMap<string, readonly Measurement[]>;
 
 /** How often commands are measured. */
 export interface HowOften {
+  /** Two will do if they take three times as long as `seconds`. */
   readonly leastRounds: number;
   /** More rounds follow, up to `mostRounds`, until they have taken this long together. */
   readonly seconds: number;
 }
 
 /** Beyond this, more rounds do not change a median. */
-export const mostRounds = 9;
+const mostRounds = 9;
 
 /** A median, with the least and the most. */
 export interface Spread {
@@ -68,8 +70,12 @@ export async function measureRounds(
 ): Promise<Rounds> {
   const rounds = new Map([...commands.keys()].map((name): [string, Measurement[]] => [name, []]));
   const started = performance.now();
-  const isOver = () => performance.now() - started > seconds * 1000;
-  for (let round = 0; round < leastRounds || (round < mostRounds && !isOver()); round++) {
+  const isEnough = (round: number) => {
+    const taken = (performance.now() - started) / 1000;
+    if (round < leastRounds) return round >= 2 && taken > 3 * seconds;
+    return round >= mostRounds || taken > seconds;
+  };
+  for (let round = 0; !isEnough(round); round++) {
     for (const [name, measurements] of rounds) {
       const command = commands.get(name);
       const measurement = command && (await measureOnce(command, scratch));
@@ -83,7 +89,8 @@ export async function measureRounds(
 /** Compares two commands that were measured in the same rounds. */
 export function compare(rounds: Rounds, what: string, baseline: string): Comparison {
   const [ours, theirs] = [rounds.get(what), rounds.get(baseline)];
-  const comparison = {measured: ours && summarize(ours), compared: theirs && summarize(theirs)};
+  const counted = Math.max(ours?.length ?? 0, theirs?.length ?? 0);
+  const comparison = {measured: ours && summarize(ours), compared: theirs && summarize(theirs), rounds: counted};
   if (!ours || !theirs) return comparison;
   const spread = (of: 'seconds' | 'cpuSeconds') =>
     spreadOf(ours.map((measurement, round) => measurement[of] / (theirs[round]?.[of] ?? NaN)));

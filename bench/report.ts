@@ -18,7 +18,6 @@ export interface Row extends Comparison {
 export interface TreeResult {
   readonly tree: Tree;
   readonly composition: Composition;
-  readonly rounds: number;
   readonly rows: readonly Row[];
   /** Size of the v2 archive relative to `gzip -6`, if it was built. */
   readonly archiveRatio?: number | undefined;
@@ -71,10 +70,10 @@ function figures(measurement: Measurement | undefined): readonly string[] {
 /** What the trees are made of. */
 function compositionTable(results: readonly TreeResult[]): string {
   return markdown(
-    ['tree', 'files', 'size', 'text', 'compressed already', 'rounds'],
-    results.map(({tree, composition: {files, bytes, text, compressed}, rounds}) => [
+    ['tree', 'files', 'size', 'text', 'compressed already'],
+    results.map(({tree, composition: {files, bytes, text, compressed}}) => [
       ...[tree.name, files.toLocaleString('en'), `${(bytes / 1e6).toFixed(1)} MB`],
-      ...[percent(text), percent(compressed), String(rounds)],
+      ...[percent(text), percent(compressed)],
     ]),
   );
 }
@@ -92,9 +91,10 @@ function tables(rows: readonly Row[]): string {
 function table(rows: readonly Row[]): string {
   const ratio = rows.every(({ratioOf}) => ratioOf === 'cpu') ? 'CPU ratio' : 'ratio';
   return markdown(
-    ['tree', 'time', 'CPU', 'peak', 'its time', 'its CPU', 'its peak', ratio, 'spread', 'target'],
+    ['tree', 'time', 'CPU', 'peak', 'its time', 'its CPU', 'its peak', 'rounds', ratio, 'spread', 'target'],
     rows.map((row) => [
-      ...[row.tree, ...figures(row.measured), ...figures(row.compared), ...spreadCells(ratioIn(row))],
+      ...[row.tree, ...figures(row.measured), ...figures(row.compared), String(row.rounds)],
+      ...spreadCells(ratioIn(row)),
       targetCell(ratioIn(row)?.median, row.target),
     ]),
   );
@@ -229,7 +229,8 @@ each a process of its own, and the baseline right after what is compared with it
 - **Times** and **CPU** are medians; CPU is that of all processes of a command. **Peaks** are the maximum memory of its
   largest process.
 - **Ratios** are medians over the rounds of our time to that of the baseline, with the least and the most as their
-  **spread**. They carry over to other machines; seconds do not.
+  **spread**. They carry over to other machines; seconds do not. What is short runs in more rounds; with two, the median
+  is their mean.
 - **Targets** are the most that a ratio may be. One above it is marked as missed.
 - **Text** is the share of bytes in files without a NUL, **compressed already** that in files which zlib makes less than 5 %
   smaller: media, fonts, archives.
