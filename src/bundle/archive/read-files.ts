@@ -17,7 +17,7 @@ export interface PlannedFile {
 }
 
 /** Files up to this size are read in one go. */
-export const smallFileBytes = 256 * 1024;
+export const smallFileBytes = slabBytes;
 /** Buffer for reading past the expected end of a file. Its content is never used. */
 const oneByte = Buffer.alloc(1);
 /** If a link or a pipe has replaced the file, neither follow it nor wait for it. Windows has neither flag. */

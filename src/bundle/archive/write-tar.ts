@@ -20,8 +20,9 @@ interface WriteTarOptions {
 
 /** Bytes that the archive library buffers, instead of its default of 1 MiB, since the blocks after it buffer enough. */
 const queuedBytes = 16 * 1024;
-/** Entries given to the archive library ahead of the one being written. */
+/** Entries given to the archive library ahead of the one being written, and how many bytes they may have together. */
 const entriesAhead = 16;
+const bytesAhead = 2 * 1024 * 1024;
 
 /**
  * Writes a tar of `entries` to `destination`, and ends it. Never rejects: an error destroys `destination` with that
@@ -134,7 +135,9 @@ class EntryQueue {
   readonly #archive: TarArchive;
   readonly #destination: Writable;
   readonly #modifiedAt: Date;
-  #appended = 0;
+  /** Bytes in memory of each entry that is waiting to be written. */
+  readonly #waiting: number[] = [];
+  #waitingBytes = 0;
   #written = 0;
   #wake: () => void = () => undefined;
 
@@ -144,6 +147,7 @@ class EntryQueue {
     this.#destination = destination;
     this.#modifiedAt = modifiedAt;
     archive.on('entry', () => {
+      this.#waitingBytes -= this.#waiting.shift() ?? 0;
       this.#written += 1;
       this.#wake();
     });
@@ -159,7 +163,7 @@ class EntryQueue {
 
   /** Waits until fewer than `limit` entries are waiting to be written, or the destination is destroyed. */
   async room(limit: number): Promise<void> {
-    while (!this.#destination.destroyed && this.#appended - this.#written >= limit) {
+    while (!this.#destination.destroyed && (this.#waiting.length >= limit || this.#waitingBytes >= bytesAhead)) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
@@ -179,7 +183,9 @@ class EntryQueue {
   }
 
   #append(content: Buffer | Readable | string, data: EntryData): void {
-    this.#appended += 1;
+    const bytes = Buffer.isBuffer(content) ? content.length : 0;
+    this.#waiting.push(bytes);
+    this.#waitingBytes += bytes;
     this.#archive.append(content, data);
   }
 }
