@@ -1,7 +1,7 @@
 // Makes few files of our modules and of the packages behind them, and writes the licences of these: node would spend
 // more time on finding hundreds of files than on running them. Each module is there once, and what is imported when it
-// is needed is loaded then. They are CommonJS, which Node loads faster and whose compiled code can be kept on Node 20;
-// what importers get is an ES module in front. Nothing is minified: names in stack traces are those of the sources.
+// is needed is loaded then. They are CommonJS, which Node loads faster, and whose compiled code can be kept on Node 20,
+// too; importers get an ES module in front of it. Nothing is minified: names in stack traces are those of the sources.
 import {readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {basename, join, relative, resolve} from 'node:path';
 import {rolldown, watch} from 'rolldown';
@@ -17,7 +17,7 @@ const entryOf = (file) => {
 };
 const library = entryOf(exports['.'].default);
 /** What loads little, and nothing of what follows. */
-const small = [exports['./backend'].default, exports['./rate-limit'].default, './dist/cli/process/start.js'].map(
+const small = [exports['./backend'].default, exports['./rate-limit'].default, './dist/cli/process/start.cjs'].map(
   entryOf,
 );
 /** What is loaded by its name: by importers of the package, by bin, by oclif. */
@@ -119,22 +119,22 @@ const sortedById = {
 };
 
 /**
- * Modules that import other packages or files at run time. Node 20 forgets how to do that in code that was compiled
- * before (see src/cli/process/code-cache.ts), so they ask a function in a file of its own.
+ * Modules that import packages or files that are not in dist. On Node 20, `import()` fails in code that comes from a
+ * cache (see src/cli/process/code-cache.ts), so they call a function in a file of its own, which is never cached.
  */
-const importing =
+const importingModules =
   /\/@oclif\/core\/lib\/(?:module-loader|config\/ts-path)\.js$|\/lilconfig\/|\/src\/modules\/load-module\.ts$/;
-const importer = resolve('src/modules/import-module.ts');
+const importModule = resolve('src/modules/import-module.ts');
 
 const importsApart = {
   name: 'imports-apart',
   transform(code, id) {
-    if (!importing.test(id)) return null;
-    return {code: code.replaceAll('await import(', `await require(${JSON.stringify(importer)}).importModule(`)};
+    if (!importingModules.test(id)) return null;
+    return {code: code.replaceAll('await import(', `await require(${JSON.stringify(importModule)}).importModule(`)};
   },
   generateBundle(_options, files) {
     for (const {fileName, moduleIds, code} of Object.values(files)) {
-      if (code === undefined || moduleIds.includes(importer) || !code.includes('import(')) continue;
+      if (code === undefined || moduleIds.includes(importModule) || !code.includes('import(')) continue;
       if (hasImport(parseAst(code, {sourceType: 'script'}))) throw new Error(`${fileName} has an import().`);
     }
   },
@@ -145,7 +145,7 @@ function hasImport(node) {
   return node.type === 'ImportExpression' || Object.values(node).some(hasImport);
 }
 
-/** Writes an ES module with the exports of each entry, for importers. oclif loads the CommonJS of commands itself. */
+/** Writes an ES module with the exports of each entry, for importers. Commands need none: oclif requires them. */
 const facades = {
   name: 'facades',
   writeBundle({dir}, files) {
@@ -188,7 +188,7 @@ function fileOf() {
       start: closureOf([entryOf(oclif.helpClass.target)[1]]),
       push: closureOf(['src/commands/bundle/push.ts', 'src/cli/render/push.ts', 'src/progress/run-steps.ts']),
     };
-    if (id === importer) return 'import-module';
+    if (id === importModule) return 'import-module';
     if (sets.small.has(id)) return null;
     if (sets.library.has(id)) return sets.start.has(id) ? 'shared' : 'library';
     return ['start', 'push'].find((name) => sets[name].has(id)) ?? null;

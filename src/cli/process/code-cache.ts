@@ -11,23 +11,24 @@ type Wrapper = (exports: unknown, require: unknown, module: unknown, filename: s
 
 /** Bytes before the code in a file of the cache: checksums of the source and of the code. */
 const headBytes = 8;
-/** A file that imports others: Node 20 forgets how in code that was compiled before. */
-const importing = 'import-module.cjs';
+/** The file that calls `import()` for all others: on Node 20, that fails in code that comes from a cache. */
+const importModuleFile = 'import-module.cjs';
 
 /**
  * Does for Node 20 what `enableCompileCache` does in newer ones: keeps the code that V8 has compiled of each of our
- * `.cjs` files, and hands it back to V8 in the next process. V8 refuses what another version of it has compiled. What
- * cannot be read or written is compiled as always.
- * @param dist Our own files.
+ * `.cjs` files, and hands it back to V8 in the next process. V8 refuses code that another version of it has compiled. A
+ * file whose code cannot be read or written is compiled as always.
+ * @param dist The folder of our files.
  * @param folder Where to keep the code. Not used unless it belongs to this user, and nobody else can write to it.
  */
 export function keepCode(dist: string, folder: string): void {
-  if (!isOwn(folder)) return;
+  mkdirSync(folder, {recursive: true, mode: 0o700});
+  if (!isPrivate(folder)) return;
   const extensions = Reflect.get(nodeModule, '_extensions') as Record<string, Load | undefined>;
   const standard = extensions['.js'];
   const added: {readonly script: Script; readonly source: number; readonly kept: string}[] = [];
   extensions['.cjs'] = (module, file) => {
-    if (!file.startsWith(dist + sep) || basename(file) === importing) return standard?.(module, file);
+    if (!file.startsWith(dist + sep) || basename(file) === importModuleFile) return standard?.(module, file);
     const text = readFileSync(file, 'utf8');
     const source = crc32(text);
     const kept = join(folder, `${file.slice(dist.length + 1).replaceAll(sep, '-')}.code`);
@@ -37,15 +38,14 @@ export function keepCode(dist: string, folder: string): void {
     const compiled = script.runInThisContext() as Wrapper;
     compiled.call(module.exports, module.exports, createRequire(file), module, file, dirname(file));
   };
-  // Not before, so that what was compiled while it ran is there, too.
+  // At the end, so that it includes the functions that V8 has compiled when they were first called.
   process.once('exit', () => {
     for (const {script, source, kept} of added) writeCode(kept, source, script.createCachedData());
   });
 }
 
-/** Whether the folder, which is made if it is missing, is only this user's to write. */
-function isOwn(folder: string): boolean {
-  mkdirSync(folder, {recursive: true, mode: 0o700});
+/** Whether only this user can write to the folder. */
+function isPrivate(folder: string): boolean {
   const {uid, mode} = statSync(folder);
   return process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0);
 }

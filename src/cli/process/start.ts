@@ -37,7 +37,7 @@ function keepCompiledCode({env, platform, getuid, version}: NodeJS.Process): voi
     if (enableCompileCache) enableCompileCache(folder);
     else keepCode(distFolder, join(folder, version));
   } catch {
-    // Without a home folder there is no cache.
+    // Without a folder to keep it in, code is compiled as always.
   }
 }
 
