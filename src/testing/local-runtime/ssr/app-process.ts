@@ -6,6 +6,7 @@ import {StringDecoder} from 'node:string_decoder';
 import {setTimeout as delay} from 'node:timers/promises';
 import {stripVTControlCharacters} from 'node:util';
 import * as v from 'valibot';
+import {portTaken} from './app-program.js';
 
 /** How to start the server of an app. */
 interface AppProcessOptions {
@@ -33,14 +34,12 @@ const patienceMs = 500;
 const aliveMs = 2000;
 /** How long after its exit its output may still come, in milliseconds. Its requests wait for less than a second. */
 const outputMs = 250;
-/** How often to start it because something else has taken its port before it listened. */
+/** How many ports to try: something else may take one before the server listens on it. */
 const mostPorts = 3;
 const maxLine = 8192;
 /** Number of lines that explain a crash. */
 const tailLines = 40;
 
-/** What the program says when something else has taken its port. */
-const portTaken = 'the port is taken';
 const listeningSchema = v.object({port: v.number()});
 
 /**

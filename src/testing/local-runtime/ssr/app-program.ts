@@ -1,3 +1,6 @@
+/** What the program says when something else has taken its port. */
+export const portTaken = 'the port is taken';
+
 /**
  * What runs in the process of an app's server: imports the entry that it is given, and tells the parent the port of
  * the server that it starts, or that is made of what it exports. A string, so that it is the same from sources and from
@@ -20,7 +23,7 @@ process.on('message', () => send('alive'));
 // A program that ends by itself is not kept alive by its parent.
 process.channel.unref();
 process.on('uncaughtExceptionMonitor', (error) => {
-  if (error?.code === 'EADDRINUSE' && error.port === Number(process.env.PORT)) send('the port is taken');
+  if (error?.code === 'EADDRINUSE' && error.port === Number(process.env.PORT)) send('${portTaken}');
 });
 
 let isListening = false;
