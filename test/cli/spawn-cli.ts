@@ -10,8 +10,8 @@ export const binary = fileURLToPath(new URL('../../bin/run.js', import.meta.url)
 /** A command line made of the built src/cli and small commands: test/fixtures/cli. */
 export const fixtureBinary = fileURLToPath(new URL('../fixtures/cli/run.js', import.meta.url));
 
-/** Keeps the compiled code of mycli from one test to the next, which halves what a command takes. */
-export const caches = fileURLToPath(new URL('../../coverage/caches', import.meta.url));
+/** Keeps the compiled code of mycli from one test to the next: commands take half the time. */
+const caches = fileURLToPath(new URL('../../coverage/caches', import.meta.url));
 
 /** How a process has ended. */
 export interface Ended {

@@ -20,8 +20,9 @@ interface WriteTarOptions {
 
 /** Bytes that the archive library buffers, instead of its default of 1 MiB, since the blocks after it buffer enough. */
 const queuedBytes = 16 * 1024;
-/** Entries given to the archive library ahead of the one being written, and how many bytes they may have together. */
+/** Entries given to the archive library ahead of the one being written. */
 const entriesAhead = 16;
+/** Bytes of file content given to it ahead, give or take one file. */
 const bytesAhead = 2 * 1024 * 1024;
 
 /**
@@ -161,7 +162,7 @@ class EntryQueue {
     return this.#written;
   }
 
-  /** Waits until fewer than `limit` entries are waiting to be written, or the destination is destroyed. */
+  /** Waits until fewer than `limit` entries and `bytesAhead` are waiting, or the destination is destroyed. */
   async room(limit: number): Promise<void> {
     while (!this.#destination.destroyed && (this.#waiting.length >= limit || this.#waitingBytes >= bytesAhead)) {
       await new Promise<void>((resolve) => {
