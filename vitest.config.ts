@@ -1,7 +1,7 @@
 import {fileURLToPath} from 'node:url';
 import {defineConfig} from 'vitest/config';
 
-// What the person or the machine that runs the tests has set must not reach them: not a CI system's variables either.
+// Nothing that a person or a CI system has set must reach the tests, apart from these.
 const kept =
   /^(?:PATH|HOME|TMPDIR|LANG|npm_config_\w+|(?:NODE|SSL|VITEST)_\w+|VITEST|TEST|MODE|DEV|PROD|BASE_URL|FUZZ_RUNS)$/i;
 for (const name of Object.keys(process.env)) if (!kept.test(name)) Reflect.deleteProperty(process.env, name);

@@ -30,7 +30,7 @@ function seededBytes(seed: number): (size: number) => Buffer {
   return (size) => cipher.update(Buffer.alloc(size));
 }
 
-/** Text to cut files from, larger than any file. What a compressor sees at a time does not repeat. */
+/** Size of the text that files are cut from: more than the largest file, and than any compressor looks back. */
 const textBytes = 8_000_000;
 
 function makeText(random: Buffer): Buffer {
@@ -51,7 +51,7 @@ export async function writeTree(folder: string, tree: Tree): Promise<void> {
   const next = seededBytes(tree.files);
   const text = makeText(next(textBytes));
   const size = Math.floor(tree.bytes / tree.files);
-  // In stretches of 200 files, so that half is what it always was.
+  // Of each 200 files, the first are text.
   const isText = (index: number) => index % 200 < 200 * (tree.text ?? 0.5);
   const cutText = () => {
     const from = next(4).readUInt32LE() % (text.length - size);

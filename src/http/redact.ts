@@ -102,7 +102,7 @@ function base64FormsOf(secret: string): string[] {
 /** Names of secrets, without word separators. */
 const secretName = /^(?:.*(?:apikey|clientsecret|token|password|secret|privatekey)|credentials?)$/;
 
-/** Whether the name of a key or a variable is that of a secret. Those of settings about secrets are not. */
+/** Whether the name of a key or a variable is that of a secret, not of a setting about secrets like `tokenUrl`. */
 export function isSecretName(name: string): boolean {
   return secretName.test(plainName(name));
 }
@@ -118,8 +118,8 @@ const likelyCamelCase = /[a-z](?:Key|Pass|Passphrase|Pwd|Jwt|Otp|Assertion)$/;
 const harmlessName = /^(?:token_type|authority|www-authenticate|idempotency-key|sec-websocket-key)$/i;
 
 /**
- * Whether a header, a parameter or a member of JSON may have a secret as its value, whoever named it. For values that
- * are better masked without need than shown.
+ * Whether a header, a parameter or a member of JSON may have a secret as its value. Others have named it, so this
+ * guesses, and rather masks too much.
  */
 export function mayNameSecret(name: string): boolean {
   const isLikely = likelyName.test(name) || likelyCamelCase.test(name);

@@ -84,7 +84,7 @@ export function serve(
   };
 }
 
-/** What to answer to bytes that make no request, by the code of Node's error. */
+/** How to refuse bytes that are not a request, by the code of Node's error. */
 const refusals: Readonly<Record<string, readonly [status: number, detail: string]>> = {
   HPE_HEADER_OVERFLOW: [
     431,
@@ -94,7 +94,7 @@ const refusals: Readonly<Record<string, readonly [status: number, detail: string
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'No complete request has arrived in time.'],
 };
 
-/** Refuses what cannot be read as a request, like Node would, but with a reason. */
+/** Refuses what Node cannot parse as a request, as Node would, but with a reason. */
 function refuse(socket: Duplex, error: Error, response: ServerResponse | undefined): void {
   // Each chunk that a client goes on to send is an error again.
   if (socket.writableEnded) return;
@@ -112,7 +112,7 @@ function refuse(socket: Duplex, error: Error, response: ServerResponse | undefin
     'Connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-  // What handles a request whose body is invalid must not write to its connection anymore.
+  // The handler of a request whose body is invalid must not write to the connection anymore.
   if (response !== undefined) socket.destroy();
   // Closing at once would reset the connection of a client that is still sending, which then reads no answer.
   const closing = setTimeout(() => socket.destroy(), lingerMilliseconds).unref();

@@ -78,7 +78,7 @@ export async function handleRequest(
   }
 }
 
-/** Whether only a person's browser sends it, and no client: then it meets no fault, and is not recorded. */
+/** Whether a path is only for people's browsers, not for clients: no fault applies to it, and it is not recorded. */
 function isForPeople(role: ServerRole, path: string): boolean {
   return role === 'api' ? isPage(path) : path === faviconPath;
 }
@@ -98,7 +98,7 @@ async function answerTo(
   const {protocols, rest} = served[role];
   const isUnaffected = isForPeople(role, path);
   const protocol =
-    role === 'api' && isUnaffected ? pagesProtocol : (protocols.find(({prefix}) => startsWith(path, prefix)) ?? rest);
+    role === 'api' && isUnaffected ? pagesProtocol : (protocols.find(({prefix}) => isBelow(path, prefix)) ?? rest);
   let fault: AnswerFault | undefined;
   try {
     checkHost(request, context);
@@ -140,8 +140,8 @@ async function answerTo(
   }
 }
 
-/** Whether a path starts with all parts of a prefix. */
-function startsWith(path: string, prefix: string): boolean {
+/** Whether a path is a prefix or below it. */
+function isBelow(path: string, prefix: string): boolean {
   return path === prefix || path.startsWith(prefix.endsWith('/') ? prefix : `${prefix}/`);
 }
 
