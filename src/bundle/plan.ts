@@ -76,9 +76,8 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
   const scan = withoutConfig(await scanBuildDirectory(buildDirectory, rules, signal), v2?.configPath);
   const sources = await readConfigSources(options, {project: projectDirectory, build: buildDirectory}, v2?.configPath);
   signal?.throwIfAborted();
-  const paths = scan.files.map(({path}) => path);
-  const settings = resolveConfig(sources, paths, options.static);
-  await markFiles(scan.files, settings.config, signal);
+  const settings = resolveConfig(sources, scan.files.paths, options.static);
+  await markFiles(scan.files.marked(), settings.config, signal);
   verifyEntryPoints(settings, scan);
   const secretWarnings = await checkSensitiveFiles(scan.files, {
     buildDirectory,
@@ -94,8 +93,8 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
     message: message.message,
     config: settings.config,
     provenance: message.provenance,
-    files: scan.files,
-    totalBytes: scan.files.reduce((total, {size}) => total + size, 0),
+    files: scan.files.asArray(),
+    totalBytes: scan.files.bytes,
     warnings: [
       ...scan.warnings,
       ...secretWarnings,
@@ -103,7 +102,7 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
       ...(await layoutWarnings(scan.files, settings, projectDirectory)),
       ...(v2
         ? await strictWarnings({matchMode: v2.matchMode, config: settings.config, files: scan.files}, signal)
-        : await patternWarnings(settings.config, paths, signal)),
+        : await patternWarnings(settings.config, scan.files.paths, signal)),
     ],
     sources: [...settings.sources, {setting: 'message', from: message.from}],
     modifiedAt: modificationTime(options.env['SOURCE_DATE_EPOCH']),
@@ -126,15 +125,18 @@ function v2Fields({rootDir, configPath, matchMode, static: isStatic}: BundlePlan
 /** The archive has a single configuration, which replaces the file at its path. */
 function withoutConfig(scan: Scan, configPath: string | undefined): Scan {
   if (configPath === undefined) return scan;
-  const inTheWay = scan.files.find(({path}) => configPath.startsWith(`${path}/`) || path.startsWith(`${configPath}/`));
-  if (inTheWay) {
+  let isReplaced = false;
+  for (const path of scan.files.paths) {
+    isReplaced ||= path === configPath;
+    if (!configPath.startsWith(`${path}/`) && !path.startsWith(`${configPath}/`)) continue;
     throw createError(
       'ERR_FILE_UNSUPPORTED',
-      `The build contains ${inTheWay.path}, but the bundle's configuration goes to ${configPath}.`,
+      `The build contains ${path}, but the bundle's configuration goes to ${configPath}.`,
       {suggestions: ['Remove it from the build, or pass --config-path to put the configuration elsewhere.']},
     );
   }
-  return {...scan, files: scan.files.filter(({path}) => path !== configPath)};
+  if (isReplaced) scan.files.remove(configPath);
+  return scan;
 }
 
 async function messageOf(

@@ -31,15 +31,9 @@ export function createRequestBodies(options: RequestBodiesOptions = {}): Request
       const {contentType, segments} = multipartSegments(parts, readable(parts.file.source));
       return body(contentType, segments);
     },
-    base64Json({value, field, source}) {
-      const rest = JSON.stringify({...value, [field]: undefined});
-      const start = `${rest === '{}' ? '' : ','}${JSON.stringify(field)}:"`;
-      // It may list 100,000 files. As text, it would be copied to cut off its end, and again to append to it.
-      const end = Buffer.byteLength(rest) - 1;
-      const head = Buffer.alloc(end + Buffer.byteLength(start));
-      head.write(rest);
-      head.write(start, end);
-      return body('application/json', [bytesSegment(head), base64Segment(readable(source)), textSegment('"}')]);
+    base64Json({value, lists, field, source}) {
+      const start = piecesSegment(() => jsonUpTo(field, value, lists));
+      return body('application/json', [start, base64Segment(readable(source)), textSegment('"}')]);
     },
     json: (value) => body('application/json', [textSegment(JSON.stringify(value))]),
     file: (source, contentType = 'application/octet-stream') => body(contentType, [sourceSegment(readable(source))]),
@@ -119,11 +113,53 @@ interface Segment {
 
 /** A segment of text. */
 function textSegment(text: string): Segment {
-  return bytesSegment(Buffer.from(text));
+  const bytes = Buffer.from(text);
+  return {size: bytes.length, read: () => [bytes]};
 }
 
-function bytesSegment(bytes: Buffer): Segment {
-  return {size: bytes.length, read: () => [bytes]};
+/** A segment of text that is made again, piece by piece, each time it is read. */
+function piecesSegment(pieces: () => Iterable<string>): Segment {
+  let size = 0;
+  for (const piece of pieces()) size += Buffer.byteLength(piece);
+  const read = function* () {
+    for (const piece of pieces()) yield Buffer.from(piece);
+  };
+  return {size, read};
+}
+
+/** Items of a list that are written at a time. */
+const itemsAtATime = 500;
+
+/** The start of a JSON object: `value`, `lists`, and `field` up to the start of its text. */
+function* jsonUpTo(
+  field: string,
+  value: Readonly<Record<string, unknown>>,
+  lists: Readonly<Record<string, () => Iterable<unknown>>> = {},
+): Generator<string> {
+  const start = JSON.stringify({...value, [field]: undefined}).slice(0, -1);
+  yield start;
+  let before = start === '{' ? '' : ',';
+  for (const [name, items] of Object.entries(lists)) {
+    yield `${before}${JSON.stringify(name)}:[`;
+    yield* jsonItems(items());
+    yield ']';
+    before = ',';
+  }
+  yield `${before}${JSON.stringify(field)}:"`;
+}
+
+function* jsonItems(items: Iterable<unknown>): Generator<string> {
+  let before = '';
+  let some: unknown[] = [];
+  for (const item of items) {
+    if (some.length === itemsAtATime) {
+      yield `${before}${JSON.stringify(some).slice(1, -1)}`;
+      before = ',';
+      some = [];
+    }
+    some.push(item);
+  }
+  if (some.length > 0) yield `${before}${JSON.stringify(some).slice(1, -1)}`;
 }
 
 /** A segment with the bytes of a source. */

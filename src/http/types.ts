@@ -180,6 +180,8 @@ export interface RequestBodies {
   /** A JSON object in which `field` contains `source` in base64, encoded while it is sent. */
   base64Json(body: {
     readonly value: Readonly<Record<string, unknown>>;
+    /** Members that are long lists: each is made item by item, again whenever it is sent. */
+    readonly lists?: Readonly<Record<string, () => Iterable<unknown>>> | undefined;
     readonly field: string;
     readonly source: ByteSource | StreamSource;
   }): BodyOptions;

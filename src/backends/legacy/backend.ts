@@ -174,15 +174,17 @@ function bundleStatus(item: Answer): BundleItem['status'] {
 function v1Body(bundle: Bundle | StreamedBundle, {bodies}: Pick<BackendContext, 'bodies'>): BodyOptions {
   const {message, config, files} = bundle;
   const dependencies = config.bundleMetadata?.dependencies;
+  function* pathsOf(mark: 'ssrOnly' | 'ssrShared'): Generator<string> {
+    for (const file of files) if (file[mark]) yield file.path;
+  }
   return bodies.base64Json({
     value: {
       message,
       encoding: 'base64',
       ssr_parameters: config.ssrParameters,
-      ssr_only: files.filter((file) => file.ssrOnly).map(({path}) => path),
-      ssr_shared: files.filter((file) => file.ssrShared).map(({path}) => path),
       ...(dependencies === undefined ? {} : {bundle_metadata: {dependencies}}),
     },
+    lists: {ssr_only: () => pathsOf('ssrOnly'), ssr_shared: () => pathsOf('ssrShared')},
     field: 'data',
     source: bundle,
   });

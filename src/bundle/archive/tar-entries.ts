@@ -50,6 +50,9 @@ const endBytes = 2 * recordBytes;
 /** ASCII names up to this length fit into a single record with the rest of the entry's metadata. */
 const plainName = /^[\0-\x7f]{0,100}$/;
 
+/** Entries whose headers are measured at a time: until they are, the library keeps all of them. */
+const measuredAtATime = 100;
+
 /** The exact size of a bundle's tar: that of a v1 archive, and about the most that a compressed one can have. */
 export function archiveSize(plan: BundlePlan): Promise<number> {
   return tarSize(tarEntries(plan));
@@ -58,11 +61,14 @@ export function archiveSize(plan: BundlePlan): Promise<number> {
 /** The exact size of the tar that `writeTar` makes of `entries`. A v1 upload must declare it before the first byte. */
 export async function tarSize(entries: Iterable<TarEntry>): Promise<number> {
   let size = endBytes;
-  const unusual: TarEntry[] = [];
+  let unusual: TarEntry[] = [];
   for (const entry of entries) {
     size += Math.ceil(contentSize(entry) / recordBytes) * recordBytes;
     if (plainName.test(entry.name) && (entry.kind !== 'link' || plainName.test(entry.target))) size += recordBytes;
     else unusual.push(entry);
+    if (unusual.length < measuredAtATime) continue;
+    size += await headersSize(unusual);
+    unusual = [];
   }
   return size + (await headersSize(unusual));
 }

@@ -41,14 +41,20 @@ export const defaultSource = 'default';
  */
 export function resolveConfig(
   sources: readonly ConfigSource[],
-  paths: readonly string[],
+  paths: Iterable<string>,
   isStatic = false,
 ): ResolvedConfig {
   const patternSources = isStatic
     ? {sources: [], patterns: staticPatterns, from: 'static'}
     : {sources, patterns: defaultPatterns, from: defaultSource};
-  const ssrOnly = patternsOf('ssrOnly', patternSources, paths);
-  const ssrShared = patternsOf('ssrShared', patternSources, paths);
+  let unmatched: readonly string[] | undefined;
+  const matchesSome = (pattern: string): boolean => {
+    // Of both lists at once, as there may be very many paths.
+    unmatched ??= unmatchedPatterns(Object.values(patternSources.patterns).flat(), paths);
+    return !unmatched.includes(pattern);
+  };
+  const ssrOnly = patternsOf('ssrOnly', patternSources, matchesSome);
+  const ssrShared = patternsOf('ssrShared', patternSources, matchesSome);
   const parameters = sources.filter(({content}) => content.ssrParameters !== undefined);
   const metadata = metadataOf(sources);
   return {
@@ -81,14 +87,13 @@ interface PatternSources {
 function patternsOf(
   key: 'ssrOnly' | 'ssrShared',
   {sources, patterns, from: fallback}: PatternSources,
-  paths: readonly string[],
+  matchesSome: (pattern: string) => boolean,
 ): {readonly value: readonly string[]; readonly from: string} {
   for (const {content, from} of sources) {
     const value = content[key];
     if (value !== undefined) return {value, from};
   }
-  const unmatched = unmatchedPatterns(patterns[key], paths);
-  return {value: patterns[key].filter((pattern) => !unmatched.includes(pattern)), from: fallback};
+  return {value: patterns[key].filter(matchesSome), from: fallback};
 }
 
 function metadataOf(sources: readonly ConfigSource[]): {value: BundleV2Metadata; sources: readonly SettingSource[]} {

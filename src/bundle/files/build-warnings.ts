@@ -6,6 +6,7 @@ import {readTextFile} from '../../files/read-file.js';
 import {defaultSource, defaultPatterns, type ResolvedConfig} from '../config/resolve-config.js';
 import type {BundleFile, BundleContent} from '../types.js';
 import {listPaths, showPath} from './entry-names.js';
+import {pathsOf} from './file-table.js';
 import {inTurns, type Turnwise} from './in-turns.js';
 import {compilePatterns, unmatchedPatterns, countMatches, isExclusion, type PatternLists} from './patterns.js';
 import type {Scan} from './scan.js';
@@ -23,10 +24,12 @@ const script = /\.[cm]?js$/;
 const patternSettings = ['ssrOnly', 'ssrShared'] as const;
 
 /** Warnings about framework caches in the build. They can be larger than everything else, and are never read. */
-export function cacheWarnings(files: readonly BundleFile[]): string[] {
-  const isNext = files.some(({path}) => path === nextMark);
+export function cacheWarnings(files: Iterable<BundleFile>): string[] {
+  let isNext = false;
   const caches = new Map<string, {bytes: number; files: number}>();
   for (const {path, size} of files) {
+    // In the order of the paths, it comes before the cache.
+    isNext ||= path === nextMark;
     const folder = cacheFolder.exec(path)?.[0] ?? (isNext && path.startsWith(nextCache) ? nextCache : undefined);
     if (folder === undefined) continue;
     const cache = caches.get(folder) ?? {bytes: 0, files: 0};
@@ -48,7 +51,7 @@ function describeSize(bytes: number): string {
  * shared, and patterns in package.json, which are not read. There are none if all patterns were given.
  */
 export async function layoutWarnings(
-  files: readonly BundleFile[],
+  files: Iterable<BundleFile>,
   {sources}: ResolvedConfig,
   projectDirectory: string,
 ): Promise<readonly string[]> {
@@ -59,7 +62,7 @@ export async function layoutWarnings(
   const unread = await readMobifySettings(projectDirectory);
   const ignored = byDefault.filter((key) => unread.includes(key));
   const flags = byDefault.map((key) => (key === 'ssrOnly' ? '--ssr-only GLOB' : '--ssr-shared GLOB')).join(' or ');
-  const stray = files.filter(({path, ssrOnly, ssrShared}) => !ssrOnly && !ssrShared && script.test(path));
+  const stray = strayScripts(files);
   return [
     ...(ignored.length === 0
       ? []
@@ -67,23 +70,27 @@ export async function layoutWarnings(
           `package.json sets ${ignored.map((key) => `mobify.${key}`).join(' and ')}, which mycli does not read, so the ` +
             `defaults apply. Move the patterns to config.server.ts, or pass ${flags}.`,
         ]),
-    ...(stray.length === 0
+    ...(stray === undefined
       ? []
       : [
-          `These files are neither server-only nor shared: ${strayNames(stray)}. ` +
+          `These files are neither server-only nor shared: ${stray}. ` +
             `If the server runs or imports them, set ${byDefault.join(' or ')} (${flags}).`,
         ]),
   ];
 }
 
-/** Lists those that look like a server's entry point first. */
-function strayNames(stray: readonly BundleFile[]): string {
-  const rank = ({path}: BundleFile): number => {
-    if (/(?:^|\/)server\//.test(path)) return 0;
-    return path.includes('/') ? 2 : 1;
-  };
-  const paths = stray.toSorted((a, b) => rank(a) - rank(b)).map(({path}) => path);
-  return listPaths(paths, listed);
+/** Lists scripts that are neither server-only nor shared, those that look like a server's entry point first. */
+function strayScripts(files: Iterable<BundleFile>): string | undefined {
+  const [below, atRoot, elsewhere]: [string[], string[], string[]] = [[], [], []];
+  let count = 0;
+  for (const {path, ssrOnly, ssrShared} of files) {
+    if (ssrOnly || ssrShared || !script.test(path)) continue;
+    count += 1;
+    const alike = /(?:^|\/)server\//.test(path) ? below : path.includes('/') ? elsewhere : atRoot;
+    // There can be very many.
+    if (alike.length < listed) alike.push(path);
+  }
+  return count === 0 ? undefined : listPaths([...below, ...atRoot, ...elsewhere], listed, count);
 }
 
 const packageSchema = v.object({mobify: v.optional(v.record(v.string(), v.unknown()), {})});
@@ -107,16 +114,13 @@ async function readMobifySettings(projectDirectory: string): Promise<readonly st
 export function verifyEntryPoints({config, sources}: ResolvedConfig, {files, ignored}: Scan): void {
   const isDefault = sources.some(({setting, from}) => setting === 'ssrOnly' && from === defaultSource);
   const expected = isDefault ? defaultPatterns.ssrOnly : config.ssrOnly;
-  const missing = unmatchedPatterns(
-    expected,
-    files.map(({path}) => path),
-  );
+  const missing = ignored.length === 0 ? [] : unmatchedPatterns(expected, files.paths);
   for (const pattern of missing) {
     const {matches} = compilePatterns([pattern]);
     const hit = ignored.find(({path}) => matches(path));
     if (hit) throw ignoredError(hit, pattern);
   }
-  if (isDefault && config.ssrOnly.length === 0) throw missingError(files.some(({path}) => path === 'index.html'));
+  if (isDefault && config.ssrOnly.length === 0) throw missingError([...files.paths].includes('index.html'));
 }
 
 function ignoredError({path, rule}: {readonly path: string; readonly rule: string}, pattern: string): Error {
@@ -155,30 +159,33 @@ const maxCompared = 20_000_000;
  */
 export async function patternWarnings(
   patterns: PatternLists,
-  paths: readonly string[],
+  paths: Iterable<string>,
   signal?: AbortSignal,
 ): Promise<string[]> {
-  return unmatchedWarnings(patterns, {counts: await countMatches(patterns, paths, signal), paths}, signal);
+  return unmatchedWarnings(patterns, {counts: await countMatches(patterns, paths, signal, 1), paths}, signal);
 }
 
-/** The same, given how many files each pattern matches. */
+/** The same, given how many files each pattern matches, or only whether it matches one. */
 export function unmatchedWarnings(
   patterns: PatternLists,
   {
     counts,
     paths,
-  }: {readonly counts: {readonly [Key in keyof PatternLists]: readonly number[]}; readonly paths: readonly string[]},
+  }: {readonly counts: {readonly [Key in keyof PatternLists]: readonly number[]}; readonly paths: Iterable<string>},
   signal?: AbortSignal,
 ): Promise<string[]> {
   function* warning(): Turnwise<string[]> {
     const warnings = [];
     let compared = 0;
+    // Only made for what is rare.
+    let all: readonly string[] | undefined;
     for (const setting of ['ssrOnly', 'ssrShared'] as const) {
       for (const [index, pattern] of patterns[setting].entries()) {
         if (counts[setting][index] !== 0 || isExclusion(pattern)) continue;
         yield;
-        compared += pattern.length * paths.length;
-        const near = compared > maxCompared ? undefined : nearestFile(pattern, paths);
+        all ??= [...paths];
+        compared += pattern.length * all.length;
+        const near = compared > maxCompared ? undefined : nearestFile(pattern, all);
         const hint = near === undefined ? '' : `. The closest is "${near}"`;
         warnings.push(`The ${setting} pattern "${pattern}" matches no file${hint}.`);
       }
@@ -193,12 +200,11 @@ const strictAdvice = 'A strict server refuses the bundle: correct the pattern, o
 
 /** Warnings about a v2 bundle that a strict server will refuse. It is the server that matches patterns. */
 export async function strictWarnings(
-  {matchMode, config, files}: Pick<BundleContent, 'matchMode' | 'config' | 'files'>,
+  {matchMode, config, files}: Pick<BundleContent, 'matchMode' | 'config'> & {readonly files: Iterable<BundleFile>},
   signal?: AbortSignal,
 ): Promise<string[]> {
   if (matchMode !== 'strict') return [];
-  const paths = files.map(({path}) => path);
-  const warnings = await patternWarnings(config, paths, signal);
+  const warnings = await patternWarnings(config, pathsOf(files), signal);
   return warnings.map((warning) => `${warning} ${strictAdvice}`);
 }
 

@@ -63,45 +63,50 @@ function compileWithin(budget: Budget, patterns: readonly string[]): CompiledPat
 }
 
 /** The patterns that, on their own, match none of `paths`. Never includes exclusions. */
-export function unmatchedPatterns(patterns: readonly string[], paths: readonly string[]): string[] {
+export function unmatchedPatterns(patterns: readonly string[], paths: Iterable<string>): string[] {
   const given = patterns.filter((pattern) => !isExclusion(pattern));
   const budget = new Budget();
   const compiled = matchers(given, budget);
-  return given.filter(
-    (_, index) =>
-      !paths.some((path) => {
-        budget.beginPath();
-        return compiled[index]?.(path);
-      }),
-  );
+  const left = new Map(given.map((pattern, index) => [pattern, compiled[index]]));
+  for (const path of paths) {
+    for (const [pattern, matches] of left) {
+      budget.beginPath();
+      if (matches?.(path)) left.delete(pattern);
+    }
+    if (left.size === 0) break;
+  }
+  return [...left.keys()];
 }
 
 /**
  * How many of `paths` each pattern matches on its own, or excludes. Works in turns.
+ * @param most The most to count for a pattern.
  * @throws RuntimeCliError `ERR_PATTERN_INVALID` for patterns that take too long; `signal.reason` when aborted.
  */
 export function countMatches(
   {ssrOnly, ssrShared}: PatternLists,
-  paths: readonly string[],
+  paths: Iterable<string>,
   signal?: AbortSignal,
+  most = Infinity,
 ): Promise<{readonly ssrOnly: readonly number[]; readonly ssrShared: readonly number[]}> {
-  function* counting(): Turnwise<{ssrOnly: number[]; ssrShared: number[]}> {
+  function* counted(): Turnwise<{ssrOnly: number[]; ssrShared: number[]}> {
     const budget = new Budget();
-    const counted = [];
-    for (const patterns of [ssrOnly, ssrShared]) {
-      const counters = [];
-      for (const matches of matchers(patterns, budget)) counters.push({matches, files: 0});
-      for (const path of paths) {
+    const countersOf = (patterns: readonly string[]) =>
+      matchers(patterns, budget).map((matches) => ({matches, files: 0}));
+    const [only, shared] = [countersOf(ssrOnly), countersOf(ssrShared)];
+    let counting = [only, shared];
+    for (const path of paths) {
+      for (const counters of counting) {
         yield;
         budget.beginPath();
-        for (const counter of counters) if (counter.matches(path)) counter.files += 1;
+        for (const counter of counters) if (counter.files < most && counter.matches(path)) counter.files += 1;
       }
-      counted.push(counters.map(({files}) => files));
+      counting = counting.filter((counters) => counters.some(({files}) => files < most));
+      if (counting.length === 0) break;
     }
-    const [only = [], shared = []] = counted;
-    return {ssrOnly: only, ssrShared: shared};
+    return {ssrOnly: only.map(({files}) => files), ssrShared: shared.map(({files}) => files)};
   }
-  return inTurns(counting(), signal);
+  return inTurns(counted(), signal);
 }
 
 /**
@@ -110,7 +115,7 @@ export function countMatches(
  * @throws RuntimeCliError `ERR_PATTERN_INVALID` for patterns that take too long; `signal.reason` when aborted.
  */
 export function markFiles(
-  files: readonly MatchableFile[],
+  files: Iterable<MatchableFile>,
   patterns: PatternLists,
   signal?: AbortSignal,
 ): Promise<void> {

@@ -3,26 +3,24 @@ import {join, sep, isAbsolute} from 'node:path';
 import type {Entry} from 'fast-glob';
 import {createError} from '../../errors/index.js';
 import {reasonOf} from '../../errors/system-failure.js';
-import type {PlannedBundleFile} from '../types.js';
-import {comparePaths, entryNameProblem, listFirst, showPath} from './entry-names.js';
+import {entryNameProblem, listFirst, showPath} from './entry-names.js';
+import type {BundleFile} from '../types.js';
+import {FileTable} from './file-table.js';
 import type {IgnoreRules} from './ignore-rules.js';
-import type {MatchableFile} from './patterns.js';
+import {unmatched} from './patterns.js';
 import {asSentence} from '../../errors/sentence.js';
-
-/** A file that has not been matched against patterns yet. */
-type ScannedFile = PlannedBundleFile & MatchableFile;
 
 /** The contents of a build directory. */
 export interface Scan {
-  /** The files of the bundle, sorted by path. */
-  readonly files: readonly ScannedFile[];
+  /** The files of the bundle, sorted by path. They have not been matched against patterns yet. */
+  readonly files: FileTable;
   /** What rules exclude. */
   readonly ignored: readonly {readonly path: string; readonly rule: string}[];
   readonly warnings: readonly string[];
 }
 
 interface Findings {
-  readonly files: ScannedFile[];
+  readonly files: FileTable;
   readonly ignored: {path: string; rule: string}[];
   readonly directories: Set<string>;
   /** Paths that cannot be archived, and why. */
@@ -36,7 +34,7 @@ interface Findings {
  * be archived; `signal.reason` when aborted.
  */
 export async function scanBuildDirectory(directory: string, rules: IgnoreRules, signal?: AbortSignal): Promise<Scan> {
-  const findings: Findings = {files: [], ignored: [], directories: new Set(['']), unsupported: []};
+  const findings: Findings = {files: new FileTable(), ignored: [], directories: new Set(['']), unsupported: []};
   for await (const {path, isDirectory} of list(directory)) {
     signal?.throwIfAborted();
     if (isDirectory) findings.directories.add(path);
@@ -47,11 +45,8 @@ export async function scanBuildDirectory(directory: string, rules: IgnoreRules, 
   const warnings = followLinks(findings);
   rejectUnsupported(findings.unsupported);
   if (findings.files.length === 0) throw emptyError(directory, findings.ignored.length);
-  return {
-    files: findings.files.sort((a, b) => comparePaths(a.path, b.path)),
-    ignored: findings.ignored,
-    warnings,
-  };
+  findings.files.sort();
+  return {files: findings.files, ignored: findings.ignored, warnings};
 }
 
 /** Yields everything below `directory`, since nothing else would take as much memory as a full list. */
@@ -81,30 +76,23 @@ function examine(directory: string, path: string, {files, directories, unsupport
     unsupported.push({path, reason: nameProblem});
     return;
   }
-  const file = join(directory, path);
+  // Both are normalized, which `join` would take as long for as the system for the file.
+  const file = `${directory}${sep}${path}`;
   const stats = lookAt(directory, file);
   if (stats === undefined) {
     // Node decodes invalid UTF-8 as U+FFFD, and finds no such file.
     if (!path.includes('\uFFFD'))
-      throw createError('ERR_FILE_CHANGED', `${file} disappeared while the build was being scanned.`);
+      throw createError('ERR_FILE_CHANGED', `${join(directory, path)} disappeared while the build was being scanned.`);
     unsupported.push({path, reason: 'has a name that is not UTF-8'});
     return;
   }
   if (directories.has(path)) return;
   if (stats.isFile()) {
     const executable = (stats.mode & 0o100) !== 0;
-    // Spreading would take 50 % more memory.
-    files.push({path, size: stats.size, modifiedMs: stats.mtimeMs, executable, ssrOnly: false, ssrShared: false});
+    files.add({path, size: stats.size, modifiedMs: stats.mtimeMs, executable, ...unmatched});
   } else if (stats.isSymbolicLink()) {
-    files.push({
-      path,
-      size: 0,
-      modifiedMs: stats.mtimeMs,
-      executable: false,
-      linkTarget: readlinkSync(file).replaceAll(sep, '/'),
-      ssrOnly: false,
-      ssrShared: false,
-    });
+    const linkTarget = readlinkSync(file).replaceAll(sep, '/');
+    files.add({path, size: 0, modifiedMs: stats.mtimeMs, executable: false, linkTarget, ...unmatched});
   } else {
     unsupported.push({path, reason: `is a ${kindOf(stats)}`});
   }
@@ -137,12 +125,14 @@ function kindOf(stats: Stats): string {
 
 /** Adds links that leave the build directory to `unsupported`. Returns warnings about dangling ones. */
 function followLinks({files, directories, unsupported}: Findings): string[] {
-  const targets = new Map(
-    files.flatMap(({path, linkTarget}) => (linkTarget === undefined ? [] : [[path, linkTarget]])),
-  );
+  const targets = linksOf(files);
   if (targets.size === 0) return [];
-  const paths = new Set(files.map(({path}) => path));
-  const exists = (path: string): boolean => paths.has(path) || directories.has(path);
+  // A set of all paths would be larger than the table.
+  const destinations = new Set<string>();
+  for (const path of targets.keys()) followLink(path, targets, (destination) => destinations.add(destination).has(path));
+  const found = new Set<string>();
+  for (const {path} of files) if (destinations.has(path)) found.add(path);
+  const exists = (path: string): boolean => found.has(path) || directories.has(path);
   const warnings: string[] = [];
   for (const [path, target] of targets) {
     const destination = followLink(path, targets, exists);
@@ -172,6 +162,13 @@ function emptyError(directory: string, ignored: number): Error {
   return createError('ERR_BUILD_DIRECTORY', `The build directory ${directory} ${what}.`, {
     suggestions: ['Build the application first, or check the ignore rules.'],
   });
+}
+
+/** The targets of all links among `files`, by their paths. */
+export function linksOf(files: Iterable<BundleFile>): ReadonlyMap<string, string> {
+  const links = new Map<string, string>();
+  for (const {path, linkTarget} of files) if (linkTarget !== undefined) links.set(path, linkTarget);
+  return links;
 }
 
 /** Where a symbolic link leads, as seen from the build directory. */

@@ -3,7 +3,8 @@ import {open} from 'node:fs/promises';
 import {join} from 'node:path';
 import {createError} from '../../errors/index.js';
 import {listPaths} from './entry-names.js';
-import {followLink} from './scan.js';
+import {pathsOf} from './file-table.js';
+import {followLink, linksOf} from './scan.js';
 import type {BundleFile} from '../types.js';
 
 /** Templates of `.env` files are meant to be shared. */
@@ -21,11 +22,13 @@ const looked = 256 * 1024;
 const listed = 10;
 
 /** The paths whose names suggest secrets: `.env*`, `.npmrc` and private keys. */
-export function sensitiveFiles(paths: readonly string[]): string[] {
-  return paths.filter((path) => {
+export function sensitiveFiles(paths: Iterable<string>): string[] {
+  const sensitive = [];
+  for (const path of paths) {
     const name = path.slice(path.lastIndexOf('/') + 1);
-    return sensitiveNames.some((pattern) => pattern.test(name));
-  });
+    if (sensitiveNames.some((pattern) => pattern.test(name))) sensitive.push(path);
+  }
+  return sensitive;
 }
 
 /** A warning about files whose names suggest secrets. */
@@ -46,10 +49,10 @@ export function secretWarnings(paths: readonly string[]): string[] {
  * @throws RuntimeCliError `ERR_SENSITIVE_FILES` naming the files.
  */
 export async function checkSensitiveFiles(
-  files: readonly BundleFile[],
+  files: Iterable<BundleFile>,
   {buildDirectory, allowed}: {readonly buildDirectory?: string; readonly allowed: boolean},
 ): Promise<readonly string[]> {
-  const named = new Set(sensitiveFiles(files.map(({path}) => path)));
+  const named = new Set(sensitiveFiles(pathsOf(files)));
   if (named.size === 0) return [];
   const sensitive: BundleFile[] = [];
   for (const file of files) {
@@ -64,17 +67,17 @@ export async function checkSensitiveFiles(
 }
 
 /** The links that lead to one of `targets`, or to a folder that contains one. */
-function linksTo(targets: readonly BundleFile[], files: readonly BundleFile[]): readonly BundleFile[] {
-  const links = new Map(files.flatMap(({path, linkTarget}) => (linkTarget === undefined ? [] : [[path, linkTarget]])));
+function linksTo(targets: readonly BundleFile[], files: Iterable<BundleFile>): readonly BundleFile[] {
+  const links = linksOf(files);
   if (links.size === 0) return [];
   const holding = new Set(targets.flatMap(({path}) => [path, ...foldersOf(path)]));
-  const known = new Set(targets);
-  return files.filter(
-    (file) =>
-      file.linkTarget !== undefined &&
-      !known.has(file) &&
-      followLink(file.path, links, (path) => holding.has(path)) === 'inside',
-  );
+  const known = new Set(targets.map(({path}) => path));
+  const leading = [];
+  for (const file of files) {
+    if (file.linkTarget === undefined || known.has(file.path)) continue;
+    if (followLink(file.path, links, (path) => holding.has(path)) === 'inside') leading.push(file);
+  }
+  return leading;
 }
 
 /** The folders that contain a path, up to the build directory (''). */

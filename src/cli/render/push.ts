@@ -62,8 +62,8 @@ export function renderPushPreview(
   now: Date,
 ): JsonDocument {
   const {backend} = selection;
-  if (content.kind === 'build')
-    for (const line of renderTable(content.plan.files, plannedColumns, output)) output.result(line);
+  const planned = content.kind === 'build' ? plannedDocument(content.plan) : {archive: content.bundle.path};
+  if ('files' in planned) for (const line of renderTable(planned.files, plannedColumns, output)) output.result(line);
   showBudget(budget, output);
   if (unchanged) {
     const next = targetSlug === undefined ? 'Nothing would be uploaded.' : `It would be deployed to ${targetSlug}.`;
@@ -78,7 +78,7 @@ export function renderPushPreview(
     backend,
     projectSlug,
     targetSlug,
-    ...(content.kind === 'build' ? plannedDocument(content.plan) : {archive: content.bundle.path}),
+    ...planned,
     format,
     budget,
     ...(ifChanged && {unchanged: unchanged !== undefined}),
@@ -88,9 +88,10 @@ export function renderPushPreview(
 
 /** Shows what a build would contain. Returns the document of `--json`. */
 export function renderBuildPreview(plan: BundlePlan & Pick<BuildBundleResult, 'budget'>, output: Output): JsonDocument {
-  for (const line of renderTable(plan.files, plannedColumns, output)) output.result(line);
+  const planned = plannedDocument(plan);
+  for (const line of renderTable(planned.files, plannedColumns, output)) output.result(line);
   showBudget(plan.budget, output);
-  return {dryRun: true, ...plannedDocument(plan), budget: plan.budget} satisfies Body<BundleBuildDocument>;
+  return {dryRun: true, ...planned, budget: plan.budget} satisfies Body<BundleBuildDocument>;
 }
 
 /** Shows the outcome of a build. Returns the document of `--json`. */
@@ -127,8 +128,8 @@ function showBudget(budget: BudgetReport | undefined, output: Output): void {
 }
 
 /** What a dry run lists: each file with its size and category. */
-const plannedColumns: readonly Column<BundlePlan['files'][number]>[] = [
-  {name: 'category', value: (file) => categoryWords[categoryOf(file)]},
+const plannedColumns: readonly Column<ReturnType<typeof plannedDocument>['files'][number]>[] = [
+  {name: 'category', value: ({category}) => categoryWords[category]},
   {name: 'size', value: ({size}) => prettyBytes(size)},
   {name: 'path', value: ({path}) => path, flexible: 'wrap'},
 ];
@@ -137,7 +138,7 @@ const plannedColumns: readonly Column<BundlePlan['files'][number]>[] = [
 function plannedDocument(plan: BundlePlan) {
   const {format, buildDirectory, rootDir, configPath, matchMode, message, config, totalBytes, sources} = plan;
   const {provenance} = plan;
-  const files = plan.files.map((file) => ({path: file.path, size: file.size, category: categoryOf(file)}));
+  const files = Array.from(plan.files, (file) => ({path: file.path, size: file.size, category: categoryOf(file)}));
   return {
     ...{
       format,

@@ -67,7 +67,9 @@ export async function compareWithLastPush(
 }
 
 function fileBytesOf({files}: BundleContent): number {
-  return files.reduce((total, {size}) => total + size, 0);
+  let bytes = 0;
+  for (const {size} of files) bytes += size;
+  return bytes;
 }
 
 /**

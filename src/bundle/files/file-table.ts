@@ -1,0 +1,200 @@
+import type {PlannedBundleFile} from '../types.js';
+
+/** The marks of a file, one bit each. */
+const marks = {executable: 1, ssrOnly: 2, ssrShared: 4, ascii: 8} as const;
+/** Where a record has what. Its path follows. */
+const at = {marks: 0, size: 1, modified: 9, pathBytes: 17, path: 21} as const;
+/** Bits of a place that say where a record is in its page; the others say which page. */
+const offsetBits = 20;
+/** Bytes of a page. A longer record has a page of its own. */
+const pageBytes = 1 << offsetBits;
+const noPage = Buffer.alloc(0);
+
+/**
+ * The files of a build, in about 50 bytes each, none of them in V8's heap: as objects, they would take three times as
+ * much, and twice that again while V8 moves them about. An object is only made while the table is iterated.
+ */
+export class FileTable implements Iterable<PlannedBundleFile> {
+  readonly #pages: Buffer[] = [];
+  /** Bytes in use of the last page. */
+  #filled = 0;
+  /** Where the records are, in the order of the files. */
+  #places = new Uint32Array(1024);
+  #length = 0;
+  #bytes = 0;
+  /** Targets of links, of which there are few, by the places of their records. */
+  readonly #targets = new Map<number, string>();
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** The sum of the sizes. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  add(file: PlannedBundleFile): void {
+    const {path, linkTarget} = file;
+    const place = this.#placeFor(at.path + maxBytesOf(path));
+    const page = this.#pageOf(place);
+    const start = offsetOf(place);
+    const length = page.write(path, start + at.path);
+    page[start] = marksOf(file) | (length === path.length ? marks.ascii : 0);
+    page.writeDoubleLE(file.size, start + at.size);
+    page.writeDoubleLE(file.modifiedMs, start + at.modified);
+    page.writeUInt32LE(length, start + at.pathBytes);
+    this.#filled = start + at.path + length;
+    if (linkTarget !== undefined) this.#targets.set(place, linkTarget);
+    if (this.#length === this.#places.length) {
+      const places = new Uint32Array(2 * this.#length);
+      places.set(this.#places);
+      this.#places = places;
+    }
+    this.#places[this.#length++] = place;
+    this.#bytes += file.size;
+  }
+
+  /** Takes a file out. */
+  remove(path: string): void {
+    let kept = 0;
+    for (const place of this.#used()) {
+      if (this.#pathAt(place) === path) this.#bytes -= this.#fileAt(place).size;
+      else this.#places[kept++] = place;
+    }
+    this.#length = kept;
+  }
+
+  /** Sorts the files by path, as `comparePaths` does. */
+  sort(): void {
+    this.#used().sort((a, b) => this.#compare(a, b));
+  }
+
+  *[Symbol.iterator](): Generator<PlannedBundleFile> {
+    for (const place of this.#used()) yield this.#fileAt(place);
+  }
+
+  /** Their paths, one at a time, whenever they are iterated. */
+  readonly paths: Iterable<string> = {[Symbol.iterator]: () => this.#eachPath()};
+
+  *#eachPath(): Generator<string> {
+    for (const place of this.#used()) yield this.#pathAt(place);
+  }
+
+  /** Iterates the files, and keeps how each was marked by the time the next one is asked for. */
+  *marked(): Generator<{-readonly [Key in keyof PlannedBundleFile]: PlannedBundleFile[Key]}> {
+    for (const place of this.#used()) {
+      const file = this.#fileAt(place);
+      yield file;
+      const page = this.#pageOf(place);
+      const start = offsetOf(place);
+      page[start] = marksOf(file) | (page.readUInt8(start) & marks.ascii);
+    }
+  }
+
+  /**
+   * The files as the array that plugins and the library get. Whoever asks it for its length, or iterates it, gets that
+   * from the table; whoever asks for anything else has all the objects made.
+   */
+  asArray(): readonly PlannedBundleFile[] {
+    let isMade = false;
+    const make = (files: PlannedBundleFile[]): PlannedBundleFile[] => {
+      if (!isMade) for (const file of this) files.push(file);
+      isMade = true;
+      return files;
+    };
+    return new Proxy<PlannedBundleFile[]>([], {
+      get: (files, key) => {
+        if (key === 'length') return this.length;
+        if (key === Symbol.iterator && !isMade) return () => this[Symbol.iterator]();
+        return Reflect.get(make(files), key) as unknown;
+      },
+      has: (files, key) => Reflect.has(make(files), key),
+      ownKeys: (files) => Reflect.ownKeys(make(files)),
+      getOwnPropertyDescriptor: (files, key) => Reflect.getOwnPropertyDescriptor(make(files), key),
+    });
+  }
+
+  #used(): Uint32Array {
+    return this.#places.subarray(0, this.#length);
+  }
+
+  /** The place of a new record. @param room The most that it can have, in bytes. */
+  #placeFor(room: number): number {
+    if (this.#pages.length === 0 || this.#filled + room > pageBytes) {
+      this.#pages.push(Buffer.allocUnsafeSlow(Math.max(room, pageBytes)));
+      this.#filled = 0;
+    }
+    return (((this.#pages.length - 1) << offsetBits) | this.#filled) >>> 0;
+  }
+
+  #pageOf(place: number): Buffer {
+    return this.#pages[place >>> offsetBits] ?? noPage;
+  }
+
+  #pathAt(place: number): string {
+    const page = this.#pageOf(place);
+    const start = offsetOf(place);
+    const end = start + at.path + page.readUInt32LE(start + at.pathBytes);
+    return page.toString(page.readUInt8(start) & marks.ascii ? 'latin1' : 'utf8', start + at.path, end);
+  }
+
+  #fileAt(place: number): PlannedBundleFile {
+    const page = this.#pageOf(place);
+    const start = offsetOf(place);
+    const has = page.readUInt8(start);
+    const file = {
+      path: this.#pathAt(place),
+      size: page.readDoubleLE(start + at.size),
+      modifiedMs: page.readDoubleLE(start + at.modified),
+      executable: (has & marks.executable) !== 0,
+      ssrOnly: (has & marks.ssrOnly) !== 0,
+      ssrShared: (has & marks.ssrShared) !== 0,
+    };
+    const linkTarget = this.#targets.get(place);
+    return linkTarget === undefined ? file : {...file, linkTarget};
+  }
+
+  #compare(a: number, b: number): number {
+    const page = this.#pageOf(a);
+    const start = offsetOf(a);
+    const length = page.readUInt32LE(start + at.pathBytes);
+    const otherPage = this.#pageOf(b);
+    const otherStart = offsetOf(b);
+    const otherLength = otherPage.readUInt32LE(otherStart + at.pathBytes);
+    const end = at.path + Math.min(length, otherLength);
+    for (let index = at.path; index < end; index += 1) {
+      const byte = page[start + index];
+      const otherByte = otherPage[otherStart + index];
+      if (byte !== otherByte) return rank(byte) - rank(otherByte);
+    }
+    return length - otherLength;
+  }
+}
+
+function offsetOf(place: number): number {
+  return place & (pageBytes - 1);
+}
+
+/** The paths of files, one at a time, whenever they are iterated. */
+export function pathsOf(files: Iterable<Pick<PlannedBundleFile, 'path'>>): Iterable<string> {
+  return {
+    *[Symbol.iterator]() {
+      for (const {path} of files) yield path;
+    },
+  };
+}
+
+/** The most bytes that a text can have in UTF-8. */
+function maxBytesOf({length}: string): number {
+  return 3 * length;
+}
+
+function marksOf({executable, ssrOnly, ssrShared}: PlannedBundleFile): number {
+  return (executable ? marks.executable : 0) | (ssrOnly ? marks.ssrOnly : 0) | (ssrShared ? marks.ssrShared : 0);
+}
+
+/** Orders bytes of UTF-8 as `comparePaths` orders UTF-16, in which U+E000 to U+FFFF follow all that is beyond. */
+function rank(byte = 0): number {
+  return byte === 0xee || byte === 0xef ? byte + 0x10 : byte;
+}
