@@ -2,7 +2,7 @@ import {tmpdir} from 'node:os';
 import type {Writable} from 'node:stream';
 import {createSweptDirectory} from './files/temporary-directory.js';
 import type {AuthStrategy} from './http/index.js';
-import type {BundlePlan} from './bundle/index.js';
+import {withOwnFiles, type BundlePlan} from './bundle/index.js';
 import type {PackResult} from './bundle/types.js';
 import {
   buildBundle as build,
@@ -94,7 +94,11 @@ export function pushRuntimeBundle(options: PushRuntimeBundleBackendOptions): Pro
  * @throws RuntimeCliError for everything that would make the push fail before it sends anything.
  */
 export function previewPush(options: PushRuntimeBundleBackendOptions): Promise<PushPreview> {
-  return withEvents(options, processHost(), (host) => previewOfPush(options, host));
+  return withEvents(options, processHost(), async (host) => {
+    const preview = await previewOfPush(options, host);
+    withOwnFiles(preview.content.kind === 'build' ? preview.content.plan : preview.content.bundle);
+    return preview;
+  });
 }
 
 /**
@@ -110,7 +114,11 @@ export function pushBundleV2(options: PushV2Options, auth: AuthStrategy): Promis
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export function buildBundle(options: BuildBundleOptions): Promise<BuildBundleResult> {
-  return withEvents(options, processHost(), (host) => build(options, host));
+  return withEvents(options, processHost(), async (host) => {
+    const result = await build(options, host);
+    withOwnFiles(result.bundle);
+    return result;
+  });
 }
 
 /**
@@ -126,7 +134,7 @@ export function buildBundleInto(destination: Writable, options: PreviewBuildOpti
  * @throws RuntimeCliError for everything that would make the build fail before it writes anything.
  */
 export function previewBuild(options: PreviewBuildOptions): Promise<BundlePlan> {
-  return withEvents(options, processHost(), (host) => previewOfBuild(options, host));
+  return withEvents(options, processHost(), async (host) => withOwnFiles(await previewOfBuild(options, host)));
 }
 
 /**

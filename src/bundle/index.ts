@@ -18,6 +18,7 @@ export {
 } from './config/check-options.js';
 export {readDeclaredDependencies} from './config/defaults.js';
 export {strictWarnings, unmatchedWarnings} from './files/build-warnings.js';
+export {withOwnFiles} from './files/file-table.js';
 export {
   compilePatterns,
   countMatches,

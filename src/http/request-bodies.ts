@@ -136,18 +136,20 @@ function* jsonUpTo(
   value: Readonly<Record<string, unknown>>,
   lists: Readonly<Record<string, () => Iterable<unknown>>> = {},
 ): Generator<string> {
-  const start = JSON.stringify({...value, [field]: undefined}).slice(0, -1);
-  yield start;
-  let before = start === '{' ? '' : ',';
+  let piece = JSON.stringify({...value, [field]: undefined}).slice(0, -1);
+  const comma = () => (piece === '{' ? '' : ',');
   for (const [name, items] of Object.entries(lists)) {
-    yield `${before}${JSON.stringify(name)}:[`;
-    yield* jsonItems(items());
-    yield ']';
-    before = ',';
+    piece += `${comma()}${JSON.stringify(name)}:[`;
+    for (const some of jsonItems(items())) {
+      yield piece + some;
+      piece = '';
+    }
+    piece += ']';
   }
-  yield `${before}${JSON.stringify(field)}:"`;
+  yield `${piece}${comma()}${JSON.stringify(field)}:"`;
 }
 
+/** The items of a JSON array, some at a time. */
 function* jsonItems(items: Iterable<unknown>): Generator<string> {
   let before = '';
   let some: unknown[] = [];

@@ -1,4 +1,4 @@
-import type {PlannedBundleFile} from '../types.js';
+import type {BundleContent, BundleFile, PlannedBundleFile} from '../types.js';
 
 /** The marks of a file, one bit each. */
 const marks = {executable: 1, ssrOnly: 2, ssrShared: 4, ascii: 8} as const;
@@ -106,7 +106,7 @@ export class FileTable implements Iterable<PlannedBundleFile> {
     return new Proxy<PlannedBundleFile[]>([], {
       get: (files, key) => {
         if (key === 'length') return this.length;
-        if (key === Symbol.iterator && !isMade) return () => this[Symbol.iterator]();
+        if (key === Symbol.iterator) return () => (isMade ? files : this)[Symbol.iterator]();
         return Reflect.get(make(files), key) as unknown;
       },
       has: (files, key) => Reflect.has(make(files), key),
@@ -170,6 +170,16 @@ export class FileTable implements Iterable<PlannedBundleFile> {
     }
     return length - otherLength;
   }
+}
+
+/**
+ * Gives plugins and users of the library an array of their own, once they look at it. That of a table is an array in
+ * all but one thing: it cannot be sent to a worker.
+ */
+export function withOwnFiles<Content extends Pick<BundleContent, 'files'>>(content: Content): Content {
+  const {files} = content;
+  let own: readonly BundleFile[] | undefined;
+  return Object.defineProperty(content, 'files', {get: () => (own ??= [...files]), enumerable: true});
 }
 
 function offsetOf(place: number): number {

@@ -114,11 +114,7 @@ export function countMatches(
  * 100,000 of them, and nothing else takes as much memory. Works in turns.
  * @throws RuntimeCliError `ERR_PATTERN_INVALID` for patterns that take too long; `signal.reason` when aborted.
  */
-export function markFiles(
-  files: Iterable<MatchableFile>,
-  patterns: PatternLists,
-  signal?: AbortSignal,
-): Promise<void> {
+export function markFiles(files: Iterable<MatchableFile>, patterns: PatternLists, signal?: AbortSignal): Promise<void> {
   function* marking(): Turnwise<void> {
     const budget = new Budget();
     const ssrOnly = compileWithin(budget, patterns.ssrOnly);

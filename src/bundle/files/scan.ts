@@ -129,7 +129,8 @@ function followLinks({files, directories, unsupported}: Findings): string[] {
   if (targets.size === 0) return [];
   // A set of all paths would be larger than the table.
   const destinations = new Set<string>();
-  for (const path of targets.keys()) followLink(path, targets, (destination) => destinations.add(destination).has(path));
+  for (const path of targets.keys())
+    followLink(path, targets, (destination) => destinations.add(destination).has(path));
   const found = new Set<string>();
   for (const {path} of files) if (destinations.has(path)) found.add(path);
   const exists = (path: string): boolean => found.has(path) || directories.has(path);

@@ -6,6 +6,7 @@ import {
   contentDigest,
   planBundle,
   streamBundle,
+  withOwnFiles,
   writeBundle,
   strictWarnings,
   type BundleStream,
@@ -365,6 +366,7 @@ async function packedBundle(
 }
 
 function send(content: SentContent, backend: Backend, context: BackendContext): Promise<UploadResult> {
+  if (!isBuiltIn(backend.name)) withOwnFiles(content.bundle);
   return content.kind === 'file'
     ? backend.upload(content.bundle, context)
     : content.upload.call(backend, content.bundle, context);
