@@ -9,7 +9,7 @@ import {admitApi} from './admission.js';
 import {findBundle, readRange, slice} from './requested-records.js';
 import {siteUrl} from './site-protocol.js';
 
-// Others below it are refused in the same way.
+// Unknown paths below it are refused as problem details, too.
 const prefix = '/storefront/';
 const service = 'deployments/v1/';
 const storefront = `${service}organizations/{organizationId}/storefronts/{storefrontId}`;

@@ -11,7 +11,7 @@ export const frontProtocol: Protocol = {
     {method: 'GET', pattern: '{projectSlug}/{targetSlug}/{file*}', name: 'site', handle: redirectToApp},
   ],
   admit: () => 'browser',
-  // Of the paths that nothing is served at, most were meant for the API.
+  // Most requests to unknown paths were meant for the API.
   failure: ({status, message, headers}) => json(status, {detail: message, message}, headers),
 };
 

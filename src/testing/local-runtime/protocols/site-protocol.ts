@@ -22,7 +22,7 @@ export const siteProtocol: Protocol = {
   anyFinalSlash: false,
   routes: [
     {method: 'GET', pattern: '', name: 'home', handle: home},
-    // That of an app is below its target.
+    // The icon of an app is below its target.
     {method: 'GET', pattern: faviconPath.slice(1), handle: () => ({status: 204, headers: faviconHeaders})},
     {method: '*', pattern: '{name}', name: 'site', handle: serveNothing},
     {method: '*', pattern: '{projectSlug}/{targetSlug}', name: 'site', handle: addSlash},
@@ -47,7 +47,7 @@ function home(): Answer {
   return text(200, 'Deployed apps are served here at /PROJECT/TARGET/, for development only.');
 }
 
-/** What a page asks for at the top of the port, because its app does not know that it is served below its target. */
+/** For pages that ask for something at the top of the port, because their app does not know its path. */
 const baseAdvice =
   'Apps are served at /PROJECT/TARGET/, not at the top of this port. If a page asks for this, build its app with that path as its base, or with relative links.';
 
