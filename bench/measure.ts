@@ -41,7 +41,7 @@ export interface HowOften {
   readonly seconds: number;
 }
 
-/** Beyond this, more rounds do not change a median. */
+/** More rounds than this hardly change a median. */
 const mostRounds = 9;
 
 /** A median, with the least and the most. */

@@ -145,6 +145,7 @@ function groupsOf(
     [
       {name: 'Push v2', command: mycli('bundle:push', '--v2'), baselines: ['tar | gzip -6 | wc -c']},
       {name: 'tar | gzip -6 | wc -c', command: shell(`${tar} | gzip -6 | wc -c`, build)},
+      // Not before a push of the same build.
       {name: unchanged, command: mycli('bundle:push', '--v2', '--if-changed'), baselines: ['Push v2']},
     ],
   ];
