@@ -208,6 +208,8 @@ const input = {
 const output = () => ({
   dir: 'dist',
   format: 'cjs',
+  // The sources are ES modules, which always are.
+  strict: true,
   entryFileNames: '[name].cjs',
   chunkFileNames: 'chunks/[name].cjs',
   codeSplitting: {groups: [{name: fileOf(), debugName: 'shared files', includeDependenciesRecursively: false}]},

@@ -1,4 +1,4 @@
-import {readFile} from 'node:fs/promises';
+import {readdir, readFile} from 'node:fs/promises';
 import {fileURLToPath} from 'node:url';
 import ts from 'typescript';
 import {describe, expect, test} from 'vitest';
@@ -57,4 +57,11 @@ describe.each(entries)('$name', ({name, types}) => {
     const values = [...exported].filter(([, {flags}]) => flags & ts.SymbolFlags.Value).map(([id]) => id);
     expect(values.filter((id) => !new RegExp(`\\b${id}\\b`).test(page))).toEqual([]);
   });
+});
+
+test('is strict code in every file, as its sources are', async () => {
+  const files = (await readdir(`${root}dist`, {recursive: true})).filter((file) => file.endsWith('.cjs'));
+  const texts = await Promise.all(files.map((file) => readFile(`${root}dist/${file}`, 'utf8')));
+  expect(files).toContain('index.cjs');
+  expect(files.filter((_, index) => texts[index]?.startsWith('"use strict"') !== true)).toEqual([]);
 });
