@@ -1,4 +1,15 @@
-import {mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync} from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import nodeModule, {createRequire} from 'node:module';
 import {basename, dirname, join, sep} from 'node:path';
 import {Script} from 'node:vm';
@@ -13,41 +24,81 @@ type Wrapper = (exports: unknown, require: unknown, module: unknown, filename: s
 const headBytes = 8;
 /** The file that calls `import()` for all others: on Node 20, that fails in code that comes from a cache. */
 const importModuleFile = 'import-module.cjs';
+/** The end of the name of a file that is being written, and after how long its process must have been killed. */
+const unfinishedName = /\.code\.\d+$/;
+const unfinishedMilliseconds = 60_000;
+
+/**
+ * Makes a folder for compiled code, if it is missing. Returns its path without symlinks, or undefined if another user
+ * than root could write to it or replace it: whoever can do that decides what runs here.
+ * @param path Absolute.
+ * @param uid ID of the user, if the platform has one.
+ */
+export function privateFolder(path: string, uid: number | undefined): string | undefined {
+  let existing = path;
+  while (!existsSync(existing)) existing = dirname(existing);
+  if (!isSafe(realpathSync(existing), uid)) return undefined;
+  mkdirSync(path, {recursive: true, mode: 0o700});
+  const folder = realpathSync(path);
+  const isOpen = uid !== undefined && (statSync(folder).mode & 0o022) !== 0;
+  return isOpen || !isSafe(folder, uid) ? undefined : folder;
+}
+
+/** Whether no other user than root can replace the folder. */
+function isSafe(folder: string, uid: number | undefined): boolean {
+  if (uid === undefined) return true;
+  const {uid: owner, mode} = statSync(folder);
+  // In a sticky folder such as /tmp, nobody can replace what belongs to another user.
+  const isOwn = (owner === uid || owner === 0) && ((mode & 0o022) === 0 || (mode & 0o1000) !== 0);
+  return isOwn && (dirname(folder) === folder || isSafe(dirname(folder), uid));
+}
 
 /**
  * Does for Node 20 what `enableCompileCache` does in newer ones: keeps the code that V8 has compiled of each of our
  * `.cjs` files, and hands it back to V8 in the next process. V8 refuses code that another version of it has compiled. A
  * file whose code cannot be read or written is compiled as always.
  * @param dist The folder of our files.
- * @param folder Where to keep the code. Not used unless it belongs to this user, and nobody else can write to it.
+ * @param folder Where to keep the code; private.
  */
 export function keepCode(dist: string, folder: string): void {
-  mkdirSync(folder, {recursive: true, mode: 0o700});
-  if (!isPrivate(folder)) return;
   const extensions = Reflect.get(nodeModule, '_extensions') as Record<string, Load | undefined>;
-  const standard = extensions['.js'];
+  // Another hook's, such as that of a module in NODE_OPTIONS.
+  const former = extensions['.cjs'];
   const added: {readonly script: Script; readonly source: number; readonly kept: string}[] = [];
-  extensions['.cjs'] = (module, file) => {
-    if (!file.startsWith(dist + sep) || basename(file) === importModuleFile) return standard?.(module, file);
-    const text = readFileSync(file, 'utf8');
+  const load: Load = (module, file) => {
+    if (!file.startsWith(dist + sep) || basename(file) === importModuleFile) {
+      return (former ?? extensions['.js'])?.(module, file);
+    }
+    const text = nodeModule.wrap(readFileSync(file, 'utf8'));
     const source = crc32(text);
     const kept = join(folder, `${file.slice(dist.length + 1).replaceAll(sep, '-')}.code`);
     const cachedData = readCode(kept, source);
-    const script = new Script(nodeModule.wrap(text), {filename: file, cachedData});
+    const script = new Script(text, {filename: file, cachedData});
     if (cachedData === undefined || script.cachedDataRejected === true) added.push({script, source, kept});
     const compiled = script.runInThisContext() as Wrapper;
     compiled.call(module.exports, module.exports, createRequire(file), module, file, dirname(file));
   };
+  // Not enumerable: for a name without an extension, Node would look for a file with each that is.
+  Object.defineProperty(extensions, '.cjs', {value: load, writable: true, configurable: true});
   // At the end, so that it includes the functions that V8 has compiled when they were first called.
   process.once('exit', () => {
-    for (const {script, source, kept} of added) writeCode(kept, source, script.createCachedData());
+    if (added.length === 0) return;
+    try {
+      removeUnfinished(folder);
+      for (const {script, source, kept} of added) writeCode(kept, source, script.createCachedData());
+    } catch {
+      // The disk is full, say. The next command compiles it again.
+    }
   });
 }
 
-/** Whether only this user can write to the folder. */
-function isPrivate(folder: string): boolean {
-  const {uid, mode} = statSync(folder);
-  return process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0);
+/** Removes what processes that were killed have left. */
+function removeUnfinished(folder: string): void {
+  for (const name of readdirSync(folder).filter((entry) => unfinishedName.test(entry))) {
+    const file = join(folder, name);
+    const {mtimeMs = Infinity} = lstatSync(file, {throwIfNoEntry: false}) ?? {};
+    if (mtimeMs < Date.now() - unfinishedMilliseconds) rmSync(file, {force: true});
+  }
 }
 
 function readCode(kept: string, source: number): Buffer | undefined {
@@ -68,7 +119,8 @@ function writeCode(kept: string, source: number, code: Buffer): void {
   try {
     writeFileSync(unfinished, Buffer.concat([head, code]), {mode: 0o600});
     renameSync(unfinished, kept);
-  } catch {
+  } catch (error) {
     rmSync(unfinished, {force: true});
+    throw error;
   }
 }

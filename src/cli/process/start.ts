@@ -1,9 +1,9 @@
 import {existsSync, readFileSync, statSync, writeSync} from 'node:fs';
 import nodeModule from 'node:module';
 import {homedir} from 'node:os';
-import {dirname, join} from 'node:path';
+import {dirname, isAbsolute, join} from 'node:path';
 import {packageVersion} from '../../version.js';
-import {keepCode} from './code-cache.js';
+import {keepCode, privateFolder} from './code-cache.js';
 
 /** This file is dist/cli/process/start.cjs, which bin imports. */
 const distFolder = dirname(dirname(import.meta.dirname));
@@ -25,17 +25,24 @@ type NewerModule = typeof nodeModule & {enableCompileCache?: (folder: string) =>
  * does that itself since 22; `NODE_COMPILE_CACHE` and `NODE_DISABLE_COMPILE_CACHE` take precedence. Code is only kept
  * in a folder of the user's own: in a shared one, others could plant theirs.
  */
-function keepCompiledCode({env, platform, getuid, version}: NodeJS.Process): void {
+function keepCompiledCode({env, platform, arch, getuid, version}: NodeJS.Process): void {
   if (env['NODE_COMPILE_CACHE'] !== undefined || env['NODE_DISABLE_COMPILE_CACHE'] !== undefined) return;
   try {
     const home = homedir();
-    if (getuid !== undefined && statSync(home).uid !== getuid()) return;
+    const uid = getuid?.();
+    if (uid !== undefined && statSync(home).uid !== uid) return;
     const local = platform === 'win32' ? env['LOCALAPPDATA'] : undefined;
     const caches = platform === 'darwin' ? join(home, 'Library', 'Caches') : join(home, '.cache');
-    const folder = join(env['XDG_CACHE_HOME'] || local || caches, 'mycli', 'compiled');
+    // A relative one would lead into the project, whose authors must not decide what runs here.
+    const given = [env['XDG_CACHE_HOME'], local, caches].find((path) => path !== undefined && isAbsolute(path));
+    if (given === undefined) return;
     const {enableCompileCache}: NewerModule = nodeModule;
+    // Newer ones name the folder within it themselves.
+    const names = ['mycli', 'compiled', ...(enableCompileCache ? [] : [`${version}-${arch}`])];
+    const folder = privateFolder(join(given, ...names), uid);
+    if (folder === undefined) return;
     if (enableCompileCache) enableCompileCache(folder);
-    else keepCode(distFolder, join(folder, version));
+    else keepCode(distFolder, folder);
   } catch {
     // Without a folder to keep it in, code is compiled as always.
   }

@@ -1,9 +1,10 @@
-import {chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile} from 'node:fs/promises';
+import {chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile} from 'node:fs/promises';
 import nodeModule from 'node:module';
 import {tmpdir} from 'node:os';
 import {join, relative} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {privateFolder} from '../../../src/cli/process/code-cache.js';
 import {binary, runCli} from '../spawn-cli.js';
 import {createPluginBench} from '../with-plugins.js';
 
@@ -73,6 +74,8 @@ const workers =
 
 describe('compiled code', () => {
   const kept = () => join(folder, 'caches/mycli/compiled');
+  /** On Node 20. */
+  const ownPlace = () => join(kept(), `${process.version}-${process.arch}`);
   const help = async () => runCli(binary, ['--help'], {env: {HOME: folder, XDG_CACHE_HOME: join(folder, 'caches')}});
 
   test('is kept in the folder for caches', async () => {
@@ -82,7 +85,7 @@ describe('compiled code', () => {
 
   test.skipIf(hasCompileCache)('is used again, and replaced when it is damaged or of other code', async () => {
     const {stdout} = await help();
-    const place = join(kept(), process.version);
+    const place = ownPlace();
     const files = await readdir(place);
     expect(files).toContain('chunks-start.cjs.code');
     const inodes = () => Promise.all(files.map(async (file) => (await stat(join(place, file))).ino));
@@ -91,6 +94,9 @@ describe('compiled code', () => {
     expect(await inodes()).toEqual(before);
     const [start, run] = [join(place, 'chunks-start.cjs.code'), join(place, 'cli-process-run.cjs.code')];
     const good = await readFile(start);
+    // What a process that was killed has left.
+    await writeFile(`${start}.1`, '');
+    await utimes(`${start}.1`, 0, 0);
     for (const damaged of [good.subarray(0, good.length / 2), Buffer.alloc(0), await readFile(run)]) {
       await writeFile(start, damaged);
       expect(await help()).toMatchObject({code: 0, stdout, stderr: ''});
@@ -99,12 +105,32 @@ describe('compiled code', () => {
     expect(await readdir(place)).toEqual(files);
   });
 
-  test.skipIf(hasCompileCache)('is not kept where others can write', async () => {
-    const place = join(kept(), process.version);
-    await mkdir(place, {recursive: true});
-    await chmod(place, 0o777);
-    expect(await help()).toMatchObject({code: 0, stderr: ''});
-    expect(await readdir(place)).toEqual([]);
+  describe('is kept in no folder', () => {
+    const other = 4321;
+    const uid = process.getuid?.();
+    const place = () => join(folder, 'caches/mycli');
+
+    test('that others can write to, or within one that they can replace', async () => {
+      expect(privateFolder(place(), uid)).toBe(place());
+      await chmod(place(), 0o1777);
+      expect(privateFolder(place(), uid)).toBeUndefined();
+      expect(privateFolder(join(place(), 'own'), uid)).toBe(join(place(), 'own'));
+      await chmod(place(), 0o777);
+      expect(privateFolder(join(place(), 'own'), uid)).toBeUndefined();
+    });
+
+    test('of another user, where it makes none', async () => {
+      if (uid === 0) await chown(folder, other, other);
+      const reader = uid === 0 ? uid : other;
+      expect(privateFolder(place(), reader)).toBeUndefined();
+      expect(await readdir(folder)).toEqual([]);
+    });
+
+    test('of the project, where a relative path leads', async () => {
+      const env = {HOME: folder, XDG_CACHE_HOME: 'caches'};
+      expect(await runCli(binary, ['--help'], {cwd: folder, env})).toMatchObject({code: 0, stderr: ''});
+      expect(await readdir(folder)).toEqual(['.cache']);
+    });
   });
 
   test('imports plugins that are ES modules', async () => {
