@@ -15,7 +15,8 @@ import {
 } from './config/check-options.js';
 import {verifyBuildDirectory} from './files/build-output.js';
 import {readIgnoreRules} from './files/ignore-rules.js';
-import {scanBuildDirectory, type Scan} from './files/scan.js';
+import type {FileTable} from './files/file-table.js';
+import {scanBuildDirectory} from './files/scan.js';
 import {v2Defaults} from './option-schemas.js';
 import {markFiles} from './files/patterns.js';
 import {checkSensitiveFiles} from './files/sensitive-files.js';
@@ -73,7 +74,8 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
 
   await verifyBuildDirectory(buildDirectory, options.cwd);
   const rules = await readIgnoreRules([projectDirectory, buildDirectory], options.ignore ?? []);
-  const scan = withoutConfig(await scanBuildDirectory(buildDirectory, rules, signal), v2?.configPath);
+  const scan = await scanBuildDirectory(buildDirectory, rules, signal);
+  if (v2) removeConfig(scan.files, v2.configPath);
   const sources = await readConfigSources(options, {project: projectDirectory, build: buildDirectory}, v2?.configPath);
   signal?.throwIfAborted();
   const settings = resolveConfig(sources, scan.files.paths, options.static);
@@ -123,10 +125,9 @@ function v2Fields({rootDir, configPath, matchMode, static: isStatic}: BundlePlan
 }
 
 /** The archive has a single configuration, which replaces the file at its path. */
-function withoutConfig(scan: Scan, configPath: string | undefined): Scan {
-  if (configPath === undefined) return scan;
+function removeConfig(files: FileTable, configPath: string): void {
   let isReplaced = false;
-  for (const path of scan.files.paths) {
+  for (const path of files.paths) {
     isReplaced ||= path === configPath;
     if (!configPath.startsWith(`${path}/`) && !path.startsWith(`${configPath}/`)) continue;
     throw createError(
@@ -135,8 +136,7 @@ function withoutConfig(scan: Scan, configPath: string | undefined): Scan {
       {suggestions: ['Remove it from the build, or pass --config-path to put the configuration elsewhere.']},
     );
   }
-  if (isReplaced) scan.files.remove(configPath);
-  return scan;
+  if (isReplaced) files.remove(configPath);
 }
 
 async function messageOf(

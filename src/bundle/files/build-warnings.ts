@@ -28,7 +28,7 @@ export function cacheWarnings(files: Iterable<BundleFile>): string[] {
   let isNext = false;
   const caches = new Map<string, {bytes: number; files: number}>();
   for (const {path, size} of files) {
-    // In the order of the paths, it comes before the cache.
+    // Files are sorted by path, so the mark comes before the cache.
     isNext ||= path === nextMark;
     const folder = cacheFolder.exec(path)?.[0] ?? (isNext && path.startsWith(nextCache) ? nextCache : undefined);
     if (folder === undefined) continue;
@@ -81,16 +81,17 @@ export async function layoutWarnings(
 
 /** Lists scripts that are neither server-only nor shared, those that look like a server's entry point first. */
 function strayScripts(files: Iterable<BundleFile>): string | undefined {
-  const [below, atRoot, elsewhere]: [string[], string[], string[]] = [[], [], []];
+  const [inServer, atRoot, elsewhere]: [string[], string[], string[]] = [[], [], []];
   let count = 0;
   for (const {path, ssrOnly, ssrShared} of files) {
     if (ssrOnly || ssrShared || !script.test(path)) continue;
     count += 1;
-    const alike = /(?:^|\/)server\//.test(path) ? below : path.includes('/') ? elsewhere : atRoot;
-    // There can be very many.
-    if (alike.length < listed) alike.push(path);
+    const inOthers = path.includes('/') ? elsewhere : atRoot;
+    const group = /(?:^|\/)server\//.test(path) ? inServer : inOthers;
+    // There may be very many, and no more are listed.
+    if (group.length < listed) group.push(path);
   }
-  return count === 0 ? undefined : listPaths([...below, ...atRoot, ...elsewhere], listed, count);
+  return count === 0 ? undefined : listPaths([...inServer, ...atRoot, ...elsewhere], listed, count);
 }
 
 const packageSchema = v.object({mobify: v.optional(v.record(v.string(), v.unknown()), {})});
@@ -177,7 +178,7 @@ export function unmatchedWarnings(
   function* warning(): Turnwise<string[]> {
     const warnings = [];
     let compared = 0;
-    // Only made for what is rare.
+    // Few bundles have such a pattern, and there may be very many paths.
     let all: readonly string[] | undefined;
     for (const setting of ['ssrOnly', 'ssrShared'] as const) {
       for (const [index, pattern] of patterns[setting].entries()) {

@@ -25,6 +25,9 @@ export class FileTable implements Iterable<PlannedBundleFile> {
   /** Targets of links, of which there are few, by the places of their records. */
   readonly #targets = new Map<number, string>();
 
+  /** The paths, one at a time, whenever they are iterated. */
+  readonly paths: Iterable<string> = {[Symbol.iterator]: () => this.#eachPath()};
+
   get length(): number {
     return this.#length;
   }
@@ -74,14 +77,11 @@ export class FileTable implements Iterable<PlannedBundleFile> {
     for (const place of this.#used()) yield this.#fileAt(place);
   }
 
-  /** Their paths, one at a time, whenever they are iterated. */
-  readonly paths: Iterable<string> = {[Symbol.iterator]: () => this.#eachPath()};
-
   *#eachPath(): Generator<string> {
     for (const place of this.#used()) yield this.#pathAt(place);
   }
 
-  /** Iterates the files, and keeps how each was marked by the time the next one is asked for. */
+  /** Iterates the files. Marks set on a file are kept once the next one is requested. */
   *marked(): Generator<{-readonly [Key in keyof PlannedBundleFile]: PlannedBundleFile[Key]}> {
     for (const place of this.#used()) {
       const file = this.#fileAt(place);
@@ -93,8 +93,8 @@ export class FileTable implements Iterable<PlannedBundleFile> {
   }
 
   /**
-   * The files as the array that plugins and the library get. Whoever asks it for its length, or iterates it, gets that
-   * from the table; whoever asks for anything else has all the objects made.
+   * The files as an array, for `plan.files` and `bundle.files`. Its length, and the objects of an iteration, come from
+   * the table; anything else makes all the objects, once.
    */
   asArray(): readonly PlannedBundleFile[] {
     let isMade = false;
@@ -173,8 +173,8 @@ export class FileTable implements Iterable<PlannedBundleFile> {
 }
 
 /**
- * Gives plugins and users of the library an array of their own, once they look at it. That of a table is an array in
- * all but one thing: it cannot be sent to a worker.
+ * Gives `content` a real array of files, made on first access, for plugins and users of the library. The proxy that
+ * `asArray` returns behaves like one, but cannot be cloned, which sending it to a worker does.
  */
 export function withOwnFiles<Content extends Pick<BundleContent, 'files'>>(content: Content): Content {
   const {files} = content;
@@ -204,7 +204,7 @@ function marksOf({executable, ssrOnly, ssrShared}: PlannedBundleFile): number {
   return (executable ? marks.executable : 0) | (ssrOnly ? marks.ssrOnly : 0) | (ssrShared ? marks.ssrShared : 0);
 }
 
-/** Orders bytes of UTF-8 as `comparePaths` orders UTF-16, in which U+E000 to U+FFFF follow all that is beyond. */
+/** Orders bytes of UTF-8 as `comparePaths` orders UTF-16, where U+E000 to U+FFFF come after higher code points. */
 function rank(byte = 0): number {
   return byte === 0xee || byte === 0xef ? byte + 0x10 : byte;
 }

@@ -89,24 +89,24 @@ export function countMatches(
   signal?: AbortSignal,
   most = Infinity,
 ): Promise<{readonly ssrOnly: readonly number[]; readonly ssrShared: readonly number[]}> {
-  function* counted(): Turnwise<{ssrOnly: number[]; ssrShared: number[]}> {
+  function* counting(): Turnwise<{ssrOnly: number[]; ssrShared: number[]}> {
     const budget = new Budget();
     const countersOf = (patterns: readonly string[]) =>
       matchers(patterns, budget).map((matches) => ({matches, files: 0}));
     const [only, shared] = [countersOf(ssrOnly), countersOf(ssrShared)];
-    let counting = [only, shared];
+    let unfinished = [only, shared];
     for (const path of paths) {
-      for (const counters of counting) {
+      for (const counters of unfinished) {
         yield;
         budget.beginPath();
         for (const counter of counters) if (counter.files < most && counter.matches(path)) counter.files += 1;
       }
-      counting = counting.filter((counters) => counters.some(({files}) => files < most));
-      if (counting.length === 0) break;
+      unfinished = unfinished.filter((counters) => counters.some(({files}) => files < most));
+      if (unfinished.length === 0) break;
     }
     return {ssrOnly: only.map(({files}) => files), ssrShared: shared.map(({files}) => files)};
   }
-  return inTurns(counted(), signal);
+  return inTurns(counting(), signal);
 }
 
 /**

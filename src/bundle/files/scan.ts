@@ -76,7 +76,7 @@ function examine(directory: string, path: string, {files, directories, unsupport
     unsupported.push({path, reason: nameProblem});
     return;
   }
-  // Both are normalized, which `join` would take as long for as the system for the file.
+  // Both are normalized already. `join` would do it again, which takes as long as the system call below.
   const file = `${directory}${sep}${path}`;
   const stats = lookAt(directory, file);
   if (stats === undefined) {
@@ -129,8 +129,12 @@ function followLinks({files, directories, unsupported}: Findings): string[] {
   if (targets.size === 0) return [];
   // A set of all paths would be larger than the table.
   const destinations = new Set<string>();
-  for (const path of targets.keys())
-    followLink(path, targets, (destination) => destinations.add(destination).has(path));
+  for (const path of targets.keys()) {
+    followLink(path, targets, (destination) => {
+      destinations.add(destination);
+      return true;
+    });
+  }
   const found = new Set<string>();
   for (const {path} of files) if (destinations.has(path)) found.add(path);
   const exists = (path: string): boolean => found.has(path) || directories.has(path);
