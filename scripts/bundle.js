@@ -208,7 +208,7 @@ const input = {
 const output = () => ({
   dir: 'dist',
   format: 'cjs',
-  // The sources are ES modules, which always are.
+  // The sources are ES modules, which are always strict.
   strict: true,
   entryFileNames: '[name].cjs',
   chunkFileNames: 'chunks/[name].cjs',

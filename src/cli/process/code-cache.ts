@@ -24,13 +24,14 @@ type Wrapper = (exports: unknown, require: unknown, module: unknown, filename: s
 const headBytes = 8;
 /** The file that calls `import()` for all others: on Node 20, that fails in code that comes from a cache. */
 const importModuleFile = 'import-module.cjs';
-/** The end of the name of a file that is being written, and after how long its process must have been killed. */
+/** The end of the name of a file that is being written. */
 const unfinishedName = /\.code\.\d+$/;
+/** A file that has been unfinished for longer was left by a process that was killed. */
 const unfinishedMilliseconds = 60_000;
 
 /**
  * Makes a folder for compiled code, if it is missing. Returns its path without symlinks, or undefined if another user
- * than root could write to it or replace it: whoever can do that decides what runs here.
+ * (except root) can write to it or replace it: whoever can do that decides what runs here.
  * @param path Absolute.
  * @param uid ID of the user, if the platform has one.
  */
@@ -44,7 +45,7 @@ export function privateFolder(path: string, uid: number | undefined): string | u
   return isOpen || !isSafe(folder, uid) ? undefined : folder;
 }
 
-/** Whether no other user than root can replace the folder. */
+/** Whether only this user and root can replace the folder. */
 function isSafe(folder: string, uid: number | undefined): boolean {
   if (uid === undefined) return true;
   const {uid: owner, mode} = statSync(folder);
@@ -78,7 +79,7 @@ export function keepCode(dist: string, folder: string): void {
     const compiled = script.runInThisContext() as Wrapper;
     compiled.call(module.exports, module.exports, createRequire(file), module, file, dirname(file));
   };
-  // Not enumerable: for a name without an extension, Node would look for a file with each that is.
+  // Not enumerable: for a name without an extension, Node tries each one that is enumerable.
   Object.defineProperty(extensions, '.cjs', {value: load, writable: true, configurable: true});
   // At the end, so that it includes the functions that V8 has compiled when they were first called.
   process.once('exit', () => {
@@ -87,12 +88,12 @@ export function keepCode(dist: string, folder: string): void {
       removeUnfinished(folder);
       for (const {script, source, kept} of added) writeCode(kept, source, script.createCachedData());
     } catch {
-      // The disk is full, say. The next command compiles it again.
+      // The disk may be full. The next command compiles the files again.
     }
   });
 }
 
-/** Removes what processes that were killed have left. */
+/** Removes what killed processes have left. */
 function removeUnfinished(folder: string): void {
   for (const name of readdirSync(folder).filter((entry) => unfinishedName.test(entry))) {
     const file = join(folder, name);

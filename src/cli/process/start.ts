@@ -23,7 +23,7 @@ type NewerModule = typeof nodeModule & {enableCompileCache?: (folder: string) =>
 /**
  * Keeps the compiled code of everything loaded from here on, so the next command starts in two thirds of the time. Node
  * does that itself since 22; `NODE_COMPILE_CACHE` and `NODE_DISABLE_COMPILE_CACHE` take precedence. Code is only kept
- * in a folder of the user's own: in a shared one, others could plant theirs.
+ * where no other user can plant theirs.
  */
 function keepCompiledCode({env, platform, arch, getuid, version}: NodeJS.Process): void {
   if (env['NODE_COMPILE_CACHE'] !== undefined || env['NODE_DISABLE_COMPILE_CACHE'] !== undefined) return;
@@ -37,7 +37,7 @@ function keepCompiledCode({env, platform, arch, getuid, version}: NodeJS.Process
     const given = [env['XDG_CACHE_HOME'], local, caches].find((path) => path !== undefined && isAbsolute(path));
     if (given === undefined) return;
     const {enableCompileCache}: NewerModule = nodeModule;
-    // Newer ones name the folder within it themselves.
+    // `enableCompileCache` adds a folder for each version of Node by itself.
     const names = ['mycli', 'compiled', ...(enableCompileCache ? [] : [`${version}-${arch}`])];
     const folder = privateFolder(join(given, ...names), uid);
     if (folder === undefined) return;
