@@ -1,6 +1,5 @@
-import {join} from 'node:path';
 import {configJson} from '../config/content-schema.js';
-import {comparePaths} from '../files/entry-names.js';
+import {comparePaths, sourceOf} from '../files/entry-names.js';
 import type {BundlePlan} from '../plan.js';
 import type {BundleContent} from '../types.js';
 import type {PlannedFile} from './read-files.js';
@@ -38,7 +37,7 @@ export function* tarEntries(plan: BundlePlan): Generator<TarEntry> {
       config = undefined;
     }
     if (linkTarget !== undefined) yield {kind: 'link', name, target: linkTarget};
-    else yield {kind: 'file', name, source: join(plan.buildDirectory, path), size, modifiedMs, executable};
+    else yield {kind: 'file', name, source: sourceOf(plan.buildDirectory, path), size, modifiedMs, executable};
   }
   if (config !== undefined) yield config;
 }

@@ -1,3 +1,5 @@
+import {sep} from 'node:path';
+
 /**
  * Why a path cannot be the name of an archive entry, if so: the archive library would change it, or patterns, servers
  * and other systems would read it differently.
@@ -38,6 +40,14 @@ export function listFirst<Item>(
 ): string {
   const more = count > most ? [`and ${count - most} more`] : [];
   return [...items.slice(0, most).map(show), ...more].join(separator);
+}
+
+/**
+ * Where a file of a build is, given its path in the bundle. Both are normalized: `join`, which would do it again, takes
+ * half as long as the system takes to look at the file.
+ */
+export function sourceOf(buildDirectory: string, path: string): string {
+  return `${buildDirectory}${sep}${sep === '/' ? path : path.replaceAll('/', sep)}`;
 }
 
 /** Orders paths by character codes, the same on every platform and in every locale. */

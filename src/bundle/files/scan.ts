@@ -1,9 +1,9 @@
 import {lstatSync, readlinkSync, type Stats} from 'node:fs';
-import {join, sep, isAbsolute} from 'node:path';
+import {sep, isAbsolute} from 'node:path';
 import type {Entry} from 'fast-glob';
-import {createError} from '../../errors/index.js';
+import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {reasonOf} from '../../errors/system-failure.js';
-import {entryNameProblem, listFirst, showPath} from './entry-names.js';
+import {entryNameProblem, listFirst, showPath, sourceOf} from './entry-names.js';
 import type {BundleFile} from '../types.js';
 import {FileTable} from './file-table.js';
 import type {IgnoreRules} from './ignore-rules.js';
@@ -35,12 +35,18 @@ interface Findings {
  */
 export async function scanBuildDirectory(directory: string, rules: IgnoreRules, signal?: AbortSignal): Promise<Scan> {
   const findings: Findings = {files: new FileTable(), ignored: [], directories: new Set(['']), unsupported: []};
-  for await (const {path, isDirectory} of list(directory)) {
+  try {
+    for await (const {path, dirent} of await walk(directory)) {
+      signal?.throwIfAborted();
+      const isDirectory = dirent.isDirectory();
+      if (isDirectory) findings.directories.add(path);
+      const rule = rules.ruleFor(isDirectory ? `${path}/` : path);
+      if (rule === undefined) examine(directory, path, findings);
+      else if (!isDirectory) findings.ignored.push({path, rule});
+    }
+  } catch (error) {
     signal?.throwIfAborted();
-    if (isDirectory) findings.directories.add(path);
-    const rule = rules.ruleFor(isDirectory ? `${path}/` : path);
-    if (rule === undefined) examine(directory, path, findings);
-    else if (!isDirectory) findings.ignored.push({path, rule});
+    throw isRuntimeCliError(error) ? error : unreadableError(directory, error);
   }
   const warnings = followLinks(findings);
   rejectUnsupported(findings.unsupported);
@@ -49,8 +55,8 @@ export async function scanBuildDirectory(directory: string, rules: IgnoreRules, 
   return {files: findings.files, ignored: findings.ignored, warnings};
 }
 
-/** Yields everything below `directory`, since nothing else would take as much memory as a full list. */
-async function* list(directory: string): AsyncGenerator<{readonly path: string; readonly isDirectory: boolean}> {
+/** Streams everything below `directory`, since nothing else would take as much memory as a full list. */
+async function walk(directory: string): Promise<AsyncIterable<Entry>> {
   const {default: fastGlob} = await import('fast-glob');
   const entries = fastGlob.globStream('**/*', {
     cwd: directory,
@@ -62,12 +68,8 @@ async function* list(directory: string): AsyncGenerator<{readonly path: string; 
     unique: false,
     ignore: ['**/.git'],
   });
-  try {
-    // The type does not describe what the stream yields in object mode.
-    for await (const {path, dirent} of entries as AsyncIterable<Entry>) yield {path, isDirectory: dirent.isDirectory()};
-  } catch (error) {
-    throw unreadableError(directory, error);
-  }
+  // The type does not describe what the stream yields in object mode.
+  return entries as AsyncIterable<Entry>;
 }
 
 function examine(directory: string, path: string, {files, directories, unsupported}: Findings): void {
@@ -76,13 +78,12 @@ function examine(directory: string, path: string, {files, directories, unsupport
     unsupported.push({path, reason: nameProblem});
     return;
   }
-  // Both are normalized already. `join` would do it again, which takes as long as the system call below.
-  const file = `${directory}${sep}${path}`;
+  const file = sourceOf(directory, path);
   const stats = lookAt(directory, file);
   if (stats === undefined) {
     // Node decodes invalid UTF-8 as U+FFFD, and finds no such file.
     if (!path.includes('\uFFFD'))
-      throw createError('ERR_FILE_CHANGED', `${join(directory, path)} disappeared while the build was being scanned.`);
+      throw createError('ERR_FILE_CHANGED', `${file} disappeared while the build was being scanned.`);
     unsupported.push({path, reason: 'has a name that is not UTF-8'});
     return;
   }
