@@ -3,6 +3,7 @@
 // is needed is loaded then. They are CommonJS, which Node loads faster, and whose compiled code can be kept on Node 20,
 // too; importers get an ES module in front of it. Nothing is minified: names in stack traces are those of the sources.
 import {readdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {builtinModules} from 'node:module';
 import {basename, join, relative, resolve} from 'node:path';
 import {rolldown, watch} from 'rolldown';
 import {parseAst} from 'rolldown/parseAst';
@@ -42,7 +43,7 @@ const commands = readdirSync('src/commands', {recursive: true})
   .map((file) => [`commands/${file.slice(0, -'.ts'.length)}`, `src/commands/${file}`]);
 
 /** Left where npm puts them: what loads files of its own, and what oclif needs for TypeScript only. */
-const external = ['jiti', 'typescript'];
+const external = ['jiti', 'typescript', 'mycli/package.json'];
 
 /**
  * What importers get instead of a module. `code` is given the path of the module, and loads it where it is needed:
@@ -145,12 +146,32 @@ function hasImport(node) {
   return node.type === 'ImportExpression' || Object.values(node).some(hasImport);
 }
 
+const builtin = new RegExp(`(?<![.\\w])require\\(("(?:node:)?(?:${builtinModules.join('|')})")\\)`, 'g');
+
+/**
+ * Lets bundlers of applications make ES modules of the library: esbuild refuses a `require` of Node's own modules
+ * there, and CommonJS has no place where it finds our package.json.
+ */
+const bundledAgain = {
+  name: 'bundled-again',
+  transform(code, id) {
+    if (id !== resolve('src/version.ts')) return null;
+    const required = code.replace(/createRequire\(import\.meta\.url\)(?=\()/, 'require');
+    if (required === code)
+      throw new Error(`${id} no longer loads package.json the way that scripts/bundle.js replaces.`);
+    return {code: required};
+  },
+  renderChunk: (code) => ({code: code.replaceAll(builtin, 'globalThis.process.getBuiltinModule($1)')}),
+};
+
 /** Writes an ES module with the exports of each entry, for importers. Commands need none: oclif requires them. */
 const facades = {
   name: 'facades',
   writeBundle({dir}, files) {
-    for (const {isEntry, fileName, exports} of Object.values(files)) {
+    for (const {isEntry, fileName, facadeModuleId} of Object.values(files)) {
       if (!isEntry || fileName.startsWith('commands/')) continue;
+      // The file may also export what only our other files import.
+      const exports = this.getModuleInfo(facadeModuleId).exports.toSorted();
       const names = exports.filter((name) => name !== 'default');
       const lines = [
         `import entry from './${basename(fileName)}';`,
@@ -200,7 +221,7 @@ const input = {
   platform: 'node',
   external,
   preserveEntrySignatures: 'allow-extension',
-  plugins: [substitution, sortedById, importsApart, facades],
+  plugins: [substitution, sortedById, importsApart, bundledAgain, facades],
   transform: {target: 'node20.19'},
   checks: {ineffectiveDynamicImport: false},
   experimental: {attachDebugInfo: 'simple'},

@@ -1,4 +1,5 @@
 import {readdir, readFile} from 'node:fs/promises';
+import {builtinModules} from 'node:module';
 import {fileURLToPath} from 'node:url';
 import ts from 'typescript';
 import {describe, expect, test} from 'vitest';
@@ -6,7 +7,15 @@ import manifest from '../../package.json' with {type: 'json'};
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const entries = Object.entries(manifest.exports).flatMap(([name, entry]) =>
-  typeof entry === 'string' ? [] : [{name: name.replace(/^\./, 'mycli'), types: `${root}${entry.types.slice(2)}`}],
+  typeof entry === 'string'
+    ? []
+    : [
+        {
+          name: name.replace(/^\./, 'mycli'),
+          types: `${root}${entry.types.slice(2)}`,
+          module: `${root}${entry.default.slice(2)}`,
+        },
+      ],
 );
 const program = ts.createProgram({
   rootNames: entries.map(({types}) => types),
@@ -40,7 +49,7 @@ function declarationsOf({declarations = []}: ts.Symbol): readonly string[] {
   });
 }
 
-describe.each(entries)('$name', ({name, types}) => {
+describe.each(entries)('$name', ({name, types, module}) => {
   const exported = exportsOf(types);
 
   test('exports what the committed report says', async () => {
@@ -52,6 +61,11 @@ describe.each(entries)('$name', ({name, types}) => {
     ).toMatchFileSnapshot(`../../docs/reference/api/${file}.txt`);
   });
 
+  test('exports at run time what its types say', async () => {
+    const values = [...exported].filter(([, {flags}]) => flags & ts.SymbolFlags.Value).map(([id]) => id);
+    expect(Object.keys((await import(module)) as object)).toEqual(values);
+  });
+
   test('has each of its functions, classes and constants in the documentation', async () => {
     const page = await readFile(`${root}docs/reference/library.md`, 'utf8');
     const values = [...exported].filter(([, {flags}]) => flags & ts.SymbolFlags.Value).map(([id]) => id);
@@ -59,9 +73,20 @@ describe.each(entries)('$name', ({name, types}) => {
   });
 });
 
-test('is strict code in every file, as its sources are', async () => {
-  const files = (await readdir(`${root}dist`, {recursive: true})).filter((file) => file.endsWith('.cjs'));
-  const texts = await Promise.all(files.map((file) => readFile(`${root}dist/${file}`, 'utf8')));
-  expect(files).toContain('index.cjs');
-  expect(files.filter((_, index) => texts[index]?.startsWith('"use strict"') !== true)).toEqual([]);
+describe('the files', () => {
+  const texts = async () => {
+    const files = (await readdir(`${root}dist`, {recursive: true})).filter((file) => file.endsWith('.cjs'));
+    return Promise.all(files.map(async (file) => ({file, text: await readFile(`${root}dist/${file}`, 'utf8')})));
+  };
+
+  test('are strict code, as their sources are', async () => {
+    const files = await texts();
+    expect(files.map(({file}) => file)).toContain('index.cjs');
+    expect(files.filter(({text}) => !text.startsWith('"use strict"')).map(({file}) => file)).toEqual([]);
+  });
+
+  test("can be bundled to ES modules, where esbuild refuses a require of Node's modules", async () => {
+    const builtin = new RegExp(`(?<![.\\w])require\\("(?:node:)?(?:${builtinModules.join('|')})"\\)`);
+    expect((await texts()).filter(({text}) => builtin.test(text)).map(({file}) => file)).toEqual([]);
+  });
 });
