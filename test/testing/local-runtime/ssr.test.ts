@@ -168,7 +168,9 @@ test('one whose port is taken before it listens is started with another port', a
       writeFileSync('taken', '');
       await once(new Worker(new URL('thief.mjs', import.meta.url)), 'message');
     }
-    createServer((request, response) => response.end('answered')).listen(process.env.PORT);
+    createServer((request, response) => response.end('answered'))
+      .on('error', () => process.exit(1))
+      .listen(process.env.PORT);
   `;
   const {ask, warnings} = await startApps({'ssr.mjs': late, 'thief.mjs': thief});
   expect([(await ask('cart')).body, warnings]).toEqual(['answered', []]);

@@ -7,6 +7,7 @@ export const portTaken = 'the port is taken';
  * the bundled package.
  */
 export const appProgram = `
+import {errorMonitor} from 'node:events';
 import http from 'node:http';
 import net from 'node:net';
 import {Readable} from 'node:stream';
@@ -22,9 +23,6 @@ process.on('disconnect', () => process.exit());
 process.on('message', () => send('alive'));
 // A program that ends by itself is not kept alive by its parent.
 process.channel.unref();
-process.on('uncaughtExceptionMonitor', (error) => {
-  if (error?.code === 'EADDRINUSE' && error.port === Number(process.env.PORT)) send('${portTaken}');
-});
 
 let isListening = false;
 let isTold = false;
@@ -33,6 +31,10 @@ const {listen} = net.Server.prototype;
 net.Server.prototype.listen = function (...args) {
   const [first, ...rest] = args;
   isListening = true;
+  // Whether the program handles it or not: many log it and exit.
+  this.once(errorMonitor, (error) => {
+    if (error?.code === 'EADDRINUSE' && error.port === Number(process.env.PORT)) send('${portTaken}');
+  });
   this.once('listening', () => {
     const address = this.address();
     if (isTold || address === null || typeof address !== 'object') return;
