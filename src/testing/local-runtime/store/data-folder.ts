@@ -1,17 +1,6 @@
 import {createHash, randomInt, randomUUID} from 'node:crypto';
 import {createWriteStream, constants} from 'node:fs';
-import {
-  chmod,
-  lstat,
-  readdir,
-  rm,
-  utimes,
-  writeFile,
-  open,
-  rename,
-  mkdir,
-  type FileHandle,
-} from 'node:fs/promises';
+import {chmod, lstat, readdir, rm, utimes, writeFile, open, rename, mkdir, type FileHandle} from 'node:fs/promises';
 // eslint-disable-next-line no-restricted-imports -- a runtime without a data folder creates and removes its own
 import {tmpdir} from 'node:os';
 import path from 'node:path';
