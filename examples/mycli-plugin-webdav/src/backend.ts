@@ -1,5 +1,6 @@
 import {randomBytes} from 'node:crypto';
 import {pipeline} from 'node:stream/promises';
+import {setTimeout as delay} from 'node:timers/promises';
 import type {Backend, Bundle, BundleId} from 'mycli/backend';
 import * as v from 'valibot';
 import {backendError, credentialNames, openDav, optionsSchema, type Dav, type WebdavOptions} from './dav.js';
@@ -37,6 +38,8 @@ type Pointer = v.InferOutput<typeof pointerSchema>;
 const historyLength = 100;
 /** Number of concurrent requests for a list. */
 const concurrency = 4;
+/** How long to wait before looking again whether something is gone, in milliseconds. */
+const againMs = 20;
 /** IDs sort by time: `20261121T120705123Z-1a2b3c4d`. */
 const idPattern = /^\d{8}T\d{9}Z-[0-9a-f]{8}$/;
 
@@ -58,7 +61,11 @@ export const webdavBackend: Backend<WebdavOptions> = {
     const dav = openDav(context);
     const record = newRecord(bundle);
     const incoming = `incoming/${record.bundleId}/`;
-    context.onAbort(({http}) => openDav({...context, http}).remove(incoming));
+    context.onAbort(async ({http, signal}) => {
+      const cleanup = openDav({...context, http});
+      // The server may still be writing the file whose upload was aborted, and then its folder stays.
+      while (await cleanup.remove(incoming)) await delay(againMs, undefined, {signal});
+    });
     try {
       await dav.makeFolders(['', 'incoming/', 'bundles/', 'targets/', incoming]);
       await dav.write(incoming + record.archive, context.bodies.file(bundle, archiveType(bundle)));

@@ -38,8 +38,8 @@ export interface Dav {
   write(path: string, body: HttpOptions): Promise<void>;
   /** Moves a file or folder to a path that does not exist, on most servers atomically. */
   move(from: string, to: string): Promise<void>;
-  /** Removes a file, or a folder and all that is in it, if it exists. */
-  remove(path: string): Promise<void>;
+  /** Removes a file, or a folder and all that is in it. Resolves to whether there was one. */
+  remove(path: string): Promise<boolean>;
   /**
    * Locks a file, which need not exist, while `work` runs. `work` gets the header that a write of the file needs.
    * @throws BackendError `ERR_TARGET_BUSY` if someone else has locked it.
@@ -100,7 +100,7 @@ export function openDav(context: WebdavContext): Dav {
       await send(from, {method: 'MOVE', headers: {destination, overwrite: 'F'}});
     },
     async remove(path) {
-      await send(path, {method: 'DELETE', repeatable: true}, 404);
+      return (await send(path, {method: 'DELETE', repeatable: true}, 404)) !== undefined;
     },
     async locked(path, work) {
       const headers = {...xml, depth: '0', timeout: `Second-${lockSeconds}`};
