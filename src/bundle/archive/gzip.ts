@@ -2,8 +2,11 @@ import {constants, crc32, createDeflateRaw} from 'node:zlib';
 
 /** Bytes of preceding data that a run may refer to: the deflate window. */
 const windowBytes = 32 * 1024;
-/** Limits on the runs being compressed or waiting to be written. They bound memory, yet keep libuv's threads busy. */
-const runsInFlight = 12;
+/**
+ * Limits on the runs being compressed or waiting to be written. They bound memory, yet keep libuv's threads busy: where
+ * text and images alternate, runs are short.
+ */
+const runsInFlight = 40;
 const bytesInFlight = 4 * 1024 * 1024;
 /** More than incompressible data grows by, so that a single call to zlib is enough. */
 const outputRoom = 16 * 1024;
