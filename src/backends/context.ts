@@ -39,6 +39,11 @@ export interface BackendContextOptions {
 /** How long a cleanup may take, in milliseconds. */
 const cleanupGraceMs = 5000;
 
+/** Loads what `createBackendContext` needs, ahead of time. A failure is left to that. */
+export function preloadBackendContext(): void {
+  void import('../http/index.js').then(({loadHttpClient}) => loadHttpClient()).catch(() => undefined);
+}
+
 /** Creates a backend's context, with its client and bodies. Loads the HTTP client. */
 export async function createBackendContext(options: BackendContextOptions): Promise<HostContext> {
   const {createHttpClient, createRequestBodies, createRetryWait, openStream, rateLimitRules, redactedLogger} =

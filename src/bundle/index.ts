@@ -1,6 +1,6 @@
 export {bundleFingerprint, categoryOf, categoryWords, manifestPathOf} from './archive/manifest.js';
 export {packBundle, type PackOptions} from './archive/pack.js';
-export {archiveSize} from './archive/tar-entries.js';
+export {archiveSize} from './archive/archive-size.js';
 export {
   contentDigest,
   streamBundle,

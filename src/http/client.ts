@@ -36,6 +36,11 @@ export interface HttpClientOptions {
   readonly maxResponseBytes?: number | undefined;
 }
 
+/** Loads got. Worth calling while something else is being waited for: it takes a while. */
+export function loadHttpClient(): Promise<typeof import('got')> {
+  return import('got');
+}
+
 /**
  * Creates a got instance with retries, proxies, timeouts, early responses, a user agent and redaction. Loads got.
  *
@@ -59,7 +64,7 @@ export async function createHttpClient(options: HttpClientOptions): Promise<Got 
   };
   const errors = {secrets, limitedStatusCodes: policy.statusCodes};
 
-  const {got} = await import('got');
+  const {got} = await loadHttpClient();
   const client = got.extend({
     headers: {'user-agent': userAgent, accept: 'application/json, */*;q=0.1'},
     ...(signal === undefined ? {} : {signal}),

@@ -6,7 +6,7 @@ export {
   type OAuthClientCredentialsOptions,
 } from './auth/strategies.js';
 export {createRequestBodies, type RequestBodiesOptions} from './request-bodies.js';
-export {createHttpClient, rateLimitRules, redactedLogger, type HttpClientOptions} from './client.js';
+export {createHttpClient, loadHttpClient, rateLimitRules, redactedLogger, type HttpClientOptions} from './client.js';
 export {isInsecureOrigin, normalizeOrigin} from './origin.js';
 export {createRetryWait} from './rate-limit/wait.js';
 export {openStream} from './open-stream.js';

@@ -21,7 +21,7 @@ import {
   type RuntimeBackendPreference,
   type RuntimeBackend,
 } from '../backends/select.js';
-import {readLent} from '../bundle/archive/memory.js';
+import {readLent} from '../bundle/archive/lend.js';
 import {checkSlug, optionProblemsError, type OptionProblem} from '../bundle/index.js';
 import {createError, amendError, isRuntimeCliError} from '../errors/index.js';
 import {commandLine, flagValue} from '../errors/suggest.js';

@@ -1,12 +1,9 @@
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import type {BundlePlan} from '../plan.js';
+import {blockBytes} from './blocks.js';
 import {FileDigests} from './digest.js';
-import {ReadMemory} from './memory.js';
-import {openFile, readChunks, readWholeFile, smallFileBytes} from './read-files.js';
-import {tarEntries, type TarEntry} from './tar-entries.js';
-
-/** Small files read before anything else gets a turn. */
-const filesPerTurn = 32;
+import {readFile} from './read-files.js';
+import {tarEntries} from './tar-entries.js';
 
 /**
  * The digests of the files of a build, without its links, in their order. Memory does not grow with their size.
@@ -14,40 +11,21 @@ const filesPerTurn = 32;
  * if aborted.
  */
 export async function digestFiles(plan: BundlePlan, signal?: AbortSignal): Promise<FileDigests> {
-  const memory = new ReadMemory();
+  const memory = Buffer.allocUnsafe(blockBytes);
   const digests = new FileDigests(plan.files.length);
-  let read = 0;
+  let sinceTurn = 0;
   for (const entry of tarEntries(plan)) {
     if (entry.kind !== 'file') continue;
-    if (entry.size > smallFileBytes) await digestLarge(entry, digests, memory, signal);
-    else {
-      const content = readWholeFile(entry, memory);
-      digests.add(content);
-      memory.giveBack(content);
-    }
-    read += 1;
-    if (read % filesPerTurn === 0) await nextTurn();
-    signal?.throwIfAborted();
-  }
-  return digests;
-}
-
-async function digestLarge(
-  entry: Extract<TarEntry, {readonly kind: 'file'}>,
-  digests: FileDigests,
-  memory: ReadMemory,
-  signal?: AbortSignal,
-): Promise<void> {
-  const file = await openFile(entry);
-  const digest = digests.next();
-  try {
-    for await (const chunk of readChunks(entry, file, memory)) {
-      digest.update(chunk);
-      memory.giveBack(chunk);
+    const digest = digests.next();
+    for (const piece of readFile(entry, (most) => memory.subarray(0, most))) {
+      digest.update(piece);
+      sinceTurn += piece.length;
+      if (sinceTurn < blockBytes) continue;
+      sinceTurn = 0;
+      await nextTurn();
       signal?.throwIfAborted();
     }
     digest.end();
-  } finally {
-    await file.handle.close();
   }
+  return digests;
 }

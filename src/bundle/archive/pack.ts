@@ -1,6 +1,6 @@
 import type {Writable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
-import {BlockStream, ReadMemory, freeWhenWritten} from './memory.js';
+import {BlockPool, freeWhenWritten} from './blocks.js';
 import {Digest, type FileDigests} from './digest.js';
 import {gzip} from './gzip.js';
 import type {BundlePlan} from '../plan.js';
@@ -14,6 +14,8 @@ export interface PackOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called with the number of the build's bytes archived so far, at most every 256 KiB and at the end. */
   readonly onProgress?: ((progress: ByteProgress) => void) | undefined;
+  /** Called once all files are read, while the last of them are being compressed: this thread has little to do then. */
+  readonly onRead?: (() => void) | undefined;
 }
 
 /** What `packBundle` knows about the destination. */
@@ -24,8 +26,6 @@ interface PackDestination {
   readonly digests?: FileDigests | undefined;
 }
 
-/** Bytes hashed, compressed and written at a time. */
-const blockBytes = 1024 * 1024;
 /** Minimum bytes between progress reports. Thousands of small files do not deserve a line each. */
 const progressBytes = 256 * 1024;
 
@@ -38,35 +38,39 @@ const progressBytes = 256 * 1024;
 export async function packBundle(
   plan: BundlePlan,
   destination: Writable,
-  {signal, onProgress, forgets = false, digests}: PackOptions & PackDestination = {},
+  {signal, onProgress, onRead, forgets = false, digests}: PackOptions & PackDestination = {},
 ): Promise<PackResult> {
   signal?.throwIfAborted();
-  const {blocks, written} = startTar(plan, {onProgress, digests});
+  const pool = new BlockPool();
+  const blocks = tarOf(plan, {pool, onProgress, digests});
   const content = new Digest();
   const compressed = plan.format === 'v2' ? new Digest() : undefined;
-  const free = forgets
-    ? freeWhenWritten(
-        destination,
-        () => (compressed ?? content).size,
-        (block) => blocks.recycle(block),
-      )
-    : undefined;
-  const pack = (tar: AsyncIterable<Buffer>): AsyncIterable<Buffer> =>
-    compressed ? compressed.of(gzip(content.of(tar), plan.compressionLevel, free)) : handOn(content.of(tar), free);
+  const given = (): number => (compressed ?? content).size;
+  const free = forgets ? freeWhenWritten(destination, given, (block) => pool.giveBack(block)) : undefined;
+  const pack = (blocks: AsyncIterable<Buffer>): AsyncIterable<Buffer> => {
+    const tar = content.of(tellEnd(blocks, onRead));
+    return compressed ? compressed.of(gzip(tar, plan.compressionLevel, free)) : handOn(tar, free);
+  };
   try {
     await pipeline(blocks, pack, destination, {signal});
   } catch (error) {
     signal?.throwIfAborted();
     throw error;
   } finally {
-    await written;
+    await blocks.return(undefined);
   }
   const contentSha256 = content.hex();
   // A v1 archive is the tar itself.
   return {size: (compressed ?? content).size, sha256: compressed?.hex() ?? contentSha256, contentSha256};
 }
 
-/** Passes the blocks on unchanged. */
+/** Passes the blocks on unchanged. @param onEnd Called when one more is asked for, and there is none. */
+async function* tellEnd(blocks: AsyncIterable<Buffer>, onEnd?: () => void): AsyncGenerator<Buffer> {
+  yield* blocks;
+  onEnd?.();
+}
+
+/** Passes the blocks on unchanged. @param free Called with each once the next is asked for. */
 async function* handOn(blocks: AsyncIterable<Buffer>, free?: (block: Buffer) => void): AsyncGenerator<Buffer> {
   for await (const block of blocks) {
     yield block;
@@ -74,28 +78,21 @@ async function* handOn(blocks: AsyncIterable<Buffer>, free?: (block: Buffer) => 
   }
 }
 
-/**
- * Starts writing the tar of a bundle into `blocks`, which fails with the same errors as `packBundle`. `written` never
- * rejects, and resolves once no more files are being read.
- */
-export function startTar(
-  plan: BundlePlan,
-  {onProgress, digests}: Pick<PackOptions & PackDestination, 'onProgress' | 'digests'> = {},
-): {readonly blocks: BlockStream; readonly written: Promise<void>} {
-  const memory = new ReadMemory();
-  const blocks = new BlockStream(blockBytes, (chunk) => memory.giveBack(chunk));
+/** What `tarOf` may be given. */
+interface TarOfOptions extends Pick<PackOptions & PackDestination, 'onProgress' | 'digests'> {
+  /** Where blocks come from. Who has read one may give it back. */
+  readonly pool?: BlockPool | undefined;
+}
+
+/** The tar of a bundle in blocks, as `writeTar` makes it. Whoever stops reading it early must `return` it. */
+export function tarOf(plan: BundlePlan, {onProgress, ...options}: TarOfOptions = {}): AsyncGenerator<Buffer> {
   let transferred = 0;
   let told = 0;
-  const written = writeTar(tarEntries(plan), blocks, {
-    memory,
-    digests,
-    modifiedAt: plan.modifiedAt,
-    onBytes: (count) => {
-      transferred += count;
-      if (count === 0 || (transferred < told + progressBytes && transferred < plan.totalBytes)) return;
-      told = transferred;
-      onProgress?.({transferred, total: plan.totalBytes});
-    },
-  });
-  return {blocks, written};
+  const onBytes = (count: number): void => {
+    transferred += count;
+    if (transferred < told + progressBytes && transferred < plan.totalBytes) return;
+    told = transferred;
+    onProgress?.({transferred, total: plan.totalBytes});
+  };
+  return writeTar(tarEntries(plan), {...options, modifiedAt: plan.modifiedAt, onBytes});
 }

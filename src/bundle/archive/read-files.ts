@@ -1,9 +1,7 @@
 import {closeSync, constants, fstatSync, openSync, readSync, type Stats} from 'node:fs';
-import {open, type FileHandle} from 'node:fs/promises';
 import {createError, type RuntimeCliError} from '../../errors/index.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {showPath} from '../files/entry-names.js';
-import {slabBytes, type ReadMemory} from './memory.js';
 import {asSentence} from '../../errors/sentence.js';
 
 /** A file as found when the bundle was planned. */
@@ -16,87 +14,36 @@ export interface PlannedFile {
   readonly modifiedMs: number;
 }
 
-/** Files up to this size are read in one go. */
-export const smallFileBytes = slabBytes;
-/** Buffer for reading past the expected end of a file. Its content is never used. */
-const oneByte = Buffer.alloc(1);
+/** Gives memory to read into: at most as many bytes as asked for, at least one. */
+export type Room = (most: number) => Buffer;
+
 /** If a link or a pipe has replaced the file, neither follow it nor wait for it. Windows has neither flag. */
 const openFlags = constants.O_RDONLY | (constants.O_NOFOLLOW || 0) | (constants.O_NONBLOCK || 0);
 
 /**
- * Reads a small file in one go, synchronously: waiting for a thread would take longer than reading.
+ * Reads a file piece by piece into the memory that `room` gives, synchronously: waiting for a thread would take longer
+ * than reading. Never yields more than the planned number of bytes, and fails at the end if the file was modified.
  * @throws RuntimeCliError `ERR_FILE_CHANGED` if it no longer matches the plan.
  */
-export function readWholeFile(file: PlannedFile, memory: ReadMemory): Buffer {
+export function* readFile(file: PlannedFile, room: Room): Generator<Buffer, void> {
   try {
     const descriptor = openSync(file.source, openFlags);
     try {
       const before = fstatSync(descriptor);
       verifyStats(file, before);
-      const buffer = memory.take(file.size);
-      let length = 0;
-      for (let read = -1; read !== 0 && length < file.size; length += read) {
-        read = readSync(descriptor, buffer, length, file.size - length, null);
-      }
-      verifySize(file, length + readSync(descriptor, oneByte, 0, 1, null));
+      let left = file.size;
+      do {
+        // One byte more than there should be shows whether there is more.
+        const memory = room(left + 1);
+        const read = readSync(descriptor, memory, 0, memory.length, null);
+        if (read === 0 || read > left) verifySize(file, file.size - left + read);
+        left -= read;
+        if (read > 0) yield memory.subarray(0, read);
+      } while (left > 0);
       verifyUntouched(file, before, fstatSync(descriptor));
-      return buffer;
     } finally {
       closeSync(descriptor);
     }
-  } catch (error) {
-    throw unreadableError(file, error);
-  }
-}
-
-/** A large file, with its stats when it was opened. */
-export interface OpenFile {
-  readonly handle: FileHandle;
-  readonly stats: Stats;
-}
-
-/**
- * Opens a large file.
- * @throws RuntimeCliError `ERR_FILE_CHANGED` if it no longer matches the plan.
- */
-export async function openFile(file: PlannedFile): Promise<OpenFile> {
-  try {
-    const handle = await open(file.source, openFlags);
-    try {
-      const stats = await handle.stat();
-      verifyStats(file, stats);
-      return {handle, stats};
-    } catch (error) {
-      await handle.close();
-      throw error;
-    }
-  } catch (error) {
-    throw unreadableError(file, error);
-  }
-}
-
-/**
- * Reads exactly the planned number of bytes, then verifies that there are no more and that the file was not modified
- * meanwhile.
- * @throws RuntimeCliError `ERR_FILE_CHANGED` if there are fewer or more, or the file was modified.
- */
-export async function* readChunks(
-  file: PlannedFile,
-  {handle, stats}: OpenFile,
-  memory: ReadMemory,
-): AsyncGenerator<Buffer> {
-  try {
-    for (let position = 0; position < file.size;) {
-      const buffer = memory.take(Math.min(slabBytes, file.size - position));
-      const {bytesRead} = await handle.read(buffer, 0, buffer.length, position);
-      if (bytesRead === 0) verifySize(file, position);
-      position += bytesRead;
-      memory.giveBack(buffer.subarray(bytesRead));
-      yield buffer.subarray(0, bytesRead);
-    }
-    const {bytesRead} = await handle.read(oneByte, 0, 1, file.size);
-    verifySize(file, file.size + bytesRead);
-    verifyUntouched(file, stats, await handle.stat());
   } catch (error) {
     throw unreadableError(file, error);
   }

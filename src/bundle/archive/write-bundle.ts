@@ -7,12 +7,13 @@ import {stageFile, type StagedFile} from '../../files/write-files.js';
 import type {BundlePlan} from '../plan.js';
 import {withReaders} from '../prebuilt/bundle-readers.js';
 import type {Bundle, PackResult, StreamedBundle} from '../types.js';
+import {BlockPool} from './blocks.js';
 import {Digest, FileDigests} from './digest.js';
 import {gzipHeader} from './gzip.js';
 import {manifestPathOf, stageManifest} from './manifest.js';
-import {lend} from './memory.js';
-import {packBundle, startTar, type PackOptions} from './pack.js';
-import {archiveSize} from './tar-entries.js';
+import {lend} from './lend.js';
+import {packBundle, tarOf, type PackOptions} from './pack.js';
+import {archiveSize} from './archive-size.js';
 
 /** Options for writing a bundle to a file. */
 interface WriteBundleOptions extends PackOptions {
@@ -132,18 +133,13 @@ async function* readTar(
   onEnd: (result: PackResult) => void,
 ): AsyncGenerator<Buffer> {
   const content = new Digest();
-  const {blocks, written} = startTar(plan);
-  try {
-    for await (const block of content.of(blocks)) {
-      yield block;
-      if (chunks === 'lent') blocks.recycle(block);
-    }
-    const sha256 = content.hex();
-    onEnd({size: content.size, sha256, contentSha256: sha256});
-  } finally {
-    blocks.destroy();
-    await written;
+  const pool = new BlockPool();
+  for await (const block of content.of(tarOf(plan, {pool}))) {
+    yield block;
+    if (chunks === 'lent') pool.giveBack(block);
   }
+  const sha256 = content.hex();
+  onEnd({size: content.size, sha256, contentSha256: sha256});
 }
 
 function nowhere(): Writable {

@@ -10,7 +10,7 @@ import {asSentence} from '../../errors/sentence.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {Digest} from '../archive/digest.js';
 import {categoryOf} from '../archive/manifest.js';
-import {lend} from '../archive/memory.js';
+import {lend} from '../archive/lend.js';
 import {entryPrefix} from '../archive/tar-entries.js';
 import type {Bundle, BundleEntry, BundleFile} from '../types.js';
 import {entryPath, layoutProblem} from './archive-layout.js';

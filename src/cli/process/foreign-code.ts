@@ -168,14 +168,10 @@ export function guardDescriptor(claim: StdoutClaim): void {
   syncBuiltinESMExports();
 }
 
-function redirectTarget(
-  [target, ...rest]: readonly unknown[],
-  instead: unknown,
-  claim: StdoutClaim,
-): readonly unknown[] {
-  if (!claim.stdoutClaimed || !(target === stdout || stdoutPaths.has(target))) return [target, ...rest];
+function redirectTarget(args: readonly unknown[], instead: unknown, claim: StdoutClaim): readonly unknown[] {
+  if (!claim.stdoutClaimed || !(args[0] === stdout || stdoutPaths.has(args[0]))) return args;
   claim.stray();
-  return [instead, ...rest];
+  return [instead, ...args.slice(1)];
 }
 
 function redirectStdio(args: readonly unknown[], claim: StdoutClaim): readonly unknown[] {

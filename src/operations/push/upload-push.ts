@@ -1,4 +1,5 @@
 import {backendCalls, callInContext} from '../../backends/call.js';
+import {preloadBackendContext} from '../../backends/context.js';
 import type {Backend, BackendContext, BundleId, UploadResult, UploadState} from '../../backends/contract.js';
 import {fallbackWarning, isBuiltIn, uploadFallbackReason, type RuntimeBackend} from '../../backends/select.js';
 import {uploadStateOf} from '../../backends/upload-state.js';
@@ -116,7 +117,7 @@ async function makeContent(
     return {kind: 'stream', ...stream, upload: uploadStream, warnings};
   }
   const path = `${workspace.path}/bundle.${plan.format === 'v1' ? 'tar' : 'tar.gz'}`;
-  const bundle = await writeBundle(plan, {path, ...packOptions(options)});
+  const bundle = await writeBundle(plan, {path, ...packOptions(options), onRead: preloadBackendContext});
   verifyLimits(chosen, bundle);
   return fileContent(bundle, warnings, backend);
 }

@@ -17,7 +17,7 @@ import type {
   UploadState,
 } from '../../backends/contract.js';
 import {uploadStateOf} from '../../backends/upload-state.js';
-import {readLent} from '../../bundle/archive/memory.js';
+import {readLent} from '../../bundle/archive/lend.js';
 import type {BundleSize, ConformanceFixtures, ConformanceService} from './fixtures.js';
 import {protectedFrom, Recording} from './observations.js';
 

@@ -10,7 +10,7 @@ import {Readable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
 import got from 'got';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
-import {readLent} from '../../../src/bundle/archive/memory.js';
+import {readLent} from '../../../src/bundle/archive/lend.js';
 import {planBundle, streamBundle, writeBundle} from '../../../src/bundle/index.js';
 import {planOptions, smallBuild, writeTree} from '../project.js';
 

@@ -1,30 +1,113 @@
 import {once} from 'node:events';
-import {PassThrough} from 'node:stream';
+import {buffer} from 'node:stream/consumers';
+import {TarArchive, type EntryData} from 'archiver';
+import fc from 'fast-check';
+import {extract, type Header} from 'tar-stream';
 import {expect, test} from 'vitest';
-import {ReadMemory} from '../../../src/bundle/archive/memory.js';
+import {blockBytes} from '../../../src/bundle/archive/blocks.js';
+import {tarSize} from '../../../src/bundle/archive/archive-size.js';
 import type {TarEntry} from '../../../src/bundle/archive/tar-entries.js';
+import {commonHeader, fitsOneHeader, longHeaders, shortHeader} from '../../../src/bundle/archive/tar-header.js';
 import {writeTar} from '../../../src/bundle/archive/write-tar.js';
 
-const options = {memory: new ReadMemory(), modifiedAt: new Date(0), onBytes: () => undefined};
+const modifiedAt = new Date('2001-02-03T04:05:06Z');
+const MiB = 1024 * 1024;
 
-function entry(name: string): TarEntry {
-  return {kind: 'content', name, content: Buffer.from('content')};
+function content(name: string, size: number): TarEntry {
+  return {kind: 'content', name, content: Buffer.alloc(size, `${name} `)};
 }
 
-test('an entry that the library rejects destroys the destination with the error', async () => {
-  const destination = new PassThrough();
-  const failed = once(destination, 'error');
-  await writeTar([entry('a'), entry(''), entry('b')], destination.resume(), options);
-  expect(await failed).toEqual([expect.objectContaining({message: expect.stringContaining('name')})]);
+/** What archiver makes of the same entries, alone. */
+async function archiverTar(entries: readonly TarEntry[]): Promise<Buffer> {
+  const archive = new TarArchive();
+  for (const entry of entries) {
+    const data = {name: entry.name, date: modifiedAt};
+    const link = {...data, mode: 0o755, type: 'symlink', linkname: entry.kind === 'link' ? entry.target : ''};
+    if (entry.kind === 'content') archive.append(entry.content, {...data, mode: 0o644});
+    else archive.append('', link as EntryData);
+  }
+  const [tar] = await Promise.all([buffer(archive), archive.finalize()]);
+  return tar;
+}
+
+/** What another reader finds in headers. */
+async function readHeaders(headers: Buffer): Promise<Header> {
+  const reader = extract();
+  const found = once(reader, 'entry') as Promise<[Header]>;
+  reader.write(headers);
+  const [header] = await found;
+  return header;
+}
+
+const part = fc.oneof(
+  fc.stringMatching(/^[!-.0-9;-[\]-~]{1,40}$/),
+  fc.stringMatching(/^[a-zé漢\u{1F600}]{1,40}$/u),
+  fc.constantFrom(1, 50, 99, 100, 101, 154, 155, 156).map((length) => 'n'.repeat(length)),
+);
+const path = fc
+  .array(
+    part.filter((name) => !['.', '..'].includes(name)),
+    {minLength: 1, maxLength: 6},
+  )
+  .map((parts) => parts.join('/'));
+const entry: fc.Arbitrary<TarEntry> = fc.oneof(
+  fc
+    .tuple(path, fc.constantFrom(0, 1, 511, 512, 513, MiB - 512, MiB, 2 * MiB + 1))
+    .map(([name, size]) => content(name, size)),
+  fc.record({kind: fc.constant('link' as const), name: path, target: path}),
+);
+
+test('any entries give the same bytes as with archiver alone, in whole blocks, as many as announced', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(entry, {maxLength: 8}), async (entries) => {
+      const blocks: Buffer[] = [];
+      for await (const block of writeTar(entries, {modifiedAt})) blocks.push(block);
+      const tar = Buffer.concat(blocks);
+      expect(tar.equals(await archiverTar(entries))).toBe(true);
+      expect(tar.length).toBe(await tarSize(entries));
+      expect(blocks.slice(0, -1).every(({length}) => length === blockBytes)).toBe(true);
+      expect(blocks.at(-1)?.length).toBeGreaterThan(0);
+    }),
+    {numRuns: 60},
+  );
 });
 
-test('no more entries are requested once the destination is destroyed', async () => {
-  const destination = new PassThrough();
-  destination.destroy();
+test.each([8 * 1024 * MiB - 1, 8 * 1024 * MiB, 123_456_789_012_345])(
+  'a header tells a size of %i bytes',
+  async (size) => {
+    const file = (name: string): TarEntry => ({kind: 'file', name, source: '', size, modifiedMs: 0, executable: true});
+    const short = shortHeader(file('name'), commonHeader(modifiedAt));
+    const long = await longHeaders(file('é'), modifiedAt);
+    const expected = {type: 'file', mode: 0o755, size, mtime: modifiedAt, uid: 0, gid: 0};
+    expect(await readHeaders(short)).toMatchObject({...expected, name: 'name'});
+    expect(await readHeaders(long)).toMatchObject({...expected, name: 'é'});
+  },
+);
+
+test('a name fits one header if it is ASCII, and its folders and the rest of it do', () => {
+  const fits = (name: string): boolean => fitsOneHeader(content(name, 0));
+  expect(fits('n'.repeat(100))).toBe(true);
+  expect(fits('n'.repeat(101))).toBe(false);
+  expect(fits(`${'d'.repeat(155)}/${'n'.repeat(100)}`)).toBe(true);
+  expect(fits(`${'d'.repeat(156)}/${'n'.repeat(100)}`)).toBe(false);
+  expect(fits(`d/${'n'.repeat(101)}`)).toBe(false);
+  expect(fits('é')).toBe(false);
+  expect(fitsOneHeader({kind: 'link', name: 'n', target: 't'.repeat(101)})).toBe(false);
+});
+
+test('an entry that archiver rejects is an error', async () => {
+  await expect(longHeaders(content('', 1), modifiedAt)).rejects.toThrow('name');
+});
+
+test('no more entries are requested than the next block needs', async () => {
   let asked = 0;
   function* entries(): Generator<TarEntry> {
-    for (; asked < 100; asked += 1) yield entry(String(asked));
+    for (; asked < 100; asked += 1) yield content(String(asked), MiB / 4);
   }
-  await writeTar(entries(), destination, options);
+  const tar = writeTar(entries(), {modifiedAt});
   expect(asked).toBe(0);
+  await tar.next();
+  expect(asked).toBe(3);
+  await tar.return(undefined);
+  expect(asked).toBe(3);
 });

@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import {buffer} from 'node:stream/consumers';
 import {gzipSync} from 'node:zlib';
 import {describe, expect, test} from 'vitest';
-import {readLent} from '../../../src/bundle/archive/memory.js';
+import {readLent} from '../../../src/bundle/archive/lend.js';
 import {digestFile, isGzip, readArchive, type ArchiveContents} from '../../../src/bundle/prebuilt/read-archive.js';
 import {withReaders} from '../../../src/bundle/prebuilt/bundle-readers.js';
 import type {Bundle} from '../../../src/bundle/types.js';

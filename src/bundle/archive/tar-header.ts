@@ -1,0 +1,124 @@
+import {buffer} from 'node:stream/consumers';
+import type {TarEntry} from './tar-entries.js';
+
+/** A tar consists of records of this many bytes. */
+export const recordBytes = 512;
+/** Bytes of zeros that end a tar. */
+export const endBytes = 2 * recordBytes;
+
+/** Bytes for a name, or for the target of a link, in a header. */
+const nameBytes = 100;
+/** Bytes for the folders in front of a name, without the slash between them. */
+const prefixBytes = 155;
+/** The largest size that 11 octal digits can tell. */
+const mostOctalBytes = 0o77777777777;
+/** Where the fields of a header start. */
+const field = {
+  ...{name: 0, mode: 100, owner: 108, group: 116, size: 124, time: 136, checksum: 148, type: 156},
+  ...{magic: 257, deviceMajor: 329, deviceMinor: 337, prefix: 345},
+} as const;
+
+/** What the headers of an archive have in common: a ustar header that lacks name, size, mode and checksum. */
+export function commonHeader(modifiedAt: Date): Buffer {
+  const header = Buffer.alloc(recordBytes);
+  const zeros: readonly number[] = [field.owner, field.group, field.deviceMajor, field.deviceMinor];
+  for (const at of zeros) header.write(octal(0, 6), at);
+  header.write(octal(Math.floor(modifiedAt.getTime() / 1000), 11), field.time);
+  header.write('ustar\0' + '00', field.magic);
+  return header;
+}
+
+/** Whether all that an entry is called fits into one header, in ASCII. */
+export function fitsOneHeader(entry: TarEntry): boolean {
+  return splitName(entry.name) !== undefined && (entry.kind !== 'link' || isShort(entry.target));
+}
+
+/** The header of an entry that `fitsOneHeader`. Those of an archive have all of `common` in common. */
+export function shortHeader(entry: TarEntry, common: Buffer): Buffer {
+  const {name = '', prefix = ''} = splitName(entry.name) ?? {};
+  const header = Buffer.from(common);
+  header.write(name, field.name, 'latin1');
+  header.write(octal(modeOf(entry), 6), field.mode, 'latin1');
+  header.write(entry.kind === 'link' ? `2${entry.target}` : '0', field.type, 'latin1');
+  header.write(prefix, field.prefix, 'latin1');
+  writeSize(header, contentSize(entry));
+  return header;
+}
+
+/**
+ * The headers of an entry that does not fit into one: a pax header with the long name, and the usual one. The archive
+ * library writes them. It takes ten times as long as `shortHeader`.
+ */
+export async function longHeaders(entry: TarEntry, modifiedAt: Date): Promise<Buffer> {
+  const headers = await headersOfEmpty([entry], modifiedAt);
+  writeSize(headers.subarray(-recordBytes), contentSize(entry));
+  return headers;
+}
+
+/** How many bytes `longHeaders` returns for all of `entries` together. */
+export async function longHeadersSize(entries: readonly TarEntry[]): Promise<number> {
+  return (await headersOfEmpty(entries, new Date(0))).length;
+}
+
+/** The headers of entries, as if their files were empty. */
+async function headersOfEmpty(entries: readonly TarEntry[], modifiedAt: Date): Promise<Buffer> {
+  const {TarArchive} = await import('archiver');
+  const archive = new TarArchive();
+  for (const entry of entries) {
+    const link = entry.kind === 'link' && {type: 'symlink' as const, linkname: entry.target};
+    archive.append('', {name: entry.name, mode: modeOf(entry), date: modifiedAt, ...link});
+  }
+  const [tar] = await Promise.all([buffer(archive), archive.finalize()]);
+  return tar.subarray(0, -endBytes);
+}
+
+/** Bytes of an entry's content. */
+export function contentSize(entry: TarEntry): number {
+  switch (entry.kind) {
+    case 'file':
+      return entry.size;
+    case 'content':
+      return entry.content.length;
+    case 'link':
+      return 0;
+  }
+}
+
+/** The permissions of an entry, whatever those of its file are beyond being executable. */
+function modeOf(entry: TarEntry): number {
+  return entry.kind === 'link' || (entry.kind === 'file' && entry.executable) ? 0o755 : 0o644;
+}
+
+/** Cuts folders off the start of a name until the rest fits. Undefined if it never does, or is not ASCII. */
+function splitName(path: string): {readonly name: string; readonly prefix: string} | undefined {
+  if (isShort(path)) return {name: path, prefix: ''};
+  const slash = path.indexOf('/', path.length - nameBytes - 1);
+  if (slash < 1 || slash > prefixBytes || !isAscii(path)) return undefined;
+  return {name: path.slice(slash + 1), prefix: path.slice(0, slash)};
+}
+
+function isShort(name: string): boolean {
+  return name.length <= nameBytes && isAscii(name);
+}
+
+function isAscii(text: string): boolean {
+  return Buffer.byteLength(text) === text.length;
+}
+
+/** Writes the size of the content into a header, then the checksum. What is larger than octal digits tell is binary. */
+function writeSize(header: Buffer, size: number): void {
+  if (size <= mostOctalBytes) header.write(octal(size, 11), field.size, 'latin1');
+  else {
+    header.writeUInt32BE(0x80000000, field.size);
+    header.writeBigUInt64BE(BigInt(size), field.size + 4);
+  }
+  header.fill(' ', field.checksum, field.type);
+  let sum = 0;
+  for (let at = 0; at < recordBytes; at++) sum += header[at] ?? 0;
+  header.write(`${octal(sum, 6)}\0`, field.checksum, 'latin1');
+}
+
+/** As many octal digits, and a space. */
+function octal(value: number, digits: number): string {
+  return `${value.toString(8).padStart(digits, '0')} `;
+}
