@@ -39,7 +39,13 @@ export async function startOf(pid: number): Promise<string | undefined> {
  * Identifies where process IDs are valid: this boot of this machine, and on Linux this PID namespace. An ID from
  * elsewhere, such as another container, says nothing about processes here.
  */
-export async function processSpace(): Promise<string> {
+export function processSpace(): Promise<string> {
+  return (ownSpace ??= findProcessSpace());
+}
+
+let ownSpace: Promise<string> | undefined;
+
+async function findProcessSpace(): Promise<string> {
   const facts =
     process.platform === 'linux'
       ? await Promise.all([readFile('/proc/sys/kernel/random/boot_id', 'utf8'), readlink('/proc/self/ns/pid')]).catch(

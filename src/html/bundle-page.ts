@@ -335,7 +335,7 @@ function fileSection(files: readonly ContentFile[]): Section {
       {
         title: 'File',
         cell: ({path, linkTarget}) =>
-          markup`${pathText(path)}${linkTarget === undefined ? undefined : markup` → ${pathText(linkTarget)}`}`,
+          markup`${pathText(path)}${linkTarget === undefined ? undefined : markup` &rarr; ${pathText(linkTarget)}`}`,
       },
       {title: 'Category', cell: (file) => kindName(kindOf(file))},
       {title: 'Size', isNumber: true, cell: ({size}) => bytes(size)},

@@ -23,6 +23,8 @@ interface Findings {
   readonly files: FileTable;
   readonly ignored: {path: string; rule: string}[];
   readonly directories: Set<string>;
+  /** Targets of links, by their paths. */
+  readonly links: Map<string, string>;
   /** Paths that cannot be archived, and why. */
   readonly unsupported: {path: string; reason: string}[];
 }
@@ -34,7 +36,10 @@ interface Findings {
  * be archived; `signal.reason` when aborted.
  */
 export async function scanBuildDirectory(directory: string, rules: IgnoreRules, signal?: AbortSignal): Promise<Scan> {
-  const findings: Findings = {files: new FileTable(), ignored: [], directories: new Set(['']), unsupported: []};
+  const findings: Findings = {
+    ...{files: new FileTable(), ignored: [], unsupported: []},
+    ...{directories: new Set(['']), links: new Map<string, string>()},
+  };
   try {
     for await (const {path, dirent} of await walk(directory)) {
       signal?.throwIfAborted();
@@ -72,7 +77,7 @@ async function walk(directory: string): Promise<AsyncIterable<Entry>> {
   return entries as AsyncIterable<Entry>;
 }
 
-function examine(directory: string, path: string, {files, directories, unsupported}: Findings): void {
+function examine(directory: string, path: string, {files, directories, links, unsupported}: Findings): void {
   const nameProblem = entryNameProblem(path);
   if (nameProblem !== undefined) {
     unsupported.push({path, reason: nameProblem});
@@ -94,6 +99,7 @@ function examine(directory: string, path: string, {files, directories, unsupport
   } else if (stats.isSymbolicLink()) {
     const linkTarget = readlinkSync(file).replaceAll(sep, '/');
     files.add({path, size: 0, modifiedMs: stats.mtimeMs, executable: false, linkTarget, ...unmatched});
+    links.set(path, linkTarget);
   } else {
     unsupported.push({path, reason: `is a ${kindOf(stats)}`});
   }
@@ -125,13 +131,12 @@ function kindOf(stats: Stats): string {
 }
 
 /** Adds links that leave the build directory to `unsupported`. Returns warnings about dangling ones. */
-function followLinks({files, directories, unsupported}: Findings): string[] {
-  const targets = linksOf(files);
-  if (targets.size === 0) return [];
+function followLinks({files, directories, links, unsupported}: Findings): string[] {
+  if (links.size === 0) return [];
   // A set of all paths would be larger than the table.
   const destinations = new Set<string>();
-  for (const path of targets.keys()) {
-    followLink(path, targets, (destination) => {
+  for (const path of links.keys()) {
+    followLink(path, links, (destination) => {
       destinations.add(destination);
       return true;
     });
@@ -140,8 +145,8 @@ function followLinks({files, directories, unsupported}: Findings): string[] {
   for (const {path} of files) if (destinations.has(path)) found.add(path);
   const exists = (path: string): boolean => found.has(path) || directories.has(path);
   const warnings: string[] = [];
-  for (const [path, target] of targets) {
-    const destination = followLink(path, targets, exists);
+  for (const [path, target] of links) {
+    const destination = followLink(path, links, exists);
     if (destination === 'outside') {
       unsupported.push({
         path,

@@ -1,3 +1,4 @@
+import {isAscii} from 'node:buffer';
 import {
   existsSync,
   lstatSync,
@@ -70,11 +71,13 @@ export function keepCode(dist: string, folder: string): void {
     if (!file.startsWith(dist + sep) || basename(file) === importModuleFile) {
       return (former ?? extensions['.js'])?.(module, file);
     }
-    const text = nodeModule.wrap(readFileSync(file, 'utf8'));
-    const source = crc32(text);
+    const bytes = readFileSync(file);
+    const source = crc32(bytes);
     const kept = join(folder, `${file.slice(dist.length + 1).replaceAll(sep, '-')}.code`);
     const cachedData = readCode(kept, source);
-    const script = new Script(text, {filename: file, cachedData});
+    // ASCII takes half the memory and a third of the time this way. Hardly any of our files has anything else.
+    const text = bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8');
+    const script = new Script(nodeModule.wrap(text), {filename: file, cachedData});
     if (cachedData === undefined || script.cachedDataRejected === true) added.push({script, source, kept});
     const compiled = script.runInThisContext() as Wrapper;
     compiled.call(module.exports, module.exports, createRequire(file), module, file, dirname(file));

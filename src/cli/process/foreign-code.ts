@@ -153,36 +153,31 @@ interface StdoutClaim {
  * there. The output itself handles `process.stdout`. This protects from accidents, not from malicious code.
  */
 export function guardDescriptor(claim: StdoutClaim): void {
+  const redirecting = (instead: unknown) => (args: readonly unknown[]) =>
+    args[0] === stdout || stdoutPaths.has(args[0]) ? [instead, ...args.slice(1)] : args;
   const writers = ['write', 'writeSync', 'writev', 'writevSync'];
   for (const name of [...writers, 'writeFile', 'writeFileSync', 'appendFile', 'appendFileSync']) {
-    replaceArguments(fs, name, (args) => redirectTarget(args, stderr, claim));
+    replaceArguments(fs, name, claim, redirecting(stderr));
   }
-  for (const name of ['open', 'openSync']) {
-    replaceArguments(fs, name, (args) => redirectTarget(args, '/dev/stderr', claim));
-  }
+  for (const name of ['open', 'openSync']) replaceArguments(fs, name, claim, redirecting('/dev/stderr'));
   // `spawn` and everything built on it; the synchronous ones use internals that we cannot reach.
-  replaceArguments(childProcess.ChildProcess.prototype, 'spawn', (args) => redirectStdio(args, claim));
+  replaceArguments(childProcess.ChildProcess.prototype, 'spawn', claim, redirectStdio);
   for (const name of ['spawnSync', 'execSync', 'execFileSync'] as const) {
-    replaceArguments(childProcess, name, (args) => redirectStdio(args, claim));
+    replaceArguments(childProcess, name, claim, redirectStdio);
   }
   syncBuiltinESMExports();
 }
 
-function redirectTarget(args: readonly unknown[], instead: unknown, claim: StdoutClaim): readonly unknown[] {
-  if (!claim.stdoutClaimed || !(args[0] === stdout || stdoutPaths.has(args[0]))) return args;
-  claim.stray();
-  return [instead, ...args.slice(1)];
-}
-
-function redirectStdio(args: readonly unknown[], claim: StdoutClaim): readonly unknown[] {
-  if (!claim.stdoutClaimed) return args;
-  return args.map((arg) => {
+function redirectStdio(args: readonly unknown[]): readonly unknown[] {
+  let isRedirected = false;
+  const redirected = args.map((arg) => {
     if (typeof arg !== 'object' || arg === null || Array.isArray(arg) || !('stdio' in arg)) return arg;
     const stdio = redirectedStdio(arg.stdio);
     if (stdio === arg.stdio) return arg;
-    claim.stray();
+    isRedirected = true;
     return {...arg, stdio};
   });
+  return isRedirected ? redirected : args;
 }
 
 function redirectedStdio(stdio: unknown): unknown {
@@ -192,15 +187,24 @@ function redirectedStdio(stdio: unknown): unknown {
   return output === 'inherit' || output === stdout || output === process.stdout ? [input, stderr, ...rest] : stdio;
 }
 
+/**
+ * Replaces the arguments of a function while stdout is claimed.
+ * @param replace Returns the same array if there is nothing to redirect.
+ */
 function replaceArguments(
   target: object,
   name: string,
+  claim: StdoutClaim,
   replace: (args: readonly unknown[]) => readonly unknown[],
 ): void {
   const original: unknown = Reflect.get(target, name);
   if (typeof original !== 'function') return;
   const replacement = function (this: unknown, ...args: readonly unknown[]): unknown {
-    return Reflect.apply(original, this, replace(args));
+    // Each file of a build is opened with one of these functions.
+    if (!claim.stdoutClaimed) return Reflect.apply(original, this, args);
+    const replaced = replace(args);
+    if (replaced !== args) claim.stray();
+    return Reflect.apply(original, this, replaced);
   };
   // `util.promisify` uses a property of the function.
   Reflect.set(target, name, Object.defineProperties(replacement, Object.getOwnPropertyDescriptors(original)));
