@@ -36,9 +36,9 @@ export interface HttpClientOptions {
   readonly maxResponseBytes?: number | undefined;
 }
 
-/** Loads got. Worth calling while something else is being waited for: it takes a while. */
-export function loadHttpClient(): Promise<typeof import('got')> {
-  return import('got');
+/** Loads got, which takes a while: worth calling when there is nothing else to do. */
+export async function loadHttpClient(): Promise<Got> {
+  return (await import('got')).got;
 }
 
 /**
@@ -64,7 +64,7 @@ export async function createHttpClient(options: HttpClientOptions): Promise<Got 
   };
   const errors = {secrets, limitedStatusCodes: policy.statusCodes};
 
-  const {got} = await loadHttpClient();
+  const got = await loadHttpClient();
   const client = got.extend({
     headers: {'user-agent': userAgent, accept: 'application/json, */*;q=0.1'},
     ...(signal === undefined ? {} : {signal}),

@@ -1,5 +1,7 @@
 import {lstatSync, readlinkSync, type Stats} from 'node:fs';
 import {sep, isAbsolute} from 'node:path';
+import type {Readable} from 'node:stream';
+import {finished} from 'node:stream/promises';
 import type {Entry} from 'fast-glob';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {reasonOf} from '../../errors/system-failure.js';
@@ -41,14 +43,14 @@ export async function scanBuildDirectory(directory: string, rules: IgnoreRules, 
     ...{directories: new Set(['']), links: new Map<string, string>()},
   };
   try {
-    for await (const {path, dirent} of await walk(directory)) {
+    await walk(directory, ({path, dirent}) => {
       signal?.throwIfAborted();
       const isDirectory = dirent.isDirectory();
       if (isDirectory) findings.directories.add(path);
       const rule = rules.ruleFor(isDirectory ? `${path}/` : path);
       if (rule === undefined) examine(directory, path, findings);
       else if (!isDirectory) findings.ignored.push({path, rule});
-    }
+    });
   } catch (error) {
     signal?.throwIfAborted();
     throw isRuntimeCliError(error) ? error : unreadableError(directory, error);
@@ -60,8 +62,11 @@ export async function scanBuildDirectory(directory: string, rules: IgnoreRules, 
   return {files: findings.files, ignored: findings.ignored, warnings};
 }
 
-/** Streams everything below `directory`, since nothing else would take as much memory as a full list. */
-async function walk(directory: string): Promise<AsyncIterable<Entry>> {
+/**
+ * Visits everything below `directory`. As events, since a list would take memory for all of it, and iterating a stream
+ * for more of it than most.
+ */
+async function walk(directory: string, visit: (entry: Entry) => void): Promise<void> {
   const {default: fastGlob} = await import('fast-glob');
   const entries = fastGlob.globStream('**/*', {
     cwd: directory,
@@ -72,9 +77,15 @@ async function walk(directory: string): Promise<AsyncIterable<Entry>> {
     // A single pattern finds no duplicates. Checking for them would take a list of all paths.
     unique: false,
     ignore: ['**/.git'],
+  }) as Readable;
+  entries.on('data', (entry: Entry) => {
+    try {
+      visit(entry);
+    } catch (error) {
+      entries.destroy(error instanceof Error ? error : new Error(String(error)));
+    }
   });
-  // The type does not describe what the stream yields in object mode.
-  return entries as AsyncIterable<Entry>;
+  await finished(entries);
 }
 
 function examine(directory: string, path: string, {files, directories, links, unsupported}: Findings): void {

@@ -169,15 +169,12 @@ export function guardDescriptor(claim: StdoutClaim): void {
 }
 
 function redirectStdio(args: readonly unknown[]): readonly unknown[] {
-  let isRedirected = false;
   const redirected = args.map((arg) => {
     if (typeof arg !== 'object' || arg === null || Array.isArray(arg) || !('stdio' in arg)) return arg;
     const stdio = redirectedStdio(arg.stdio);
-    if (stdio === arg.stdio) return arg;
-    isRedirected = true;
-    return {...arg, stdio};
+    return stdio === arg.stdio ? arg : {...arg, stdio};
   });
-  return isRedirected ? redirected : args;
+  return redirected.every((arg, index) => arg === args[index]) ? args : redirected;
 }
 
 function redirectedStdio(stdio: unknown): unknown {
