@@ -10,7 +10,7 @@ import {
   fitsOneHeader,
   longHeaders,
   recordBytes,
-  shortHeader,
+  writeHeader,
 } from './tar-header.js';
 
 /** How files are read. */
@@ -42,8 +42,8 @@ export async function* writeTar(
   const room: Room = (most) => block.room(most);
   const common = commonHeader(modifiedAt);
   for (const entry of entries) {
-    const headers = fitsOneHeader(entry) ? shortHeader(entry, common) : await longHeaders(entry, modifiedAt);
-    for (const bytes of writeEntry(entry, headers, room, reading)) {
+    const headers = fitsOneHeader(entry) ? undefined : await longHeaders(entry, modifiedAt);
+    for (const bytes of writeEntry(entry, {headers, common, room, ...reading})) {
       const full = block.advance(bytes);
       if (full === undefined) continue;
       yield full;
@@ -59,14 +59,23 @@ export async function* writeTar(
   if (rest) yield rest;
 }
 
+/** Where an entry is written to, and what with. */
+interface Writing extends Reading {
+  readonly room: Room;
+  /** What its header has in common with others. */
+  readonly common: Buffer;
+  /** Its headers, if it needs more than one. */
+  readonly headers: Buffer | undefined;
+}
+
 /** Writes an entry into the memory that `room` gives. Yields how many bytes of it were written, piece by piece. */
-function* writeEntry(
-  entry: TarEntry,
-  headers: Buffer,
-  room: Room,
-  {onBytes, digests}: Reading,
-): Generator<number, void> {
-  yield* copy(headers, room);
+function* writeEntry(entry: TarEntry, {room, common, headers, onBytes, digests}: Writing): Generator<number, void> {
+  if (headers) yield* copy(headers, room);
+  else {
+    // Blocks are whole records.
+    writeHeader(room(recordBytes), entry, common);
+    yield recordBytes;
+  }
   if (entry.kind === 'content') yield* copy(entry.content, room);
   if (entry.kind === 'file') {
     const digest = digests?.next();
@@ -78,7 +87,6 @@ function* writeEntry(
     digest?.end();
   }
   const over = contentSize(entry) % recordBytes;
-  // Blocks are whole records.
   if (over > 0) yield room(recordBytes - over).fill(0).length;
 }
 

@@ -1,4 +1,4 @@
-import {lstatSync, readlinkSync, type Stats} from 'node:fs';
+import {lstatSync, readdirSync, readlinkSync, type Dirent, type readdir, type Stats} from 'node:fs';
 import {sep, isAbsolute} from 'node:path';
 import type {Readable} from 'node:stream';
 import {finished} from 'node:stream/promises';
@@ -77,6 +77,7 @@ async function walk(directory: string, visit: (entry: Entry) => void): Promise<v
     // A single pattern finds no duplicates. Checking for them would take a list of all paths.
     unique: false,
     ignore: ['**/.git'],
+    fs: {readdir: readFolder},
   }) as Readable;
   entries.on('data', (entry: Entry) => {
     try {
@@ -87,6 +88,25 @@ async function walk(directory: string, visit: (entry: Entry) => void): Promise<v
   });
   await finished(entries);
 }
+
+type ReadFolderCallback = (error: unknown, entries: readonly Dirent[]) => void;
+
+/**
+ * Reads a folder synchronously, when fast-glob is done with the one before: waiting for a thread would take longer, and
+ * entries that wait would make V8's heap grow. Everything else gets a turn in between.
+ */
+const readFolder = ((path: string, options: {withFileTypes: true}, done: ReadFolderCallback) => {
+  setImmediate(() => {
+    let entries: readonly Dirent[];
+    try {
+      entries = readdirSync(path, options);
+    } catch (error) {
+      done(error, []);
+      return;
+    }
+    done(null, entries);
+  });
+}) as typeof readdir;
 
 function examine(directory: string, path: string, {files, directories, links, unsupported}: Findings): void {
   const nameProblem = entryNameProblem(path);

@@ -7,7 +7,7 @@ import {expect, test} from 'vitest';
 import {blockBytes} from '../../../src/bundle/archive/blocks.js';
 import {tarSize} from '../../../src/bundle/archive/archive-size.js';
 import type {TarEntry} from '../../../src/bundle/archive/tar-entries.js';
-import {commonHeader, fitsOneHeader, longHeaders, shortHeader} from '../../../src/bundle/archive/tar-header.js';
+import {commonHeader, fitsOneHeader, longHeaders, writeHeader} from '../../../src/bundle/archive/tar-header.js';
 import {writeTar} from '../../../src/bundle/archive/write-tar.js';
 
 const modifiedAt = new Date('2001-02-03T04:05:06Z');
@@ -76,7 +76,8 @@ test.each([8 * 1024 * MiB - 1, 8 * 1024 * MiB, 123_456_789_012_345])(
   'a header tells a size of %i bytes',
   async (size) => {
     const file = (name: string): TarEntry => ({kind: 'file', name, source: '', size, modifiedMs: 0, executable: true});
-    const short = shortHeader(file('name'), commonHeader(modifiedAt));
+    const short = Buffer.alloc(512, 'x');
+    writeHeader(short, file('name'), commonHeader(modifiedAt));
     const long = await longHeaders(file('é'), modifiedAt);
     const expected = {type: 'file', mode: 0o755, size, mtime: modifiedAt, uid: 0, gid: 0};
     expect(await readHeaders(short)).toMatchObject({...expected, name: 'name'});
