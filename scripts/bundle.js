@@ -108,7 +108,7 @@ const substitution = {
   },
 };
 
-/** Lines that load the data of languages as soon as their module is loaded: 18 ms for what is hardly ever used. */
+/** Code that loads ICU's data at start-up: 18 ms in got, 7 ms in oclif. */
 const rewrites = [
   // oclif sorts commands by the rules of a language. Command names are ASCII.
   {module: '/@oclif/core/lib/config/plugin.js', from: 'a.id.localeCompare(b.id)', to: '(a.id < b.id ? -1 : 1)'},
@@ -119,17 +119,23 @@ const rewrites = [
   }),
 ];
 
+const unused = new Set(rewrites);
 const rewriting = {
   name: 'rewriting',
   transform(code, id) {
     let rewritten = code;
-    for (const {module, from, to} of rewrites) {
-      if (!id.endsWith(module)) continue;
-      if (!rewritten.includes(from))
-        throw new Error(`${id} no longer contains ${from}, which scripts/bundle.js replaces.`);
+    for (const rewrite of rewrites) {
+      const {module, from, to} = rewrite;
+      if (!id.endsWith(module) || !code.includes(from)) continue;
       rewritten = rewritten.replace(from, to);
+      unused.delete(rewrite);
     }
     return rewritten === code ? null : {code: rewritten};
+  },
+  buildEnd(error) {
+    if (error || unused.size === 0) return;
+    const missing = [...unused].map(({module, from}) => `${from} in ${module}`).join('; ');
+    throw new Error(`What scripts/bundle.js rewrites is not there any more: ${missing}.`);
   },
 };
 

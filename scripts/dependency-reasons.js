@@ -10,7 +10,7 @@ export const reasons = {
     'The commands `plugins`, by which users install backends. As a dependency it would bring npm and Yarn: 155 packages and 24 MB.',
   '@oclif/plugin-version': 'The command `version`.',
   '@standard-schema/spec': 'The types by which a plugin declares its options with the validator it likes. Types only.',
-  archiver: "Writes the tar headers of long names, and those that are not ASCII. Most of its weight is tar-stream's.",
+  archiver: "Writes the tar headers of entries whose names are long or not ASCII. Most of its weight is tar-stream's.",
   busboy: 'Reads uploads in the local runtime, as a stream.',
   'ci-info': 'Knows whether this is a CI system, so that nothing is redrawn there.',
   'fast-glob': 'Lists the files of a build.',

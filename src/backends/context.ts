@@ -39,7 +39,7 @@ export interface BackendContextOptions {
 /** How long a cleanup may take, in milliseconds. */
 const cleanupGraceMs = 5000;
 
-/** Loads what `createBackendContext` needs, ahead of time. A failure is left to that. */
+/** Loads what `createBackendContext` needs, ahead of time. If that fails, `createBackendContext` reports it. */
 export function preloadBackendContext(): void {
   void import('../http/index.js').then(({loadHttpClient}) => loadHttpClient()).catch(() => undefined);
 }

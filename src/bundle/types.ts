@@ -151,7 +151,8 @@ export interface StreamedBundle extends BundleContent {
   readonly size: number;
   /**
    * Packs the archive from its first byte, any number of times. The files must not have changed. Chunks belong to the
-   * reader, who can keep, change or transfer them.
+   * reader, who can keep, change or transfer them. To stop early, `break` out of the loop or call `return()`: until
+   * then, a file of the build stays open.
    */
   read(): AsyncIterable<Uint8Array>;
 }

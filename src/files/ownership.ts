@@ -35,6 +35,9 @@ export async function startOf(pid: number): Promise<string | undefined> {
   return state === 'Z' ? 'ended' : fields[18];
 }
 
+/** Never changes while a process runs, and each lock and temporary folder asks for it. */
+let ownSpace: Promise<string> | undefined;
+
 /**
  * Identifies where process IDs are valid: this boot of this machine, and on Linux this PID namespace. An ID from
  * elsewhere, such as another container, says nothing about processes here.
@@ -42,8 +45,6 @@ export async function startOf(pid: number): Promise<string | undefined> {
 export function processSpace(): Promise<string> {
   return (ownSpace ??= findProcessSpace());
 }
-
-let ownSpace: Promise<string> | undefined;
 
 async function findProcessSpace(): Promise<string> {
   const facts =

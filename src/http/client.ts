@@ -36,7 +36,7 @@ export interface HttpClientOptions {
   readonly maxResponseBytes?: number | undefined;
 }
 
-/** Loads got, which takes a while: worth calling when there is nothing else to do. */
+/** Loads got. It takes a while, so call it early when there is nothing else to do. */
 export async function loadHttpClient(): Promise<Got> {
   return (await import('got')).got;
 }

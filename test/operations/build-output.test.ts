@@ -39,6 +39,7 @@ describe('the output of a build', () => {
   test.each([
     ['v1', {}],
     ['v1', {[`build/static/${'n'.repeat(90)}.js`]: '', 'build/a': ''}],
+    ['v1', {[`build/${'a'.repeat(60)}/${'b'.repeat(60)}`]: ''}],
     ['v2', {}],
   ] as const)('replaces an earlier one of %s, and an empty file', async (format, more) => {
     await using project = await createProject({...smallBuild, ...more, out: '', 'out.json': ''});

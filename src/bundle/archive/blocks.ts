@@ -7,7 +7,7 @@ export const blockBytes = 1024 * 1024;
 export class BlockPool {
   readonly #free: Buffer[] = [];
 
-  /** A block with anything in it. */
+  /** A block, with arbitrary content. */
   take(): Buffer {
     return this.#free.pop() ?? Buffer.allocUnsafe(blockBytes);
   }
@@ -28,7 +28,7 @@ export class OpenBlock {
     this.#pool = pool;
   }
 
-  /** What is not filled yet, at most this many bytes of it. */
+  /** The unfilled part of the block, at most `most` bytes of it. */
   room(most: number): Buffer {
     this.#block ??= this.#pool.take();
     return this.#block.subarray(this.#filled, this.#filled + most);
@@ -40,7 +40,7 @@ export class OpenBlock {
     return this.#filled === blockBytes ? this.rest() : undefined;
   }
 
-  /** What is filled, if anything. The next block is begun. */
+  /** Returns what is filled, if anything, and starts the next block. */
   rest(): Buffer | undefined {
     const block = this.#filled > 0 ? this.#block?.subarray(0, this.#filled) : undefined;
     this.#block = undefined;

@@ -1,4 +1,4 @@
-import {createHash, hash} from 'node:crypto';
+import {createHash} from 'node:crypto';
 
 /** Counts and hashes the bytes that pass through. */
 export class Digest {
@@ -47,12 +47,6 @@ export class FileDigests {
     const whole = createHash('sha256');
     const at = this.#count++ * digestBytes;
     return {update: (chunk) => void whole.update(chunk), end: () => void whole.digest().copy(this.#bytes, at)};
-  }
-
-  /** Adds the digest of the next file, from all of its content. */
-  add(content: Buffer): void {
-    hash('sha256', content, 'buffer').copy(this.#bytes, this.#count * digestBytes);
-    this.#count += 1;
   }
 
   /** The digest of the file at `index`, hex. */

@@ -157,12 +157,12 @@ const placeBits = 10;
 /** This many repeated sequences are no coincidence. Whatever occurs twice compresses, whichever bytes it has. */
 const leastRepeats = 4;
 
-/** 68 bytes tell text from noise, in which none is above 127 once in 2 ** 68 times. A prime, because of numbers. */
-const asciiStep = 61;
+/** Every 61st byte is looked at, 68 of a piece. A prime, so it is in step with no record. */
+const textStep = 61;
 
-/** Whether a piece is text, and so compresses by an eighth at least: its bytes only use 7 bits. */
-function isAscii(piece: Buffer): boolean {
-  for (let index = 0; index < pieceBytes; index += asciiStep) if ((piece[index] ?? 0) > 127) return false;
+/** Whether a piece looks like text: no byte that is looked at is above 127. In noise, that is next to impossible. */
+function looksLikeText(piece: Buffer): boolean {
+  for (let index = 0; index < pieceBytes; index += textStep) if ((piece[index] ?? 0) > 127) return false;
   return true;
 }
 
@@ -193,7 +193,7 @@ export class IncompressibleDetector {
   }
 
   #isIncompressible(piece: Buffer): boolean {
-    return !isAscii(piece) && this.#equalPairs(piece) <= mostEqualPairs && this.#repeats(piece) < leastRepeats;
+    return !looksLikeText(piece) && this.#equalPairs(piece) <= mostEqualPairs && this.#repeats(piece) < leastRepeats;
   }
 
   /** Counts the pairs of equal samples, including each sample paired with itself. */

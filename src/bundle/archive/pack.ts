@@ -47,8 +47,8 @@ export async function packBundle(
   const compressed = plan.format === 'v2' ? new Digest() : undefined;
   const given = (): number => (compressed ?? content).size;
   const free = forgets ? freeWhenWritten(destination, given, (block) => pool.giveBack(block)) : undefined;
-  const pack = (blocks: AsyncIterable<Buffer>): AsyncIterable<Buffer> => {
-    const tar = content.of(tellEnd(blocks, onRead));
+  const pack = (source: AsyncIterable<Buffer>): AsyncIterable<Buffer> => {
+    const tar = content.of(notifyEnd(source, onRead));
     return compressed ? compressed.of(gzip(tar, plan.compressionLevel, free)) : handOn(tar, free);
   };
   try {
@@ -64,8 +64,8 @@ export async function packBundle(
   return {size: (compressed ?? content).size, sha256: compressed?.hex() ?? contentSha256, contentSha256};
 }
 
-/** Passes the blocks on unchanged. @param onEnd Called when one more is asked for, and there is none. */
-async function* tellEnd(blocks: AsyncIterable<Buffer>, onEnd?: () => void): AsyncGenerator<Buffer> {
+/** Passes the blocks on unchanged. @param onEnd Called after the last one. */
+async function* notifyEnd(blocks: AsyncIterable<Buffer>, onEnd?: () => void): AsyncGenerator<Buffer> {
   yield* blocks;
   onEnd?.();
 }
@@ -78,9 +78,9 @@ async function* handOn(blocks: AsyncIterable<Buffer>, free?: (block: Buffer) => 
   }
 }
 
-/** What `tarOf` may be given. */
+/** Options of `tarOf`. */
 interface TarOfOptions extends Pick<PackOptions & PackDestination, 'onProgress' | 'digests'> {
-  /** Where blocks come from. Who has read one may give it back. */
+  /** Where blocks come from. A reader may give them back. */
   readonly pool?: BlockPool | undefined;
 }
 

@@ -152,8 +152,8 @@ function nowhere(): Writable {
 
 /** Start of a bundle's manifest. */
 const manifestStart = /^\{\s*"schemaVersion": 1,\s*"format": "v[12]",\s*"sha256": "[0-9a-f]{64}"/;
-/** Start of a v1 archive's first entry: a file in `{project}/bld`, or the header of a long name. */
-const entryStart = /^(?:[^/\0]+\/bld\/|PaxHeader\0)/;
+/** Name of a v1 archive's first entry: a file in `{project}/bld`, or the header of a long name. */
+const entryName = /^(?:[^/\0]+\/bld\/|PaxHeader\0)/;
 /** Bytes that identify a file: the first header of a tar. */
 const headBytes = 512;
 
@@ -190,7 +190,9 @@ async function readHead(path: string): Promise<Buffer | undefined> {
 
 function isArchive(head: Buffer): boolean {
   if (head.subarray(0, gzipHeader.length).equals(gzipHeader)) return true;
-  return head.toString('latin1', 257, 262) === 'ustar' && entryStart.test(head.toString('latin1'));
+  const [name, prefix] = [head.toString('latin1', 0, 100), head.toString('latin1', 345, 500)];
+  const path = prefix.startsWith('\0') ? name : `${prefix.replace(/\0.*$/s, '')}/${name}`;
+  return head.toString('latin1', 257, 262) === 'ustar' && entryName.test(path);
 }
 
 function foreignError(path: string, what: string): Error {

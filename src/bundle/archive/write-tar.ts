@@ -2,14 +2,14 @@ import {setImmediate as nextTurn} from 'node:timers/promises';
 import {BlockPool, OpenBlock} from './blocks.js';
 import type {FileDigests} from './digest.js';
 import {readFile, type Room} from './read-files.js';
-import type {TarEntry} from './tar-entries.js';
+import {inGroups, type TarEntry} from './tar-entries.js';
 import {
   commonHeader,
   contentSize,
   endBytes,
-  fitsOneHeader,
   longHeaders,
   recordBytes,
+  wholeRecords,
   writeHeader,
 } from './tar-header.js';
 
@@ -25,7 +25,7 @@ interface Reading {
 interface WriteTarOptions extends Reading {
   /** Modification time of all entries. */
   readonly modifiedAt: Date;
-  /** Where blocks come from. Who has read one may give it back. @default a pool that nothing is given back to */
+  /** Where blocks come from. A reader may give them back. @default a pool that nothing is given back to */
   readonly pool?: BlockPool | undefined;
 }
 
@@ -41,15 +41,18 @@ export async function* writeTar(
   const block = new OpenBlock(pool);
   const room: Room = (most) => block.room(most);
   const common = commonHeader(modifiedAt);
-  for (const entry of entries) {
-    const headers = fitsOneHeader(entry) ? undefined : await longHeaders(entry, modifiedAt);
-    for (const bytes of writeEntry(entry, {headers, common, room, ...reading})) {
-      const full = block.advance(bytes);
-      if (full === undefined) continue;
-      yield full;
-      // Reading is synchronous: let signals, progress and what was read go on.
-      await nextTurn();
+  for (const group of inGroups(entries)) {
+    const long = await longHeaders(group, modifiedAt);
+    for (const entry of group) {
+      for (const bytes of writeEntry(entry, {headers: long.get(entry), common, room, ...reading})) {
+        const full = block.advance(bytes);
+        if (full === undefined) continue;
+        yield full;
+        await nextTurn();
+      }
     }
+    // Reading is synchronous: give signals, progress and the rest of the pipeline a turn, as after each block.
+    await nextTurn();
   }
   for (const bytes of copy(Buffer.alloc(endBytes), room)) {
     const full = block.advance(bytes);
@@ -64,7 +67,7 @@ interface Writing extends Reading {
   readonly room: Room;
   /** What its header has in common with others. */
   readonly common: Buffer;
-  /** Its headers, if it needs more than one. */
+  /** Its `longHeaders`, if it has them. */
   readonly headers: Buffer | undefined;
 }
 
@@ -86,8 +89,9 @@ function* writeEntry(entry: TarEntry, {room, common, headers, onBytes, digests}:
     }
     digest?.end();
   }
-  const over = contentSize(entry) % recordBytes;
-  if (over > 0) yield room(recordBytes - over).fill(0).length;
+  const size = contentSize(entry);
+  const padding = wholeRecords(size) - size;
+  if (padding > 0) yield room(padding).fill(0).length;
 }
 
 function* copy(bytes: Buffer, room: Room): Generator<number, void> {

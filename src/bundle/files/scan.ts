@@ -5,8 +5,7 @@ import {finished} from 'node:stream/promises';
 import type {Entry} from 'fast-glob';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {reasonOf} from '../../errors/system-failure.js';
-import {entryNameProblem, listFirst, showPath, sourceOf} from './entry-names.js';
-import type {BundleFile} from '../types.js';
+import {comparePaths, entryNameProblem, listFirst, showPath, sourceOf} from './entry-names.js';
 import {FileTable} from './file-table.js';
 import type {IgnoreRules} from './ignore-rules.js';
 import {unmatched} from './patterns.js';
@@ -62,10 +61,7 @@ export async function scanBuildDirectory(directory: string, rules: IgnoreRules, 
   return {files: findings.files, ignored: findings.ignored, warnings};
 }
 
-/**
- * Visits everything below `directory`. As events, since a list would take memory for all of it, and iterating a stream
- * for more of it than most.
- */
+/** Visits everything below `directory`, by events: a list would hold all entries, an async iterator most of them. */
 async function walk(directory: string, visit: (entry: Entry) => void): Promise<void> {
   const {default: fastGlob} = await import('fast-glob');
   const entries = fastGlob.globStream('**/*', {
@@ -176,7 +172,7 @@ function followLinks({files, directories, links, unsupported}: Findings): string
   for (const {path} of files) if (destinations.has(path)) found.add(path);
   const exists = (path: string): boolean => found.has(path) || directories.has(path);
   const warnings: string[] = [];
-  for (const [path, target] of links) {
+  for (const [path, target] of [...links].sort(([one], [other]) => comparePaths(one, other))) {
     const destination = followLink(path, links, exists);
     if (destination === 'outside') {
       unsupported.push({
@@ -204,13 +200,6 @@ function emptyError(directory: string, ignored: number): Error {
   return createError('ERR_BUILD_DIRECTORY', `The build directory ${directory} ${what}.`, {
     suggestions: ['Build the application first, or check the ignore rules.'],
   });
-}
-
-/** The targets of all links among `files`, by their paths. */
-export function linksOf(files: Iterable<BundleFile>): ReadonlyMap<string, string> {
-  const links = new Map<string, string>();
-  for (const {path, linkTarget} of files) if (linkTarget !== undefined) links.set(path, linkTarget);
-  return links;
 }
 
 /** Where a symbolic link leads, as seen from the build directory. */

@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import {createError} from '../../errors/index.js';
 import {listPaths} from './entry-names.js';
 import {pathsOf} from './file-table.js';
-import {followLink, linksOf} from './scan.js';
+import {followLink} from './scan.js';
 import type {BundleFile} from '../types.js';
 
 /** Templates of `.env` files are meant to be shared. */
@@ -78,6 +78,13 @@ function linksTo(targets: readonly BundleFile[], files: Iterable<BundleFile>): r
     if (followLink(file.path, links, (path) => holding.has(path)) === 'inside') leading.push(file);
   }
   return leading;
+}
+
+/** The targets of all links among `files`, by their paths. */
+function linksOf(files: Iterable<BundleFile>): ReadonlyMap<string, string> {
+  const links = new Map<string, string>();
+  for (const {path, linkTarget} of files) if (linkTarget !== undefined) links.set(path, linkTarget);
+  return links;
 }
 
 /** The folders that contain a path, up to the build directory (''). */

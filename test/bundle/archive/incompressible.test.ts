@@ -75,6 +75,14 @@ test.each([
   expect(found.slice(1).filter(({isIncompressible}) => isIncompressible)).toEqual([]);
 });
 
+test('text in any alphabet is compressible, and noise without low bytes is not text', () => {
+  const letters = 'Zażółć gęślą jaźń, 日本語のテキスト, Ελληνικά\n'.repeat(2000);
+  expect(runs(Buffer.from(letters)).some(({isIncompressible}) => isIncompressible)).toBe(false);
+  const high = noise(64 * KiB).map((byte) => 128 + (byte % 73));
+  expect(runs(Buffer.from(high))).toHaveLength(1);
+  expect(runs(Buffer.concat([noise(64 * KiB), text]))[0]).toMatchObject({start: 0, isIncompressible: true});
+});
+
 test('a repetition from too far back is noise: no compressor looks back that far', () => {
   const first = noise(64 * KiB, 1);
   expect(runs(first, noise(1024 * KiB, 2), first).every(({isIncompressible}) => isIncompressible)).toBe(true);

@@ -95,7 +95,7 @@ describe('a file', () => {
   });
 });
 
-/** Files of the kernel, that have other sizes than they say: as if they changed after they were looked at. */
+/** Kernel files, whose size differs from what `stat` reports: as if they changed after they were looked at. */
 const [longer, shorter] = ['/proc/version', '/sys/kernel/mm/transparent_hugepage/enabled'];
 
 test.skipIf(!existsSync(longer))('a file that grows while it is read is an error', () => {
@@ -128,6 +128,18 @@ test.each([
     expect(size).toBe(bytes);
   },
 );
+
+test('a file that grows once the planned bytes are read is an error, even without room for more', async () => {
+  const file = await plannedFile(Buffer.alloc(600_000));
+  const pieces = readFile(file, () => Buffer.alloc(600_000));
+  expect(pieces.next().value).toHaveLength(600_000);
+  appendFileSync(file.source, 'x');
+  expect(() => pieces.next()).toThrow('it grew from 600000 bytes');
+});
+
+test('an empty file has no pieces', async () => {
+  expect([...readFile(await plannedFile(''), enoughRoom)]).toEqual([]);
+});
 
 /** Changes of a file that leave its size, and how the file system shows them. */
 const rewrites: Readonly<Record<string, (path: string) => void>> = {

@@ -376,6 +376,15 @@ describe('what a plugin writes to descriptor 1', () => {
     for (const index of ways.keys()) expect(ended.stderr).toContain(`chatter of ${String(index)}.`);
   });
 
+  test('stays there while no result is printed to it, and what a child process writes to a pipe is no concern', async () => {
+    const code = 'fs.writeSync(1, "chatter");';
+    const plain = await withPlugin({hooks: {prerun: code}}, ['config:show']);
+    expect(plain.stdout).toContain('chatter');
+    const piped = 'child.execFileSync("echo", ["chatter"], {stdio: "pipe"});';
+    const ended = await withPlugin({hooks: {prerun: piped}}, build);
+    expect(documentOf(ended).warnings ?? []).toEqual([]);
+  });
+
   test('by a stream of its own goes to stderr', async () => {
     const code =
       'await new Promise((resolve) => fs.createWriteStream("", {fd: 1, autoClose: false}).write("chatter", resolve));';

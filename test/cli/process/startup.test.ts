@@ -181,7 +181,7 @@ describe('what only looks', () => {
   );
 });
 
-test('building a bundle loads no HTTP client and no view of a terminal, and archiver only for long names', async () => {
+test('building a bundle loads no HTTP client and no view of a terminal, and archiver only for names that need it', async () => {
   const project = join(folder, 'project');
   await mkdir(join(project, 'build'), {recursive: true});
   await writeFile(join(project, 'build/ssr.js'), '');
