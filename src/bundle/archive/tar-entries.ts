@@ -41,18 +41,3 @@ export function* tarEntries(plan: BundlePlan): Generator<TarEntry> {
   }
   if (config !== undefined) yield config;
 }
-
-/** Entries at a time: enough for archiver to take little longer for each, few enough to be nothing in memory. */
-const groupSize = 100;
-
-/** The entries, many at a time, in their order. */
-export function* inGroups(entries: Iterable<TarEntry>): Generator<readonly TarEntry[]> {
-  let group: TarEntry[] = [];
-  for (const entry of entries) {
-    group.push(entry);
-    if (group.length < groupSize) continue;
-    yield group;
-    group = [];
-  }
-  if (group.length > 0) yield group;
-}

@@ -71,8 +71,26 @@ export async function longHeaders(
   return new Map(long.map((entry) => [entry, cut(entry)]));
 }
 
+/** Entries that archiver is given at a time. */
+const groupSize = 100;
+
+/**
+ * The entries in their order, in groups for `longHeaders`: one alone that does not need it, or one that does with those
+ * that follow. Waiting in groups, all entries of a build would make V8's heap grow.
+ */
+export function* inGroups(entries: Iterable<TarEntry>): Generator<readonly TarEntry[]> {
+  let group: TarEntry[] = [];
+  for (const entry of entries) {
+    group.push(entry);
+    if (group.length < groupSize && !(group.length === 1 && fitsOneHeader(entry))) continue;
+    yield group;
+    group = [];
+  }
+  if (group.length > 0) yield group;
+}
+
 /** Whether a single header holds the name of an entry and the target of a link. */
-function fitsOneHeader(entry: TarEntry): boolean {
+export function fitsOneHeader(entry: TarEntry): boolean {
   return splitName(entry.name) !== undefined && (entry.kind !== 'link' || isShort(entry.target));
 }
 

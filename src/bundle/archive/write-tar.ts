@@ -2,16 +2,21 @@ import {setImmediate as nextTurn} from 'node:timers/promises';
 import {BlockPool, OpenBlock} from './blocks.js';
 import type {FileDigests} from './digest.js';
 import {readFile, type Room} from './read-files.js';
-import {inGroups, type TarEntry} from './tar-entries.js';
+import type {TarEntry} from './tar-entries.js';
 import {
   commonHeader,
   contentSize,
   endBytes,
+  fitsOneHeader,
+  inGroups,
   longHeaders,
   recordBytes,
   wholeRecords,
   writeHeader,
 } from './tar-header.js';
+
+/** Entries written before anything else gets a turn, unless a block is full before. */
+const entriesPerTurn = 100;
 
 /** How files are read. */
 interface Reading {
@@ -41,18 +46,20 @@ export async function* writeTar(
   const block = new OpenBlock(pool);
   const room: Room = (most) => block.room(most);
   const common = commonHeader(modifiedAt);
+  // Reading is synchronous: give signals, progress and the rest of the pipeline turns.
+  let written = 0;
   for (const group of inGroups(entries)) {
-    const long = await longHeaders(group, modifiedAt);
+    const long = group.every(fitsOneHeader) ? undefined : await longHeaders(group, modifiedAt);
     for (const entry of group) {
-      for (const bytes of writeEntry(entry, {headers: long.get(entry), common, room, ...reading})) {
+      for (const bytes of writeEntry(entry, {headers: long?.get(entry), common, room, ...reading})) {
         const full = block.advance(bytes);
         if (full === undefined) continue;
         yield full;
         await nextTurn();
       }
+      written += 1;
+      if (written % entriesPerTurn === 0) await nextTurn();
     }
-    // Reading is synchronous: give signals, progress and the rest of the pipeline a turn, as after each block.
-    await nextTurn();
   }
   for (const bytes of copy(Buffer.alloc(endBytes), room)) {
     const full = block.advance(bytes);
