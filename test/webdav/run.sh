@@ -2,7 +2,6 @@
 # run.sh: tests examples/mycli-plugin-webdav against a real Apache with mod_dav, which the tests start and stop on 127.0.0.1
 # (Debian or Ubuntu; as root, it installs Apache when it is missing). Called as `npm run test:webdav` after `npm ci`.
 set -euo pipefail
-command -v apache2 >/dev/null || {
-  apt-get update -qq; DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends apache2-bin >/dev/null; }
+command -v apache2 >/dev/null || "$(dirname "$(realpath "$0")")/../install-packages.sh" apache2-bin
 cd "$(dirname "$(realpath "$0")")/../../examples/mycli-plugin-webdav"
 npx vitest run --reporter=default --reporter=json --outputFile.json=../../coverage/webdav-tests.json

@@ -75,8 +75,8 @@ export async function longHeaders(
 const groupSize = 100;
 
 /**
- * The entries in their order, in groups for `longHeaders`: one alone that does not need it, or one that does with those
- * that follow. Waiting in groups, all entries of a build would make V8's heap grow.
+ * The entries in their order, in groups for `longHeaders`: one that does not need it alone, so that it waits for no
+ * others, and one that does together with those that follow.
  */
 export function* inGroups(entries: Iterable<TarEntry>): Generator<readonly TarEntry[]> {
   let group: TarEntry[] = [];
