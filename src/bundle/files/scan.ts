@@ -61,7 +61,7 @@ export async function scanBuildDirectory(directory: string, rules: IgnoreRules, 
   return {files: findings.files, ignored: findings.ignored, warnings};
 }
 
-/** Visits everything below `directory`, by events: a list would hold all entries, an async iterator most of them. */
+/** Visits everything below `directory`. By events, since a list would hold all entries and a stream buffers them. */
 async function walk(directory: string, visit: (entry: Entry) => void): Promise<void> {
   const {default: fastGlob} = await import('fast-glob');
   const entries = fastGlob.globStream('**/*', {
