@@ -1,11 +1,12 @@
 import {resolve} from 'node:path';
 import {createError} from '../errors/index.js';
 import {
-  cacheWarnings,
+  FrameworkCaches,
   layoutWarnings,
+  StrayScripts,
+  unmatchedWarnings,
   verifyEntryPoints,
-  patternWarnings,
-  strictWarnings,
+  withStrictAdvice,
 } from './files/build-warnings.js';
 import {
   checkBundleOptions,
@@ -18,10 +19,10 @@ import {readIgnoreRules} from './files/ignore-rules.js';
 import type {FileTable} from './files/file-table.js';
 import {scanBuildDirectory} from './files/scan.js';
 import {v2Defaults} from './option-schemas.js';
-import {markFiles} from './files/patterns.js';
-import {checkSensitiveFiles} from './files/sensitive-files.js';
+import {markFiles, type PatternLists} from './files/patterns.js';
+import {checkSensitiveFiles, hasSensitiveName} from './files/sensitive-files.js';
 import {readConfigSources} from './config/config-sources.js';
-import {resolveConfig, type SettingSource} from './config/resolve-config.js';
+import {resolveConfig, withoutUnmatched, type SettingSource} from './config/resolve-config.js';
 import {readOrigin, withRecord} from './provenance/provenance.js';
 import type {BundleConfig, BundleFormat, BundleProvenance, BundleV2MatchMode, PlannedBundleFile} from './types.js';
 
@@ -78,10 +79,22 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
   if (v2) removeConfig(scan.files, v2.configPath);
   const sources = await readConfigSources(options, {project: projectDirectory, build: buildDirectory}, v2?.configPath);
   signal?.throwIfAborted();
-  const settings = resolveConfig(sources, scan.files.paths, options.static);
-  await markFiles(scan.files.marked(), settings.config, signal);
-  verifyEntryPoints(settings, scan);
-  const secretWarnings = await checkSensitiveFiles(scan.files, {
+  const resolved = resolveConfig(sources, options.static);
+  // All that is wanted of each file, at once, as there may be very many.
+  const [caches, strayScripts, sensitive] = [new FrameworkCaches(), new StrayScripts(), new Array<PlannedBundleFile>()];
+  const unmatched = await markFiles(scan.files.marked(), resolved.config, {
+    signal,
+    onMarked: (file) => {
+      caches.add(file);
+      strayScripts.add(file);
+      if (hasSensitiveName(file)) sensitive.push(file);
+    },
+  });
+  const settings = withoutUnmatched(resolved, unmatched);
+  const unmatchedOf = (key: keyof PatternLists) =>
+    settings.config[key].filter((pattern) => unmatched[key].includes(pattern));
+  verifyEntryPoints(settings, unmatched.ssrOnly, scan);
+  const secretWarnings = await checkSensitiveFiles(scan.files, sensitive, {
     buildDirectory,
     allowed: options.allowSensitiveFiles ?? false,
   });
@@ -100,11 +113,14 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
     warnings: [
       ...scan.warnings,
       ...secretWarnings,
-      ...cacheWarnings(scan.files),
-      ...(await layoutWarnings(scan.files, settings, projectDirectory)),
-      ...(v2
-        ? await strictWarnings({matchMode: v2.matchMode, config: settings.config, files: scan.files}, signal)
-        : await patternWarnings(settings.config, scan.files.paths, signal)),
+      ...caches.warnings(),
+      ...(await layoutWarnings(strayScripts, settings, projectDirectory)),
+      ...(await patternWarnings(
+        v2?.matchMode,
+        {ssrOnly: unmatchedOf('ssrOnly'), ssrShared: unmatchedOf('ssrShared')},
+        scan.files.paths,
+        signal,
+      )),
     ],
     sources: [...settings.sources, {setting: 'message', from: message.from}],
     modifiedAt: modificationTime(options.env['SOURCE_DATE_EPOCH']),
@@ -126,17 +142,31 @@ function v2Fields({rootDir, configPath, matchMode, static: isStatic}: BundlePlan
 
 /** The archive has a single configuration, which replaces the file at its path. */
 function removeConfig(files: FileTable, configPath: string): void {
-  let isReplaced = false;
-  for (const path of files.paths) {
-    isReplaced ||= path === configPath;
-    if (!configPath.startsWith(`${path}/`) && !path.startsWith(`${configPath}/`)) continue;
+  const parts = configPath.split('/');
+  const folders = parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'));
+  const inside = files.firstFrom(`${configPath}/`);
+  const inTheWay =
+    folders.find((folder) => files.has(folder)) ?? (inside?.startsWith(`${configPath}/`) ? inside : undefined);
+  if (inTheWay !== undefined) {
     throw createError(
       'ERR_FILE_UNSUPPORTED',
-      `The build contains ${path}, but the bundle's configuration goes to ${configPath}.`,
+      `The build contains ${inTheWay}, but the bundle's configuration goes to ${configPath}.`,
       {suggestions: ['Remove it from the build, or pass --config-path to put the configuration elsewhere.']},
     );
   }
-  if (isReplaced) files.remove(configPath);
+  files.remove(configPath);
+}
+
+/** @param matchMode Undefined for v1, whose patterns are matched here. */
+async function patternWarnings(
+  matchMode: BundleV2MatchMode | undefined,
+  unmatched: PatternLists,
+  paths: Iterable<string>,
+  signal?: AbortSignal,
+): Promise<readonly string[]> {
+  if (matchMode === 'ignore_missing') return [];
+  const warnings = await unmatchedWarnings(unmatched, paths, signal);
+  return matchMode === 'strict' ? withStrictAdvice(warnings) : warnings;
 }
 
 async function messageOf(

@@ -1,6 +1,6 @@
 import {posix, resolve} from 'node:path';
 import type {BundleId} from '../backends/contract.js';
-import {countMatches, unmatchedWarnings} from '../bundle/index.js';
+import {countMatches, isExclusion, unmatchedWarnings} from '../bundle/index.js';
 import {listPaths} from '../bundle/files/entry-names.js';
 import {secretWarnings} from '../bundle/files/sensitive-files.js';
 import type {RuntimeBackend} from '../backends/select.js';
@@ -103,16 +103,22 @@ async function analyse(
   signal?: AbortSignal,
 ): Promise<Pick<ArchiveInspection, 'matches' | 'problems'>> {
   const paths = files.map(({path}) => path);
-  const common = [...duplicateProblems(paths), ...secretWarnings(paths)];
+  const common = [...duplicateProblems(paths), ...secretWarnings(files)];
   if (config === undefined) return {matches: {ssrOnly: [], ssrShared: []}, problems: common};
   const counts = await countMatches(config, paths, signal);
   const matchesOf = (setting: 'ssrOnly' | 'ssrShared') =>
     config[setting].map((pattern, index) => ({pattern, files: counts[setting][index] ?? 0}));
+  const unmatchedOf = (setting: 'ssrOnly' | 'ssrShared') =>
+    config[setting].filter((pattern, index) => counts[setting][index] === 0 && !isExclusion(pattern));
   const runs = config.ssrOnly.length === 0 || files.some(({category}) => category === 'ssrOnly');
   return {
     matches: {ssrOnly: matchesOf('ssrOnly'), ssrShared: matchesOf('ssrShared')},
     problems: [
-      ...(await unmatchedWarnings(config, {counts, paths}, signal)),
+      ...(await unmatchedWarnings(
+        {ssrOnly: unmatchedOf('ssrOnly'), ssrShared: unmatchedOf('ssrShared')},
+        paths,
+        signal,
+      )),
       ...(runs ? [] : ['No file is server-only, so there is nothing to run on the server.']),
       ...common,
     ],

@@ -18,12 +18,17 @@ const field = {
   ...{magic: 257, deviceMajor: 329, deviceMinor: 337, prefix: 345},
 } as const;
 
-/** What the headers of an archive have in common: a ustar header that lacks name, size, mode and checksum. */
+/** What a checksum counts in its own place. */
+const noChecksum = ' '.repeat(field.type - field.checksum);
+
+/** What the headers of an archive have in common: that of a file which lacks name, size and checksum. */
 export function commonHeader(modifiedAt: Date): Buffer {
   const header = Buffer.alloc(recordBytes);
+  header.write(octal(0o644, 6), field.mode);
   const zeros: readonly number[] = [field.owner, field.group, field.deviceMajor, field.deviceMinor];
   for (const at of zeros) header.write(octal(0, 6), at);
   header.write(octal(Math.floor(modifiedAt.getTime() / 1000), 11), field.time);
+  header.write(`${noChecksum}0`, field.checksum);
   header.write('ustar\x0000', field.magic);
   return header;
 }
@@ -33,10 +38,10 @@ export function writeHeader(record: Buffer, entry: TarEntry, common: Buffer): vo
   const {name = '', prefix = ''} = splitName(entry.name) ?? {};
   common.copy(record);
   record.write(name, field.name, 'latin1');
-  record.write(octal(modeOf(entry), 6), field.mode, 'latin1');
+  if (prefix !== '') record.write(prefix, field.prefix, 'latin1');
+  if (isExecutable(entry)) record.write(octal(0o755, 6), field.mode, 'latin1');
   // The target of a link follows the type.
-  record.write(entry.kind === 'link' ? `2${entry.target}` : '0', field.type, 'latin1');
-  record.write(prefix, field.prefix, 'latin1');
+  if (entry.kind === 'link') record.write(`2${entry.target}`, field.type, 'latin1');
   writeSize(record, contentSize(entry));
 }
 
@@ -55,7 +60,7 @@ export async function longHeaders(
   const archive = new TarArchive();
   for (const entry of long) {
     const link = entry.kind === 'link' && {type: 'symlink' as const, linkname: entry.target};
-    archive.append('', {name: entry.name, mode: modeOf(entry), date: modifiedAt, ...link});
+    archive.append('', {name: entry.name, mode: isExecutable(entry) ? 0o755 : 0o644, date: modifiedAt, ...link});
   }
   const [tar] = await Promise.all([buffer(archive), archive.finalize()]);
   let start = 0;
@@ -64,7 +69,9 @@ export async function longHeaders(
     const paxSize = pax ? parseInt(tar.toString('latin1', start + field.size, start + field.time), 8) : 0;
     const end = start + (pax ? recordBytes : 0) + wholeRecords(paxSize) + recordBytes;
     const headers = tar.subarray(start, end);
-    writeSize(headers.subarray(-recordBytes), contentSize(entry));
+    const header = headers.subarray(-recordBytes);
+    header.write(noChecksum, field.checksum);
+    writeSize(header, contentSize(entry));
     start = end;
     return headers;
   };
@@ -111,9 +118,9 @@ export function contentSize(entry: TarEntry): number {
   }
 }
 
-/** The permissions of an entry, whatever those of its file are beyond being executable. */
-function modeOf(entry: TarEntry): number {
-  return entry.kind === 'link' || (entry.kind === 'file' && entry.executable) ? 0o755 : 0o644;
+/** Whether an entry has mode 0755. The others have 0644, whatever else the mode of the file is. */
+function isExecutable(entry: TarEntry): boolean {
+  return entry.kind === 'link' || (entry.kind === 'file' && entry.executable);
 }
 
 /** Cuts folders off the start of a name until the rest fits. Undefined if it never does, or is not ASCII. */
@@ -132,14 +139,13 @@ function isAscii(text: string): boolean {
   return Buffer.byteLength(text) === text.length;
 }
 
-/** Writes the size, then the checksum. A size too large for 11 octal digits is written in binary. */
+/** Writes the size, then the checksum over `noChecksum`. A size too large for 11 octal digits is written in binary. */
 function writeSize(header: Buffer, size: number): void {
   if (size <= mostOctalBytes) header.write(octal(size, 11), field.size, 'latin1');
   else {
     header.writeUInt32BE(0x80000000, field.size);
     header.writeBigUInt64BE(BigInt(size), field.size + 4);
   }
-  header.fill(' ', field.checksum, field.type);
   let sum = 0;
   for (let at = 0; at < recordBytes; at++) sum += header[at] ?? 0;
   header.write(`${octal(sum, 6)}\0`, field.checksum, 'latin1');

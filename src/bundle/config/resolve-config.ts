@@ -1,5 +1,5 @@
 import type {ConfigSource} from './config-sources.js';
-import {unmatchedPatterns} from '../files/patterns.js';
+import type {PatternLists} from '../files/patterns.js';
 import type {BundleConfig, BundleV2Metadata} from '../types.js';
 
 /** The source of a setting's value. */
@@ -18,43 +18,37 @@ export interface ResolvedConfig {
   readonly sources: readonly SettingSource[];
 }
 
-/** The default patterns. Those that match no file are omitted. */
+/** The default patterns. `withoutUnmatched` omits those that match no file. */
 export const defaultPatterns = {
   ssrOnly: ['ssr.js', 'ssr.mjs', 'server/**/*'],
   ssrShared: ['static/**/*', 'client/**/*'],
 } as const;
 
-/** The patterns of a static site. Wildcards do not match a leading dot, but `.well-known` belongs to a site. */
+/**
+ * The patterns of a static site, of which `withoutUnmatched` omits some, too. Wildcards do not match a leading dot, but
+ * `.well-known` belongs to a site.
+ */
 const staticPatterns = {ssrOnly: [], ssrShared: ['**/*', '**/.*', '**/.*/**/*']} as const;
 
 const defaultParameters = {SSRFunctionNodeVersion: '24.x'};
 
 /** The source of defaults. */
 export const defaultSource = 'default';
+/** The source of the patterns of a static site. */
+const staticSource = 'static';
 
 /**
  * Resolves the configuration of a bundle. Each key comes from the first of `sources` that has it, else from the
  * defaults. `ssrParameters` are merged over each other and over the defaults.
  * @param sources Highest precedence first. Only options and the on-disk file have metadata.
- * @param paths The paths of the build's files, for the defaults.
  * @param isStatic Shares every file, whatever the sources say.
  */
-export function resolveConfig(
-  sources: readonly ConfigSource[],
-  paths: Iterable<string>,
-  isStatic = false,
-): ResolvedConfig {
+export function resolveConfig(sources: readonly ConfigSource[], isStatic = false): ResolvedConfig {
   const patternSources = isStatic
-    ? {sources: [], patterns: staticPatterns, from: 'static'}
+    ? {sources: [], patterns: staticPatterns, from: staticSource}
     : {sources, patterns: defaultPatterns, from: defaultSource};
-  let unmatched: readonly string[] | undefined;
-  const matchesSome = (pattern: string): boolean => {
-    // Of both lists at once, as there may be very many paths.
-    unmatched ??= unmatchedPatterns(Object.values(patternSources.patterns).flat(), paths);
-    return !unmatched.includes(pattern);
-  };
-  const ssrOnly = patternsOf('ssrOnly', patternSources, matchesSome);
-  const ssrShared = patternsOf('ssrShared', patternSources, matchesSome);
+  const ssrOnly = patternsOf('ssrOnly', patternSources);
+  const ssrShared = patternsOf('ssrShared', patternSources);
   const parameters = sources.filter(({content}) => content.ssrParameters !== undefined);
   const metadata = metadataOf(sources);
   return {
@@ -77,23 +71,36 @@ export function resolveConfig(
   };
 }
 
-/** The sources of patterns: the first of `sources` that has some, else those of `patterns` that match a file. */
+/**
+ * A resolved configuration without those of its default patterns that match no file.
+ * @param unmatched The patterns that match no file on their own.
+ */
+export function withoutUnmatched({config, sources}: ResolvedConfig, unmatched: PatternLists): ResolvedConfig {
+  const patternsOf = (key: keyof PatternLists): readonly string[] => {
+    const isGiven = !sources.some(
+      ({setting, from}) => setting === key && (from === defaultSource || from === staticSource),
+    );
+    return isGiven ? config[key] : config[key].filter((pattern) => !unmatched[key].includes(pattern));
+  };
+  return {config: {...config, ssrOnly: patternsOf('ssrOnly'), ssrShared: patternsOf('ssrShared')}, sources};
+}
+
+/** The sources of patterns: the first of `sources` that has some, else `patterns`. */
 interface PatternSources {
   readonly sources: readonly ConfigSource[];
-  readonly patterns: Readonly<Record<'ssrOnly' | 'ssrShared', readonly string[]>>;
+  readonly patterns: PatternLists;
   readonly from: string;
 }
 
 function patternsOf(
   key: 'ssrOnly' | 'ssrShared',
   {sources, patterns, from: fallback}: PatternSources,
-  matchesSome: (pattern: string) => boolean,
 ): {readonly value: readonly string[]; readonly from: string} {
   for (const {content, from} of sources) {
     const value = content[key];
     if (value !== undefined) return {value, from};
   }
-  return {value: patterns[key].filter(matchesSome), from: fallback};
+  return {value: patterns[key], from: fallback};
 }
 
 function metadataOf(sources: readonly ConfigSource[]): {value: BundleV2Metadata; sources: readonly SettingSource[]} {

@@ -3,12 +3,12 @@ import * as v from 'valibot';
 import {createError, nearest} from '../../errors/index.js';
 import {parseJson} from '../../errors/json.js';
 import {readTextFile} from '../../files/read-file.js';
-import {defaultSource, defaultPatterns, type ResolvedConfig} from '../config/resolve-config.js';
+import {defaultPatterns, defaultSource, type ResolvedConfig} from '../config/resolve-config.js';
 import type {BundleFile, BundleContent} from '../types.js';
 import {listPaths, showPath} from './entry-names.js';
 import {pathsOf} from './file-table.js';
 import {inTurns, type Turnwise} from './in-turns.js';
-import {compilePatterns, unmatchedPatterns, countMatches, isExclusion, type PatternLists} from './patterns.js';
+import {compilePatterns, markFiles, unmatched, type MatchableFile, type PatternLists} from './patterns.js';
 import type {Scan} from './scan.js';
 
 /** The cache folders of frameworks and build tools. */
@@ -23,23 +23,27 @@ const listed = 5;
 const script = /\.[cm]?js$/;
 const patternSettings = ['ssrOnly', 'ssrShared'] as const;
 
-/** Warnings about framework caches in the build. They can be larger than everything else, and are never read. */
-export function cacheWarnings(files: Iterable<BundleFile>): string[] {
-  let isNext = false;
-  const caches = new Map<string, {bytes: number; files: number}>();
-  for (const {path, size} of files) {
-    // Files are sorted by path, so the mark comes before the cache.
-    isNext ||= path === nextMark;
-    const folder = cacheFolder.exec(path)?.[0] ?? (isNext && path.startsWith(nextCache) ? nextCache : undefined);
-    if (folder === undefined) continue;
-    const cache = caches.get(folder) ?? {bytes: 0, files: 0};
-    caches.set(folder, {bytes: cache.bytes + size, files: cache.files + 1});
+/** The framework caches in a build. They can be larger than everything else, and are never read. */
+export class FrameworkCaches {
+  #isNext = false;
+  readonly #caches = new Map<string, {bytes: number; files: number}>();
+
+  /** Adds a file. They must be sorted by path, so that a mark comes before its cache. */
+  add({path, size}: BundleFile): void {
+    this.#isNext ||= path === nextMark;
+    const folder = cacheFolder.exec(path)?.[0] ?? (this.#isNext && path.startsWith(nextCache) ? nextCache : undefined);
+    if (folder === undefined) return;
+    const cache = this.#caches.get(folder) ?? {bytes: 0, files: 0};
+    this.#caches.set(folder, {bytes: cache.bytes + size, files: cache.files + 1});
   }
-  return [...caches].map(
-    ([folder, cache]) =>
-      `The build contains a framework's cache, ${showPath(folder)} (${describeSize(cache.bytes)}, ` +
-      `files: ${String(cache.files)}). Pass --ignore '/${folder}' to exclude it.`,
-  );
+
+  warnings(): string[] {
+    return [...this.#caches].map(
+      ([folder, cache]) =>
+        `The build contains a framework's cache, ${showPath(folder)} (${describeSize(cache.bytes)}, ` +
+        `files: ${String(cache.files)}). Pass --ignore '/${folder}' to exclude it.`,
+    );
+  }
 }
 
 function describeSize(bytes: number): string {
@@ -51,7 +55,7 @@ function describeSize(bytes: number): string {
  * shared, and patterns in package.json, which are not read. There are none if all patterns were given.
  */
 export async function layoutWarnings(
-  files: Iterable<BundleFile>,
+  strayScripts: StrayScripts,
   {sources}: ResolvedConfig,
   projectDirectory: string,
 ): Promise<readonly string[]> {
@@ -62,7 +66,7 @@ export async function layoutWarnings(
   const unread = await readMobifySettings(projectDirectory);
   const ignored = byDefault.filter((key) => unread.includes(key));
   const flags = byDefault.map((key) => (key === 'ssrOnly' ? '--ssr-only GLOB' : '--ssr-shared GLOB')).join(' or ');
-  const stray = strayScripts(files);
+  const stray = strayScripts.describe();
   return [
     ...(ignored.length === 0
       ? []
@@ -79,19 +83,28 @@ export async function layoutWarnings(
   ];
 }
 
-/** Lists scripts that are neither server-only nor shared, those that look like a server's entry point first. */
-function strayScripts(files: Iterable<BundleFile>): string | undefined {
-  const [inServer, atRoot, elsewhere]: [string[], string[], string[]] = [[], [], []];
-  let count = 0;
-  for (const {path, ssrOnly, ssrShared} of files) {
-    if (ssrOnly || ssrShared || !script.test(path)) continue;
-    count += 1;
-    const inOthers = path.includes('/') ? elsewhere : atRoot;
-    const group = /(?:^|\/)server\//.test(path) ? inServer : inOthers;
+/** The scripts that are neither server-only nor shared. */
+export class StrayScripts {
+  readonly #inServer: string[] = [];
+  readonly #atRoot: string[] = [];
+  readonly #elsewhere: string[] = [];
+  #count = 0;
+
+  /** Adds a file that is marked, if it is one. */
+  add({path, ssrOnly, ssrShared}: BundleFile): void {
+    if (ssrOnly || ssrShared || !script.test(path)) return;
+    this.#count += 1;
+    const inOthers = path.includes('/') ? this.#elsewhere : this.#atRoot;
+    const group = /(?:^|\/)server\//.test(path) ? this.#inServer : inOthers;
     // There may be very many, and no more are listed.
     if (group.length < listed) group.push(path);
   }
-  return count === 0 ? undefined : listPaths([...inServer, ...atRoot, ...elsewhere], listed, count);
+
+  /** Lists them, those that look like a server's entry point first. Undefined if there are none. */
+  describe(): string | undefined {
+    const paths = [...this.#inServer, ...this.#atRoot, ...this.#elsewhere];
+    return this.#count === 0 ? undefined : listPaths(paths, listed, this.#count);
+  }
 }
 
 const packageSchema = v.object({mobify: v.optional(v.record(v.string(), v.unknown()), {})});
@@ -110,13 +123,16 @@ async function readMobifySettings(projectDirectory: string): Promise<readonly st
 /**
  * Verifies that the bundle has its server-only files. An ignore rule that excludes everything an ssrOnly pattern
  * matches has hit an entry point. If some files of the pattern remain, it has not.
+ * @param unmatched The patterns of ssrOnly that match no file, the default ones included.
  * @throws RuntimeCliError `ERR_IGNORED_ENTRY`; `ERR_SSR_ENTRY_MISSING` when no default pattern of ssrOnly matches.
  */
-export function verifyEntryPoints({config, sources}: ResolvedConfig, {files, ignored}: Scan): void {
+export function verifyEntryPoints(
+  {config, sources}: ResolvedConfig,
+  unmatched: readonly string[],
+  {files, ignored}: Scan,
+): void {
   const isDefault = sources.some(({setting, from}) => setting === 'ssrOnly' && from === defaultSource);
-  const expected = isDefault ? defaultPatterns.ssrOnly : config.ssrOnly;
-  const missing = ignored.length === 0 ? [] : unmatchedPatterns(expected, files.paths);
-  for (const pattern of missing) {
+  for (const pattern of ignored.length === 0 ? [] : unmatched) {
     const {matches} = compilePatterns([pattern]);
     const hit = ignored.find(({path}) => matches(path));
     if (hit) throw ignoredError(hit, pattern);
@@ -154,25 +170,10 @@ function missingError(looksStatic: boolean): Error {
 /** Limit for finding the closest file: characters of patterns times number of paths. */
 const maxCompared = 20_000_000;
 
-/**
- * Warnings about patterns that match no file.
- * @throws RuntimeCliError `ERR_PATTERN_INVALID` for patterns that take too long; `signal.reason` when aborted.
- */
-export async function patternWarnings(
-  patterns: PatternLists,
-  paths: Iterable<string>,
-  signal?: AbortSignal,
-): Promise<string[]> {
-  return unmatchedWarnings(patterns, {counts: await countMatches(patterns, paths, signal, 1), paths}, signal);
-}
-
-/** The same, given how many files each pattern matches, or only whether it matches one. */
+/** Warnings about patterns that match no file. */
 export function unmatchedWarnings(
-  patterns: PatternLists,
-  {
-    counts,
-    paths,
-  }: {readonly counts: {readonly [Key in keyof PatternLists]: readonly number[]}; readonly paths: Iterable<string>},
+  unmatched: PatternLists,
+  paths: Iterable<string>,
   signal?: AbortSignal,
 ): Promise<string[]> {
   function* warning(): Turnwise<string[]> {
@@ -181,8 +182,7 @@ export function unmatchedWarnings(
     // Few bundles have such a pattern, and there may be very many paths.
     let all: readonly string[] | undefined;
     for (const setting of ['ssrOnly', 'ssrShared'] as const) {
-      for (const [index, pattern] of patterns[setting].entries()) {
-        if (counts[setting][index] !== 0 || isExclusion(pattern)) continue;
+      for (const pattern of unmatched[setting]) {
         yield;
         all ??= [...paths];
         compared += pattern.length * all.length;
@@ -199,14 +199,27 @@ export function unmatchedWarnings(
 /** What to do about patterns that a strict server refuses. */
 const strictAdvice = 'A strict server refuses the bundle: correct the pattern, or pass --match-mode ignore_missing.';
 
-/** Warnings about a v2 bundle that a strict server will refuse. It is the server that matches patterns. */
+/**
+ * Warnings about a bundle that a strict server will refuse. It is the server that matches patterns.
+ * @throws RuntimeCliError `ERR_PATTERN_INVALID` for patterns that take too long; `signal.reason` when aborted.
+ */
 export async function strictWarnings(
-  {matchMode, config, files}: Pick<BundleContent, 'matchMode' | 'config'> & {readonly files: Iterable<BundleFile>},
+  {matchMode, config, files}: Pick<BundleContent, 'matchMode' | 'config' | 'files'>,
   signal?: AbortSignal,
 ): Promise<string[]> {
   if (matchMode !== 'strict') return [];
-  const warnings = await patternWarnings(config, pathsOf(files), signal);
+  const paths = pathsOf(files);
+  const unused = await markFiles(unmarked(paths), config, {signal});
+  return withStrictAdvice(await unmatchedWarnings(unused, paths, signal));
+}
+
+/** Adds to warnings about patterns what to do if the server is strict. */
+export function withStrictAdvice(warnings: readonly string[]): string[] {
   return warnings.map((warning) => `${warning} ${strictAdvice}`);
+}
+
+function* unmarked(paths: Iterable<string>): Generator<MatchableFile> {
+  for (const path of paths) yield {path, ...unmatched};
 }
 
 /** The file that a pattern was probably meant to match: one with a similar name, or in a folder with a similar name. */

@@ -7,6 +7,8 @@ import {inTurns, type Turnwise} from './in-turns.js';
 interface CompiledPatterns {
   /** Whether any pattern matches `path` and no exclusion does. */
   matches(path: string): boolean;
+  /** The patterns that, on their own, have matched no path so far. Never includes exclusions. */
+  unused(): readonly string[];
 }
 
 /** A file that `markFiles` marks. */
@@ -51,71 +53,73 @@ export function compilePatterns(patterns: readonly string[]): CompiledPatterns {
 }
 
 function compileWithin(budget: Budget, patterns: readonly string[]): CompiledPatterns {
-  const compiled = matchers(patterns, budget);
-  const included = compiled.filter((_, index) => !isExclusion(patterns[index] ?? ''));
-  const excluded = compiled.filter((_, index) => isExclusion(patterns[index] ?? ''));
+  const compiled = matchers(patterns, budget).map((matches, index) => {
+    const pattern = patterns[index] ?? '';
+    return {pattern, matches, excludes: isExclusion(pattern), isUsed: false};
+  });
+  const included = compiled.filter(({excludes}) => !excludes);
+  const excluded = compiled.filter(({excludes}) => excludes);
   return {
     matches(path) {
       budget.beginPath();
-      return included.some((matches) => matches(path)) && !excluded.some((matches) => matches(path));
+      let isIncluded = false;
+      for (const one of included) {
+        // Once a pattern matches, others are only tried to find out whether they ever do.
+        if ((isIncluded && one.isUsed) || !one.matches(path)) continue;
+        one.isUsed = true;
+        isIncluded = true;
+      }
+      return isIncluded && !excluded.some(({matches}) => matches(path));
     },
+    unused: () => included.flatMap(({pattern, isUsed}) => (isUsed ? [] : [pattern])),
   };
-}
-
-/** The patterns that, on their own, match none of `paths`. Never includes exclusions. */
-export function unmatchedPatterns(patterns: readonly string[], paths: Iterable<string>): string[] {
-  const given = patterns.filter((pattern) => !isExclusion(pattern));
-  const budget = new Budget();
-  const compiled = matchers(given, budget);
-  const left = new Map(given.map((pattern, index) => [pattern, compiled[index]]));
-  for (const path of paths) {
-    for (const [pattern, matches] of left) {
-      budget.beginPath();
-      if (matches?.(path)) left.delete(pattern);
-    }
-    if (left.size === 0) break;
-  }
-  return [...left.keys()];
 }
 
 /**
  * How many of `paths` each pattern matches on its own, or excludes. Works in turns.
- * @param most The most to count for a pattern.
  * @throws RuntimeCliError `ERR_PATTERN_INVALID` for patterns that take too long; `signal.reason` when aborted.
  */
 export function countMatches(
   {ssrOnly, ssrShared}: PatternLists,
   paths: Iterable<string>,
   signal?: AbortSignal,
-  most = Infinity,
 ): Promise<{readonly ssrOnly: readonly number[]; readonly ssrShared: readonly number[]}> {
   function* counting(): Turnwise<{ssrOnly: number[]; ssrShared: number[]}> {
     const budget = new Budget();
     const countersOf = (patterns: readonly string[]) =>
       matchers(patterns, budget).map((matches) => ({matches, files: 0}));
     const [only, shared] = [countersOf(ssrOnly), countersOf(ssrShared)];
-    let unfinished = [only, shared];
     for (const path of paths) {
-      for (const counters of unfinished) {
+      for (const counters of [only, shared]) {
         yield;
         budget.beginPath();
-        for (const counter of counters) if (counter.files < most && counter.matches(path)) counter.files += 1;
+        for (const counter of counters) if (counter.matches(path)) counter.files += 1;
       }
-      unfinished = unfinished.filter((counters) => counters.some(({files}) => files < most));
-      if (unfinished.length === 0) break;
     }
     return {ssrOnly: only.map(({files}) => files), ssrShared: shared.map(({files}) => files)};
   }
   return inTurns(counting(), signal);
 }
 
+/** Options for marking files. */
+interface MarkOptions<File> {
+  readonly signal?: AbortSignal | undefined;
+  /** Called with each file once it is marked. */
+  readonly onMarked?: ((file: File) => void) | undefined;
+}
+
 /**
  * Marks each file with whether the patterns of ssrOnly and ssrShared match it. Files are not copied: a build may have
  * 100,000 of them, and nothing else takes as much memory. Works in turns.
+ * @returns The patterns that match no file on their own. Never includes exclusions.
  * @throws RuntimeCliError `ERR_PATTERN_INVALID` for patterns that take too long; `signal.reason` when aborted.
  */
-export function markFiles(files: Iterable<MatchableFile>, patterns: PatternLists, signal?: AbortSignal): Promise<void> {
-  function* marking(): Turnwise<void> {
+export function markFiles<File extends MatchableFile>(
+  files: Iterable<File>,
+  patterns: PatternLists,
+  {signal, onMarked}: MarkOptions<File> = {},
+): Promise<PatternLists> {
+  function* marking(): Turnwise<PatternLists> {
     const budget = new Budget();
     const ssrOnly = compileWithin(budget, patterns.ssrOnly);
     const ssrShared = compileWithin(budget, patterns.ssrShared);
@@ -124,7 +128,9 @@ export function markFiles(files: Iterable<MatchableFile>, patterns: PatternLists
       yield;
       file.ssrShared = ssrShared.matches(file.path);
       yield;
+      onMarked?.(file);
     }
+    return {ssrOnly: ssrOnly.unused(), ssrShared: ssrShared.unused()};
   }
   return inTurns(marking(), signal);
 }

@@ -3,7 +3,6 @@ import {open} from 'node:fs/promises';
 import {join} from 'node:path';
 import {createError} from '../../errors/index.js';
 import {listPaths} from './entry-names.js';
-import {pathsOf} from './file-table.js';
 import {followLink} from './scan.js';
 import type {BundleFile} from '../types.js';
 
@@ -21,19 +20,15 @@ const looked = 256 * 1024;
 /** Maximum number of paths in a message. */
 const listed = 10;
 
-/** The paths whose names suggest secrets: `.env*`, `.npmrc` and private keys. */
-export function sensitiveFiles(paths: Iterable<string>): string[] {
-  const sensitive = [];
-  for (const path of paths) {
-    const name = path.slice(path.lastIndexOf('/') + 1);
-    if (sensitiveNames.some((pattern) => pattern.test(name))) sensitive.push(path);
-  }
-  return sensitive;
+/** Whether the name of a file suggests secrets: `.env*`, `.npmrc` and private keys. */
+export function hasSensitiveName({path}: Pick<BundleFile, 'path'>): boolean {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  return sensitiveNames.some((pattern) => pattern.test(name));
 }
 
 /** A warning about files whose names suggest secrets. */
-export function secretWarnings(paths: readonly string[]): string[] {
-  const sensitive = sensitiveFiles(paths);
+export function secretWarnings(files: readonly Pick<BundleFile, 'path'>[]): string[] {
+  const sensitive = files.filter(hasSensitiveName).map(({path}) => path);
   if (sensitive.length === 0) return [];
   return [
     `The bundle contains files that may hold secrets: ${listPaths(sensitive)}. Exclude them with --ignore GLOB or in .bundleignore.`,
@@ -43,6 +38,7 @@ export function secretWarnings(paths: readonly string[]): string[] {
 /**
  * Refuses a build or a prebuilt archive that would publish secrets, including through links with harmless names.
  * Server-only secrets are just a warning.
+ * @param named Those of `files` that `hasSensitiveName`.
  * @param options.buildDirectory Where the files are. Undefined for an archive, whose certificates cannot be told from
  * keys.
  * @param options.allowed Whether everything is just a warning.
@@ -50,20 +46,19 @@ export function secretWarnings(paths: readonly string[]): string[] {
  */
 export async function checkSensitiveFiles(
   files: Iterable<BundleFile>,
+  named: readonly BundleFile[],
   {buildDirectory, allowed}: {readonly buildDirectory?: string; readonly allowed: boolean},
 ): Promise<readonly string[]> {
-  const named = new Set(sensitiveFiles(pathsOf(files)));
-  if (named.size === 0) return [];
+  if (named.length === 0) return [];
   const sensitive: BundleFile[] = [];
-  for (const file of files) {
-    if (!named.has(file.path)) continue;
+  for (const file of named) {
     const isHarmless = buildDirectory !== undefined && (await holdsOnlyPublicKeys(file, buildDirectory));
     if (!isHarmless) sensitive.push(file);
   }
   const isKnown = ({path}: BundleFile) => buildDirectory !== undefined || !ambiguousName.test(path);
   const exposed = [...sensitive, ...linksTo(sensitive, files)].filter((file) => !file.ssrOnly && isKnown(file));
   if (exposed.length > 0 && !allowed) throw exposedError(exposed, buildDirectory === undefined);
-  return secretWarnings(sensitive.map(({path}) => path));
+  return secretWarnings(sensitive);
 }
 
 /** The links that lead to one of `targets`, or to a folder that contains one. */

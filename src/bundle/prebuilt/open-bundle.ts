@@ -131,7 +131,7 @@ async function openWithManifest(path: string, manifest: BundleManifest, options:
     ...(linkTarget !== undefined && {linkTarget}),
     ...(options.digests && sha256 !== undefined && {sha256}),
   }));
-  await markFiles(scanned, manifest.config, options.signal);
+  await markFiles(scanned, manifest.config, options);
   return withReaders({
     ...rest,
     path,
@@ -172,7 +172,7 @@ async function openAlone(path: string, options: OpenOptions): Promise<DigestedBu
     .filter((entry) => isInside(entry) && entry.name !== configName)
     .map(({name, ...entry}) => ({path: name.slice(rootDir.length + 1), ...entry, ...unmatched}))
     .sort((a, b) => comparePaths(a.path, b.path));
-  await markFiles(files, config, signal);
+  await markFiles(files, config, {signal});
   const {size, sha256, contentSha256} = contents;
   const outside = contents.entries
     .filter((entry) => !isInside(entry))

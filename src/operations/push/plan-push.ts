@@ -6,6 +6,7 @@ import {
   checkBundleOptions,
   openBundle,
   checkSensitiveFiles,
+  hasSensitiveName,
   planBundle,
   strictWarnings,
   type BundlePlan,
@@ -230,7 +231,8 @@ async function archiveWarnings(
   bundle: Bundle,
   {allowSensitiveFiles: allowed = false, signal}: PushRuntimeBundleBackendOptions,
 ): Promise<readonly string[]> {
-  return [...(await checkSensitiveFiles(bundle.files, {allowed})), ...(await strictWarnings(bundle, signal))];
+  const named = bundle.files.filter(hasSensitiveName);
+  return [...(await checkSensitiveFiles(bundle.files, named, {allowed})), ...(await strictWarnings(bundle, signal))];
 }
 
 async function openPrebuilt(

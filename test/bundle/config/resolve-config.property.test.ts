@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import {planBundle, type BundleConfig, type BundleFormat} from '../../../src/bundle/index.js';
 import type {ConfigSource} from '../../../src/bundle/config/config-sources.js';
-import {resolveConfig} from '../../../src/bundle/config/resolve-config.js';
+import {resolveConfig, withoutUnmatched} from '../../../src/bundle/config/resolve-config.js';
 import {makeFolder, planOptions, smallBuild, writeTree} from '../project.js';
 
 type Said = ConfigSource['content'];
@@ -67,10 +67,11 @@ function canonical(value: unknown): string {
 }
 
 describe('settings that are merged', () => {
-  const paths = Object.keys(smallBuild).map((path) => path.replace('build/', ''));
   const from = (contents: readonly Said[]): ConfigSource[] =>
     contents.map((content, index) => ({from: String(index), content}));
-  const resolved = (contents: readonly Said[]): BundleConfig => resolveConfig(from(contents), paths).config;
+  const unmatched = {ssrOnly: ['ssr.mjs', 'gone/*'], ssrShared: ['client/**/*', 'gone/*']};
+  const resolved = (contents: readonly Said[]): BundleConfig =>
+    withoutUnmatched(resolveConfig(from(contents)), unmatched).config;
   const sources = fc.array(said, {maxLength: 4});
 
   test('are those of the strongest source, per key; parameters are merged', () => {
@@ -96,7 +97,7 @@ describe('settings that are merged', () => {
   test('name the sources that they come from', () => {
     fc.assert(
       fc.property(sources, (contents) => {
-        for (const {setting, from: named} of resolveConfig(from(contents), paths).sources) {
+        for (const {setting, from: named} of resolveConfig(from(contents)).sources) {
           const [name = '', part] = setting.split('.');
           const having = contents.flatMap((content, index) => {
             const value = Reflect.get(content, name) as object | undefined;

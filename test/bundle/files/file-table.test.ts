@@ -46,6 +46,21 @@ test('a table has what was put into it, in the order of the paths', () => {
   );
 });
 
+test('files are found, and taken out, by their paths', () => {
+  fc.assert(
+    fc.property(fc.uniqueArray(file, {selector: (one) => one.path, maxLength: 40}), path, (files, wanted) => {
+      const table = tableOf(files);
+      table.sort();
+      const sorted = files.toSorted((a, b) => comparePaths(a.path, b.path));
+      expect(table.firstFrom(wanted)).toBe(sorted.find((one) => comparePaths(one.path, wanted) >= 0)?.path);
+      expect(table.has(wanted)).toBe(files.some((one) => one.path === wanted));
+      table.remove(wanted);
+      expect([...table]).toEqual(sorted.filter((one) => one.path !== wanted));
+    }),
+    {numRuns: 200},
+  );
+});
+
 test('a table may have many pages, and a path that is longer than one', () => {
   const paths = Array.from({length: 3000}, (_, index) => `${'x'.repeat(500)}${String(index)}`);
   const table = tableOf([...paths, 'y'.repeat(2 ** 20 + 1), 'z'].map((one) => ({...plain, path: one, size: 2})));
@@ -59,6 +74,7 @@ test('a file can be marked, and taken out', () => {
   const table = tableOf(
     ['a', 'é', 'c'].map((one, index) => ({...plain, path: one, size: 1 + index, executable: true})),
   );
+  table.sort();
   for (const one of table.marked()) one.ssrShared = one.path !== 'a';
   table.remove('c');
   expect([...table]).toEqual([

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
-import {compilePatterns, countMatches, markFiles, unmatchedPatterns} from '../../../src/bundle/index.js';
+import {compilePatterns, countMatches, markFiles} from '../../../src/bundle/index.js';
 import {matchPatterns} from './match-patterns.js';
-import {patternProblem} from '../../../src/bundle/files/patterns.js';
+import {patternProblem, unmatched} from '../../../src/bundle/files/patterns.js';
 
 const paths = [
   'ssr.js',
@@ -101,15 +101,23 @@ function matchesByHand(pattern: readonly string[], path: readonly string[]): boo
   return fits && matchesByHand(rest, others);
 }
 
-test('a pattern that matches nothing is told, an exclusion that excludes nothing is not', () => {
-  expect(unmatchedPatterns(['ssr.js', 'gone/**', '!gone/**', '!(ssr|SSR).xyz'], paths)).toEqual([
-    'gone/**',
-    '!(ssr|SSR).xyz',
-  ]);
-});
+describe('the patterns that match no file', () => {
+  const unmatchedOf = async (ssrOnly: readonly string[]): Promise<readonly string[]> => {
+    const files = paths.map((path) => ({path, ...unmatched}));
+    return (await markFiles(files, {ssrOnly, ssrShared: ['none']})).ssrOnly;
+  };
 
-test('a pattern whose matches are all excluded by another one still matches', () => {
-  expect(unmatchedPatterns(['ssr.js', '!ssr.js'], paths)).toEqual([]);
+  test('are told, but not exclusions that exclude nothing', async () => {
+    expect(await unmatchedOf(['ssr.js', 'gone/**', '!gone/**', '!(ssr|SSR).xyz'])).toEqual([
+      'gone/**',
+      '!(ssr|SSR).xyz',
+    ]);
+  });
+
+  test('do not include those that only match what others exclude, or match too', async () => {
+    expect(await unmatchedOf(['ssr.js', '!ssr.js'])).toEqual([]);
+    expect(await unmatchedOf(['*.js', 'ssr.js', 'ssr.js'])).toEqual([]);
+  });
 });
 
 test('compiled patterns can be asked one path at a time', () => {
@@ -190,12 +198,8 @@ describe('foreign patterns', () => {
     expect(ssrOnly.filter((count) => count === 1)).toHaveLength(1);
     const refused = {code: 'ERR_PATTERN_INVALID'};
     expect(() => compilePatterns([...names, '*'])).toThrow(expect.objectContaining(refused));
-    expect(() =>
-      unmatchedPatterns(
-        Array.from({length: 33}, () => '*'.repeat(1000)),
-        ['a'],
-      ),
-    ).toThrow(expect.objectContaining(refused));
+    const long = Array.from({length: 33}, () => '*'.repeat(1000));
+    expect(() => compilePatterns(long)).toThrow(expect.objectContaining(refused));
   });
 
   test('what would take too long in all is given up', () => {
