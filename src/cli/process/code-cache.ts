@@ -18,6 +18,16 @@ import {crc32} from 'node:zlib';
 
 /** Loads the file into the module. */
 type Load = (module: NodeJS.Module, file: string) => void;
+/** A file of ours that this process has loaded. */
+interface LoadedScript {
+  readonly script: Script;
+  /** Checksum of the file. */
+  readonly source: number;
+  /** The file with its code. */
+  readonly kept: string;
+  /** Size of the code that V8 has used. Undefined if there was none that it could use. */
+  readonly keptBytes?: number;
+}
 /** What the code of a CommonJS module is wrapped in. */
 type Wrapper = (exports: unknown, require: unknown, module: unknown, filename: string, dirname: string) => unknown;
 
@@ -26,7 +36,11 @@ const headBytes = 8;
 /** The file that calls `import()` for all others: on Node 20, that fails in code that comes from a cache. */
 const importModuleFile = 'import-module.cjs';
 /** The end of the name of a file that is being written. */
-const unfinishedName = /\.code\.\d+$/;
+const unfinishedName = /\.\d+$/;
+/** Lists the kinds of command lines whose functions the cache has, as checksums: 8 hexadecimal digits each. */
+const kindsName = 'kinds';
+/** Maximum number of kinds. Later ones add nothing, and compile what they alone need each time. */
+const mostKinds = 100;
 /** A file that has been unfinished for longer was left by a process that was killed. */
 const unfinishedMilliseconds = 60_000;
 
@@ -61,12 +75,13 @@ function isSafe(folder: string, uid: number | undefined): boolean {
  * file whose code cannot be read or written is compiled as always.
  * @param dist The folder of our files.
  * @param folder Where to keep the code; private.
+ * @param args The command line. The first of each kind adds the functions that it has called.
  */
-export function keepCode(dist: string, folder: string): void {
+export function keepCode(dist: string, folder: string, args: readonly string[]): void {
   const extensions = Reflect.get(nodeModule, '_extensions') as Record<string, Load | undefined>;
   // Another hook's, such as that of a module in NODE_OPTIONS.
   const former = extensions['.cjs'];
-  const added: {readonly script: Script; readonly source: number; readonly kept: string}[] = [];
+  const loaded: LoadedScript[] = [];
   const load: Load = (module, file) => {
     if (!file.startsWith(dist + sep) || basename(file) === importModuleFile) {
       return (former ?? extensions['.js'])?.(module, file);
@@ -78,7 +93,8 @@ export function keepCode(dist: string, folder: string): void {
     // ASCII takes half the memory and a third of the time this way. Hardly any of our files has anything else.
     const text = bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8');
     const script = new Script(nodeModule.wrap(text), {filename: file, cachedData});
-    if (cachedData === undefined || script.cachedDataRejected === true) added.push({script, source, kept});
+    const isUsed = cachedData !== undefined && script.cachedDataRejected !== true;
+    loaded.push({script, source, kept, ...(isUsed && {keptBytes: cachedData.length})});
     const compiled = script.runInThisContext() as Wrapper;
     compiled.call(module.exports, module.exports, createRequire(file), module, file, dirname(file));
   };
@@ -86,14 +102,42 @@ export function keepCode(dist: string, folder: string): void {
   Object.defineProperty(extensions, '.cjs', {value: load, writable: true, configurable: true});
   // At the end, so that it includes the functions that V8 has compiled when they were first called.
   process.once('exit', () => {
-    if (added.length === 0) return;
     try {
-      removeUnfinished(folder);
-      for (const {script, source, kept} of added) writeCode(kept, source, script.createCachedData());
+      keepLoaded(loaded, folder, kindOf(args));
     } catch {
       // The disk may be full. The next command compiles the files again.
     }
   });
+}
+
+/** Keeps the code of files that had none, and, the first time that a kind of command line has run, of all others. */
+function keepLoaded(loaded: readonly LoadedScript[], folder: string, kind: string): void {
+  const isOutdated = loaded.some(({keptBytes, kept}) => keptBytes === undefined && existsSync(kept));
+  const kinds = isOutdated ? [] : readKinds(folder);
+  const isNew = !kinds.includes(kind) && kinds.length < mostKinds;
+  const changed = loaded.filter(({keptBytes}) => isNew || keptBytes === undefined);
+  if (changed.length === 0) return;
+  removeUnfinished(folder);
+  for (const {script, source, kept, keptBytes = 0} of changed) {
+    const code = script.createCachedData();
+    // In a long run, V8 forgets functions.
+    if (code.length > keptBytes) writeCode(kept, source, code);
+  }
+  if (isNew) writeKept(join(folder, kindsName), [Buffer.from([...kinds, kind].join('\n'))]);
+}
+
+/** What a command line calls: a command, with options. Their values may be secret, and make no difference. */
+function kindOf(args: readonly string[]): string {
+  const options = args.flatMap((arg) => /^(?:--[^=]+|-\w)/.exec(arg) ?? []);
+  const command = args.find((arg) => !arg.startsWith('-')) ?? '';
+  return crc32([command, ...new Set(options.sort())].join(' '))
+    .toString(16)
+    .padStart(8, '0');
+}
+
+function readKinds(folder: string): readonly string[] {
+  const file = join(folder, kindsName);
+  return existsSync(file) ? readFileSync(file, 'latin1').split('\n') : [];
 }
 
 /** Removes what killed processes have left. */
@@ -119,10 +163,15 @@ function writeCode(kept: string, source: number, code: Buffer): void {
   const head = Buffer.alloc(headBytes);
   head.writeUInt32LE(source, 0);
   head.writeUInt32LE(crc32(code), 4);
-  const unfinished = `${kept}.${String(process.pid)}`;
+  writeKept(kept, [head, code]);
+}
+
+/** Writes a file of the cache as a whole. */
+function writeKept(file: string, content: readonly Buffer[]): void {
+  const unfinished = `${file}.${String(process.pid)}`;
   try {
-    writeFileSync(unfinished, Buffer.concat([head, code]), {mode: 0o600});
-    renameSync(unfinished, kept);
+    writeFileSync(unfinished, Buffer.concat(content), {mode: 0o600});
+    renameSync(unfinished, file);
   } catch (error) {
     rmSync(unfinished, {force: true});
     throw error;

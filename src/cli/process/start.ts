@@ -25,7 +25,7 @@ type NewerModule = typeof nodeModule & {enableCompileCache?: (folder: string) =>
  * does that itself since 22; `NODE_COMPILE_CACHE` and `NODE_DISABLE_COMPILE_CACHE` take precedence. Code is only kept
  * where no other user can plant theirs.
  */
-function keepCompiledCode({env, platform, arch, getuid, version}: NodeJS.Process): void {
+function keepCompiledCode({argv, env, platform, arch, getuid, version}: NodeJS.Process): void {
   if (env['NODE_COMPILE_CACHE'] !== undefined || env['NODE_DISABLE_COMPILE_CACHE'] !== undefined) return;
   try {
     const home = homedir();
@@ -42,7 +42,7 @@ function keepCompiledCode({env, platform, arch, getuid, version}: NodeJS.Process
     const folder = privateFolder(join(given, ...names), uid);
     if (folder === undefined) return;
     if (enableCompileCache) enableCompileCache(folder);
-    else keepCode(distFolder, folder);
+    else keepCode(distFolder, folder, argv.slice(2));
   } catch {
     // Without a folder to keep it in, code is compiled as always.
   }

@@ -105,6 +105,27 @@ describe('compiled code', () => {
     expect(await readdir(place)).toEqual(files);
   });
 
+  test.skipIf(hasCompileCache)('grows when a new kind of command line calls other functions, once', async () => {
+    const env = {HOME: folder, XDG_CACHE_HOME: join(folder, 'caches')};
+    const sizeAfter = async (...args: readonly string[]): Promise<number> => {
+      await runCli(binary, args, {env});
+      return (await stat(join(ownPlace(), 'chunks-start.cjs.code'))).size;
+    };
+    const first = await sizeAfter('--help');
+    const more = await sizeAfter('config:show', '--api-key=secret');
+    expect(more).toBeGreaterThan(first);
+    const kinds = () => readFile(join(ownPlace(), 'kinds'), 'utf8');
+    const known = await kinds();
+    expect(known).toMatch(/^[\da-f]{8}\n[\da-f]{8}$/);
+    expect(await sizeAfter('config:show', '--api-key', 'other')).toBe(more);
+    expect(await kinds()).toBe(known);
+    // As if it were of another version.
+    await writeFile(join(ownPlace(), 'chunks-start.cjs.code'), 'other');
+    await sizeAfter('--help');
+    expect((await kinds()).split('\n')).toHaveLength(1);
+    expect(await sizeAfter('config:show', '--api-key', 'other')).toBeGreaterThan(first);
+  });
+
   describe('is kept in no folder', () => {
     const other = 4321;
     const uid = process.getuid?.();
