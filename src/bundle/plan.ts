@@ -23,7 +23,7 @@ import {markFiles, type PatternLists} from './files/patterns.js';
 import {checkSensitiveFiles, hasSensitiveName} from './files/sensitive-files.js';
 import {readConfigSources} from './config/config-sources.js';
 import {resolveConfig, withoutUnmatched, type SettingSource} from './config/resolve-config.js';
-import {readOrigin, withRecord} from './provenance/provenance.js';
+import {readOrigin, withRecord, type Origin} from './provenance/provenance.js';
 import type {BundleConfig, BundleFormat, BundleProvenance, BundleV2MatchMode, PlannedBundleFile} from './types.js';
 
 /** What to pack: the result of verifying, scanning and resolving. Nothing is written yet. */
@@ -75,7 +75,11 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
 
   await verifyBuildDirectory(buildDirectory, options.cwd);
   const rules = await readIgnoreRules([projectDirectory, buildDirectory], options.ignore ?? []);
-  const scan = await scanBuildDirectory(buildDirectory, rules, signal);
+  // Git answers while this thread scans.
+  const [scan, origin] = await Promise.all([
+    scanBuildDirectory(buildDirectory, rules, signal),
+    readOrigin(projectDirectory, options.env, options.now),
+  ]);
   if (v2) removeConfig(scan.files, v2.configPath);
   const sources = await readConfigSources(options, {project: projectDirectory, build: buildDirectory}, v2?.configPath);
   signal?.throwIfAborted();
@@ -98,7 +102,7 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
     buildDirectory,
     allowed: options.allowSensitiveFiles ?? false,
   });
-  const message = await messageOf(options, projectDirectory);
+  const message = messageOf(options, origin);
   signal?.throwIfAborted();
 
   return {
@@ -169,15 +173,14 @@ async function patternWarnings(
   return matchMode === 'strict' ? withStrictAdvice(warnings) : warnings;
 }
 
-async function messageOf(
-  {message: given, recordCommit = false, env, now}: BundlePlanOptions,
-  projectDirectory: string,
-): Promise<{
+function messageOf(
+  {message: given, recordCommit = false}: BundlePlanOptions,
+  {message: standard, from, record, provenance}: Origin,
+): {
   readonly message: string;
   readonly from: string;
   readonly provenance?: BundleProvenance | undefined;
-}> {
-  const {message: standard, from, record, provenance} = await readOrigin(projectDirectory, env, now);
+} {
   const message = recordCommit ? recordIn(given, {standard, record}) : (given ?? standard);
   // The name of a branch can be very long.
   const problems = messageProblems(message);

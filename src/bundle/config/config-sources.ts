@@ -1,4 +1,4 @@
-import {stat} from 'node:fs/promises';
+import {statSync} from 'node:fs';
 import {isAbsolute, join, relative} from 'node:path';
 import * as v from 'valibot';
 import {createError, nearest} from '../../errors/index.js';
@@ -32,7 +32,7 @@ const compiledName = 'config.server.js';
  * @throws RuntimeCliError `ERR_CONFIG_INVALID` naming file and field.
  */
 async function readDiskConfig(path: string, cwd: string): Promise<ConfigSource | undefined> {
-  if ((await firstFile([path])) === undefined) return undefined;
+  if (firstFile([path]) === undefined) return undefined;
   const {ssrOnly, ssrShared, ssrParameters, bundleMetadata, ...otherKeys} = parseConfig(
     diskConfigSchema,
     jsonOf(await readText(path), path),
@@ -51,8 +51,8 @@ async function readServerConfigs(
   cwd: string,
   isComplete: (sources: readonly ConfigSource[]) => boolean,
 ): Promise<readonly ConfigSource[]> {
-  const project = await firstFile(sourceNames.map((name) => join(directories.project, name)));
-  const compiled = await firstFile([join(directories.build, compiledName)]);
+  const project = firstFile(sourceNames.map((name) => join(directories.project, name)));
+  const compiled = firstFile([join(directories.build, compiledName)]);
   const sources: ConfigSource[] = [];
   for (const path of new Set([project, compiled])) {
     if (path === undefined || isComplete(sources)) continue;
@@ -119,16 +119,15 @@ async function readText(path: string): Promise<string> {
 }
 
 /** The first of `paths` that exists. Reading it fails if it is not a file. */
-async function firstFile(paths: readonly string[]): Promise<string | undefined> {
-  for (const path of paths) {
+function firstFile(paths: readonly string[]): string | undefined {
+  return paths.find((path) => {
     try {
-      await stat(path);
-      return path;
+      return statSync(path, {throwIfNoEntry: false}) !== undefined;
     } catch (error) {
-      if (systemCode(error) !== 'ENOENT' && systemCode(error) !== 'ENOTDIR') throw unreadable(path, error);
+      if (systemCode(error) === 'ENOTDIR') return false;
+      throw unreadable(path, error);
     }
-  }
-  return undefined;
+  });
 }
 
 function unreadable(path: string, error: unknown): Error {
