@@ -1,8 +1,7 @@
 import {lstatSync, readdirSync, readlinkSync, type Dirent, type readdir, type Stats} from 'node:fs';
-import {sep, isAbsolute} from 'node:path';
+import {isAbsolute, relative, sep} from 'node:path';
 import type {Readable} from 'node:stream';
 import {finished} from 'node:stream/promises';
-import type {Entry} from 'fast-glob';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {comparePaths, entryNameProblem, listFirst, showPath, sourceOf} from './entry-names.js';
@@ -42,9 +41,8 @@ export async function scanBuildDirectory(directory: string, rules: IgnoreRules, 
     ...{directories: new Set(['']), links: new Map<string, string>()},
   };
   try {
-    await walk(directory, ({path, dirent}) => {
+    await walk(directory, ({path, isDirectory}) => {
       signal?.throwIfAborted();
-      const isDirectory = dirent.isDirectory();
       if (isDirectory) findings.directories.add(path);
       const rule = rules.ruleFor(isDirectory ? `${path}/` : path);
       if (rule === undefined) examine(directory, path, findings);
@@ -61,48 +59,52 @@ export async function scanBuildDirectory(directory: string, rules: IgnoreRules, 
   return {files: findings.files, ignored: findings.ignored, warnings};
 }
 
-/** Visits everything below `directory`. By events, since a list would hold all entries and a stream buffers them. */
-async function walk(directory: string, visit: (entry: Entry) => void): Promise<void> {
-  const {default: fastGlob} = await import('fast-glob');
-  const entries = fastGlob.globStream('**/*', {
-    cwd: directory,
-    dot: true,
-    onlyFiles: false,
-    followSymbolicLinks: false,
-    objectMode: true,
-    // A single pattern finds no duplicates. Checking for them would take a list of all paths.
-    unique: false,
-    ignore: ['**/.git'],
-    fs: {readdir: readFolder},
-  }) as Readable;
-  entries.on('data', (entry: Entry) => {
-    try {
-      visit(entry);
-    } catch (error) {
-      entries.destroy(error instanceof Error ? error : new Error(String(error)));
-    }
-  });
-  await finished(entries);
+/** What a folder contains. */
+interface Entry {
+  /** Relative to the build directory. */
+  readonly path: string;
+  readonly isDirectory: boolean;
 }
 
 type ReadFolderCallback = (error: unknown, entries: readonly Dirent[]) => void;
 
 /**
- * Reads a folder synchronously, when fast-glob is done with the one before: waiting for a thread would take longer, and
- * entries that wait would make V8's heap grow. Everything else gets a turn in between.
+ * Visits everything below `directory` but `.git`. fast-glob only finds the folders, since what it tells passes through
+ * three streams first. Folders are read one at a time, synchronously, as waiting for a thread would take longer;
+ * everything else gets a turn in between.
  */
-const readFolder = ((path: string, options: {withFileTypes: true}, done: ReadFolderCallback) => {
-  setImmediate(() => {
-    let entries: readonly Dirent[];
-    try {
-      entries = readdirSync(path, options);
-    } catch (error) {
-      done(error, []);
-      return;
-    }
-    done(null, entries);
-  });
-}) as typeof readdir;
+async function walk(directory: string, visit: (entry: Entry) => void): Promise<void> {
+  const visitFolder = (path: string): Dirent[] => {
+    const entries = readdirSync(path, {withFileTypes: true}).filter(({name}) => name !== '.git');
+    const folder = relative(directory, path).replaceAll(sep, '/');
+    const prefix = folder === '' ? '' : `${folder}/`;
+    for (const entry of entries) visit({path: `${prefix}${entry.name}`, isDirectory: entry.isDirectory()});
+    return entries.filter((entry) => entry.isDirectory());
+  };
+  const readFolder = (path: string, _options: unknown, done: ReadFolderCallback): void => {
+    setImmediate(() => {
+      let folders: readonly Dirent[];
+      try {
+        folders = visitFolder(path);
+      } catch (error) {
+        done(error, []);
+        return;
+      }
+      done(null, folders);
+    });
+  };
+  const {default: fastGlob} = await import('fast-glob');
+  const folders = fastGlob.globStream('**', {
+    cwd: directory,
+    dot: true,
+    onlyDirectories: true,
+    followSymbolicLinks: false,
+    // A single pattern finds no duplicates. Checking for them would take a list of all paths.
+    unique: false,
+    fs: {readdir: readFolder as typeof readdir},
+  }) as Readable;
+  await finished(folders.resume());
+}
 
 function examine(directory: string, path: string, {files, directories, links, unsupported}: Findings): void {
   const nameProblem = entryNameProblem(path);
