@@ -1,4 +1,4 @@
-import {lstatSync, readdirSync, readlinkSync, type Dirent, type readdir, type Stats} from 'node:fs';
+import {lstatSync, readdirSync, readlinkSync, Stats, statSync, type lstat, type readdir} from 'node:fs';
 import {isAbsolute, relative, sep} from 'node:path';
 import type {Readable} from 'node:stream';
 import {finished} from 'node:stream/promises';
@@ -41,12 +41,9 @@ export async function scanBuildDirectory(directory: string, rules: IgnoreRules, 
     ...{directories: new Set(['']), links: new Map<string, string>()},
   };
   try {
-    await walk(directory, ({path, isDirectory}) => {
+    await walk(directory, (path) => {
       signal?.throwIfAborted();
-      if (isDirectory) findings.directories.add(path);
-      const rule = rules.ruleFor(isDirectory ? `${path}/` : path);
-      if (rule === undefined) examine(directory, path, findings);
-      else if (!isDirectory) findings.ignored.push({path, rule});
+      return examine(directory, path, rules, findings);
     });
   } catch (error) {
     signal?.throwIfAborted();
@@ -59,31 +56,23 @@ export async function scanBuildDirectory(directory: string, rules: IgnoreRules, 
   return {files: findings.files, ignored: findings.ignored, warnings};
 }
 
-/** What a folder contains. */
-interface Entry {
-  /** Relative to the build directory. */
-  readonly path: string;
-  readonly isDirectory: boolean;
-}
-
-type ReadFolderCallback = (error: unknown, entries: readonly Dirent[]) => void;
+type Callback<Result> = (error: unknown, result: Result) => void;
 
 /**
  * Visits everything below `directory` but `.git`. fast-glob only finds the folders, since what it tells passes through
  * three streams first. Folders are read one at a time, synchronously, as waiting for a thread would take longer;
- * everything else gets a turn in between.
+ * everything else gets a turn in between. Only names are read: with an object for each entry, V8's heap would grow.
+ * @param visit Returns whether there is a folder at a path, which is relative to `directory`.
  */
-async function walk(directory: string, visit: (entry: Entry) => void): Promise<void> {
-  const visitFolder = (path: string): Dirent[] => {
-    const entries = readdirSync(path, {withFileTypes: true}).filter(({name}) => name !== '.git');
+async function walk(directory: string, visit: (path: string) => boolean): Promise<void> {
+  const visitFolder = (path: string): string[] => {
     const folder = relative(directory, path).replaceAll(sep, '/');
     const prefix = folder === '' ? '' : `${folder}/`;
-    for (const entry of entries) visit({path: `${prefix}${entry.name}`, isDirectory: entry.isDirectory()});
-    return entries.filter((entry) => entry.isDirectory());
+    return readdirSync(path).filter((name) => name !== '.git' && visit(`${prefix}${name}`));
   };
-  const readFolder = (path: string, _options: unknown, done: ReadFolderCallback): void => {
+  const readFolder = (path: string, done: Callback<readonly string[]>): void => {
     setImmediate(() => {
-      let folders: readonly Dirent[];
+      let folders: readonly string[];
       try {
         folders = visitFolder(path);
       } catch (error) {
@@ -93,6 +82,10 @@ async function walk(directory: string, visit: (entry: Entry) => void): Promise<v
       done(null, folders);
     });
   };
+  const anyFolder = statSync(directory);
+  const isFolder = (_path: string, done: Callback<Stats>): void => {
+    done(null, anyFolder);
+  };
   const {default: fastGlob} = await import('fast-glob');
   const folders = fastGlob.globStream('**', {
     cwd: directory,
@@ -101,44 +94,65 @@ async function walk(directory: string, visit: (entry: Entry) => void): Promise<v
     followSymbolicLinks: false,
     // A single pattern finds no duplicates. Checking for them would take a list of all paths.
     unique: false,
-    fs: {readdir: readFolder as typeof readdir},
+    // So it asks for names alone, and for what they are: folders, since it gets no others.
+    stats: true,
+    fs: {readdir: readFolder as typeof readdir, lstat: isFolder as typeof lstat},
   }) as Readable;
   await finished(folders.resume());
 }
 
-function examine(directory: string, path: string, {files, directories, links, unsupported}: Findings): void {
+/** Adds what is at a path to the findings. Returns whether it is a folder. */
+function examine(directory: string, path: string, rules: IgnoreRules, findings: Findings): boolean {
+  const file = sourceOf(directory, path);
+  const stats = lookAt(file);
+  const isDirectory = stats instanceof Stats && stats.isDirectory();
+  if (isDirectory) findings.directories.add(path);
+  const rule = rules.ruleFor(isDirectory ? `${path}/` : path);
+  if (rule === undefined) add({directory, path, file, stats}, findings);
+  else if (!isDirectory) findings.ignored.push({path, rule});
+  return isDirectory;
+}
+
+interface Found {
+  readonly directory: string;
+  readonly path: string;
+  /** Absolute path. */
+  readonly file: string;
+  readonly stats: Looked;
+}
+
+function add({directory, path, file, stats}: Found, {files, links, unsupported}: Findings): void {
   const nameProblem = entryNameProblem(path);
   if (nameProblem !== undefined) {
     unsupported.push({path, reason: nameProblem});
-    return;
-  }
-  const file = sourceOf(directory, path);
-  const stats = lookAt(directory, file);
-  if (stats === undefined) {
+  } else if (stats === undefined) {
     // Node decodes invalid UTF-8 as U+FFFD, and finds no such file.
     if (!path.includes('\uFFFD'))
       throw createError('ERR_FILE_CHANGED', `${file} disappeared while the build was being scanned.`);
     unsupported.push({path, reason: 'has a name that is not UTF-8'});
-    return;
-  }
-  if (directories.has(path)) return;
-  if (stats.isFile()) {
+  } else if (!(stats instanceof Stats)) {
+    throw unreadableError(directory, stats.error);
+  } else if (stats.isFile()) {
     const executable = (stats.mode & 0o100) !== 0;
     files.add({path, size: stats.size, modifiedMs: stats.mtimeMs, executable, ...unmatched});
   } else if (stats.isSymbolicLink()) {
     const linkTarget = readlinkSync(file).replaceAll(sep, '/');
     files.add({path, size: 0, modifiedMs: stats.mtimeMs, executable: false, linkTarget, ...unmatched});
     links.set(path, linkTarget);
-  } else {
+  } else if (!stats.isDirectory()) {
     unsupported.push({path, reason: `is a ${kindOf(stats)}`});
   }
 }
 
-function lookAt(directory: string, file: string): Stats | undefined {
+/** What is known about a path. Undefined if there is nothing. */
+type Looked = Stats | {readonly error: unknown} | undefined;
+
+function lookAt(file: string): Looked {
   try {
     return lstatSync(file, {throwIfNoEntry: false});
   } catch (error) {
-    throw unreadableError(directory, error);
+    // It may be ignored.
+    return {error};
   }
 }
 
@@ -156,7 +170,7 @@ function unreadableError(directory: string, error: unknown): Error {
 function kindOf(stats: Stats): string {
   if (stats.isFIFO()) return 'named pipe';
   if (stats.isSocket()) return 'socket';
-  return stats.isDirectory() ? 'directory that replaced a file' : 'device';
+  return 'device';
 }
 
 /** Adds links that leave the build directory to `unsupported`. Returns warnings about dangling ones. */
