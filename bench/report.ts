@@ -166,7 +166,7 @@ export function startUpSection(startUps: readonly StartUp[], rounds: number): Se
     titles.startUp,
     `${rounds} rounds, each command from the start of its process to its end. Ratios are relative to ${reference}, a command
 line with one command, a manifest and no plugins (\`bench/oclif-hello\`). \`mycli\` finds its compiled code in the user's
-cache folder, except on its first run.
+cache folder, except on the first run.
 
 ${markdown(['what', 'time', 'ratio', 'spread', 'target'], lines)}`,
   );

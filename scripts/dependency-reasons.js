@@ -13,7 +13,7 @@ export const reasons = {
   archiver: "Writes the tar headers of entries whose names are long or not ASCII. Most of its weight is tar-stream's.",
   busboy: 'Reads uploads in the local runtime, as a stream.',
   'ci-info': 'Knows whether this is a CI system, so that nothing is redrawn there.',
-  'fast-glob': 'Lists the files of a build.',
+  'fast-glob': 'Finds the folders of a build.',
   'fastest-levenshtein': 'Finds the nearest name to a misspelled one.',
   got: 'The HTTP client.',
   ignore: 'The rules of `.bundleignore`, which are those of gitignore.',

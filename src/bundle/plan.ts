@@ -22,7 +22,7 @@ import {v2Defaults} from './option-schemas.js';
 import {markFiles, type PatternLists} from './files/patterns.js';
 import {checkSensitiveFiles, hasSensitiveName} from './files/sensitive-files.js';
 import {readConfigSources} from './config/config-sources.js';
-import {resolveConfig, withoutUnmatched, type SettingSource} from './config/resolve-config.js';
+import {isDefaultList, resolveConfig, withoutUnmatched, type SettingSource} from './config/resolve-config.js';
 import {readOrigin, withRecord, type Origin} from './provenance/provenance.js';
 import type {BundleConfig, BundleFormat, BundleProvenance, BundleV2MatchMode, PlannedBundleFile} from './types.js';
 
@@ -84,10 +84,14 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
   const sources = await readConfigSources(options, {project: projectDirectory, build: buildDirectory}, v2?.configPath);
   signal?.throwIfAborted();
   const resolved = resolveConfig(sources, options.static);
-  // All that is wanted of each file, at once, as there may be very many.
-  const [caches, strayScripts, sensitive] = [new FrameworkCaches(), new StrayScripts(), new Array<PlannedBundleFile>()];
+  const hasDefaults = isDefaultList(resolved, 'ssrOnly') || isDefaultList(resolved, 'ssrShared');
+  // Everything needed from each file, in one pass: there may be very many.
+  const caches = new FrameworkCaches();
+  const strayScripts = new StrayScripts();
+  const sensitive: PlannedBundleFile[] = [];
   const unmatched = await markFiles(scan.files.marked(), resolved.config, {
     signal,
+    findUnmatched: v2?.matchMode !== 'ignore_missing' || scan.ignored.length > 0 || hasDefaults,
     onMarked: (file) => {
       caches.add(file);
       strayScripts.add(file);

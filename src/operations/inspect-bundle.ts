@@ -2,7 +2,7 @@ import {posix, resolve} from 'node:path';
 import type {BundleId} from '../backends/contract.js';
 import {countMatches, isExclusion, unmatchedWarnings} from '../bundle/index.js';
 import {listPaths} from '../bundle/files/entry-names.js';
-import {secretWarnings} from '../bundle/files/sensitive-files.js';
+import {hasSensitiveName, secretWarnings} from '../bundle/files/sensitive-files.js';
 import type {RuntimeBackend} from '../backends/select.js';
 import {flagValue} from '../errors/suggest.js';
 import {count} from '../errors/sentence.js';
@@ -103,7 +103,7 @@ async function analyse(
   signal?: AbortSignal,
 ): Promise<Pick<ArchiveInspection, 'matches' | 'problems'>> {
   const paths = files.map(({path}) => path);
-  const common = [...duplicateProblems(paths), ...secretWarnings(files)];
+  const common = [...duplicateProblems(paths), ...secretWarnings(files.filter(hasSensitiveName))];
   if (config === undefined) return {matches: {ssrOnly: [], ssrShared: []}, problems: common};
   const counts = await countMatches(config, paths, signal);
   const matchesOf = (setting: 'ssrOnly' | 'ssrShared') =>

@@ -118,7 +118,7 @@ export function contentSize(entry: TarEntry): number {
   }
 }
 
-/** Whether an entry has mode 0755. The others have 0644, whatever else the mode of the file is. */
+/** Whether an entry gets mode 0755. All others get 0644, whatever the file's own mode. */
 function isExecutable(entry: TarEntry): boolean {
   return entry.kind === 'link' || (entry.kind === 'file' && entry.executable);
 }
@@ -139,7 +139,10 @@ function isAscii(text: string): boolean {
   return Buffer.byteLength(text) === text.length;
 }
 
-/** Writes the size, then the checksum over `noChecksum`. A size too large for 11 octal digits is written in binary. */
+/**
+ * Writes the size, then the checksum, in whose field `noChecksum` must be. A size too large for 11 octal digits is
+ * written in binary.
+ */
 function writeSize(header: Buffer, size: number): void {
   if (size <= mostOctalBytes) header.write(octal(size, 11), field.size, 'latin1');
   else {

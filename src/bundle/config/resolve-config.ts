@@ -34,8 +34,6 @@ const defaultParameters = {SSRFunctionNodeVersion: '24.x'};
 
 /** The source of defaults. */
 export const defaultSource = 'default';
-/** The source of the patterns of a static site. */
-const staticSource = 'static';
 
 /**
  * Resolves the configuration of a bundle. Each key comes from the first of `sources` that has it, else from the
@@ -45,7 +43,7 @@ const staticSource = 'static';
  */
 export function resolveConfig(sources: readonly ConfigSource[], isStatic = false): ResolvedConfig {
   const patternSources = isStatic
-    ? {sources: [], patterns: staticPatterns, from: staticSource}
+    ? {sources: [], patterns: staticPatterns, from: 'static'}
     : {sources, patterns: defaultPatterns, from: defaultSource};
   const ssrOnly = patternsOf('ssrOnly', patternSources);
   const ssrShared = patternsOf('ssrShared', patternSources);
@@ -71,18 +69,20 @@ export function resolveConfig(sources: readonly ConfigSource[], isStatic = false
   };
 }
 
+/** Whether a list of patterns is a default one. Its source does not tell: a file can be called `default`, too. */
+export function isDefaultList({config}: ResolvedConfig, key: keyof PatternLists): boolean {
+  return config[key] === defaultPatterns[key] || config[key] === staticPatterns[key];
+}
+
 /**
  * A resolved configuration without those of its default patterns that match no file.
  * @param unmatched The patterns that match no file on their own.
  */
-export function withoutUnmatched({config, sources}: ResolvedConfig, unmatched: PatternLists): ResolvedConfig {
-  const patternsOf = (key: keyof PatternLists): readonly string[] => {
-    const isGiven = !sources.some(
-      ({setting, from}) => setting === key && (from === defaultSource || from === staticSource),
-    );
-    return isGiven ? config[key] : config[key].filter((pattern) => !unmatched[key].includes(pattern));
-  };
-  return {config: {...config, ssrOnly: patternsOf('ssrOnly'), ssrShared: patternsOf('ssrShared')}, sources};
+export function withoutUnmatched(resolved: ResolvedConfig, unmatched: PatternLists): ResolvedConfig {
+  const {config, sources} = resolved;
+  const remaining = (key: keyof PatternLists): readonly string[] =>
+    isDefaultList(resolved, key) ? config[key].filter((pattern) => !unmatched[key].includes(pattern)) : config[key];
+  return {config: {...config, ssrOnly: remaining('ssrOnly'), ssrShared: remaining('ssrShared')}, sources};
 }
 
 /** The sources of patterns: the first of `sources` that has some, else `patterns`. */

@@ -8,7 +8,7 @@ import type {BundleFile, BundleContent} from '../types.js';
 import {listPaths, showPath} from './entry-names.js';
 import {pathsOf} from './file-table.js';
 import {inTurns, type Turnwise} from './in-turns.js';
-import {compilePatterns, markFiles, unmatched, type MatchableFile, type PatternLists} from './patterns.js';
+import {compilePatterns, markFiles, noMarks, type MatchableFile, type PatternLists} from './patterns.js';
 import type {Scan} from './scan.js';
 
 /** The cache folders of frameworks and build tools. */
@@ -90,7 +90,7 @@ export class StrayScripts {
   readonly #elsewhere: string[] = [];
   #count = 0;
 
-  /** Adds a file that is marked, if it is one. */
+  /** Adds a marked file if it is a stray script. */
   add({path, ssrOnly, ssrShared}: BundleFile): void {
     if (ssrOnly || ssrShared || !script.test(path)) return;
     this.#count += 1;
@@ -209,8 +209,8 @@ export async function strictWarnings(
 ): Promise<string[]> {
   if (matchMode !== 'strict') return [];
   const paths = pathsOf(files);
-  const unused = await markFiles(unmarked(paths), config, {signal});
-  return withStrictAdvice(await unmatchedWarnings(unused, paths, signal));
+  const unmatched = await markFiles(unmarked(paths), config, {signal, findUnmatched: true});
+  return withStrictAdvice(await unmatchedWarnings(unmatched, paths, signal));
 }
 
 /** Adds to warnings about patterns what to do if the server is strict. */
@@ -219,7 +219,7 @@ export function withStrictAdvice(warnings: readonly string[]): string[] {
 }
 
 function* unmarked(paths: Iterable<string>): Generator<MatchableFile> {
-  for (const path of paths) yield {path, ...unmatched};
+  for (const path of paths) yield {path, ...noMarks};
 }
 
 /** The file that a pattern was probably meant to match: one with a similar name, or in a folder with a similar name. */

@@ -71,20 +71,24 @@ export class FileTable implements Iterable<PlannedBundleFile> {
     this.#bytes += file.size;
   }
 
-  /** Takes a file out, if it is there. Requires `sort`. */
+  /**
+   * Takes out what is at a path: several files, if their names differ in bytes that are not UTF-8. Needs a sorted
+   * table.
+   */
   remove(path: string): void {
     const index = this.#indexFrom(path);
-    if (this.#pathFrom(index) !== path) return;
-    this.#bytes -= this.#fileAt(this.#places[index] ?? 0).size;
-    this.#places.copyWithin(index, index + 1, this.#length--);
+    while (this.#pathFrom(index) === path) {
+      this.#bytes -= this.#fileAt(this.#places[index] ?? 0).size;
+      this.#places.copyWithin(index, index + 1, this.#length--);
+    }
   }
 
-  /** Whether a file is there. Requires `sort`. */
+  /** Whether there is a file at a path. Needs a sorted table. */
   has(path: string): boolean {
     return this.firstFrom(path) === path;
   }
 
-  /** The first path that does not come before `path`, if any. Requires `sort`. */
+  /** The first path that does not come before `path`, if any. Needs a sorted table. */
   firstFrom(path: string): string | undefined {
     return this.#pathFrom(this.#indexFrom(path));
   }

@@ -7,15 +7,15 @@ import {inTurns, type Turnwise} from './in-turns.js';
 interface CompiledPatterns {
   /** Whether any pattern matches `path` and no exclusion does. */
   matches(path: string): boolean;
-  /** The patterns that, on their own, have matched no path so far. Never includes exclusions. */
-  unused(): readonly string[];
+  /** The patterns that, on their own, have matched no path so far, if they are tracked. Never includes exclusions. */
+  unmatched(): readonly string[];
 }
 
 /** A file that `markFiles` marks. */
 export type MatchableFile = Pick<BundleFile, 'path'> & {-readonly [Key in 'ssrOnly' | 'ssrShared']: BundleFile[Key]};
 
 /** The marks of a file that has not been matched yet. */
-export const unmatched = {ssrOnly: false, ssrShared: false} as const;
+export const noMarks = {ssrOnly: false, ssrShared: false} as const;
 
 /** Maximum length of a pattern, in characters. */
 const maxPatternLength = 1024;
@@ -52,10 +52,11 @@ export function compilePatterns(patterns: readonly string[]): CompiledPatterns {
   return compileWithin(new Budget(), patterns);
 }
 
-function compileWithin(budget: Budget, patterns: readonly string[]): CompiledPatterns {
+/** @param tracked Whether to find out which patterns match nothing: all that have not matched yet are tried. */
+function compileWithin(budget: Budget, patterns: readonly string[], tracked = false): CompiledPatterns {
   const compiled = matchers(patterns, budget).map((matches, index) => {
     const pattern = patterns[index] ?? '';
-    return {pattern, matches, excludes: isExclusion(pattern), isUsed: false};
+    return {pattern, matches, excludes: isExclusion(pattern), hasMatched: false};
   });
   const included = compiled.filter(({excludes}) => !excludes);
   const excluded = compiled.filter(({excludes}) => excludes);
@@ -64,14 +65,13 @@ function compileWithin(budget: Budget, patterns: readonly string[]): CompiledPat
       budget.beginPath();
       let isIncluded = false;
       for (const one of included) {
-        // Once a pattern matches, others are only tried to find out whether they ever do.
-        if ((isIncluded && one.isUsed) || !one.matches(path)) continue;
-        one.isUsed = true;
+        if ((isIncluded && (one.hasMatched || !tracked)) || !one.matches(path)) continue;
+        one.hasMatched = true;
         isIncluded = true;
       }
       return isIncluded && !excluded.some(({matches}) => matches(path));
     },
-    unused: () => included.flatMap(({pattern, isUsed}) => (isUsed ? [] : [pattern])),
+    unmatched: () => (tracked ? included.flatMap(({pattern, hasMatched}) => (hasMatched ? [] : [pattern])) : []),
   };
 }
 
@@ -104,6 +104,8 @@ export function countMatches(
 /** Options for marking files. */
 interface MarkOptions<File> {
   readonly signal?: AbortSignal | undefined;
+  /** Whether to find the patterns that match nothing, which takes longer. @default false */
+  readonly findUnmatched?: boolean | undefined;
   /** Called with each file once it is marked. */
   readonly onMarked?: ((file: File) => void) | undefined;
 }
@@ -111,18 +113,18 @@ interface MarkOptions<File> {
 /**
  * Marks each file with whether the patterns of ssrOnly and ssrShared match it. Files are not copied: a build may have
  * 100,000 of them, and nothing else takes as much memory. Works in turns.
- * @returns The patterns that match no file on their own. Never includes exclusions.
+ * @returns The patterns that match no file on their own, if `findUnmatched`. Never includes exclusions.
  * @throws RuntimeCliError `ERR_PATTERN_INVALID` for patterns that take too long; `signal.reason` when aborted.
  */
 export function markFiles<File extends MatchableFile>(
   files: Iterable<File>,
   patterns: PatternLists,
-  {signal, onMarked}: MarkOptions<File> = {},
+  {signal, findUnmatched, onMarked}: MarkOptions<File> = {},
 ): Promise<PatternLists> {
   function* marking(): Turnwise<PatternLists> {
     const budget = new Budget();
-    const ssrOnly = compileWithin(budget, patterns.ssrOnly);
-    const ssrShared = compileWithin(budget, patterns.ssrShared);
+    const ssrOnly = compileWithin(budget, patterns.ssrOnly, findUnmatched);
+    const ssrShared = compileWithin(budget, patterns.ssrShared, findUnmatched);
     for (const file of files) {
       file.ssrOnly = ssrOnly.matches(file.path);
       yield;
@@ -130,7 +132,7 @@ export function markFiles<File extends MatchableFile>(
       yield;
       onMarked?.(file);
     }
-    return {ssrOnly: ssrOnly.unused(), ssrShared: ssrShared.unused()};
+    return {ssrOnly: ssrOnly.unmatched(), ssrShared: ssrShared.unmatched()};
   }
   return inTurns(marking(), signal);
 }

@@ -2,12 +2,14 @@ import {lstatSync, readdirSync, readlinkSync, Stats, statSync, type lstat, type 
 import {isAbsolute, relative, sep} from 'node:path';
 import type {Readable} from 'node:stream';
 import {finished} from 'node:stream/promises';
+import {setImmediate as nextTurn} from 'node:timers/promises';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {comparePaths, entryNameProblem, listFirst, showPath, sourceOf} from './entry-names.js';
 import {FileTable} from './file-table.js';
 import type {IgnoreRules} from './ignore-rules.js';
-import {unmatched} from './patterns.js';
+import {inTurns, type Turnwise} from './in-turns.js';
+import {noMarks} from './patterns.js';
 import {asSentence} from '../../errors/sentence.js';
 
 /** The contents of a build directory. */
@@ -59,46 +61,54 @@ export async function scanBuildDirectory(directory: string, rules: IgnoreRules, 
 type Callback<Result> = (error: unknown, result: Result) => void;
 
 /**
- * Visits everything below `directory` but `.git`. fast-glob only finds the folders, since what it tells passes through
- * three streams first. Folders are read one at a time, synchronously, as waiting for a thread would take longer;
- * everything else gets a turn in between. Only names are read: with an object for each entry, V8's heap would grow.
+ * Visits everything below `directory` but `.git`. fast-glob only finds the folders, because what it reports passes
+ * through three streams. Folders are read one at a time, synchronously, as waiting for a thread would take longer;
+ * everything else gets turns in between. Only names are read: with an object for each entry, V8's heap would grow.
  * @param visit Returns whether there is a folder at a path, which is relative to `directory`.
  */
 async function walk(directory: string, visit: (path: string) => boolean): Promise<void> {
-  const visitFolder = (path: string): string[] => {
+  function* visiting(path: string, names: readonly string[]): Turnwise<readonly string[]> {
     const folder = relative(directory, path).replaceAll(sep, '/');
     const prefix = folder === '' ? '' : `${folder}/`;
-    return readdirSync(path).filter((name) => name !== '.git' && visit(`${prefix}${name}`));
-  };
-  const readFolder = (path: string, done: Callback<readonly string[]>): void => {
-    setImmediate(() => {
-      let folders: readonly string[];
-      try {
-        folders = visitFolder(path);
-      } catch (error) {
-        done(error, []);
-        return;
-      }
-      done(null, folders);
-    });
+    const folders: string[] = [];
+    for (const name of names) {
+      if (name !== '.git' && visit(`${prefix}${name}`)) folders.push(name);
+      yield;
+    }
+    return folders;
+  }
+  const readFolder = async (path: string, done: Callback<readonly string[]>): Promise<void> => {
+    await nextTurn();
+    let names: readonly string[];
+    try {
+      names = readdirSync(path);
+    } catch (error) {
+      // fast-glob goes on if a folder has disappeared.
+      done(error, []);
+      return;
+    }
+    try {
+      done(null, await inTurns(visiting(path, names)));
+    } catch (error) {
+      walking.destroy(error instanceof Error ? error : new Error(String(error)));
+    }
   };
   const anyFolder = statSync(directory);
   const isFolder = (_path: string, done: Callback<Stats>): void => {
     done(null, anyFolder);
   };
   const {default: fastGlob} = await import('fast-glob');
-  const folders = fastGlob.globStream('**', {
+  // It looks for files, of which it sees none, so it has nothing to report.
+  const walking = fastGlob.globStream('**', {
     cwd: directory,
     dot: true,
-    onlyDirectories: true,
     followSymbolicLinks: false,
-    // A single pattern finds no duplicates. Checking for them would take a list of all paths.
-    unique: false,
+    concurrency: 1,
     // So it asks for names alone, and for what they are: folders, since it gets no others.
     stats: true,
-    fs: {readdir: readFolder as typeof readdir, lstat: isFolder as typeof lstat},
+    fs: {readdir: readFolder as unknown as typeof readdir, lstat: isFolder as typeof lstat},
   }) as Readable;
-  await finished(folders.resume());
+  await finished(walking.resume());
 }
 
 /** Adds what is at a path to the findings. Returns whether it is a folder. */
@@ -134,10 +144,10 @@ function add({directory, path, file, stats}: Found, {files, links, unsupported}:
     throw unreadableError(directory, stats.error);
   } else if (stats.isFile()) {
     const executable = (stats.mode & 0o100) !== 0;
-    files.add({path, size: stats.size, modifiedMs: stats.mtimeMs, executable, ...unmatched});
+    files.add({path, size: stats.size, modifiedMs: stats.mtimeMs, executable, ...noMarks});
   } else if (stats.isSymbolicLink()) {
     const linkTarget = readlinkSync(file).replaceAll(sep, '/');
-    files.add({path, size: 0, modifiedMs: stats.mtimeMs, executable: false, linkTarget, ...unmatched});
+    files.add({path, size: 0, modifiedMs: stats.mtimeMs, executable: false, linkTarget, ...noMarks});
     links.set(path, linkTarget);
   } else if (!stats.isDirectory()) {
     unsupported.push({path, reason: `is a ${kindOf(stats)}`});

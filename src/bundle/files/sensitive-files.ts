@@ -27,11 +27,10 @@ export function hasSensitiveName({path}: Pick<BundleFile, 'path'>): boolean {
 }
 
 /** A warning about files whose names suggest secrets. */
-export function secretWarnings(files: readonly Pick<BundleFile, 'path'>[]): string[] {
-  const sensitive = files.filter(hasSensitiveName).map(({path}) => path);
+export function secretWarnings(sensitive: readonly Pick<BundleFile, 'path'>[]): string[] {
   if (sensitive.length === 0) return [];
   return [
-    `The bundle contains files that may hold secrets: ${listPaths(sensitive)}. Exclude them with --ignore GLOB or in .bundleignore.`,
+    `The bundle contains files that may hold secrets: ${listPaths(sensitive.map(({path}) => path))}. Exclude them with --ignore GLOB or in .bundleignore.`,
   ];
 }
 

@@ -8,7 +8,7 @@ import {describeProblems, fieldProblems} from '../option-schemas.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {manifestPathOf, readManifest, type BundleManifest} from '../archive/manifest.js';
 import {comparePaths} from '../files/entry-names.js';
-import {markFiles, unmatched} from '../files/patterns.js';
+import {markFiles, noMarks} from '../files/patterns.js';
 import {recordOf, withRecord} from '../provenance/provenance.js';
 import type {BundlePlanOptions} from '../config/check-options.js';
 import {invalidArchive, withReaders} from './bundle-readers.js';
@@ -86,7 +86,7 @@ export interface DigestedFile extends BundleFile {
 export interface DigestedBundle extends Bundle {
   readonly files: readonly DigestedFile[];
   /** What the archive contains outside of `rootDir`, by its path from there. Unknown with a manifest. */
-  readonly outside?: readonly Omit<DigestedFile, keyof typeof unmatched>[] | undefined;
+  readonly outside?: readonly Omit<DigestedFile, keyof typeof noMarks>[] | undefined;
 }
 
 /**
@@ -127,11 +127,11 @@ async function openWithManifest(path: string, manifest: BundleManifest, options:
   }
   const {schemaVersion, files, ...rest} = manifest;
   const scanned = files.map(({path: name, size, executable = false, linkTarget, sha256}) => ({
-    ...{path: name, size, executable, ...unmatched},
+    ...{path: name, size, executable, ...noMarks},
     ...(linkTarget !== undefined && {linkTarget}),
     ...(options.digests && sha256 !== undefined && {sha256}),
   }));
-  await markFiles(scanned, manifest.config, options);
+  await markFiles(scanned, manifest.config, {signal: options.signal});
   return withReaders({
     ...rest,
     path,
@@ -170,7 +170,7 @@ async function openAlone(path: string, options: OpenOptions): Promise<DigestedBu
   const isInside = ({name}: ArchiveContents['entries'][number]) => name.startsWith(`${rootDir}/`);
   const files = contents.entries
     .filter((entry) => isInside(entry) && entry.name !== configName)
-    .map(({name, ...entry}) => ({path: name.slice(rootDir.length + 1), ...entry, ...unmatched}))
+    .map(({name, ...entry}) => ({path: name.slice(rootDir.length + 1), ...entry, ...noMarks}))
     .sort((a, b) => comparePaths(a.path, b.path));
   await markFiles(files, config, {signal});
   const {size, sha256, contentSha256} = contents;

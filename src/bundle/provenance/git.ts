@@ -62,8 +62,10 @@ async function run(args: readonly string[], directory: string, env: Environment)
   const fixed = ['-C', directory, '--no-optional-locks', ...fixedConfiguration.flatMap((entry) => ['-c', entry])];
   const options = {env: {...needed, ...fixedVariables}, timeout: gitTimeoutMs, maxBuffer: 128 * 1024 * 1024};
   try {
-    const {stdout} = await promisify(execFile)('git', [...fixed, ...args], options);
-    return {code: 0, stdout};
+    const running = promisify(execFile)('git', [...fixed, ...args], options);
+    const {stdout} = await running;
+    // If this thread was busy for longer than the limit, what git printed may be lost.
+    return running.child.killed ? 'unavailable' : {code: 0, stdout};
   } catch (error) {
     const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
     return typeof code === 'number' ? {code, stdout: ''} : 'unavailable';

@@ -37,7 +37,7 @@ const headBytes = 8;
 const importModuleFile = 'import-module.cjs';
 /** The end of the name of a file that is being written. */
 const unfinishedName = /\.\d+$/;
-/** Lists the kinds of command lines whose functions the cache has, as checksums: 8 hexadecimal digits each. */
+/** Lists the kinds of command lines whose functions the cache has: checksums of 8 hexadecimal digits. */
 const kindsName = 'kinds';
 /** Maximum number of kinds. Later ones add nothing, and compile what they alone need each time. */
 const mostKinds = 100;
@@ -101,43 +101,47 @@ export function keepCode(dist: string, folder: string, args: readonly string[]):
   // Not enumerable: for a name without an extension, Node tries each one that is enumerable.
   Object.defineProperty(extensions, '.cjs', {value: load, writable: true, configurable: true});
   // At the end, so that it includes the functions that V8 has compiled when they were first called.
-  process.once('exit', () => {
+  process.once('exit', (code) => {
     try {
-      keepLoaded(loaded, folder, kindOf(args));
+      keepLoaded(loaded, folder, code === 0 ? kindOf(loaded, args) : undefined);
     } catch {
       // The disk may be full. The next command compiles the files again.
     }
   });
 }
 
-/** Keeps the code of files that had none, and, the first time that a kind of command line has run, of all others. */
-function keepLoaded(loaded: readonly LoadedScript[], folder: string, kind: string): void {
+/**
+ * Keeps the code of files that had none, and, when a new kind of command line has run, of all others.
+ * @param kind Undefined for a command that failed, which may not have come far.
+ */
+function keepLoaded(loaded: readonly LoadedScript[], folder: string, kind: string | undefined): void {
   const isOutdated = loaded.some(({keptBytes, kept}) => keptBytes === undefined && existsSync(kept));
   const kinds = isOutdated ? [] : readKinds(folder);
-  const isNew = !kinds.includes(kind) && kinds.length < mostKinds;
-  const changed = loaded.filter(({keptBytes}) => isNew || keptBytes === undefined);
+  const added = kind === undefined || kinds.includes(kind) || kinds.length >= mostKinds ? [] : [kind];
+  const changed = loaded.filter(({keptBytes}) => added.length > 0 || keptBytes === undefined);
   if (changed.length === 0) return;
   removeUnfinished(folder);
   for (const {script, source, kept, keptBytes = 0} of changed) {
     const code = script.createCachedData();
-    // In a long run, V8 forgets functions.
+    // In a long run, V8 discards functions.
     if (code.length > keptBytes) writeCode(kept, source, code);
   }
-  if (isNew) writeKept(join(folder, kindsName), [Buffer.from([...kinds, kind].join('\n'))]);
+  if (isOutdated || added.length > 0)
+    writeKept(join(folder, kindsName), [Buffer.from([...kinds, ...added].join('\n'))]);
 }
 
-/** What a command line calls: a command, with options. Their values may be secret, and make no difference. */
-function kindOf(args: readonly string[]): string {
-  const options = args.flatMap((arg) => /^(?:--[^=]+|-\w)/.exec(arg) ?? []);
-  const command = args.find((arg) => !arg.startsWith('-')) ?? '';
-  return crc32([command, ...new Set(options.sort())].join(' '))
-    .toString(16)
-    .padStart(8, '0');
+/** The kind of a command line, as a checksum: our files that it loads, and its options without their values. */
+function kindOf(loaded: readonly LoadedScript[], args: readonly string[]): string {
+  const end = args.indexOf('--');
+  const options = (end < 0 ? args : args.slice(0, end)).flatMap((arg) => /^(?:--[^=]+|-\w)/.exec(arg) ?? []);
+  const words = [...loaded.map(({kept}) => basename(kept)), ...new Set(options.sort())];
+  return crc32(words.join(' ')).toString(16).padStart(8, '0');
 }
 
 function readKinds(folder: string): readonly string[] {
   const file = join(folder, kindsName);
-  return existsSync(file) ? readFileSync(file, 'latin1').split('\n') : [];
+  const lines = existsSync(file) ? readFileSync(file, 'latin1').split('\n') : [];
+  return lines.filter((line) => /^[\da-f]{8}$/.test(line));
 }
 
 /** Removes what killed processes have left. */

@@ -5,7 +5,7 @@ import {dirname, isAbsolute, join} from 'node:path';
 import {packageVersion} from '../../version.js';
 import {keepCode, privateFolder} from './code-cache.js';
 
-/** This file is dist/cli/process/start.cjs, which bin imports. */
+/** This file is dist/cli/process/start.cjs, which bin/run.js requires. */
 const distFolder = dirname(dirname(import.meta.dirname));
 
 /** Runs the command given by the arguments of `host`. `--version` and `-v` load none of that. */

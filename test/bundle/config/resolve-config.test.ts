@@ -394,12 +394,24 @@ describe('warnings of patterns that match nothing', () => {
     const {warnings} = await plan({}, given);
     expect(warnings).toEqual(v1);
     for (const warning of warnings) expect(warning).toContain('--match-mode ignore_missing');
-    expect((await plan({}, {...given, format: 'v1'})).warnings).toEqual(v1);
+    const older = (await plan({}, {...given, format: 'v1'})).warnings;
+    expect(older).toEqual(v1);
+    for (const warning of older) expect(warning).not.toContain('strict server');
   });
 
   test('are not given when the server is to pass over them', async () => {
     expect((await plan({}, {...given, matchMode: 'ignore_missing'})).warnings).toEqual([]);
   });
+});
+
+test('a file that is called as the source of defaults is one of its own', async () => {
+  for (const name of ['default', 'static']) {
+    const content = {ssrOnly: ['ssr.js', 'gone.js'], ssrShared: ['ssr.js']};
+    const folder = await makeFolder({'build/ssr.js': '', [`build/${name}`]: JSON.stringify(content)});
+    const planned = await planBundle(planOptions(join(folder, 'build'), {buildDirectory: '.', configPath: name}));
+    expect(planned.config).toMatchObject(content);
+    expect(planned.warnings).toContainEqual(expect.stringContaining('"gone.js" matches no file'));
+  }
 });
 
 test('the configuration has one place: files in its way are named', async () => {
@@ -408,7 +420,7 @@ test('the configuration has one place: files in its way are named', async () => 
     message: "The build contains .runtime, but the bundle's configuration goes to .runtime/config.json.",
     suggestions: [expect.stringContaining('--config-path')],
   });
-  await expect(plan({'build/conf/x': ''}, {configPath: 'conf'})).rejects.toMatchObject({
+  await expect(plan({'build/conf-x': '', 'build/conf/x': ''}, {configPath: 'conf'})).rejects.toMatchObject({
     code: 'ERR_FILE_UNSUPPORTED',
     message: "The build contains conf/x, but the bundle's configuration goes to conf.",
   });

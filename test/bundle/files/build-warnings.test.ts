@@ -43,6 +43,10 @@ test('scripts that end up neither server-only nor shared by the defaults are nam
       '.output/server/index.mjs, .output/public/_nuxt/a.js',
     ],
     [{'build/server/server.mjs': '', 'build/browser/main.js': ''}, 'browser/main.js'],
+    [
+      {'build/ssr.js': '', 'build/a/b.js': '', 'build/main.js': '', 'build/z/server/index.js': ''},
+      'z/server/index.js, main.js, a/b.js',
+    ],
   ];
   for (const [tree, names] of layouts) {
     const [warning, ...more] = await warningsOf(tree);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import {compilePatterns, countMatches, markFiles} from '../../../src/bundle/index.js';
 import {matchPatterns} from './match-patterns.js';
-import {patternProblem, unmatched} from '../../../src/bundle/files/patterns.js';
+import {noMarks, patternProblem} from '../../../src/bundle/files/patterns.js';
 
 const paths = [
   'ssr.js',
@@ -103,8 +103,8 @@ function matchesByHand(pattern: readonly string[], path: readonly string[]): boo
 
 describe('the patterns that match no file', () => {
   const unmatchedOf = async (ssrOnly: readonly string[]): Promise<readonly string[]> => {
-    const files = paths.map((path) => ({path, ...unmatched}));
-    return (await markFiles(files, {ssrOnly, ssrShared: ['none']})).ssrOnly;
+    const files = paths.map((path) => ({path, ...noMarks}));
+    return (await markFiles(files, {ssrOnly, ssrShared: ['none']}, {findUnmatched: true})).ssrOnly;
   };
 
   test('are told, but not exclusions that exclude nothing', async () => {
@@ -190,6 +190,34 @@ describe('foreign patterns', () => {
     [`${'a'.repeat(1020)}*`, undefined],
   ])('what is wrong with %s: %s', (pattern, problem) => {
     expect(patternProblem(pattern)).toBe(problem);
+  });
+
+  test('a file that some pattern matches is not compared with more, unless those that match none are wanted', async () => {
+    const name = (index: number) =>
+      `static/chunks/pages/some-long-name-of-a-page/index.${String(index).padStart(8, '0')}.js`;
+    const files = Array.from({length: 8000}, (_, index) => ({path: name(index), ssrOnly: false, ssrShared: false}));
+    const lists = {
+      ssrOnly: [],
+      ssrShared: ['**/*', ...Array.from({length: 900}, (_, index) => `**/x${String(index)}*.css`)],
+    };
+    await markFiles(files, lists);
+    expect(files.every(({ssrShared}) => ssrShared)).toBe(true);
+    await expect(markFiles(files, lists, {findUnmatched: true})).rejects.toMatchObject({code: 'ERR_PATTERN_INVALID'});
+  });
+
+  test('the limit for one path is that of each', async () => {
+    const name = (index: number) =>
+      `static/chunks/pages/some-long-name-of-a-page/index.${String(index).padStart(8, '0')}.js`;
+    const files = Array.from({length: 40_000}, (_, index) => ({path: name(index), ssrOnly: false, ssrShared: false}));
+    const ssrOnly = Array.from({length: 40}, (_, index) => `**/x${String(index)}*.css`);
+    await markFiles(files, {ssrOnly, ssrShared: []});
+    expect(files.some((file) => file.ssrOnly)).toBe(false);
+  });
+
+  test('marking stops when it is aborted', async () => {
+    const reason = new Error('stopped');
+    const marking = markFiles([], {ssrOnly: [], ssrShared: []}, {signal: AbortSignal.abort(reason)});
+    await expect(marking).rejects.toBe(reason);
   });
 
   test('a list that is too long is refused before it is compiled', async () => {

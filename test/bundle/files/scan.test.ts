@@ -1,5 +1,5 @@
 import {execFileSync} from 'node:child_process';
-import {rmSync, unlinkSync, writeFileSync} from 'node:fs';
+import {rmSync, symlinkSync, unlinkSync, writeFileSync} from 'node:fs';
 import {mkdir, rename, rm, symlink, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:net';
 import {join} from 'node:path';
@@ -451,6 +451,15 @@ test('an aborted signal ends planning with its reason', async () => {
   await expect(plan(cwd, {message: undefined, now, signal: late.signal})).rejects.toBe(reason);
 });
 
+test.each([null, Object.assign(new Error('gone'), {code: 'ENOENT'}), 'stopped'])(
+  'an aborted scan ends with the reason: %s',
+  async (reason) => {
+    const cwd = await makeFolder(smallBuild);
+    const scanning = scanBuildDirectory(join(cwd, 'build'), {ruleFor: () => undefined}, AbortSignal.abort(reason));
+    await expect(scanning).rejects.toBe(reason);
+  },
+);
+
 describe('while the build directory is looked through', () => {
   /** Does something once, when the first of some paths is looked at. */
   const scanWhile = async (cwd: string, isMeant: RegExp, change: (path: string) => void): Promise<unknown> => {
@@ -476,6 +485,17 @@ describe('while the build directory is looked through', () => {
     const scanning = scanWhile(cwd, /^/, vanish);
     await expect(scanning).rejects.toMatchObject({code: 'ERR_FILE_CHANGED'});
     await expect(scanning).rejects.toThrow(`${gone} disappeared while the build was being scanned.`);
+  });
+
+  test('a link that vanishes is an error, although nothing else follows', async () => {
+    const cwd = await makeFolder({...smallBuild, 'build/only/link': ''});
+    const link = join(cwd, 'build/only/link');
+    unlinkSync(link);
+    symlinkSync('../ssr.js', link);
+    await expect(scanWhile(cwd, /^only\/link$/, () => unlinkSync(link))).rejects.toMatchObject({
+      code: 'ERR_BUILD_DIRECTORY',
+      message: `The build directory ${join(cwd, 'build')} cannot be read: no such file or directory.`,
+    });
   });
 
   test('a directory that becomes a file is an error of the build directory', async () => {

@@ -105,26 +105,51 @@ describe('compiled code', () => {
     expect(await readdir(place)).toEqual(files);
   });
 
-  test.skipIf(hasCompileCache)('grows when a new kind of command line calls other functions, once', async () => {
-    const env = {HOME: folder, XDG_CACHE_HOME: join(folder, 'caches')};
-    const sizeAfter = async (...args: readonly string[]): Promise<number> => {
-      await runCli(binary, args, {env});
-      return (await stat(join(ownPlace(), 'chunks-start.cjs.code'))).size;
-    };
-    const first = await sizeAfter('--help');
-    const more = await sizeAfter('config:show', '--api-key=secret');
-    expect(more).toBeGreaterThan(first);
-    const kinds = () => readFile(join(ownPlace(), 'kinds'), 'utf8');
-    const known = await kinds();
-    expect(known).toMatch(/^[\da-f]{8}\n[\da-f]{8}$/);
-    expect(await sizeAfter('config:show', '--api-key', 'other')).toBe(more);
-    expect(await kinds()).toBe(known);
-    // As if it were of another version.
-    await writeFile(join(ownPlace(), 'chunks-start.cjs.code'), 'other');
-    await sizeAfter('--help');
-    expect((await kinds()).split('\n')).toHaveLength(1);
-    expect(await sizeAfter('config:show', '--api-key', 'other')).toBeGreaterThan(first);
-  });
+  test.skipIf(hasCompileCache)(
+    'grows when a new kind of command line has run, once, and not when it failed',
+    async () => {
+      const env = {HOME: folder, XDG_CACHE_HOME: join(folder, 'caches')};
+      const sizeAfter = async (...args: readonly string[]): Promise<number> => {
+        await runCli(binary, args, {env, cwd: folder});
+        return (await stat(join(ownPlace(), 'chunks-start.cjs.code'))).size;
+      };
+      const kindsFile = () => join(ownPlace(), 'kinds');
+      const kinds = async (): Promise<readonly string[]> => (await readFile(kindsFile(), 'utf8')).split('\n');
+      const first = await sizeAfter('--help');
+      expect(await sizeAfter('config:show', '--misspelled')).toBe(first);
+      expect(await kinds()).toHaveLength(1);
+      const more = await sizeAfter('config:show', '-C', '.', '--api-key=secret');
+      expect(more).toBeGreaterThan(first);
+      const known = await kinds();
+      expect(known).toHaveLength(2);
+      for (const kind of known) expect(kind).toMatch(/^[\da-f]{8}$/);
+      await sizeAfter('config:show', '--api-key', 'other', '-C.');
+      await sizeAfter('config:show', '--api-key', 'other', '-C.', '-C', '.');
+      expect(await kinds()).toEqual(known);
+      await sizeAfter('__complete', '--', 'push', '--w');
+      await sizeAfter('__complete', '--', 'push', '--wa');
+      expect(await kinds()).toHaveLength(3);
+      await sizeAfter('config:show');
+      expect(await kinds()).toHaveLength(4);
+      // Anything that is no kind is passed over, and a file that is missing is written again.
+      await writeFile(kindsFile(), ['garbage', ...known].join('\n'));
+      await writeFile(`${kindsFile()}.1`, '');
+      await utimes(`${kindsFile()}.1`, 0, 0);
+      await sizeAfter('config:show');
+      expect(await kinds()).toHaveLength(3);
+      expect(await readdir(ownPlace())).not.toContain('kinds.1');
+      await rm(join(ownPlace(), 'chunks-start.cjs.code'));
+      await sizeAfter('--help');
+      expect(await kinds()).toHaveLength(3);
+      // As if it were of another version.
+      await writeFile(join(ownPlace(), 'chunks-start.cjs.code'), 'other');
+      await sizeAfter('--help');
+      expect(await kinds()).toHaveLength(1);
+      await writeFile(kindsFile(), Array.from({length: 100}, () => '00000000').join('\n'));
+      await sizeAfter('config:show');
+      expect(await kinds()).toHaveLength(100);
+    },
+  );
 
   describe('is kept in no folder', () => {
     const other = 4321;

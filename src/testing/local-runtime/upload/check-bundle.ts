@@ -1,6 +1,6 @@
 import {text} from 'node:stream/consumers';
 import * as v from 'valibot';
-import {countMatches, isExclusion, markFiles, type PatternLists} from '../../../bundle/index.js';
+import {markFiles, type PatternLists} from '../../../bundle/index.js';
 import {isBelow, layoutProblem, type LayoutProblem} from '../../../bundle/prebuilt/archive-layout.js';
 import type {BundleV2MatchMode} from '../../../bundle/types.js';
 import {isRuntimeCliError} from '../../../errors/index.js';
@@ -193,11 +193,10 @@ async function matchFiles(
 ): Promise<Readonly<Record<keyof PatternLists, MatchedFiles>>> {
   try {
     const files = paths.map((path) => ({path, ssrOnly: false, ssrShared: false}));
-    await markFiles(files, patterns);
-    const counts = await countMatches(patterns, paths);
+    const unmatched = await markFiles(files, patterns, {findUnmatched: true});
     const matched = (setting: keyof PatternLists): MatchedFiles => ({
       files: files.filter((file) => file[setting]).map(({path}) => path),
-      unmatched: patterns[setting].filter((pattern, index) => counts[setting][index] === 0 && !isExclusion(pattern)),
+      unmatched: unmatched[setting],
     });
     return {ssrOnly: matched('ssrOnly'), ssrShared: matched('ssrShared')};
   } catch (error) {
