@@ -94,19 +94,19 @@ async function walk(directory: string, visit: (path: string) => boolean): Promis
     }
   };
   const anyFolder = statSync(directory);
-  const isFolder = (_path: string, done: Callback<Stats>): void => {
+  const lookAtFolder = (_path: string, done: Callback<Stats>): void => {
     done(null, anyFolder);
   };
   const {default: fastGlob} = await import('fast-glob');
-  // It looks for files, of which it sees none, so it has nothing to report.
+  // It looks for files and sees none, so it has nothing to report.
   const walking = fastGlob.globStream('**', {
     cwd: directory,
     dot: true,
     followSymbolicLinks: false,
     concurrency: 1,
-    // So it asks for names alone, and for what they are: folders, since it gets no others.
+    // Makes it ask for names alone, then for what each is: a folder, since it gets no others.
     stats: true,
-    fs: {readdir: readFolder as unknown as typeof readdir, lstat: isFolder as typeof lstat},
+    fs: {readdir: readFolder as unknown as typeof readdir, lstat: lookAtFolder as typeof lstat},
   }) as Readable;
   await finished(walking.resume());
 }

@@ -404,7 +404,7 @@ describe('warnings of patterns that match nothing', () => {
   });
 });
 
-test('a file that is called as the source of defaults is one of its own', async () => {
+test('a configuration file named like a source of defaults keeps its patterns', async () => {
   for (const name of ['default', 'static']) {
     const content = {ssrOnly: ['ssr.js', 'gone.js'], ssrShared: ['ssr.js']};
     const folder = await makeFolder({'build/ssr.js': '', [`build/${name}`]: JSON.stringify(content)});

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import {compilePatterns, countMatches, markFiles} from '../../../src/bundle/index.js';
 import {matchPatterns} from './match-patterns.js';
-import {noMarks, patternProblem} from '../../../src/bundle/files/patterns.js';
+import {noMarks, patternProblem, type MatchableFile} from '../../../src/bundle/files/patterns.js';
 
 const paths = [
   'ssr.js',
@@ -192,10 +192,15 @@ describe('foreign patterns', () => {
     expect(patternProblem(pattern)).toBe(problem);
   });
 
+  /** Files with long paths, which take many steps to match. */
+  const manyPages = (length: number): MatchableFile[] =>
+    Array.from({length}, (_, index) => ({
+      path: `static/chunks/pages/some-long-name-of-a-page/index.${String(index).padStart(8, '0')}.js`,
+      ...noMarks,
+    }));
+
   test('a file that some pattern matches is not compared with more, unless those that match none are wanted', async () => {
-    const name = (index: number) =>
-      `static/chunks/pages/some-long-name-of-a-page/index.${String(index).padStart(8, '0')}.js`;
-    const files = Array.from({length: 8000}, (_, index) => ({path: name(index), ssrOnly: false, ssrShared: false}));
+    const files = manyPages(8000);
     const lists = {
       ssrOnly: [],
       ssrShared: ['**/*', ...Array.from({length: 900}, (_, index) => `**/x${String(index)}*.css`)],
@@ -205,10 +210,8 @@ describe('foreign patterns', () => {
     await expect(markFiles(files, lists, {findUnmatched: true})).rejects.toMatchObject({code: 'ERR_PATTERN_INVALID'});
   });
 
-  test('the limit for one path is that of each', async () => {
-    const name = (index: number) =>
-      `static/chunks/pages/some-long-name-of-a-page/index.${String(index).padStart(8, '0')}.js`;
-    const files = Array.from({length: 40_000}, (_, index) => ({path: name(index), ssrOnly: false, ssrShared: false}));
+  test('the limit of steps for one path is not shared by all paths', async () => {
+    const files = manyPages(40_000);
     const ssrOnly = Array.from({length: 40}, (_, index) => `**/x${String(index)}*.css`);
     await markFiles(files, {ssrOnly, ssrShared: []});
     expect(files.some((file) => file.ssrOnly)).toBe(false);

@@ -487,7 +487,7 @@ describe('while the build directory is looked through', () => {
     await expect(scanning).rejects.toThrow(`${gone} disappeared while the build was being scanned.`);
   });
 
-  test('a link that vanishes is an error, although nothing else follows', async () => {
+  test('a link that vanishes before its target is read is an error of the build directory', async () => {
     const cwd = await makeFolder({...smallBuild, 'build/only/link': ''});
     const link = join(cwd, 'build/only/link');
     unlinkSync(link);
