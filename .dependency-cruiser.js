@@ -50,10 +50,12 @@ const layers = {
     types: ['anyBackend', 'bundle', 'http'],
   },
   runtimeCommands: {path: 'src/commands/runtime/', may: ['cli', 'testing', 'errors'], types: ['http']},
-  testing: {
-    path: 'src/testing/',
+  conformance: {path: 'src/conformance/', may: ['anyBackend', 'bundle', 'files', 'http', 'errors']},
+  localRuntime: {
+    path: 'src/local-runtime/',
     may: ['anyBackend', 'bundle', 'files', 'http', 'html', 'contents', 'errors'],
   },
+  testing: {path: 'src/testing[.]ts', may: ['conformance', 'localRuntime']},
   index: {
     path: 'src/index[.]ts',
     may: ['operations', 'html', 'bundle', 'files', 'anyBackend', 'http', 'errors', 'version', 'config'],
@@ -89,8 +91,8 @@ const owners = {
   jiti: {owner: 'src/modules/'},
   listr2: {owner: 'src/progress/'},
   '@oclif/core': {owner: 'src/cli/process/oclif[.]ts', types: '^src/(cli/(?!process/oclif[.]ts)|commands/)'},
-  busboy: {owner: 'src/testing/'},
-  mime: {owner: 'src/testing/'},
+  busboy: {owner: 'src/local-runtime/'},
+  mime: {owner: 'src/local-runtime/'},
 };
 
 const anyOf = (names) => names.map((name) => `^${groups[name] ?? layers[name].path}`);

@@ -11,7 +11,7 @@ process.env['TZ'] = 'America/Caracas';
 
 export default defineConfig({
   // The example imports the package, as its copies elsewhere do.
-  resolve: {alias: {'mycli/testing': fileURLToPath(new URL('src/testing/index.ts', import.meta.url))}},
+  resolve: {alias: {'mycli/testing': fileURLToPath(new URL('src/testing.ts', import.meta.url))}},
   test: {
     include: [
       'test/**/*.test.ts',

@@ -3,7 +3,7 @@ import {once} from 'node:events';
 import {readFile} from 'node:fs/promises';
 import path from 'node:path';
 import {createInterface} from 'node:readline';
-import type {LocalRuntime} from '../src/testing/index.js';
+import type {LocalRuntime} from '../src/testing.js';
 
 /** `runtime:start` in a process of its own. */
 export interface RuntimeProcess extends Pick<LocalRuntime, 'origin' | 'credentials'> {

@@ -36,7 +36,7 @@ const parts = [
   'cli/settings/definitions',
   'errors/index',
   'http/index',
-  'testing/local-runtime/openapi/document',
+  'local-runtime/openapi/document',
 ].map((part) => [part, `src/${part}.ts`]);
 const commands = readdirSync('src/commands', {recursive: true})
   .filter((file) => file.endsWith('.ts'))

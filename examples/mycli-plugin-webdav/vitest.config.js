@@ -3,7 +3,7 @@ import {fileURLToPath} from 'node:url';
 const source = (path) => fileURLToPath(new URL(`../../src/${path}`, import.meta.url));
 
 /** Inside mycli's repository the package is its sources. */
-const alias = {'mycli/testing': source('testing/index.ts')};
+const alias = {'mycli/testing': source('testing.ts')};
 
 export default {
   resolve: {alias},

@@ -7,8 +7,8 @@ import {describe, test} from 'vitest';
 import {apiBackend} from '../../src/backends/api/backend.js';
 import {legacyBackend} from '../../src/backends/legacy/backend.js';
 import {ApiKeyStrategy, OAuthClientCredentialsStrategy} from '../../src/http/index.js';
-import {backendConformance, startLocalRuntime} from '../../src/testing/index.js';
-import type {ConformanceFixtures, LocalRuntime} from '../../src/testing/index.js';
+import {backendConformance, startLocalRuntime} from '../../src/testing.js';
+import type {ConformanceFixtures, LocalRuntime} from '../../src/testing.js';
 
 /** Stands between a client and a server. The client opens a connection for each request: they are counted and held. */
 async function startRelay(server: string) {

@@ -4,9 +4,9 @@ import {join} from 'node:path';
 import type {AxeResults} from 'axe-core';
 import {chromium, type Browser, type BrowserContextOptions, type Page} from 'playwright-core';
 import {afterAll, afterEach, beforeAll, beforeEach, expect, test} from 'vitest';
-import {startLocalRuntime, type LocalRuntime} from '../../src/testing/index.js';
-import {v2Archive} from '../testing/local-runtime/archives.js';
-import {clientOf} from '../testing/local-runtime/client.js';
+import {startLocalRuntime, type LocalRuntime} from '../../src/testing.js';
+import {v2Archive} from '../local-runtime/archives.js';
+import {clientOf} from '../local-runtime/client.js';
 
 let browser: Browser;
 let axe: string;

@@ -1,5 +1,5 @@
 import {runtimeVariables} from '../../src/cli/local-runtime/environment.js';
-import type {LocalRuntime} from '../../src/testing/index.js';
+import type {LocalRuntime} from '../../src/testing.js';
 
 /** The variables with which the binary reaches a local runtime, over both backends. */
 export function runtimeEnvironment(runtime: LocalRuntime): Readonly<Record<string, string>> {

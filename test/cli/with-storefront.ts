@@ -4,7 +4,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
-import {startLocalRuntime, type LocalRuntime} from '../../src/testing/index.js';
+import {startLocalRuntime, type LocalRuntime} from '../../src/testing.js';
 import {runtimeEnvironment} from './runtime-environment.js';
 
 /** A built copy of examples/storefront, a local runtime, and the environment of a user that knows it. */

@@ -4,7 +4,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {promisify} from 'node:util';
 import {expect, onTestFinished, test} from 'vitest';
-import {startLocalRuntime} from '../../src/testing/index.js';
+import {startLocalRuntime} from '../../src/testing.js';
 import {runtimeEnvironment} from '../cli/runtime-environment.js';
 import {binary} from '../cli/spawn-cli.js';
 

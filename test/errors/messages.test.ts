@@ -36,7 +36,7 @@ import {deploymentFailed} from '../../src/operations/deploy/wait-for-deployment.
 import {checkBudget} from '../../src/operations/push/budget.js';
 import {refuseUnsafe} from '../../src/operations/guard/safety.js';
 import {verifyLimits} from '../../src/operations/push/limits.js';
-import {parseFault} from '../../src/testing/local-runtime/faults.js';
+import {parseFault} from '../../src/local-runtime/faults.js';
 import {configOf} from '../cli/backends/hooked-plugins.js';
 import {createProject, smallBuild} from '../operations/test-host.js';
 import {testClient} from '../http/test-client.js';

@@ -8,7 +8,7 @@ import {
   type PushRuntimeBundleBackendOptions,
   type RuntimeEvent,
 } from '../../src/index.js';
-import {startLocalRuntime, type LocalRuntime, type LocalRuntimeOptions} from '../../src/testing/index.js';
+import {startLocalRuntime, type LocalRuntime, type LocalRuntimeOptions} from '../../src/testing.js';
 import {checkedEvents} from '../event-schemas.js';
 import {startRecordingServer} from '../recording-server.js';
 import {createProject, type TestProject} from './test-host.js';

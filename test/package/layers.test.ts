@@ -55,7 +55,7 @@ const planted: readonly (readonly [rule: string, file: string, content: string])
   ['types-only-progress', 'src/progress/planted.ts', `import '../operations/target.js';`],
   ['layer-cli', 'src/cli/planted.ts', `import '../commands/bundle/target.js';`],
   ['types-only-cli', 'src/cli/planted.ts', `import '../operations/target.js';`],
-  ['layer-commands', 'src/commands/bundle/planted.ts', `import '../../testing/target.js';`],
+  ['layer-commands', 'src/commands/bundle/planted.ts', `import '../../local-runtime/target.js';`],
   ['types-only-commands', 'src/commands/bundle/planted.ts', `import '../../bundle/target.js';`],
   ['layer-runtimeCommands', 'src/commands/runtime/planted.ts', `import '../bundle/target.js';`],
   ['types-only-runtimeCommands', 'src/commands/runtime/planted.ts', `import '../../http/target.js';`],

@@ -1,8 +1,8 @@
 import {expect, test} from 'vitest';
-import type {LocalRuntime} from '../../src/testing/index.js';
-import {gnuTar, build, v2Archive} from '../testing/local-runtime/archives.js';
-import {clientOf, sendRaw, v1Body} from '../testing/local-runtime/client.js';
-import {startRuntime} from '../testing/local-runtime/with-runtime.js';
+import type {LocalRuntime} from '../../src/testing.js';
+import {gnuTar, build, v2Archive} from '../local-runtime/archives.js';
+import {clientOf, sendRaw, v1Body} from '../local-runtime/client.js';
+import {startRuntime} from '../local-runtime/with-runtime.js';
 import {operations, type Operation} from './contract.js';
 import {recording} from './recorder.js';
 

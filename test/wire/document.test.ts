@@ -1,15 +1,15 @@
 import {readFile} from 'node:fs/promises';
 import {Validator} from '@seriousme/openapi-schema-validator';
 import {describe, expect, test} from 'vitest';
-import {openApiDocument} from '../../src/testing/local-runtime/openapi/document.js';
-import {apiProtocol} from '../../src/testing/local-runtime/protocols/api-protocol.js';
-import {archiveProtocol} from '../../src/testing/local-runtime/protocols/archive-protocol.js';
-import {legacyProtocol} from '../../src/testing/local-runtime/protocols/legacy-protocol.js';
-import {openApiProtocol} from '../../src/testing/local-runtime/protocols/openapi-protocol.js';
-import {tokenProtocol} from '../../src/testing/local-runtime/protocols/token-protocol.js';
+import {openApiDocument} from '../../src/local-runtime/openapi/document.js';
+import {apiProtocol} from '../../src/local-runtime/protocols/api-protocol.js';
+import {archiveProtocol} from '../../src/local-runtime/protocols/archive-protocol.js';
+import {legacyProtocol} from '../../src/local-runtime/protocols/legacy-protocol.js';
+import {openApiProtocol} from '../../src/local-runtime/protocols/openapi-protocol.js';
+import {tokenProtocol} from '../../src/local-runtime/protocols/token-protocol.js';
 import {answerShapes, refusalShapes, type AnswerShape, type Json} from '../backends/answer-shapes.js';
-import {sendRaw} from '../testing/local-runtime/client.js';
-import {startRuntime} from '../testing/local-runtime/with-runtime.js';
+import {sendRaw} from '../local-runtime/client.js';
+import {startRuntime} from '../local-runtime/with-runtime.js';
 import {answerOf, departures, document, operationAt, operations} from './contract.js';
 import {answerProblems, requestProblems, type Exchange} from './exchange.js';
 

@@ -8,7 +8,7 @@ import {openEnvFile, type EnvFile} from '../../cli/output/env-file.js';
 import {Flags} from '../../cli/process/oclif.js';
 import {createError} from '../../errors/index.js';
 import {outputError} from '../../errors/system-failure.js';
-import type {RequestRecord} from '../../testing/index.js';
+import type {RequestRecord} from '../../testing.js';
 
 const helpGroup = 'RUNTIME';
 
@@ -112,7 +112,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
     const envFile =
       outputEnv === undefined ? undefined : await openEnvFile(resolve(cwd, outputEnv), variableNames, {isSecret: true});
     const log = this.flags['log-requests'] ? output.info.bind(output) : logger.debug.bind(logger);
-    const {startLocalRuntime} = await import('../../testing/index.js');
+    const {startLocalRuntime} = await import('../../testing.js');
     const runtime = await startLocalRuntime({
       port,
       appsPort,

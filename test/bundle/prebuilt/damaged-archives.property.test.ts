@@ -10,7 +10,7 @@ import {readArchive as readAsClient} from '../../../src/bundle/prebuilt/read-arc
 import {isRuntimeCliError} from '../../../src/errors/index.js';
 import {inspectArchive} from '../../../src/operations/inspect-bundle.js';
 import {runStepsSilently} from '../../../src/operations/steps.js';
-import {rawTar, type HostileEntry} from '../../testing/local-runtime/archives.js';
+import {rawTar, type HostileEntry} from '../../local-runtime/archives.js';
 import {makeFolder} from '../project.js';
 
 const config = {

@@ -14,7 +14,7 @@ import {
   type Bundle,
   type BundlePlanOptions,
 } from '../../../src/bundle/index.js';
-import {rawTar, type HostileEntry} from '../../testing/local-runtime/archives.js';
+import {rawTar, type HostileEntry} from '../../local-runtime/archives.js';
 import {makeFolder, planOptions, smallBuild, type Tree} from '../project.js';
 
 /** An archive as `bundle:build` writes it. */

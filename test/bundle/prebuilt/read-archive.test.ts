@@ -8,7 +8,7 @@ import {readLent} from '../../../src/bundle/archive/lend.js';
 import {digestFile, isGzip, readArchive, type ArchiveContents} from '../../../src/bundle/prebuilt/read-archive.js';
 import {withReaders} from '../../../src/bundle/prebuilt/bundle-readers.js';
 import type {Bundle} from '../../../src/bundle/types.js';
-import {rawTar, type HostileEntry} from '../../testing/local-runtime/archives.js';
+import {rawTar, type HostileEntry} from '../../local-runtime/archives.js';
 import {makeFolder} from '../project.js';
 
 const MiB = 1024 * 1024;

@@ -3,7 +3,7 @@ import {once} from 'node:events';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
-import {startLocalRuntime, type LocalRuntime, type LocalRuntimeOptions} from '../../../src/testing/index.js';
+import {startLocalRuntime, type LocalRuntime, type LocalRuntimeOptions} from '../../../src/testing.js';
 import {closedOrigin} from '../../faults/fault-server.js';
 import {createPluginBench} from '../with-plugins.js';
 import {binary, start, type Ended} from '../spawn-cli.js';

@@ -8,7 +8,7 @@ import {PassThrough} from 'node:stream';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {readSecretInput} from '../../../src/cli/command/prompts.js';
 import {processSpace} from '../../../src/files/ownership.js';
-import {startLocalRuntime, type LocalRuntime} from '../../../src/testing/index.js';
+import {startLocalRuntime, type LocalRuntime} from '../../../src/testing.js';
 import {startServer} from '../../http/with-server.js';
 import {binary, start, type Ended} from '../spawn-cli.js';
 import {runWarm} from '../warm-cli.js';

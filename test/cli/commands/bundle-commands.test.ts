@@ -5,7 +5,7 @@ import {join} from 'node:path';
 import {promisify} from 'node:util';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {BearerTokenStrategy, pushRuntimeBundle} from '../../../src/index.js';
-import {startLocalRuntime, type LocalRuntime} from '../../../src/testing/index.js';
+import {startLocalRuntime, type LocalRuntime} from '../../../src/testing.js';
 import type {Ended} from '../spawn-cli.js';
 import {runWarm} from '../warm-cli.js';
 

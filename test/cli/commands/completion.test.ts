@@ -4,7 +4,7 @@ import {mkdir, mkdtemp, readdir, rm, symlink, utimes, writeFile} from 'node:fs/p
 import {tmpdir} from 'node:os';
 import {delimiter, join} from 'node:path';
 import {afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test} from 'vitest';
-import {startLocalRuntime, type LocalRuntime} from '../../../src/testing/index.js';
+import {startLocalRuntime, type LocalRuntime} from '../../../src/testing.js';
 import {binary, runCli} from '../spawn-cli.js';
 import {runWarm} from '../warm-cli.js';
 import {createPluginBench} from '../with-plugins.js';

@@ -2,7 +2,7 @@ import {mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
-import {startLocalRuntime, type LocalRuntime} from '../../../src/testing/index.js';
+import {startLocalRuntime, type LocalRuntime} from '../../../src/testing.js';
 import {startServer} from '../../http/with-server.js';
 import {runtimeEnvironment} from '../runtime-environment.js';
 import {runWarm} from '../warm-cli.js';

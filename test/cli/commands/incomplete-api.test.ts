@@ -2,7 +2,7 @@ import {mkdtemp, mkdir, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
-import {startLocalRuntime, type LocalRuntime} from '../../../src/testing/index.js';
+import {startLocalRuntime, type LocalRuntime} from '../../../src/testing.js';
 import {runtimeEnvironment} from '../runtime-environment.js';
 import type {Ended} from '../spawn-cli.js';
 import {runWarm} from '../warm-cli.js';

@@ -4,7 +4,7 @@ import {mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile} from 'node:f
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
-import {startLocalRuntime, type LocalRuntime} from '../../../src/testing/index.js';
+import {startLocalRuntime, type LocalRuntime} from '../../../src/testing.js';
 import {binary} from '../spawn-cli.js';
 import {runWarm} from '../warm-cli.js';
 

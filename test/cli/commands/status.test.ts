@@ -4,7 +4,7 @@ import {once} from 'node:events';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
-import {startLocalRuntime, type LocalRuntime} from '../../../src/testing/index.js';
+import {startLocalRuntime, type LocalRuntime} from '../../../src/testing.js';
 import {runtimeEnvironment} from '../runtime-environment.js';
 import {binary, type Ended} from '../spawn-cli.js';
 import {runWarm} from '../warm-cli.js';

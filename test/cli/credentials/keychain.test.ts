@@ -3,7 +3,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {findKeychain, storeInKeychain} from '../../../src/cli/credentials/keychain.js';
-import {startLocalRuntime, type LocalRuntime} from '../../../src/testing/index.js';
+import {startLocalRuntime, type LocalRuntime} from '../../../src/testing.js';
 import {runWarm} from '../warm-cli.js';
 import {secretToolScript, securityScript, writeProgram} from './fake-keychain.js';
 

@@ -7,7 +7,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {stripVTControlCharacters} from 'node:util';
 import {afterEach, beforeEach, describe, expect, onTestFinished, test} from 'vitest';
-import {startLocalRuntime, type LocalRuntime, type LocalRuntimeOptions} from '../../../src/testing/index.js';
+import {startLocalRuntime, type LocalRuntime, type LocalRuntimeOptions} from '../../../src/testing.js';
 import {binary, runCli} from '../spawn-cli.js';
 
 // script(1) of util-linux gives the binary a pseudo-terminal.

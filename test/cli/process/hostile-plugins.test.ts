@@ -3,7 +3,7 @@ import type {ServerResponse} from 'node:http';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
-import {startLocalRuntime} from '../../../src/testing/index.js';
+import {startLocalRuntime} from '../../../src/testing.js';
 import {startServer} from '../../http/with-server.js';
 import {runtimeEnvironment} from '../runtime-environment.js';
 import {binary, runCli, type Ended} from '../spawn-cli.js';

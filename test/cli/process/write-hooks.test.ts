@@ -1,5 +1,5 @@
 import {expect, onTestFinished, test} from 'vitest';
-import {startLocalRuntime} from '../../../src/testing/index.js';
+import {startLocalRuntime} from '../../../src/testing.js';
 import {startRecordingServer} from '../../http/with-server.js';
 import {runtimeEnvironment} from '../runtime-environment.js';
 import {createPluginBench} from '../with-plugins.js';

@@ -9,7 +9,7 @@ import {Output} from '../../../src/cli/output/output.js';
 import {TemporaryDirectories} from '../../../src/cli/process/session.js';
 import {planProject} from '../../../src/cli/setup/plan-project.js';
 import {createError} from '../../../src/errors/index.js';
-import {startLocalRuntime, type LocalRuntime} from '../../../src/testing/index.js';
+import {startLocalRuntime, type LocalRuntime} from '../../../src/testing.js';
 
 const key = 'canary-api-key-91fe';
 

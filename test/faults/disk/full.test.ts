@@ -3,11 +3,11 @@ import {randomBytes} from 'node:crypto';
 import {readdir, readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
-import {startLocalRuntime} from '../../../src/testing/index.js';
+import {startLocalRuntime} from '../../../src/testing.js';
 import {makeFolder, smallBuild, writeTree} from '../../bundle/project.js';
 import {binary, runCli} from '../../cli/spawn-cli.js';
-import {hostileArchive, v2Archive} from '../../testing/local-runtime/archives.js';
-import {clientOf} from '../../testing/local-runtime/client.js';
+import {hostileArchive, v2Archive} from '../../local-runtime/archives.js';
+import {clientOf} from '../../local-runtime/client.js';
 
 /** A megabyte of disk, when this machine lets us have it. */
 async function mountSmallDisk(options = 'size=1m'): Promise<string> {

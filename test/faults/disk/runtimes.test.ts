@@ -6,7 +6,7 @@ import {basename, join} from 'node:path';
 import {createInterface} from 'node:readline';
 import {text} from 'node:stream/consumers';
 import {expect, onTestFinished, test} from 'vitest';
-import {startLocalRuntime} from '../../../src/testing/index.js';
+import {startLocalRuntime} from '../../../src/testing.js';
 import {makeFolder} from '../../bundle/project.js';
 import {compiled} from '../../compiled.js';
 import {binary, runCli, start} from '../../cli/spawn-cli.js';
@@ -105,7 +105,7 @@ test.concurrent(
 
 test('of two runtimes that start at the same moment, one gets the data folder', async () => {
   const dataDirectory = await makeFolder({}, onTestFinished);
-  const script = await compiled('test/testing/local-runtime/runtime-child.ts');
+  const script = await compiled('test/local-runtime/runtime-child.ts');
   const starts = [1, 2].map(async () => {
     const child = spawn(process.execPath, [script, dataDirectory], {stdio: ['ignore', 'pipe', 'pipe']});
     onTestFinished(() => void child.kill('SIGKILL'));

@@ -14,7 +14,7 @@ import {makeFolder} from '../../bundle/project.js';
 import {binary, runCli, start} from '../../cli/spawn-cli.js';
 import {createProject} from '../../operations/test-host.js';
 import {startRecordingServer} from '../../recording-server.js';
-import {hostileArchive, rawTar} from '../../testing/local-runtime/archives.js';
+import {hostileArchive, rawTar} from '../../local-runtime/archives.js';
 
 const gibibyte = 1024 ** 3;
 const endOfTar = Buffer.alloc(1024);

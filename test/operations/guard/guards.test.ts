@@ -9,7 +9,7 @@ import {rollbackBundle} from '../../../src/operations/deploy/rollback-bundle.js'
 import type {GuardRules, PushRuntimeBundleBackendOptions, TargetConfirmation} from '../../../src/operations/options.js';
 import {previewPush, pushRuntimeBundle} from '../../../src/operations/push/push-runtime-bundle.js';
 import type {Host} from '../../../src/operations/steps.js';
-import type {LocalRuntimeOptions} from '../../../src/testing/index.js';
+import type {LocalRuntimeOptions} from '../../../src/testing.js';
 import {makeFolder} from '../../bundle/project.js';
 import {commit, git, gitEnvironment} from '../../bundle/provenance/repository.js';
 import {startService, type Service} from '../pushed-bundles.js';

@@ -13,7 +13,7 @@ import {deployBundle} from '../../../src/operations/deploy/deploy-bundle.js';
 import {listBundles} from '../../../src/operations/list.js';
 import type {ConnectionOptions, OperationProgress} from '../../../src/operations/options.js';
 import {pushBundleV2, pushRuntimeBundle} from '../../../src/operations/push/push-runtime-bundle.js';
-import {startLocalRuntime, type LocalRuntime} from '../../../src/testing/index.js';
+import {startLocalRuntime, type LocalRuntime} from '../../../src/testing.js';
 import {startRecordingServer} from '../../recording-server.js';
 import {createProject, smallBuild} from '../test-host.js';
 

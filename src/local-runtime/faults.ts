@@ -1,0 +1,260 @@
+import {createError, nearest} from '../errors/index.js';
+import {asSentence} from '../errors/sentence.js';
+
+/** What a request is for. A fault can apply to one of them. */
+export const routeNames = [
+  'upload',
+  'list',
+  'projects',
+  'download',
+  'archive',
+  'delete',
+  'deploy',
+  'history',
+  'deployment',
+  'target',
+  'targets',
+  'token',
+  'site',
+  'home',
+  'openapi',
+] as const;
+
+/** What a request is for. `archive` is the presigned URL of a download, `history` the list of deployments. */
+export type RouteName = (typeof routeNames)[number];
+
+/** Which requests a fault applies to. */
+export interface FaultScope {
+  /** @default every route */
+  readonly route?: RouteName | undefined;
+  /** How many requests it applies to. @default all */
+  readonly count?: number | undefined;
+}
+
+/** An injected fault. See `parseFault()` for what each does. */
+export type FaultRule = FaultScope &
+  (
+    | {
+        readonly action: 'status';
+        /** 200 to 599. */
+        readonly status: number;
+        /** `Retry-After` header. */
+        readonly retryAfter?: string | undefined;
+        /** `Location` header. */
+        readonly location?: string | undefined;
+        /** Bytes of the request's body after which it happens. @default the whole body */
+        readonly after?: number | undefined;
+      }
+    | {readonly action: 'latency'; readonly milliseconds: number}
+    | {
+        readonly action: 'reset' | 'hang';
+        /** Bytes of the request's body after which it happens. @default the whole body */
+        readonly after?: number | undefined;
+      }
+    | {
+        readonly action: 'truncate';
+        /** Bytes of the response body to send. @default half of them */
+        readonly after?: number | undefined;
+      }
+    | {readonly action: 'drop'}
+    | {readonly action: 'fail'}
+  );
+
+/** Timers cannot wait longer. */
+const maxLatency = 2 ** 31 - 1;
+
+const parametersOf: Readonly<Record<FaultRule['action'], readonly string[]>> = {
+  status: ['route', 'retry-after', 'location', 'after'],
+  latency: ['route'],
+  reset: ['route', 'after'],
+  hang: ['route', 'after'],
+  truncate: ['route', 'after'],
+  drop: ['route'],
+  fail: ['route'],
+};
+
+/**
+ * Parses a fault:
+ *
+ * ```
+ * fault      = action [ "x" COUNT ] [ ":" parameter *( "," parameter ) ]
+ * action     = STATUS | "latency=" MILLISECONDS | "reset" | "hang" | "truncate" | "drop" | "fail"
+ * parameter  = "route=" NAME | "after=" BYTES | "retry-after=" VALUE | "location=" URL
+ * ```
+ *
+ * - `429x2:retry-after=1`: answers two requests with 429 after their whole body. `STATUS` is 200 to 599.
+ * - `429x1:route=upload,after=65536`: answers after 65,536 bytes of the body, then closes the connection.
+ * - `latency=200`: delays every request by 200 ms. Can be combined with another fault.
+ * - `resetx1:route=upload,after=1000000`: resets the connection after 1,000,000 bytes of the body (default: all of it).
+ * - `hangx1`: never answers. `truncatex1`: sends half of the answer (`after=N`: N bytes), then ends the connection.
+ * - `dropx1`: carries out the request, then resets the connection instead of answering.
+ * - `failx1:route=deploy`: accepts the deployment, which then fails.
+ *
+ * Without a count, a fault stays until `clearFaults()`. Without a route, it applies to every request (`fail`: to every
+ * deployment, so to the routes `deploy` and `upload`). If several faults apply to a request, the first one is used.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` naming the text.
+ */
+export function parseFault(spec: string): FaultRule {
+  const match = /^(?<action>[a-z]+|\d+)(?:=(?<value>\d+))?(?:x(?<count>\d+))?(?::(?<parameters>.+))?$/.exec(spec);
+  const {action: word = '', value, count, parameters} = match?.groups ?? {};
+  const action = /^\d+$/.test(word) ? 'status' : word;
+  if (word === 'status' || !isAction(action) || (action === 'latency') !== (value !== undefined) || count === '0') {
+    const meant = nearest(word, ['latency=200', ...Object.keys(parametersOf).filter((name) => name !== 'status')]);
+    throw badFault(
+      spec,
+      `it does not have the form ACTION[xCOUNT][:PARAMETERS]${meant === undefined ? '.' : `. Did you mean "${meant}"?`}`,
+    );
+  }
+  if (Number(value) > maxLatency) throw badFault(spec, `the latency is more than ${String(maxLatency)} milliseconds`);
+  const given = parseParameters(spec, action, parameters);
+  const scope = {route: given.route, count: count === undefined ? undefined : Number(count)};
+  switch (action) {
+    case 'status': {
+      const status = Number(word);
+      if (status < 200 || status > 599) throw badFault(spec, `${word} is not a status from 200 to 599`);
+      const {retryAfter, location, after} = given;
+      return {action, status, retryAfter, location, after, ...scope};
+    }
+    case 'latency':
+      return {action, milliseconds: Number(value), ...scope};
+    case 'reset':
+    case 'hang':
+    case 'truncate':
+      return {action, after: given.after, ...scope};
+    case 'drop':
+    case 'fail':
+      return {action, ...scope};
+  }
+}
+
+interface Parameters {
+  readonly route: RouteName | undefined;
+  readonly after: number | undefined;
+  readonly retryAfter: string | undefined;
+  readonly location: string | undefined;
+}
+
+function parseParameters(spec: string, action: FaultRule['action'], text: string | undefined): Parameters {
+  const values = new Map<string, string>();
+  // A comma that does not start a parameter belongs to the value: Retry-After can be an HTTP date.
+  for (const parameter of text?.split(/,(?=[a-z-]+=)/) ?? []) {
+    const [, name = parameter, value = ''] = /^([a-z-]+)=(.+)$/.exec(parameter) ?? [];
+    if (!parametersOf[action].includes(name) || value === '' || values.has(name)) {
+      throw badFault(spec, `"${parameter}" is not one of its parameters (${parametersOf[action].join(', ')})`);
+    }
+    if (/[^\t\u0020-\u007e]/.test(value)) throw badFault(spec, `"${parameter}" has characters that no header can have`);
+    values.set(name, value);
+  }
+  const after = values.get('after');
+  if (after !== undefined && !/^\d{1,15}$/.test(after)) throw badFault(spec, `after=${after} is not a number of bytes`);
+  return {
+    route: parseRoute(spec, values.get('route')),
+    after: after === undefined ? undefined : Number(after),
+    retryAfter: values.get('retry-after'),
+    location: values.get('location'),
+  };
+}
+
+function parseRoute(spec: string, name: string | undefined): RouteName | undefined {
+  const route = routeNames.find((known) => known === name);
+  if (name !== undefined && route === undefined) {
+    throw badFault(spec, `"${name}" is not a route (${routeNames.join(', ')})`);
+  }
+  return route;
+}
+
+function isAction(word: string): word is FaultRule['action'] {
+  return Object.hasOwn(parametersOf, word);
+}
+
+function badFault(spec: string, reason: string): Error {
+  return createError('ERR_OPTION_INVALID', asSentence(`The fault "${spec}" is invalid: ${reason}`), {
+    suggestions: ['Examples: 429x2:retry-after=1, latency=200, resetx1:route=upload,after=1000000, failx1.'],
+  });
+}
+
+/** A fault that delays requests. */
+type LatencyFault = Extract<FaultRule, {readonly action: 'latency'}>;
+
+/** A fault in the syntax of `parseFault()`. */
+export function faultText(rule: FaultRule): string {
+  const word =
+    rule.action === 'status'
+      ? String(rule.status)
+      : rule.action === 'latency'
+        ? `latency=${String(rule.milliseconds)}`
+        : rule.action;
+  const parameters = Object.entries({
+    route: rule.route,
+    after: 'after' in rule ? rule.after : undefined,
+    'retry-after': rule.action === 'status' ? rule.retryAfter : undefined,
+    location: rule.action === 'status' ? rule.location : undefined,
+  }).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${String(value)}`]));
+  const count = rule.count === undefined ? '' : `x${String(rule.count)}`;
+  return `${word}${count}${parameters.length === 0 ? '' : `:${parameters.join(',')}`}`;
+}
+
+/** A fault that changes how a request is answered. */
+export type AnswerFault = Exclude<FaultRule, {readonly action: 'latency' | 'fail'}>;
+
+/** The remaining faults, in the order they were added. */
+export class FaultBook {
+  #entries: {readonly number: number; readonly rule: FaultRule; left: number}[] = [];
+  #last = 0;
+
+  /** @throws RuntimeCliError `ERR_OPTION_INVALID` for an invalid rule. */
+  add(rule: string | FaultRule): void {
+    const parsed = typeof rule === 'string' ? parseFault(rule) : rule;
+    this.#last += 1;
+    // Those that are used up would pile up where faults come and go.
+    this.#entries = [
+      ...this.#entries.filter(({left}) => left > 0),
+      {number: this.#last, rule: parsed, left: parsed.count ?? Infinity},
+    ];
+  }
+
+  /** Those that still apply, and to how many requests. */
+  list(): readonly {readonly number: number; readonly rule: FaultRule; readonly left: number}[] {
+    return this.#entries.filter(({left}) => left > 0);
+  }
+
+  /** Removes a fault that `list()` has shown. */
+  remove(number: number): void {
+    this.#entries = this.#entries.filter((entry) => entry.number !== number);
+  }
+
+  clear(): void {
+    this.#entries = [];
+  }
+
+  /** The first latency fault for a route: how long a request to it is delayed. */
+  takeLatency(route: RouteName | undefined): LatencyFault | undefined {
+    const rule = this.#take((rule) => rule.action === 'latency' && meets(rule, route));
+    return rule?.action === 'latency' ? rule : undefined;
+  }
+
+  /** The fault that applies to a request. */
+  takeAnswerFault(route: RouteName | undefined): AnswerFault | undefined {
+    const rule = this.#take((rule) => isAnswerFault(rule) && meets(rule, route));
+    return rule && isAnswerFault(rule) ? rule : undefined;
+  }
+
+  /** Whether the deployment requested through `route` must fail. */
+  takeFailure(route: 'upload' | 'deploy'): boolean {
+    return this.#take((rule) => rule.action === 'fail' && meets(rule, route)) !== undefined;
+  }
+
+  #take(wanted: (rule: FaultRule) => boolean): FaultRule | undefined {
+    const entry = this.#entries.find(({rule, left}) => left > 0 && wanted(rule));
+    if (entry) entry.left -= 1;
+    return entry?.rule;
+  }
+}
+
+function isAnswerFault(rule: FaultRule): rule is AnswerFault {
+  return rule.action !== 'latency' && rule.action !== 'fail';
+}
+
+function meets(rule: FaultRule, route: RouteName | undefined): boolean {
+  return rule.route === undefined || rule.route === route;
+}

@@ -1,0 +1,163 @@
+import type {IncomingMessage} from 'node:http';
+import {setTimeout as delay} from 'node:timers/promises';
+import {parseJson} from '../errors/json.js';
+import {HttpFailure} from './answer.js';
+import {excerptOf, type BodyPart, type Excerpt} from './request-log.js';
+
+/** Maximum size of the body of a request that is not an upload. */
+const smallBodyBytes = 64 * 1024;
+
+/** How many parts of an upload are noted, and how much of their names. */
+const maxParts = 20;
+const maxPartName = 100;
+
+/** How long a refused client may continue to send before its connection is closed. */
+export const lingerMilliseconds = 2000;
+
+/** Minimum number of bytes that count as progress. */
+const progressBytes = 1024;
+
+/** The body of a request, which can be read once. Stopping early leaves the connection usable for a response. */
+export class RequestBody {
+  readonly #request: IncomingMessage;
+  readonly #stallMilliseconds: number;
+  #bytes = 0;
+  #excerpt: Excerpt | undefined;
+  readonly #parts: BodyPart[] = [];
+
+  /** @param stallSeconds How long the client may make no progress. */
+  constructor(request: IncomingMessage, stallSeconds: number) {
+    this.#request = request;
+    this.#stallMilliseconds = stallSeconds * 1000;
+  }
+
+  /** Number of bytes read. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** The beginning of a small body, once it was read. */
+  get excerpt(): Excerpt | undefined {
+    return this.#excerpt;
+  }
+
+  /** The parts of an upload that have arrived. */
+  get parts(): readonly BodyPart[] {
+    return this.#parts;
+  }
+
+  /** Notes a part of an upload, for people to read. */
+  notePart(name: string, bytes: number): void {
+    if (this.#parts.length < maxParts) this.#parts.push({name: name.slice(0, maxPartName), bytes});
+  }
+
+  /** Whether all of it has arrived. */
+  get isComplete(): boolean {
+    return this.#request.complete;
+  }
+
+  /** Whether the connection broke before it arrived completely. */
+  get isBroken(): boolean {
+    return this.#request.errored !== null;
+  }
+
+  /**
+   * Yields its bytes.
+   * @throws HttpFailure 413 for more than `limit` bytes, at once if the client announced their number; 408 when they
+   * stop arriving.
+   */
+  async *read(limit: number): AsyncGenerator<Buffer, void, undefined> {
+    const failure = new HttpFailure(413, `The body is larger than the limit of ${String(limit)} bytes.`);
+    if (Number(this.#request.headers['content-length'] ?? 0) > limit) throw failure;
+    for await (const chunk of this.#chunks()) {
+      this.#bytes += chunk.length;
+      if (this.#bytes > limit) throw failure;
+      yield chunk;
+    }
+  }
+
+  async *#chunks(): AsyncGenerator<Buffer, void, undefined> {
+    const chunks: AsyncIterator<Buffer, undefined> = this.#request.iterator({destroyOnReturn: false});
+    let [waited, received] = [0, 0];
+    let isWaiting = false;
+    try {
+      for (;;) {
+        const began = performance.now();
+        isWaiting = true;
+        const next = await withTimeout(chunks.next(), this.#stallMilliseconds - waited);
+        isWaiting = false;
+        if (next.done === true) return;
+        // Only waiting for the client counts, not the time that the reader takes.
+        waited += performance.now() - began;
+        received += next.value.length;
+        if (received >= progressBytes) [waited, received] = [0, 0];
+        yield next.value;
+      }
+    } finally {
+      // It would wait for a chunk that never arrives.
+      if (!isWaiting) await chunks.return?.();
+    }
+  }
+
+  /** Reads and discards `count` bytes, or all if there are fewer. */
+  async discard(count: number): Promise<void> {
+    if (count === 0) return;
+    // eslint-disable-next-line @typescript-eslint/no-unused-vars -- the bytes are of no interest
+    for await (const _ of this.read(Infinity)) {
+      if (this.#bytes >= count) return;
+    }
+  }
+
+  /**
+   * Lets a client finish sending after the response: closing with unread bytes would reset the connection, and the
+   * response could be lost.
+   */
+  async linger(): Promise<void> {
+    const ended = new AbortController();
+    const end = (): void => {
+      ended.abort();
+    };
+    this.#request.once('end', end).once('close', end).resume();
+    if (this.#request.complete || this.#request.destroyed) return;
+    await delay(lingerMilliseconds, undefined, {signal: ended.signal}).catch(() => undefined);
+  }
+
+  /** @throws HttpFailure 413 when it is too large for a request that is not an upload. */
+  async text(): Promise<string> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of this.read(smallBodyBytes)) chunks.push(chunk);
+    const text = Buffer.concat(chunks).toString('utf8');
+    this.#excerpt = excerptOf(text);
+    return text;
+  }
+
+  /** @throws HttpFailure 415 for another content type, 413 when it is too large, 400 when it is not JSON. */
+  async json(): Promise<unknown> {
+    this.refuseOtherTypes('application/json');
+    const text = await this.text();
+    try {
+      return parseJson(text);
+    } catch {
+      throw new HttpFailure(400, 'The body is not JSON.');
+    }
+  }
+
+  /** Many clients send no content type, which is accepted. @throws HttpFailure 415 for another type. */
+  refuseOtherTypes(type: string): void {
+    const [given = ''] = (this.#request.headers['content-type'] ?? type).split(';');
+    if (given.trim().toLowerCase() !== type) {
+      throw new HttpFailure(415, `The content type must be ${type}, not "${given}".`);
+    }
+  }
+}
+
+function withTimeout<T>(promise: Promise<T>, milliseconds: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      reject(new HttpFailure(408, 'The upload stalled and was aborted.'));
+    }, milliseconds);
+    void promise.then(resolve, reject).finally(() => {
+      clearTimeout(timer);
+    });
+  });
+}

@@ -1,0 +1,253 @@
+import {once} from 'node:events';
+import {realpath} from 'node:fs/promises';
+import type {Server} from 'node:http';
+import path from 'node:path';
+import * as v from 'valibot';
+import {createError} from '../errors/index.js';
+import {asSentence} from '../errors/sentence.js';
+import {reasonOf, systemCode} from '../errors/system-failure.js';
+import {defaultArchiveLimits, type LocalRuntime, type LocalRuntimeOptions, type RequestRecord} from './options.js';
+import {createBoundedServer, serve} from './connections.js';
+import type {RuntimeContext} from './context.js';
+import {BundleReader} from './pages/bundle-reader.js';
+import {LiveFeed} from './pages/live-feed.js';
+import {Sessions} from './pages/session.js';
+import {RequestLog} from './request-log.js';
+import {openCredentials} from './store/credentials.js';
+import {openDataFolder, readOwnJson, verifyOwnFile, writeJsonFile, type DataFolder} from './store/data-folder.js';
+import {Deployments} from './store/deployments.js';
+import {FaultBook} from './faults.js';
+import type {ServerRole} from './request-handler.js';
+import {seed} from './seed.js';
+import {AppServers} from './ssr/app-servers.js';
+import {Store} from './store/store.js';
+import {tokenPath} from './protocols/token-protocol.js';
+import {SiteFiles} from './protocols/site-files.js';
+import {ReadingTurns} from './upload/read-archive.js';
+
+const maxRecords = 1000;
+const defaultHost = '127.0.0.1';
+
+/**
+ * Starts a local hosting service that speaks the protocols of both built-in backends: a real server that stores real
+ * files, for trying mycli, for tests and for plugin authors. For development only.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` for an invalid fault, a port in use, an unusable data folder, or
+ * builds in `seed` that cannot be bundled.
+ */
+export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Promise<LocalRuntime> {
+  const {host = defaultHost, signal, onRequest} = options;
+  signal?.throwIfAborted();
+  const faults = new FaultBook();
+  for (const fault of options.faults ?? []) faults.add(fault);
+  const servers = {api: createBoundedServer(), apps: createBoundedServer()};
+  let folder: DataFolder | undefined;
+  try {
+    const {path: directory, close: release} = (folder = await openDataFolder(options.dataDirectory));
+    // The given folder may be a link. Below it, none is followed.
+    const store = await Store.open(await realpath(directory));
+    const stored = await openCredentials(directory, options.credentials ?? {});
+    const {api: origin, apps: appsOrigin} = await listenAgain(servers, directory, options);
+    const credentials = {...stored, tokenUrl: `${origin}${tokenPath}`};
+    const context = createContext(options, {store, faults, host, appsOrigin, credentials});
+    await context.deployments.sweep();
+    if (options.seed !== undefined) await seed(path.resolve(options.seed), context);
+    const requests: RequestRecord[] = [];
+    const onEnd = (record: RequestRecord): void => {
+      requests.push(record);
+      if (requests.length > maxRecords) requests.shift();
+      onRequest?.(record);
+    };
+    const closers = roles.map((role) => serve(servers[role], {role, context, onEnd}));
+    const closeServers = async (): Promise<unknown> => Promise.all(closers.map((closeServer) => closeServer()));
+    let closing: Promise<void> | undefined;
+    const close = (): Promise<void> =>
+      // Requests may be waiting for the server of an app.
+      (closing ??= Promise.all([closeServers(), context.appServers?.close()]).then(() => {
+        context.feed.close();
+        return release();
+      }));
+    const abort = (): void => void close();
+    signal?.addEventListener('abort', abort, {once: true});
+    return {
+      origin,
+      appsOrigin,
+      dataDirectory: directory,
+      credentials,
+      requests,
+      addFault: (rule) => {
+        faults.add(rule);
+        context.feed.publish('faults');
+      },
+      clearFaults: () => {
+        faults.clear();
+        context.feed.publish('faults');
+      },
+      close: () => {
+        signal?.removeEventListener('abort', abort);
+        return close();
+      },
+    };
+  } catch (error) {
+    for (const role of roles) servers[role].close();
+    await folder?.close();
+    if (systemCode(error) === undefined) throw error;
+    const shown = options.dataDirectory ?? 'in the temporary folder';
+    const isFile = systemCode(error) === 'EEXIST';
+    const reason = isFile ? 'it is not a folder' : reasonOf(error);
+    const advice = isFile ? 'Pass' : 'Check that it is writable and that the disk is not full, or pass';
+    throw createError('ERR_OPTION_INVALID', asSentence(`The data folder ${shown} cannot be used: ${reason}`), {
+      suggestions: [`${advice} another one with --data.`],
+      cause: error,
+    });
+  }
+}
+
+function createContext(
+  options: LocalRuntimeOptions,
+  made: Pick<RuntimeContext, 'store' | 'faults' | 'host' | 'appsOrigin' | 'credentials'>,
+): RuntimeContext {
+  const {auth = true, scopes, tokenSeconds = 3600, deploymentSeconds: seconds = 2} = options;
+  const {allowedHosts = [], maxUploadBytes = Infinity, stallSeconds = 60, now = () => new Date()} = options;
+  const limits = {...defaultArchiveLimits, ...options.archiveLimits};
+  const {store, faults} = made;
+  const feed = new LiveFeed(now);
+  const turns = new ReadingTurns();
+  const deployments = new Deployments({store, faults, feed, limits, turns, now, seconds});
+  for (const deployment of store.newestDeployments(maxRecords)) {
+    if (Date.parse(deployment.endsAt) > now().getTime()) feed.watch(deployment);
+  }
+  const reader = new BundleReader(store);
+  const {ssr = false, ssrEnvironment: environment = {}, ssrTimeoutSeconds: timeoutSeconds = 30} = options;
+  const {onWarning = () => undefined, onAppOutput: onOutput = () => undefined} = options;
+  const appServers = ssr
+    ? new AppServers({store, deployments, limits, turns, environment, timeoutSeconds, onWarning, onOutput})
+    : undefined;
+  return {
+    ...made,
+    deployments,
+    feed,
+    reader,
+    sessions: new Sessions(),
+    log: new RequestLog(),
+    appServers,
+    allowedHosts,
+    limits,
+    files: new SiteFiles(),
+    turns,
+    auth,
+    scopes,
+    tokenSeconds,
+    maxUploadBytes,
+    stallSeconds,
+    now,
+  };
+}
+
+/** The servers of a runtime, or what belongs to them. */
+type PerServer<T> = Readonly<Record<ServerRole, T>>;
+
+/** Listens on the ports last used with the data folder, unless others are requested. Returns the origins. */
+async function listenAgain(
+  servers: PerServer<Server>,
+  folder: string,
+  {host = defaultHost, port, appsPort, signal, onWarning}: LocalRuntimeOptions,
+): Promise<PerServer<string>> {
+  const file = path.join(folder, 'port.json');
+  const last = await readPorts(file);
+  const listenAs = async (role: ServerRole, asked: number | undefined): Promise<string> => {
+    const {flag, moved} = roleWords[role];
+    const kept = asked === undefined ? last?.[role] : undefined;
+    return listen(servers[role], {host, port: asked ?? kept ?? 0, signal, flag}).catch((error: unknown) => {
+      if (kept === undefined || signal?.aborted === true) throw error;
+      onWarning?.(`Port ${String(kept)}, last used with this data folder, is not available. ${moved}`);
+      return listen(servers[role], {host, port: 0, signal, flag});
+    });
+  };
+  const origins = {api: await listenAs('api', port), apps: await listenAs('apps', appsPort)};
+  const ports = {api: portOf(origins.api), apps: portOf(origins.apps)};
+  if (ports.api !== last?.api || ports.apps !== last.apps) {
+    await verifyOwnFile(file);
+    await writeJsonFile(file, ports, path.join(folder, 'temporary'));
+  }
+  return origins;
+}
+
+const roles = ['api', 'apps'] as const;
+
+/** What is said about each server when its port is taken. */
+const roleWords: PerServer<{readonly flag: string; readonly moved: string}> = {
+  api: {flag: '--port', moved: 'The runtime has a new address.'},
+  apps: {flag: '--apps-port', moved: 'Deployed apps have a new address.'},
+};
+
+const portSchema = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535));
+const portsSchema = v.object({api: portSchema, apps: portSchema});
+
+async function readPorts(file: string): Promise<PerServer<number> | undefined> {
+  try {
+    return v.parse(portsSchema, await readOwnJson(file));
+  } catch {
+    // There is none yet, or it is invalid.
+    return undefined;
+  }
+}
+
+function portOf(origin: string): number {
+  // An origin leaves out the default port.
+  return Number(new URL(origin).port || 80);
+}
+
+/** Why a server cannot listen at all, by the code of the error. */
+const hostReasons: Readonly<Record<string, string>> = {
+  EADDRNOTAVAIL: 'this machine does not have the address',
+  ENOTFOUND: 'the name is not known',
+  EAI_AGAIN: 'the name is not known',
+};
+
+/** Why it cannot listen on that port. */
+const portReasons: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'it is in use',
+  EACCES: 'permission denied',
+};
+
+/** Starts listening. Returns the origin. */
+async function listen(
+  server: Server,
+  {
+    host,
+    port,
+    signal,
+    flag,
+  }: {
+    readonly host: string;
+    readonly port: number;
+    readonly signal: AbortSignal | undefined;
+    /** The flag that chooses the port. */
+    readonly flag: string;
+  },
+): Promise<string> {
+  try {
+    server.listen(port, host);
+    await once(server, 'listening', signal === undefined ? {} : {signal});
+  } catch (error) {
+    signal?.throwIfAborted();
+    const code = systemCode(error) ?? '';
+    const hostReason = hostReasons[code];
+    const reason = hostReason ?? portReasons[code];
+    const where = hostReason === undefined ? `${host}, port ${String(port)}` : host;
+    const why = reason === undefined ? '' : `: ${reason}`;
+    throw createError('ERR_OPTION_INVALID', `The local runtime cannot listen on ${where}${why}.`, {
+      cause: error,
+      suggestions: [
+        hostReason === undefined
+          ? `Pass another ${flag}, or 0 for any free port.`
+          : 'Pass an address of this machine with --host, or leave it out to listen on 127.0.0.1.',
+      ],
+    });
+  }
+  const address = server.address();
+  const actual = typeof address === 'object' ? address?.port : undefined;
+  // A wildcard address cannot be used by clients.
+  const name = {'0.0.0.0': '127.0.0.1', '::': '::1'}[host] ?? host;
+  return `http://${name.includes(':') ? `[${name}]` : name}:${String(actual)}`;
+}

@@ -1,0 +1,168 @@
+import {randomUUID} from 'node:crypto';
+import {mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {describe, expect, onTestFinished, test} from 'vitest';
+import {startLocalRuntime} from '../../src/testing.js';
+import {v2Archive} from './archives.js';
+import {clientOf} from './client.js';
+import {startRuntime} from './with-runtime.js';
+
+/** A data folder as a checkout might carry it, and beside it a folder that is none of the runtime's business. */
+async function hostileFolder() {
+  const folder = await mkdtemp(path.join(tmpdir(), 'mycli-test-hostile-'));
+  onTestFinished(() => rm(folder, {recursive: true, force: true}));
+  const [data, victim] = [path.join(folder, 'data'), path.join(folder, 'victim')];
+  await mkdir(data);
+  await mkdir(path.join(victim, randomUUID()), {recursive: true});
+  await writeFile(path.join(victim, 'precious.html'), 'precious');
+  const untouched = await readdir(victim);
+  onTestFinished(async () => {
+    expect(await readdir(victim)).toEqual(untouched);
+    expect(await readFile(path.join(victim, 'precious.html'), 'utf8')).toBe('precious');
+  });
+  return {data, victim};
+}
+
+/** A data folder with a bundle that is deployed, of a runtime that has ended. */
+async function usedFolder() {
+  const {data, victim} = await hostileFolder();
+  const runtime = await startLocalRuntime({dataDirectory: data, deploymentSeconds: 0});
+  const client = clientOf(runtime);
+  await client.pushV2(await v2Archive());
+  await client.deploy(1);
+  await runtime.close();
+  const deployment = path.join(data, 'deployments', '1.json');
+  const change = async (file: string, changes: object): Promise<void> => {
+    const record = JSON.parse(await readFile(file, 'utf8')) as object;
+    await writeFile(file, JSON.stringify({...record, ...changes}));
+  };
+  return {data, victim, deployment, change};
+}
+
+const refused = (file: string) => ({code: 'ERR_OPTION_INVALID', message: expect.stringContaining(file)});
+
+describe('a data folder from an untrusted source', () => {
+  test.each(['bundles', 'deployments', 'sites', 'temporary'])('is refused when its %s is a link', async (name) => {
+    const {data, victim} = await hostileFolder();
+    await symlink(victim, path.join(data, name));
+    await expect(startLocalRuntime({dataDirectory: data})).rejects.toMatchObject(refused(path.join(data, name)));
+  });
+
+  test.each(['bundles', 'deployments', 'sites', 'temporary'])('is refused when its %s is a file', async (name) => {
+    const {data} = await hostileFolder();
+    await writeFile(path.join(data, name), '');
+    await expect(startLocalRuntime({dataDirectory: data})).rejects.toMatchObject(refused(path.join(data, name)));
+  });
+
+  test.each(['../../victim', '../victim', '.', '..', '', 'a/b', `${randomUUID()}/..`])(
+    'is refused when a deployment has the id "%s"',
+    async (deploymentId) => {
+      const {data, deployment, change} = await usedFolder();
+      await change(deployment, {deploymentId});
+      await expect(startLocalRuntime({dataDirectory: data})).rejects.toMatchObject(refused(deployment));
+    },
+  );
+
+  test.each([2, 0, -1, 1.5, '../../victim'])('is refused when a bundle has the id %j', async (id) => {
+    const {data, change} = await usedFolder();
+    const file = path.join(data, 'bundles', '1', 'bundle.json');
+    await change(file, {id});
+    await expect(startLocalRuntime({dataDirectory: data})).rejects.toMatchObject({code: 'ERR_OPTION_INVALID'});
+  });
+
+  test.each(['bundles/1', 'bundles/1/bundle.json', 'bundles/1/archive', 'deployments/1.json', 'credentials.json'])(
+    'is refused when its %s is a link',
+    async (name) => {
+      const {data, victim} = await usedFolder();
+      const moved = path.join(path.dirname(victim), 'moved');
+      await rename(path.join(data, name), moved);
+      await symlink(moved, path.join(data, name));
+      await expect(startLocalRuntime({dataDirectory: data})).rejects.toMatchObject(refused(path.join(data, name)));
+    },
+  );
+
+  test.each(['apiKey', 'organizationId', 'clientId', 'clientSecret'])(
+    'is refused when its %s is more than a word, for it becomes a variable of a shell or a dotenv file',
+    async (name) => {
+      const {data, change} = await usedFolder();
+      const file = path.join(data, 'credentials.json');
+      for (const value of [
+        'k\nLD_PRELOAD=/tmp/evil.so',
+        'k; touch pwned #',
+        '$(id)',
+        '`id`',
+        'k\n',
+        '',
+        'k'.repeat(201),
+      ]) {
+        await change(file, {[name]: value});
+        await expect(startLocalRuntime({dataDirectory: data}), value).rejects.toMatchObject(refused(file));
+      }
+      await change(file, {[name]: 'Key-1_2.3'});
+      const {runtime} = await startRuntime({dataDirectory: data});
+      expect(runtime.credentials).toMatchObject({[name]: 'Key-1_2.3'});
+    },
+  );
+
+  test.each(['port.json', 'credentials.json'])('is refused when its %s is a folder', async (name) => {
+    const {data} = await hostileFolder();
+    await mkdir(path.join(data, name));
+    await expect(startLocalRuntime({dataDirectory: data})).rejects.toMatchObject(refused(path.join(data, name)));
+  });
+
+  test('serves nothing through a link in place of a deployment', async () => {
+    const {data, victim} = await usedFolder();
+    const [site = ''] = await readdir(path.join(data, 'sites'));
+    await rm(path.join(data, 'sites', site), {recursive: true});
+    await symlink(victim, path.join(data, 'sites', site));
+    const {client} = await startRuntime({dataDirectory: data});
+    expect((await client.site('shop/production/precious.html')).status).toBe(404);
+    // The files of the old deployment go: of a link, the link.
+    expect((await client.deploy(1)).status).toBe(201);
+    expect(await readdir(path.join(data, 'sites'))).not.toContain(site);
+  });
+
+  test('is served and swept at run time without following new links', async () => {
+    const {data, victim} = await usedFolder();
+    const {client} = await startRuntime({dataDirectory: data});
+    await rename(path.join(data, 'sites'), path.join(path.dirname(victim), 'sites'));
+    const [site = ''] = await readdir(path.join(path.dirname(victim), 'sites'));
+    await symlink(path.join(path.dirname(victim), 'sites'), path.join(data, 'sites'));
+    expect((await client.site('shop/production/static/app.js')).status).toBe(404);
+    expect((await client.deploy(1)).status).toBe(500);
+    expect(await readdir(path.join(path.dirname(victim), 'sites', site))).toEqual(['server', 'static']);
+  });
+
+  test('is not served from memory once a folder of it was replaced by a link', async () => {
+    const {data, victim} = await usedFolder();
+    const {client} = await startRuntime({dataDirectory: data});
+    const ask = () => client.site('shop/production/static/app.js');
+    expect((await ask()).status).toBe(200);
+    const [site = ''] = await readdir(path.join(data, 'sites'));
+    await writeFile(path.join(path.dirname(victim), 'app.js'), 'precious');
+    await rename(path.join(data, 'sites', site, 'static'), path.join(data, 'sites', site, 'moved'));
+    await symlink(path.dirname(victim), path.join(data, 'sites', site, 'static'));
+    await expect.poll(async () => (await ask()).status).toBe(404);
+  });
+
+  test('keeps what the runtime did not create', async () => {
+    const {data} = await usedFolder();
+    const own = ['temporary/notes.txt', 'sites/page.html', 'lock-1-2/x', 'bundles/007/x', 'deployments/notes.json'];
+    for (const name of own) {
+      await mkdir(path.dirname(path.join(data, name)), {recursive: true});
+      await writeFile(path.join(data, name), 'mine');
+    }
+    await writeFile(path.join(data, 'lock-999999999-1'), 'mine');
+    const {client} = await startRuntime({dataDirectory: data});
+    expect((await client.deploy(1)).status).toBe(201);
+    for (const name of [...own, 'lock-999999999-1']) expect(await readFile(path.join(data, name), 'utf8')).toBe('mine');
+  });
+
+  test('may itself be behind a link', async () => {
+    const {data} = await usedFolder();
+    await symlink(data, `${data}-link`);
+    const {client} = await startRuntime({dataDirectory: `${data}-link`});
+    expect((await client.site('shop/production/static/app.js')).status).toBe(200);
+  });
+});

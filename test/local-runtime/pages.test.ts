@@ -1,0 +1,396 @@
+import {request} from 'node:http';
+import {describe, expect, onTestFinished, test} from 'vitest';
+import {isThisMachine} from '../../src/local-runtime/pages/session.js';
+import type {LocalRuntime} from '../../src/testing.js';
+import {build, config, gnuTar, v2Archive} from './archives.js';
+import {send, sendRaw, v1Body} from './client.js';
+import {startRuntime} from './with-runtime.js';
+
+/** A runtime whose project `shop` has a bundle that is deployed, and one that is not. */
+async function startFilled(options: Parameters<typeof startRuntime>[0] = {}) {
+  const {runtime, client} = await startRuntime(options);
+  await client.pushV2(await v2Archive(), {message: 'The first'});
+  await client.deploy(1);
+  await client.pushV2(await v2Archive({...build, 'static/new.js': 'new'}), {message: 'The second'});
+  return {runtime, client};
+}
+
+/** Asks for a page. */
+const page = (runtime: LocalRuntime, path = '') => send(`${runtime.origin}/${path}`);
+
+/** The texts of a page. */
+const textOf = (body: string) => body.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
+
+/** Server-sent events of a runtime, as they come. */
+async function listen(runtime: LocalRuntime, topics: string): Promise<{readonly events: unknown[]}> {
+  const events: unknown[] = [];
+  const asked = request(`${runtime.origin}/-/events?topics=${topics}`);
+  onTestFinished(() => void asked.destroy());
+  asked.on('error', () => undefined);
+  await new Promise((resolve) => {
+    asked.on('response', (response) => {
+      expect(response.headers['content-type']).toBe('text/event-stream');
+      response.setEncoding('utf8').on('data', (text: string) => {
+        resolve(undefined);
+        for (const [, data = ''] of text.matchAll(/^data: (.*)$/gm)) events.push(JSON.parse(data));
+      });
+    });
+    asked.end();
+  });
+  return {events};
+}
+
+describe('the pages', () => {
+  test('show what runs where, and say what to type before anything was pushed', async () => {
+    const {client, runtime} = await startRuntime();
+    const empty = (await page(runtime)).body;
+    expect(empty).toContain(`MYCLI_RUNTIME_ORIGIN=${runtime.origin}`);
+    expect(empty).toContain('mycli bundle:push --project my-shop --target staging --wait');
+    await client.pushV2(await v2Archive(), {message: 'The first'});
+    await client.deploy(1);
+    const {body} = await page(runtime);
+    expect(textOf(body)).toMatch(/shop production Live Bundle 1 The first 1 bundle/);
+    expect(body).toContain('href="/-/projects/shop/bundles/1"');
+  });
+
+  test('show a project, a bundle, and what differs between two', async () => {
+    const {runtime} = await startFilled();
+    const project = textOf((await page(runtime, '-/projects/shop')).body);
+    expect(project).toMatch(/production Bundle 1 The first Live .* Bundle 2 The second .* Bundle 1 The first/);
+    const bundle = textOf((await page(runtime, '-/projects/shop/bundles/2')).body);
+    expect(bundle).toMatch(/The second .* 5 files, .* server-only 1 .* shared 3 .* static\/\*\*\/\* ssrShared 3/);
+    const difference = textOf((await page(runtime, '-/projects/shop/compare?from=1&to=2')).body);
+    expect(difference).toContain('Compared with bundle 1: 1 added, 0 removed, 0 changed, +3 B.');
+    expect(difference).toContain('static/new.js added');
+  });
+
+  test('show a v1 bundle with the categories that its push gave', async () => {
+    const {client, runtime} = await startRuntime();
+    await client.pushV1(v1Body(await gnuTar(build, {prefix: 'shop/bld', gzip: false})));
+    const bundle = textOf((await page(runtime, '-/projects/shop/bundles/1')).body);
+    expect(bundle).toMatch(/server-only 1 .* shared 2 .* other 1 /);
+  });
+
+  test.each(['-/projects/none', '-/projects/shop/bundles/9', '-/projects/shop/compare?from=1', '-/nothing'])(
+    'say so when there is none at %s',
+    async (path) => {
+      const {runtime} = await startRuntime();
+      const {status, body} = await page(runtime, path);
+      expect([status, textOf(body)]).toEqual([404, expect.stringContaining('Not found')]);
+    },
+  );
+
+  test('allow nothing but their own style and script, and no frame', async () => {
+    const {runtime} = await startFilled();
+    for (const path of ['', '-/projects/shop', '-/projects/shop/bundles/1', '-/nothing', '-/style.css', '-/live.js']) {
+      const {headers, body} = await page(runtime, path);
+      expect(headers.get('content-security-policy')).toBe(
+        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; " +
+          "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+      );
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('referrer-policy')).toBe('same-origin');
+      expect(headers.get('cache-control')).toBe('no-store');
+      const tags = path.includes('.') ? '' : body.replaceAll(/>[^<]*</g, '><');
+      expect(tags).not.toMatch(/\son\w+=|\sstyle=|<script(?! src="\/-\/live\.js" defer><\/script>)|<style/i);
+    }
+  });
+
+  test('escape everything that was uploaded', async () => {
+    const {client, runtime} = await startRuntime();
+    const evil = '"><img src=x onerror=alert(1)><script>alert(2)</script>\u202E';
+    const project = encodeURIComponent('<b>"shop');
+    const settings = {...config, ssrShared: ['static/**'], ssrParameters: {note: '</pre><script>alert(3)</script>'}};
+    const archive = await v2Archive({'ssr.js': 'x', "static/'><img src=x>.js": 'x'}, {settings});
+    const {json} = await client.pushV2(archive, {message: evil}, project);
+    await client.legacy(
+      `projects/${project}/target/${encodeURIComponent('<i>x')}/deploy/`,
+      client.json({bundle_id: json.id}),
+    );
+    for (const path of ['', `-/projects/${project}`, `-/projects/${project}/bundles/${json.id}`]) {
+      const {status, body} = await page(runtime, path);
+      expect(status).toBe(200);
+      expect(body).not.toMatch(/<b>|<i>|<img src=x|<script>|\u202E/);
+      expect(body).toContain('&lt;script&gt;alert(2)&lt;/script&gt;\\u{202E}');
+    }
+  });
+
+  test('are met by no fault, and not recorded', async () => {
+    const {runtime} = await startRuntime({faults: ['503', 'latency=1000000']});
+    expect((await page(runtime)).status).toBe(200);
+    expect(runtime.requests).toEqual([]);
+  });
+
+  test('have an icon where browsers look for one; apps have theirs below their target', async () => {
+    const {runtime, client} = await startRuntime({faults: ['503x1', 'latency=1000000']});
+    const {status, headers, body} = await page(runtime, 'favicon.ico');
+    expect([status, headers.get('content-type'), body]).toEqual([200, 'image/svg+xml', expect.stringMatching(/^<svg/)]);
+    expect(await client.site('favicon.ico')).toMatchObject({status: 204, body: ''});
+    expect(runtime.requests).toEqual([]);
+    runtime.clearFaults();
+    expect((await client.site('shop/production/favicon.ico')).status).toBe(404);
+    await expect.poll(() => runtime.requests).toHaveLength(1);
+  });
+
+  test('answer to no foreign host name', async () => {
+    const {runtime} = await startRuntime();
+    const refused = await sendRaw(runtime.origin, {headers: {host: 'evil.example'}});
+    expect([refused.status, refused.body]).toEqual([421, expect.stringContaining('evil.example')]);
+  });
+});
+
+/** The cookie and the token of a page, as a browser has them. */
+async function session(runtime: LocalRuntime) {
+  const {headers, body} = await page(runtime, '-/projects/shop');
+  const cookie = headers.get('set-cookie') ?? '';
+  expect(cookie).toMatch(/; Path=\/; HttpOnly; SameSite=Strict$/);
+  const [, token = ''] = /name="token" value="([^"]+)"/.exec(body) ?? [];
+  return {cookie: cookie.split(';')[0] ?? '', token};
+}
+
+/** Sends a form as a browser does. */
+function post(
+  runtime: LocalRuntime,
+  path: string,
+  fields: Readonly<Record<string, string>>,
+  headers: Readonly<Record<string, string>>,
+) {
+  const body = new URLSearchParams(fields);
+  return send(`${runtime.origin}/-/${path}`, {method: 'POST', body, headers: {origin: runtime.origin, ...headers}});
+}
+
+test.each([
+  ['127.0.0.1', true],
+  ['127.8.8.8', true],
+  ['::1', true],
+  ['::ffff:127.0.0.1', true],
+  ['::ffff:192.0.2.1', false],
+  ['192.0.2.127', false],
+  ['::', false],
+  [undefined, false],
+])('a browser at %s is on this machine: %s', (address, expected) => {
+  expect(isThisMachine(address)).toBe(expected);
+});
+
+describe('the buttons', () => {
+  test('deploy a bundle and roll back, then lead to the project', async () => {
+    const {runtime} = await startFilled();
+    const {cookie, token} = await session(runtime);
+    const {status, headers} = await post(
+      runtime,
+      'projects/shop/deploy',
+      {token, bundle: '2', target: 'production'},
+      {cookie},
+    );
+    expect([status, headers.get('location')]).toEqual([303, '/-/projects/shop?done=deploy']);
+    const {body} = await page(runtime, '-/projects/shop?done=deploy');
+    expect(textOf(body)).toMatch(
+      /The deployment has started.* production Bundle 2 The second Live Roll back to bundle 1/,
+    );
+    const back = await post(runtime, 'projects/shop/deploy', {token, bundle: '1', target: 'production'}, {cookie});
+    expect(back.status).toBe(303);
+    expect(textOf((await page(runtime, '-/projects/shop')).body)).toMatch(
+      /production Bundle 1 The first Live Roll back/,
+    );
+  });
+
+  test('are refused without the token, with that of another session, and from other origins', async () => {
+    const {runtime} = await startFilled({auth: false});
+    const {cookie, token} = await session(runtime);
+    const other = await session(runtime);
+    const fields = {token, bundle: '2', target: 'staging'};
+    const refused = [
+      [{...fields, token: ''}, {cookie}],
+      [{...fields, token: other.token}, {cookie}],
+      [fields, {cookie: other.cookie}],
+      [fields, {}],
+      [fields, {cookie: `${cookie}x`}],
+      [fields, {cookie, origin: runtime.appsOrigin}],
+      [fields, {cookie, origin: 'https://evil.example'}],
+      [fields, {cookie, origin: 'null'}],
+      [fields, {cookie, 'sec-fetch-site': 'same-site'}],
+    ] as const;
+    for (const [given, headers] of refused) {
+      expect([headers, (await post(runtime, 'projects/shop/deploy', given, headers)).status]).toEqual([headers, 403]);
+    }
+    const {port} = new URL(runtime.origin);
+    const body = new URLSearchParams(fields).toString();
+    const plain = await sendRaw(`${runtime.origin}/-/projects/shop/deploy`, {
+      method: 'POST',
+      headers: {host: `localhost:${port}`, cookie, 'content-type': 'application/x-www-form-urlencoded'},
+      write: (request) => request.end(body),
+    });
+    expect(plain.status).toBe(403);
+    expect(textOf((await page(runtime, '-/projects/shop')).body)).not.toContain('staging Bundle 2');
+    const spoiled = `${cookie.split('=')[0] ?? ''}=a.b; ${cookie}`;
+    expect((await post(runtime, 'projects/shop/deploy', fields, {cookie: spoiled})).status).toBe(303);
+  });
+
+  test.each([
+    [{bundle: '9', target: 'staging'}, 404],
+    [{bundle: '1', target: '../x'}, 400],
+    [{bundle: '1', target: ''}, 400],
+  ])('say what is wrong with %j', async (fields, expected) => {
+    const {runtime} = await startFilled();
+    const {cookie, token} = await session(runtime);
+    const {status, body} = await post(runtime, 'projects/shop/deploy', {...fields, token}, {cookie});
+    expect([status, body]).toEqual([expected, expect.stringContaining('class="notice problem"')]);
+  });
+});
+
+describe('the requests', () => {
+  test('show the wire with small bodies and the parts of uploads, without credentials', async () => {
+    const {client, runtime} = await startRuntime({faults: ['latency=1x1:route=download', '503x1:route=list']});
+    await client.pushV2(await v2Archive(), {message: 'The first'});
+    await client.deploy(1);
+    const {json} = await client.legacy('projects/shop/bundles/1/download/?limit=3&api_key=sesame');
+    await client.legacy('projects/shop/bundles/');
+    await client.token();
+    await client.token('grant_type=client_credentials&client_secret=sesame', 'client', 'sesame');
+    await client.pushV1(v1Body(await gnuTar(build, {prefix: 'shop/bld', gzip: false})));
+    await (await fetch(json.download_url)).arrayBuffer();
+    await client.site('shop/production/static/app.js', {headers: {cookie: 'a=sesame', 'x-api-key': 'sesame'}});
+    await expect.poll(() => runtime.requests).toHaveLength(9);
+    const list = textOf((await page(runtime, '-/requests')).body);
+    expect(list).toMatch(/GET \/shop\/production\/static\/app\.js 200 .* POST .*bundles\/ 201/);
+    expect(list).toContain('503x1:route=list');
+    const bodies: string[] = [];
+    for (let number = 1; number <= 9; number += 1) bodies.push((await page(runtime, `-/requests/${number}`)).body);
+    const [upload, deploy, download, faulty, token, , v1] = bodies.map(textOf);
+    expect(upload).toMatch(/Part Size message 9 B rootDir 3 B .* bundle \d+ B/);
+    expect(upload).not.toContain('The first');
+    expect(deploy).toMatch(/Authorization \*\*\*|authorization \*\*\*/);
+    expect(deploy).toContain('{ &quot;bundle_id&quot;: 1 }');
+    expect(download).toContain('?limit=3&amp;api_key=***');
+    expect(download).toContain('latency=1x1:route=download');
+    expect(faulty).toContain('Injected fault: 503.');
+    expect(token).toContain('&quot;access_token&quot;: &quot;***&quot;, &quot;token_type&quot;: &quot;Bearer&quot;');
+    expect(v1).toMatch(/message 7 B .* data, decoded 10\.2 kB/);
+    const {apiKey, clientSecret} = runtime.credentials;
+    for (const secret of [
+      'sesame',
+      apiKey,
+      clientSecret,
+      String(new URL(json.download_url).searchParams.get('signature')),
+    ]) {
+      expect([list, ...bodies].join('')).not.toContain(secret);
+    }
+    expect(textOf((await page(runtime, '-/requests?show=problems')).body)).not.toContain('static/app.js');
+    expect(textOf((await page(runtime, '-/requests?show=apps')).body)).not.toContain('/api/');
+  });
+
+  test('show no credentials, however they are named and wherever they are', async () => {
+    const {client, runtime} = await startRuntime();
+    await client.pushV2(await v2Archive());
+    await client.deploy(1);
+    const {apiKey} = runtime.credentials;
+    const query = '?page=2&%74oken=sesame&a=b;sig=sesame&code=sesame&jwt=sesame&access_key=sesame';
+    await client.site(`shop/production${query}`);
+    await client.site(`shop/production/${apiKey}`, {
+      headers: {
+        referer: `/login${query}`,
+        'x-jwt': 'sesame',
+        'ocp-subscription-key': 'sesame',
+        'x-to': '/#id_token=sesame',
+      },
+    });
+    const deploy = (body: object) => client.legacy('projects/shop/target/t/deploy/', client.json(body));
+    await client.token('client%5Fsecret=sesame&assertion=sesame&scope=x');
+    await deploy({bundle_id: 1, credentials: {user: 'x', value: 'sesame'}, clientKey: ['sesame'], shown: 2});
+    await deploy({shown: 2, otp: 5_273_476, tokens: ['sesame'], long: 'x'.repeat(5000)});
+    const bodies = await Promise.all(
+      [3, 4, 5, 6, 7].map(async (number) => (await page(runtime, `-/requests/${number}`)).body),
+    );
+    bodies.push((await page(runtime, '-/requests')).body, (await page(runtime)).body);
+    for (const secret of ['sesame', '5273476', apiKey]) expect(bodies.join('')).not.toContain(secret);
+    const [redirect, , token, json, cut] = bodies.map(textOf);
+    expect(redirect).toMatch(/location \/shop\/production\/\?page=2&amp;%74oken=\*\*\*&amp;a=b;sig=\*\*\*/);
+    expect(token).toContain('client%5Fsecret=***&amp;assertion=***&amp;scope=x');
+    expect([json, cut]).toEqual([
+      expect.stringContaining('&quot;shown&quot;: 2'),
+      expect.stringContaining('&quot;shown&quot;:2'),
+    ]);
+  });
+
+  test('are the newest only, and long bodies are cut', async () => {
+    const {client, runtime} = await startRuntime({auth: false});
+    await client.legacy('projects/shop/target/x/deploy/', {
+      ...client.json({bundle_id: 1, note: '<b>'.repeat(3000), token: 'x'}),
+    });
+    const {body} = await page(runtime, '-/requests/1');
+    expect(body).toContain('The rest is not kept.');
+    expect(body).not.toContain('<b>');
+    for (let count = 0; count < 200; count += 1) await (await fetch(`${runtime.origin}/api/?${count}`)).text();
+    await expect.poll(async () => (await page(runtime, '-/requests/1')).status).toBe(404);
+    expect((await page(runtime, '-/requests/2')).status).toBe(200);
+  });
+
+  test('are told to open pages', async () => {
+    const {client, runtime} = await startRuntime();
+    const {events} = await listen(runtime, 'requests');
+    await client.token();
+    await expect.poll(() => events).toEqual([{topics: ['requests'], sentences: []}]);
+  });
+});
+
+describe('the faults', () => {
+  test('are switched on and off, and apply to requests', async () => {
+    const {client, runtime} = await startFilled();
+    const {cookie, token} = await session(runtime);
+    const add = (fault: string) => post(runtime, 'faults', {token, fault}, {cookie});
+    const {events} = await listen(runtime, 'faults');
+    const {status, headers} = await add('503x1:route=list');
+    expect([status, headers.get('location')]).toEqual([303, '/-/faults?done=add']);
+    await expect.poll(() => events).toEqual([{topics: ['faults'], sentences: []}]);
+    await add('429:route=list');
+    const shown = textOf((await page(runtime, '-/faults')).body);
+    expect(shown).toContain(
+      '503x1:route=list Answers the next request of the kind &quot;list&quot; with 503. 1 Remove',
+    );
+    expect(shown).toContain(
+      '429:route=list Answers each request of the kind &quot;list&quot; with 429. No limit Remove',
+    );
+    const list = async () => (await client.legacy('projects/shop/bundles/')).status;
+    expect([await list(), await list(), await list()]).toEqual([503, 429, 429]);
+    const {body} = await page(runtime, '-/faults');
+    expect(body).not.toContain('503x1:route=list');
+    const [, number = ''] = /name="fault" value="(\d+)"/.exec(body) ?? [];
+    expect((await post(runtime, 'faults/remove', {token, fault: number}, {cookie})).status).toBe(303);
+    expect(await list()).toBe(200);
+    expect(textOf((await page(runtime, '-/faults')).body)).toContain('No faults');
+  });
+
+  test('that are invalid are shown again with the reason, and nothing without the token changes', async () => {
+    const {runtime} = await startFilled();
+    const {cookie, token} = await session(runtime);
+    const {status, body} = await post(runtime, 'faults', {token, fault: '<b>x'}, {cookie});
+    expect([status, textOf(body)]).toEqual([
+      422,
+      expect.stringContaining('The fault &quot;&lt;b&gt;x&quot; is invalid'),
+    ]);
+    expect(body).toContain('value="&lt;b&gt;x"');
+    expect((await post(runtime, 'faults', {fault: '503'}, {cookie})).status).toBe(403);
+    expect((await post(runtime, 'faults/remove', {fault: '1'}, {cookie})).status).toBe(403);
+    expect(textOf((await page(runtime, '-/faults')).body)).toContain('No faults');
+  });
+});
+
+describe('the events', () => {
+  test('tell an open page of a deployment until it has ended', async () => {
+    const {client, runtime} = await startFilled({deploymentSeconds: 1});
+    const {events} = await listen(runtime, 'deployments');
+    await client.deploy(2, 'staging');
+    await expect.poll(() => JSON.stringify(events)).toContain('Deployed bundle 2 to staging of shop.');
+    expect(JSON.stringify(events)).toContain('Deploying bundle 2 to staging of shop.');
+    expect(events.length).toBeGreaterThan(1);
+  });
+
+  test('tell only what was asked for, and end with the runtime', async () => {
+    const {client, runtime} = await startRuntime();
+    const {events} = await listen(runtime, 'bundles');
+    await client.pushV2(await v2Archive());
+    await client.deploy(1);
+    await expect.poll(() => events).toEqual([{topics: ['bundles'], sentences: []}]);
+    await runtime.close();
+  });
+});

@@ -1,0 +1,244 @@
+import {spawn} from 'node:child_process';
+import {randomUUID} from 'node:crypto';
+import {once} from 'node:events';
+import {existsSync} from 'node:fs';
+import {mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile} from 'node:fs/promises';
+import {request as httpRequest} from 'node:http';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {createInterface} from 'node:readline';
+import {describe, expect, onTestFinished, test} from 'vitest';
+import {startLocalRuntime, type LocalRuntime} from '../../src/testing.js';
+import {compiled} from '../compiled.js';
+import {build, v2Archive} from './archives.js';
+import {clientOf} from './client.js';
+import {startRuntime} from './with-runtime.js';
+
+async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'mycli-test-runtime-'));
+  onTestFinished(() => rm(folder, {recursive: true, force: true}));
+  return folder;
+}
+
+const compiledChild = (): Promise<string> => compiled(path.join(import.meta.dirname, 'runtime-child.ts'));
+
+/** Starts a runtime in a process of its own. `dieAt`: the call at which it dies, see `bench/die-at.js`. */
+async function startChild(dataDirectory: string, script: string, dieAt = '') {
+  const preload = path.join(import.meta.dirname, '../../bench/die-at.js');
+  const child = spawn(process.execPath, ['--import', preload, script, dataDirectory], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: {...process.env, DIE_AT: dieAt},
+  });
+  const ended = once(child, 'exit');
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+  return {
+    client: clientOf({...(JSON.parse(line) as LocalRuntime)}),
+    origin: (JSON.parse(line) as LocalRuntime).origin,
+    ended,
+    kill: async () => {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+describe('a data folder', () => {
+  test('keeps exactly what was accepted after a kill -9 during an upload', async () => {
+    const dataDirectory = await temporaryFolder();
+    const child = await startChild(dataDirectory, await compiledChild());
+    const archive = await v2Archive();
+    expect((await child.client.pushV2(archive)).json.id).toBe(1);
+    expect((await child.client.deploy(1)).status).toBe(201);
+    const half = httpRequest(`${child.origin}/api/v2/projects/shop/bundles/`, {
+      method: 'POST',
+      headers: {
+        ...child.client.legacyHeaders,
+        'content-type': 'multipart/form-data; boundary=xyz',
+        'content-length': '10000000',
+      },
+    });
+    half.on('error', () => undefined);
+    half.write('--xyz\r\nContent-Disposition: form-data; name="bundle"; filename="b"\r\n\r\n');
+    half.write(Buffer.alloc(300_000));
+    const temporary = path.join(dataDirectory, 'temporary');
+    await expect.poll(() => readdir(temporary, {recursive: true})).toHaveLength(2);
+    await child.kill();
+
+    const {client} = await startRuntime({dataDirectory});
+    expect(await readdir(temporary)).toEqual([]);
+    expect((await client.legacy('projects/shop/bundles/')).json).toMatchObject({
+      count: 1,
+      results: [{id: 1, in_use_by: ['production']}],
+    });
+    expect((await client.site('shop/production/static/app.js')).body).toBe(build['static/app.js']);
+    const {json} = await client.legacy('projects/shop/bundles/1/download/');
+    const download = await fetch(json.download_url);
+    expect(Buffer.from(await download.arrayBuffer()).equals(archive)).toBe(true);
+    expect((await client.pushV2(archive)).json.id).toBe(2);
+  });
+
+  test('has all of an operation or nothing after a kill -9 at any of its steps', async () => {
+    const dataDirectory = await temporaryFolder();
+    const script = await compiledChild();
+    const archives = await Promise.all(
+      ['one', 'two', 'three'].map((text) => v2Archive({...build, 'static/app.js': text})),
+    );
+    type Client = ReturnType<typeof clientOf>;
+    const push =
+      (index: number) =>
+      ({pushV2}: Client) =>
+        pushV2(archives[index] ?? Buffer.alloc(0));
+    const deploy =
+      (id: number) =>
+      ({deploy}: Client) =>
+        deploy(id);
+    const remove = ({legacy}: Client) => legacy('projects/shop/bundles/1/', {method: 'DELETE'});
+    const first = await startLocalRuntime({dataDirectory, deploymentSeconds: 0});
+    await push(0)(clientOf(first));
+    await deploy(1)(clientOf(first));
+    await first.close();
+    const whole = ['archive', 'bundle.json', 'contents.json'];
+    const moments = [
+      {dieAt: 'rename /bundles/2 before', operation: push(1), bundles: {1: whole}, served: 'one', deployments: 1},
+      {
+        dieAt: 'rename /bundles/2 after',
+        operation: push(1),
+        bundles: {1: whole, 2: whole},
+        served: 'one',
+        deployments: 1,
+      },
+      {
+        dieAt: 'rename /deployments/2 before',
+        operation: deploy(2),
+        bundles: {1: whole, 2: whole},
+        served: 'one',
+        deployments: 1,
+      },
+      {
+        dieAt: 'rename /deployments/2 after',
+        operation: deploy(2),
+        bundles: {1: whole, 2: whole},
+        served: 'two',
+        deployments: 2,
+      },
+      {
+        dieAt: 'rm bundles/1/archive before',
+        operation: remove,
+        bundles: {1: ['bundle.json'], 2: whole},
+        served: 'two',
+        deployments: 2,
+      },
+    ];
+    for (const {dieAt, operation, bundles, served, deployments} of moments) {
+      const child = await startChild(dataDirectory, script, dieAt);
+      await expect(operation(child.client), dieAt).rejects.toThrow('fetch failed');
+      expect(await child.ended, dieAt).toEqual([null, 'SIGKILL']);
+
+      const runtime = await startLocalRuntime({dataDirectory, deploymentSeconds: 0});
+      const client = clientOf(runtime);
+      const folders: Record<string, readonly string[]> = {};
+      for (const id of await readdir(path.join(dataDirectory, 'bundles'))) {
+        folders[id] = (await readdir(path.join(dataDirectory, 'bundles', id))).sort();
+      }
+      expect(folders, dieAt).toEqual(bundles);
+      expect(await readdir(path.join(dataDirectory, 'temporary')), dieAt).toEqual([]);
+      expect(await readdir(path.join(dataDirectory, 'sites')), dieAt).toHaveLength(1);
+      const shown = Object.keys(bundles).filter((id) => folders[id]?.includes('archive'));
+      const {json} = await client.legacy('projects/shop/bundles/');
+      expect(json.results.map(({id}: {id: number}) => String(id)).sort(), dieAt).toEqual(shown);
+      for (const id of shown) {
+        const {json: link} = await client.legacy(`projects/shop/bundles/${id}/download/`);
+        const download = await fetch(link.download_url);
+        expect(Buffer.from(await download.arrayBuffer()).equals(archives[Number(id) - 1] ?? Buffer.alloc(0))).toBe(
+          true,
+        );
+      }
+      const {json: target} = await client.legacy('projects/shop/target/production/');
+      const file = await fetch(new URL('static/app.js', target.url));
+      expect(await file.text(), dieAt).toBe(served);
+      const {json: history} = await client.legacy('projects/shop/target/production/deploy/');
+      expect(history.count, dieAt).toBe(deployments);
+      await runtime.close();
+    }
+  });
+
+  test('keeps its credentials, readable only by the owner, and its tokens stay valid after a restart', async () => {
+    const dataDirectory = path.join(await temporaryFolder(), 'new', 'folder');
+    const first = await startLocalRuntime({dataDirectory});
+    const {json} = await clientOf(first).token();
+    await first.close();
+    const {runtime, client} = await startRuntime({dataDirectory});
+    expect({...runtime.credentials, tokenUrl: ''}).toEqual({...first.credentials, tokenUrl: ''});
+    if (process.platform !== 'win32') {
+      expect((await stat(path.join(dataDirectory, 'credentials.json'))).mode & 0o777).toBe(0o600);
+    }
+    const headers = {authorization: `Bearer ${json.access_token}`};
+    expect((await fetch(`${client.apiBase}/shop/bundles`, {headers})).status).toBe(200);
+  });
+
+  test('is not changed by given credentials', async () => {
+    const dataDirectory = await temporaryFolder();
+    const {runtime} = await startRuntime({dataDirectory, credentials: {apiKey: 'given', organizationId: 'org'}});
+    expect(runtime.credentials).toMatchObject({apiKey: 'given', organizationId: 'org'});
+    const kept = await readFile(path.join(dataDirectory, 'credentials.json'), 'utf8');
+    expect(kept).not.toContain('given');
+    expect(kept).toContain(runtime.credentials.clientSecret);
+  });
+
+  test('continues a deployment after a restart', async () => {
+    const dataDirectory = await temporaryFolder();
+    let time = Date.parse('2030-01-01T00:00:00Z');
+    const now = () => new Date(time);
+    const first = await startLocalRuntime({dataDirectory, deploymentSeconds: 100, now});
+    await clientOf(first).pushV2(await v2Archive());
+    await clientOf(first).deploy(1);
+    await first.close();
+    time += 50_000;
+    const {client} = await startRuntime({dataDirectory, now});
+    const state = async () => (await client.legacy('projects/shop/target/production/')).json.state;
+    expect(await state()).toBe('CREATE_IN_PROGRESS');
+    time += 50_000;
+    expect(await state()).toBe('ACTIVE');
+  });
+
+  test('never reuses the ID of a deleted bundle, and removes what a killed run left behind', async () => {
+    const dataDirectory = await temporaryFolder();
+    const first = await startLocalRuntime({dataDirectory});
+    await clientOf(first).pushV2(await v2Archive());
+    await clientOf(first).legacy('projects/shop/bundles/1/', {method: 'DELETE'});
+    await first.close();
+    const [half, ofNoDeployment] = [randomUUID(), randomUUID()];
+    await mkdir(path.join(dataDirectory, 'temporary', half));
+    await writeFile(path.join(dataDirectory, 'temporary', half, 'archive'), 'half');
+    await writeFile(path.join(dataDirectory, 'temporary', `${half}.json`), '{');
+    await mkdir(path.join(dataDirectory, 'sites', ofNoDeployment));
+    const {client} = await startRuntime({dataDirectory});
+    expect(await readdir(path.join(dataDirectory, 'temporary'))).toEqual([]);
+    expect(await readdir(path.join(dataDirectory, 'sites'))).toEqual([]);
+    expect((await client.legacy('projects/shop/bundles/')).json.count).toBe(0);
+    expect((await client.pushV2(await v2Archive())).json.id).toBe(2);
+  });
+
+  test.each([
+    ['bundles/1/bundle.json', '{"id": 1'],
+    ['deployments/1.json', '{}'],
+    ['credentials.json', '[]'],
+  ])('with an invalid %s is an error that names it', async (name, content) => {
+    const dataDirectory = await temporaryFolder();
+    const file = path.join(dataDirectory, name);
+    await mkdir(path.dirname(file), {recursive: true});
+    await writeFile(file, content);
+    await expect(startLocalRuntime({dataDirectory})).rejects.toMatchObject({
+      code: 'ERR_OPTION_INVALID',
+      message: expect.stringContaining(file),
+    });
+  });
+
+  test('is temporary by default', async () => {
+    const runtime = await startLocalRuntime();
+    expect(existsSync(runtime.dataDirectory)).toBe(true);
+    await runtime.close();
+    expect(existsSync(runtime.dataDirectory)).toBe(false);
+  });
+});

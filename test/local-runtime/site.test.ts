@@ -1,0 +1,412 @@
+import {readdir} from 'node:fs/promises';
+import path from 'node:path';
+import {describe, expect, test} from 'vitest';
+import {cacheControl} from '../../src/local-runtime/protocols/file-answer.js';
+import {build, gnuTar, hostileArchive, v2Archive} from './archives.js';
+import {send, sendRaw, v1Body} from './client.js';
+import {startRuntime} from './with-runtime.js';
+
+/** A runtime with a bundle deployed to production. */
+async function startDeployed(archive?: Uint8Array) {
+  const started = await startRuntime();
+  expect((await started.client.pushV2(archive ?? (await v2Archive()))).status).toBe(201);
+  expect((await started.client.deploy(1)).status).toBe(201);
+  return started;
+}
+
+describe('a deployed bundle', () => {
+  test('serves its files with their types, without credentials', async () => {
+    const {client} = await startDeployed();
+    const script = await client.site('shop/production/static/app.js');
+    expect([script.status, script.body]).toEqual([200, build['static/app.js']]);
+    expect(script.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+    expect(script.headers.get('x-content-type-options')).toBe('nosniff');
+    const head = await client.site('shop/production/static/app.js', {method: 'HEAD'});
+    expect([head.status, head.body, head.headers.get('content-length')]).toEqual([
+      200,
+      '',
+      String(build['static/app.js']?.length),
+    ]);
+  });
+
+  test('is not resent to a client that has it', async () => {
+    const {client} = await startDeployed();
+    const etag = (await client.site('shop/production/static/app.js')).headers.get('etag') ?? '';
+    const again = await client.site('shop/production/static/app.js', {headers: {'if-none-match': etag}});
+    expect([again.status, again.body]).toEqual([304, '']);
+    await client.deploy(1);
+    const later = await client.site('shop/production/static/app.js', {headers: {'if-none-match': etag}});
+    expect(later.status).toBe(200);
+  });
+
+  test.each([
+    ['bytes=0-3', 206, 'cons'],
+    ['bytes=-2', 206, '")'],
+    ['bytes=18-', 206, ')'],
+    ['bytes=90-', 416, ''],
+    ['lines=1-2', 200, build['static/app.js']],
+    ['bytes=3-1', 200, build['static/app.js']],
+  ])('serves the range %s', async (range, status, body) => {
+    const {client} = await startDeployed();
+    const reply = await client.site('shop/production/static/app.js', {headers: {range}});
+    expect([reply.status, reply.body]).toEqual([status, body]);
+    const head = await client.site('shop/production/static/app.js', {method: 'HEAD', headers: {range}});
+    expect(head.status).toBe(200);
+  });
+
+  test('serves everything except server-only files and the configuration', async () => {
+    const {client, runtime} = await startDeployed(await v2Archive({...build, 'docs/intro/index.html': 'intro'}));
+    const statuses = {
+      'ssr.js': 404,
+      '.runtime/config.json': 404,
+      '.runtime': 404,
+      'server/hidden.txt': 200,
+      'docs/intro/': 200,
+      '': 302,
+      'static/none.js': 404,
+      'static/none/': 404,
+    };
+    for (const [file, status] of Object.entries(statuses)) {
+      expect([file, (await client.site(`shop/production/${file}`)).status]).toEqual([file, status]);
+    }
+    expect((await client.site('shop/production/cart')).body).toBe(
+      'The deployed bundle does not serve a file at /shop/production/cart. ' +
+        'If its server should answer, start the runtime with --ssr.\n',
+    );
+    const [site = ''] = await readdir(path.join(runtime.dataDirectory, 'sites'));
+    const files = await readdir(path.join(runtime.dataDirectory, 'sites', site), {
+      recursive: true,
+      withFileTypes: true,
+    });
+    const names = files.filter((entry) => entry.isFile()).map((entry) => entry.name);
+    expect(names.sort()).toEqual(['app.js', 'hidden.txt', 'index.html', 'index.html']);
+  });
+
+  test('serves no file that is both server-only and shared', async () => {
+    const settings = {ssrOnly: ['ssr.js', 'static/secret.js'], ssrShared: ['**/*'], ssrParameters: {}};
+    const {client} = await startDeployed(await v2Archive({...build, 'static/secret.js': 'secret'}, {settings}));
+    expect((await client.site('shop/production/static/secret.js')).status).toBe(404);
+  });
+
+  test('redirects to a folder with a trailing slash, and keeps the query', async () => {
+    const {client, runtime} = await startDeployed(await v2Archive({...build, 'docs/a b/index.html': 'intro'}));
+    const target = `${runtime.appsOrigin}/shop/production`;
+    for (const [asked, location] of [
+      ['docs/a%20b', '/shop/production/docs/a%20b/'],
+      ['docs/a%20b?x=1&y=//evil', '/shop/production/docs/a%20b/?x=1&y=//evil'],
+      ['docs', '/shop/production/docs/'],
+      ['?x', '/shop/production/static/index.html?x'],
+    ]) {
+      const reply = await client.site(`shop/production/${asked}`);
+      expect([asked, reply.status, reply.headers.get('location')]).toEqual([asked, 302, location]);
+    }
+    expect(await (await fetch(`${target}/docs/a%20b?x`)).text()).toBe('intro');
+    expect((await client.site('shop/production?x=1')).headers.get('location')).toBe('/shop/production/?x=1');
+  });
+
+  test.each([
+    '//evil.example',
+    '//evil.example/x',
+    '/\\\\evil.example/x',
+    '/\\evil.example/x',
+    '/%5Cevil.example/x',
+    '/%2Fevil.example/x',
+    '/../evil.example',
+    '/..//evil.example',
+    '/%2e%2e/%2fevil.example',
+    '/shop/production//evil.example',
+    '/shop/production/\\evil.example',
+    '/shop/production/static/..//evil.example',
+    'http://evil.example/x',
+    '/shop/production/static%0d%0aset-cookie:x',
+  ])('redirects to no other origin: %s', async (requested) => {
+    const {runtime} = await startDeployed();
+    const {status, headers} = await sendRaw(runtime.appsOrigin, {path: requested});
+    expect(headers['set-cookie']).toBeUndefined();
+    if (headers.location === undefined) expect(status).toBe(404);
+    else expect(new URL(headers.location, runtime.appsOrigin).origin).toBe(runtime.appsOrigin);
+  });
+
+  test.each([
+    [undefined, undefined],
+    ['gzip, deflate, br', 'br'],
+    ['gzip', 'gzip'],
+    ['x-gzip', 'gzip'],
+    ['br;q=0.5, gzip', 'gzip'],
+    ['br;q=0, *', 'gzip'],
+    ['*', 'br'],
+    ['*;q=0', undefined],
+    ['identity, br;q=0.9', undefined],
+    ['identity;q=0.1, br;q=0.5', 'br'],
+    ['BR ; Q=1.0', 'br'],
+    ['br;q=2, gzip;q=x, zstd', undefined],
+    ['', undefined],
+  ])('with Accept-Encoding %j is sent as %j', async (accepted, encoding) => {
+    const files = {...build, 'static/app.js.br': 'small', 'static/app.js.gz': 'larger'};
+    const {runtime} = await startDeployed(await v2Archive(files));
+    const headers = accepted === undefined ? {} : {'accept-encoding': accepted};
+    const reply = await sendRaw(`${runtime.appsOrigin}/shop/production/static/app.js`, {headers});
+    expect(reply.headers['content-encoding']).toBe(encoding);
+    expect(reply.headers.vary).toBe('accept-encoding');
+    expect(reply.headers['content-type']).toBe('text/javascript; charset=utf-8');
+    expect(reply.body).toBe({br: 'small', gzip: 'larger'}[encoding ?? ''] ?? build['static/app.js']);
+  });
+
+  test('has a variant per encoding, and none without an encoded file', async () => {
+    const {runtime} = await startDeployed(await v2Archive({...build, 'static/app.js.gz': 'larger'}));
+    const ask = (name: string, headers: Readonly<Record<string, string>>) =>
+      sendRaw(`${runtime.appsOrigin}/shop/production/static/${name}`, {headers});
+    const encoded = await ask('app.js', {'accept-encoding': 'gzip'});
+    const plain = await ask('app.js', {});
+    expect(encoded.headers.etag).not.toBe(plain.headers.etag);
+    const again = {'accept-encoding': 'gzip', 'if-none-match': encoded.headers.etag ?? ''};
+    expect(await ask('app.js', again)).toMatchObject({status: 304, headers: {vary: 'accept-encoding'}});
+    expect((await ask('app.js', {'if-none-match': encoded.headers.etag ?? ''})).status).toBe(200);
+    expect((await ask('index.html', {'accept-encoding': 'gzip'})).headers).not.toHaveProperty('vary');
+    const itself = await ask('app.js.gz', {'accept-encoding': 'gzip'});
+    expect(itself.headers).toMatchObject({'content-type': 'application/gzip'});
+    expect(itself.headers).not.toHaveProperty('content-encoding');
+  });
+
+  const script = `// ${'the same again, '.repeat(1000)}`;
+
+  test.each([
+    ['gzip, deflate, br', 'br'],
+    ['gzip', 'gzip'],
+    ['identity, gzip;q=0.5', undefined],
+    [undefined, undefined],
+  ])('with Accept-Encoding %j is compressed as %j if it has no compressed file', async (accepted, encoding) => {
+    const {runtime} = await startDeployed(await v2Archive({...build, 'static/big.js': script}));
+    const url = `${runtime.appsOrigin}/shop/production/static/big.js`;
+    const headers: Record<string, string> = accepted === undefined ? {} : {'accept-encoding': accepted};
+    const reply = await fetch(url, {headers: {'accept-encoding': 'identity', ...headers}});
+    expect([reply.status, await reply.text()]).toEqual([200, script]);
+    expect(Object.fromEntries(reply.headers)).toMatchObject({
+      'content-type': 'text/javascript; charset=utf-8',
+      vary: 'accept-encoding',
+    });
+    expect(reply.headers.get('content-encoding')).toBe(encoding ?? null);
+    const length = Number(reply.headers.get('content-length'));
+    expect(encoding === undefined ? length === script.length : length > 0 && length < 1000).toBe(true);
+    const etag = reply.headers.get('etag') ?? '';
+    const ask = (more: Readonly<Record<string, string>>, method = 'GET') =>
+      sendRaw(url, {method, headers: {...headers, ...more}});
+    expect((await ask({'if-none-match': etag})).status).toBe(304);
+    // Whoever takes up a compressed transfer at a byte of it would get bytes of something else.
+    const rest = await ask({range: 'bytes=3-5', 'if-range': etag});
+    expect([rest.status, rest.headers['content-encoding']]).toEqual([encoding === undefined ? 206 : 200, undefined]);
+    expect(await ask({range: 'bytes=3-5'})).toMatchObject({status: 206, body: 'the'});
+    const head = await ask({}, 'HEAD');
+    expect([head.body, head.headers.etag, head.headers['content-encoding']]).toEqual(['', etag, encoding]);
+  });
+
+  test.each([
+    ['static/photo.jpg', 'x'.repeat(5000)],
+    ['static/small.css', 'x'.repeat(1000)],
+  ])('is not compressed in %s', async (name, content) => {
+    const {runtime} = await startDeployed(await v2Archive({...build, [name]: content}));
+    const headers = {'accept-encoding': 'br, gzip'};
+    const reply = await sendRaw(`${runtime.appsOrigin}/shop/production/${name}`, {headers});
+    expect([reply.body, reply.headers['content-encoding'], reply.headers.vary]).toEqual([
+      content,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  test('can be cut off while it is compressed', async () => {
+    const {runtime} = await startDeployed(await v2Archive({...build, 'static/big.js': script}));
+    runtime.addFault('truncatex1:route=site');
+    const url = `${runtime.appsOrigin}/shop/production/static/big.js`;
+    await expect(fetch(url).then((reply) => reply.text())).rejects.toThrow();
+    expect(await (await fetch(url)).text()).toBe(script);
+  });
+
+  test('has the date of its deployment, which counts for clients without its tag', async () => {
+    const {client} = await startDeployed();
+    const ask = (headers: Readonly<Record<string, string>>) =>
+      client.site('shop/production/static/app.js', {headers: {'accept-encoding': 'identity', ...headers}});
+    const first = await ask({});
+    const [modified, etag] = [first.headers.get('last-modified') ?? '', first.headers.get('etag') ?? ''];
+    const old = new Date(Date.parse(modified) - 1000).toUTCString();
+    for (const [headers, status] of [
+      [{'if-modified-since': modified}, 304],
+      [{'if-modified-since': old}, 200],
+      [{'if-modified-since': 'yesterday'}, 200],
+      [{'if-modified-since': modified, 'if-none-match': '"other"'}, 200],
+      [{'if-none-match': `"other", W/${etag}`}, 304],
+      [{'if-none-match': '*'}, 304],
+      [{range: 'bytes=0-3', 'if-range': etag}, 206],
+      [{range: 'bytes=0-3', 'if-range': '"other"'}, 200],
+      [{range: 'bytes=0-3', 'if-range': modified}, 200],
+      [{range: 'bytes=0-3', 'if-none-match': etag}, 304],
+    ] as const) {
+      expect([headers, (await ask(headers)).status]).toEqual([headers, status]);
+    }
+  });
+
+  test('leads to its page from the top', async () => {
+    const {client} = await startDeployed();
+    const bare = await client.site('shop/production');
+    expect([bare.status, bare.headers.get('location')]).toEqual([308, '/shop/production/']);
+    const top = await client.site('shop/production/');
+    expect([top.status, top.headers.get('location')]).toEqual([302, '/shop/production/static/index.html']);
+    expect((await client.site('shop/production/static/')).body).toBe(build['static/index.html']);
+  });
+
+  test('serves a page at the top in its place', async () => {
+    const settings = {ssrOnly: ['ssr.js'], ssrShared: ['index.html'], ssrParameters: {}};
+    const {client} = await startDeployed(await v2Archive({...build, 'index.html': 'top'}, {settings}));
+    const page = await client.site('shop/production/');
+    expect([page.status, page.body, page.headers.get('content-type')]).toEqual([
+      200,
+      'top',
+      'text/html; charset=utf-8',
+    ]);
+  });
+
+  test.each([
+    '/shop/production/static/../ssr.js',
+    '/shop/production/../../../credentials.json',
+    '/shop/production/%2e%2e/%2e%2e/credentials.json',
+    '/shop/production/..%2f..%2fcredentials.json',
+    '/shop/production/static%2fapp.js',
+    '/shop/production/..%5c..%5ccredentials.json',
+    '/shop/production/static//app.js',
+    '/shop/production/static/app.js%00',
+    '/shop/production//etc/passwd',
+  ])('does not answer %s', async (requested) => {
+    const {runtime} = await startDeployed();
+    expect((await sendRaw(runtime.appsOrigin, {path: requested})).status).toBe(404);
+  });
+
+  test('follows links between shared files, but not to others', async () => {
+    const settings = JSON.stringify({ssrOnly: ['ssr.js'], ssrShared: ['static/**'], ssrParameters: {}});
+    const archive = await hostileArchive(
+      {name: 'bld/b.json', content: settings},
+      {name: 'bld/static/app.js', content: 'app'},
+      {name: 'bld/static/inside.js', type: 'symlink', linkname: 'app.js'},
+      {name: 'bld/static/outside.js', type: 'symlink', linkname: '../ssr.js'},
+    );
+    const {client} = await startRuntime();
+    expect((await client.pushV2(archive, {configPath: 'b.json'})).status).toBe(201);
+    await client.deploy(1);
+    expect((await client.site('shop/production/static/inside.js')).body).toBe('app');
+    expect((await client.site('shop/production/static/outside.js')).status).toBe(404);
+  });
+
+  test('from a v1 push serves everything not listed as server-only', async () => {
+    const {client} = await startRuntime();
+    const tar = await gnuTar(build, {prefix: 'shop/bld', gzip: false});
+    const body = v1Body(tar, {ssr_shared: ['static/app.js']});
+    expect((await client.pushV1(body, 'projects/shop/builds/production/')).status).toBe(200);
+    for (const file of ['static/app.js', 'static/index.html', 'server/hidden.txt']) {
+      expect((await client.site(`shop/production/${file}`)).body).toBe(build[file]);
+    }
+    expect((await client.site('shop/production/ssr.js')).status).toBe(404);
+  });
+
+  test.each([
+    ['html', 'text/html; charset=utf-8'],
+    ['CSS', 'text/css; charset=utf-8'],
+    ['mjs', 'text/javascript; charset=utf-8'],
+    ['json', 'application/json'],
+    ['map', 'application/json'],
+    ['webmanifest', 'application/manifest+json'],
+    ['svg', 'image/svg+xml'],
+    ['avif', 'image/avif'],
+    ['ico', 'image/vnd.microsoft.icon'],
+    ['woff2', 'font/woff2'],
+    ['wasm', 'application/wasm'],
+    ['mp3', 'audio/mpeg'],
+    ['csv', 'text/csv; charset=utf-8'],
+    ['zip', 'application/zip'],
+    ['unheardof', 'application/octet-stream'],
+  ])('says what a file of type .%s is', async (extension, type) => {
+    const name = `static/file.${extension}`;
+    const {client} = await startDeployed(await v2Archive({...build, [name]: '1'}));
+    expect((await client.site(`shop/production/${name}`)).headers.get('content-type')).toBe(type);
+  });
+});
+
+test.each(['cart', '_app/x.js', '_app/immutable/entry/x.js', 'cart?from=/shop/production/'])(
+  'what an app asks for at the top of the port, as if it were alone there, is answered with advice: /%s',
+  async (path) => {
+    const {client} = await startDeployed();
+    const {status, body} = await client.site(path);
+    expect([status, body]).toEqual([404, expect.stringContaining('build its app with that path as its base')]);
+  },
+);
+
+test('the root of the apps says what is there', async () => {
+  const {client} = await startRuntime();
+  const {status, body} = await client.site('');
+  expect([status, body]).toEqual([200, expect.stringContaining('/PROJECT/TARGET/')]);
+});
+
+describe('the origin of the API', () => {
+  test('is another one than that of the apps, whose server knows no API', async () => {
+    const {runtime, client} = await startDeployed();
+    expect(new URL(runtime.appsOrigin).port).not.toBe(new URL(runtime.origin).port);
+    for (const place of ['api/projects/', 'storefront/deployments/v1/organizations/x/storefronts/shop/bundles']) {
+      const reply = await send(`${runtime.appsOrigin}/${place}`, {headers: client.legacyHeaders});
+      expect([place, reply.status]).toEqual([place, 404]);
+    }
+  });
+
+  test('leads to the apps, at the host name that the client uses', async () => {
+    const {runtime} = await startDeployed();
+    const {port} = new URL(runtime.appsOrigin);
+    for (const [asked, location] of [
+      ['/shop/production', '/shop/production/'],
+      ['/shop/production/', '/shop/production/'],
+      ['/shop/production/static/a%20b.js?x=//evil', '/shop/production/static/a%20b.js?x=//evil'],
+    ] as const) {
+      const {status, headers} = await sendRaw(runtime.origin, {path: asked, headers: {host: 'localhost:80'}});
+      expect([asked, status, headers.location]).toEqual([asked, 307, `http://localhost:${port}${location}`]);
+    }
+    const page = await fetch(`${runtime.origin}/shop/production/static/index.html`);
+    expect([page.url, await page.text()]).toEqual([
+      `${runtime.appsOrigin}/shop/production/static/index.html`,
+      build['static/index.html'],
+    ]);
+  });
+
+  test.each([
+    ['GET', '/shop/other/'],
+    ['GET', '//evil.example'],
+    ['GET', '/\\\\evil.example/x'],
+    ['GET', 'http://evil.example/x'],
+    ['GET', 'http://evil.example/shop/production/'],
+    ['POST', '/shop/production/'],
+  ])('leads nowhere else: %s %s', async (method, requested) => {
+    const {runtime} = await startDeployed();
+    const {status, headers} = await sendRaw(runtime.origin, {method, path: requested});
+    expect([status, headers.location]).toEqual([method === 'POST' ? 405 : 404, undefined]);
+  });
+});
+
+test.each([
+  ['static/main.3f2a1b9c.js', true],
+  ['static/main.3f2a1b9c.chunk.css.map', true],
+  ['3f2a1b9c0d1e2f3a4b5c.woff2', true],
+  ['chunk-5XKQWERT.js', true],
+  ['assets/index-DiwrgT3a.js', true],
+  ['assets/index-B_x-9aQ1.css', true],
+  ['client/_app/immutable/entry/start.js', true],
+  ['.next/static/chunks/main.js', true],
+  ['index.html', false],
+  ['index-DiwrgT3a.html', false],
+  ['static/app.js', false],
+  ['bootstrap-datepicker.js', false],
+  ['es2015-polyfills.js', false],
+  ['report-20240101.pdf', false],
+  ['photo-DSC00012.jpg', false],
+  ['Picture1.png', false],
+  ['shots/page-Picture1.png', false],
+  ['my-release2024.js', false],
+  ['0f1e2d3c-0f1e-0f1e-0f1e-0f1e2d3c4b5a.png', false],
+  ['deadbeef', false],
+])('%s may be kept forever: %s', (name, isImmutable) => {
+  expect(cacheControl(name).includes('immutable')).toBe(isImmutable);
+});

@@ -1,0 +1,355 @@
+import {mkdtemp, rename, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {expect, onTestFinished, test} from 'vitest';
+import type {LocalRuntimeOptions} from '../../src/testing.js';
+import {v2Archive} from './archives.js';
+import {send, sendRaw} from './client.js';
+import {startRuntime} from './with-runtime.js';
+
+/** A runtime with apps, and what they and it say. */
+async function startApps(
+  files: Readonly<Record<string, string>>,
+  options: LocalRuntimeOptions = {},
+  onFinished?: typeof onTestFinished,
+) {
+  const [warnings, output]: [string[], string[]] = [[], []];
+  const own: LocalRuntimeOptions = {
+    ssr: true,
+    onWarning: (message) => warnings.push(message),
+    onAppOutput: (line) => output.push(line),
+  };
+  const {runtime, client} = await startRuntime({...own, ...options}, onFinished);
+  const deploy = async (build: Readonly<Record<string, string>>): Promise<void> => {
+    const settings = {ssrOnly: ['**/*.js', '**/*.mjs', '!static/**'], ssrShared: ['static/**'], ssrParameters: {}};
+    const {json} = await client.pushV2(await v2Archive(build, {settings}), {matchMode: 'ignore_missing'});
+    await client.deploy(json.id);
+  };
+  await deploy(files);
+  const ask = (path: string, init: RequestInit = {}) => client.site(`shop/production/${path}`, init);
+  return {runtime, client, deploy, ask, warnings, output};
+}
+
+const program = `
+  import {createServer} from 'node:http';
+  import {readFileSync} from 'node:fs';
+  const answers = {
+    '/env': () => JSON.stringify(process.env),
+    '/cwd': () => readFileSync('server/secret.mjs', 'utf8'),
+    '/exit': () => process.exit(7),
+    '/abort': () => process.abort(),
+    // Stuck like an infinite loop, but without its work.
+    '/loop': () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0),
+    '/throw': () => setImmediate(() => { throw new Error('thrown by the app'); }),
+    '/never': () => new Promise(() => undefined),
+    '/log': () => console.log('a line \\x1b[31mof the app'),
+  };
+  createServer(async (request, response) => {
+    if (request.url === '/moved') return response.writeHead(302, {location: '/cart', 'set-cookie': ['a=1', 'b=2']}).end();
+    const chunks = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const body = await answers[request.url]?.();
+    if (request.url === '/throw') return;
+    response.setHeader('x-pid', process.pid);
+    response.end(body ?? JSON.stringify([request.method, request.url, request.headers, Buffer.concat(chunks).toString()]));
+  }).listen(process.env.PORT, '0.0.0.0', () => console.log('listening'));
+`;
+const server = {'ssr.mjs': program, 'server/secret.mjs': 'of the server', 'static/app.js': 'of the browser'};
+
+test('a program that listens on PORT answers what is not a file', async () => {
+  const {ask, runtime, output} = await startApps(server);
+  expect((await ask('static/app.js')).body).toBe('of the browser');
+  const [method, url, headers, body] = JSON.parse((await ask('cart/%2F?x=1', {method: 'POST', body: 'hello'})).body);
+  expect([method, url, body]).toEqual(['POST', '/cart/%2F?x=1', 'hello']);
+  const {host} = new URL(runtime.appsOrigin);
+  expect(headers).toMatchObject({
+    host,
+    'x-forwarded-host': host,
+    'x-forwarded-proto': 'http',
+    'x-forwarded-prefix': '/shop/production',
+  });
+  expect(output).toContain('shop/production: listening');
+  const moved = await ask('moved');
+  expect([moved.status, moved.headers.get('location')]).toEqual([302, '/shop/production/cart']);
+  expect(moved.headers.getSetCookie()).toEqual(['a=1', 'b=2']);
+  const head = await ask('', {method: 'HEAD'});
+  expect([head.status, head.body]).toEqual([200, '']);
+  const {requests} = runtime;
+  await expect
+    .poll(() => requests.some(({path, status, route}) => /moved/.test(path) && status === 302 && route === 'site'))
+    .toBe(true);
+});
+
+const bare = `
+  import {createServer} from 'node:net';
+  const answers = {
+    '/old': '302 Found\\r\\nLocation: /shop/production?x=1',
+    '/other': '302 Found\\r\\nLocation: /shop/productions',
+    '/worker': '200 OK\\r\\nService-Worker-Allowed: /',
+    '/upgrade': '101 Switching Protocols\\r\\nConnection: upgrade\\r\\nUpgrade: x',
+  };
+  createServer((socket) => socket.on('error', () => undefined).on('data', (data) => {
+    const url = String(data).split(' ')[1];
+    if (url === '/wait') {
+      console.log('waiting');
+      return socket.on('close', () => console.log('gone'));
+    }
+    const head = answers[url];
+    const body = head === undefined ? String(data) : '';
+    socket.end('HTTP/1.1 ' + (head ?? '200 OK') + '\\r\\nContent-Length: ' + body.length + '\\r\\n\\r\\n' + body);
+  })).listen(process.env.PORT, () => console.log('listening'));
+`;
+
+test('neither a client nor an app gets more through it than it is to have', async () => {
+  const {ask, output, runtime} = await startApps({'ssr.mjs': bare, 'static/app.js': ''});
+  const body = 'GET /admin HTTP/1.1\r\n\r\n';
+  const smuggled = await sendRaw(`${runtime.appsOrigin}/shop/production/echo`, {
+    headers: {connection: 'content-length, host', 'content-length': String(body.length)},
+    write: (request) => request.end(body),
+  });
+  expect(smuggled.body).toMatch(new RegExp(`content-length: ${String(body.length)}\r\n`));
+  expect(smuggled.body).toContain(`host: ${new URL(runtime.appsOrigin).host}\r\n`);
+  const {headers} = await send(`${runtime.origin}/-/faults`);
+  const [session = ''] = headers.getSetCookie().map((cookie) => cookie.split(';')[0]);
+  const echoed = (await ask('echo', {headers: {cookie: `a=1; ${session}; b=2`}})).body;
+  expect(echoed).toContain('cookie: a=1; b=2\r\n');
+  expect((await ask('old')).headers.get('location')).toBe('/shop/production?x=1');
+  expect((await ask('other')).headers.get('location')).toBe('/shop/production/shop/productions');
+  expect((await ask('worker')).headers.get('service-worker-allowed')).toBe('/shop/production/');
+  expect((await ask('upgrade')).status).toBe(502);
+  const leaving = new AbortController();
+  const asked = ask('wait', {signal: leaving.signal}).catch(() => undefined);
+  await expect.poll(() => output).toContain('shop/production: waiting');
+  leaving.abort();
+  await asked;
+  await expect.poll(() => output).toContain('shop/production: gone');
+});
+
+test('it has an environment of its own, its folder, and no files that it can be asked for', async () => {
+  const {ask, runtime} = await startApps(server, {ssrEnvironment: {API_URL: 'http://127.0.0.1:1', PORT: '1'}});
+  const env = JSON.parse((await ask('env')).body);
+  expect(env).toEqual({
+    ...{API_URL: 'http://127.0.0.1:1', NODE_ENV: 'production', HOST: '127.0.0.1', HOSTNAME: '127.0.0.1'},
+    PORT: expect.stringMatching(/^\d{2,}$/),
+  });
+  expect(JSON.stringify(env)).not.toContain(runtime.credentials.apiKey);
+  expect((await ask('cwd')).body).toBe('of the server');
+  // Whatever address the program asks for, nobody else on the network reaches it.
+  await expect(fetch(`http://127.0.0.2:${env.PORT}`)).rejects.toThrow('fetch failed');
+  expect(JSON.parse((await ask('ssr.mjs')).body)[1]).toBe('/ssr.mjs');
+});
+
+test.each([
+  ['exit', /ended with exit code 7/],
+  ['abort', /ended with signal SIGABRT/],
+  ['throw', /ended with exit code 1[^]*thrown by the app/],
+])('a crash by /%s is answered with 502, and the next request starts it again', async (path, reason) => {
+  const {ask, warnings} = await startApps(server);
+  const crash = await ask(path);
+  expect([crash.status, crash.headers.get('content-type')]).toEqual([502, 'text/plain; charset=utf-8']);
+  expect(crash.body).toMatch(reason);
+  expect(crash.body).toContain('The next request starts it again.');
+  expect(warnings).toEqual([expect.stringMatching(/^The server of shop\/production ended with/)]);
+  expect(await ask('cart')).toMatchObject({status: 200});
+});
+
+test('one whose port is taken before it listens is started with another port', async () => {
+  const thief = `
+    import {createServer} from 'node:net';
+    import {parentPort} from 'node:worker_threads';
+    createServer().listen(process.env.PORT, '127.0.0.1', () => parentPort.postMessage('taken'));
+  `;
+  const late = `
+    import {once} from 'node:events';
+    import {existsSync, writeFileSync} from 'node:fs';
+    import {createServer} from 'node:http';
+    import {Worker} from 'node:worker_threads';
+    if (!existsSync('taken')) {
+      writeFileSync('taken', '');
+      await once(new Worker(new URL('thief.mjs', import.meta.url)), 'message');
+    }
+    createServer((request, response) => response.end('answered'))
+      .on('error', () => process.exit(1))
+      .listen(process.env.PORT);
+  `;
+  const {ask, warnings} = await startApps({'ssr.mjs': late, 'thief.mjs': thief});
+  expect([(await ask('cart')).body, warnings]).toEqual(['answered', []]);
+});
+
+test('one that crashes at its start is started less and less often', async () => {
+  const {ask, warnings} = await startApps({'ssr.js': 'console.error("no configuration"); process.exit(1)'});
+  const answers = [];
+  for (let count = 0; count < 10; count += 1) answers.push(await ask(''));
+  expect(answers.map(({status}) => status)).toEqual(answers.map(() => 502));
+  expect(answers[0]?.body).toContain('What it printed last:\n\nno configuration\n');
+  expect(answers[2]?.headers.get('retry-after')).toBe('1');
+  expect(warnings.length).toBeLessThan(10);
+});
+
+test.concurrent('one that is stuck is stopped, one that only takes long is not', async ({onTestFinished}) => {
+  const {ask} = await startApps(server, {ssrTimeoutSeconds: 2}, onTestFinished);
+  const pid = (await ask('log')).headers.get('x-pid');
+  expect((await ask('never')).status).toBe(504);
+  expect((await ask('log')).headers.get('x-pid')).toBe(pid);
+  const stuck = await ask('loop');
+  expect([stuck.status, stuck.body]).toEqual([502, expect.stringContaining('its event loop was blocked')]);
+  expect((await ask('log')).headers.get('x-pid')).not.toBe(pid);
+});
+
+test.concurrent(
+  'one that does not listen, and one that ends without an error, are answered with 502',
+  async ({onTestFinished}) => {
+    const waiting = await startApps(
+      {'ssr.js': 'setInterval(() => undefined, 1000)'},
+      {ssrTimeoutSeconds: 1},
+      onTestFinished,
+    );
+    expect(await waiting.ask('')).toMatchObject({status: 502, body: expect.stringContaining('did not listen on PORT')});
+    const ended = await startApps({'ssr.js': '42'}, {}, onTestFinished);
+    const reason = 'ended with exit code 0 before it listened on PORT, and exported no handler.';
+    expect(await ended.ask('')).toMatchObject({status: 502, body: expect.stringContaining(reason)});
+  },
+);
+
+test.each([
+  ['a handler of node', 'ssr.js', 'exports.handler = (request, response) => response.end("page of " + request.url)'],
+  [
+    'an app of Express',
+    'ssr.js',
+    'module.exports = Object.assign((q, r, next) => r.end("page of " + q.url), {handle: 1})',
+  ],
+  [
+    'a handler of web requests',
+    'ssr.mjs',
+    'export default async ({url}) => new Response("page of " + new URL(url).pathname)',
+  ],
+  ['a text', 'ssr.js', 'export const handler = ({url}) => "page of " + new URL(url).pathname;'],
+  [
+    'a fetch function',
+    'server/index.mjs',
+    'export default {fetch: ({url}) => new Response("page of " + new URL(url).pathname)}',
+  ],
+  [
+    'a server',
+    'ssr.mjs',
+    'import http from "node:http"; export default http.createServer((q, r) => r.end("page of " + q.url))',
+  ],
+  [
+    'a handler of gateway events',
+    'ssr.js',
+    `exports.get = (event, context, callback) => callback(null, {
+      statusCode: 200,
+      multiValueHeaders: {'x-method': [event.httpMethod]},
+      body: Buffer.from('page of ' + event.path).toString('base64'),
+      isBase64Encoded: true,
+    })`,
+  ],
+])('may export %s', async (_, file, source) => {
+  const {ask} = await startApps({[file]: source, 'static/app.js': ''});
+  expect(await ask('cart')).toMatchObject({status: 200, body: 'page of /cart'});
+});
+
+test('a handler that throws is answered with 500, and goes on', async () => {
+  const {ask} = await startApps({
+    'ssr.mjs': 'let count = 0; export default () => { if (!count++) throw new Error("x"); return "ok"; }',
+  });
+  expect((await ask('')).status).toBe(500);
+  expect((await ask('')).body).toBe('ok');
+});
+
+test('it ends when another bundle is deployed, and with the runtime', async () => {
+  const {ask, deploy, runtime} = await startApps(server);
+  const first = Number((await ask('log')).headers.get('x-pid'));
+  await deploy({'ssr.mjs': program, 'static/app.js': ''});
+  await expect.poll(() => isRunning(first), {timeout: 5000}).toBe(false);
+  const second = Number((await ask('log')).headers.get('x-pid'));
+  expect(isRunning(second)).toBe(true);
+  await runtime.close();
+  expect(isRunning(second)).toBe(false);
+});
+
+const parent = `
+  import {spawn} from 'node:child_process';
+  import {chmodSync, mkdirSync} from 'node:fs';
+  import {createServer} from 'node:http';
+  const child = spawn(process.execPath, ['-e', 'setTimeout(() => undefined, 60_000)'], {stdio: 'inherit', detached: true});
+  console.log('child', child.pid);
+  mkdirSync('cache' + process.pid + '/deep', {recursive: true});
+  chmodSync('cache' + process.pid, 0);
+  createServer((request, response) => request.url === '/exit' ? process.exit(3) : response.end('ok')).listen(process.env.PORT);
+`;
+
+test('neither a program that it has started nor files without permissions keep it from ending', async () => {
+  const {ask, deploy, output, runtime, warnings} = await startApps({'ssr.mjs': parent, 'static/app.js': ''});
+  const children = () => output.flatMap((line) => /child (\d+)/.exec(line)?.[1] ?? []).map(Number);
+  onTestFinished(() => {
+    for (const child of children()) process.kill(child);
+  });
+  expect((await ask('')).body).toBe('ok');
+  expect((await ask('exit')).body).toContain('ended with exit code 3');
+  expect((await ask('')).body).toBe('ok');
+  await deploy({'static/index.html': ''});
+  await runtime.close();
+  expect(children().map(isRunning)).toEqual([true, true]);
+  expect(warnings).toEqual([expect.stringContaining('ended with exit code 3')]);
+});
+
+test('the runtime waits for one that another deployment has replaced', async () => {
+  const stubborn = `process.on('SIGTERM', () => undefined); ${program}`;
+  const {ask, deploy, runtime} = await startApps({...server, 'ssr.mjs': stubborn});
+  const pid = Number((await ask('log')).headers.get('x-pid'));
+  await deploy({'static/index.html': 'page'});
+  expect((await ask('nowhere')).status).toBe(404);
+  await runtime.close();
+  expect(isRunning(pid)).toBe(false);
+});
+
+test('it does not keep the runtime open while it starts', async () => {
+  const {ask, runtime, output} = await startApps({
+    'ssr.js': 'process.on("SIGTERM", () => undefined); console.log(process.pid); setInterval(() => undefined, 1000)',
+  });
+  const asked = ask('').catch(() => undefined);
+  await expect.poll(() => output).toHaveLength(1);
+  const pid = Number(output[0]?.split(' ')[1]);
+  expect(isRunning(pid)).toBe(true);
+  await runtime.close();
+  expect(isRunning(pid)).toBe(false);
+  await asked;
+});
+
+test('files of it that cannot be removed are a warning', async () => {
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'mycli-ssr-'));
+  onTestFinished(() => rm(dataDirectory, {recursive: true}));
+  const {ask, runtime, warnings} = await startApps(server, {dataDirectory});
+  expect((await ask('cart')).status).toBe(200);
+  await rename(join(dataDirectory, 'temporary'), join(dataDirectory, 'moved'));
+  await writeFile(join(dataDirectory, 'temporary'), '');
+  await runtime.close();
+  expect(warnings).toEqual([
+    expect.stringMatching(/^The files of the server of shop\/production in .* could not be removed: /),
+  ]);
+});
+
+test('a bundle without a server is served as without --ssr, and nothing runs without it', async () => {
+  const {ask} = await startApps({'static/index.html': 'page'});
+  expect((await ask('')).headers.get('location')).toBe('/shop/production/static/index.html');
+  expect((await ask('nowhere')).status).toBe(404);
+  const off = await startApps(server, {ssr: false});
+  expect((await off.ask('cart')).status).toBe(404);
+  expect((await off.ask('cart', {method: 'POST'})).status).toBe(405);
+});
+
+test('faults apply to its answers', async () => {
+  const {ask, runtime} = await startApps(server, {faults: ['truncatex1:route=site', '503x1:route=site']});
+  await expect(ask('cart')).rejects.toThrow();
+  expect((await ask('cart')).status).toBe(503);
+  expect((await sendRaw(`${runtime.appsOrigin}/shop/production/cart`)).status).toBe(200);
+});
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,123 @@
+import {once} from 'node:events';
+import {readdir} from 'node:fs/promises';
+import {connect, type Socket} from 'node:net';
+import {text} from 'node:stream/consumers';
+import {expect, onTestFinished, test} from 'vitest';
+import type {LocalRuntime, RequestRecord} from '../../src/testing.js';
+import {build, gnuTar, v2Archive} from './archives.js';
+import {v1Body} from './client.js';
+import {startRuntime} from './with-runtime.js';
+
+/** Begins a request whose body never ends. */
+async function begin({origin, credentials}: LocalRuntime, path: string, body: string, type: string): Promise<Socket> {
+  const socket = connect(Number(new URL(origin).port), '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  await once(socket, 'connect');
+  const headers = [
+    'Host: localhost',
+    `Authorization: Bearer ${credentials.apiKey}`,
+    `Content-Type: ${type}`,
+    'Content-Length: 10000',
+  ];
+  socket.write(`POST /api/${path} HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n${body}`);
+  return socket;
+}
+
+const v1Path = 'projects/shop/builds/production/';
+
+test('a stalled upload gets a 408, and its target is free again', async () => {
+  const {client, runtime} = await startRuntime({stallSeconds: 0.5});
+  const stalled = await begin(runtime, v1Path, '{"data":"', 'application/json');
+  await expect.poll(() => readdir(`${runtime.dataDirectory}/temporary`)).toHaveLength(1);
+  const answer = await text(stalled);
+  expect(answer).toMatch(/^HTTP\/1\.1 408 [^]*connection: close[^]*upload stalled/i);
+  const body = v1Body(await gnuTar(build, {prefix: 'shop/bld', gzip: false}));
+  expect((await client.pushV1(body, v1Path)).status).toBe(200);
+  expect(await readdir(`${runtime.dataDirectory}/temporary`)).toEqual([]);
+});
+
+test('an upload that only trickles counts as stalled', async () => {
+  const {client, runtime} = await startRuntime({stallSeconds: 0.5});
+  const dripping = await begin(runtime, v1Path, '{"data":"', 'application/json');
+  const drips = setInterval(() => dripping.write('A'), 20);
+  onTestFinished(() => {
+    clearInterval(drips);
+  });
+  dripping.on('error', () => undefined);
+  const [answer] = (await once(dripping, 'data')) as [Buffer];
+  expect(answer.toString()).toMatch(/^HTTP\/1\.1 408 /);
+  const body = v1Body(await gnuTar(build, {prefix: 'shop/bld', gzip: false}));
+  await expect.poll(async () => (await client.pushV1(body, v1Path)).status).toBe(200);
+});
+
+test.each([
+  [
+    'v2/projects/shop/bundles/',
+    'multipart/form-data; boundary=x',
+    '--x\r\nContent-Disposition: form-data; name="bundle"; filename="b"\r\n\r\n',
+  ],
+  ['projects/shop/target/production/deploy/', 'application/json', '{'],
+])('%s is no exception', async (path, type, body) => {
+  const {runtime} = await startRuntime({stallSeconds: 0.2});
+  expect(await text(await begin(runtime, path, body, type))).toMatch(/^HTTP\/1\.1 408 /);
+  expect(await readdir(`${runtime.dataDirectory}/temporary`)).toEqual([]);
+});
+
+test('a slow upload that makes progress does not count as stalled', async () => {
+  const {runtime, client} = await startRuntime({stallSeconds: 3});
+  const form = new FormData();
+  form.set('bundle', new Blob([new Uint8Array(await v2Archive())]), 'bundle.tar.gz');
+  const request = new Request(`${runtime.origin}/api/v2/projects/shop/bundles/`, {method: 'POST', body: form});
+  const bytes = Buffer.concat([Buffer.alloc(20_000, '\r\n'), Buffer.from(await request.arrayBuffer())]);
+  const pieces = Array.from({length: 5}, (_, index) =>
+    bytes.subarray(Math.floor((index * bytes.length) / 5), Math.floor(((index + 1) * bytes.length) / 5)),
+  );
+  async function* slowly(): AsyncGenerator<Buffer> {
+    for (const piece of pieces) {
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      yield piece;
+    }
+  }
+  const response = await fetch(request.url, {
+    method: 'POST',
+    headers: {...client.legacyHeaders, 'content-type': request.headers.get('content-type') ?? ''},
+    body: ReadableStream.from(slowly()),
+    duplex: 'half',
+  });
+  expect(response.status).toBe(201);
+});
+
+test('a client that asks for a large file and reads nothing loses its connection', async () => {
+  const ended: RequestRecord[] = [];
+  const {runtime, client} = await startRuntime({stallSeconds: 0.5, onRequest: (record) => ended.push(record)});
+  const large = 'x'.repeat(12_000_000);
+  await client.pushV2(await v2Archive({...build, 'static/large.txt': large}));
+  await client.deploy(1);
+  const {hostname, port} = new URL(runtime.appsOrigin);
+  const socket = connect(Number(port), hostname);
+  onTestFinished(() => void socket.destroy());
+  socket.pause().write('GET /shop/production/static/large.txt HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  await expect.poll(() => ended).toMatchObject([{route: 'upload'}, {route: 'deploy'}, {route: 'site', status: 200}]);
+  expect((await client.site('shop/production/static/large.txt')).body.length).toBe(large.length);
+});
+
+test('a client that sends many requests at once gets the answers one by one, and too many close its connection', async () => {
+  const ended: RequestRecord[] = [];
+  const {runtime, client} = await startRuntime({onRequest: (record) => ended.push(record)});
+  await client.pushV2(await v2Archive({...build, 'static/large.txt': 'x'.repeat(12_000_000)}));
+  await client.deploy(1);
+  const {hostname, port} = new URL(runtime.appsOrigin);
+  const ask = 'GET /shop/production/static/large.txt HTTP/1.1\r\nHost: localhost\r\n\r\n';
+  const socket = connect(Number(port), hostname).pause();
+  socket.write(ask.repeat(3));
+  await once(socket, 'readable');
+  socket.destroy();
+  // The second and the third were not even begun.
+  await expect.poll(() => ended.filter(({route}) => route === 'site')).toHaveLength(1);
+  const flooding = connect(Number(port), hostname).on('error', () => undefined);
+  flooding.pause().write(ask.repeat(200));
+  await expect.poll(() => ended.filter(({route}) => route === 'site')).toHaveLength(2);
+  flooding.destroy();
+  await runtime.close();
+  expect(ended.filter(({route}) => route === 'site')).toHaveLength(2);
+});

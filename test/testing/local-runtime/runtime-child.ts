@@ -1,5 +1,0 @@
-import {startLocalRuntime} from '../../../src/testing/index.js';
-
-// Run by a test in a process of its own, to be killed.
-const runtime = await startLocalRuntime({dataDirectory: process.argv[2], deploymentSeconds: 0});
-process.stdout.write(`${JSON.stringify({origin: runtime.origin, credentials: runtime.credentials})}\n`);
