@@ -8,12 +8,13 @@ const checks = [
   {name: 'build', command: 'npm run build'},
   {name: 'docs', command: 'npm run docs:generate', after: ['build']},
   {name: 'dependencies', command: 'npm run docs:dependencies', after: ['build']},
-  // Those of test/package check the layers too. The longest part, so it begins first.
+  // The longest part, so it begins first.
   {name: 'tests', command: 'npm run test:coverage', after: ['build', 'docs', 'dependencies']},
   // With the declarations that were built: the examples see the package as their authors do.
   {name: 'lint', command: 'npm run lint', after: ['build']},
   {name: 'format', command: 'npm run format:check'},
   {name: 'knip', command: 'npm run knip'},
+  {name: 'layers', command: 'npm run layers'},
   {name: 'types', command: 'npm run types', after: ['build']},
   {name: 'examples', command: 'npx tsc -p examples', after: ['build']},
   {name: 'templates', command: 'npx tsc -p templates', after: ['build']},
