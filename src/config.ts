@@ -16,16 +16,6 @@ export type ConfiguredCheck =
 export interface TargetConfig {
   /** Treat the target as production, whatever its name (for MYCLI_SAFETY=no-production). */
   readonly production?: boolean | undefined;
-  readonly budget?:
-    | {
-        /** Maximum size of all files together, uncompressed. */
-        readonly total?: number | string | undefined;
-        /** Maximum total size of the files that match a pattern, by pattern. */
-        readonly files?: Readonly<Record<string, number | string>> | undefined;
-        /** Maximum growth over what the target runs, as a size or a percentage. */
-        readonly growth?: number | string | undefined;
-      }
-    | undefined;
   readonly check?:
     | {
         /** URL to check after the deployment, or a path below that of the target; implies --wait. */

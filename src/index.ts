@@ -19,7 +19,6 @@ import {
 import {deployBundle as deploy} from './operations/deploy/deploy-bundle.js';
 import {bundleSource as sourceOf, type BundleSource} from './operations/bundle-source.js';
 import {diffBundles as diff, type DiffBundlesOptions, type DiffBundlesResult} from './operations/diff-bundles.js';
-import {verifyBundle as verify, type VerifyBundleOptions, type VerifyBundleResult} from './operations/verify-bundle.js';
 import {
   downloadBundle as download,
   type DownloadBundleOptions,
@@ -169,15 +168,6 @@ export function diffBundles(options: DiffBundlesOptions): Promise<DiffBundlesRes
  */
 export function bundleSource(text: string): Promise<BundleSource> {
   return sourceOf(text, process.cwd());
-}
-
-/**
- * Downloads a bundle, and compares its archive and every file in it with a manifest.
- * @throws RuntimeCliError `ERR_BUNDLE_MISMATCH` if anything differs, with what does in `details`; for everything else a
- * user can cause; `signal.reason` when aborted.
- */
-export function verifyBundle(options: VerifyBundleOptions): Promise<VerifyBundleResult> {
-  return withEvents(options, processHost(), (host) => verify(options, host));
 }
 
 /**
@@ -355,7 +345,6 @@ export type {
   UploadPlace,
   UploadStates,
 } from './operations/push/records.js';
-export type {BudgetLimit, BudgetReport, BundleBudget} from './operations/push/budget.js';
 export type {BundleSource, ReadSourceOptions} from './operations/bundle-source.js';
 export type {
   CategoryDiff,
@@ -368,7 +357,6 @@ export type {
   FileTotal,
 } from './operations/compare-contents.js';
 export type {ComparedBundle, DiffBundlesOptions, DiffBundlesResult} from './operations/diff-bundles.js';
-export type {VerifyBundleOptions, VerifyBundleResult} from './operations/verify-bundle.js';
 export type {ListBundlesResult, ListedDeployment, ListDeploymentsResult} from './operations/list.js';
 export type {PushPreview} from './operations/push/plan-push.js';
 export type {ProjectStatus, ProjectStatusOptions, TargetStatus} from './operations/targets.js';
@@ -430,7 +418,6 @@ export {
   InputError,
   InterruptedError,
   isRuntimeCliError,
-  MismatchError,
   NetworkError,
   NotRolledBackError,
   OutcomeUnknownError,

@@ -53,7 +53,7 @@ export const exitCodeMeanings: readonly (readonly [code: number, meaning: string
   [exitCodes['outcome-unknown'], 'outcome unknown: the request may have been carried out'],
   [exitCodes.unhealthy, 'deployed, but a check failed'],
   [exitCodes['rolled-back'], 'deployment or check failed, and the target was rolled back'],
-  [exitCodes.mismatch, 'bundles differ: `bundle:verify`, and `bundle:diff --exit-code`'],
+  [exitCodes.mismatch, 'bundles differ (`bundle:diff --exit-code`)'],
   [exitCodes['not-rolled-back'], 'deployment or check failed, and the target could not be rolled back'],
   [signalExitCodes.SIGHUP, 'interrupted by SIGHUP'],
   [signalExitCodes.SIGINT, 'interrupted by SIGINT'],
@@ -113,7 +113,6 @@ export const catalogue = {
     summary: 'Files whose names suggest secrets would be in the bundle and are not server-only.',
   },
   ERR_BUNDLE_TOO_LARGE: {kind: 'input', summary: 'The bundle exceeds a limit of the backend.'},
-  ERR_BUDGET_EXCEEDED: {kind: 'input', summary: 'The bundle is larger than its `budget` allows. Nothing was sent.'},
   ERR_ARCHIVE_INVALID: {
     kind: 'input',
     summary: 'A prebuilt archive is damaged, is not a bundle or does not match the push.',
@@ -161,7 +160,6 @@ export const catalogue = {
   },
   ERR_DEPLOYMENT_FAILED: {kind: 'deployment-failed', summary: 'The deployment was accepted and then failed.'},
   ERR_WAIT_TIMEOUT: {kind: 'wait-timeout', summary: 'The deployment, or the target, was not ready before the timeout.'},
-  ERR_BUNDLE_MISMATCH: {kind: 'mismatch', summary: 'An uploaded bundle is not what its manifest says.'},
   ERR_OUTCOME_UNKNOWN: {
     kind: 'outcome-unknown',
     summary: 'The outcome of a request or deployment could not be determined.',

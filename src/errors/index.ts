@@ -8,7 +8,6 @@ export {
   InputError,
   InterruptedError,
   isRuntimeCliError,
-  MismatchError,
   NetworkError,
   NotRolledBackError,
   OutcomeUnknownError,

@@ -76,8 +76,6 @@ export class UnhealthyError extends RuntimeCliError {}
 export class RolledBackError extends RuntimeCliError {}
 /** The deployment or its check failed, and the target could not be rolled back (exit code 14). */
 export class NotRolledBackError extends RuntimeCliError {}
-/** An uploaded bundle differs from its manifest (exit code 13). */
-export class MismatchError extends RuntimeCliError {}
 /** A signal interrupted the command (exit code 130, 143 or 129). */
 export class InterruptedError extends RuntimeCliError {}
 
@@ -95,7 +93,7 @@ const classes: Readonly<Record<ErrorKind, typeof RuntimeCliError>> = {
   unhealthy: UnhealthyError,
   'rolled-back': RolledBackError,
   'not-rolled-back': NotRolledBackError,
-  mismatch: MismatchError,
+  mismatch: RuntimeCliError,
   interrupted: InterruptedError,
 };
 

@@ -20,15 +20,12 @@ import {stageFile} from '../files/write-files.js';
 import {describeArchive, describeFiles} from './describe-bundle.js';
 import {callBackNow, verifyStep, warnAll, watched, type Host, type StepView} from './steps.js';
 import type {BuildBundleOptions, CommonOptions} from './options.js';
-import {budgetWarnings, checkBudget, type BudgetReport} from './push/budget.js';
 
 /** What `buildBundle` resolves to. */
 export interface BuildBundleResult {
   readonly bundle: Bundle;
   /** Path of the manifest. */
   readonly manifest: string;
-  /** The limits of the budget and how much of each is used, if there is a budget. */
-  readonly budget?: BudgetReport | undefined;
   /** Path of the in-toto statement, with `provenance`. */
   readonly statement?: string | undefined;
   readonly warnings: readonly string[];
@@ -47,10 +44,7 @@ const packStep = {name: 'build', title: 'Build the bundle'} as const;
  * @throws RuntimeCliError for invalid options, an unusable build directory or configuration, or an output inside the
  * build.
  */
-export async function previewBuild(
-  options: PreviewBuildOptions,
-  host: Host,
-): Promise<BundlePlan & {readonly budget?: BudgetReport | undefined}> {
+export async function previewBuild(options: PreviewBuildOptions, host: Host): Promise<BundlePlan> {
   return host.runSteps([verifyStep], (step) => step('verify', (view) => planBuild(options, host, view)));
 }
 
@@ -70,7 +64,7 @@ export async function buildBundle(options: BuildBundleOptions, host: Host): Prom
       const bundle = await writeBundle(plan, {path, mode: 0o666, manifest: true, verify, ...pack});
       const statement = options.provenance ? await writeStatement(bundle, host) : undefined;
       view.done(`Built ${describeArchive(bundle)}`);
-      return {bundle, manifest: manifestPathOf(path), statement, warnings: plan.warnings, budget: plan.budget};
+      return {bundle, manifest: manifestPathOf(path), statement, warnings: plan.warnings};
     });
   });
 }
@@ -137,20 +131,14 @@ export async function buildBundleInto(
   });
 }
 
-async function planBuild(
-  options: PreviewBuildOptions,
-  host: Host,
-  view: StepView,
-): Promise<BundlePlan & {readonly budget?: BudgetReport | undefined}> {
-  const {format = 'v2', cwd = host.cwd, output, force, budget: allowed, ...content} = options;
+async function planBuild(options: PreviewBuildOptions, host: Host, view: StepView): Promise<BundlePlan> {
+  const {format = 'v2', cwd = host.cwd, output, force, ...content} = options;
   if (output !== undefined && !force) await verifyOutputs(resolve(cwd, output), options);
   const plan = await planBundle({...content, format, cwd, env: host.env, now: () => host.now()});
   if (output !== undefined) verifyOutside(plan.buildDirectory, resolve(cwd, output));
   view.done(`Verified: ${describeFiles(plan)}`);
-  const budget = allowed && checkBudget(allowed, plan.files, {skipped: 'only a push compares with what a target runs'});
-  const warnings = [...plan.warnings, ...(allowed ? budgetWarnings(allowed, plan.files) : [])];
-  warnAll(view, warnings);
-  return budget === undefined ? plan : {...plan, warnings, budget};
+  warnAll(view, plan.warnings);
+  return plan;
 }
 
 /** The packing options of an operation. */

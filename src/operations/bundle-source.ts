@@ -180,7 +180,7 @@ export async function readSource(
 }
 
 /** Downloads the bundle at a source into a temporary folder and reads it. */
-export async function downloadContents(
+async function downloadContents(
   source: Extract<BundleSource, {readonly kind: 'bundle' | 'running'}>,
   selection: BundleSelection,
   options: RemoteOptions,

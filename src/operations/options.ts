@@ -7,7 +7,6 @@ import type {BundleFormat, BundleProvenance} from '../bundle/types.js';
 import type {RateLimitMiddlewareConfig} from '../http/rate-limit/index.js';
 import type {RetryEvent} from '../http/types.js';
 import type {RuntimeEvent} from './events.js';
-import type {BudgetReport, BundleBudget} from './push/budget.js';
 import type {PushRecords, UploadStates} from './push/records.js';
 
 /**
@@ -225,8 +224,6 @@ export interface PushRuntimeBundleBackendOptions
   readonly uploadStates?: UploadStates | undefined;
   /** Waits for the deployment to finish. @default false */
   readonly wait?: boolean | undefined;
-  /** How large the bundle may be. Checked before anything is sent. @default any size */
-  readonly budget?: BundleBudget | undefined;
   /** Called when `auto` falls back from Api to legacy. */
   readonly onFallback?: ((reason: string) => void) | undefined;
   /** Called with the backend about to serve the call, and again after a fallback. */
@@ -305,8 +302,6 @@ export interface BuildBundleOptions extends CommonOptions, BundleContentOptions 
   readonly output: string;
   /** Overwrites any existing file. @default false: overwrites only bundle archives and manifests */
   readonly force?: boolean | undefined;
-  /** How large the bundle may be. Its `growth` is only checked by a push. @default any size */
-  readonly budget?: BundleBudget | undefined;
   /**
    * Also writes where the bundle comes from to `<output>.intoto.json`: an in-toto statement with SLSA provenance, which
    * is not signed. @default false
@@ -361,8 +356,6 @@ export interface PushResult {
   readonly matches: BundleMatches;
   /** The archive that was built or passed in, whether or not it was sent. */
   readonly archive: ArchiveSummary;
-  /** The limits of the budget and how much of each is used, if there is a budget. */
-  readonly budget?: BudgetReport | undefined;
   /** Where the bundle comes from; undefined outside git and CI. */
   readonly provenance?: BundleProvenance | undefined;
   /** The backend's own responses, unmodified; `bundle` is undefined if nothing was uploaded. */

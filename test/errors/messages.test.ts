@@ -1,5 +1,5 @@
 import {EventEmitter} from 'node:events';
-import {mkdir, readFile, symlink, writeFile, rm} from 'node:fs/promises';
+import {mkdir, symlink, writeFile, rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import {Writable} from 'node:stream';
 import {expect, onTestFinished, test} from 'vitest';
@@ -29,11 +29,9 @@ import {
   inspectArchive,
   listBundles,
   pushRuntimeBundle,
-  verifyBundle,
   waitForDeployment,
 } from '../../src/index.js';
 import {deploymentFailed} from '../../src/operations/deploy/wait-for-deployment.js';
-import {checkBudget} from '../../src/operations/push/budget.js';
 import {refuseUnsafe} from '../../src/operations/guard/safety.js';
 import {verifyLimits} from '../../src/operations/push/limits.js';
 import {parseFault} from '../../src/local-runtime/faults.js';
@@ -194,7 +192,6 @@ const makers: Readonly<Record<ErrorCode, Maker>> = {
   ERR_IGNORED_ENTRY: async () => buildBundle({...(await project()), ignore: ['ssr.js']}),
   ERR_SENSITIVE_FILES: async () => buildBundle(await project({...smallBuild, 'build/static/.env': 'KEY=1'})),
   ERR_BUNDLE_TOO_LARGE: () => verifyLimits({name: 'acme', limits: {maxFiles: 2}}, {files: large}),
-  ERR_BUDGET_EXCEEDED: () => checkBudget({total: '1 MB', files: {'**/*.js': 90_000}}, large, {skipped: ''}),
   ERR_ARCHIVE_INVALID: async () => {
     const {cwd} = await project();
     await writeFile(join(cwd, 'bundle.tar.gz'), '<!doctype html>');
@@ -304,19 +301,6 @@ const makers: Readonly<Record<ErrorCode, Maker>> = {
   },
   ERR_UNEXPECTED: () => {
     throw unexpectedError(new TypeError('x is not a function'));
-  },
-  ERR_BUNDLE_MISMATCH: async () => {
-    const {cwd, ...build} = await project();
-    await buildBundle({...build, cwd});
-    const archive = await readFile(join(cwd, 'bundle.tar.gz'));
-    const {origin} = await startServer((request, response) => {
-      request.resume();
-      const download = JSON.stringify({download_url: `${origin}/archive`});
-      response.writeHead(200).end(request.url === '/archive' ? archive : download);
-    });
-    await writeFile(join(cwd, 'build/ssr.js'), 'export default () => "goodbye";\n');
-    await buildBundle({...build, cwd});
-    await verifyBundle({...legacy, ...service, origin, bundleId: 42, cwd});
   },
   ERR_OUTCOME_UNKNOWN: async () => {
     const {origin} = await startServer((request) => {

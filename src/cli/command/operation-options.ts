@@ -2,7 +2,6 @@ import type {BundleFormat, BundleV2MatchMode, BundleV2Metadata} from '../../bund
 import {createError} from '../../errors/index.js';
 import type {Logger} from '../../http/types.js';
 import type {CheckOptions, GuardOptions, TargetConfirmation, WaitOptions} from '../../operations/options.js';
-import type {BundleBudget} from '../../operations/push/budget.js';
 import type {Host, RunSteps} from '../../operations/steps.js';
 import {definitions, settingKeys} from '../settings/definitions.js';
 import type {Settings, ValueSource} from '../settings/settings.js';
@@ -69,12 +68,6 @@ async function bundleMetadata({
   const declared =
     dependencies?.value === 'auto' ? await readDeclaredDependencies(projectDirectory.value) : dependencies?.value;
   return {dependencies: declared, ccOverrides: ccOverrides?.value};
-}
-
-/** The budget that the settings set, for the target if there is one. */
-export function budgetOf({budgetTotal, budgetFiles, budgetGrowth}: Settings): BundleBudget | undefined {
-  if (budgetTotal === undefined && budgetFiles === undefined && budgetGrowth === undefined) return undefined;
-  return {total: budgetTotal?.value, files: budgetFiles?.value, growth: budgetGrowth?.value};
 }
 
 /**

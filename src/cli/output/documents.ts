@@ -9,9 +9,7 @@ import type {DiffBundlesResult} from '../../operations/diff-bundles.js';
 import type {DownloadBundleResult} from '../../operations/download-bundle.js';
 import type {ArchiveInspection} from '../../operations/inspect-bundle.js';
 import type {ListBundlesResult, ListDeploymentsResult} from '../../operations/list.js';
-import type {VerifyBundleResult} from '../../operations/verify-bundle.js';
 import type {ArchiveSummary, DeployBundleResult, PushResult} from '../../operations/options.js';
-import type {BudgetReport} from '../../operations/push/budget.js';
 import type {SafetyMode} from '../../operations/guard/safety.js';
 import type {FoundTarget, ProjectStatus, TargetStatus} from '../../operations/targets.js';
 import type {ReadLogsResult} from '../../operations/deploy/read-logs.js';
@@ -177,8 +175,6 @@ interface BuildDryRun extends Envelope, PlannedBundle {
   /** Nothing was written. */
   readonly dryRun: true;
   readonly format: BundleFormat;
-  /** The limits of the budget and how much of each is used, if there is a budget. */
-  readonly budget?: BudgetReport | undefined;
 }
 
 /** The written archive. */
@@ -193,8 +189,6 @@ interface BuiltBundle
     /** With `--provenance`: absolute path of the in-toto statement. */
     readonly statement?: string | undefined;
   };
-  /** The limits of the budget and how much of each is used, if there is a budget. */
-  readonly budget?: BudgetReport | undefined;
   readonly warnings: readonly string[];
 }
 
@@ -216,8 +210,6 @@ interface PushDryRun extends Envelope {
   readonly projectSlug: string;
   readonly targetSlug?: string | undefined;
   readonly format: BundleFormat;
-  /** The limits of the budget and how much of each is used, if there is a budget. */
-  readonly budget?: BudgetReport | undefined;
   /** With `--if-changed`: whether the bundle is the same as the last push. */
   readonly unchanged?: boolean | undefined;
   /** ID of the last pushed bundle, if it is the same. */
@@ -299,11 +291,6 @@ export interface BundleDownloadDocument extends Envelope, DownloadBundleResult {
 
 /** The difference between two bundles. */
 export interface BundleDiffDocument extends Envelope, DiffBundlesResult {
-  readonly warnings: readonly string[];
-}
-
-/** The verified bundle. If it differs from the manifest, what differs is in `error.details`. */
-export interface BundleVerifyDocument extends Envelope, VerifyBundleResult {
   readonly warnings: readonly string[];
 }
 

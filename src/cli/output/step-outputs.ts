@@ -1,7 +1,6 @@
 import {randomUUID} from 'node:crypto';
 import {appendFile} from 'node:fs/promises';
 import {resolve} from 'node:path';
-import prettyBytes from 'pretty-bytes';
 import {isRecord} from '../../errors/json.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {isRuntimeCliError} from '../../errors/index.js';
@@ -119,19 +118,19 @@ function plainEntries({output}: StepOutputContext, facts: StepFacts): readonly (
 }
 
 function rowsOfDocument(context: StepOutputContext, document: JsonDocument, facts: StepFacts) {
-  const {status, unchanged, projectSlug, targetSlug, check, budget} = document;
+  const {status, unchanged, projectSlug, targetSlug, check} = document;
   const result = textOf(status) ?? (unchanged === true ? 'unchanged' : 'uploaded');
   const place = {project: textOf(projectSlug), target: textOf(targetSlug)};
-  return rows(context, {result, ...place, budget: describeBudget(budget), check: describeCheck(check), ...facts});
+  return rows(context, {result, ...place, check: describeCheck(check), ...facts});
 }
 
 function rowsOfError(context: StepOutputContext, error: unknown, place: StepPlace, facts: StepFacts) {
   const code = isRuntimeCliError(error) ? ` (${error.code})` : '';
-  const {check, rollback, limits} = (isRuntimeCliError(error) ? error.details : undefined) ?? {};
+  const {check, rollback} = (isRuntimeCliError(error) ? error.details : undefined) ?? {};
   return rows(context, {
     result: `failed: ${reasonOf(error)}${code}`,
     ...{project: place.projectSlug, target: place.targetSlug},
-    ...{budget: describeBudget({limits}), check: describeCheck(check), rollback: describeRollback(rollback)},
+    ...{check: describeCheck(check), rollback: describeRollback(rollback)},
     ...facts,
   });
 }
@@ -144,19 +143,6 @@ function describeCheck(check: unknown): string | undefined {
     return [
       `${textOf(made['url']) ?? ''}: ${made['passed'] === true ? (textOf(made['status']) ?? 'passed') : 'failed'}`,
     ];
-  });
-  return described.length === 0 ? undefined : described.join('; ');
-}
-
-/** `total: 1.2 MB of 2 MB; growth: 30 kB of 20 kB, exceeded` */
-function describeBudget(budget: unknown): string | undefined {
-  const limits = isRecord(budget) && Array.isArray(budget['limits']) ? budget['limits'] : [];
-  const described = limits.flatMap((limit: unknown) => {
-    if (!isRecord(limit)) return [];
-    const {pattern, maximum, actual} = limit;
-    const name = textOf(pattern) ?? textOf(limit['limit']) ?? '';
-    if (typeof actual !== 'number' || typeof maximum !== 'number') return [`${name}: not checked`];
-    return [`${name}: ${prettyBytes(actual)} of ${prettyBytes(maximum)}${actual > maximum ? ', exceeded' : ''}`];
   });
   return described.length === 0 ? undefined : described.join('; ');
 }

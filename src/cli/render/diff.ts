@@ -3,9 +3,8 @@ import {categoryWords} from '../../bundle/index.js';
 import {count} from '../../errors/sentence.js';
 import type {ComparedBundle, DiffBundlesResult} from '../../operations/diff-bundles.js';
 import type {CategoryDiff, DiffTotal, FileChange} from '../../operations/compare-contents.js';
-import type {VerifyBundleResult} from '../../operations/verify-bundle.js';
 import type {JsonDocument} from '../command/command-context.js';
-import type {Body, BundleDiffDocument, BundleVerifyDocument} from '../output/documents.js';
+import type {Body, BundleDiffDocument} from '../output/documents.js';
 import type {Output} from '../output/output.js';
 import {htmlInMarkdown} from '../output/sanitize.js';
 import {renderTable, type Column} from './table.js';
@@ -171,13 +170,4 @@ function htmlTable(heading: readonly string[], rows: readonly (readonly string[]
   const line = (tag: 'th' | 'td', cells: readonly string[]) =>
     `<tr>${cells.map((text) => `<${tag}>${text}</${tag}>`).join('')}</tr>`;
   return ['<table>', line('th', heading), ...rows.map((cells) => line('td', cells)), '</table>'];
-}
-
-/** Shows that a bundle is what its manifest says. Returns the document of `--json`. */
-export function renderVerified(result: VerifyBundleResult, output: Output): JsonDocument {
-  const {bundleId, projectSlug, manifest, files, sha256} = result;
-  output.outcome(
-    `Bundle ${String(bundleId)} of ${projectSlug} matches ${manifest}: ${count(files, 'file')}, sha256 ${sha256}`,
-  );
-  return {...result} satisfies Body<BundleVerifyDocument>;
 }

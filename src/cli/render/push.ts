@@ -4,7 +4,6 @@ import {commandLine} from '../../errors/suggest.js';
 import type {BuildBundleResult} from '../../operations/build-bundle.js';
 import type {PushResult, PushRuntimeBundleBackendOptions} from '../../operations/options.js';
 import type {NextSteps} from '../../operations/deploy/rollback-bundle.js';
-import type {BudgetReport} from '../../operations/push/budget.js';
 import type {PushPreview} from '../../operations/push/plan-push.js';
 import type {JsonDocument} from '../command/command-context.js';
 import type {Body, BundlePushDocument, BundleBuildDocument} from '../output/documents.js';
@@ -52,7 +51,7 @@ function describePush(result: PushResult, took: string, now: Date): string {
 
 /** Shows what a push would do. Returns the document of `--json`. */
 export function renderPushPreview(
-  {content, selection, format, unchanged, budget}: PushPreview,
+  {content, selection, format, unchanged}: PushPreview,
   {
     projectSlug,
     targetSlug,
@@ -64,7 +63,6 @@ export function renderPushPreview(
   const {backend} = selection;
   const planned = content.kind === 'build' ? plannedDocument(content.plan) : {archive: content.bundle.path};
   if ('files' in planned) for (const line of renderTable(planned.files, plannedColumns, output)) output.result(line);
-  showBudget(budget, output);
   if (unchanged) {
     const next = targetSlug === undefined ? 'Nothing would be uploaded.' : `It would be deployed to ${targetSlug}.`;
     const age = describeAge(unchanged.pushedAt, now);
@@ -80,23 +78,21 @@ export function renderPushPreview(
     targetSlug,
     ...planned,
     format,
-    budget,
     ...(ifChanged && {unchanged: unchanged !== undefined}),
     ...(unchanged && {bundleId: unchanged.bundleId, pushedAt: unchanged.pushedAt}),
   } satisfies Body<BundlePushDocument>;
 }
 
 /** Shows what a build would contain. Returns the document of `--json`. */
-export function renderBuildPreview(plan: BundlePlan & Pick<BuildBundleResult, 'budget'>, output: Output): JsonDocument {
+export function renderBuildPreview(plan: BundlePlan, output: Output): JsonDocument {
   const planned = plannedDocument(plan);
   for (const line of renderTable(planned.files, plannedColumns, output)) output.result(line);
-  showBudget(plan.budget, output);
-  return {dryRun: true, ...planned, budget: plan.budget} satisfies Body<BundleBuildDocument>;
+  return {dryRun: true, ...planned} satisfies Body<BundleBuildDocument>;
 }
 
 /** Shows the outcome of a build. Returns the document of `--json`. */
 export function renderBuild(
-  {bundle, manifest, statement, warnings, budget}: BuildBundleResult,
+  {bundle, manifest, statement, warnings}: BuildBundleResult,
   commandFlags: readonly string[],
   output: Output,
 ): JsonDocument {
@@ -112,19 +108,9 @@ export function renderBuild(
     configPath,
     matchMode,
     config,
-    budget,
     provenance,
     warnings,
   } satisfies Body<BundleBuildDocument>;
-}
-
-/** Tells how much of a budget is used. */
-function showBudget(budget: BudgetReport | undefined, output: Output): void {
-  for (const {limit, pattern, actual, maximum, skipped} of budget?.limits ?? []) {
-    const name = pattern === undefined ? limit : `${limit} ${pattern}`;
-    if (skipped !== undefined) output.outcome(`Budget for ${name}: not checked, because ${skipped}.`);
-    else output.outcome(`Budget for ${name}: ${prettyBytes(actual ?? 0)} of ${prettyBytes(maximum ?? 0)}.`);
-  }
 }
 
 /** What a dry run lists: each file with its size and category. */

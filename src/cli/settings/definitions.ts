@@ -2,7 +2,6 @@ import type {Interfaces} from '@oclif/core';
 import {compressionLevelSchema, matchModeSchema, v2Defaults} from '../../bundle/option-schemas.js';
 import {defaultRateLimit} from '../../http/rate-limit/policy.js';
 import {longestTimeoutSeconds} from '../../operations/options.js';
-import {budgetRows} from './budget-rows.js';
 import {deploymentRows} from './deployment-rows.js';
 import {guardRows} from './guard-rows.js';
 import type {Secret} from './secret.js';
@@ -72,8 +71,6 @@ export const flagSets = {
   rollback: 'CHECK',
   /** What must hold before something is deployed to a target. */
   guard: 'GUARD',
-  /** How large a bundle may be. */
-  budget: 'BUDGET',
 } as const;
 /** The name of a set of flags. */
 type FlagSet = keyof typeof flagSets;
@@ -426,7 +423,6 @@ const rows = {
     summary: 'Write each step, progress, wait and the outcome as a line of JSON to a file, - (stdout) or a descriptor.',
   },
   ...guardRows,
-  ...budgetRows,
 } as const satisfies Readonly<Record<string, SettingDefinition>>;
 
 /** The name of a setting. */

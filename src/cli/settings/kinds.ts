@@ -5,11 +5,9 @@ import {
   checkFields,
   checkSchema,
   dependenciesSchema,
-  growthSchema,
   jsonObjectSchema,
   numberSchema,
   objectSchema,
-  sizeSchema,
   slugMessage,
 } from '../../bundle/option-schemas.js';
 import {isRecord, parseJson} from '../../errors/json.js';
@@ -109,12 +107,6 @@ export const toggle: Kind<boolean, 'switch'> = {
     return ['0', 'false', 'no', 'off'].includes(value) ? false : value;
   },
 };
-
-/** A size: a number of bytes, or a text such as `1.5 MB`. */
-export const size: Kind<number | string, 'one'> = {shape: 'one', schema: sizeSchema, convert: last};
-
-/** A size, or a percentage such as `5%`. */
-export const growth: Kind<number | string, 'one'> = {shape: 'one', schema: growthSchema, convert: last};
 
 /** A number that a schema accepts. */
 export function number(schema: v.GenericSchema<unknown, number>): Kind<number, 'one'> {
@@ -254,12 +246,6 @@ export const checks: Kind<Checks, 'several'> = {
 
 /** The text that a check looks for. */
 export const checkText: Kind<string, 'one'> = {shape: 'one', schema: checkFields.text, convert: last};
-
-/** Sizes by pattern. */
-export const sizes: Kind<Readonly<Record<string, number | string>>, 'several'> = {
-  ...pairs((value) => value),
-  schema: v.pipe(objectSchema, v.record(v.string(), sizeSchema)),
-};
 
 /** Packages by name, with their version ranges. A text is `JSON`, `@FILE` or `auto`. */
 export const packages: Kind<string | Readonly<Record<string, string>>, 'one'> = {

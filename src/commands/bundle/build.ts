@@ -1,5 +1,5 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
-import {budgetOf, bundleOptions, rejectV2OnlyFlags, commandHost} from '../../cli/command/operation-options.js';
+import {bundleOptions, rejectV2OnlyFlags, commandHost} from '../../cli/command/operation-options.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {bundleFlags, connectionFlags, repeatedFlags, eventsFlag} from '../../cli/command/flags.js';
 import {Flags} from '../../cli/process/oclif.js';
@@ -76,7 +76,7 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
     const {renderBuild, renderBuildPreview} = await import('../../cli/render/push.js');
     const {cwd, signal} = context;
     const host = commandHost(context);
-    const build = {...(await bundleOptions(settings)), format, projectSlug, budget: budgetOf(settings), signal, cwd};
+    const build = {...(await bundleOptions(settings)), format, projectSlug, signal, cwd};
     if (stdout) {
       await buildBundleInto(stdout, build, host);
       return undefined;

@@ -1,7 +1,6 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
 import {
   archiveSettings,
-  budgetOf,
   bundleOptions,
   flagsWithoutTarget,
   followUpOptions,
@@ -98,7 +97,6 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
       ...(await bundleOptions(archive === undefined ? settings : archiveSettings(settings))),
       projectSlug,
       targetSlug,
-      budget: budgetOf(settings),
       v2: settings.v2.source.kind === 'default' ? undefined : settings.v2.value,
       ifChanged: settings.ifChanged.value && !force,
       pushRecords: pushRecordFiles(context.dataDirectory),

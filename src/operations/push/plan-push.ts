@@ -23,7 +23,6 @@ import {pollTimes} from '../deploy/wait-for-deployment.js';
 import {chooseBackend, openBackend, registryOf, rejectProblems, targetProblems} from '../open-backend.js';
 import type {PushRuntimeBundleBackendOptions} from '../options.js';
 import type {UnchangedBundle} from './unchanged-bundle.js';
-import type {BudgetReport} from './budget.js';
 import {verifyLimits} from './limits.js';
 import {countFiles, describeArchive, describeFiles} from '../describe-bundle.js';
 import {callBack, warnAll, watched, type Host, type StepView} from '../steps.js';
@@ -37,8 +36,6 @@ export interface PushPreview {
   readonly content:
     {readonly kind: 'build'; readonly plan: BundlePlan} | {readonly kind: 'archive'; readonly bundle: Bundle};
   readonly warnings: readonly string[];
-  /** The limits of the budget and how much of each is used, if there is a budget. */
-  readonly budget?: BudgetReport | undefined;
   /** The bundle of the last push, if `ifChanged` is set and this one is the same. */
   readonly unchanged?: UnchangedBundle | undefined;
 }

@@ -19,7 +19,6 @@ import type {
   PushV2Result,
 } from '../options.js';
 import {resolveStep, verifyStep, warnAll, watched, type Host, type RunStep, type StepView} from '../steps.js';
-import {withBudget} from './budget-push.js';
 import {mustPackForLimits, planPush, routePush, type PushPlan, type PushPreview} from './plan-push.js';
 import {guardPush, watchPush} from './guard-push.js';
 import {
@@ -59,9 +58,7 @@ export async function pushRuntimeBundle(given: PushRuntimeBundleBackendOptions, 
   return host.runSteps(steps, async (step) => {
     const chosen = route ?? (await step('resolve', (view) => routePush(options, host, view)));
     const watch = watchForRollback(options);
-    const planned = await step('verify', async (view) =>
-      withBudget(await planPush(options, chosen, host, view), host, view),
-    );
+    const planned = await step('verify', (view) => planPush(options, chosen, host, view));
     const plan = {...planned, watch: watchPush(watch, options, host)};
     const workspace = await host.createTemporaryDirectory();
     try {
@@ -117,7 +114,7 @@ export async function previewPush(given: PushRuntimeBundleBackendOptions, host: 
   return host.runSteps(steps, async (step) => {
     const route = guarded ?? (await step('resolve', (view) => routePush(options, host, view)));
     const plan = await step('verify', async (view) => {
-      const verified = await withBudget(await planPush(options, route, host, view), host, view);
+      const verified = await planPush(options, route, host, view);
       if (!options.ifChanged && (await mustPackForLimits(verified))) await tryToPack(verified, host, view);
       return verified;
     });
@@ -226,7 +223,6 @@ function pushResult(plan: PushPlan, uploaded: UploadedPush, host: Host, deployed
     warnings: [...plan.warnings, ...uploaded.warnings, ...(deployed?.warnings ?? [])],
     matches: result.matches ?? {},
     archive: summarizeArchive(bundle),
-    budget: plan.budget,
     provenance: bundle.provenance,
     raw: {bundle: result.raw, ...(deployed?.raw === undefined ? {} : {deployment: deployed.raw})},
   };

@@ -160,21 +160,6 @@ describe('a push in GitHub Actions', () => {
     }
   });
 
-  test('the summary shows the budget, kept or not', async () => {
-    const env = await startRuntime();
-    const budget = (total: string) =>
-      writeFile(join(project, 'mycli.config.json'), JSON.stringify({budget: {total, files: {'static/**': '1 kB'}}}));
-    await budget('10 B');
-    const kept = await step(['bundle:push'], env);
-    expect(kept).toMatchObject({code: 0});
-    expect(kept.summary).toContain('<th align="left">budget</th><td>total: 10 B of 10 B; static/**: 1 B of 1 kB</td>');
-    await budget('9 B');
-    const {code, summary} = await step(['bundle:push', '-t', 'staging'], env);
-    expect(code).toBe(3);
-    expect(summary).toContain('<td>total: 10 B of 9 B, exceeded; static/**: 1 B of 1 kB</td>');
-    expect(summary).toContain('<th align="left">target</th><td>staging</td>');
-  });
-
   test('a dry run tells nothing', async () => {
     const env = await startRuntime();
     expect(await step(['bundle:push', '--dry-run'], env)).toMatchObject({code: 0, rawOutputs: '', summary: ''});
