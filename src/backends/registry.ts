@@ -1,6 +1,7 @@
 import {createError, nearest} from '../errors/index.js';
 import {builtIns} from './built-ins.js';
-import {checkBackendShape, checkedBackend} from './checked-backend.js';
+import {checkBackendShape} from './backend-shape.js';
+import {checkedBackend} from './checked-backend.js';
 import type {Backend} from './contract.js';
 import {qualifiedName} from './select.js';
 import {asSentence} from '../errors/sentence.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import {capabilitiesOf} from '../backends/call.js';
-import {checkBackendShape} from '../backends/checked-backend.js';
+import {checkBackendShape} from '../backends/backend-shape.js';
 import type {Backend, BackendCapability} from '../backends/contract.js';
 import {
   lentChecks,

@@ -68,7 +68,7 @@ describe('the answers of a plugin', () => {
     ['listDeployments', {items: [item]}, 'items.0.deployment'],
   ])('%s may not answer %o: the error names plugin, backend and member', async (member, answer, problem) => {
     await expect(call(answering(answer), member)).rejects.toMatchObject({
-      code: 'ERR_BACKEND_FAILED',
+      code: ['upload', 'deploy'].includes(member) ? 'ERR_OUTCOME_UNKNOWN' : 'ERR_BACKEND_FAILED',
       message: expect.stringMatching(
         /^The acme backend of plugin mycli-plugin-acme returned an invalid result/,
       ) as string,
@@ -90,8 +90,23 @@ describe('the answers of a plugin', () => {
     const failed = call(answering({}, {[member]: wrong}), member);
     await expect(failed).rejects.toThrow(`of plugin mycli-plugin-acme returned an invalid result while ${doing}: `);
     await expect(failed).rejects.toMatchObject({
-      suggestions: [expect.stringContaining('mycli-plugin-acme')],
+      suggestions: expect.arrayContaining([expect.stringContaining('mycli-plugin-acme')]) as string[],
       details: {problems: expect.not.arrayContaining(['']) as string[]},
+    });
+  });
+
+  test.each([
+    ['upload', {}, ['mycli bundle:list --project shop --runtime-backend acme']],
+    ['deploy', {}, ['mycli bundle:history --project shop --target staging --runtime-backend acme']],
+    ['upload', {listBundles: undefined}, []],
+  ])('that are wrong after a write may have changed something: %s %o', async (member, more, commands) => {
+    const backend = answering({}, more);
+    const called = Reflect.get(backend, member) as (...given: readonly unknown[]) => Promise<unknown>;
+    const failed = called({targetSlug: 'staging'}, {projectSlug: 'shop'});
+    await expect(failed).rejects.toMatchObject({
+      code: 'ERR_OUTCOME_UNKNOWN',
+      exitCode: 10,
+      suggestions: [expect.stringMatching(/before retrying[.:]$/), ...commands, expect.stringContaining('a bug')],
     });
   });
 

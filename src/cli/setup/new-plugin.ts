@@ -1,6 +1,6 @@
 import {lstat, mkdir, readdir, readFile, realpath, rename, rm, rmdir, writeFile} from 'node:fs/promises';
 import {basename, dirname, join, relative, sep} from 'node:path';
-import {backendNamePattern} from '../../backends/checked-backend.js';
+import {backendNamePattern} from '../../backends/backend-shape.js';
 import {reservedNames} from '../../backends/registry.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {commandLine} from '../../errors/suggest.js';

@@ -100,7 +100,7 @@ describe('a push through a plugin', () => {
   test('ends with an error that names the plugin when it answers wrongly', async () => {
     await using bench = await createPluginBench('liar');
     const {code, stderr} = await bench.mycli(['bundle:push', '--runtime-backend', 'liar']);
-    expect(code).toBe(7);
+    expect(code).toBe(10);
     expect(stderr).toContain(
       'The liar backend of plugin mycli-plugin-liar returned an invalid result while uploading the bundle: bundleId',
     );

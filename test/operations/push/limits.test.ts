@@ -3,7 +3,7 @@ import {randomBytes} from 'node:crypto';
 import {join} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import type {Backend, BackendLimits} from '../../../src/backends/contract.js';
-import {checkBackendShape} from '../../../src/backends/checked-backend.js';
+import {checkBackendShape} from '../../../src/backends/backend-shape.js';
 import {createBackendRegistry} from '../../../src/backends/registry.js';
 import {buildBundle} from '../../../src/operations/build-bundle.js';
 import {previewPush, pushRuntimeBundle} from '../../../src/operations/push/push-runtime-bundle.js';
@@ -84,7 +84,7 @@ test('a bundle within the limits is pushed, and one that only shrinks below them
   expect(uploads[0]).toBeLessThan(100_000);
 });
 
-test.each([{maxFiles: 0}, {maxFiles: 1.5}, {maxBundleBytes: '5'}, 'none', []])(
+test.each([{maxFiles: 0}, {maxFiles: 1.5}, {maxBundleBytes: '5'}, 'none'])(
   'limits %j are not of the contract',
   (limits) => {
     const backend = {apiVersion: 1, name: 'acme', summary: '', formats: ['v2'], limits};

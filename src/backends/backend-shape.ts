@@ -1,0 +1,81 @@
+import * as v from 'valibot';
+import {isRecord} from '../errors/json.js';
+import {reasonOf} from '../errors/system-failure.js';
+import {backendCalls} from './call.js';
+import {BACKEND_API_VERSION, type Backend} from './contract.js';
+
+/** What a backend may be called. */
+export const backendNamePattern = /^[a-z][a-z0-9-]{0,31}$/;
+
+const calls = Object.keys(backendCalls).map((name) => {
+  const member = v.function(`${name} must be a function`);
+  return [name, name === 'upload' || name === 'check' ? member : v.optional(member)] as const;
+});
+
+function formats(rule: string) {
+  return v.array(v.picklist(['v1', 'v2'], rule), rule);
+}
+
+function texts(rule: string) {
+  return v.optional(v.array(v.string(rule), rule));
+}
+
+const formatsRule = 'formats must contain v1, v2 or both';
+const limitsRule = 'limits must be {maxBundleBytes, maxFiles}, positive integers';
+const limit = v.optional(v.pipe(v.number(limitsRule), v.safeInteger(limitsRule), v.minValue(1, limitsRule)));
+
+/** The members of a backend besides its name and version, in the order in which problems are reported. */
+const members: Readonly<Record<string, v.GenericSchema>> = {
+  summary: v.string('summary must be a string'),
+  formats: v.pipe(formats(formatsRule), v.nonEmpty(formatsRule)),
+  bundleIds: v.optional(v.literal('number', 'bundleIds must be "number" or absent')),
+  deploysOnUpload: v.optional(formats('deploysOnUpload must list v1, v2 or both')),
+  limits: v.optional(v.looseObject({maxBundleBytes: limit, maxFiles: limit}, limitsRule)),
+  options: v.optional(v.custom<unknown>(isStandardSchema, 'options must be a Standard Schema')),
+  secrets: texts('secrets must be an array of option names'),
+  secretEnv: texts('secretEnv must be an array of names of environment variables'),
+  ...Object.fromEntries(calls),
+  uploadStream: v.optional(v.function('uploadStream must be a function')),
+};
+
+/** Whether `value` has the shape of a backend of this version of the contract; never by `instanceof`. */
+export function checkBackendShape(
+  value: unknown,
+): {readonly ok: true; readonly backend: Backend} | {readonly ok: false; readonly problem: string} {
+  try {
+    if (!isRecord(value)) return {ok: false, problem: 'a backend must be an object'};
+    const {name, apiVersion} = value;
+    if (typeof name !== 'string' || !backendNamePattern.test(name)) {
+      return {
+        ok: false,
+        problem: `the backend name ${JSON.stringify(name)} does not match ${backendNamePattern.source}`,
+      };
+    }
+    const problem = versionProblem(apiVersion) ?? memberProblem(value);
+    return problem === undefined
+      ? {ok: true, backend: value as unknown as Backend}
+      : {ok: false, problem: `backend "${name}": ${problem}`};
+  } catch (error) {
+    // A getter or proxy of the plugin threw.
+    return {ok: false, problem: `a backend cannot be read: ${reasonOf(error)}`};
+  }
+}
+
+function versionProblem(version: unknown): string | undefined {
+  if (version === BACKEND_API_VERSION) return undefined;
+  const own = String(BACKEND_API_VERSION);
+  if (typeof version !== 'number') return `apiVersion must be the number ${own}, not ${JSON.stringify(version)}`;
+  const remedy = version > BACKEND_API_VERSION ? 'Update mycli' : 'Update the plugin';
+  return `it is for version ${String(version)} of the contract, and this mycli has version ${own}. ${remedy}`;
+}
+
+function memberProblem(value: Readonly<Record<string, unknown>>): string | undefined {
+  return Object.entries(members).flatMap(([name, schema]) => v.safeParse(schema, value[name]).issues ?? [])[0]?.message;
+}
+
+/** Some libraries' schemas are functions. */
+function isStandardSchema(value: unknown): boolean {
+  if (!isRecord(value) && typeof value !== 'function') return false;
+  const standard: unknown = Reflect.get(value, '~standard');
+  return isRecord(standard) && typeof standard['validate'] === 'function';
+}
