@@ -8,7 +8,8 @@ const layers = {
   config: {path: 'src/config[.]ts'},
   modules: {path: 'src/modules/', may: ['files', 'errors']},
   files: {path: 'src/files/', may: ['errors']},
-  bundle: {path: 'src/bundle/', may: ['modules', 'files', 'errors']},
+  frameworks: {path: 'src/frameworks/', may: ['modules', 'files', 'errors']},
+  bundle: {path: 'src/bundle/', may: ['frameworks', 'modules', 'files', 'errors']},
   http: {path: 'src/http/', may: ['errors']},
   contract: {path: 'src/backends/contract[.]ts', may: ['errors'], types: ['bundle', 'http']},
   // What the two built-in backends have in common on the wire.
@@ -27,6 +28,7 @@ const layers = {
     path: 'src/cli/',
     may: [
       'modules',
+      'frameworks',
       'bundle',
       'files',
       'httpSettings',
@@ -53,7 +55,7 @@ const layers = {
   conformance: {path: 'src/conformance/', may: ['anyBackend', 'bundle', 'files', 'http', 'errors']},
   localRuntime: {
     path: 'src/local-runtime/',
-    may: ['anyBackend', 'bundle', 'files', 'http', 'html', 'contents', 'errors'],
+    may: ['anyBackend', 'bundle', 'frameworks', 'files', 'http', 'html', 'contents', 'errors'],
   },
   testing: {path: 'src/testing[.]ts', may: ['conformance', 'localRuntime']},
   index: {

@@ -16,13 +16,15 @@ import {
 } from './config/check-options.js';
 import {verifyBuildDirectory} from './files/build-output.js';
 import {readIgnoreRules} from './files/ignore-rules.js';
+import {buildWarnings} from '../frameworks/check-build.js';
+import {frameworkOfBuild} from '../frameworks/detect-framework.js';
 import type {FileTable} from './files/file-table.js';
 import {scanBuildDirectory} from './files/scan.js';
 import {v2Defaults} from './option-schemas.js';
 import {markFiles, type PatternLists} from './files/patterns.js';
 import {checkSensitiveFiles, hasSensitiveName} from './files/sensitive-files.js';
 import {readConfigSources} from './config/config-sources.js';
-import {isDefaultList, resolveConfig, withoutUnmatched, type SettingSource} from './config/resolve-config.js';
+import {resolveConfig, withoutUnmatched, type SettingSource} from './config/resolve-config.js';
 import {readOrigin, withRecord, type Origin} from './provenance/provenance.js';
 import type {BundleConfig, BundleFormat, BundleProvenance, BundleV2MatchMode, PlannedBundleFile} from './types.js';
 
@@ -81,17 +83,19 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
     readOrigin(projectDirectory, options.env, options.now),
   ]);
   if (v2) removeConfig(scan.files, v2.configPath);
-  const sources = await readConfigSources(options, {project: projectDirectory, build: buildDirectory}, v2?.configPath);
+  const framework = await frameworkOfBuild(projectDirectory, buildDirectory);
+  const directories = {project: projectDirectory, build: buildDirectory, framework};
+  const {sources, warnings} = await readConfigSources(options, directories, v2?.configPath);
   signal?.throwIfAborted();
-  const resolved = resolveConfig(sources, options.static);
-  const hasDefaults = isDefaultList(resolved, 'ssrOnly') || isDefaultList(resolved, 'ssrShared');
+  const resolved = resolveConfig(sources, {static: options.static, framework});
+  const hasOptional = resolved.optional.ssrOnly.length + resolved.optional.ssrShared.length > 0;
   // Everything needed from each file, in one pass: there may be very many.
   const caches = new FrameworkCaches();
   const strayScripts = new StrayScripts();
   const sensitive: PlannedBundleFile[] = [];
   const unmatched = await markFiles(scan.files.marked(), resolved.config, {
     signal,
-    findUnmatched: v2?.matchMode !== 'ignore_missing' || scan.ignored.length > 0 || hasDefaults,
+    findUnmatched: v2?.matchMode !== 'ignore_missing' || scan.ignored.length > 0 || hasOptional,
     onMarked: (file) => {
       caches.add(file);
       strayScripts.add(file);
@@ -119,9 +123,11 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
     files: scan.files.asArray(),
     totalBytes: scan.files.bytes,
     warnings: [
+      ...warnings,
       ...scan.warnings,
       ...secretWarnings,
       ...caches.warnings(),
+      ...(framework === undefined || options.static === true ? [] : await buildWarnings(framework, directories)),
       ...(await layoutWarnings(strayScripts, settings, projectDirectory)),
       ...(await patternWarnings(
         v2?.matchMode,

@@ -71,11 +71,13 @@ export default class Init extends BaseCommand<typeof Init> {
     }
     const deploys = plan.config.targetSlug !== undefined;
     const next = [
-      ...(plan.afterBuild === undefined ? [] : [plan.afterBuild]),
+      ...(plan.isBuilt || plan.buildCommand === undefined ? [] : [plan.buildCommand]),
+      ...plan.afterBuild,
       ...(plan.hasCredentials ? [] : [login]),
       commandLine('bundle:push', ...place, ...(deploys ? ['--wait'] : [])),
     ];
-    output.outcome(plan.isBuilt ? 'Next:' : 'Next, build the application and run:');
+    const isUnknown = !plan.isBuilt && plan.buildCommand === undefined;
+    output.outcome(isUnknown ? 'Next, build the application and run:' : 'Next:');
     for (const command of next) output.outcome(`  ${command}`, '    ');
     if (!deploys) output.outcome('This uploads without deploying. To deploy as well, add --target SLUG --wait.');
     return {

@@ -2,8 +2,10 @@ import {statSync} from 'node:fs';
 import {isAbsolute, join, relative} from 'node:path';
 import * as v from 'valibot';
 import {createError, nearest} from '../../errors/index.js';
-import {parseJson} from '../../errors/json.js';
+import {isRecord, parseJson} from '../../errors/json.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
+import type {Framework} from '../../frameworks/frameworks.js';
+import {readPwaKitSettings} from '../../frameworks/own-settings.js';
 import {loadModule} from '../../modules/load-module.js';
 import {readTextFile} from '../../files/read-file.js';
 import {describeProblems, fieldProblems} from '../option-schemas.js';
@@ -12,15 +14,34 @@ import {diskConfigSchema, serverConfigKeys, serverConfigSchema} from './content-
 import type {BundleConfig} from '../types.js';
 import {asSentence} from '../../errors/sentence.js';
 
+type ServerContent = {
+  readonly [Key in 'ssrOnly' | 'ssrShared' | 'ssrParameters']?: BundleConfig[Key] | undefined;
+};
+
 /** A source of a bundle's configuration. */
 export interface ConfigSource {
   /** `option`, or the path of the file, relative to the working directory if it is inside it. */
   readonly from: string;
-  readonly content: {
-    readonly [Key in 'ssrOnly' | 'ssrShared' | 'ssrParameters' | 'bundleMetadata']?: BundleConfig[Key] | undefined;
-  };
+  readonly content: ServerContent & {readonly bundleMetadata?: BundleConfig['bundleMetadata']};
+  /** Patterns that are left out if they match no file, because a framework brings them for all of its applications. */
+  readonly optional?: readonly string[] | undefined;
   /** Unknown top-level keys of an on-disk file, which are kept. */
   readonly otherKeys?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** The sources of a bundle's configuration, highest precedence first, and what is wrong with them. */
+export interface ConfigSources {
+  readonly sources: readonly ConfigSource[];
+  readonly warnings: readonly string[];
+}
+
+/** Where an application and its build are, and what it is built with. */
+interface ProjectBuild {
+  /** Absolute. */
+  readonly project: string;
+  /** Absolute. */
+  readonly build: string;
+  readonly framework?: Framework | undefined;
 }
 
 const sourceNames = ['config.server.ts', 'config.server.js', 'config.server.mjs'];
@@ -47,28 +68,68 @@ async function readDiskConfig(path: string, cwd: string): Promise<ConfigSource |
  * @throws RuntimeCliError `ERR_CONFIG_INVALID` naming file and field.
  */
 async function readServerConfigs(
-  directories: {readonly project: string; readonly build: string},
+  {project, build, framework}: ProjectBuild,
   cwd: string,
   isComplete: (sources: readonly ConfigSource[]) => boolean,
-): Promise<readonly ConfigSource[]> {
-  const project = firstFile(sourceNames.map((name) => join(directories.project, name)));
-  const compiled = firstFile([join(directories.build, compiledName)]);
+): Promise<ConfigSources> {
+  const source = firstFile(sourceNames.map((name) => join(project, name)));
+  const compiled = firstFile([join(build, compiledName)]);
   const sources: ConfigSource[] = [];
-  for (const path of new Set([project, compiled])) {
+  const warnings: string[] = [];
+  for (const path of new Set([source, compiled])) {
     if (path === undefined || isComplete(sources)) continue;
     const exported = exportedConfig(await loadModule(path), path);
     refuseMisspelledKeys(exported, path);
     const content = parseConfig(serverConfigSchema, exported, path);
-    sources.push({from: showFile(path, cwd), content});
+    const from = showFile(path, cwd);
+    if (Object.values(content).every((value) => value === undefined)) warnings.push(withoutSettings(exported, from));
+    else sources.push(withFrameworkLists({from, content}, framework));
   }
-  return sources;
+  return {sources, warnings};
 }
 
-/** The named export `config`, the `config` of the default export, or the default export itself. */
+/** An export of which nothing is used is probably meant for another tool, or has another shape than we know. */
+function withoutSettings(exported: unknown, file: string): string {
+  const keys = Object.keys(isRecord(exported) ? exported : {});
+  const has = keys.length === 0 ? 'nothing' : keys.slice(0, 10).join(', ');
+  return `${file} exports none of ${serverConfigKeys.join(', ')}, but ${has}. The defaults apply.`;
+}
+
+/** The lists of a Storefront Next project come before its framework's, as its own client puts them. */
+function withFrameworkLists(source: ConfigSource, framework: Framework | undefined): ConfigSource {
+  if (framework?.ownSettings !== 'config.server') return source;
+  const {ssrOnly = [], ssrShared = []} = framework;
+  const {content} = source;
+  const parameters = Object.entries(content.ssrParameters ?? {});
+  return {
+    from: source.from,
+    content: {
+      ssrOnly: [...new Set([...(content.ssrOnly ?? []), ...ssrOnly])],
+      ssrShared: [...new Set([...(content.ssrShared ?? []), ...ssrShared])],
+      ssrParameters: Object.fromEntries(parameters.filter(([name, value]) => name !== 'envBasePath' || Boolean(value))),
+    },
+    optional: [...ssrOnly, ...ssrShared],
+  };
+}
+
+/** What a PWA Kit project keeps in its own configuration. Its client leaves out patterns that match nothing. */
+async function readPwaKit(directories: ProjectBuild, cwd: string, target: string | undefined): Promise<ConfigSource[]> {
+  if (directories.framework?.ownSettings !== 'pwa-kit') return [];
+  const own = await readPwaKitSettings(directories, target);
+  if (own === undefined) return [];
+  const content = parseConfig(serverConfigSchema, own.settings, own.file);
+  const optional = [...(content.ssrOnly ?? []), ...(content.ssrShared ?? [])];
+  return [{from: showFile(own.file, cwd), content, optional}];
+}
+
+/** The named export `config`, the `config` or `runtime` of the default export, or the default export itself. */
 function exportedConfig(exported: Readonly<Record<string, unknown>>, path: string): unknown {
-  if ('config' in exported) return exported['config'];
-  const value = exported['default'];
-  if (typeof value === 'object' && value !== null) return 'config' in value ? value.config : value;
+  const value = 'config' in exported ? exported['config'] : exported['default'];
+  if (isRecord(value)) {
+    const inside = 'config' in value ? value['config'] : value;
+    return isRecord(inside) && isRecord(inside['runtime']) ? inside['runtime'] : inside;
+  }
+  if ('config' in exported) return value;
   throw createError('ERR_CONFIG_INVALID', `${path} does not export a configuration.`, {
     suggestions: ['Export an object, either as the default export or as config.'],
   });
@@ -140,37 +201,28 @@ function showFile(path: string, cwd: string): string {
 }
 
 /**
- * Reads the sources of a bundle's configuration, highest precedence first: options, then the on-disk v2 file or, if
- * there is none and ssrOnly or ssrShared is still missing, the `config.server` files.
+ * Reads the sources of a bundle's configuration: options, then the on-disk v2 file or, if there is none, the
+ * `config.server` files (unless ssrOnly and ssrShared are options) and the framework's own settings.
  * @param configPath v2 only: path of the on-disk file, relative to the build directory.
  * @throws RuntimeCliError `ERR_CONFIG_INVALID` naming file and field.
  */
 export async function readConfigSources(
   options: BundlePlanOptions,
-  directories: {readonly project: string; readonly build: string},
+  directories: ProjectBuild,
   configPath: string | undefined,
-): Promise<readonly ConfigSource[]> {
-  const {cwd, ssrOnly, ssrShared, ssrParameters, bundleMetadata} = options;
-  const content = {ssrOnly, ssrShared, ssrParameters};
-  if (configPath === undefined) {
-    const metadata = {dependencies: bundleMetadata?.dependencies};
-    return withServerConfigs({from: 'option', content: {...content, bundleMetadata: metadata}}, directories, cwd);
-  }
-  const explicit = {from: 'option', content: {...content, bundleMetadata}};
-  const onDisk = await readDiskConfig(join(directories.build, configPath), cwd);
-  return onDisk ? [explicit, onDisk] : withServerConfigs(explicit, directories, cwd);
-}
-
-async function withServerConfigs(
-  explicit: ConfigSource,
-  directories: {readonly project: string; readonly build: string},
-  cwd: string,
-): Promise<readonly ConfigSource[]> {
+): Promise<ConfigSources> {
+  const {cwd, env, ssrOnly, ssrShared, ssrParameters, bundleMetadata} = options;
+  const metadata = configPath === undefined ? {dependencies: bundleMetadata?.dependencies} : bundleMetadata;
+  const explicit = {from: 'option', content: {ssrOnly, ssrShared, ssrParameters, bundleMetadata: metadata}};
+  const onDisk = configPath === undefined ? undefined : await readDiskConfig(join(directories.build, configPath), cwd);
+  if (onDisk) return {sources: [explicit, onDisk], warnings: []};
   const isComplete = (found: readonly ConfigSource[]): boolean => {
     const contents = [explicit, ...found].map(({content}) => content);
     return (
-      contents.some(({ssrOnly}) => ssrOnly !== undefined) && contents.some(({ssrShared}) => ssrShared !== undefined)
+      contents.some((content) => content.ssrOnly !== undefined) &&
+      contents.some((content) => content.ssrShared !== undefined)
     );
   };
-  return [explicit, ...(await readServerConfigs(directories, cwd, isComplete))];
+  const {sources, warnings} = await readServerConfigs(directories, cwd, isComplete);
+  return {sources: [explicit, ...sources, ...(await readPwaKit(directories, cwd, env['DEPLOY_TARGET']))], warnings};
 }

@@ -1,3 +1,4 @@
+import type {Framework} from '../../frameworks/frameworks.js';
 import type {ConfigSource} from './config-sources.js';
 import type {PatternLists} from '../files/patterns.js';
 import type {BundleConfig, BundleV2Metadata} from '../types.js';
@@ -8,7 +9,10 @@ export interface SettingSource {
    * `ssrOnly`, `ssrShared`, `ssrParameters`, `bundleMetadata.dependencies`, `bundleMetadata.ccOverrides` or `message`.
    */
   readonly setting: string;
-  /** `option`, `default`, `static`, `git`, `time` or a file. Merged values have several, highest precedence first. */
+  /**
+   * `option`, `default`, `static`, `git`, `time`, the name of a framework or a file. Merged values have several, highest
+   * precedence first.
+   */
   readonly from: string;
 }
 
@@ -16,6 +20,8 @@ export interface SettingSource {
 export interface ResolvedConfig {
   readonly config: BundleConfig;
   readonly sources: readonly SettingSource[];
+  /** Patterns that are left out if they match no file. */
+  readonly optional: PatternLists;
 }
 
 /** The default patterns. `withoutUnmatched` omits those that match no file. */
@@ -35,18 +41,22 @@ const defaultParameters = {SSRFunctionNodeVersion: '24.x'};
 /** The source of defaults. */
 export const defaultSource = 'default';
 
+/** What the patterns of a bundle fall back to. */
+interface Fallback {
+  /** Shares every file, whatever the sources say. */
+  readonly static?: boolean | undefined;
+  /** The framework of the build, whose patterns come before the defaults. */
+  readonly framework?: Framework | undefined;
+}
+
 /**
  * Resolves the configuration of a bundle. Each key comes from the first of `sources` that has it, else from the
- * defaults. `ssrParameters` are merged over each other and over the defaults.
+ * framework or the defaults. `ssrParameters` are merged over each other and over the defaults.
  * @param sources Highest precedence first. Only options and the on-disk file have metadata.
- * @param isStatic Shares every file, whatever the sources say.
  */
-export function resolveConfig(sources: readonly ConfigSource[], isStatic = false): ResolvedConfig {
-  const patternSources = isStatic
-    ? {sources: [], patterns: staticPatterns, from: 'static'}
-    : {sources, patterns: defaultPatterns, from: defaultSource};
-  const ssrOnly = patternsOf('ssrOnly', patternSources);
-  const ssrShared = patternsOf('ssrShared', patternSources);
+export function resolveConfig(sources: readonly ConfigSource[], fallback: Fallback = {}): ResolvedConfig {
+  const ssrOnly = patternsOf('ssrOnly', sources, fallback);
+  const ssrShared = patternsOf('ssrShared', sources, fallback);
   const parameters = sources.filter(({content}) => content.ssrParameters !== undefined);
   const metadata = metadataOf(sources);
   return {
@@ -54,7 +64,7 @@ export function resolveConfig(sources: readonly ConfigSource[], isStatic = false
       ...merge(sources.map(({otherKeys = {}}) => otherKeys)),
       ssrOnly: ssrOnly.value,
       ssrShared: ssrShared.value,
-      ssrParameters: merge([
+      ssrParameters: mergeParameters([
         defaultParameters,
         ...parameters.toReversed().map(({content}) => content.ssrParameters ?? {}),
       ]),
@@ -66,41 +76,48 @@ export function resolveConfig(sources: readonly ConfigSource[], isStatic = false
       {setting: 'ssrParameters', from: [...parameters.map(({from}) => from), defaultSource].join(', ')},
       ...metadata.sources,
     ],
+    optional: {ssrOnly: ssrOnly.optional, ssrShared: ssrShared.optional},
   };
 }
 
-/** Whether a list of patterns is a default one. Its source does not tell: a file can be called `default`, too. */
-export function isDefaultList({config}: ResolvedConfig, key: keyof PatternLists): boolean {
-  return config[key] === defaultPatterns[key] || config[key] === staticPatterns[key];
+/** Merges parameters. The Node version has two spellings, of which services know either: one is sent, the last. */
+function mergeParameters(records: readonly Readonly<Record<string, unknown>>[]): Record<string, unknown> {
+  const isNodeVersion = (name: string) => name.toLowerCase() === 'ssrfunctionnodeversion';
+  const names = records.flatMap((record) => Object.keys(record).filter(isNodeVersion));
+  const entries = Object.entries(merge(records));
+  return Object.fromEntries(entries.filter(([name]) => !isNodeVersion(name) || name === names.at(-1)));
 }
 
 /**
- * A resolved configuration without those of its default patterns that match no file.
+ * A resolved configuration without those of its optional patterns that match no file.
  * @param unmatched The patterns that match no file on their own.
  */
 export function withoutUnmatched(resolved: ResolvedConfig, unmatched: PatternLists): ResolvedConfig {
-  const {config, sources} = resolved;
+  const {config, optional} = resolved;
   const remaining = (key: keyof PatternLists): readonly string[] =>
-    isDefaultList(resolved, key) ? config[key].filter((pattern) => !unmatched[key].includes(pattern)) : config[key];
-  return {config: {...config, ssrOnly: remaining('ssrOnly'), ssrShared: remaining('ssrShared')}, sources};
+    config[key].filter((pattern) => !unmatched[key].includes(pattern) || !optional[key].includes(pattern));
+  return {...resolved, config: {...config, ssrOnly: remaining('ssrOnly'), ssrShared: remaining('ssrShared')}};
 }
 
-/** The sources of patterns: the first of `sources` that has some, else `patterns`. */
-interface PatternSources {
-  readonly sources: readonly ConfigSource[];
-  readonly patterns: PatternLists;
+interface Patterns {
+  readonly value: readonly string[];
   readonly from: string;
+  readonly optional: readonly string[];
 }
 
 function patternsOf(
   key: 'ssrOnly' | 'ssrShared',
-  {sources, patterns, from: fallback}: PatternSources,
-): {readonly value: readonly string[]; readonly from: string} {
-  for (const {content, from} of sources) {
+  sources: readonly ConfigSource[],
+  {static: isStatic = false, framework}: Fallback,
+): Patterns {
+  if (isStatic) return {value: staticPatterns[key], from: 'static', optional: staticPatterns[key]};
+  for (const {content, from, optional = []} of sources) {
     const value = content[key];
-    if (value !== undefined) return {value, from};
+    if (value !== undefined) return {value, from, optional};
   }
-  return {value: patterns[key], from: fallback};
+  const own = framework?.[key];
+  if (framework !== undefined && own !== undefined) return {value: own, from: framework.name, optional: own};
+  return {value: defaultPatterns[key], from: defaultSource, optional: defaultPatterns[key]};
 }
 
 function metadataOf(sources: readonly ConfigSource[]): {value: BundleV2Metadata; sources: readonly SettingSource[]} {

@@ -1,19 +1,9 @@
 import type {Stats} from 'node:fs';
-import {readdir, stat} from 'node:fs/promises';
+import {stat} from 'node:fs/promises';
 import {dirname, join, relative} from 'node:path';
 import {createError} from '../../errors/index.js';
+import {detectBuild, type DetectedBuild} from '../../frameworks/detect-framework.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
-
-/** Folders that frameworks build into, the most distinctive first. */
-const outputFolders = ['.next/standalone', '.output', 'build', 'dist', 'out', '_site'];
-
-/** Finds the folders in a project that look like builds: those that frameworks use and that are not empty. */
-export async function findBuildOutputs(projectDirectory: string): Promise<readonly string[]> {
-  const entries = await Promise.all(
-    outputFolders.map((folder) => readdir(join(projectDirectory, folder)).catch((): string[] => [])),
-  );
-  return outputFolders.filter((_, index) => entries[index]?.some((name) => name !== '.gitignore'));
-}
 
 /**
  * Verifies that the build directory exists. If it does not, the error suggests the builds next to it.
@@ -38,31 +28,28 @@ export async function verifyBuildDirectory(directory: string, cwd: string): Prom
 
 async function missingError(directory: string, cwd: string): Promise<Error> {
   const project = dirname(directory);
-  const found = await findBuildOutputs(project);
-  const hints = await Promise.all(
-    (found.length > 0 ? found : ['.']).map(async (folder) => {
-      const path = relative(cwd, join(project, folder)) || '.';
-      const isSite = await isStaticBuild(join(project, folder));
-      if (folder === '.' && !isSite) return [];
-      const flags = `${isSite ? '--static ' : ''}--build-directory ${path}`;
-      return [
-        `The folder ${path} looks like a ${isSite ? 'static site' : 'build'}. To use it, pass ${flags}${path === '.' ? '' : '.'}`,
-      ];
-    }),
-  );
-  const suggestions = hints.flat();
+  const detected = await detectBuild(project);
   return createError('ERR_BUILD_DIRECTORY', `The build directory ${directory} does not exist.`, {
-    suggestions: [
-      ...suggestions,
-      suggestions.length > 0
-        ? 'Or set buildDirectory in mycli.config.'
-        : 'Build the application first, or pass the folder it builds into with --build-directory DIR.',
-    ],
+    suggestions: suggestionsFor(detected, (folder) => relative(cwd, join(project, folder)) || '.'),
   });
 }
 
-/** Whether a build is a site without server code. */
-export async function isStaticBuild(directory: string): Promise<boolean> {
-  const names = await readdir(directory).catch((): string[] => []);
-  return names.includes('index.html') && !['ssr.js', 'ssr.mjs', 'server'].some((name) => names.includes(name));
+function suggestionsFor(detected: DetectedBuild | undefined, show: (folder: string) => string): readonly string[] {
+  if (detected === undefined) {
+    return ['Build the application first, or pass the folder it builds into with --build-directory DIR.'];
+  }
+  const {framework, buildDirectory, buildCommand, exists, static: isStatic} = detected;
+  const folder = show(buildDirectory);
+  // Not followed by a full stop where it would read as part of the path.
+  const flags = `${isStatic ? '--static ' : ''}--build-directory ${folder}${folder === '.' ? '' : '.'}`;
+  if (!exists && framework !== undefined) {
+    return [
+      `Build the application first${buildCommand === undefined ? '' : `: ${buildCommand}`}.`,
+      `${framework.name} builds into ${folder}. To push it, pass ${flags}`,
+    ];
+  }
+  return [
+    `The folder ${folder} looks like a ${isStatic ? 'static site' : 'build'}. To use it, pass ${flags}`,
+    'Or set buildDirectory in mycli.config.',
+  ];
 }

@@ -131,13 +131,13 @@ export function verifyEntryPoints(
   unmatched: readonly string[],
   {files, ignored}: Scan,
 ): void {
-  const isDefault = sources.some(({setting, from}) => setting === 'ssrOnly' && from === defaultSource);
+  const isStatic = sources.some(({setting, from}) => setting === 'ssrOnly' && from === 'static');
   for (const pattern of ignored.length === 0 ? [] : unmatched) {
     const {matches} = compilePatterns([pattern]);
     const hit = ignored.find(({path}) => matches(path));
     if (hit) throw ignoredError(hit, pattern);
   }
-  if (isDefault && config.ssrOnly.length === 0) throw missingError([...files.paths].includes('index.html'));
+  if (!isStatic && config.ssrOnly.length === 0) throw missingError([...files.paths].includes('index.html'));
 }
 
 function ignoredError({path, rule}: {readonly path: string; readonly rule: string}, pattern: string): Error {

@@ -1,11 +1,10 @@
 import {stat} from 'node:fs/promises';
 import {basename, isAbsolute, join, relative, resolve, sep} from 'node:path';
-import {isStaticBuild} from '../../bundle/files/build-output.js';
-import type {DetectedBuild} from '../../bundle/files/framework.js';
 import {slugMessage} from '../../bundle/option-schemas.js';
 import {createError} from '../../errors/index.js';
 import {isRecord, parseJson} from '../../errors/json.js';
 import {readTextFile} from '../../files/read-file.js';
+import {isStaticBuild, type DetectedBuild} from '../../frameworks/detect-framework.js';
 import {isLoopback, normalizeOrigin, parseServiceUrl} from '../../http/origin.js';
 import {missingApiSettings} from '../backends/api-completeness.js';
 import {assertTrustedOrigin} from '../backends/connection.js';

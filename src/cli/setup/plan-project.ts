@@ -1,7 +1,8 @@
 import {stat} from 'node:fs/promises';
 import {resolve} from 'node:path';
-import {detectBuild, type DetectedBuild} from '../../bundle/files/framework.js';
 import type {MycliConfig} from '../../config.js';
+import {copyCommands} from '../../frameworks/check-build.js';
+import {detectBuild, type DetectedBuild} from '../../frameworks/detect-framework.js';
 import type {CommandContext} from '../command/command-context.js';
 import {missingSettings, requireTogether} from '../command/requirements.js';
 import type {CredentialKind} from '../credentials/login.js';
@@ -37,8 +38,10 @@ interface ProjectPlan {
   readonly addresses: readonly string[];
   /** Whether there is a build to push. */
   readonly isBuilt: boolean;
+  /** What builds the application, if it is known. */
+  readonly buildCommand?: string | undefined;
   /** What to run after each build. */
-  readonly afterBuild?: string | undefined;
+  readonly afterBuild: readonly string[];
   /** Name of the detected framework. */
   readonly framework?: string | undefined;
 }
@@ -72,7 +75,9 @@ export async function planProject(setup: ProjectSetup): Promise<ProjectPlan> {
       ...(backend === 'legacy' ? {origin: settings.origin?.value, apiUser: settings.apiUser?.value} : {}),
       ...(backend === 'api' ? {api: apiConfig(settings)} : {}),
       buildDirectory,
-      ...(isStatic === true ? {static: true} : patterns(settings, layout)),
+      ...(isStatic === true
+        ? {static: true}
+        : {ssrOnly: settings.ssrOnly?.value, ssrShared: settings.ssrShared?.value}),
       // It is not for the site's visitors.
       ignore: resolve(cwd, buildDirectory) === resolve(cwd) ? [newConfigName] : undefined,
     },
@@ -83,18 +88,17 @@ export async function planProject(setup: ProjectSetup): Promise<ProjectPlan> {
       const {[key]: setting} = settings;
       return setting === undefined || setting.source.kind === 'config' ? [] : [setting.value];
     }),
-    framework: detected?.framework,
-    afterBuild: isStatic === true ? undefined : layout?.afterBuild,
+    framework: detected?.framework?.name,
+    buildCommand: detected?.buildCommand,
+    afterBuild:
+      isStatic === true || layout?.framework === undefined
+        ? []
+        : await copyCommands(layout.framework, {project: cwd, build: resolve(cwd, buildDirectory)}),
     isBuilt: await stat(resolve(cwd, buildDirectory)).then(
       (stats) => stats.isDirectory(),
       () => false,
     ),
   };
-}
-
-/** Which files are for the server, as a flag, the detected framework or the defaults have it. */
-function patterns({ssrOnly, ssrShared}: Settings, layout: DetectedBuild | undefined) {
-  return {ssrOnly: ssrOnly?.value ?? layout?.ssrOnly, ssrShared: ssrShared?.value ?? layout?.ssrShared};
 }
 
 function addressKeys(backend: string): readonly AddressKey[] {
@@ -131,7 +135,7 @@ function explainBackend(
 }
 
 function describeBuild({framework, buildDirectory, static: isStatic}: DetectedBuild): string {
-  const what = framework === undefined ? 'Found a build' : `Detected ${framework}`;
+  const what = framework === undefined ? 'Found a build' : `Detected ${framework.name}`;
   const where = buildDirectory === '.' ? 'this folder' : buildDirectory;
   return `${what}: ${isStatic ? 'a static site' : 'an application'} in ${where}.`;
 }

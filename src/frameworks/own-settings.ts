@@ -1,0 +1,61 @@
+import {access} from 'node:fs/promises';
+import {join} from 'node:path';
+import {createError} from '../errors/index.js';
+import {isRecord, parseJson} from '../errors/json.js';
+import {readTextFile} from '../files/read-file.js';
+import {loadModule} from '../modules/load-module.js';
+
+/** A framework's own settings for the Runtime, and the file they come from. */
+export interface OwnSettings {
+  /** Absolute. */
+  readonly file: string;
+  readonly settings: Readonly<Record<string, unknown>>;
+}
+
+const types = ['js', 'yml', 'yaml', 'json'];
+
+/**
+ * Reads the settings of a PWA Kit application where its own client looks for them, in the build and then the project:
+ * `config/TARGET`, `config/local`, `config/default`, then `mobify` in package.json.
+ * @param target The environment it is deployed to (`DEPLOY_TARGET`).
+ * @throws RuntimeCliError `ERR_CONFIG_INVALID` naming the file that can't be loaded.
+ */
+export async function readPwaKitSettings(
+  directories: {readonly project: string; readonly build: string},
+  target: string | undefined,
+): Promise<OwnSettings | undefined> {
+  const names = [...(target === undefined || target === '' ? [] : [target]), 'local', 'default'];
+  const places = names.flatMap((name) => types.map((type) => `config/${name}.${type}`));
+  for (const directory of [directories.build, directories.project]) {
+    for (const place of [...places, 'package.json']) {
+      const file = join(directory, place);
+      const isThere = await access(file).then(
+        () => true,
+        () => false,
+      );
+      const settings = isThere ? await load(file, place) : undefined;
+      if (settings !== undefined) return {file, settings};
+    }
+  }
+  return undefined;
+}
+
+async function load(file: string, place: string): Promise<Readonly<Record<string, unknown>> | undefined> {
+  if (/\.ya?ml$/.test(file)) {
+    throw createError('ERR_CONFIG_INVALID', `${file} is YAML, which mycli doesn't read.`, {
+      suggestions: ['Write the settings as .js or .json, or pass --ssr-only, --ssr-shared and --ssr-param.'],
+    });
+  }
+  const value = file.endsWith('.js') ? (await loadModule(file))['default'] : await readJson(file);
+  if (place !== 'package.json') return isRecord(value) ? value : {};
+  const mobify = isRecord(value) ? value['mobify'] : undefined;
+  return isRecord(mobify) ? mobify : undefined;
+}
+
+async function readJson(file: string): Promise<unknown> {
+  try {
+    return parseJson(await readTextFile(file));
+  } catch (error) {
+    throw createError('ERR_CONFIG_INVALID', `${file} is not valid JSON.`, {cause: error});
+  }
+}
