@@ -1,100 +1,50 @@
 import {tmpdir} from 'node:os';
 import type {Writable} from 'node:stream';
-import {createSweptDirectory} from './files/temporary-directory.js';
-import type {AuthStrategy} from './http/index.js';
 import {withOwnFiles, type BundlePlan} from './bundle/index.js';
 import type {PackResult} from './bundle/types.js';
-import {
-  buildBundle as build,
-  buildBundleInto as buildInto,
-  previewBuild as previewOfBuild,
-  type BuildBundleResult,
-  type PreviewBuildOptions,
-} from './operations/build-bundle.js';
-import {
-  deleteBundles as remove,
-  type DeleteBundlesOptions,
-  type DeleteBundlesResult,
-} from './operations/delete-bundles.js';
-import {deployBundle as deploy} from './operations/deploy/deploy-bundle.js';
-import {bundleSource as sourceOf, type BundleSource} from './operations/bundle-source.js';
-import {diffBundles as diff, type DiffBundlesOptions, type DiffBundlesResult} from './operations/diff-bundles.js';
-import {
-  downloadBundle as download,
-  type DownloadBundleOptions,
-  type DownloadBundleResult,
-} from './operations/download-bundle.js';
+import {createSweptDirectory} from './files/temporary-directory.js';
+import type {AuthStrategy} from './http/index.js';
+import * as build from './operations/build-bundle.js';
+import * as source from './operations/bundle-source.js';
+import * as remove from './operations/delete-bundles.js';
+import * as deploy from './operations/deploy/deploy-bundle.js';
+import * as promote from './operations/deploy/promote-bundle.js';
+import * as logs from './operations/deploy/read-logs.js';
+import * as rollback from './operations/deploy/rollback-bundle.js';
+import * as deployment from './operations/deploy/wait-for-deployment.js';
+import * as diff from './operations/diff-bundles.js';
+import * as download from './operations/download-bundle.js';
 import {withEvents} from './operations/event-feed.js';
-import {runStepsSilently, waitStep, watched, type Host} from './operations/steps.js';
-import {
-  inspectArchive as lookIntoArchive,
-  inspectBundle as lookIntoBundle,
-  type ArchiveInspection,
-  type BundleInspection,
-  type InspectArchiveOptions,
-  type InspectBundleOptions,
-} from './operations/inspect-bundle.js';
-import {
-  listBundles as list,
-  listDeployments as history,
-  type ListBundlesResult,
-  type ListDeploymentsResult,
-} from './operations/list.js';
+import * as inspect from './operations/inspect-bundle.js';
+import * as list from './operations/list.js';
 import type {
   BuildBundleOptions,
-  DeployBundleOptions,
-  DeployBundleResult,
-  ListBundlesOptions,
-  ListDeploymentsOptions,
-  PushResult,
+  CommonOptions,
   PushRuntimeBundleBackendOptions,
   PushV2Options,
   PushV2Result,
   WaitForDeploymentOptions,
 } from './operations/options.js';
-import {
-  pushBundleV2 as pushV2,
-  previewPush as previewOfPush,
-  pushRuntimeBundle as push,
-} from './operations/push/push-runtime-bundle.js';
-import type {PushPreview} from './operations/push/plan-push.js';
-import {pruneBundles as prune, type PruneBundlesOptions, type PruneBundlesResult} from './operations/prune-bundles.js';
-import {
-  rollbackBundle as rollback,
-  type RollbackBundleOptions,
-  type RollbackBundleResult,
-} from './operations/deploy/rollback-bundle.js';
-import {
-  promoteBundle as promote,
-  type PromoteBundleOptions,
-  type PromoteBundleResult,
-} from './operations/deploy/promote-bundle.js';
-import {
-  readDeploymentLogs as readLogs,
-  type ReadLogsOptions,
-  type ReadLogsResult,
-} from './operations/deploy/read-logs.js';
-import {waitForDeployment as wait} from './operations/deploy/wait-for-deployment.js';
-import {getProjectStatus as statusOf, type ProjectStatus, type ProjectStatusOptions} from './operations/targets.js';
-import type {DeploymentState} from './backends/contract.js';
+import * as prune from './operations/prune-bundles.js';
+import * as push from './operations/push/push-runtime-bundle.js';
+import {runStepsSilently, waitStep, watched, type Host} from './operations/steps.js';
+import * as targets from './operations/targets.js';
 import {packageVersion} from './version.js';
 
 /**
  * Builds a bundle, uploads it to the backend that `preference` selects, and deploys it if there is a target.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export function pushRuntimeBundle(options: PushRuntimeBundleBackendOptions): Promise<PushResult> {
-  return withEvents(options, processHost(), (host) => push(options, host));
-}
+export const pushRuntimeBundle = libraryCall(push.pushRuntimeBundle);
 
 /**
  * Does everything a push does before it sends anything that writes: verifies the push, and with `ifChanged` builds the
  * bundle and compares it with the last one pushed.
  * @throws RuntimeCliError for everything that would make the push fail before it sends anything.
  */
-export function previewPush(options: PushRuntimeBundleBackendOptions): Promise<PushPreview> {
+export function previewPush(options: PushRuntimeBundleBackendOptions): ReturnType<typeof push.previewPush> {
   return withEvents(options, processHost(), async (host) => {
-    const preview = await previewOfPush(options, host);
+    const preview = await push.previewPush(options, host);
     withOwnFiles(preview.content.kind === 'build' ? preview.content.plan : preview.content.bundle);
     return preview;
   });
@@ -105,16 +55,16 @@ export function previewPush(options: PushRuntimeBundleBackendOptions): Promise<P
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export function pushBundleV2(options: PushV2Options, auth: AuthStrategy): Promise<PushV2Result> {
-  return withEvents(options, processHost(), (host) => pushV2(options, auth, host));
+  return withEvents(options, processHost(), (host) => push.pushBundleV2(options, auth, host));
 }
 
 /**
  * Builds an archive file and its manifest.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export function buildBundle(options: BuildBundleOptions): Promise<BuildBundleResult> {
+export function buildBundle(options: BuildBundleOptions): Promise<build.BuildBundleResult> {
   return withEvents(options, processHost(), async (host) => {
-    const result = await build(options, host);
+    const result = await build.buildBundle(options, host);
     withOwnFiles(result.bundle);
     return result;
   });
@@ -124,67 +74,66 @@ export function buildBundle(options: BuildBundleOptions): Promise<BuildBundleRes
  * Builds an archive into a stream, without a manifest, and ends it (stdout stays open).
  * @throws RuntimeCliError for everything a user can cause; the stream's own error; `signal.reason` when aborted.
  */
-export function buildBundleInto(destination: Writable, options: PreviewBuildOptions): Promise<PackResult> {
-  return withEvents(options, processHost(), (host) => buildInto(destination, options, host));
+export function buildBundleInto(destination: Writable, options: build.PreviewBuildOptions): Promise<PackResult> {
+  return withEvents(options, processHost(), (host) => build.buildBundleInto(destination, options, host));
 }
 
 /**
  * Verifies a build's files, configuration and pattern matches. Writes nothing.
  * @throws RuntimeCliError for everything that would make the build fail before it writes anything.
  */
-export function previewBuild(options: PreviewBuildOptions): Promise<BundlePlan> {
-  return withEvents(options, processHost(), async (host) => withOwnFiles(await previewOfBuild(options, host)));
+export function previewBuild(options: build.PreviewBuildOptions): Promise<BundlePlan> {
+  return withEvents(options, processHost(), async (host) => withOwnFiles(await build.previewBuild(options, host)));
 }
 
 /**
  * Inspects an archive file: its files, configuration, matches and problems.
  * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` when it is damaged or not a bundle; `signal.reason` when aborted.
  */
-export function inspectArchive(path: string, options: InspectArchiveOptions = {}): Promise<ArchiveInspection> {
-  return withEvents(options, processHost(), (host) => lookIntoArchive(path, options, host));
+export function inspectArchive(
+  path: string,
+  options: inspect.InspectArchiveOptions = {},
+): Promise<inspect.ArchiveInspection> {
+  return withEvents(options, processHost(), (host) => inspect.inspectArchive(path, options, host));
 }
 
 /**
  * Downloads a bundle to a temporary folder and inspects it.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export function inspectBundle(options: InspectBundleOptions): Promise<BundleInspection> {
-  return withEvents(options, processHost(), (host) => lookIntoBundle(options, host));
-}
+export const inspectBundle = libraryCall(inspect.inspectBundle);
 
 /**
  * Compares two bundles by the digests of their files. Each is an archive, a manifest, a build directory, an uploaded
  * bundle or what a target runs.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export function diffBundles(options: DiffBundlesOptions): Promise<DiffBundlesResult> {
-  return withEvents(options, processHost(), (host) => diff(options, host));
-}
+export const diffBundles = libraryCall(diff.diffBundles);
 
 /**
  * What a text for users names: `running:TARGET` what a target runs, `bundle:ID` an uploaded bundle. Anything else that
  * exists, or contains a slash, a backslash or a dot, is a path. The rest is the ID of an uploaded bundle, or `latest`.
  * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` if the path does not exist.
  */
-export function bundleSource(text: string): Promise<BundleSource> {
-  return sourceOf(text, process.cwd());
+export function bundleSource(text: string): Promise<source.BundleSource> {
+  return source.bundleSource(text, process.cwd());
 }
 
 /**
  * Deploys an uploaded bundle, or the latest one, to a target.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export function deployBundle(options: DeployBundleOptions): Promise<DeployBundleResult> {
-  return withEvents(options, processHost(), (host) => deploy(options, host));
-}
+export const deployBundle = libraryCall(deploy.deployBundle);
 
 /**
  * Waits for a deployment to end.
  * @throws RuntimeCliError `ERR_DEPLOYMENT_FAILED`, `ERR_WAIT_TIMEOUT` or `ERR_OUTCOME_UNKNOWN` when it did not finish.
  */
-export function waitForDeployment(options: WaitForDeploymentOptions): Promise<DeploymentState> {
+export function waitForDeployment(options: WaitForDeploymentOptions): ReturnType<typeof deployment.waitForDeployment> {
   return withEvents(options, processHost(), (host) =>
-    host.runSteps([waitStep], (step) => step('wait', (view) => wait(watched(options, view), host))),
+    host.runSteps([waitStep], (step) =>
+      step('wait', (view) => deployment.waitForDeployment(watched(options, view), host)),
+    ),
   );
 }
 
@@ -192,75 +141,64 @@ export function waitForDeployment(options: WaitForDeploymentOptions): Promise<De
  * Lists the bundles of a project.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export function listBundles(options: ListBundlesOptions): Promise<ListBundlesResult> {
-  return withEvents(options, processHost(), (host) => list(options, host));
-}
+export const listBundles = libraryCall(list.listBundles);
 
 /**
  * Lists the deployments to a target.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export function listDeployments(options: ListDeploymentsOptions): Promise<ListDeploymentsResult> {
-  return withEvents(options, processHost(), (host) => history(options, host));
-}
+export const listDeployments = libraryCall(list.listDeployments);
 
 /**
  * Downloads a bundle's archive to a file, which is created only once it is complete and valid. An interrupted download
  * is kept next to it as `FILE.part`, and the next one resumes it if the server supports that.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export function downloadBundle(options: DownloadBundleOptions): Promise<DownloadBundleResult> {
-  return withEvents(options, processHost(), (host) => download(options, host));
-}
+export const downloadBundle = libraryCall(download.downloadBundle);
 
 /**
  * Deletes bundles, one after the other. It goes on if the server refuses one.
  * @throws RuntimeCliError when any was not deleted. Its `details` list which were `deleted`, which `failed` and which
  * were `notTried`.
  */
-export function deleteBundles(options: DeleteBundlesOptions): Promise<DeleteBundlesResult> {
-  return withEvents(options, processHost(), (host) => remove(options, host));
-}
+export const deleteBundles = libraryCall(remove.deleteBundles);
 
 /**
  * Deletes bundles that are no longer needed: none that a target runs, is getting or could be rolled back to, and none
  * of the newest.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export function pruneBundles(options: PruneBundlesOptions): Promise<PruneBundlesResult> {
-  return withEvents(options, processHost(), (host) => prune(options, host));
-}
+export const pruneBundles = libraryCall(prune.pruneBundles);
 
 /**
  * Deploys the bundle that a target ran before the current one, or the one given by `to`.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export function rollbackBundle(options: RollbackBundleOptions): Promise<RollbackBundleResult> {
-  return withEvents(options, processHost(), (host) => rollback(options, host));
-}
+export const rollbackBundle = libraryCall(rollback.rollbackBundle);
 
 /**
  * Deploys the bundle that one target runs to another. Uses the backend's own promotion if it has one.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export function promoteBundle(options: PromoteBundleOptions): Promise<PromoteBundleResult> {
-  return withEvents(options, processHost(), (host) => promote(options, host));
-}
+export const promoteBundle = libraryCall(promote.promoteBundle);
 
 /**
  * Reads the log of a deployment, with `follow` until it is complete.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export function readDeploymentLogs(options: ReadLogsOptions): Promise<ReadLogsResult> {
-  return withEvents(options, processHost(), (host) => readLogs(options, host));
-}
+export const readDeploymentLogs = libraryCall(logs.readDeploymentLogs);
 
 /**
  * Tells what each target of a project runs, where, and what is being deployed to it.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export function getProjectStatus(options: ProjectStatusOptions): Promise<ProjectStatus> {
-  return withEvents(options, processHost(), (host) => statusOf(options, host));
+export const getProjectStatus = libraryCall(targets.getProjectStatus);
+
+/** A call of the library: the operation in the actual process, with its events for whoever asked for them. */
+function libraryCall<Options extends Pick<CommonOptions, 'onEvent' | 'signal'>, Result>(
+  operation: (options: Options, host: Host) => Promise<Result>,
+): (options: Options) => Promise<Result> {
+  return (options) => withEvents(options, processHost(), (host) => operation(options, host));
 }
 
 /** What library calls use of the process, looked up at each call. */
