@@ -10,8 +10,8 @@ export interface SettingSource {
    */
   readonly setting: string;
   /**
-   * `option`, `default`, `static`, `git`, `time`, the name of a framework or a file. Merged values have several, highest
-   * precedence first.
+   * `option`, `default`, `static`, `git`, `time`, the name of a framework or a file. Merged values have several,
+   * highest precedence first.
    */
   readonly from: string;
 }

@@ -2,7 +2,8 @@ import {BaseCommand} from '../../cli/command/base-command.js';
 import {bundleOptions, rejectV2OnlyFlags, commandHost} from '../../cli/command/operation-options.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {bundleFlags, connectionFlags, repeatedFlags, eventsFlag} from '../../cli/command/flags.js';
-import {Flags} from '../../cli/process/oclif.js';
+import {Args, Flags} from '../../cli/process/oclif.js';
+import {withPushFolder} from '../../cli/setup/push-folder.js';
 import {createError} from '../../errors/index.js';
 import {flagValue} from '../../errors/suggest.js';
 import {missingBuild, missingSettings, requireTogether} from '../../cli/command/requirements.js';
@@ -16,11 +17,16 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
     'regardless of the times, owners and order of the files.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %>',
-    '<%= config.bin %> <%= command.id %> --build-directory dist --output my-bundle.tar.gz',
+    '<%= config.bin %> <%= command.id %> dist --output my-bundle.tar.gz',
     '<%= config.bin %> <%= command.id %> --format v1 --project my-shop',
     '<%= config.bin %> <%= command.id %> --provenance',
     '<%= config.bin %> <%= command.id %> --dry-run',
   ];
+  static override readonly args = {
+    dir: Args.string({
+      description: 'Folder that the application was built into; default: what is configured or detected.',
+    }),
+  };
   static override readonly flags = {
     project: connectionFlags.project,
     ...bundleFlags,
@@ -67,7 +73,7 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
       });
     }
     const stdout = toStdout ? context.output.claimStdout() : undefined;
-    const settings = await context.loadSettings();
+    const settings = await withPushFolder(await context.loadSettings(), this.args.dir, context);
     rejectV2OnlyFlags(format, settings, '--format v2');
     const missing = missingSettings(settings, format === 'v1' ? ['projectSlug'] : []);
     requireTogether([...missing, ...(await missingBuild(settings.buildDirectory.value, context.cwd))]);

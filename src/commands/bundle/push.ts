@@ -21,7 +21,8 @@ import {
   waitForSlotFlag,
   eventsFlag,
 } from '../../cli/command/flags.js';
-import {Flags} from '../../cli/process/oclif.js';
+import {Args, Flags} from '../../cli/process/oclif.js';
+import {withPushFolder} from '../../cli/setup/push-folder.js';
 import {pushRecordFiles} from '../../cli/command/push-records.js';
 import {uploadStateFiles} from '../../cli/command/upload-states.js';
 import {reachBackends} from '../../cli/backends/reach-backends.js';
@@ -36,12 +37,17 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
     'Rate-limited requests are retried as set by --max-retries and the other rate limit flags.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --project my-shop',
-    '<%= config.bin %> <%= command.id %> --project my-shop --target staging --wait',
+    '<%= config.bin %> <%= command.id %> dist --project my-shop --target staging --wait',
     '<%= config.bin %> <%= command.id %> --project my-shop --runtime-backend legacy --v2',
     '<%= config.bin %> <%= command.id %> --project my-shop --archive bundle.tar.gz',
     '<%= config.bin %> <%= command.id %> --project my-shop --target staging --if-changed',
     '<%= config.bin %> <%= command.id %> --project my-shop --dry-run',
   ];
+  static override readonly args = {
+    dir: Args.string({
+      description: 'Folder that the application was built into; default: what is configured or detected.',
+    }),
+  };
   static override readonly flags = {
     ...connectionFlags,
     ...bundleFlags,
@@ -70,7 +76,13 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
 
   async #push(context: CommandContext, note: (place: StepPlace) => void): Promise<JsonDocument> {
     const {archive, force, 'dry-run': dryRun} = this.flags;
-    const settings = await context.loadSettings();
+    if (archive !== undefined && this.args.dir !== undefined) {
+      throw createError('ERR_USAGE', 'A folder and --archive cannot be pushed together.', {
+        suggestions: ['Remove one of them.'],
+      });
+    }
+    const loaded = await context.loadSettings();
+    const settings = archive === undefined ? await withPushFolder(loaded, this.args.dir, context) : loaded;
     note({projectSlug: settings.projectSlug?.value, targetSlug: settings.targetSlug?.value});
     const targetSlug = settings.targetSlug?.value;
     const [needy] = flagsWithoutTarget(settings);

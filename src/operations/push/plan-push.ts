@@ -192,8 +192,10 @@ export function contentOptions(
   const {bundleMetadata, rootDir, configPath, matchMode, ignore, compressionLevel, allowSensitiveFiles, signal} =
     options;
   const recordCommit = options.recordCommit ?? needsCommit(options.guard);
+  // What PWA Kit's own client sets, by which a project picks its configuration.
+  const env = options.targetSlug === undefined ? host.env : {...host.env, DEPLOY_TARGET: options.targetSlug};
   return {
-    ...{format, cwd: options.cwd ?? host.cwd, env: host.env, now: () => host.now(), signal, projectSlug},
+    ...{format, cwd: options.cwd ?? host.cwd, env, now: () => host.now(), signal, projectSlug},
     ...{buildDirectory, projectDirectory, message, recordCommit, ssrOnly, ssrShared, ssrParameters, bundleMetadata},
     ...{rootDir, configPath, matchMode, ignore, compressionLevel, allowSensitiveFiles, static: options.static},
   };

@@ -103,7 +103,7 @@ describe('init without a terminal', () => {
     await rm(join(project, 'dist'), {recursive: true});
     const {stdout} = await mycli(['init', '-p', 'shop', '--origin', runtime.origin]);
     expect(stdout).toMatch(
-      /\nNext, build the application and run:\n {2}mycli login\n {2}mycli push\nThis uploads without deploying/,
+      /\nNext:\n {2}npx vite build\n {2}mycli login\n {2}mycli push\nThis uploads without deploying/,
     );
   });
 

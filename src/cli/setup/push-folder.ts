@@ -1,0 +1,81 @@
+import {stat} from 'node:fs/promises';
+import {resolve} from 'node:path';
+import {v2Defaults} from '../../bundle/option-schemas.js';
+import {createError} from '../../errors/index.js';
+import {detectBuild, isStaticBuild} from '../../frameworks/detect-framework.js';
+import type {CommandContext} from '../command/command-context.js';
+import type {Settings} from '../settings/settings.js';
+
+/** A path of plain words. Anything else that leads nowhere is not repeated, because it may be a secret. */
+const plainPath = /^(?:\.{0,2}\/)*[a-z]{1,12}(?:[-./][a-z]{1,12}){0,6}\/?$/;
+
+const configs = ['config.server.ts', 'config.server.js', 'config.server.mjs'];
+
+/**
+ * The settings with the folder to push: the argument, else the configured one, else the one that the project's framework
+ * builds into. A site without server code is pushed as one, unless something says which files are for the server.
+ * @param argument The folder on the command line.
+ * @throws RuntimeCliError `ERR_USAGE` when the argument is not a folder, or `--build-directory` is given, too.
+ */
+export async function withPushFolder(
+  settings: Settings,
+  argument: string | undefined,
+  {cwd, output}: Pick<CommandContext, 'cwd' | 'output'>,
+): Promise<Settings> {
+  if (argument !== undefined) {
+    const value = await givenFolder(argument, settings, cwd);
+    return withStatic({...settings, buildDirectory: {value, source: {kind: 'flag', name: 'DIR'}}}, output);
+  }
+  if (settings.buildDirectory.source.kind !== 'default') return withStatic(settings, output);
+  const project = settings.projectDirectory.value;
+  const detected = await detectBuild(project);
+  const isUsual = detected?.framework === undefined && (await isFolder(settings.buildDirectory.value));
+  // A folder that is itself the site may hold anything else, too: it has to be named.
+  if (detected?.exists !== true || detected.buildDirectory === '.' || isUsual) return withStatic(settings, output);
+  const value = resolve(project, detected.buildDirectory);
+  if (value !== settings.buildDirectory.value) {
+    output.info(`Pushing ${detected.buildDirectory}, the build of ${detected.framework?.name ?? 'this project'}.`);
+  }
+  return withStatic({...settings, buildDirectory: {value, source: {kind: 'default', name: 'detected'}}}, output);
+}
+
+async function givenFolder(argument: string, {buildDirectory}: Settings, cwd: string): Promise<string> {
+  const shown = plainPath.test(argument) ? ` ${argument}` : '';
+  if (buildDirectory.source.kind === 'flag') {
+    throw createError('ERR_USAGE', 'The folder to push is given twice: as an argument and with --build-directory.');
+  }
+  const path = resolve(cwd, argument);
+  if (await isFolder(path)) return path;
+  const isFile = (await stat(path).catch(() => undefined)) !== undefined;
+  throw createError('ERR_USAGE', isFile ? `${argument} is not a folder.` : `There is no folder${shown} to push.`, {
+    suggestions: isFile
+      ? [`If it is an archive from bundle:build, pass --archive ${argument}.`]
+      : shown === '' || argument.includes('/')
+        ? ['Pass the folder that the application was built into.']
+        : [`If it is the project, run it with --project ${argument}.`],
+  });
+}
+
+/** Whether a build is a site is only asked if nothing tells: a setting, a configuration of the project or of the build. */
+async function withStatic(settings: Settings, output: CommandContext['output']): Promise<Settings> {
+  const {static: given, ssrOnly, ssrShared, buildDirectory, projectDirectory} = settings;
+  if (given !== undefined || ssrOnly !== undefined || ssrShared !== undefined) return settings;
+  const build = buildDirectory.value;
+  const own = [projectDirectory.value, build].flatMap((folder) => configs.map((name) => resolve(folder, name)));
+  const isConfigured = await Promise.all(
+    [...own, resolve(build, settings.configPath?.value ?? v2Defaults.configPath)].map(exists),
+  );
+  if (isConfigured.includes(true) || !(await isStaticBuild(build))) return settings;
+  output.info(
+    'The build has no server code: pushing it as a static site. To choose, pass --static or --ssr-only GLOB.',
+  );
+  return {...settings, static: {value: true, source: {kind: 'default', name: 'detected'}}};
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined)) !== undefined;
+}

@@ -1,0 +1,75 @@
+import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {dirname, join} from 'node:path';
+import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {runWarm} from '../warm-cli.js';
+
+let project: string;
+beforeEach(async () => {
+  project = await mkdtemp(join(tmpdir(), 'mycli-folder-'));
+});
+afterEach(() => rm(project, {recursive: true}));
+
+async function write(files: Readonly<Record<string, string>>) {
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(project, path)), {recursive: true});
+    await writeFile(join(project, path), text);
+  }
+}
+
+const build = (...args: readonly string[]) => runWarm(['build', '--dry-run', ...args], {cwd: project, env: {}});
+
+const vite = {
+  'package.json': '{"scripts": {"build": "vite build"}, "devDependencies": {"vite": "8"}}',
+  'index.html': '<script src="/src/main.js"></script>',
+  'src/main.js': '',
+};
+
+describe('the folder to push', () => {
+  test('push: takes what the framework built, as the static site that it is', async () => {
+    await write({...vite, 'dist/index.html': '', 'dist/assets/app.js': ''});
+    const {code, stdout, stderr} = await build('--json');
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({files: [{category: 'shared'}, {category: 'shared'}]});
+    expect(stderr).toContain('Pushing dist, the build of Vite.\n');
+    expect(stderr).toContain('The build has no server code: pushing it as a static site.');
+  });
+
+  test('push: never takes the sources of an application that was not built', async () => {
+    await write(vite);
+    const {code, stderr} = await build();
+    expect(code).toBe(3);
+    expect(stderr).toContain('Build the application first: npm run build.');
+    expect(stderr).toContain('pass --static --build-directory dist');
+    expect(stderr).not.toContain('--build-directory .\n');
+  });
+
+  test('push: takes the folder that is an argument', async () => {
+    await write({'site/index.html': '', 'build/ssr.js': ''});
+    expect(JSON.parse((await build('site', '--json')).stdout)).toMatchObject({files: [{path: 'index.html'}]});
+    expect((await build('site', '--build-directory', 'build')).stderr).toContain('given twice');
+    expect((await build('site/index.html')).stderr).toContain('pass --archive site/index.html');
+  });
+
+  test('push: does not repeat an argument that may be a secret', async () => {
+    const {code, stderr} = await build('my-shop');
+    expect(code).toBe(2);
+    expect(stderr).toContain('There is no folder my-shop to push.');
+    expect(stderr).toContain('If it is the project, run it with --project my-shop.');
+    expect((await build('k3y-0a1b2c')).stderr).not.toContain('k3y');
+  });
+
+  test('push: leaves a build to its configuration', async () => {
+    await write({'dist/index.html': '', 'dist/app.js': ''});
+    await write({'config.server.js': "export default {ssrOnly: ['app.js'], ssrShared: ['index.html']};"});
+    const {files} = JSON.parse((await build('dist', '--json')).stdout) as {files: object[]};
+    expect(files).toContainEqual(expect.objectContaining({path: 'app.js', category: 'ssrOnly'}));
+  });
+
+  test('push: keeps the usual folder where no framework is known', async () => {
+    await write({'build/ssr.js': '', 'build/static/a.js': '', 'dist/index.html': ''});
+    const {stdout, stderr} = await build('--json');
+    expect(JSON.parse(stdout)).toMatchObject({files: [{path: 'ssr.js', category: 'ssrOnly'}, {path: 'static/a.js'}]});
+    expect(stderr).not.toContain('Pushing');
+  });
+});
