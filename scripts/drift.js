@@ -12,7 +12,6 @@ const references = [
 ].map((name) => `docs/reference/${name}`);
 const generated = [
   'oclif.manifest.json',
-  'docs/push.svg',
   'src/config.ts',
   ...references,
   ':(glob)test/**/__snapshots__/**',

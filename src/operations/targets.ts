@@ -95,20 +95,6 @@ async function targetStatus(open: OpenBackend, {targetSlug, url}: TargetItem): P
   };
 }
 
-/** How many targets are enough to choose from. */
-const enoughTargets = 100;
-
-/** The slugs of a project's targets, or the first of many. Undefined if its backend cannot list them. */
-export async function listTargetSlugs(
-  options: CommonOptions & ConnectionOptions & {readonly backend: RuntimeBackend; readonly projectSlug: string},
-  host: Host,
-): Promise<readonly string[] | undefined> {
-  const open = await openBackend(options.backend, 'deploy', options, host);
-  if (open.backend.listTargets === undefined) return undefined;
-  const {items} = await invoke(open, 'listTargets', {limit: enoughTargets, offset: 0});
-  return items.map(({targetSlug}) => targetSlug);
-}
-
 /** All targets of a project. */
 export async function listTargets(open: OpenBackend): Promise<readonly TargetItem[]> {
   const targets: TargetItem[] = [];

@@ -338,13 +338,11 @@ describe('a plugin that backend:create has written', () => {
     await link('.bin', path.join(root, 'node_modules/.bin'));
   }
 
-  test.each([
-    ['JavaScript', 'plain', []],
-    ['TypeScript', 'typed', ['--typescript']],
-  ])('in %s passes its own tests, and brings its backend', async (_, name, flags) => {
+  test('passes its own tests, and brings its backend', async () => {
+    const name = 'typed';
     const mycli = mycliOf(`creating-${name}`);
     const plugin = path.join(folder, 'created', name);
-    const {code, stdout, stderr} = await mycli(['backend:create', name, '--dir', plugin, '--json', ...flags]);
+    const {code, stdout, stderr} = await mycli(['backend:create', name, '--dir', plugin, '--json']);
     expect({code, stderr}).toEqual({code: 0, stderr: ''});
     const {next, files} = JSON.parse(stdout);
     expect(next.slice(1)).toEqual([

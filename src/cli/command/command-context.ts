@@ -1,6 +1,5 @@
 import {statSync} from 'node:fs';
 import {dirname, resolve} from 'node:path';
-import process from 'node:process';
 import type {Interfaces} from '@oclif/core';
 import {createError} from '../../errors/index.js';
 import type {Environment, Logger} from '../../http/types.js';
@@ -78,17 +77,10 @@ interface CommandContextOptions {
 
 /** Creates the context of a command. */
 export function createContext(session: Session, {flags, config}: CommandContextOptions): CommandContext {
-  const {env, safety, setVariable, stdin, output, signal, temporary, pid, uid} = session;
+  const {env, safety, setVariable, stdin, output, signal, temporary, uid} = session;
   const cwd = workingDirectory(session.cwd, flags['cwd']);
   const warn = (message: string) => output.warn(message);
-  const credentialFile = {
-    directory: config.configDir,
-    env,
-    platform: process.platform,
-    pid,
-    hasModes: uid !== undefined,
-    warn,
-  };
+  const credentialFile = {directory: config.configDir, hasModes: uid !== undefined, warn};
   const {'output-env': outputEnv} = flags;
   const configFile = typeof flags['config'] === 'string' ? flags['config'] : undefined;
   let configDirectory = cwd;

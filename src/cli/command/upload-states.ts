@@ -14,24 +14,19 @@ const parseUploadState = v.safeParser(v.object({version: v.literal(1), state: v.
 
 /**
  * Keeps the state of each unfinished upload in a file in `uploads/` of a data folder, readable only by its owner, for
- * seven days. A file is replaced atomically, and locked while a push uses it.
- * @param pid ID of this process
+ * seven days. A file is replaced atomically.
  */
-export function uploadStateFiles(dataDirectory: string, pid: number): UploadStates {
+export function uploadStateFiles(dataDirectory: string): UploadStates {
   const directory = join(dataDirectory, 'uploads');
   return {
     async open(place) {
-      const {tryFileLock} = await import('../../files/file-lock.js');
       await makePrivateDirectory(directory);
       const path = join(directory, `${digest(place)}.json`);
-      const release = await tryFileLock(`${path}.lock`, pid);
-      if (release === undefined) return undefined;
       await removeOld(directory);
       return {
         read: () => readState(path),
         write: (state) => replacePrivateFile(path, `${JSON.stringify({version: 1, place, state}, undefined, 2)}\n`),
         remove: () => rm(path, {force: true}),
-        close: release,
       };
     },
   };
@@ -51,7 +46,7 @@ async function readState(path: string): Promise<unknown> {
   throw createError('ERR_CONFIG_INVALID', `${path} is not the state of an upload.`);
 }
 
-/** Removes states that are too old, and locks of pushes that were killed as long ago. */
+/** Removes states that are too old. */
 async function removeOld(directory: string): Promise<void> {
   for (const name of await readdir(directory)) {
     const path = join(directory, name);

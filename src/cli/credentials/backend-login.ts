@@ -1,11 +1,9 @@
 import {createInterface} from 'node:readline';
-import * as v from 'valibot';
 import {shownUrl} from '../../backends/answers.js';
 import type {Backend, BackendLoginContext, VerifyResult} from '../../backends/contract.js';
 import {OptionText} from '../../backends/option-text.js';
 import {isBuiltIn} from '../../backends/select.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
-import {parseJson} from '../../errors/json.js';
 import {commandLine, flagValue} from '../../errors/suggest.js';
 import type {Environment} from '../../http/types.js';
 import {assertTrustedOrigin} from '../backends/connection.js';
@@ -35,11 +33,6 @@ export function isPluginBackend(name: string): boolean {
 /** The command that stores the secrets of a backend. */
 function loginCommand(backend: string): string {
   return commandLine('auth:login', ...flagValue('--runtime-backend', backend));
-}
-
-/** What the keychain calls the secrets of a plugin's backend. */
-function accountOf(backend: string): string {
-  return `backend ${backend}`;
 }
 
 /**
@@ -107,19 +100,7 @@ export async function storedSecrets(
     );
     return undefined;
   }
-  if (stored.values !== undefined) return stored.values;
-  const {readFromKeychain} = await import('./keychain.js');
-  const json = await readFromKeychain(file, accountOf(backend));
-  const parsed = v.safeParse(v.record(v.string(), v.string()), json === undefined ? undefined : jsonOf(json));
-  return parsed.success ? parsed.output : undefined;
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
+  return stored.values;
 }
 
 /**
@@ -266,21 +247,15 @@ export async function storeBackendSecrets(
   secrets: Secrets,
   origins: readonly string[],
 ) {
-  const {storeInKeychain, removeFromKeychain} = await import('./keychain.js');
   const options = Object.keys(secrets);
-  const keychain = await storeInKeychain(credentialFile, accountOf(backend), JSON.stringify(secrets));
-  const credentials = {options, origins: [...origins], ...(keychain ? {} : {values: {...secrets}})};
-  const {backends: before = {}} = await readCredentials(credentialFile);
-  const replaced = before[backend];
+  const credentials = {options, origins: [...origins], values: {...secrets}};
   await updateCredentials(credentialFile, (stored) => ({
     ...stored,
     backends: {...stored.backends, [backend]: credentials},
   }));
-  if (replaced !== undefined && replaced.values === undefined && !keychain)
-    await removeFromKeychain(credentialFile, accountOf(backend));
   const file = credentialPath(credentialFile);
-  output.result(`Stored ${options.join(', ')} for the ${backend} backend in ${keychain ? 'the keychain' : file}.`);
-  return {backend, options, file, keychain};
+  output.result(`Stored ${options.join(', ')} for the ${backend} backend in ${file}.`);
+  return {backend, options, file};
 }
 
 /** Removes the stored secrets of backends. Resolves to the names of those that had some. */
@@ -295,11 +270,7 @@ export async function removeBackendSecrets(
     const kept = Object.entries(now.backends ?? {}).filter(([name]) => !removed.includes(name));
     return {...now, backends: Object.fromEntries(kept)};
   });
-  const {removeFromKeychain} = await import('./keychain.js');
-  for (const name of removed) {
-    if (stored[name]?.values === undefined) await removeFromKeychain(credentialFile, accountOf(name));
-    output.outcome(`Removed the secrets for the ${name} backend.`);
-  }
+  for (const name of removed) output.outcome(`Removed the secrets for the ${name} backend.`);
   return removed;
 }
 
@@ -310,19 +281,15 @@ export interface BackendEntry {
   readonly options: readonly string[];
   /** Origins that the other options named at the login. The secrets are used with no others. */
   readonly origins: readonly string[];
-  /** Whether the values are in the keychain of the operating system, not in the file. */
-  readonly keychain: boolean;
 }
 
 /** The stored secrets of plugins' backends, without their values. */
 export function backendEntries({backends = {}}: StoredCredentials): readonly BackendEntry[] {
-  return Object.entries(backends).map(([backend, {options, origins, values}]) => {
-    return {backend, options, origins, keychain: values === undefined};
-  });
+  return Object.entries(backends).map(([backend, {options, origins}]) => ({backend, options, origins}));
 }
 
-/** `acme: token, for https://acme.example (in the keychain)` */
-export function describeBackendEntry({backend, options, origins, keychain}: BackendEntry): string {
+/** `acme: token, for https://acme.example` */
+export function describeBackendEntry({backend, options, origins}: BackendEntry): string {
   const place = origins.length === 0 ? '' : `, for ${origins.join(', ')}`;
-  return `${backend}: ${options.join(', ')}${place}${keychain ? ' (in the keychain)' : ''}`;
+  return `${backend}: ${options.join(', ')}${place}`;
 }

@@ -1,7 +1,6 @@
 import {chmod, lstat, realpath, rm, stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import * as v from 'valibot';
-import type {Environment} from '../../http/types.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {shellLine} from '../../errors/suggest.js';
 import {reasonOf} from '../../errors/system-failure.js';
@@ -13,16 +12,15 @@ const text = v.pipe(v.string(), v.nonEmpty());
 const clientSecret = v.object({
   kind: v.literal('client-secret'),
   clientId: text,
-  /** None: it is in the keychain. */
-  clientSecret: v.optional(text),
+  clientSecret: text,
   /** The only token endpoint that may receive the secret. */
   tokenUrl: v.pipe(text, v.url()),
 });
-const apiToken = v.object({kind: v.literal('api-token'), token: v.optional(text)});
+const apiToken = v.object({kind: v.literal('api-token'), token: text});
 
 const originCredentials = v.object({
   /** For the legacy backend. */
-  apiKey: v.optional(v.object({key: v.optional(text), user: v.optional(text)})),
+  apiKey: v.optional(v.object({key: text, user: v.optional(text)})),
   /** For the Api backend. */
   api: v.optional(v.variant('kind', [clientSecret, apiToken])),
 });
@@ -40,8 +38,7 @@ const lastLogins = v.object({
 const backendCredentials = v.object({
   /** Their names. */
   options: v.array(text),
-  /** None: they are in the keychain. */
-  values: v.optional(v.record(v.string(), text)),
+  values: v.record(v.string(), text),
   /** The origins that the other options named at the login: the secrets are used with no others. */
   origins: v.array(v.pipe(text, v.url())),
 });
@@ -67,10 +64,6 @@ export type BackendCredentials = v.InferOutput<typeof backendCredentials>;
 export interface CredentialFile {
   /** oclif's configuration folder; absolute. */
   readonly directory: string;
-  /** ID of the process, for locking the file. */
-  readonly pid: number;
-  readonly env: Environment;
-  readonly platform: NodeJS.Platform;
   /** Whether the platform has file modes. */
   readonly hasModes: boolean;
   /** Called when others can read the file. */
@@ -135,7 +128,7 @@ export async function readCredentials(file: CredentialFile): Promise<StoredCrede
 }
 
 /**
- * Changes the stored credentials atomically, while no other process changes them. Removes the file if none are left.
+ * Changes the stored credentials: the new file takes the place of the old one. Removes it if none are left.
  * The file and its folder are accessible only to their owner; a link in its place is followed.
  * @throws RuntimeCliError `ERR_OUTPUT`; `ERR_CONFIG_INVALID` as `readCredentials`.
  */
@@ -144,24 +137,20 @@ export async function updateCredentials(
   change: (stored: StoredCredentials) => StoredCredentials,
 ): Promise<void> {
   const path = credentialPath(file);
-  const {withFileLock} = await import('../../files/file-lock.js');
   try {
     await makePrivateDirectory(file.directory);
     // Loose permissions are reported before they are tightened.
-    await readCredentials(file);
+    const stored = await readCredentials(file);
     await chmod(file.directory, 0o700);
     const target = await actualPath(file);
-    await withFileLock(`${target}.lock`, file.pid, async (lock) => {
-      const {origins, last, trusted = [], backends = {}} = change(await readCredentials(file));
-      const hasBackends = Object.keys(backends).length > 0;
-      if (Object.keys(origins).length === 0 && trusted.length === 0 && !hasBackends) {
-        for (const place of [target, path]) await rm(place, {force: true});
-        return;
-      }
-      const optional = {...(trusted.length > 0 && {trusted}), ...(hasBackends && {backends})};
-      const content = `${JSON.stringify({version: 1, origins, last, ...optional}, undefined, 2)}\n`;
-      await replacePrivateFile(target, content, () => lock.assertHeld());
-    });
+    const {origins, last, trusted = [], backends = {}} = change(stored);
+    const hasBackends = Object.keys(backends).length > 0;
+    if (Object.keys(origins).length === 0 && trusted.length === 0 && !hasBackends) {
+      for (const place of [target, path]) await rm(place, {force: true});
+      return;
+    }
+    const optional = {...(trusted.length > 0 && {trusted}), ...(hasBackends && {backends})};
+    await replacePrivateFile(target, `${JSON.stringify({version: 1, origins, last, ...optional}, undefined, 2)}\n`);
   } catch (error) {
     if (isRuntimeCliError(error)) throw error;
     throw createError('ERR_OUTPUT', `${path} cannot be written: ${reasonOf(error)}.`, {

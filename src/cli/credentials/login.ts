@@ -15,7 +15,6 @@ import {
   type OriginCredentials,
   type StoredCredentials,
 } from './credential-file.js';
-import {accountOf} from './stored-settings.js';
 
 // Commands must not import http directly.
 export {shownAddress};
@@ -44,7 +43,7 @@ interface LoginTarget {
   /** What to ask for. */
   readonly prompt: string;
   /** Completes the credentials with the secret. */
-  complete(secret: string | undefined): OriginCredentials;
+  complete(secret: string): OriginCredentials;
 }
 
 /**
@@ -56,7 +55,7 @@ export function loginTarget(context: LoginContext, settings: Settings, kind: Cre
     const url = checkedUrl(context, settings, 'origin', normalizeOrigin);
     const {origin} = new URL(url);
     const user = settings.apiUser?.value;
-    const complete = (key: string | undefined) => ({apiKey: {key, user}});
+    const complete = (key: string) => ({apiKey: {key, user}});
     const addresses = [{key: 'origin', url}] as const;
     return {kind, backend: 'legacy', origin, url, addresses, prompt: `API key for ${origin}`, complete};
   }
@@ -207,28 +206,13 @@ export async function storeLogin(
   const target = loginTarget(context, settings, kind);
   const credentials = target.complete(secret);
   const organizationId = settings.organizationId?.value;
-  const {removeFromKeychain, storeInKeychain} = await import('./keychain.js');
-  const account = accountOf(target.backend, target.origin);
-  const inKeychain = await storeInKeychain(credentialFile, account, secret);
-  // The file names what the keychain holds.
-  const filed = inKeychain ? target.complete(undefined) : credentials;
-  const replaced: CredentialEntry[] = [];
-  await updateCredentials(credentialFile, (stored) => {
-    replaced.push(...credentialEntries(stored));
-    return afterLogin(stored, target, filed, organizationId);
-  });
-  const wasInKeychain = replaced.some(
-    (entry) => entry.keychain && entry.origin === target.origin && (entry.kind === 'api-key') === (kind === 'api-key'),
-  );
-  if (wasInKeychain && !inKeychain) await removeFromKeychain(credentialFile, account);
+  await updateCredentials(credentialFile, (stored) => afterLogin(stored, target, credentials, organizationId));
   const file = credentialPath(credentialFile);
   if (identity?.asked) output.outcome(`${target.origin} accepted the ${credentialWords[kind]}.`);
-  const place = inKeychain ? 'the keychain' : file;
-  output.outcome(`Stored the ${kind} for ${target.origin} in ${place}.`);
+  output.outcome(`Stored the ${kind} for ${target.origin} in ${file}.`);
   return {
     origin: target.origin,
     file,
-    keychain: inKeychain,
     verified: identity?.asked ?? false,
     expiresAt: identity?.expiresAt,
   };
@@ -290,46 +274,33 @@ export interface CredentialEntry {
   readonly clientId?: string | undefined;
   /** Token endpoint the client secret is for. */
   readonly tokenUrl?: string | undefined;
-  /** Whether the secret is in the keychain of the operating system, not in the file. */
-  readonly keychain: boolean;
 }
 
 /** The stored credentials, without secrets. */
 export function credentialEntries({origins}: StoredCredentials): readonly CredentialEntry[] {
   return Object.entries(origins).flatMap(([origin, {apiKey, api}]) => {
     const entries: CredentialEntry[] = [];
-    if (apiKey) entries.push({origin, kind: 'api-key', user: apiKey.user, keychain: apiKey.key === undefined});
+    if (apiKey) entries.push({origin, kind: 'api-key', user: apiKey.user});
     if (api?.kind === 'client-secret') {
-      entries.push({
-        origin,
-        kind: api.kind,
-        clientId: api.clientId,
-        tokenUrl: api.tokenUrl,
-        keychain: api.clientSecret === undefined,
-      });
+      entries.push({origin, kind: api.kind, clientId: api.clientId, tokenUrl: api.tokenUrl});
     }
-    if (api?.kind === 'api-token') entries.push({origin, kind: api.kind, keychain: api.token === undefined});
+    if (api?.kind === 'api-token') entries.push({origin, kind: api.kind});
     return entries;
   });
 }
 
 /** `https://api.example: client-secret of ci, for https://login.example/token` */
-export function describeEntry({origin, kind, user, clientId, tokenUrl, keychain}: CredentialEntry): string {
+export function describeEntry({origin, kind, user, clientId, tokenUrl}: CredentialEntry): string {
   const name = user ?? clientId;
-  return `${origin}: ${kind}${name === undefined ? '' : ` of ${name}`}${tokenUrl === undefined ? '' : `, for ${tokenUrl}`}${keychain ? ' (in the keychain)' : ''}`;
+  return `${origin}: ${kind}${name === undefined ? '' : ` of ${name}`}${tokenUrl === undefined ? '' : `, for ${tokenUrl}`}`;
 }
 
 /** Every stored secret, for masking. */
 export function storedSecrets({origins, backends = {}}: StoredCredentials): readonly string[] {
-  const ofBackends = Object.values(backends).flatMap(({values = {}}) => Object.values(values));
+  const ofBackends = Object.values(backends).flatMap(({values}) => Object.values(values));
   const ofOrigins = Object.values(origins).flatMap(({apiKey, api}) => [
-    ...(apiKey?.key === undefined ? [] : [apiKey.key]),
-    ...(secretOf(api) ?? []),
+    apiKey?.key ?? [],
+    (api?.kind === 'client-secret' ? api.clientSecret : api?.token) ?? [],
   ]);
-  return [...ofOrigins, ...ofBackends];
-}
-
-function secretOf(api: OriginCredentials['api']): readonly string[] | undefined {
-  const secret = api?.kind === 'client-secret' ? api.clientSecret : api?.token;
-  return secret === undefined ? undefined : [secret];
+  return [...ofOrigins.flat(), ...ofBackends];
 }

@@ -27,8 +27,8 @@ export async function withStoredCredentials(settings: Settings, file: Credential
   const located = {...settings, ...lastService(settings, open, stored)};
   return {
     ...located,
-    ...(await legacySettings(located, takesLegacy ? originOf(located.origin) : undefined, stored, file)),
-    ...(await apiSettings(located, takesApi ? originOf(located.apiOrigin) : undefined, stored, file)),
+    ...legacySettings(located, takesLegacy ? originOf(located.origin) : undefined, stored),
+    ...apiSettings(located, takesApi ? originOf(located.apiOrigin) : undefined, stored, file),
   };
 }
 
@@ -73,48 +73,40 @@ export function originOf(setting: Setting<string> | undefined): string | undefin
   }
 }
 
-async function legacySettings(
+function legacySettings(
   {apiUser}: Settings,
   origin: string | undefined,
   stored: StoredCredentials,
-  file: CredentialFile,
-): Promise<Pick<Settings, 'apiKey' | 'apiUser'>> {
+): Pick<Settings, 'apiKey' | 'apiUser'> {
   const credentials = origin === undefined ? undefined : stored.origins[origin]?.apiKey;
   if (origin === undefined || credentials === undefined) return {};
   const source = storedSource(origin);
-  const {user} = credentials;
-  const key = credentials.key ?? (await secretInKeychain(file, 'legacy', origin));
-  if (key === undefined) return {};
+  const {key, user} = credentials;
   return {
     apiKey: {value: new Secret(key), source},
     apiUser: apiUser ?? (user === undefined ? undefined : {value: user, source}),
   };
 }
 
-async function apiSettings(
+function apiSettings(
   settings: Settings,
   origin: string | undefined,
   stored: StoredCredentials,
   file: CredentialFile,
-): Promise<Pick<Settings, 'apiToken' | 'tokenUrl' | 'clientId' | 'clientSecret'>> {
+): Pick<Settings, 'apiToken' | 'tokenUrl' | 'clientId' | 'clientSecret'> {
   const credentials = origin === undefined ? undefined : stored.origins[origin]?.api;
   if (origin === undefined || credentials === undefined) return {};
   const source = storedSource(origin);
-  if (credentials.kind === 'api-token') {
-    const token = credentials.token ?? (await secretInKeychain(file, 'api', origin));
-    return token === undefined ? {} : {apiToken: {value: new Secret(token), source}};
-  }
+  if (credentials.kind === 'api-token') return {apiToken: {value: new Secret(credentials.token), source}};
   const other = contradiction(settings, credentials);
   if (other !== undefined) {
     file.warn(`The client secret stored for ${origin} is not used, because ${other.name} does not match it.`);
     return {};
   }
-  const clientSecret = credentials.clientSecret ?? (await secretInKeychain(file, 'api', origin));
-  if (clientSecret === undefined) return {};
   return {
     tokenUrl: {value: credentials.tokenUrl, source},
     clientId: {value: credentials.clientId, source},
-    clientSecret: {value: new Secret(clientSecret), source},
+    clientSecret: {value: new Secret(credentials.clientSecret), source},
   };
 }
 
@@ -138,18 +130,4 @@ function serviceUrl({value, source}: Setting<string>): string | undefined {
 
 function storedSource(origin: string): ValueSource {
   return {kind: 'stored', name: `credentials stored for ${origin}`};
-}
-
-/** What the keychain calls the credentials of a backend at an origin. */
-export function accountOf(backend: 'legacy' | 'api', origin: string): string {
-  return `${backend} ${origin}`;
-}
-
-async function secretInKeychain(
-  file: CredentialFile,
-  backend: 'legacy' | 'api',
-  origin: string,
-): Promise<string | undefined> {
-  const {readFromKeychain} = await import('./keychain.js');
-  return readFromKeychain(file, accountOf(backend, origin));
 }

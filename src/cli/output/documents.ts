@@ -43,13 +43,6 @@ export interface ErrorDocument extends Envelope {
   readonly error: ErrorReport;
 }
 
-/** A script that completes commands. */
-export interface CompletionDocument extends Envelope {
-  readonly shell: 'bash' | 'zsh' | 'fish';
-  /** For the shell to run when it starts. */
-  readonly script: string;
-}
-
 /** The stored credentials. */
 export interface AuthLoginDocument extends Envelope {
   /** Origin the credentials are for. Absent for a plugin's backend. */
@@ -64,8 +57,6 @@ export interface AuthLoginDocument extends Envelope {
   readonly options?: readonly string[] | undefined;
   /** File that contains the credentials. */
   readonly file: string;
-  /** Whether the secret is in the keychain of the operating system. The file only names it then. */
-  readonly keychain: boolean;
   /** Whether the service accepted them. False if it was not asked. */
   readonly verified: boolean;
   /** When the access token expires, ISO 8601. A new one is fetched when needed. */
@@ -123,7 +114,6 @@ export interface BackendCreateDocument extends Envelope {
   readonly backend: string;
   /** Name of its package. */
   readonly package: string;
-  readonly language: 'javascript' | 'typescript';
   /** Its folder; absolute. */
   readonly directory: string;
   /** The files that were written, relative to the folder. */
@@ -308,8 +298,6 @@ export interface BundleInspectDocument extends Envelope, ArchiveInspection {
   readonly projectSlug?: string | undefined;
   /** For an uploaded bundle. */
   readonly bundleId?: BundleId | undefined;
-  /** With `--html`: absolute path of the page. */
-  readonly html?: string | undefined;
 }
 
 /** The running local runtime, on one line as soon as it is ready. */

@@ -3,9 +3,6 @@ export const helpFlags: readonly string[] = ['--help', '-h'];
 /** The flags for the version. */
 export const versionFlags: readonly string[] = ['--version', '-v'];
 
-/** Shells call `mycli __complete -- WORDS`, the words of a command line up to the cursor. */
-export const completionWord = '__complete';
-
 /** The available commands: oclif's configuration. */
 interface Commands {
   findCommand(id: string): object | undefined;

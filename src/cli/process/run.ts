@@ -6,15 +6,7 @@ import {asSentence} from '../../errors/sentence.js';
 import type {Body, ErrorDocument} from '../output/documents.js';
 import {reportError} from '../errors/error-report.js';
 import {isOclifError, requestedExitCode} from '../errors/oclif-errors.js';
-import {
-  completionWord,
-  isSpaced,
-  joinHelpValues,
-  joinWords,
-  mayHaveHelpValue,
-  spellHelp,
-  versionFlags,
-} from './command-line.js';
+import {isSpaced, joinHelpValues, joinWords, mayHaveHelpValue, spellHelp, versionFlags} from './command-line.js';
 import {guardHooks} from './hooks.js';
 import {Config, Plugin, runOclif, settings} from './oclif.js';
 import {pluginSources, projectPlugins, type ProjectPlugin} from './plugin-sources.js';
@@ -91,11 +83,6 @@ async function runCommand(host: NodeJS.Process, root: string, session: Session):
     projectPlugins(root, args, session),
     session,
   );
-  if (args[0] === completionWord) {
-    const {replyToShell} = await import('../completion/reply.js');
-    // Errors are not shown to somebody who has pressed Tab.
-    return replyToShell(args.slice(2), await Config.load(options), host).catch(() => undefined);
-  }
   if (!isSpaced(args) && !mayHaveHelpValue(args)) return runOclif([...args], options);
   // oclif reuses what is loaded already.
   const config = await Config.load(options);

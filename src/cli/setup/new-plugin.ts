@@ -1,4 +1,4 @@
-import {lstat, mkdir, readdir, readFile, realpath, rename, rm, rmdir, writeFile} from 'node:fs/promises';
+import {lstat, mkdir, readdir, readFile, realpath, rename, rmdir, writeFile} from 'node:fs/promises';
 import {basename, dirname, join, relative, sep} from 'node:path';
 import {backendNamePattern} from '../../backends/backend-shape.js';
 import {reservedNames} from '../../backends/registry.js';
@@ -11,7 +11,6 @@ import {createSweptDirectory} from '../../files/temporary-directory.js';
 export interface NewPlugin {
   /** Name of its backend. */
   readonly name: string;
-  readonly language: 'javascript' | 'typescript';
   /** Absolute folder of the plugin. */
   readonly directory: string;
   /** Whether the folder may have other files, and files of the same name are replaced. */
@@ -103,33 +102,19 @@ async function writeNew(plugin: NewPlugin): Promise<readonly string[]> {
   }
 }
 
-/** The files are moved into the folder, which may be the working directory of a shell, and back if one fails. */
+/** Nothing is written if anything is in the way of a file. */
 async function writeInto(plugin: NewPlugin): Promise<readonly string[]> {
   const {directory} = plugin;
   const staging = await createSweptDirectory(directory);
-  const undo: (() => Promise<void>)[] = [];
   try {
     const staged = join(staging.path, 'plugin');
     const files = await render(plugin, staged);
+    for (const file of files) await refuseObstacles(directory, file);
     for (const file of files) {
-      const [destination, replaced] = [join(directory, file), join(staging.path, 'replaced', file)];
-      await refuseLinks(directory, dirname(file));
-      const made = await mkdir(dirname(destination), {recursive: true});
-      if (made !== undefined) undo.push(() => rm(made, {recursive: true}));
-      const stats = await lstat(destination).catch(() => undefined);
-      if (stats?.isDirectory()) throw createError('ERR_OUTPUT', `${destination} is a folder, and must be a file.`);
-      if (stats !== undefined) {
-        await mkdir(dirname(replaced), {recursive: true});
-        await rename(destination, replaced);
-        undo.push(() => rename(replaced, destination));
-      }
-      await rename(join(staged, file), destination);
-      undo.push(() => rm(destination));
+      await mkdir(dirname(join(directory, file)), {recursive: true});
+      await rename(join(staged, file), join(directory, file));
     }
     return files;
-  } catch (error) {
-    for (const step of undo.reverse()) await step().catch(() => undefined);
-    throw error;
   } finally {
     await staging.remove();
   }
@@ -139,19 +124,21 @@ async function writeInto(plugin: NewPlugin): Promise<readonly string[]> {
  * Files below a link would be written elsewhere. The folder itself may be one: the user named it.
  * @throws RuntimeCliError `ERR_OUTPUT`
  */
-async function refuseLinks(directory: string, folder: string): Promise<void> {
-  for (let below = folder; below !== '.'; below = dirname(below)) {
+async function refuseObstacles(directory: string, file: string): Promise<void> {
+  if ((await lstat(join(directory, file)).catch(() => undefined))?.isDirectory())
+    throw createError('ERR_OUTPUT', `${join(directory, file)} is a folder, and must be a file.`);
+  for (let below = dirname(file); below !== '.'; below = dirname(below)) {
     const path = join(directory, below);
     const stats = await lstat(path).catch(() => undefined);
-    if (!stats?.isSymbolicLink()) continue;
-    throw createError('ERR_OUTPUT', `${path} is a link, so files would be written outside of ${directory}.`, {
-      suggestions: ['Replace the link with a folder, or pass --dir DIR to write to another folder.'],
+    if (stats === undefined || stats.isDirectory()) continue;
+    throw createError('ERR_OUTPUT', `${path} is not a folder, so files cannot be written to it.`, {
+      suggestions: ['Replace it with a folder, or pass --dir DIR to write to another folder.'],
     });
   }
 }
 
 /** Writes the files of the templates to the new folder `staged`, with the names that they have in the plugin. */
-async function render({name, language, directory, mycli}: NewPlugin, staged: string): Promise<readonly string[]> {
+async function render({name, directory, mycli}: NewPlugin, staged: string): Promise<readonly string[]> {
   // npm installs a folder as a link.
   const folder = await realpath(directory).catch(async () =>
     join(await realpath(dirname(directory)), basename(directory)),
@@ -162,22 +149,20 @@ async function render({name, language, directory, mycli}: NewPlugin, staged: str
     ['file:../mycli', `file:${JSON.stringify(link.split(sep).join('/')).slice(1, -1)}`],
     ['^0.1.0', `^${mycli.version}`],
   ] as const;
+  const template = join(mycli.root, 'templates', 'backend');
   const written: string[] = [];
-  for (const part of ['shared', language]) {
-    const template = join(mycli.root, 'templates', 'backend', part);
-    for (const entry of await readdir(template, {recursive: true, withFileTypes: true})) {
-      if (!entry.isFile()) continue;
-      const source = join(entry.parentPath, entry.name);
-      // npm neither publishes a .gitignore nor takes a package.json in a package for one of its files.
-      const file = relative(template, source)
-        .replace(/^_gitignore$/, '.gitignore')
-        .replace(/^_/, '');
-      let text = await readFile(source, 'utf8');
-      for (const [found, replacement] of replacements) text = text.replaceAll(found, () => replacement);
-      await mkdir(dirname(join(staged, file)), {recursive: true});
-      await writeFile(join(staged, file), text, {flag: 'wx'});
-      written.push(file.split(sep).join('/'));
-    }
+  for (const entry of await readdir(template, {recursive: true, withFileTypes: true})) {
+    if (!entry.isFile()) continue;
+    const source = join(entry.parentPath, entry.name);
+    // npm neither publishes a .gitignore nor takes a package.json in a package for one of its files.
+    const file = relative(template, source)
+      .replace(/^_gitignore$/, '.gitignore')
+      .replace(/^_/, '');
+    let text = await readFile(source, 'utf8');
+    for (const [found, replacement] of replacements) text = text.replaceAll(found, () => replacement);
+    await mkdir(dirname(join(staged, file)), {recursive: true});
+    await writeFile(join(staged, file), text, {flag: 'wx'});
+    written.push(file.split(sep).join('/'));
   }
   return written.sort();
 }

@@ -2,9 +2,8 @@ import {isPluginBackend, removeBackendSecrets} from '../../cli/credentials/backe
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {readCredentials, updateCredentials} from '../../cli/credentials/credential-file.js';
-import {removeFromKeychain} from '../../cli/credentials/keychain.js';
-import {afterLogout, credentialEntries} from '../../cli/credentials/login.js';
-import {accountOf, originOf} from '../../cli/credentials/stored-settings.js';
+import {afterLogout} from '../../cli/credentials/login.js';
+import {originOf} from '../../cli/credentials/stored-settings.js';
 import type {AuthLogoutDocument, Body} from '../../cli/output/documents.js';
 import {connectionFlags} from '../../cli/command/flags.js';
 import {Flags} from '../../cli/process/oclif.js';
@@ -44,10 +43,6 @@ export default class AuthLogout extends BaseCommand<typeof AuthLogout> {
     const removed = named.filter((name) => stored.origins[name] !== undefined);
     if (named.some((name) => removed.includes(name) || trusted.includes(name))) {
       await updateCredentials(credentialFile, (now) => afterLogout(now, named));
-    }
-    for (const {origin, kind, keychain} of credentialEntries(stored)) {
-      if (!keychain || !removed.includes(origin)) continue;
-      await removeFromKeychain(credentialFile, accountOf(kind === 'api-key' ? 'legacy' : 'api', origin));
     }
     for (const name of removed) output.outcome(`Removed the credentials for ${name}.`);
     const backends = this.flags.all ? await removeBackendSecrets(context, Object.keys(stored.backends ?? {})) : [];

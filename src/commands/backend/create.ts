@@ -10,17 +10,16 @@ export default class BackendCreate extends BaseCommand<typeof BackendCreate> {
   static override readonly summary = 'Create a plugin with a backend, tests and a CI workflow.';
   static override readonly description =
     'Writes the package mycli-plugin-NAME, whose backend NAME passes the conformance suite against a stand-in for its ' +
-    'service. Replace both with your service, step by step. The plugin is JavaScript and needs no build, or TypeScript. ' +
-    'Writes all files or none, and never into a folder that has other files, unless --force is given.';
+    'service. Replace both with your service, step by step. The plugin is TypeScript. ' +
+    'Never writes into a folder that has other files, unless --force is given.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> my-service',
-    '<%= config.bin %> <%= command.id %> my-service --typescript --dir plugins/my-service',
+    '<%= config.bin %> <%= command.id %> my-service --dir plugins/my-service',
   ];
   static override readonly args = {
     name: Args.string({required: true, description: 'Name of the backend: a-z, 0-9 and "-".'}),
   };
   static override readonly flags = {
-    typescript: Flags.boolean({summary: 'Write TypeScript, with a build.', helpGroup: 'PLUGIN'}),
     dir: Flags.string({
       helpValue: 'DIR',
       summary: 'Folder to write to; by default mycli-plugin-NAME.',
@@ -34,11 +33,10 @@ export default class BackendCreate extends BaseCommand<typeof BackendCreate> {
 
   protected async execute({cwd, output, version}: CommandContext): Promise<JsonDocument> {
     const {name} = this.args;
-    const {typescript, dir, force} = this.flags;
+    const {dir, force} = this.flags;
     const packageName = pluginPackage(name);
     const directory = resolve(cwd, dir ?? packageName);
-    const language = typescript ? 'typescript' : 'javascript';
-    const files = await writePlugin({name, language, directory, force, mycli: {root: this.config.root, version}});
+    const files = await writePlugin({name, directory, force, mycli: {root: this.config.root, version}});
     // The shell is not where --cwd leads.
     const place = this.flags.cwd === undefined ? relative(cwd, directory) : directory;
     output.result(`Wrote ${packageName} to ${place === '' ? '.' : place}.`);
@@ -54,7 +52,6 @@ export default class BackendCreate extends BaseCommand<typeof BackendCreate> {
     return {
       backend: name,
       package: packageName,
-      language,
       directory,
       files,
       next,

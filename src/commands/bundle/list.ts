@@ -31,23 +31,6 @@ export default class BundleList extends BaseCommand<typeof BundleList> {
     const {listBundles} = await import('../../operations/list.js');
     const {limit, offset, all} = this.flags;
     const result = await listBundles({...connection, projectSlug, limit: all ? Infinity : limit, offset}, host);
-    if (offset === undefined) {
-      const {cwd, env, output} = context;
-      const {isAskedByCompletion, rememberBundles} = await import('../../cli/completion/known-bundles.js');
-      const {listTargetSlugs} = await import('../../operations/targets.js');
-      const place = {...connection, backend: result.backend, projectSlug};
-      const targets = isAskedByCompletion(env) ? await listTargetSlugs(place, host).catch(() => undefined) : undefined;
-      await rememberBundles(
-        {...result, targets, isCut: !all && result.bundles.length === limit},
-        this.argv,
-        this.config,
-        {
-          cwd,
-          env,
-          clean: (text) => output.clean(text),
-        },
-      );
-    }
     return renderBundles(result, columns, context.output, context.now());
   }
 }

@@ -112,7 +112,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
       v2: settings.v2.source.kind === 'default' ? undefined : settings.v2.value,
       ifChanged: settings.ifChanged.value && !force,
       pushRecords: pushRecordFiles(context.dataDirectory),
-      uploadStates: uploadStateFiles(context.dataDirectory, context.credentialFile.pid),
+      uploadStates: uploadStateFiles(context.dataDirectory),
       archive,
       ...followUpOptions(settings, {deploys: targetSlug !== undefined}),
       waitForSlot: settings.waitForSlot.value,

@@ -40,8 +40,8 @@ export interface UploadPlace extends PushPlace {
 
 /** Keeps what plugins' backends need to resume an upload. If a method rejects, the push goes on without. */
 export interface UploadStates {
-  /** Opens the state of an upload for one push. Resolves to undefined while another push has it open. */
-  open(place: UploadPlace): Promise<OpenUploadState | undefined>;
+  /** Opens the state of an upload for one push. */
+  open(place: UploadPlace): Promise<OpenUploadState>;
 }
 
 /** The state of one upload, for one push. */
@@ -55,6 +55,4 @@ export interface OpenUploadState {
   write(state: unknown): Promise<void>;
   /** Removes what is there, if anything. */
   remove(): Promise<void>;
-  /** Called when the push no longer needs it. */
-  close(): Promise<void>;
 }

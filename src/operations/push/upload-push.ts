@@ -326,18 +326,14 @@ async function resumable(
     return undefined;
   });
   if (open === undefined) return upload(undefined);
-  try {
-    const state = uploadStateOf(backend, open, {secrets, logger: context.logger});
-    const result = await upload(state);
-    await state.remove();
-    return result;
-  } finally {
-    await open.close().catch(() => undefined);
-  }
+  const state = uploadStateOf(backend, open, {secrets, logger: context.logger});
+  const result = await upload(state);
+  await state.remove();
+  return result;
 }
 
 /** The states are the caller's, whose method may throw although it is typed to reject. */
-async function openState(states: UploadStates, place: UploadPlace): Promise<OpenUploadState | undefined> {
+async function openState(states: UploadStates, place: UploadPlace): Promise<OpenUploadState> {
   return states.open(place);
 }
 

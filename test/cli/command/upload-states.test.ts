@@ -1,10 +1,8 @@
-import {spawnSync} from 'node:child_process';
-import {mkdtemp, readdir, readFile, rm, stat, utimes, writeFile} from 'node:fs/promises';
+import {mkdtemp, readdir, rm, stat, utimes, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {uploadStateFiles} from '../../../src/cli/command/upload-states.js';
-import {processSpace} from '../../../src/files/ownership.js';
 import type {OpenUploadState, UploadPlace} from '../../../src/operations/push/records.js';
 
 const place: UploadPlace = {
@@ -19,16 +17,13 @@ afterEach(() => rm(data, {recursive: true}));
 
 const filesOf = (directory: string): Promise<string[]> => readdir(join(directory, 'uploads'));
 
-async function opened(which: UploadPlace = place): Promise<OpenUploadState> {
-  const state = await uploadStateFiles(data, process.pid).open(which);
-  if (state === undefined) throw new Error('another push has it');
-  return state;
+function opened(which: UploadPlace = place): Promise<OpenUploadState> {
+  return uploadStateFiles(data).open(which);
 }
 
 async function save(value: unknown, which: UploadPlace = place): Promise<void> {
   const state = await opened(which);
   await state.write(value);
-  await state.close();
 }
 
 async function onlyFile(): Promise<string> {
@@ -38,14 +33,6 @@ async function onlyFile(): Promise<string> {
 }
 
 describe('states of uploads', () => {
-  test('are not kept where a lock is no file', async () => {
-    await save({uploadId: 1});
-    const lock = `${await onlyFile()}.lock`;
-    // Reading it would wait for ever.
-    spawnSync('mkfifo', [lock]);
-    await expect(opened()).rejects.toMatchObject({code: 'ERR_OUTPUT', suggestions: [`Remove ${lock}.`]});
-  });
-
   test('are kept for each place and archive, in files that only their owner can read', async () => {
     await save({uploadId: 1});
     for (const other of [
@@ -56,7 +43,6 @@ describe('states of uploads', () => {
     ]) {
       const state = await opened(other);
       expect(await state.read()).toBeUndefined();
-      await state.close();
       await save('other', other);
     }
     const state = await opened();
@@ -66,40 +52,7 @@ describe('states of uploads', () => {
     for (const name of await readdir(folder)) expect((await stat(join(folder, name))).mode & 0o777).toBe(0o600);
     await state.remove();
     expect(await state.read()).toBeUndefined();
-    await state.close();
     expect(await filesOf(data)).toHaveLength(4);
-  });
-
-  test('belong to one push at a time, and to the next one when it has ended', async () => {
-    const first = await opened();
-    expect(await uploadStateFiles(data, process.pid).open(place)).toBeUndefined();
-    await first.write('first');
-    await first.close();
-    expect(JSON.parse(await readFile(await onlyFile(), 'utf8'))).toEqual({version: 1, place, state: 'first'});
-    const second = await opened();
-    expect(await second.read()).toBe('first');
-    await second.close();
-  });
-
-  test('of a push that was killed are there for the next one', async () => {
-    await save('killed');
-    const lock = `${await onlyFile()}.lock`;
-    const {pid} = spawnSync('true');
-    await writeFile(lock, JSON.stringify({token: 'gone', pid, where: await processSpace()}));
-    expect(await (await opened()).read()).toBe('killed');
-  });
-
-  test('of a push in another container are not, until its lock has not been touched for 30 seconds', async () => {
-    await save('elsewhere');
-    const lock = `${await onlyFile()}.lock`;
-    await writeFile(lock, JSON.stringify({token: 'other', pid: 1, where: 'elsewhere'}));
-    expect(await uploadStateFiles(data, process.pid).open(place)).toBeUndefined();
-    const earlier = new Date(Date.now() - 31_000);
-    await utimes(lock, earlier, earlier);
-    const state = await opened();
-    expect(await state.read()).toBe('elsewhere');
-    await state.close();
-    expect(await filesOf(data)).toHaveLength(1);
   });
 
   test('are dropped after seven days', async () => {
@@ -110,7 +63,6 @@ describe('states of uploads', () => {
       await utimes(path, then, then);
       const state = await opened();
       const found = await state.read();
-      await state.close();
       return found;
     };
     expect(await age(6.9)).toBe('old');
@@ -128,7 +80,6 @@ describe('states of uploads', () => {
       await expect(state.read()).rejects.toThrow(`${path} is not the state of an upload.`);
       await state.write(2);
       expect(await state.read()).toBe(2);
-      await state.close();
     },
   );
 

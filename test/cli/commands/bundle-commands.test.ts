@@ -1,5 +1,5 @@
 import {execFile} from 'node:child_process';
-import {mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile} from 'node:fs/promises';
+import {mkdir, mkdtemp, readdir, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {promisify} from 'node:util';
@@ -182,20 +182,6 @@ describe('bundle:inspect', () => {
     expect(uploaded).toEqual({...(file as object), backend: 'legacy', projectSlug: 'shop', bundleId: 1});
     const shown = await mycli('bundle:inspect', './bundle.tar.gz', '--quiet');
     expect(shown.stdout).toMatch(/\nshared +15 B +static\/index.html\n/);
-  });
-
-  test('writes a page, and nothing over what is none', async () => {
-    await mycli('bundle:build');
-    const args = ['bundle:inspect', 'bundle.tar.gz', '--html'];
-    const {html, format} = documentOf(await mycli(...args, 'page.html', '--json')) as Record<string, unknown>;
-    expect([html, format]).toEqual([await realpath(join(project, 'page.html')), 'v2']);
-    expect(await readFile(String(html), 'utf8')).toContain('<h1>bundle.tar.gz</h1>');
-    const refused = await mycli(...args, 'bundle.tar.gz');
-    expect(refused.code).toBe(3);
-    expect(refused.stderr).toContain('is not a page that mycli has made');
-    await writeFile(join(project, 'build', 'static', 'new.css'), 'a {}\n');
-    expect((await mycli(...args, 'page.html', '--compare', 'build')).stdout).toContain(`Page: ${String(html)}`);
-    expect(await readFile(String(html), 'utf8')).toContain('Compared with build: 0 added, 1 removed, 0 changed, -5 B.');
   });
 
   test('of a file that is missing says so, and asks no server', async () => {

@@ -126,14 +126,12 @@ const successes: readonly Case[] = [
   },
   {what: 'what is stored', args: ['auth:status', '--no-verify', '--origin', 'https://runtime.example']},
   {what: 'all of it', args: ['auth:logout', '--all']},
-  {what: 'a completion script', args: ['completion', 'fish']},
   {what: 'a project', args: ['init', '-C', 'build', '--yes', ...shop, '--runtime-backend', 'legacy']},
 ];
 
 const failures: readonly Case[] = [
   {what: 'an unknown flag', args: ['bundle:push', '--projekt', 'shop']},
   {what: 'a missing argument', args: ['bundle:deploy']},
-  {what: 'an unknown shell', args: ['completion', 'tcsh']},
   {what: 'an unknown command', args: ['bundel:push']},
   {what: 'an unknown command and its help', args: ['bundel:push', '--help']},
   {what: 'a topic with an argument', args: ['bundle', 'psuh']},

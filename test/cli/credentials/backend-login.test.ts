@@ -1,5 +1,5 @@
 import type {ChildProcess} from 'node:child_process';
-import {mkdir, mkdtemp, readFile, rm, stat, writeFile} from 'node:fs/promises';
+import {mkdtemp, readFile, rm, stat, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {PassThrough} from 'node:stream';
@@ -13,7 +13,6 @@ import {runWarm} from '../warm-cli.js';
 import {Output} from '../../../src/cli/output/output.js';
 import {createRedactor} from '../../../src/http/redact.js';
 import {createPluginBench} from '../with-plugins.js';
-import {secretToolScript, writeProgram} from './fake-keychain.js';
 
 describe('the origins that options name', () => {
   test.each([
@@ -76,7 +75,7 @@ describe('the stored secrets of a backend', () => {
     warnings = [];
     const directory = await mkdtemp(join(tmpdir(), 'mycli-backend-login-'));
     const warn = (message: string) => void warnings.push(message);
-    file = {directory, env: {}, platform: process.platform, pid: process.pid, hasModes: true, warn};
+    file = {directory, hasModes: true, warn};
     const acme = {options: ['id', 'token'], values: {id: 'i', token: 'canary'}, origins: ['https://acme.example']};
     await updateCredentials(file, (stored) => ({...stored, backends: {acme}}));
   });
@@ -176,7 +175,6 @@ test('a login to a plugin stores its secret options, which its commands use unti
   await using bench = await createPluginBench('acme');
   const env = {
     ...bench.env,
-    MYCLI_CREDENTIAL_STORE: 'file',
     MYCLI_RUNTIME_BACKEND: 'acme',
     XDG_CONFIG_HOME: bench.root,
   };
@@ -197,7 +195,6 @@ test('a login to a plugin stores its secret options, which its commands use unti
     backend: 'acme',
     options: ['token'],
     file,
-    keychain: false,
     kind: 'options',
     verified: false,
   });
@@ -208,7 +205,7 @@ test('a login to a plugin stores its secret options, which its commands use unti
   expect(pushed).toMatchObject({code: 0, stderr: expect.stringContaining('uploading with ***') as string});
   const status = await run(['auth:status', '--json']);
   expect(JSON.parse(status.stdout)).toMatchObject({
-    plugins: [{backend: 'acme', options: ['token'], origins: [], keychain: false}],
+    plugins: [{backend: 'acme', options: ['token'], origins: []}],
   });
   const logout = await run(['auth:logout', '--runtime-backend', 'acme', '--json']);
   expect(JSON.parse(logout.stdout)).toMatchObject({removed: ['acme']});
@@ -244,7 +241,6 @@ describe('a backend with a login of its own', () => {
       ...bench.env,
       MYCLI_RUNTIME_BACKEND: 'portal',
       MYCLI_BACKEND_OPTION: `url=${portal.options.url}`,
-      MYCLI_CREDENTIAL_STORE: 'file',
       XDG_CONFIG_HOME: bench.root,
     };
     const run = async (args: readonly string[], more = {}) => {
@@ -281,37 +277,26 @@ describe('a backend with a login of its own', () => {
     };
   }
 
-  test.runIf(process.platform === 'linux')('gets what it returned from the keychain, until the logout', async () => {
+  test('has what it returned stored, until the logout', async () => {
     await using user = await openBench();
-    const {bench, portal, credentials} = user;
-    const bin = join(bench.root, 'bin');
-    const items = join(bench.root, 'items');
-    await mkdir(bin);
-    await writeProgram(bin, 'secret-tool', secretToolScript(items));
-    const keychain = {
-      MYCLI_CREDENTIAL_STORE: 'auto',
-      PATH: `${bin}:${process.env['PATH'] ?? ''}`,
-      DBUS_SESSION_BUS_ADDRESS: `unix:path=${bench.root}/bus`,
-    };
+    const {portal, credentials} = user;
     const json = async (args: readonly string[]) => {
-      const {stdout} = await user.run([...args, '--json'], keychain);
+      const {stdout} = await user.run([...args, '--json']);
       return JSON.parse(stdout) as unknown;
     };
-    const login = await user.logIn(user.visit, ['--json'], keychain);
+    const login = await user.logIn(user.visit, ['--json']);
     expect(JSON.parse(login.stdout)).toEqual({
       schemaVersion: 1,
       backend: 'portal',
       options: ['token'],
       file: credentials,
-      keychain: true,
       kind: 'options',
       verified: true,
       account: 'ann@portal.example',
     });
-    expect(await readFile(items, 'utf8')).toContain(token);
-    expect(await readFile(credentials, 'utf8')).not.toContain(token);
+    expect(await readFile(credentials, 'utf8')).toContain(token);
     expect(await json(['auth:status', '--runtime-backend', 'portal'])).toMatchObject({
-      plugins: [{backend: 'portal', options: ['token'], origins: [portal.options.url], keychain: true}],
+      plugins: [{backend: 'portal', options: ['token'], origins: [portal.options.url]}],
       backends: [
         {
           backend: 'portal',
@@ -321,18 +306,18 @@ describe('a backend with a login of its own', () => {
       ],
     });
     expect(await json(['bundle:push'])).toMatchObject({backend: 'portal', bundleId: '1'});
-    const list = await user.run(['backend:list', '--verify'], keychain);
+    const list = await user.run(['backend:list', '--verify']);
     expect(list.stdout).toMatch(/^portal .* accepted, ann@portal\.example$/m);
-    expect((await user.run(['doctor'], keychain)).stdout).toContain(
+    expect((await user.run(['doctor'])).stdout).toContain(
       'portal accepts the credentials of ann@portal.example.',
     );
     portal.refuseCredentials();
-    const status = await user.run(['auth:status'], keychain);
+    const status = await user.run(['auth:status']);
     expect(status.stdout).toMatch(/^portal: refused \(from credentials stored for portal\)\n {2}\S/m);
-    const broken = await user.run(['doctor'], keychain);
+    const broken = await user.run(['doctor']);
     expect(broken).toMatchObject({code: 3, stdout: expect.stringMatching(/credentials +portal: /) as string});
     expect(await json(['auth:logout', '--runtime-backend', 'portal'])).toMatchObject({removed: ['portal']});
-    expect(JSON.parse(await readFile(items, 'utf8'))).toEqual({});
+    await expect(stat(credentials)).rejects.toThrow('ENOENT');
   });
 
   test('stores nothing if the user declines, or presses Ctrl-C', async () => {
@@ -370,7 +355,6 @@ test('a backend that only reads variables gets the stored ones, and so does its 
   await using bench = await createPluginBench('sdk');
   const env = {
     ...bench.env,
-    MYCLI_CREDENTIAL_STORE: 'file',
     MYCLI_RUNTIME_BACKEND: 'sdk',
     XDG_CONFIG_HOME: bench.root,
   };

@@ -16,7 +16,7 @@ afterEach(() => rm(folder, {recursive: true}));
 
 function write(changes: Partial<NewPlugin> = {}): Promise<readonly string[]> {
   const mycli = {root, version: '4.5.6'};
-  return writePlugin({name: 'my-service', language: 'javascript', directory, force: false, mycli, ...changes});
+  return writePlugin({name: 'my-service', directory, force: false, mycli, ...changes});
 }
 
 async function filesIn(place: string): Promise<readonly string[]> {
@@ -58,22 +58,12 @@ describe('a plugin', () => {
     expect(join(real, devDependencies.mycli.replace('file:', ''))).toBe(await realpath(root));
   });
 
-  test.each([
-    [
-      'javascript',
-      ['src/backend.js', 'src/hook.js', 'test/conformance.test.js', 'test/hook.test.js', 'test/service.js'],
-    ],
-    [
-      'typescript',
-      [
-        ...['src/backend.ts', 'src/hook.ts', 'test/conformance.test.ts', 'test/hook.test.ts', 'test/service.ts'],
-        'tsconfig.json',
-      ],
-    ],
-  ] as const)('in %s has its files, and its name in them', async (language, own) => {
-    const files = await write({language});
-    const shared = ['.github/workflows/test.yml', '.gitignore', 'README.md', 'package.json'];
-    expect(files).toEqual([...shared, ...own].sort());
+  test('has its files, and its name in them', async () => {
+    const files = await write();
+    expect(files).toEqual([
+      ...['.github/workflows/test.yml', '.gitignore', 'README.md', 'package.json', 'src/backend.ts', 'src/hook.ts'],
+      ...['test/conformance.test.ts', 'test/hook.test.ts', 'test/service.ts', 'tsconfig.json'],
+    ]);
     expect([...(await filesIn(directory))].sort()).toEqual(files);
     for (const file of files) expect(await readFile(join(directory, file), 'utf8')).not.toMatch(/acme/i);
     const manifest = JSON.parse(await readFile(join(directory, 'package.json'), 'utf8'));
@@ -117,11 +107,11 @@ describe('a plugin', () => {
 
   test('is written whole or not at all', async () => {
     // Of its files, the last but one is in the way.
-    await mkdir(join(directory, 'test/hook.test.js'), {recursive: true});
+    await mkdir(join(directory, 'test/hook.test.ts'), {recursive: true});
     await writeFile(join(directory, 'README.md'), 'mine');
     await expect(write({force: true})).rejects.toMatchObject({
       code: 'ERR_OUTPUT',
-      message: `${join(directory, 'test/hook.test.js')} is a folder, and must be a file.`,
+      message: `${join(directory, 'test/hook.test.ts')} is a folder, and must be a file.`,
     });
     expect(await filesIn(directory)).toEqual(['README.md']);
     expect((await readdir(directory)).sort()).toEqual(['README.md', 'test']);
@@ -135,7 +125,7 @@ describe('a plugin', () => {
     await symlink(elsewhere, join(directory, 'src'), 'junction');
     await expect(write({force: true})).rejects.toMatchObject({
       code: 'ERR_OUTPUT',
-      message: `${join(directory, 'src')} is a link, so files would be written outside of ${directory}.`,
+      message: `${join(directory, 'src')} is not a folder, so files cannot be written to it.`,
     });
     expect(await readdir(elsewhere)).toEqual([]);
     expect(await readdir(directory)).toEqual(['src']);

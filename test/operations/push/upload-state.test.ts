@@ -10,25 +10,22 @@ import {createProject} from '../test-host.js';
 
 type Options = Partial<PushRuntimeBundleBackendOptions>;
 
-/** States in memory, by place, and what was opened and closed. */
+/** States in memory, by place. */
 function statesInMemory() {
   const kept = new Map<string, unknown>();
   const places: UploadPlace[] = [];
-  let open = 0;
   const states: UploadStates = {
     open(place) {
       const key = JSON.stringify(place);
       places.push(place);
-      open += 1;
       return Promise.resolve({
         read: () => Promise.resolve(kept.get(key)),
         write: (state) => Promise.resolve(void kept.set(key, state)),
         remove: () => Promise.resolve(void kept.delete(key)),
-        close: () => Promise.resolve(void (open -= 1)),
       });
     },
   };
-  return {kept, places, states, open: () => open};
+  return {kept, places, states};
 }
 
 /** A project whose pushes to the backend `acme` do what a test says. */
@@ -68,11 +65,10 @@ const cut = (saved: unknown) => async (state: UploadState | undefined) => {
 };
 
 test('what a failed upload has saved is there for the next push of the same bundle, until one succeeds', async () => {
-  const {kept, states, places, open} = statesInMemory();
+  const {kept, states, places} = statesInMemory();
   const {push, seen, target} = await createPusher(states);
   target.use = cut({uploadId: 7});
   await expect(push({message: 'first'})).rejects.toThrow('the connection broke off');
-  expect(open()).toBe(0);
   expect(places).toEqual([
     {
       ...{backend: 'acme', projectSlug: 'shop'},
@@ -84,7 +80,7 @@ test('what a failed upload has saved is there for the next push of the same bund
   await push({message: 'second', targetSlug: 'staging'});
   await push();
   expect(seen).toEqual([undefined, {uploadId: 7}, undefined]);
-  expect([kept.size, open()]).toEqual([0, 0]);
+  expect(kept.size).toBe(0);
 });
 
 test('a state never reaches another bundle, project, backend or location; secrets make no other location', async () => {
@@ -130,20 +126,18 @@ test.each([
   expect(kept.size).toBe(0);
 });
 
-test('without states, and while another push has the state open, a backend gets none', async () => {
-  for (const states of [undefined, {open: () => Promise.resolve(undefined)}]) {
-    const {push, target, project} = await createPusher(states);
-    target.use = (state) => {
-      expect(state).toBeUndefined();
-      return Promise.resolve();
-    };
-    expect(await push()).toMatchObject({bundleId: 1});
-    expect(project.log.filter((line) => line.includes('resume'))).toEqual([]);
-  }
+test('a backend gets no state without states', async () => {
+  const {push, target, project} = await createPusher(undefined);
+  target.use = (state) => {
+    expect(state).toBeUndefined();
+    return Promise.resolve();
+  };
+  expect(await push()).toMatchObject({bundleId: 1});
+  expect(project.log.filter((line) => line.includes('resume'))).toEqual([]);
 });
 
 const broken = () => Promise.reject(new Error('the disk is full'));
-const working = {read: broken, write: broken, remove: () => Promise.resolve(), close: broken};
+const working = {read: broken, write: broken, remove: () => Promise.resolve()};
 
 test.each([
   ['opened', {open: broken}, ['If this upload is interrupted, it cannot be resumed: the disk is full.']],
