@@ -10,12 +10,7 @@ const references = [
   'json',
   'openapi.json',
 ].map((name) => `docs/reference/${name}`);
-const generated = [
-  'oclif.manifest.json',
-  'src/config.ts',
-  ...references,
-  ':(glob)test/**/__snapshots__/**',
-];
+const generated = ['oclif.manifest.json', 'src/config.ts', ...references, ':(glob)test/**/__snapshots__/**'];
 
 const status = execFileSync('git', ['status', '--porcelain', '--untracked-files=all', '--', ...generated], {
   encoding: 'utf8',
