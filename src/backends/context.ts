@@ -1,5 +1,5 @@
 import {setMaxListeners} from 'node:events';
-import type {HttpClientOptions, RequestBodiesOptions} from '../http/index.js';
+import type {HttpClientOptions} from '../http/index.js';
 import type {RateLimitMiddlewareConfig} from '../http/rate-limit/index.js';
 import type {Environment, Logger, RetryEvent} from '../http/types.js';
 import {reasonOf} from '../errors/system-failure.js';
@@ -32,8 +32,6 @@ export interface BackendContextOptions {
   readonly onProgress?: ((progress: {transferred: number; total?: number | undefined}) => void) | undefined;
   /** Called with a cleanup after an abort, which the process should wait for. It takes at most 5 s. */
   readonly onCleanup?: ((work: Promise<void>) => void) | undefined;
-  /** How bodies read a bundle. @default `bundle.read()` */
-  readonly readLent?: RequestBodiesOptions['readLent'];
 }
 
 /** How long a cleanup may take, in milliseconds. */
@@ -83,7 +81,7 @@ export async function createBackendContext(options: BackendContextOptions): Prom
     options: options.options,
     configDirectory,
     http,
-    bodies: createRequestBodies({onProgress, readLent: options.readLent}),
+    bodies: createRequestBodies({onProgress}),
     openStream: (url, {http: client = http, headers = {}} = {}) => openStream(client, url, headers, waitToRetry),
     waitToRetry,
     maskSecret(value) {

@@ -138,11 +138,6 @@ export interface Bundle extends BundleContent, PackResult {
    * aborted.
    */
   entries(options?: {readonly signal?: AbortSignal | undefined}): AsyncIterable<BundleEntry>;
-  /**
-   * Reads the archive from its first byte. Chunks belong to the reader, who can keep, change or transfer them. Copies
-   * of the bundle do not have this member, so that they can replace `createReadStream`.
-   */
-  read?(): AsyncIterable<Uint8Array>;
 }
 
 /** A bundle that is packed while it is sent. There is no archive on disk, and its digests are only known afterwards. */

@@ -17,7 +17,6 @@ import type {
   UploadState,
 } from '../backends/contract.js';
 import {uploadStateOf} from '../backends/upload-state.js';
-import {readLent} from '../bundle/archive/lend.js';
 import type {BundleSize, ConformanceFixtures, ConformanceService} from './fixtures.js';
 import {protectedFrom, Recording} from './observations.js';
 
@@ -134,7 +133,6 @@ export class Subject {
       onCleanup: (work) => {
         this.cleanups.push(work);
       },
-      readLent,
     });
     const own = {...context, logger: recording.logger, bodies: overwritten(context.bodies)};
     return callInContext(backend, doing, own, call);

@@ -11,18 +11,13 @@ export interface RequestBodiesOptions {
    * the server responded before reading everything. It must not throw.
    */
   readonly onProgress?: ((progress: UploadProgress) => void) | undefined;
-  /**
-   * Reads a source from its first byte, instead of the source's own reader, if it can. A chunk is valid until the next
-   * one is requested, which is enough for the client.
-   */
-  readonly readLent?: ((source: ByteSource | StreamSource) => AsyncIterable<Uint8Array> | undefined) | undefined;
 }
 
 /** Creates bodies for the client. Each attempt of a request reads its body from the start. */
 export function createRequestBodies(options: RequestBodiesOptions = {}): RequestBodies {
   const readable = (source: ByteSource | StreamSource): StreamSource => ({
     size: source.size,
-    read: () => options.readLent?.(source) ?? ownReader(source),
+    read: () => ('createReadStream' in source ? source.createReadStream() : source.read()),
   });
   const body = (contentType: string, segments: readonly Segment[]) =>
     bodyOptions(contentType, segments, options.onProgress ?? (() => undefined));
@@ -38,10 +33,6 @@ export function createRequestBodies(options: RequestBodiesOptions = {}): Request
     json: (value) => body('application/json', [textSegment(JSON.stringify(value))]),
     file: (source, contentType = 'application/octet-stream') => body(contentType, [sourceSegment(readable(source))]),
   };
-}
-
-function ownReader(source: ByteSource | StreamSource): AsyncIterable<Uint8Array> {
-  return 'createReadStream' in source ? (source.read?.() ?? source.createReadStream()) : source.read();
 }
 
 function bodyOptions(

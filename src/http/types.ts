@@ -144,8 +144,6 @@ export interface ByteSource {
   readonly size: number;
   /** Opens a stream. `start`: the first byte to read, 0 by default. */
   createReadStream(options?: {readonly start?: number | undefined}): Readable;
-  /** Used instead of a stream, if present. Reads from the first byte. */
-  read?(): AsyncIterable<Uint8Array>;
 }
 
 /** Bytes that are generated while they are read, from the start each time. */

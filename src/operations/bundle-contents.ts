@@ -1,12 +1,20 @@
-import {open, stat} from 'node:fs/promises';
+import {stat} from 'node:fs/promises';
 import {resolve} from 'node:path';
+import {setImmediate as nextTurn} from 'node:timers/promises';
 import {planBundle, categoryOf, type BundleContentOptions} from '../bundle/index.js';
-import {digestFiles} from '../bundle/archive/digest-files.js';
-import {readManifest, readManifestFile, type BundleManifest} from '../bundle/archive/manifest.js';
-import {comparePaths} from '../bundle/files/entry-names.js';
+import {Digest} from '../bundle/archive/digest.js';
+import {readManifest} from '../bundle/archive/manifest.js';
+import {readFile} from '../bundle/archive/read-files.js';
+import {comparePaths, sourceOf} from '../bundle/files/entry-names.js';
 import {looksLikeV1, openDigested, v1Prefix} from '../bundle/prebuilt/open-bundle.js';
 import {isGzip, readArchive} from '../bundle/prebuilt/read-archive.js';
-import type {BundleConfig, BundleFileCategory, BundleFormat, BundleV2MatchMode} from '../bundle/types.js';
+import type {
+  BundleConfig,
+  BundleFileCategory,
+  BundleFormat,
+  BundleV2MatchMode,
+  PlannedBundleFile,
+} from '../bundle/types.js';
 import type {Host} from './steps.js';
 
 /** Where to look in a v2 archive without a manifest. */
@@ -66,7 +74,7 @@ export interface ArchiveContents extends BundleContents {
 }
 
 /**
- * Reads what an archive contains. The digests are those of its manifest if there is one that belongs to it.
+ * Reads what an archive contains, with the digests of its files.
  * @param path Absolute.
  * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` when it is damaged or not a bundle; `signal.reason` when aborted.
  */
@@ -113,26 +121,6 @@ async function readBareV1(path: string, signal?: AbortSignal): Promise<ArchiveCo
   return {format: 'v1', size, sha256, contentSha256, files};
 }
 
-/**
- * Reads what a manifest says about its archive, which need not be there.
- * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` when it is missing or damaged.
- */
-export async function readManifestContents(path: string): Promise<ArchiveContents> {
-  return contentsOf(await readManifestFile(path));
-}
-
-/** What a manifest says about its archive. */
-function contentsOf(manifest: BundleManifest): ArchiveContents {
-  const {format, size, sha256, contentSha256, rootDir, configPath, matchMode, config, files} = manifest;
-  return {
-    ...{format, size, sha256, contentSha256, rootDir, configPath, matchMode, config},
-    files: files.map((file) => ({
-      ...{path: file.path, size: file.size, sha256: file.sha256, category: file.category},
-      ...{executable: file.executable ?? false, linkTarget: file.linkTarget},
-    })),
-  };
-}
-
 /** How to plan the bundle of a folder. */
 export interface FolderOptions extends Omit<BundleContentOptions, 'buildDirectory'> {
   readonly format: BundleFormat;
@@ -157,24 +145,28 @@ export async function readFolderContents(
     env: host.env,
     now: () => host.now(),
   });
-  const digests = await digestFiles(plan, options.signal);
   const {format, rootDir, configPath, matchMode, config, warnings} = plan;
-  let hashed = 0;
-  const files = plan.files.map((file) => ({
-    ...{path: file.path, size: file.size, executable: file.executable, linkTarget: file.linkTarget},
-    sha256: file.linkTarget === undefined ? digests.hex(hashed++) : undefined,
-    category: categoryOf(file),
-  }));
+  const files = [];
+  for (const file of plan.files) {
+    files.push({
+      ...{path: file.path, size: file.size, executable: file.executable, linkTarget: file.linkTarget},
+      sha256: file.linkTarget === undefined ? await digestOf(file, plan.buildDirectory) : undefined,
+      category: categoryOf(file),
+    });
+    options.signal?.throwIfAborted();
+  }
   return {contents: {format, rootDir, configPath, matchMode, config, files}, warnings};
 }
 
-/** Whether a file is a manifest rather than an archive: it is JSON. */
-export async function isManifest(path: string): Promise<boolean> {
-  const handle = await open(path);
-  try {
-    const {buffer, bytesRead} = await handle.read(Buffer.alloc(16), 0, 16, 0);
-    return /^(?:\u00EF\u00BB\u00BF)?\s*\{/.test(buffer.toString('latin1', 0, bytesRead));
-  } finally {
-    await handle.close();
+/**
+ * The digest of a file of a build.
+ * @throws RuntimeCliError `ERR_FILE_CHANGED` if it changed since the bundle was planned.
+ */
+async function digestOf(file: PlannedBundleFile, buildDirectory: string): Promise<string> {
+  const digest = new Digest();
+  for (const piece of readFile({...file, source: sourceOf(buildDirectory, file.path)})) {
+    digest.update(piece);
+    await nextTurn();
   }
+  return digest.hex();
 }

@@ -6,14 +6,7 @@ import {checkSlug, type BundleContentOptions} from '../bundle/index.js';
 import type {BundleFormat} from '../bundle/types.js';
 import {createError} from '../errors/index.js';
 import {count} from '../errors/sentence.js';
-import {
-  isManifest,
-  readArchiveContents,
-  readFolderContents,
-  readManifestContents,
-  type ArchiveContents,
-  type BundleContents,
-} from './bundle-contents.js';
+import {readArchiveContents, readFolderContents, type ArchiveContents, type BundleContents} from './bundle-contents.js';
 import {downloadBundleFrom} from './download-bundle.js';
 import {findLatestBundle, findRunning, notRunning} from './list.js';
 import {chooseForBundle, idFor, openBackend, rejectProblems, type BundleSelection} from './open-backend.js';
@@ -23,8 +16,8 @@ import {watched, type Host, type StepView} from './steps.js';
 /** Where a bundle is. */
 export type BundleSource =
   | {
-      /** An archive file, the manifest of one, or a build directory. */
-      readonly kind: 'archive' | 'manifest' | 'folder';
+      /** An archive file, or a build directory. */
+      readonly kind: 'archive' | 'folder';
       /** Relative to the working directory. */
       readonly path: string;
     }
@@ -52,12 +45,10 @@ export async function bundleSource(text: string, cwd: string): Promise<BundleSou
   const path = resolve(cwd, text);
   const stats = await stat(path).catch(() => undefined);
   if (stats?.isDirectory()) return {kind: 'folder', path: text};
-  if (stats?.isFile()) return {kind: (await isManifest(path)) ? 'manifest' : 'archive', path: text};
+  if (stats?.isFile()) return {kind: 'archive', path: text};
   if (stats === undefined && !/[/\\.]/.test(text)) return {kind: 'bundle', bundleId: text};
   throw createError('ERR_ARCHIVE_INVALID', `${text} ${stats ? 'is neither a file nor a folder' : 'does not exist'}.`, {
-    suggestions: [
-      'Pass an archive, a manifest, a build folder, the ID of an uploaded bundle, latest or running:TARGET.',
-    ],
+    suggestions: ['Pass an archive, a build folder, the ID of an uploaded bundle, latest or running:TARGET.'],
   });
 }
 
@@ -155,11 +146,6 @@ export async function readSource(
   switch (source.kind) {
     case 'archive': {
       const contents = await readArchiveContents(resolve(cwd, source.path), {rootDir, configPath, signal});
-      view.done(`Read ${basename(source.path)}: ${count(contents.files.length, 'file')}`);
-      return {contents, warnings: []};
-    }
-    case 'manifest': {
-      const contents = await readManifestContents(resolve(cwd, source.path));
       view.done(`Read ${basename(source.path)}: ${count(contents.files.length, 'file')}`);
       return {contents, warnings: []};
     }

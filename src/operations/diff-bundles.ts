@@ -50,7 +50,7 @@ export interface DiffBundlesResult extends ContentsDiff {
 }
 
 /**
- * Compares two bundles by the digests of their files. Each is an archive, a manifest, a build directory (by the rules
+ * Compares two bundles by the digests of their files. Each is an archive, a build directory (by the rules
  * of a build), an uploaded bundle or what a target runs. Uploaded ones are streamed into a temporary folder.
  * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` if the backend cannot download bundles; for everything else a
  * user can cause; `signal.reason` when aborted.
@@ -90,7 +90,7 @@ export async function diffBundles(options: DiffBundlesOptions, host: Host): Prom
   });
 }
 
-/** Without a download, a manifest that was kept is all there is. What is no ID was perhaps meant as a path. */
+/** Without a download, an archive that was kept is all there is. What is no ID was perhaps meant as a path. */
 async function withAdvice(error: unknown, {cwd = '.'}: DiffBundlesOptions, host: Host): Promise<unknown> {
   if (!isRuntimeCliError(error)) return error;
   const {backend, capability, bundleId} = error.details ?? {};
@@ -99,9 +99,7 @@ async function withAdvice(error: unknown, {cwd = '.'}: DiffBundlesOptions, host:
       'ERR_CAPABILITY_UNSUPPORTED',
       `The ${String(backend)} backend cannot download bundles, so nothing can be compared with them.`,
       {
-        suggestions: [
-          'Keep the manifest that bundle:build writes (FILE.json) with each release, and compare with that.',
-        ],
+        suggestions: ['Keep the archive of each release (bundle:build), and compare with that.'],
         details: error.details,
         cause: error,
       },

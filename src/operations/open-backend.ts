@@ -21,7 +21,6 @@ import {
   type RuntimeBackendPreference,
   type RuntimeBackend,
 } from '../backends/select.js';
-import {readLent} from '../bundle/archive/lend.js';
 import {checkSlug, optionProblemsError, type OptionProblem} from '../bundle/index.js';
 import {createError, amendError, isRuntimeCliError} from '../errors/index.js';
 import {commandLine, flagValue} from '../errors/suggest.js';
@@ -144,7 +143,6 @@ export async function openBackend(
         ? (progress) => callBackSafely(() => onProgress({phase, ...progress}))
         : undefined,
     onCleanup: host.onCleanup,
-    readLent,
   });
   return {backend, context, secrets, commandFlags: host.commandFlags};
 }

@@ -189,7 +189,7 @@ test('a backend may keep what a bundle yields', async () => {
       ...good,
       upload: async (bundle, context: BackendContext<ShelfOptions>) => {
         const chunks: Uint8Array[] = [];
-        for await (const chunk of bundle.read?.() ?? []) chunks.push(chunk);
+        for await (const chunk of bundle.createReadStream()) chunks.push(chunk as Buffer);
         const content = Buffer.concat(chunks);
         return good.upload({...bundle, createReadStream: () => Readable.from([content])}, context);
       },

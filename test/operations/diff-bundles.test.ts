@@ -84,7 +84,7 @@ describe('the difference of two lists', () => {
 });
 
 describe('comparing files and folders', () => {
-  test('a build, its archive with and without a manifest, its manifest and what GNU tar made of it are the same', async () => {
+  test('a build, its archive with and without a manifest and what GNU tar made of it are the same', async () => {
     await using project = await createProject({...smallBuild, 'build/static/large.bin': 'x'.repeat(700_000)});
     const {directory, host} = project;
     await symlink('ssr.js', join(directory, 'build/link.js'));
@@ -94,8 +94,8 @@ describe('comparing files and folders', () => {
     await mkdir(join(directory, 'unpacked'));
     execFileSync('tar', ['-xf', '../a.tar.gz'], {cwd: join(directory, 'unpacked')});
     execFileSync('tar', ['-czf', '../gnu.tar.gz', '--format=gnu', 'bld'], {cwd: join(directory, 'unpacked')});
-    for (const from of ['build', 'a.tar.gz', 'a.tar.gz.json', 'alone.tar.gz', 'gnu.tar.gz']) {
-      for (const to of ['build', 'gnu.tar.gz', 'a.tar.gz.json']) {
+    for (const from of ['build', 'a.tar.gz', 'alone.tar.gz', 'gnu.tar.gz']) {
+      for (const to of ['build', 'gnu.tar.gz', 'a.tar.gz']) {
         const {identical, changes, config, total, configKnown} = await diff(from, to, project);
         expect({identical, changes, config, configKnown}, `${from} ${to}`).toEqual({
           ...{identical: true, changes: [], config: [], configKnown: true},
@@ -163,16 +163,11 @@ describe('comparing files and folders', () => {
     expect(categories).toEqual([]);
   });
 
-  test('a damaged manifest or archive, and a file that changes, are errors', async () => {
+  test('what is no archive, and a file that changes, are errors', async () => {
     await using project = await createProject();
     await buildBundle({output: 'a.tar.gz'}, project.host);
-    await writeFile(join(project.directory, 'bad.json'), '{"schemaVersion": 1}');
     await writeFile(join(project.directory, 'bad.tar.gz'), 'no archive');
-    await expect(diff('a.tar.gz', 'bad.json', project)).rejects.toMatchObject({
-      message: `${join(project.directory, 'bad.json')} is not a manifest of mycli.`,
-      suggestions: ['Pass the .json file that mycli bundle:build wrote next to the archive.'],
-    });
-    for (const bad of ['bad.json', 'bad.tar.gz'])
+    for (const bad of ['a.tar.gz.json', 'bad.tar.gz'])
       await expect(diff('a.tar.gz', bad, project)).rejects.toMatchObject({code: 'ERR_ARCHIVE_INVALID'});
     await rm(join(project.directory, 'build'), {recursive: true});
     await mkdir(join(project.directory, 'build'));
@@ -192,12 +187,10 @@ describe('what a name means', () => {
       ...smallBuild,
       '42': 'no archive',
       'running:x': 'a file',
-      'm.json': ' {}',
     });
     const source = (text: string) => bundleSource(text, project.directory);
     expect(await source('build')).toEqual({kind: 'folder', path: 'build'});
     expect(await source('42')).toEqual({kind: 'archive', path: '42'});
-    expect(await source('m.json')).toEqual({kind: 'manifest', path: 'm.json'});
     expect(await source('bundle:42')).toEqual({kind: 'bundle', bundleId: '42'});
     expect(await source('43')).toEqual({kind: 'bundle', bundleId: '43'});
     expect(await source('latest')).toEqual({kind: 'bundle', bundleId: 'latest'});
@@ -246,7 +239,7 @@ describe('comparing uploaded bundles', () => {
     await expect(diff('1', 'build', project, {...connection, preference: 'api'})).rejects.toMatchObject({
       code: 'ERR_CAPABILITY_UNSUPPORTED',
       message: 'The api backend cannot download bundles, so nothing can be compared with them.',
-      suggestions: [expect.stringContaining('manifest') as string],
+      suggestions: [expect.stringContaining('archive of each release') as string],
     });
     await expect(diff('1', 'build', project)).rejects.toMatchObject({code: 'ERR_OPTION_INVALID'});
   });

@@ -1,18 +1,42 @@
+import {buffer} from 'node:stream/consumers';
 import type {BundlePlan} from '../plan.js';
 import {tarEntries, type TarEntry} from './tar-entries.js';
-import {contentSize, endBytes, fitsOneHeader, inGroups, longHeaders, recordBytes, wholeRecords} from './tar-header.js';
+import {writeTar} from './write-tar.js';
+
+/** A tar consists of records of this many bytes. */
+const recordBytes = 512;
+/** And ends with as many zeros. */
+const endBytes = 2 * recordBytes;
+/** A name, or the target of a link, that any header has room for. */
+const shortName = /^[\x20-\x7e]{1,100}$/;
 
 /** The exact size of a bundle's tar: that of a v1 archive, and about the most that a compressed one can have. */
-export function archiveSize(plan: BundlePlan): Promise<number> {
-  return tarSize(tarEntries(plan), plan.modifiedAt);
+export async function archiveSize(plan: BundlePlan): Promise<number> {
+  let size = endBytes;
+  const long: TarEntry[] = [];
+  for (const entry of tarEntries(plan)) {
+    size += wholeRecords(contentSize(entry));
+    if (isShort(entry)) size += recordBytes;
+    else long.push(entry.kind === 'link' ? entry : {kind: 'content', name: entry.name, content: Buffer.alloc(0)});
+  }
+  return long.length === 0 ? size : size + (await headerBytes(long, plan));
 }
 
-/** The exact size of the tar that `writeTar` makes of `entries`. A v1 upload must declare it before the first byte. */
-export async function tarSize(entries: Iterable<TarEntry>, modifiedAt: Date): Promise<number> {
-  let size = endBytes;
-  for (const group of inGroups(entries)) {
-    const long = group.every(fitsOneHeader) ? undefined : await longHeaders(group, modifiedAt);
-    for (const entry of group) size += (long?.get(entry)?.length ?? recordBytes) + wholeRecords(contentSize(entry));
-  }
-  return size;
+/** How long the headers of `entries` are is for archiver to say. */
+async function headerBytes(entries: readonly TarEntry[], {modifiedAt}: BundlePlan): Promise<number> {
+  const {length} = await buffer(writeTar(entries, {modifiedAt}));
+  return length - endBytes;
+}
+
+function isShort(entry: TarEntry): boolean {
+  return shortName.test(entry.name) && (entry.kind !== 'link' || shortName.test(entry.target));
+}
+
+function contentSize(entry: TarEntry): number {
+  if (entry.kind === 'link') return 0;
+  return entry.kind === 'file' ? entry.size : entry.content.length;
+}
+
+function wholeRecords(size: number): number {
+  return Math.ceil(size / recordBytes) * recordBytes;
 }

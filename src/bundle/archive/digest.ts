@@ -28,36 +28,3 @@ export class Digest {
     return this.#hash.digest('hex');
   }
 }
-
-/** Bytes of a SHA-256. */
-const digestBytes = 32;
-
-/** The digests of the files of a bundle, in 32 bytes each: as text, they would take more memory than the paths. */
-export class FileDigests {
-  readonly #bytes: Buffer;
-  #count = 0;
-
-  /** @param most How many files there can be. */
-  constructor(most: number) {
-    this.#bytes = Buffer.alloc(most * digestBytes);
-  }
-
-  /** Adds the digest of the next file. Returns what to give its content to. */
-  next(): FileDigest {
-    const whole = createHash('sha256');
-    const at = this.#count++ * digestBytes;
-    return {update: (chunk) => void whole.update(chunk), end: () => void whole.digest().copy(this.#bytes, at)};
-  }
-
-  /** The digest of the file at `index`, hex. */
-  hex(index: number): string {
-    return this.#bytes.toString('hex', index * digestBytes, (index + 1) * digestBytes);
-  }
-}
-
-/** Hashes the content of a file that is read in chunks. */
-interface FileDigest {
-  update(chunk: Buffer): void;
-  /** Called once, after the last chunk. */
-  end(): void;
-}

@@ -2,7 +2,7 @@ import {createHash} from 'node:crypto';
 import {stat} from 'node:fs/promises';
 import {pipeline} from 'node:stream/promises';
 import * as v from 'valibot';
-import {createError, isRuntimeCliError} from '../../errors/index.js';
+import {createError} from '../../errors/index.js';
 import {isRecord, parseJson} from '../../errors/json.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {stageFile, type StagedFile} from '../../files/write-files.js';
@@ -10,11 +10,10 @@ import {readTextFile} from '../../files/read-file.js';
 import {archivedConfigSchema, configJson} from '../config/content-schema.js';
 import {describeProblems, fieldProblems, matchModeSchema} from '../option-schemas.js';
 import type {Bundle, BundleFile, BundleFileCategory, BundleContent, PackResult} from '../types.js';
-import type {FileDigests} from './digest.js';
 import {asSentence} from '../../errors/sentence.js';
 
 /** The manifest stored next to an archive, with everything known about it. */
-export interface BundleManifest extends Omit<Bundle, 'path' | 'files' | 'createReadStream' | 'entries' | 'read'> {
+export interface BundleManifest extends Omit<Bundle, 'path' | 'files' | 'createReadStream' | 'entries'> {
   readonly schemaVersion: 1;
   /** Sorted by path, relative to the build directory. */
   readonly files: readonly ManifestFile[];
@@ -25,8 +24,6 @@ interface ManifestFile {
   readonly path: string;
   /** Bytes. 0 for a link. */
   readonly size: number;
-  /** Digest of the content, hex. Missing for a link. */
-  readonly sha256?: string | undefined;
   /** `ssrOnly` files are never served, even if they match ssrShared. */
   readonly category: BundleFileCategory;
   /** Missing if not executable. */
@@ -62,17 +59,13 @@ const manifestSchema = v.object({
   ),
   files: v.pipe(
     v.array(
-      v.pipe(
-        v.object({
-          path: v.string(),
-          size: bytes,
-          sha256: v.optional(digest),
-          category: v.picklist(['ssrOnly', 'shared', 'static']),
-          executable: v.optional(v.boolean()),
-          linkTarget: v.optional(v.string()),
-        }),
-        v.check(({sha256, linkTarget}) => (sha256 === undefined) !== (linkTarget === undefined), 'must have a sha256'),
-      ),
+      v.object({
+        path: v.string(),
+        size: bytes,
+        category: v.picklist(['ssrOnly', 'shared', 'static']),
+        executable: v.optional(v.boolean()),
+        linkTarget: v.optional(v.string()),
+      }),
     ),
     v.check((files) => new Set(files.map(({path}) => path)).size === files.length, 'must not list a file twice'),
   ),
@@ -80,9 +73,6 @@ const manifestSchema = v.object({
 
 /** Far more than the manifest of the largest archive that can be read. All of it is in memory. */
 const mostBytes = 256 * 1024 * 1024;
-
-/** Files serialized at a time. */
-const filesAtATime = 1000;
 
 /** The path of an archive's manifest: that of the archive with `.json` appended. */
 export function manifestPathOf(archivePath: string): string {
@@ -102,52 +92,30 @@ export const categoryWords: Readonly<Record<BundleFileCategory, string>> = {
   static: 'other',
 };
 
-function headOf(bundle: Bundle): Omit<BundleManifest, 'files'> {
+function manifestOf(bundle: Bundle): BundleManifest {
   const {format, sha256, contentSha256, size, message, projectSlug, rootDir, configPath, matchMode} = bundle;
-  const {config, provenance} = bundle;
+  const {config, provenance, files} = bundle;
   return {
     schemaVersion: 1,
     ...{format, sha256, contentSha256, size, message, projectSlug, rootDir, configPath, matchMode},
     config,
     provenance,
+    files: files.map((file) => ({
+      ...{path: file.path, size: file.size, category: categoryOf(file)},
+      ...(file.executable && {executable: true}),
+      ...(file.linkTarget !== undefined && {linkTarget: file.linkTarget}),
+    })),
   };
-}
-
-function manifestFile(file: BundleFile, sha256: string | undefined): ManifestFile {
-  return {
-    path: file.path,
-    size: file.size,
-    ...(sha256 !== undefined && {sha256}),
-    category: categoryOf(file),
-    ...(file.executable && {executable: true}),
-    ...(file.linkTarget !== undefined && {linkTarget: file.linkTarget}),
-  };
-}
-
-/** The manifest of a bundle as JSON, in pieces. For 100,000 files, it would be the largest thing in memory. */
-function* manifestText(bundle: Bundle, digests: FileDigests): Generator<string> {
-  const frame = JSON.stringify({...headOf(bundle), files: ['']}, null, 2);
-  const gap = frame.lastIndexOf('""');
-  yield frame.slice(0, gap);
-  let hashed = 0;
-  for (let start = 0; start < bundle.files.length; start += filesAtATime) {
-    const files = bundle.files
-      .slice(start, start + filesAtATime)
-      .map((file) => manifestFile(file, file.linkTarget === undefined ? digests.hex(hashed++) : undefined))
-      .map((file) => JSON.stringify(file, null, 2));
-    yield `${start === 0 ? '' : ',\n    '}${files.join(',\n').replaceAll('\n', '\n    ')}`;
-  }
-  yield `${frame.slice(gap + 2)}\n`;
 }
 
 /**
  * Writes the manifest of a bundle, to be placed next to its archive.
- * @param digests Those of its files, without links.
  * @param mode Permissions of the file, before the umask.
  * @throws RuntimeCliError `ERR_OUTPUT` if it cannot be written.
  */
-export async function stageManifest(bundle: Bundle, digests: FileDigests, mode: number): Promise<StagedFile<void>> {
-  return stageFile(manifestPathOf(bundle.path), mode, (stream) => pipeline(manifestText(bundle, digests), stream));
+export async function stageManifest(bundle: Bundle, mode: number): Promise<StagedFile<void>> {
+  const text = `${JSON.stringify(manifestOf(bundle), undefined, 2)}\n`;
+  return stageFile(manifestPathOf(bundle.path), mode, (stream) => pipeline([text], stream));
 }
 
 /**
@@ -161,29 +129,14 @@ export async function readManifest(archivePath: string): Promise<BundleManifest 
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined;
   }
-  try {
-    return await readManifestFile(path);
-  } catch (error) {
-    if (!isRuntimeCliError(error)) throw error;
-    throw createError('ERR_ARCHIVE_INVALID', error.message, {
-      suggestions: [
-        'Build the archive again with mycli bundle:build. A v2 archive can also be pushed without its manifest.',
-      ],
-      cause: error,
-    });
-  }
+  return readManifestFile(path);
 }
 
-/**
- * Reads a manifest.
- * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` if it is missing, damaged or something else.
- */
-export async function readManifestFile(path: string): Promise<BundleManifest> {
+async function readManifestFile(path: string): Promise<BundleManifest> {
   let text: string;
   try {
     text = await readTextFile(path, mostBytes);
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') throw refused(`The manifest ${path} does not exist.`, error);
     throw refused(`The manifest ${path} cannot be read: ${reasonOf(error)}`, error);
   }
   const value = jsonOrNothing(text);
@@ -205,7 +158,9 @@ function jsonOrNothing(text: string): unknown {
 
 function refused(message: string, cause?: unknown): Error {
   return createError('ERR_ARCHIVE_INVALID', asSentence(message), {
-    suggestions: ['Pass the .json file that mycli bundle:build wrote next to the archive.'],
+    suggestions: [
+      'Build the archive again with mycli bundle:build. A v2 archive can also be pushed without its manifest.',
+    ],
     cause,
   });
 }

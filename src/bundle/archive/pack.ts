@@ -1,7 +1,6 @@
-import type {Writable} from 'node:stream';
+import type {Readable, Writable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
-import {BlockPool, freeWhenWritten} from './blocks.js';
-import {Digest, type FileDigests} from './digest.js';
+import {Digest} from './digest.js';
 import {gzip} from './gzip.js';
 import type {BundlePlan} from '../plan.js';
 import {tarEntries} from './tar-entries.js';
@@ -18,14 +17,6 @@ export interface PackOptions {
   readonly onRead?: (() => void) | undefined;
 }
 
-/** What `packBundle` knows about the destination. */
-interface PackDestination {
-  /** Whether chunks may be reused once the stream has written them, as with a file. @default false */
-  readonly forgets?: boolean | undefined;
-  /** Collects the digests of the plan's files, without those that are links. @default files are not hashed */
-  readonly digests?: FileDigests | undefined;
-}
-
 /** Minimum bytes between progress reports. Thousands of small files do not deserve a line each. */
 const progressBytes = 256 * 1024;
 
@@ -38,26 +29,20 @@ const progressBytes = 256 * 1024;
 export async function packBundle(
   plan: BundlePlan,
   destination: Writable,
-  {signal, onProgress, onRead, forgets = false, digests}: PackOptions & PackDestination = {},
+  {signal, onProgress, onRead}: PackOptions = {},
 ): Promise<PackResult> {
   signal?.throwIfAborted();
-  const pool = new BlockPool();
-  const blocks = tarOf(plan, {pool, onProgress, digests});
   const content = new Digest();
   const compressed = plan.format === 'v2' ? new Digest() : undefined;
-  const given = (): number => (compressed ?? content).size;
-  const free = forgets ? freeWhenWritten(destination, given, (block) => pool.giveBack(block)) : undefined;
   const pack = (source: AsyncIterable<Buffer>): AsyncIterable<Buffer> => {
     const tar = content.of(notifyEnd(source, onRead));
-    return compressed ? compressed.of(gzip(tar, plan.compressionLevel, free)) : handOn(tar, free);
+    return compressed ? compressed.of(gzip(tar, plan.compressionLevel)) : tar;
   };
   try {
-    await pipeline(blocks, pack, destination, {signal});
+    await pipeline(tarOf(plan, onProgress), pack, destination, {signal});
   } catch (error) {
     signal?.throwIfAborted();
     throw error;
-  } finally {
-    await blocks.return(undefined);
   }
   const contentSha256 = content.hex();
   // A v1 archive is the tar itself.
@@ -70,22 +55,8 @@ async function* notifyEnd(blocks: AsyncIterable<Buffer>, onEnd?: () => void): As
   onEnd?.();
 }
 
-/** Passes the blocks on unchanged. @param free Called with each once the next is asked for. */
-async function* handOn(blocks: AsyncIterable<Buffer>, free?: (block: Buffer) => void): AsyncGenerator<Buffer> {
-  for await (const block of blocks) {
-    yield block;
-    free?.(block);
-  }
-}
-
-/** Options of `tarOf`. */
-interface TarOfOptions extends Pick<PackOptions & PackDestination, 'onProgress' | 'digests'> {
-  /** Where blocks come from. A reader may give them back. */
-  readonly pool?: BlockPool | undefined;
-}
-
-/** The tar of a bundle in blocks, as `writeTar` makes it. Whoever stops reading it early must `return` it. */
-export function tarOf(plan: BundlePlan, {onProgress, ...options}: TarOfOptions = {}): AsyncGenerator<Buffer> {
+/** The tar of a bundle, as `writeTar` makes it. */
+export function tarOf(plan: BundlePlan, onProgress?: PackOptions['onProgress']): Readable {
   let transferred = 0;
   let told = 0;
   const onBytes = (count: number): void => {
@@ -94,5 +65,5 @@ export function tarOf(plan: BundlePlan, {onProgress, ...options}: TarOfOptions =
     told = transferred;
     onProgress?.({transferred, total: plan.totalBytes});
   };
-  return writeTar(tarEntries(plan), {...options, modifiedAt: plan.modifiedAt, onBytes});
+  return writeTar(tarEntries(plan), {modifiedAt: plan.modifiedAt, onBytes});
 }

@@ -1,4 +1,4 @@
-import {closeSync, constants, fstatSync, openSync, readSync, type Stats} from 'node:fs';
+import {closeSync, constants, fstatSync, lstatSync, openSync, readSync, type Stats} from 'node:fs';
 import {createError, type RuntimeCliError} from '../../errors/index.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {showPath} from '../files/entry-names.js';
@@ -14,18 +14,23 @@ export interface PlannedFile {
   readonly modifiedMs: number;
 }
 
-/** Gives memory to read into: at most as many bytes as asked for, at least one. */
-export type Room = (most: number) => Buffer;
-
 /** If a link or a pipe has replaced the file, neither follow it nor wait for it. Windows has neither flag. */
 const openFlags = constants.O_RDONLY | (constants.O_NOFOLLOW || 0) | (constants.O_NONBLOCK || 0);
 
+/** Bytes read at a time. */
+const pieceBytes = 256 * 1024;
+
+/** Whether a file is read in several pieces. */
+export function isLarge({size}: PlannedFile): boolean {
+  return size > pieceBytes;
+}
+
 /**
- * Reads a file piece by piece into the memory that `room` gives, synchronously: waiting for a thread would take longer
- * than reading. Never yields more than the planned number of bytes, and fails at the end if the file was modified.
+ * Reads a file piece by piece, synchronously: waiting for a thread would take longer than reading. Never yields more
+ * than the planned number of bytes, and fails at the end if the file was modified.
  * @throws RuntimeCliError `ERR_FILE_CHANGED` if it no longer matches the plan.
  */
-export function* readFile(file: PlannedFile, room: Room): Generator<Buffer, void> {
+export function* readFile(file: PlannedFile): Generator<Buffer, void> {
   try {
     const descriptor = openSync(file.source, openFlags);
     try {
@@ -34,11 +39,11 @@ export function* readFile(file: PlannedFile, room: Room): Generator<Buffer, void
       let left = file.size;
       do {
         // One byte more than there should be shows whether there is more.
-        const memory = room(left + 1);
-        const read = readSync(descriptor, memory, 0, memory.length, null);
+        const piece = Buffer.allocUnsafe(Math.min(left + 1, pieceBytes));
+        const read = readSync(descriptor, piece);
         if (read === 0 || read > left) verifySize(file, file.size - left + read);
         left -= read;
-        if (read > 0) yield memory.subarray(0, read);
+        if (read > 0) yield piece.subarray(0, read);
       } while (left > 0);
       verifyUntouched(file, before, fstatSync(descriptor));
     } finally {
@@ -49,7 +54,22 @@ export function* readFile(file: PlannedFile, room: Room): Generator<Buffer, void
   }
 }
 
+/**
+ * Looks at a file again.
+ * @throws RuntimeCliError `ERR_FILE_CHANGED` if it no longer matches the plan.
+ */
+export function lookAgain(file: PlannedFile): Stats {
+  try {
+    const stats = lstatSync(file.source);
+    verifyStats(file, stats);
+    return stats;
+  } catch (error) {
+    throw unreadableError(file, error);
+  }
+}
+
 function verifyStats(file: PlannedFile, stats: Stats): void {
+  if (stats.isSymbolicLink()) throw changedError(file, 'it became a symbolic link');
   if (!stats.isFile()) throw changedError(file, 'it is no longer a regular file');
   verifySize(file, stats.size);
   if (stats.mtimeMs !== file.modifiedMs) throw changedError(file, 'it was modified after the build was scanned');

@@ -7,11 +7,9 @@ import {stageFile, type StagedFile} from '../../files/write-files.js';
 import type {BundlePlan} from '../plan.js';
 import {withReaders} from '../prebuilt/bundle-readers.js';
 import type {Bundle, PackResult, StreamedBundle} from '../types.js';
-import {BlockPool} from './blocks.js';
-import {Digest, FileDigests} from './digest.js';
+import {Digest} from './digest.js';
 import {gzipHeader} from './gzip.js';
 import {manifestPathOf, stageManifest} from './manifest.js';
-import {lend} from './lend.js';
 import {packBundle, tarOf, type PackOptions} from './pack.js';
 import {archiveSize} from './archive-size.js';
 
@@ -34,17 +32,15 @@ interface WriteBundleOptions extends PackOptions {
  */
 export async function writeBundle(plan: BundlePlan, options: WriteBundleOptions): Promise<Bundle> {
   const {path, mode = 0o600, manifest = false, verify, ...packing} = options;
-  const digests = manifest ? new FileDigests(plan.files.length) : undefined;
-  const pack = {...packing, forgets: true, digests};
-  const archive = await stageFile(path, mode, (stream) => packBundle(plan, stream, pack));
+  const archive = await stageFile(path, mode, (stream) => packBundle(plan, stream, packing));
   try {
     const {format, message, projectSlug, rootDir, configPath, matchMode, config, provenance, files} = plan;
     const bundle = withReaders({
       ...{format, path, ...archive.result},
       ...{message, projectSlug, rootDir, configPath, matchMode, config, provenance, files},
     });
-    if (digests) {
-      await placeWithManifest(archive, {bundle, digests}, mode, verify);
+    if (manifest) {
+      await placeWithManifest(archive, bundle, mode, verify);
     } else {
       await verify?.();
       await archive.place();
@@ -61,11 +57,11 @@ export async function writeBundle(plan: BundlePlan, options: WriteBundleOptions)
  */
 async function placeWithManifest(
   archive: StagedFile<unknown>,
-  {bundle, digests}: {readonly bundle: Bundle; readonly digests: FileDigests},
+  bundle: Bundle,
   mode: number,
   verify: WriteBundleOptions['verify'],
 ): Promise<void> {
-  const manifest = await stageManifest(bundle, digests, mode);
+  const manifest = await stageManifest(bundle, mode);
   const old = manifestPathOf(bundle.path);
   try {
     await verify?.();
@@ -95,19 +91,15 @@ export interface BundleStream {
 export async function streamBundle(plan: BundlePlan): Promise<BundleStream> {
   const {format, message, projectSlug, config, provenance, files} = plan;
   let result: PackResult | undefined;
-  const readWith = (chunks: 'kept' | 'lent') => (): AsyncGenerator<Buffer> => {
-    result = undefined;
-    return readTar(plan, chunks, (packed) => (result = packed));
-  };
   const bundle: StreamedBundle = {
     ...{format, message, projectSlug, config, provenance, files},
     size: await archiveSize(plan),
-    read: readWith('kept'),
+    read: () => {
+      result = undefined;
+      return readTar(plan, (packed) => (result = packed));
+    },
   };
-  return {
-    bundle: lend(bundle, readWith('lent')),
-    packed: async (signal) => result ?? packBundle(plan, nowhere(), {signal}),
-  };
+  return {bundle, packed: async (signal) => result ?? packBundle(plan, nowhere(), {signal})};
 }
 
 /**
@@ -117,27 +109,15 @@ export async function streamBundle(plan: BundlePlan): Promise<BundleStream> {
  */
 export async function contentDigest(plan: BundlePlan, signal?: AbortSignal): Promise<string> {
   let digest = '';
-  const blocks = readTar(plan, 'lent', ({contentSha256}) => (digest = contentSha256));
+  const blocks = readTar(plan, ({contentSha256}) => (digest = contentSha256));
   for await (const block of blocks) if (block.length > 0) signal?.throwIfAborted();
   return digest;
 }
 
-/**
- * Reads the tar of a bundle in blocks. Calls `onEnd` once it was read to the end.
- * @param chunks `kept`: the reader may keep them, since each has its own memory. `lent`: each is valid only until the
- * next one is requested.
- */
-async function* readTar(
-  plan: BundlePlan,
-  chunks: 'kept' | 'lent',
-  onEnd: (result: PackResult) => void,
-): AsyncGenerator<Buffer> {
+/** Reads the tar of a bundle in blocks. Calls `onEnd` once it was read to the end. */
+async function* readTar(plan: BundlePlan, onEnd: (result: PackResult) => void): AsyncGenerator<Buffer> {
   const content = new Digest();
-  const pool = new BlockPool();
-  for await (const block of content.of(tarOf(plan, {pool}))) {
-    yield block;
-    if (chunks === 'lent') pool.giveBack(block);
-  }
+  yield* content.of(tarOf(plan));
   const sha256 = content.hex();
   onEnd({size: content.size, sha256, contentSha256: sha256});
 }

@@ -1,110 +1,130 @@
-import {setImmediate as nextTurn} from 'node:timers/promises';
-import {BlockPool, OpenBlock} from './blocks.js';
-import type {FileDigests} from './digest.js';
-import {readFile, type Room} from './read-files.js';
+import {Readable, Transform, type TransformCallback} from 'node:stream';
+import {isLarge, lookAgain, readFile} from './read-files.js';
 import type {TarEntry} from './tar-entries.js';
-import {
-  commonHeader,
-  contentSize,
-  endBytes,
-  fitsOneHeader,
-  inGroups,
-  longHeaders,
-  recordBytes,
-  wholeRecords,
-  writeHeader,
-} from './tar-header.js';
 
-/** Entries written before anything else gets a turn, unless a block is full before. */
-const entriesPerTurn = 100;
-
-/** How files are read. */
-interface Reading {
-  /** Called with the number of bytes just read from files. */
-  readonly onBytes?: ((count: number) => void) | undefined;
-  /** Collects the digest of each file, in the order of the entries. @default files are not hashed */
-  readonly digests?: FileDigests | undefined;
-}
+/** Bytes of a block: what is hashed, compressed and sent at a time. */
+export const blockBytes = 1024 * 1024;
+/** Entries that wait in archiver, those of small files with their content. */
+const mostWaiting = 64;
 
 /** Options for writing a tar. */
-interface WriteTarOptions extends Reading {
+interface WriteTarOptions {
   /** Modification time of all entries. */
   readonly modifiedAt: Date;
-  /** Where blocks come from. A reader may give them back. @default a pool that nothing is given back to */
-  readonly pool?: BlockPool | undefined;
+  /** Called with the number of bytes just read from files. */
+  readonly onBytes?: ((count: number) => void) | undefined;
 }
 
 /**
- * The tar of `entries`, in blocks of equal size; only the last is shorter. Files are read when the next block is asked
- * for, straight into it.
- * @throws RuntimeCliError `ERR_FILE_CHANGED` naming a file that changed since the bundle was planned.
+ * The tar of `entries`, in blocks of equal size; only the last is shorter. Fails with `ERR_FILE_CHANGED` naming a file
+ * that changed since the bundle was planned. To stop early, destroy it.
  */
-export async function* writeTar(
+export function writeTar(entries: Iterable<TarEntry>, options: WriteTarOptions): Readable {
+  const blocks = new Blocks();
+  const fail = (error: unknown) => blocks.destroy(error instanceof Error ? error : new Error(String(error)));
+  feed(blocks, fail, entries, options).catch(fail);
+  return blocks;
+}
+
+/**
+ * Has archiver write `entries` into `blocks`. archiver is never destroyed: the entry that it is writing would throw an
+ * error that nobody can catch. Once nothing reads from it, it stops, and holds nothing open.
+ */
+async function feed(
+  blocks: Blocks,
+  fail: (error: unknown) => void,
   entries: Iterable<TarEntry>,
-  {modifiedAt, pool = new BlockPool(), ...reading}: WriteTarOptions,
-): AsyncGenerator<Buffer> {
-  const block = new OpenBlock(pool);
-  const room: Room = (most) => block.room(most);
-  const common = commonHeader(modifiedAt);
-  // Reading is synchronous: give signals, progress and the rest of the pipeline turns.
-  let written = 0;
-  for (const group of inGroups(entries)) {
-    const long = group.every(fitsOneHeader) ? undefined : await longHeaders(group, modifiedAt);
-    for (const entry of group) {
-      for (const bytes of writeEntry(entry, {headers: long?.get(entry), common, room, ...reading})) {
-        const full = block.advance(bytes);
-        if (full === undefined) continue;
-        yield full;
-        await nextTurn();
+  {modifiedAt, onBytes}: WriteTarOptions,
+): Promise<void> {
+  const {TarArchive} = await import('archiver');
+  const archive = new TarArchive();
+  archive.on('error', fail);
+  archive.on('warning', fail);
+  archive.pipe(blocks);
+  let waiting = 0;
+  let onEntry = (): void => undefined;
+  archive.on('entry', () => {
+    waiting -= 1;
+    onEntry();
+  });
+  const fewerThan = (most: number) =>
+    new Promise<void>((resolve) => {
+      onEntry = () => {
+        if (waiting < most) resolve();
+      };
+      onEntry();
+    });
+  for (const entry of entries) {
+    const isStreamed = entry.kind === 'file' && isLarge(entry);
+    // A large file is open from now on, so there is only one at a time.
+    await fewerThan(isStreamed ? 1 : mostWaiting);
+    if (blocks.destroyed) return;
+    waiting += 1;
+    const data = {name: entry.name, mode: modeOf(entry), date: modifiedAt};
+    switch (entry.kind) {
+      case 'link':
+        archive.append('', {...data, type: 'symlink', ...{linkname: entry.target}});
+        break;
+      case 'content':
+        archive.append(entry.content, data);
+        break;
+      case 'file': {
+        const pieces = counted(readFile(entry), onBytes);
+        if (isStreamed) archive.append(streamFor(blocks, pieces), {...data, stats: lookAgain(entry)});
+        else archive.append(Buffer.concat([...pieces]), data);
       }
-      written += 1;
-      if (written % entriesPerTurn === 0) await nextTurn();
     }
   }
-  for (const bytes of copy(Buffer.alloc(endBytes), room)) {
-    const full = block.advance(bytes);
-    if (full) yield full;
-  }
-  const rest = block.rest();
-  if (rest) yield rest;
+  await archive.finalize();
 }
 
-/** Where an entry is written to, and what with. */
-interface Writing extends Reading {
-  readonly room: Room;
-  /** What its header has in common with others. */
-  readonly common: Buffer;
-  /** Its `longHeaders`, if it has them. */
-  readonly headers: Buffer | undefined;
+/** A stream of `pieces` that fails and ends with its reader. */
+function streamFor(reader: Readable, pieces: Iterable<Buffer>): Readable {
+  const stream = Readable.from(pieces, {objectMode: false});
+  stream.once('error', (error) => reader.destroy(error));
+  reader.once('close', () => stream.destroy());
+  return stream;
 }
 
-/** Writes an entry into the memory that `room` gives. Yields how many bytes of it were written, piece by piece. */
-function* writeEntry(entry: TarEntry, {room, common, headers, onBytes, digests}: Writing): Generator<number, void> {
-  if (headers) yield* copy(headers, room);
-  else {
-    // Blocks are whole records.
-    writeHeader(room(recordBytes), entry, common);
-    yield recordBytes;
+function* counted(pieces: Iterable<Buffer>, onBytes?: (count: number) => void): Generator<Buffer, void> {
+  for (const piece of pieces) {
+    onBytes?.(piece.length);
+    yield piece;
   }
-  if (entry.kind === 'content') yield* copy(entry.content, room);
-  if (entry.kind === 'file') {
-    const digest = digests?.next();
-    for (const piece of readFile(entry, room)) {
-      digest?.update(piece);
-      yield piece.length;
-      onBytes?.(piece.length);
+}
+
+/** Files get one of two modes, whatever their own: those that their owner may run are 0755. */
+function modeOf(entry: TarEntry): number {
+  return entry.kind === 'link' || (entry.kind === 'file' && entry.executable) ? 0o755 : 0o644;
+}
+
+/** Joins and cuts what it is given into blocks. */
+class Blocks extends Transform {
+  #block = Buffer.allocUnsafe(blockBytes);
+  #filled = 0;
+
+  constructor() {
+    super({writableHighWaterMark: blockBytes, readableObjectMode: true, readableHighWaterMark: 1});
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    for (let copied = 0; copied < chunk.length;) {
+      const count = chunk.copy(this.#block, this.#filled, copied);
+      copied += count;
+      this.#filled += count;
+      if (this.#filled === blockBytes) this.#pushBlock();
     }
-    digest?.end();
+    done();
   }
-  const size = contentSize(entry);
-  const padding = wholeRecords(size) - size;
-  if (padding > 0) yield room(padding).fill(0).length;
-}
 
-function* copy(bytes: Buffer, room: Room): Generator<number, void> {
-  for (let copied = 0; copied < bytes.length;) {
-    const count = bytes.copy(room(bytes.length - copied), 0, copied);
-    copied += count;
-    yield count;
+  override _flush(done: TransformCallback): void {
+    if (this.#filled > 0) this.#pushBlock();
+    done();
+  }
+
+  #pushBlock(): void {
+    this.push(this.#block.subarray(0, this.#filled));
+    this.#block = Buffer.allocUnsafe(blockBytes);
+    this.#filled = 0;
   }
 }

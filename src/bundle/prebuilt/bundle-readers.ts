@@ -1,6 +1,5 @@
 import {createHash} from 'node:crypto';
 import {createReadStream as createFileStream} from 'node:fs';
-import {open} from 'node:fs/promises';
 import {Readable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
 import {createGunzip} from 'node:zlib';
@@ -10,7 +9,6 @@ import {asSentence} from '../../errors/sentence.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {Digest} from '../archive/digest.js';
 import {categoryOf} from '../archive/manifest.js';
-import {lend} from '../archive/lend.js';
 import {entryPrefix} from '../archive/tar-entries.js';
 import type {Bundle, BundleEntry, BundleFile} from '../types.js';
 import {entryPath, layoutProblem} from './archive-layout.js';
@@ -18,7 +16,7 @@ import {describeLayout, isGzip, shownLink} from './read-archive.js';
 import {TarGuard} from './tar-guard.js';
 
 /** A bundle without the methods that read its archive. */
-type BareBundle = Omit<Bundle, 'createReadStream' | 'entries' | 'read'>;
+type BareBundle = Omit<Bundle, 'createReadStream' | 'entries'>;
 
 /** An entry of a tar. */
 interface TarPart {
@@ -39,34 +37,7 @@ export function withReaders<Bare extends BareBundle>(bundle: Bare): Bare & Omit<
   const createReadStream: Bundle['createReadStream'] = ({start = 0, end} = {}) =>
     createFileStream(path, {start, ...(end !== undefined && {end}), highWaterMark: readBytes});
   const entries: Bundle['entries'] = ({signal} = {}) => readEntries(bundle, signal);
-  // Not enumerable, so that a copy of the bundle with a stream of its own uses that stream.
-  const readable = Object.defineProperty({...bundle, createReadStream, entries}, 'read', {value: () => read(path)});
-  return lend(readable, () => read(path, {reuse: true}));
-}
-
-/** Reads ahead: fills one buffer while the other is in use. With `reuse`, the same two buffers alternate. */
-async function* read(path: string, {reuse = false} = {}): AsyncGenerator<Buffer> {
-  const handle = await open(path);
-  const fill = (buffer: Buffer) => {
-    const filled = handle.read(buffer);
-    // Awaited later. A failure before that must not count as unhandled.
-    filled.catch(() => undefined);
-    return filled;
-  };
-  try {
-    let spare: Buffer | undefined;
-    let filling = fill(Buffer.allocUnsafeSlow(readBytes));
-    for (;;) {
-      const {bytesRead, buffer} = await filling;
-      if (bytesRead === 0) return;
-      filling = fill(spare ?? Buffer.allocUnsafeSlow(readBytes));
-      yield buffer.subarray(0, bytesRead);
-      if (reuse) spare = buffer;
-    }
-  } finally {
-    // Waits for the pending read.
-    await handle.close();
-  }
+  return {...bundle, createReadStream, entries};
 }
 
 /** The error of an archive that is not what it should be. */

@@ -7,6 +7,7 @@ import {archivedConfigSchema} from '../config/content-schema.js';
 import {describeProblems, fieldProblems} from '../option-schemas.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {manifestPathOf, readManifest, type BundleManifest} from '../archive/manifest.js';
+import {entryPrefix} from '../archive/tar-entries.js';
 import {comparePaths} from '../files/entry-names.js';
 import {markFiles, noMarks} from '../files/patterns.js';
 import {recordOf, withRecord} from '../provenance/provenance.js';
@@ -90,8 +91,7 @@ export interface DigestedBundle extends Bundle {
 }
 
 /**
- * Opens a prebuilt archive like `openBundle`, with the digests of its files: those in its manifest, or else computed
- * while it is read.
+ * Opens a prebuilt archive like `openBundle`, with the digests of its files, computed while it is read.
  * @throws RuntimeCliError as `openBundle`.
  */
 export async function openDigested(path: string, options: OpenBundleOptions = {}): Promise<DigestedBundle> {
@@ -116,7 +116,12 @@ async function open(path: string, options: OpenOptions): Promise<DigestedBundle>
 
 async function openWithManifest(path: string, manifest: BundleManifest, options: OpenOptions): Promise<DigestedBundle> {
   verifyOverrides(path, manifest, options);
-  const found = await readable(path, options, () => digestFile(path, options.signal));
+  const {digests, signal} = options;
+  const found: Pick<ArchiveContents, 'size' | 'sha256'> & Partial<ArchiveContents> = await readable(
+    path,
+    options,
+    () => (digests ? readArchive(path, {digests, isTrusted: true, signal}) : digestFile(path, signal)),
+  );
   if (found.size !== manifest.size || found.sha256 !== manifest.sha256) {
     throw createError(
       'ERR_ARCHIVE_INVALID',
@@ -126,10 +131,12 @@ async function openWithManifest(path: string, manifest: BundleManifest, options:
     );
   }
   const {schemaVersion, files, ...rest} = manifest;
-  const scanned = files.map(({path: name, size, executable = false, linkTarget, sha256}) => ({
+  const prefix = entryPrefix(manifest);
+  const digestsByName = new Map(found.entries?.map(({name, sha256}) => [name, sha256]));
+  const scanned = files.map(({path: name, size, executable = false, linkTarget}) => ({
     ...{path: name, size, executable, ...noMarks},
     ...(linkTarget !== undefined && {linkTarget}),
-    ...(options.digests && sha256 !== undefined && {sha256}),
+    ...(digests && {sha256: digestsByName.get(`${prefix}/${name}`)}),
   }));
   await markFiles(scanned, manifest.config, {signal: options.signal});
   return withReaders({

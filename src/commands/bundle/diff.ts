@@ -8,7 +8,7 @@ import {exitCodes} from '../../errors/index.js';
 
 /** The folders to compare are arguments. */
 const {'build-directory': _, message: __, ...contentFlags} = bundleFlags;
-const sources = 'archive, manifest, build folder, bundle ID, latest or running:TARGET';
+const sources = 'archive, build folder, bundle ID, latest or running:TARGET';
 
 export default class BundleDiff extends BaseCommand<typeof BundleDiff> {
   static override readonly summary = 'Compare two bundles: the files added, removed and changed, and the growth.';
@@ -20,7 +20,7 @@ export default class BundleDiff extends BaseCommand<typeof BundleDiff> {
     '<%= config.bin %> <%= command.id %> old.tar.gz new.tar.gz',
     '<%= config.bin %> <%= command.id %> running:production build --project my-shop',
     '<%= config.bin %> <%= command.id %> 41 42 --project my-shop --exit-code',
-    '<%= config.bin %> <%= command.id %> release.tar.gz.json build --markdown',
+    '<%= config.bin %> <%= command.id %> release.tar.gz build --markdown',
   ];
   static override readonly args = {
     before: Args.string({required: true, description: `The bundle before: ${sources}.`}),

@@ -1,7 +1,7 @@
 import {open} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
-import {readManifestFile} from '../../../src/bundle/archive/manifest.js';
+import {readManifest} from '../../../src/bundle/archive/manifest.js';
 import {bundleFingerprint, type BundleContent} from '../../../src/bundle/index.js';
 import {makeFolder} from '../project.js';
 
@@ -43,11 +43,11 @@ test('the message, the order of keys and, for v2, anything already in the conten
 });
 
 test('a manifest that is too large for memory is not read', async () => {
-  const path = join(await makeFolder({}), 'large.json');
-  const file = await open(path, 'w');
+  const path = join(await makeFolder({}), 'large');
+  const file = await open(`${path}.json`, 'w');
   await file.truncate(256 * 1024 * 1024 + 1);
   await file.close();
-  await expect(readManifestFile(path)).rejects.toMatchObject({
+  await expect(readManifest(path)).rejects.toMatchObject({
     code: 'ERR_ARCHIVE_INVALID',
     message: expect.stringContaining('it has 268435457 bytes, more than 268435456') as string,
   });
