@@ -3,6 +3,8 @@ import {catalogue, createError, isRuntimeCliError, type ErrorCode} from '../erro
 import {createRedactor} from '../http/redact.js';
 import type {AbortCleanup, Backend, BackendCapability, BackendContext} from './contract.js';
 import {asSentence} from '../errors/sentence.js';
+import {checkBeforeRetrying} from '../errors/suggest.js';
+import {isBuiltIn} from './select.js';
 
 interface CallKind {
   /** The activity, for messages. */
@@ -11,6 +13,8 @@ interface CallKind {
   readonly capability?: BackendCapability;
   /** Whether it only reads, so that its requests may be repeated whatever their method. */
   readonly reads?: true;
+  /** Whether it changes something, so that an odd answer leaves open what. */
+  readonly writes?: true;
 }
 
 /** What the host asks a backend for, by the member that answers. */
@@ -18,16 +22,16 @@ export const backendCalls = {
   check: {doing: 'checking its configuration'},
   login: {doing: 'logging in'},
   verify: {doing: 'verifying the credentials', reads: true},
-  upload: {doing: 'uploading the bundle'},
-  deploy: {doing: 'deploying the bundle', capability: 'deploy'},
-  promote: {doing: 'promoting the bundle', capability: 'promote'},
+  upload: {doing: 'uploading the bundle', writes: true},
+  deploy: {doing: 'deploying the bundle', capability: 'deploy', writes: true},
+  promote: {doing: 'promoting the bundle', capability: 'promote', writes: true},
   getDeployment: {doing: 'checking the deployment', capability: 'wait', reads: true},
   listBundles: {doing: 'listing the bundles', capability: 'list', reads: true},
   listDeployments: {doing: 'listing the deployments', capability: 'history', reads: true},
   listTargets: {doing: 'listing the targets', capability: 'targets', reads: true},
   readLogs: {doing: 'reading the log of the deployment', capability: 'logs', reads: true},
   download: {doing: 'downloading the bundle', capability: 'download'},
-  deleteBundle: {doing: 'deleting the bundle', capability: 'delete'},
+  deleteBundle: {doing: 'deleting the bundle', capability: 'delete', writes: true},
 } as const satisfies Partial<Record<keyof Backend, CallKind>>;
 
 type Redact = (text: string) => string;
@@ -80,6 +84,8 @@ export async function callBackend<Result>(
 export interface HostContext extends BackendContext {
   /** Runs a cleanup after an abort, with a client of its own. Never rejects: a failure becomes a warning. */
   readonly cleanUp: (cleanup: AbortCleanup) => Promise<void>;
+  /** How many requests that may have changed something were answered with 2xx. */
+  readonly countWrites: () => number;
 }
 
 /** How long after an abort a call may take to end before its cleanups begin regardless, in milliseconds. */
@@ -91,8 +97,8 @@ const endOfCallMs = 1000;
  */
 export async function callInContext<Result>(
   backend: Pick<Backend, 'name'>,
-  doing: string,
-  {cleanUp, ...context}: HostContext,
+  {doing, writes}: Pick<CallKind, 'doing' | 'writes'>,
+  {cleanUp, countWrites, ...context}: HostContext,
   call: (context: BackendContext) => Promise<Result>,
   secrets?: readonly string[],
 ): Promise<Result> {
@@ -115,13 +121,26 @@ export async function callInContext<Result>(
     if (signal.aborted) begin();
   };
   signal.addEventListener('abort', begin, {once: true});
+  const writtenBefore = countWrites();
   const work = callBackend(backend, doing, signal, () => call({...context, onAbort}), secrets);
   try {
     return await work;
+  } catch (error) {
+    throw writes && countWrites() > writtenBefore && !isBuiltIn(backend.name) ? afterWriting(error) : error;
   } finally {
     signal.removeEventListener('abort', begin);
     await cleaned;
   }
+}
+
+/** A backend that cannot make sense of an answer to what it has written leaves open what was carried out. */
+function afterWriting(error: unknown): unknown {
+  if (!isRuntimeCliError(error) || !['ERR_BACKEND_FAILED', 'ERR_RESPONSE_INVALID'].includes(error.code)) return error;
+  const {message, details, status, method, path, requestId} = error;
+  return createError('ERR_OUTCOME_UNKNOWN', `${asSentence(message)} The request may have been carried out.`, {
+    ...{details, status, method, path, requestId, cause: error},
+    suggestions: [checkBeforeRetrying, ...error.suggestions],
+  });
 }
 
 function toRuntimeCliError(backend: string, doing: string, error: unknown, redact: Redact): Error {

@@ -53,6 +53,7 @@ export async function createBackendContext(options: BackendContextOptions): Prom
   setMaxListeners(0, signal);
   const secrets = [...(options.secrets ?? [])];
   const logger = redactedLogger({logger: options.logger, secrets});
+  let written = 0;
   const createClient = (clientSignal: AbortSignal) =>
     createHttpClient({
       env,
@@ -63,6 +64,7 @@ export async function createBackendContext(options: BackendContextOptions): Prom
       ...options.timeouts,
       secrets,
       onRetry: options.onRetry,
+      onWritten: () => void (written += 1),
     });
   const http = await createClient(signal);
   const cleanUp = (cleanup: AbortCleanup): Promise<void> => {
@@ -94,6 +96,7 @@ export async function createBackendContext(options: BackendContextOptions): Prom
     signal,
     onAbort: (cleanup) => signal.addEventListener('abort', () => void cleanUp(cleanup), {once: true}),
     cleanUp,
+    countWrites: () => written,
     logger,
     onProgress,
     env,

@@ -135,7 +135,7 @@ export class Subject {
       },
     });
     const own = {...context, logger: recording.logger, bodies: overwritten(context.bodies)};
-    return callInContext(backend, doing, own, call);
+    return callInContext(backend, {doing}, own, call);
   }
 
   #stateOf({sha256}: Pick<Bundle, 'sha256'>): UploadState {

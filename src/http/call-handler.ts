@@ -65,7 +65,7 @@ function followRequest(
     const {statusCode = 0, headers} = response;
     // got considers a redirect that it does not follow a success.
     if (statusCode >= 300 && statusCode < 400 && options.throwHttpErrors) {
-      call.failure = responseError({statusCode, headers, request: {options}}, redactorFor(options, errors), false);
+      call.failure = responseError({statusCode, headers, request: {options}}, redactorFor(options, errors));
       request.destroy(call.failure);
     }
     if (isHeld(response)) limitAnswer(request, response, call, limits.maxResponseBytes);

@@ -1,8 +1,8 @@
-import type {BeforeRequestHook, Got, InitHook} from 'got';
+import type {AfterResponseHook, BeforeRequestHook, Got, InitHook} from 'got';
 import {createAuthorizationHooks} from './auth/authorize.js';
 import {createCallHandler, createFailureRetry} from './call-handler.js';
 import {createRoutes} from './connection/agents.js';
-import {Call, keepRepeatable} from './connection/call.js';
+import {Call, isWrite, keepRepeatable} from './connection/call.js';
 import {createRateLimitHooks, resolveRateLimitPolicy, type RateLimitMiddlewareConfig} from './rate-limit/index.js';
 import {parseJson} from '../errors/json.js';
 import {createRedactor} from './redact.js';
@@ -23,6 +23,8 @@ export interface HttpClientOptions {
   readonly secrets?: readonly string[] | undefined;
   /** Called before every wait. */
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
+  /** Called when a request that may have changed something was answered with 2xx. */
+  readonly onWritten?: (() => void) | undefined;
   /** Maximum time to connect, including TLS, in milliseconds. @default 10000 */
   readonly connectTimeoutMs?: number | undefined;
   /** Maximum time without progress while sending or receiving, in milliseconds. @default 60000 */
@@ -50,7 +52,7 @@ export async function loadHttpClient(): Promise<Got> {
  * @throws TypeError naming the field of `rateLimit` that has a wrong value.
  */
 export async function createHttpClient(options: HttpClientOptions): Promise<Got & HttpClient> {
-  const {env, userAgent, signal, secrets = []} = options;
+  const {env, userAgent, signal, onWritten, secrets = []} = options;
   const logger = redactedLogger(options);
   const rateLimit = rateLimitRules(options);
   const policy = resolveRateLimitPolicy(rateLimit);
@@ -80,7 +82,11 @@ export async function createHttpClient(options: HttpClientOptions): Promise<Got 
         createBeginAttempt(env, limits.connectTimeoutMs),
         ...authorization.beforeRequest,
       ],
-      afterResponse: [...hooks.afterResponse, ...authorization.afterResponse],
+      afterResponse: [
+        ...hooks.afterResponse,
+        ...authorization.afterResponse,
+        ...(onWritten === undefined ? [] : [noticeWrites(onWritten)]),
+      ],
     },
     handlers: [createCallHandler({limits, errors, logger})],
   });
@@ -118,6 +124,13 @@ export function redactedLogger({logger, secrets = []}: Pick<HttpClientOptions, '
 function keepSignal(signal: AbortSignal): InitHook {
   return (init) => {
     if (init.signal !== undefined && init.signal !== signal) init.signal = AbortSignal.any([signal, init.signal]);
+  };
+}
+
+function noticeWrites(onWritten: () => void): AfterResponseHook {
+  return (response) => {
+    if (response.ok && isWrite(response.request.options)) onWritten();
+    return response;
   };
 }
 

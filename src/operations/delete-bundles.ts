@@ -147,8 +147,8 @@ function incompleteError(
   });
 }
 
-/** An aborted request, or one with an invalid response, may have been carried out. */
+/** An aborted request, or one that the server failed at or gave an invalid response to, may have been carried out. */
 function describeFailure(bundleId: BundleId, {code, message}: RuntimeCliError): string {
-  const maybe = ['ERR_INTERRUPTED', 'ERR_OUTCOME_UNKNOWN', 'ERR_RESPONSE_INVALID'].includes(code);
+  const maybe = ['ERR_INTERRUPTED', 'ERR_OUTCOME_UNKNOWN', 'ERR_RESPONSE_INVALID', 'ERR_SERVER'].includes(code);
   return `Bundle ${String(bundleId)} ${maybe ? 'may have been' : 'was not'} deleted: ${message}`;
 }

@@ -258,8 +258,9 @@ const pageSize = 200;
 const maxPages = 1000;
 
 /**
- * Yields the pages of a list from `offset`, until there are `limit` items (`Infinity`: all) or no more. A server may
- * return fewer than requested at a time, or all at once.
+ * Yields the pages of a list from `offset`, until there are `limit` items (`Infinity`: all) or no more: as many as the
+ * total says, or else an empty page or one that repeats. A server may return fewer than requested at a time, or all at
+ * once.
  * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when the server repeats a page or returns an empty one although there
  * should be more, and when there is more after 1,000 pages.
  */
@@ -268,7 +269,7 @@ export async function* listPages<Item>(
   fetchPage: (range: ListRange) => Promise<ListResult<Item>>,
 ): AsyncGenerator<ListResult<Item>, void, undefined> {
   const begins = new Set<string>();
-  let wasWhole = false;
+  let mayBeWhole = false;
   for (let count = 0, pages = 0; count < limit; pages += 1) {
     if (pages === maxPages) throw endlessList(offset + count);
     const asked = Math.min(pageSize, limit - count);
@@ -278,16 +279,15 @@ export async function* listPages<Item>(
       return yield page;
     }
     const begin = JSON.stringify(page.items[0]);
-    if (begins.has(begin) && wasWhole) return;
+    if (begins.has(begin) && mayBeWhole) return;
     if (begins.has(begin)) throw repeatedPage(offset + count, page.total);
     begins.add(begin);
-    // A server that returns more than requested does not paginate.
-    wasWhole = page.items.length > asked && page.total === undefined;
+    // A server that does not paginate returns the same again. One that does may cap pages, so a short one proves nothing.
+    mayBeWhole = page.items.length !== asked && page.total === undefined;
     const items = page.items.slice(0, limit - count);
     count += items.length;
     yield {...page, items};
-    const isLast = page.total === undefined ? items.length < asked : offset + count >= page.total;
-    if (isLast) return;
+    if (page.total !== undefined && offset + count >= page.total) return;
   }
 }
 

@@ -184,12 +184,12 @@ export function invoke<Call extends OptionalCall>(
   call: Call,
   request: RequestOf<Call>,
 ): Promise<AnswerTo<Call>> {
-  const {capability, doing} = backendCalls[call];
+  const kind = backendCalls[call];
   const members: BackendMembers = backend;
   const member: BackendMembers[Call] = members[call];
-  if (member === undefined) throw unsupported(backend, capability);
+  if (member === undefined) throw unsupported(backend, kind.capability);
   const ask = (own: BackendContext) => member.call(backend, request, contextFor(call, own));
-  return callInContext(backend, doing, context, ask, secrets);
+  return callInContext(backend, kind, context, ask, secrets);
 }
 
 /** @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` when the backend lacks the capability. */

@@ -149,7 +149,7 @@ describe('the cleanups of a call', () => {
     const events: string[] = [];
     const logger = {...silent, warn: (message: string) => events.push(message)};
     const context = await contextFor({}, {signal: controller.signal, logger});
-    const outcome = await callInContext(backend, 'uploading', context, async ({onAbort, signal}) => {
+    const outcome = await callInContext(backend, {doing: 'uploading'}, context, async ({onAbort, signal}) => {
       onAbort(async (given) => {
         events.push('cleanup');
         await cleanup(given);
@@ -201,7 +201,7 @@ describe('the cleanups of a call', () => {
     const cleaned = new Promise<void>((resolve) => {
       void callInContext(
         {name: 'acme'},
-        'uploading',
+        {doing: 'uploading'},
         {...context, cleanUp: (run) => context.cleanUp(run).then(resolve)},
         (own) => {
           own.onAbort(({signal}) => {

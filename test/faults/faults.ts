@@ -382,6 +382,9 @@ const limits: readonly FaultLine[] = [
  */
 function refusals(status: number): FaultLine['ends'] {
   if (status === 429) return all(limited(5, 'ERR_RATE_LIMITED'));
+  const unclear = once(10, 'ERR_OUTCOME_UNKNOWN');
+  if (status === 408) return {...safe(once(7, 'ERR_REJECTED'), unclear), token: once(4, 'ERR_OAUTH')};
+  if (status === 502 || status === 504) return safe(repeated(7, 'ERR_SERVER'), unclear);
   if (status >= 500) return safe(repeated(7, 'ERR_SERVER'), once(7, 'ERR_SERVER'));
   const codes: Readonly<Record<number, Outcome>> = {401: once(4, 'ERR_UNAUTHORIZED'), 403: once(4, 'ERR_FORBIDDEN')};
   return {...all(codes[status] ?? once(7, 'ERR_REJECTED')), token: once(4, 'ERR_OAUTH')};

@@ -62,6 +62,26 @@ describe('answers that are not 2xx', () => {
     expect(server.requests).toHaveLength(1);
   });
 
+  test.each([408, 502, 504])('%d to a write leaves open whether it was carried out', async (status) => {
+    const server = await startRecordingServer((response) => response.writeHead(status).end('{"detail":"slow"}'));
+    const http: HttpClient = (await testClient()).http;
+    for (const method of ['POST', 'DELETE']) {
+      const error = await rejection(http(server.origin, {method}));
+      expect(error).toMatchObject({code: 'ERR_OUTCOME_UNKNOWN', exitCode: 10, status});
+      expect(error.suggestions).toEqual([expect.stringContaining('Check before retrying')]);
+    }
+    expect(server.requests).toHaveLength(2);
+    const read = await rejection(http.post(server.origin, {repeatable: true}));
+    expect(read).toMatchObject({code: status === 408 ? 'ERR_REJECTED' : 'ERR_SERVER', exitCode: 7});
+  });
+
+  test.each([500, 503])('%d to a write is a refusal that advises to check', async (status) => {
+    const server = await startRecordingServer((response) => response.writeHead(status).end());
+    const {http} = await testClient();
+    expect((await rejection(http.post(server.origin))).suggestions[0]).toContain('Check before retrying');
+    expect((await rejection(http.get(server.origin))).suggestions[0]).toContain('Try again later');
+  });
+
   test('redirects are not followed, neither for uploads nor for downloads', async () => {
     const other = await startRecordingServer((response) => sendJson(response, 200, {}));
     const server = await startRecordingServer((response) => {
@@ -87,9 +107,9 @@ describe('answers that are not 2xx', () => {
 
 describe('requests that change nothing', () => {
   test.each(['GET', 'HEAD'] as const)('%s is repeated twice after 5xx', async (method) => {
-    const server = await startRecordingServer((response) => response.writeHead(502).end());
+    const server = await startRecordingServer((response) => response.writeHead(503).end());
     const {http} = await testClient();
-    expect(await rejection(http(server.origin, {method}))).toMatchObject({code: 'ERR_SERVER', status: 502});
+    expect(await rejection(http(server.origin, {method}))).toMatchObject({code: 'ERR_SERVER', status: 503});
     expect(server.requests).toHaveLength(3);
   });
 
@@ -98,7 +118,7 @@ describe('requests that change nothing', () => {
     ['GET that may not be repeated is not', {repeatable: false}, 1],
     ['PUT is not', {method: 'PUT'}, 1],
   ] as const)('%s repeated after 5xx, with its body', async (_, options, count) => {
-    const server = await startRecordingServer((response) => response.writeHead(502).end());
+    const server = await startRecordingServer((response) => response.writeHead(503).end());
     const http: HttpClient = (await testClient()).http;
     const body = 'method' in options ? bodies.json({a: 1}) : {};
     const request = {...options, ...body};
@@ -109,7 +129,7 @@ describe('requests that change nothing', () => {
   });
 
   test('a client may allow repeating all its requests', async () => {
-    const server = await startRecordingServer((response) => response.writeHead(502).end());
+    const server = await startRecordingServer((response) => response.writeHead(503).end());
     const http: HttpClient = (await testClient()).http;
     await rejection(http.extend({repeatable: true}).post(server.origin, bodies.json({})));
     await rejection(http.extend({repeatable: true}).post(server.origin, {repeatable: false}));

@@ -40,9 +40,17 @@ describe('collecting pages', () => {
     expect((await collectPages({limit: Infinity, offset: 0}, fetchPage)).items).toEqual(all);
   });
 
-  test('a short page is the last one when the server does not tell how many there are', async () => {
-    const {fetchPage, all, asked} = server(230, {tellsTotal: false});
-    expect(await collectPages({limit: Infinity, offset: 0}, fetchPage)).toEqual({items: all, total: undefined});
+  test('a short page is not the end when the server does not tell how many there are', async () => {
+    const {fetchPage, all} = server(95, {most: 40, tellsTotal: false});
+    const expected = {items: all, total: undefined};
+    expect(await collectPages({limit: Infinity, offset: 0}, fetchPage)).toEqual(expected);
+    expect((await collectPages({limit: 60, offset: 0}, fetchPage)).items).toEqual(all.slice(0, 60));
+  });
+
+  test('a server that ignores limit and offset, and does not tell how many there are, is asked twice', async () => {
+    const {fetchPage, all, asked} = server(3, {tellsTotal: false});
+    const ignoring = (range: ListRange) => fetchPage({...range, offset: 0});
+    expect((await collectPages({limit: 25, offset: 0}, ignoring)).items).toEqual(all);
     expect(asked).toHaveLength(2);
   });
 

@@ -3,6 +3,7 @@ import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {endedEarly, hooksUnfinished, ownExit, watchProcess, ownSignals} from './process-end.js';
 import {adoptWarnings, guardDescriptor, pluginOnStack, runningPlugin} from './foreign-code.js';
 import {asSentence} from '../../errors/sentence.js';
+import {checkBeforeRetrying} from '../../errors/suggest.js';
 import type {Body, ErrorDocument} from '../output/documents.js';
 import {reportError} from '../errors/error-report.js';
 import {isOclifError, requestedExitCode} from '../errors/oclif-errors.js';
@@ -162,10 +163,7 @@ function endedWhileChanging(session: Session, error: unknown): unknown {
     'ERR_OUTCOME_UNKNOWN',
     `${asSentence(message)} This happened during "${changing}", which may have been carried out.`,
     {
-      suggestions: [
-        'Check before retrying: run mycli bundle:list for bundles, or mycli bundle:history for deployments.',
-        ...suggestions,
-      ],
+      suggestions: [checkBeforeRetrying, ...suggestions],
       cause: error,
     },
   );

@@ -201,7 +201,7 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
     const {statusCode, headers, body, request} = response;
     if (isRefusal(statusCode)) throw this.#refused(statusCode, body);
     if (statusCode < 200 || statusCode >= 300) {
-      throw responseError({statusCode, headers, rawBody: Buffer.from(body), request}, this.#redact, false);
+      throw responseError({statusCode, headers, rawBody: Buffer.from(body), request}, this.#redact);
     }
     const answer = parseObject(body);
     const {access_token: token, expires_in: expiresIn} = answer ?? {};

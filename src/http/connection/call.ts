@@ -84,6 +84,11 @@ export function isRepeatable({method, context}: Pick<RequestOptions, 'method' | 
   return typeof repeatable === 'boolean' ? repeatable : method === 'GET' || method === 'HEAD';
 }
 
+/** Whether a request may change something. */
+export function isWrite(options: Pick<RequestOptions, 'method' | 'context'>): boolean {
+  return !isRepeatable(options) && options.method !== 'OPTIONS';
+}
+
 /** Moves the option `repeatable`, which got does not have, to the context of a request. */
 export const keepRepeatable: InitHook = (init) => {
   if (!('repeatable' in init)) return;

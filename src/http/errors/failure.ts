@@ -2,10 +2,11 @@ import type {Options} from 'got';
 import type {HttpResponse} from '../types.js';
 import {createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
 import {parseJson} from '../../errors/json.js';
-import {describeRequest, isRepeatable, type Attempt, type RequestOptions, type Call} from '../connection/call.js';
+import {describeRequest, isWrite, type Attempt, type RequestOptions, type Call} from '../connection/call.js';
 import {createRedactor} from '../redact.js';
 import {responseError, type RefusingResponse} from './response-error.js';
 import {asSentence} from '../../errors/sentence.js';
+import {checkBeforeRetrying} from '../../errors/suggest.js';
 
 /** How the connection failed. */
 type FailureKind =
@@ -77,11 +78,11 @@ function failureError(
       cause: causeOf(error, redact),
     });
 
-  if (attempt.sent && !isRepeatable(options) && options.method !== 'OPTIONS') {
+  if (attempt.sent && isWrite(options)) {
     return make(
       'ERR_OUTCOME_UNKNOWN',
       `${request} may have been carried out: it was sent, but no response arrived (${reason}).`,
-      ['Check before retrying: run mycli bundle:list for bundles, or mycli bundle:history for deployments.'],
+      [checkBeforeRetrying],
     );
   }
   if (kind === 'not-http')
@@ -157,7 +158,10 @@ export function toCliError(error: unknown, options: Options, call: Call, context
   const redact = redactorFor(options, context);
   const {name, response}: GotError = error;
   if (response !== undefined && name !== 'ParseError' && (response.statusCode < 200 || response.statusCode >= 300)) {
-    return responseError(response, redact, context.limitedStatusCodes.includes(response.statusCode));
+    return responseError(response, redact, {
+      limited: context.limitedStatusCodes.includes(response.statusCode),
+      isWrite: isWrite(options),
+    });
   }
   if (name === 'ParseError') return notJson(options, response?.statusCode);
   if (!call.attempt.started) return causeOf(error, redact);

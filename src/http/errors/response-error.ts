@@ -3,6 +3,7 @@ import {createError, type ErrorCode, type RuntimeCliError} from '../../errors/in
 import {parseJson} from '../../errors/json.js';
 import {describeRequest, statusName, type RequestOptions} from '../connection/call.js';
 import {asSentence} from '../../errors/sentence.js';
+import {checkBeforeRetrying} from '../../errors/suggest.js';
 
 /** Headers in which servers send their request ID. */
 const requestIdHeaders = ['x-request-id', 'x-correlation-id', 'request-id', 'x-amzn-requestid', 'x-amz-request-id'];
@@ -21,19 +22,28 @@ interface Refusal {
   readonly suggestions: readonly string[];
 }
 
-/**
- * The error for a status other than 2xx.
- * @param limited - Whether the status is retried, so the retries are used up.
- */
+interface RefusedRequest {
+  /** Whether the status is retried, so the retries are used up. */
+  readonly limited?: boolean;
+  /** Whether the request may have changed something. */
+  readonly isWrite?: boolean;
+}
+
+/** With these, a gateway gives up on a service that may still carry out the request. */
+const unclearStatuses: ReadonlySet<number> = new Set([408, 502, 504]);
+
+const reportToOperators = "If it persists, report it to the server's operators with the request ID.";
+
+/** The error for a status other than 2xx. */
 export function responseError(
   response: RefusingResponse,
   redact: (text: string) => string,
-  limited: boolean,
+  request: RefusedRequest = {},
 ): RuntimeCliError {
   const {statusCode: status, headers} = response;
   const {method, path} = describeRequest(response.request.options);
   const safePath = redact(path);
-  const {code, sentence, suggestions} = refusal(response, `${method} ${safePath}`, limited);
+  const {code, sentence, suggestions} = refusal(response, `${method} ${safePath}`, request);
   const said = serverMessage(response.rawBody?.toString() ?? '', redact, status);
   const requestId = requestIdHeaders.map((name) => headers[name]).find((value) => typeof value === 'string');
   return createError(code, asSentence(redact(said === undefined ? sentence : `${sentence}: ${said}`)), {
@@ -46,7 +56,11 @@ export function responseError(
   });
 }
 
-function refusal(response: RefusingResponse, request: string, limited: boolean): Refusal {
+function refusal(
+  response: RefusingResponse,
+  request: string,
+  {limited = false, isWrite = false}: RefusedRequest,
+): Refusal {
   const {statusCode: status, headers} = response;
   const name = statusName(status);
   if (limited || status === 429) {
@@ -72,11 +86,18 @@ function refusal(response: RefusingResponse, request: string, limited: boolean):
       suggestions: ['Check the project slug and the permissions of the credentials.'],
     };
   }
+  if (isWrite && unclearStatuses.has(status)) {
+    return {
+      code: 'ERR_OUTCOME_UNKNOWN',
+      sentence: `${request} may have been carried out: it was answered with ${name}`,
+      suggestions: [checkBeforeRetrying],
+    };
+  }
   if (status >= 500) {
     return {
       code: 'ERR_SERVER',
       sentence: `The server failed to handle ${request} (${name})`,
-      suggestions: ["Try again later. If it persists, report it to the server's operators with the request ID."],
+      suggestions: isWrite ? [checkBeforeRetrying, reportToOperators] : [`Try again later. ${reportToOperators}`],
     };
   }
   if (status >= 400) return clientError(status, request, name);

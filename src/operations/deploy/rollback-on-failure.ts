@@ -1,6 +1,6 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import type {BundleId, DeployResult, DeploymentItem, DeploymentRef} from '../../backends/contract.js';
-import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
+import {amendError, createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
 import {asClause, asSentence} from '../../errors/sentence.js';
 import {commandLine, flagValue} from '../../errors/suggest.js';
 import type {RetryEvent} from '../../http/types.js';
@@ -13,7 +13,7 @@ import {waitForDeployment} from './wait-for-deployment.js';
 
 /** How a failed deployment was rolled back, or why not: `details.rollback` of the error. */
 export interface RollbackOutcome {
-  /** Whether the target runs again what it ran before. */
+  /** Whether the target is known to run again what it ran before. */
   readonly rolledBack: boolean;
   /** The bundle that ran before, if it is known. */
   readonly bundleId?: BundleId | undefined;
@@ -142,7 +142,7 @@ async function rollBack(failed: FailedDeployment, view: StepView): Promise<Error
     if (signalOf(options).aborted) throw interrupted(error, failed, outcome, isRequested);
     host.writes?.conclude({error});
     if (!isRuntimeCliError(error) || error.code === 'ERR_NOT_ROLLED_BACK') throw error;
-    throw notRolledBack(failed, {...outcome, reason: error.message}, error);
+    throw notRolledBack(failed, {...outcome, reason: error.message}, error, isRequested);
   }
   host.writes?.conclude({});
   view.done(`Rolled ${targetSlug} back to bundle ${String(bundleId)}`);
@@ -249,7 +249,20 @@ function detailsOf({failure, ours, before, options, targetSlug}: FailedDeploymen
   return {...what, ...details, failure: {code, message}, rollback};
 }
 
-function notRolledBack(failed: FailedDeployment, rollback: RollbackOutcome, cause: Error = failed.failure): Error {
+/** After these, a rollback that was requested may still succeed, or has. */
+const unclearCodes: ReadonlySet<string> = new Set<ErrorCode>([
+  'ERR_OUTCOME_UNKNOWN',
+  'ERR_WAIT_TIMEOUT',
+  'ERR_SERVER',
+  'ERR_RESPONSE_INVALID',
+]);
+
+function notRolledBack(
+  failed: FailedDeployment,
+  rollback: RollbackOutcome,
+  cause: RuntimeCliError = failed.failure,
+  isRequested = false,
+): Error {
   const {failure, options, host, before, targetSlug} = failed;
   const {bundleId, reason = ''} = rollback;
   const {projectSlug} = options;
@@ -259,13 +272,16 @@ function notRolledBack(failed: FailedDeployment, rollback: RollbackOutcome, caus
     ...flagValue('--runtime-backend', before.open.backend.name),
     ...(host.commandFlags ?? []),
   ];
-  const message = `${asSentence(failure.message)} It was not rolled back: ${asClause(reason)}.`;
+  const isUnclear = isRequested && unclearCodes.has(cause.code);
+  const started = rollback.deployment === undefined ? 'may have started' : 'was accepted and may still finish';
+  const state = isUnclear ? `Its rollback to bundle ${String(bundleId)} ${started}` : 'It was not rolled back';
+  const message = `${asSentence(failure.message)} ${state}: ${asClause(reason)}.`;
   return createError('ERR_NOT_ROLLED_BACK', message, {
     suggestions: [
       ...failure.suggestions,
       `Check what ${targetSlug} runs: ${commandLine('bundle:history', ...place)}`,
       // Where another deployment came after it, that is not ours to undo.
-      ...(bundleId === undefined || cause === failure
+      ...(bundleId === undefined || cause === failure || isUnclear
         ? []
         : [`To roll back, run: ${commandLine('bundle:deploy', bundleId, ...place)}`]),
     ],

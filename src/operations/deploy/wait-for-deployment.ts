@@ -90,7 +90,10 @@ async function look(
 
 /** An accepted deployment exists, so a response that does not know it, or is about something else, proves nothing. */
 function isLost({code, status}: RuntimeCliError): boolean {
-  const codes = ['ERR_NETWORK', 'ERR_TIMEOUT', 'ERR_SERVER', 'ERR_RATE_LIMITED', 'ERR_RESPONSE_INVALID'];
+  const codes = [
+    ...['ERR_NETWORK', 'ERR_TIMEOUT', 'ERR_SERVER', 'ERR_RATE_LIMITED'],
+    ...['ERR_RESPONSE_INVALID', 'ERR_BACKEND_FAILED'],
+  ];
   return codes.includes(code) || status === 404 || status === 408;
 }
 

@@ -9,7 +9,7 @@ import {requestDeploy} from '../deploy/request-deploy.js';
 import {watchForRollback, orRollBack} from '../deploy/rollback-on-failure.js';
 import {waitForDeployment} from '../deploy/wait-for-deployment.js';
 import {refuseUnsafe} from '../guard/safety.js';
-import {openBackend} from '../open-backend.js';
+import {openBackend, registryOf} from '../open-backend.js';
 import {findTargetUrl} from '../targets.js';
 import type {
   ArchiveSummary,
@@ -265,14 +265,21 @@ async function afterUpload<Result>(
     ];
     const command = (...args: readonly string[]) => commandLine(...args, ...where, ...(host.commandFlags ?? []));
     const requested = error.details?.['deploymentRequested'] !== false;
-    const unclear = interrupted && requested;
+    const unclear = (interrupted && requested) || error.code === 'ERR_OUTCOME_UNKNOWN';
+    const mayHaveStarted = `${bundle}, and its deployment to ${targetSlug} may have started`;
+    const message = interrupted
+      ? `${error.message} ${requested ? mayHaveStarted : bundle}.`
+      : unclear
+        ? `${mayHaveStarted}: ${error.message}`
+        : `${bundle}, but deploying it to ${targetSlug} failed: ${error.message}`;
+    const hasHistory = registryOf(plan.options).get(uploaded.backend).listDeployments !== undefined;
+    const mustLook = unclear || error.code === 'ERR_SERVER' || error.code === 'ERR_RESPONSE_INVALID';
     throw amendError(error, {
-      message: interrupted
-        ? `${error.message} ${bundle}${requested ? `, and its deployment to ${targetSlug} may have started` : ''}.`
-        : `${bundle}, but deploying it to ${targetSlug} failed: ${error.message}`,
-      suggestions: unclear
-        ? ['Check before you deploy it again:', command('bundle:history')]
-        : ['To deploy it without another upload, run:', command('bundle:deploy', id)],
+      message,
+      suggestions: [
+        ...(mustLook && hasHistory ? ['Check before you deploy it again:', command('bundle:history')] : []),
+        ...(unclear ? [] : ['To deploy it without another upload, run:', command('bundle:deploy', id)]),
+      ],
       details,
     });
   }

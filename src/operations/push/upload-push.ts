@@ -265,7 +265,7 @@ async function uploadTo(name: RuntimeBackend, plan: PushPlan, content: SentConte
   const result = await resumable(open, plan, content, host, async (state) => {
     const stateful = {...context, state};
     const upload = () =>
-      callInContext(backend, backendCalls.upload.doing, stateful, (own) => send(content, backend, own), secrets).catch(
+      callInContext(backend, backendCalls.upload, stateful, (own) => send(content, backend, own), secrets).catch(
         async (error: unknown) => {
           throw isRuntimeCliError(error) && error.code === 'ERR_INTERRUPTED'
             ? withInterruptionAdvice(error, {

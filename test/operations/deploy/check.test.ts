@@ -321,6 +321,20 @@ describe('a rollback on failure', () => {
     });
   });
 
+  test.each([
+    ['504x1:route=deploy', /Its rollback to bundle 1 may have started: POST .* may have been carried out/],
+    ['500x1:route=deploy', /Its rollback to bundle 1 may have started: The server failed/],
+    ['504:route=deployment', /Its rollback to bundle 1 was accepted and may still finish: .*could not be read/],
+  ])('does not claim to know what a server has done: %s', async (fault, state) => {
+    const service = await startService();
+    await service.push({targetSlug: 'staging'});
+    const addFault = async () => service.runtime.addFault(fault);
+    const error = await pushBroken(service, addFault, {preference: 'api'});
+    expect(error).toMatchObject({code: 'ERR_NOT_ROLLED_BACK', exitCode: 14});
+    expect(error.message).toMatch(state);
+    expect(error.suggestions.join()).not.toContain('mycli bundle:deploy');
+  });
+
   test('deploys nothing if it cannot read what runs', async () => {
     const service = await startService();
     await service.push({targetSlug: 'staging'});

@@ -1,4 +1,5 @@
 import {describe, expect, test} from 'vitest';
+import type {Backend} from '../../../src/backends/contract.js';
 import {createBackendRegistry} from '../../../src/backends/registry.js';
 import {ApiKeyStrategy, BearerTokenStrategy} from '../../../src/http/index.js';
 import {deployBundle} from '../../../src/operations/deploy/deploy-bundle.js';
@@ -123,7 +124,7 @@ describe('a deployment with auto', () => {
 });
 
 describe('the backend of a plugin', () => {
-  const deployTo = async (bundleIds: 'number' | undefined, bundleId: string) => {
+  const deployTo = async (bundleIds: 'number' | undefined, bundleId: string, more: object = {}) => {
     const asked: unknown[] = [];
     const backend = {
       apiVersion: 1,
@@ -137,6 +138,7 @@ describe('the backend of a plugin', () => {
         asked.push(request);
         return {deployment: {}, status: 'queued', raw: undefined};
       },
+      ...more,
     };
     const backends = createBackendRegistry([{plugin: 'mycli-plugin-acme', backend}]);
     const options = {preference: 'acme', projectSlug: 'shop', targetSlug: 'staging', bundleId, backends};
@@ -147,6 +149,34 @@ describe('the backend of a plugin', () => {
     );
     return {asked, error};
   };
+
+  test.each([
+    ['rejects with what it makes of an answer to a POST', 201, 'ERR_OUTCOME_UNKNOWN', 10],
+    ['rejects although it has only read', 200, 'ERR_BACKEND_FAILED', 7],
+    ['passes on a refusal', 409, 'ERR_REJECTED', 7],
+  ])('that %s (%d) ends with %s', async (_, status, code, exitCode) => {
+    await using server = await startRecordingServer(() => ({status, body: 'no JSON'}));
+    const backend: Pick<Backend, 'deploy'> = {
+      async deploy(_request, {http}) {
+        const {body} = await http(server.origin, {method: status === 200 ? 'GET' : 'POST'});
+        throw new SyntaxError(`Unexpected answer: ${body}`);
+      },
+    };
+    const {error} = await deployTo(undefined, '1', backend);
+    expect(error).toMatchObject({code, exitCode});
+  });
+
+  test('that reads JSON where there is none after a POST leaves the outcome open', async () => {
+    await using server = await startRecordingServer(() => ({status: 201, body: 'no JSON'}));
+    const backend: Pick<Backend, 'deploy'> = {
+      deploy: (_request, {http}) => http.post(server.origin).json(),
+    };
+    const {error} = await deployTo(undefined, '1', backend);
+    expect(error).toMatchObject({
+      ...{code: 'ERR_OUTCOME_UNKNOWN', exitCode: 10, status: 201},
+      suggestions: [expect.stringContaining('Check before retrying')],
+    });
+  });
 
   test('gets numbers if its IDs are numbers, and is never called with anything else', async () => {
     const numbered = await deployTo('number', '12');

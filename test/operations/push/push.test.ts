@@ -6,7 +6,7 @@ import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
-import {createError} from '../../../src/errors/index.js';
+import {createError, isRuntimeCliError} from '../../../src/errors/index.js';
 import {ApiKeyStrategy, OAuthClientCredentialsStrategy} from '../../../src/http/index.js';
 import {buildBundle} from '../../../src/operations/build-bundle.js';
 import {deployBundle} from '../../../src/operations/deploy/deploy-bundle.js';
@@ -172,6 +172,24 @@ describe.each(variants)('a push to $name', ({preference, v2, format}) => {
       exitCode: 8,
       details: {bundleId: expect.any(Number) as number},
     });
+    await runtime.close();
+  });
+
+  test.each([
+    ['504x1', 10, /^Bundle 1 was uploaded, and its deployment to staging may have started: /, false],
+    ['500x1', 7, /^Bundle 1 was uploaded, but deploying it to staging failed: /, true],
+  ])('a deployment that is answered with %s says how to look', async (fault, exitCode, message, repeats) => {
+    if (format === 'v1') return;
+    const runtime = await startLocalRuntime({faults: [`${fault}:route=deploy`], deploymentSeconds: 0});
+    await using project = await createProject();
+    const target = {projectSlug: 'shop', targetSlug: 'staging'};
+    const push = pushRuntimeBundle({...connect(runtime), ...fast, ...target, preference, v2}, project.host);
+    const error: unknown = await push.catch((reason: unknown) => reason);
+    if (!isRuntimeCliError(error)) throw new Error('not refused', {cause: error});
+    expect(error).toMatchObject({exitCode, message: expect.stringMatching(message) as string});
+    const suggested = error.suggestions.join('\n');
+    expect(suggested).toContain('Check before you deploy it again:\nmycli bundle:history --project shop');
+    expect(suggested.includes('mycli bundle:deploy 1')).toBe(repeats);
     await runtime.close();
   });
 
