@@ -274,10 +274,13 @@ async function afterUpload<Result>(
         : `${bundle}, but deploying it to ${targetSlug} failed: ${error.message}`;
     const hasHistory = registryOf(plan.options).get(uploaded.backend).listDeployments !== undefined;
     const mustLook = unclear || error.code === 'ERR_SERVER' || error.code === 'ERR_RESPONSE_INVALID';
+    const history = command('bundle:history');
     throw amendError(error, {
       message,
       suggestions: [
-        ...(mustLook && hasHistory ? ['Check before you deploy it again:', command('bundle:history')] : []),
+        ...(mustLook && hasHistory && !error.suggestions.includes(history)
+          ? ['Check before you deploy it again:', history]
+          : []),
         ...(unclear ? [] : ['To deploy it without another upload, run:', command('bundle:deploy', id)]),
       ],
       details,
