@@ -48,8 +48,10 @@ export interface Call {
   readonly context: RuntimeContext;
   readonly request: IncomingMessage;
   readonly body: RequestBody;
-  /** Path as sent, without the query. */
+  /** Path without the query, as sent. If the host is a target's own, the path of the target comes before it. */
   readonly path: string;
+  /** The path of the target if a path names it; empty if the host does. */
+  readonly base?: string | undefined;
   /** The query as sent, including "?"; empty if there is none. */
   readonly search: string;
   readonly query: URLSearchParams;

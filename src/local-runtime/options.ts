@@ -116,8 +116,10 @@ export interface RequestRecord {
 export interface LocalRuntime {
   /** The API: `http://127.0.0.1:PORT` */
   readonly origin: string;
-  /** The deployed apps, at `/PROJECT/TARGET/`: `http://127.0.0.1:APPS_PORT` */
+  /** The deployed apps, also at `/PROJECT/TARGET/`: `http://127.0.0.1:APPS_PORT` */
   readonly appsOrigin: string;
+  /** Where a target is served: `http://TARGET--PROJECT.localhost:APPS_PORT/` */
+  siteUrl(projectSlug: string, targetSlug: string): string;
   /** Absolute path. */
   readonly dataDirectory: string;
   readonly credentials: LocalRuntimeCredentials;

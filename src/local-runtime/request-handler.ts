@@ -18,6 +18,7 @@ import {archiveProtocol} from './protocols/archive-protocol.js';
 import {legacyProtocol} from './protocols/legacy-protocol.js';
 import {brotliOptions} from './protocols/site-files.js';
 import {openApiProtocol} from './protocols/openapi-protocol.js';
+import {siteOfHost, sitePath} from './protocols/site-address.js';
 import {faviconPath, siteProtocol} from './protocols/site-protocol.js';
 import {frontProtocol} from './protocols/front-protocol.js';
 import {tokenProtocol} from './protocols/token-protocol.js';
@@ -61,11 +62,15 @@ export async function handleRequest(
   const findings: Findings = {};
   const requestId = randomUUID();
   const url = request.url ?? '/';
-  const [path = '/'] = url.split('?', 1);
-  const search = url.slice(path.length);
+  const [sent = '/'] = url.split('?', 1);
+  const search = url.slice(sent.length);
+  const site = role === 'apps' ? siteOfHost(request.headers.host) : undefined;
+  const path = site === undefined || sent === faviconPath ? sent : `${sitePath(site)}${sent}`;
   const body = new RequestBody(request, context.stallSeconds);
   const origin = `http://${request.headers.host ?? ''}`;
-  const call: Call = {context, request, body, path, search, origin, query: new URLSearchParams(search), params: {}};
+  const query = new URLSearchParams(search);
+  const base = site === undefined ? undefined : '';
+  const call: Call = {context, request, body, path, base, search, origin, query, params: {}};
   if (!isForPeople(role, path)) recordAtEnd(call, {request, response, role}, {requestId, findings, onEnd});
   response.setHeader('x-request-id', requestId);
   try {

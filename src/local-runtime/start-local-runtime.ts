@@ -22,6 +22,7 @@ import {seed} from './seed.js';
 import {AppServers} from './ssr/app-servers.js';
 import {Store} from './store/store.js';
 import {tokenPath} from './protocols/token-protocol.js';
+import {siteUrl} from './protocols/site-address.js';
 import {SiteFiles} from './protocols/site-files.js';
 import {ReadingTurns} from './upload/read-archive.js';
 
@@ -71,6 +72,7 @@ export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Prom
     return {
       origin,
       appsOrigin,
+      siteUrl: (projectSlug, targetSlug) => siteUrl(origin, appsOrigin, {projectSlug, targetSlug}),
       dataDirectory: directory,
       credentials,
       requests,

@@ -1,3 +1,4 @@
+import {lookup} from 'node:dns';
 import {request as httpRequest, type IncomingHttpHeaders} from 'node:http';
 import {text} from 'node:stream/consumers';
 import type {LocalRuntime} from '../../src/testing.js';
@@ -113,7 +114,14 @@ export function sendRaw(
   } = {},
 ): Promise<RawReply> {
   return new Promise((resolve, reject) => {
-    const request = httpRequest(url, {method, headers, agent: false, ...(path === undefined ? {} : {path})});
+    const request = httpRequest(url, {
+      method,
+      headers,
+      agent: false,
+      // Not every resolver knows names below localhost.
+      lookup: (name, options, done) => lookup(name.endsWith('.localhost') ? 'localhost' : name, options, done),
+      ...(path === undefined ? {} : {path}),
+    });
     request.on('error', reject);
     request.on('response', (response) => {
       text(response).then(

@@ -136,7 +136,7 @@ describe('a deployment', () => {
     const {json} = await client.legacy('projects/shop/target/production/');
     expect(json).toEqual({
       slug: 'production',
-      url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/shop\/production\/$/) as string,
+      url: expect.stringMatching(/^http:\/\/production--shop\.localhost:\d+\/$/) as string,
       name: 'production',
       state: 'PUBLISH_IN_PROGRESS',
       deletion_status: 'ACTIVE',

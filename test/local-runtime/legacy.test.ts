@@ -41,7 +41,7 @@ describe('the legacy backend', () => {
     const body = v1Body(await gnuTar(build, v1Prefix));
     const {status, json} = await client.pushV1(body, 'projects/shop/builds/production/');
     expect(status).toBe(200);
-    expect(json.url).toBe(`${runtime.appsOrigin}/shop/production/`);
+    expect(json.url).toBe(runtime.siteUrl('shop', 'production'));
     const {json: history} = await client.legacy('projects/shop/target/production/deploy/');
     expect(history.results).toEqual([
       expect.objectContaining({bundle: {id: json.bundle_id, message: 'first'}, status: 'Finished'}),

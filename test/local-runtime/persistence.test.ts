@@ -11,7 +11,7 @@ import {describe, expect, onTestFinished, test} from 'vitest';
 import {startLocalRuntime, type LocalRuntime} from '../../src/testing.js';
 import {compiled} from '../compiled.js';
 import {build, v2Archive} from './archives.js';
-import {clientOf} from './client.js';
+import {clientOf, sendRaw} from './client.js';
 import {startRuntime} from './with-runtime.js';
 
 async function temporaryFolder(): Promise<string> {
@@ -155,8 +155,8 @@ describe('a data folder', () => {
         );
       }
       const {json: target} = await client.legacy('projects/shop/target/production/');
-      const file = await fetch(new URL('static/app.js', target.url));
-      expect(await file.text(), dieAt).toBe(served);
+      const file = await sendRaw(new URL('static/app.js', target.url).href);
+      expect(file.body, dieAt).toBe(served);
       const {json: history} = await client.legacy('projects/shop/target/production/deploy/');
       expect(history.count, dieAt).toBe(deployments);
       await runtime.close();

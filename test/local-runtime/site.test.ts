@@ -334,14 +334,14 @@ test.each(['cart', '_app/x.js', '_app/immutable/entry/x.js', 'cart?from=/shop/pr
   async (path) => {
     const {client} = await startDeployed();
     const {status, body} = await client.site(path);
-    expect([status, body]).toEqual([404, expect.stringContaining('build its app with that path as its base')]);
+    expect([status, body]).toEqual([404, expect.stringContaining('http://TARGET--PROJECT.localhost:')]);
   },
 );
 
 test('the root of the apps says what is there', async () => {
   const {client} = await startRuntime();
   const {status, body} = await client.site('');
-  expect([status, body]).toEqual([200, expect.stringContaining('/PROJECT/TARGET/')]);
+  expect([status, body]).toEqual([200, expect.stringContaining('http://TARGET--PROJECT.localhost:')]);
 });
 
 describe('the origin of the API', () => {
@@ -358,18 +358,19 @@ describe('the origin of the API', () => {
     const {runtime} = await startDeployed();
     const {port} = new URL(runtime.appsOrigin);
     for (const [asked, location] of [
-      ['/shop/production', '/shop/production/'],
-      ['/shop/production/', '/shop/production/'],
-      ['/shop/production/static/a%20b.js?x=//evil', '/shop/production/static/a%20b.js?x=//evil'],
+      ['/shop/production', '/'],
+      ['/shop/production/', '/'],
+      ['/shop/production/static/a%20b.js?x=//evil', '/static/a%20b.js?x=//evil'],
     ] as const) {
       const {status, headers} = await sendRaw(runtime.origin, {path: asked, headers: {host: 'localhost:80'}});
-      expect([asked, status, headers.location]).toEqual([asked, 307, `http://localhost:${port}${location}`]);
+      expect([asked, status, headers.location]).toEqual([
+        asked,
+        307,
+        `http://production--shop.localhost:${port}${location}`,
+      ]);
     }
-    const page = await fetch(`${runtime.origin}/shop/production/static/index.html`);
-    expect([page.url, await page.text()]).toEqual([
-      `${runtime.appsOrigin}/shop/production/static/index.html`,
-      build['static/index.html'],
-    ]);
+    const page = await sendRaw(new URL('static/index.html', runtime.siteUrl('shop', 'production')).href);
+    expect(page.body).toBe(build['static/index.html']);
   });
 
   test.each([
@@ -409,4 +410,64 @@ test.each([
   ['deadbeef', false],
 ])('%s may be kept forever: %s', (name, isImmutable) => {
   expect(cacheControl(name).includes('immutable')).toBe(isImmutable);
+});
+
+describe('a target at its own origin', () => {
+  const site = {
+    'index.html': '<script src="/assets/app.js"></script>',
+    'about.html': 'about',
+    'docs/index.html': 'docs',
+    'assets/app.js': 'app',
+    'ssr.js': 'server',
+  };
+
+  async function startSite(files: Readonly<Record<string, string>>) {
+    const settings = {ssrOnly: ['ssr.js'], ssrShared: ['**/*'], ssrParameters: {}};
+    const {runtime} = await startDeployed(await v2Archive({...site, ...files}, {settings}));
+    const origin = runtime.siteUrl('shop', 'production');
+    return (path: string, accept = '*/*') => sendRaw(new URL(path, origin).href, {headers: {accept}});
+  }
+
+  test('a target: is at the root of its origin, with links to the root, folders and pages', async () => {
+    const get = await startSite({});
+    for (const [path, body] of [
+      ['/', site['index.html']],
+      ['/assets/app.js', 'app'],
+      ['/about', 'about'],
+      ['/docs/', 'docs'],
+    ] as const) {
+      expect([path, await get(path)]).toEqual([path, expect.objectContaining({status: 200, body})]);
+    }
+    expect((await get('/docs?x=1')).headers.location).toBe('/docs/?x=1');
+    expect((await get('/ssr.js')).status).toBe(404);
+  });
+
+  test('a target: an app with its routes in the browser gets its page for all of them, but not for files', async () => {
+    const get = await startSite({});
+    expect(await get('/cart/1', 'text/html,*/*')).toMatchObject({status: 200, body: site['index.html']});
+    expect((await get('/assets/gone.js')).status).toBe(404);
+  });
+
+  test('a target: its own 404.html answers for what is missing', async () => {
+    const get = await startSite({'404.html': 'gone'});
+    expect(await get('/cart/1', 'text/html,*/*')).toMatchObject({status: 404, body: 'gone'});
+  });
+
+  test('a target: is unknown to other hosts, and others to it', async () => {
+    const {runtime} = await startDeployed();
+    const {port} = new URL(runtime.appsOrigin);
+    const status = async (host: string) => (await sendRaw(runtime.appsOrigin, {headers: {host}})).status;
+    expect(await status(`production--other.localhost:${port}`)).toBe(404);
+    expect(await status(`production--shop.example:${port}`)).toBe(421);
+  });
+
+  test.each([
+    ['My Shop', 'production'],
+    ['shop', 'a--b'],
+    ['shop', 'x'.repeat(60)],
+  ])('a target: has a path if its name cannot be a host name (%s, %s)', async (project, target) => {
+    const {runtime} = await startRuntime();
+    const path = `/${encodeURIComponent(project)}/${target}/`;
+    expect(runtime.siteUrl(project, target)).toBe(`${runtime.appsOrigin}${path}`);
+  });
 });

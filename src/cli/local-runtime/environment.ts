@@ -98,7 +98,7 @@ function exportLines(runtime: Runtime, variables: Variables): readonly string[] 
 }
 
 /** Instructions for newcomers: the variables, what to type next, and how to stop. */
-export function nextSteps(runtime: Runtime & Pick<RuntimeStartDocument, 'appsOrigin'>): readonly string[] {
+export function nextSteps(runtime: Runtime & {siteUrl(projectSlug: string, targetSlug: string): string}): readonly string[] {
   return [
     `Open ${runtime.origin}/ in a browser to see what you push.`,
     '',
@@ -115,6 +115,7 @@ export function nextSteps(runtime: Runtime & Pick<RuntimeStartDocument, 'appsOri
     'mycli init',
     'mycli bundle:push --project my-shop --target staging --wait',
     '',
-    `It is served at ${runtime.appsOrigin}/my-shop/staging/. Press Ctrl-C to stop the runtime.`,
+    `It is served at ${runtime.siteUrl('my-shop', 'staging')}, which browsers and curl find on this machine.`,
+    'Press Ctrl-C to stop the runtime.',
   ];
 }

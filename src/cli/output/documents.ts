@@ -304,7 +304,7 @@ export interface BundleInspectDocument extends Envelope, ArchiveInspection {
 export interface RuntimeStartDocument extends Envelope {
   /** URL of the API. */
   readonly origin: string;
-  /** URL below which deployed apps are served at `/PROJECT/TARGET/`. */
+  /** URL below which deployed apps are also served at `/PROJECT/TARGET/`. */
   readonly appsOrigin: string;
   /** Absolute path of the data folder. */
   readonly dataDirectory: string;

@@ -12,8 +12,8 @@ const plainPath = /^(?:\.{0,2}\/)*[a-z]{1,12}(?:[-./][a-z]{1,12}){0,6}\/?$/;
 const configs = ['config.server.ts', 'config.server.js', 'config.server.mjs'];
 
 /**
- * The settings with the folder to push: the argument, else the configured one, else the one that the project's framework
- * builds into. A site without server code is pushed as one, unless something says which files are for the server.
+ * The settings with the folder to push: the argument, else the configured one, else the one that the framework of
+ * the project builds into. A site without server code is pushed as one, unless something says which files are for the server.
  * @param argument The folder on the command line.
  * @throws RuntimeCliError `ERR_USAGE` when the argument is not a folder, or `--build-directory` is given, too.
  */
@@ -56,7 +56,7 @@ async function givenFolder(argument: string, {buildDirectory}: Settings, cwd: st
   });
 }
 
-/** Whether a build is a site is only asked if nothing tells: a setting, a configuration of the project or of the build. */
+/** Whether a build is a site is only looked at if neither a setting nor a configuration of project or build tells. */
 async function withStatic(settings: Settings, output: CommandContext['output']): Promise<Settings> {
   const {static: given, ssrOnly, ssrShared, buildDirectory, projectDirectory} = settings;
   if (given !== undefined || ssrOnly !== undefined || ssrShared !== undefined) return settings;

@@ -1,7 +1,8 @@
+import {lookup} from 'node:dns';
 import http from 'node:http';
 import type {ClientRequestArgs, Agent} from 'node:http';
 import https from 'node:https';
-import {isIP, isIPv6, Socket} from 'node:net';
+import {isIP, isIPv6, Socket, type LookupFunction} from 'node:net';
 import type {Duplex} from 'node:stream';
 import type {SecureContextOptions} from 'node:tls';
 import type {Agents, OptionsInit} from 'got';
@@ -25,9 +26,14 @@ interface ConnectContext {
   readonly attempt: Attempt;
 }
 
+/** Not every resolver knows that names below `localhost` are this machine's, as browsers do (RFC 6761, 6.3). */
+const lookupLocal: LookupFunction = (hostname, options, callback) => {
+  lookup(hostname.endsWith('.localhost') ? 'localhost' : hostname, options, callback);
+};
+
 // Every request uses its own connection. The server could close a kept one just as an upload is sent, leaving the
 // outcome unknown, or it could still be busy with a body that was answered early.
-const agentOptions = {keepAlive: false};
+const agentOptions = {keepAlive: false, lookup: lookupLocal};
 
 /** Creates a function that finds the route to a URL, by the proxy variables. */
 export function createRoutes(env: Environment): (url: URL, context: ConnectContext) => Route {

@@ -5,7 +5,7 @@ import type {Answer} from '../answer.js';
 import {HttpFailure} from '../answer.js';
 import {param, type AdmittedCall} from '../context.js';
 import {findBundle} from '../protocols/requested-records.js';
-import {siteUrl} from '../protocols/site-protocol.js';
+import {siteUrlFor} from '../protocols/site-address.js';
 import {deploymentState} from '../store/deployments.js';
 import type {BundleRecord, DeploymentRecord} from '../store/records.js';
 import {
@@ -227,7 +227,7 @@ export function showProject(call: AdmittedCall): Answer {
 function targetLink(projectSlug: string, targetSlug: string, call: AdmittedCall): Html {
   const name = foreign(targetSlug, 100);
   const isLive = call.context.deployments.current(projectSlug, targetSlug) !== undefined;
-  return isLive ? markup`<a href="${siteUrl(call, projectSlug, targetSlug)}">${name}</a>` : name;
+  return isLive ? markup`<a href="${siteUrlFor(call, {projectSlug, targetSlug})}">${name}</a>` : name;
 }
 
 function liveText(projectSlug: string, targetSlug: string, {context}: AdmittedCall): Html | string {

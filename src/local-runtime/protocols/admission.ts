@@ -34,7 +34,13 @@ export function checkHost(
   // No DNS name is involved if the host is the connection's own address. A dual-stack socket writes IPv4 this way.
   const localAddress = request.socket.localAddress?.replace(/^::ffff:/, '');
   const own = ['localhost', '127.0.0.1', '::1', listenedOn, ...allowedHosts].map((own) => own.toLowerCase());
-  if (name !== undefined && URL.canParse(`http://${host}`) && (own.includes(name) || name === localAddress)) return;
+  if (
+    name !== undefined &&
+    URL.canParse(`http://${host}`) &&
+    (own.includes(name) || name === localAddress || name.endsWith('.localhost'))
+  ) {
+    return;
+  }
   throw new HttpFailure(
     421,
     `This server does not answer requests for the host "${host}", only for localhost and the host it listens on.`,

@@ -7,7 +7,7 @@ import type {BundleRecord, DeploymentRecord} from '../store/records.js';
 import {receiveV2} from '../upload/receive-bundle.js';
 import {admitApi} from './admission.js';
 import {findBundle, readRange, slice} from './requested-records.js';
-import {siteUrl} from './site-protocol.js';
+import {siteUrlFor} from './site-address.js';
 
 // Unknown paths below it are refused as problem details, too.
 const prefix = '/storefront/';
@@ -120,6 +120,6 @@ function deploymentRow(deployment: DeploymentRecord, now: Date, call: AdmittedCa
     createdBy: deployment.createdBy,
     creationDate: deployment.createdAt,
     lastModified: updatedAt,
-    url: siteUrl(call, deployment.projectSlug, deployment.targetSlug),
+    url: siteUrlFor(call, deployment),
   };
 }

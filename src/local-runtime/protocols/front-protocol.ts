@@ -1,6 +1,6 @@
 import {HttpFailure, json, type Answer} from '../answer.js';
 import {param, type AdmittedCall, type Protocol} from '../context.js';
-import {siteUrl} from './site-protocol.js';
+import {siteUrlFor} from './site-address.js';
 
 /** What a browser finds at the origin of the API besides the pages: the way to the deployed apps. */
 export const frontProtocol: Protocol = {
@@ -22,5 +22,5 @@ function redirectToApp(call: AdmittedCall): Answer {
     throw new HttpFailure(404, `Nothing is served at ${call.path}.`);
   }
   const {file = ''} = call.params;
-  return {status: 307, headers: {location: `${siteUrl(call, projectSlug, targetSlug)}${file}${call.search}`}};
+  return {status: 307, headers: {location: `${siteUrlFor(call, {projectSlug, targetSlug})}${file}${call.search}`}};
 }

@@ -6,7 +6,7 @@ import type {BundleRecord, DeploymentRecord} from '../store/records.js';
 import {receiveV1, receiveV2, type AcceptedUpload} from '../upload/receive-bundle.js';
 import {admitLegacy} from './admission.js';
 import {presignedUrl} from './archive-protocol.js';
-import {siteUrl} from './site-protocol.js';
+import {siteUrlFor} from './site-address.js';
 import {deleteBundle, findBundle, maxDeletedBundles, readRange, slice} from './requested-records.js';
 
 /** Where the paths of the legacy backend start. */
@@ -60,7 +60,7 @@ function pushedV1(call: AdmittedCall, {bundle, warnings}: AcceptedUpload): Answe
   return json(200, {
     bundle_id: bundle.id,
     message: bundle.message,
-    url: targetSlug === undefined ? `${call.origin}/` : siteUrl(call, bundle.projectSlug, targetSlug),
+    url: targetSlug === undefined ? `${call.origin}/` : siteUrlFor(call, {projectSlug: bundle.projectSlug, targetSlug}),
     bundle_preview_url: null,
     warnings,
   });
@@ -133,14 +133,18 @@ function listTargets(call: AdmittedCall): Answer {
   const {store, now} = call.context;
   const [projectSlug, time] = [param(call, 'projectSlug'), now()];
   return legacyList(call, store.targets(projectSlug), (slug) =>
-    legacyTarget({slug, url: siteUrl(call, projectSlug, slug)}, store.deployments(projectSlug, slug), time),
+    legacyTarget(
+      {slug, url: siteUrlFor(call, {projectSlug, targetSlug: slug})},
+      store.deployments(projectSlug, slug),
+      time,
+    ),
   );
 }
 
 function target(call: AdmittedCall): Answer {
   const {store, now} = call.context;
   const [projectSlug, slug] = [param(call, 'projectSlug'), param(call, 'targetSlug')];
-  const url = siteUrl(call, projectSlug, slug);
+  const url = siteUrlFor(call, {projectSlug, targetSlug: slug});
   const row = legacyTarget({slug, url}, store.deployments(projectSlug, slug), now());
   if (row) return json(200, row);
   throw new HttpFailure(404, `The target "${slug}" does not exist. It is created by the first deployment to it.`);

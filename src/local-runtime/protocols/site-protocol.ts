@@ -1,7 +1,8 @@
 import {text, HttpFailure, type Answer} from '../answer.js';
-import {param, type AdmittedCall, type Call, type Protocol} from '../context.js';
+import {param, type AdmittedCall, type Protocol, type RuntimeContext} from '../context.js';
 import type {DeploymentRecord} from '../store/records.js';
 import {cacheControl, chooseEncoding, fileAnswer, isCompressibleType, mediaType} from './file-answer.js';
+import {sitePath} from './site-address.js';
 import {pathInside} from './site-files.js';
 
 /** Where browsers look for an icon at every server, whatever its pages say. */
@@ -32,27 +33,17 @@ export const siteProtocol: Protocol = {
   failure: ({status, message, headers}) => text(status, message, headers),
 };
 
-/** The URL of the bundle that a target runs, with the host name that the client uses. */
-export function siteUrl(
-  {origin, context}: Pick<Call, 'origin' | 'context'>,
-  projectSlug: string,
-  targetSlug: string,
-): string {
-  const url = new URL(origin);
-  url.port = new URL(context.appsOrigin).port;
-  return `${url.origin}/${encodeURIComponent(projectSlug)}/${encodeURIComponent(targetSlug)}/`;
+function home({context}: AdmittedCall): Answer {
+  return text(200, `Each target is served at ${sitePattern(context)}, for development only.`);
 }
 
-function home(): Answer {
-  return text(200, 'Deployed apps are served here at /PROJECT/TARGET/, for development only.');
+/** Where targets are served, for people. */
+function sitePattern({appsOrigin}: RuntimeContext): string {
+  return `http://TARGET--PROJECT.localhost:${new URL(appsOrigin).port}/`;
 }
 
-/** For pages that ask for something at the top of the port, because their app does not know its path. */
-const baseAdvice =
-  'Apps are served at /PROJECT/TARGET/, not at the top of this port. If a page asks for this, build its app with that path as its base, or with relative links.';
-
-function serveNothing({path}: AdmittedCall): never {
-  throw new HttpFailure(404, `Nothing is served at ${path}. ${baseAdvice}`);
+function serveNothing({path, context}: AdmittedCall): never {
+  throw new HttpFailure(404, `Nothing is served at ${path}. Each target is served at ${sitePattern(context)}.`);
 }
 
 function addSlash(call: AdmittedCall): Answer {
@@ -73,7 +64,8 @@ function findDeployment(call: AdmittedCall): DeploymentRecord {
   const [projectSlug, targetSlug] = [param(call, 'projectSlug'), param(call, 'targetSlug')];
   const deployment = call.context.deployments.current(projectSlug, targetSlug);
   if (deployment) return deployment;
-  throw new HttpFailure(404, `Nothing is deployed to "${targetSlug}" of "${projectSlug}". ${baseAdvice}`);
+  const place = `"${targetSlug}" of "${projectSlug}"`;
+  throw new HttpFailure(404, `Nothing is deployed to ${place}. Each target is served at ${sitePattern(call.context)}.`);
 }
 
 /** Serves the deployment that a target runs. */
@@ -99,7 +91,7 @@ async function serveFrom(deployment: DeploymentRecord, call: AdmittedCall): Prom
   const isRead = method === 'GET' || method === 'HEAD';
   const answer = (isRead ? await fileOf(call, site) : undefined) ?? (await appServers?.answer(call, deployment));
   if (answer) return answer;
-  if (isRead) return redirectToFile(call, site);
+  if (isRead) return otherPage(call, site);
   throw new HttpFailure(405, `${call.path} does not accept ${method}, only GET.`, {allow: 'GET'});
 }
 
@@ -108,15 +100,19 @@ async function fileOf(call: AdmittedCall, site: Site): Promise<Answer | undefine
   const {parts} = site;
   if (!isSafe(parts)) return undefined;
   const name = parts.join('/');
-  return siteAnswer(call, site, name === '' || name.endsWith('/') ? `${name}index.html` : name);
+  if (name === '' || name.endsWith('/')) return siteAnswer(call, site, `${name}index.html`);
+  return (await siteAnswer(call, site, name)) ?? siteAnswer(call, site, `${name}.html`);
 }
 
-/** Redirects to the page that a path without a file may mean. */
-async function redirectToFile(call: AdmittedCall, {folder, parts}: Site): Promise<Answer> {
+/** The page that a path without a file may mean, or a redirect to it. */
+async function otherPage(call: AdmittedCall, site: Site): Promise<Answer> {
+  const {folder, parts} = site;
   if (!isSafe(parts)) throw notServed(call);
   const name = parts.join('/');
   const isFolder = name === '' || name.endsWith('/');
   if (!isFolder && (await pathInside(folder, name, 'folder')) !== undefined) return redirect(302, call, parts);
+  const page = name === '' ? undefined : await fallbackPage(call, site);
+  if (page !== undefined) return page;
   if (name !== '') throw notServed(call);
   for (const pageFolder of pageFolders) {
     // A redirect instead of the page itself, because its relative links depend on its location.
@@ -124,6 +120,14 @@ async function redirectToFile(call: AdmittedCall, {folder, parts}: Site): Promis
     if (page !== undefined) return redirect(302, call, [pageFolder], 'index.html');
   }
   throw notServed(call);
+}
+
+/** The page for paths that no file has: the site's own 404.html, or that of an app with its routes in the browser. */
+async function fallbackPage(call: AdmittedCall, site: Site): Promise<Answer | undefined> {
+  const isMissing = await siteAnswer(call, site, '404.html');
+  if (isMissing) return {...isMissing, status: isMissing.status === 200 ? 404 : isMissing.status};
+  const isNavigation = call.request.headers.accept?.includes('text/html') === true;
+  return isNavigation ? siteAnswer(call, site, 'index.html') : undefined;
 }
 
 /** Answers with a file of a site, in an encoding that the client accepts, if the bundle contains one. */
@@ -161,9 +165,11 @@ async function siteAnswer(
  * browsers could take the requested one for another server's (`//evil`, `/\evil`).
  */
 function redirect(status: number, call: AdmittedCall, folders: readonly string[], file = ''): Answer {
-  const names = [param(call, 'projectSlug'), param(call, 'targetSlug'), ...folders];
-  if (names.some(isUnsafe)) throw notServed(call);
-  return {status, headers: {location: `/${names.map(encodeURIComponent).join('/')}/${file}${call.search}`}};
+  const [projectSlug, targetSlug] = [param(call, 'projectSlug'), param(call, 'targetSlug')];
+  if ([projectSlug, targetSlug, ...folders].some(isUnsafe)) throw notServed(call);
+  const base = call.base ?? sitePath({projectSlug, targetSlug});
+  const names = folders.map((name) => `/${encodeURIComponent(name)}`).join('');
+  return {status, headers: {location: `${base}${names}/${file}${call.search}`}};
 }
 
 function notServed({path: requested, context: {appServers}}: AdmittedCall): HttpFailure {

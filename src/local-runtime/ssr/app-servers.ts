@@ -2,7 +2,9 @@ import {access, mkdir, rm, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {asSentence} from '../../errors/sentence.js';
 import {reasonOf} from '../../errors/system-failure.js';
+import {findServer} from '../../frameworks/detect-framework.js';
 import {HttpFailure, type Answer} from '../answer.js';
+import {sitePath} from '../protocols/site-address.js';
 import type {ArchiveLimits} from '../options.js';
 import {removeFolder} from '../store/data-folder.js';
 import type {Deployments} from '../store/deployments.js';
@@ -13,19 +15,8 @@ import {AppFailure, AppProcess} from './app-process.js';
 import {appProgram} from './app-program.js';
 import {forward, type ForwardedRequest} from './forward.js';
 
-/**
- * Modules that start a server or export a handler, the first that there is: what mycli takes for the server of a
- * bundle, and what the frameworks in docs/guides/frameworks.md build.
- */
-const entries = [
-  'ssr.mjs',
-  'ssr.js',
-  'server/index.mjs',
-  'server/server.mjs',
-  'server/index.js',
-  'server.js',
-  'index.js',
-] as const;
+/** Modules that start a server or export a handler in a build of an unknown framework: the first that exists. */
+const otherEntries = ['ssr.mjs', 'ssr.js', 'server.mjs', 'server.js', 'index.mjs', 'index.js'];
 
 /** Options of `AppServers`. */
 interface AppServersOptions {
@@ -120,6 +111,8 @@ interface UnpackedBundle {
   readonly root: string;
   /** Absolute path of the module that is its server. */
   readonly entry: string;
+  /** What its framework needs to answer here. */
+  readonly environment: Readonly<Record<string, string>>;
 }
 
 /** The server of one deployment: its files, and its process while there is one. */
@@ -149,7 +142,7 @@ class App {
     if (bundle === undefined) return undefined;
     try {
       const answer = await forward(call, await this.#running(bundle), {
-        prefix: this.#prefix,
+        prefix: call.base ?? sitePath(this.deployment),
         timeoutMs: this.#options.timeoutSeconds * 1000,
       });
       this.#crashes = 0;
@@ -176,11 +169,6 @@ class App {
     return `${this.deployment.projectSlug}/${this.deployment.targetSlug}`;
   }
 
-  get #prefix(): string {
-    const {projectSlug, targetSlug} = this.deployment;
-    return `/${encodeURIComponent(projectSlug)}/${encodeURIComponent(targetSlug)}`;
-  }
-
   async #running(bundle: UnpackedBundle): Promise<AppProcess> {
     if (this.#process) return this.#process;
     if (this.#lastFailure && performance.now() < this.#retryAt) throw this.#lastFailure;
@@ -190,7 +178,7 @@ class App {
       program: path.join(bundle.folder, programName),
       entry: bundle.entry,
       cwd: bundle.root,
-      environment,
+      environment: {...bundle.environment, ...environment},
       timeoutMs: timeoutSeconds * 1000,
       onLine: (line) => {
         onOutput(`${this.#name}: ${line}`);
@@ -244,13 +232,10 @@ class App {
       await turns.take(() =>
         unpackBundle(store.archivePath(bundleId), {root: inArchive, folder: root, limits, isWanted: () => true}),
       );
-      for (const name of entries) {
-        const entry = path.join(root, name);
-        const isThere = await access(entry).then(
-          () => true,
-          () => false,
-        );
-        if (isThere) return {folder, root, entry};
+      const server = await findServer(root);
+      const name = server?.entry ?? (await firstFile(root, otherEntries));
+      if (name !== undefined) {
+        return {folder, root, entry: path.join(root, name), environment: server?.framework.environment ?? {}};
       }
       await rm(folder, {recursive: true, force: true});
       return undefined;
@@ -259,4 +244,15 @@ class App {
       throw error;
     }
   }
+}
+
+async function firstFile(folder: string, names: readonly string[]): Promise<string | undefined> {
+  for (const name of names) {
+    const isThere = await access(path.join(folder, name)).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) return name;
+  }
+  return undefined;
 }

@@ -25,6 +25,8 @@ export interface ForwardedRequest {
   readonly body: RequestBody;
   readonly path: string;
   readonly search: string;
+  /** Empty if the host names the target, so that its path is not part of the app's. */
+  readonly base?: string | undefined;
 }
 
 /**
@@ -52,7 +54,7 @@ export async function forward(
       'x-forwarded-for': request.socket.remoteAddress,
       'x-forwarded-host': request.headers.host,
       'x-forwarded-proto': 'http',
-      'x-forwarded-prefix': prefix,
+      ...(prefix !== '' && {'x-forwarded-prefix': prefix}),
     },
   });
   const {socket} = request;

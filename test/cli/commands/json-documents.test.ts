@@ -51,7 +51,7 @@ function normalised(value: unknown, key = ''): unknown {
     .replaceAll(bench.runtime.credentials.organizationId, '<organizationId>')
     .replaceAll(bench.runtime.credentials.clientId, '<clientId>')
     .replaceAll(/Node\.js \d+\.\d+\.\d+/g, 'Node.js <version>')
-    .replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:<port>')
+    .replaceAll(/(127\.0\.0\.1|\.localhost):\d+/g, '$1:<port>')
     .replaceAll(/\b[0-9a-f]{64}\b/g, '<sha256>')
     .replaceAll(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}\b/g, '<uuid>')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')

@@ -5,6 +5,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {startLocalRuntime, type LocalRuntime} from '../../../src/testing.js';
+import {sendRaw} from '../../local-runtime/client.js';
 import {runtimeEnvironment} from '../runtime-environment.js';
 import {binary, type Ended} from '../spawn-cli.js';
 import {runWarm} from '../warm-cli.js';
@@ -47,11 +48,13 @@ describe('where it runs', () => {
     const {code, stdout} = await mycli(['bundle:push', ...staging, '--wait', ...flags]);
     expect(code).toBe(0);
     const [, url = ''] = /\nURL: (\S+)\n$/.exec(stdout) ?? [];
-    expect(await (await fetch(url)).text()).toBe('<h1>hello</h1>\n');
+    const {headers} = await sendRaw(url);
+    const page = await sendRaw(new URL(headers.location ?? '', url).href);
+    expect(page.body).toBe('<h1>hello</h1>\n');
   });
 
   test('is in the document, the outputs of a step and the dotenv file', async () => {
-    const url = `${runtime.appsOrigin}/shop/staging/`;
+    const url = runtime.siteUrl('shop', 'staging');
     const files = {GITHUB_OUTPUT: join(root, 'github')};
     const pushed = await mycli(['bundle:push', ...staging, '--json', '--output-env', 'out.env'], files);
     expect(JSON.parse(pushed.stdout)).toMatchObject({url});
@@ -72,9 +75,9 @@ describe('where it runs', () => {
   test('is printed by open where nothing can be opened', async () => {
     await mycli(['bundle:push', ...staging]);
     const {code, stdout} = await mycli(['open', ...staging]);
-    expect([code, stdout]).toEqual([0, `${runtime.appsOrigin}/shop/staging/\n`]);
+    expect([code, stdout]).toEqual([0, `${runtime.siteUrl('shop', 'staging')}\n`]);
     const page = await mycli(['open', '/cart#total', ...staging, '--print']);
-    expect(page.stdout).toBe(`${runtime.appsOrigin}/shop/staging/cart#total\n`);
+    expect(page.stdout).toBe(`${runtime.siteUrl('shop', 'staging')}cart#total\n`);
     const target = await mycli(['open', 'production', ...staging]);
     expect(target.code).toBe(2);
     expect(target.stderr).toContain(
@@ -106,7 +109,7 @@ describe('where it runs', () => {
         expect(await once(child, 'close')).toEqual([0, null]);
         return sent;
       };
-      const url = `${runtime.appsOrigin}/shop/staging/`;
+      const url = runtime.siteUrl('shop', 'staging');
       expect(await onTerminal('--print')).not.toContain('Opened');
       await expect(readFile(join(root, 'opened'))).rejects.toMatchObject({code: 'ENOENT'});
       expect(await onTerminal()).toContain(`Opened ${url}`);
@@ -124,11 +127,11 @@ describe('mycli status', () => {
     expect(stdout.replaceAll(/\d{4}-\S+Z/g, '<time>').split('\n')).toEqual([
       'production',
       '  Live: bundle 2 "the second", <time>, by api-key',
-      `  URL: ${runtime.appsOrigin}/shop/production/`,
+      `  URL: ${runtime.siteUrl('shop', 'production')}`,
       '',
       'staging',
       '  Live: bundle 1 "the first", <time>, by api-key',
-      `  URL: ${runtime.appsOrigin}/shop/staging/`,
+      `  URL: ${runtime.siteUrl('shop', 'staging')}`,
       '',
     ]);
     const one = await mycli(['status', ...staging, '--json']);

@@ -4,7 +4,7 @@ import {appEnvironment, dotenvLines, nextSteps} from '../../../src/cli/local-run
 
 const runtimeWith = (apiKey: string) => ({
   origin: 'http://[::1]:4000',
-  appsOrigin: 'http://[::1]:4001',
+  siteUrl: () => 'http://staging--my-shop.localhost:4001/',
   credentials: {apiKey, organizationId: 'org', tokenUrl: 'http://[::1]:4000/token', clientId: 'id', clientSecret: 's'},
 });
 

@@ -125,7 +125,7 @@ describe('a push in GitHub Actions', () => {
       'bundle-id': '1',
       'deployment-id': deploymentId,
       backend: 'api',
-      url: `${String(runtime?.appsOrigin)}/shop/staging/`,
+      url: runtime?.siteUrl('shop', 'staging'),
       sha256: archive.sha256,
     });
     expect(summary).toContain('### mycli bundle:push');
@@ -150,7 +150,7 @@ describe('a push in GitHub Actions', () => {
     const check = ['--check', '/', '--check-retries', '0', '--rollback-on-failure'];
     const {code, outputs, summary} = await step(['bundle:push', '-t', 'staging', ...check], env);
     expect(code).toBe(14);
-    const url = `${String(runtime?.appsOrigin)}/shop/staging/`;
+    const url = runtime?.siteUrl('shop', 'staging');
     expect(outputs).toMatchObject({'bundle-id': '1', backend: 'api', url});
     for (const [name, cell] of Object.entries({
       ...{project: 'shop', target: 'staging', check: `${url}: failed`, url},
