@@ -98,7 +98,9 @@ function exportLines(runtime: Runtime, variables: Variables): readonly string[] 
 }
 
 /** Instructions for newcomers: the variables, what to type next, and how to stop. */
-export function nextSteps(runtime: Runtime & {siteUrl(projectSlug: string, targetSlug: string): string}): readonly string[] {
+export function nextSteps(
+  runtime: Runtime & {siteUrl(projectSlug: string, targetSlug: string): string},
+): readonly string[] {
   return [
     `Open ${runtime.origin}/ in a browser to see what you push.`,
     '',

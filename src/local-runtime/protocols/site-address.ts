@@ -1,5 +1,3 @@
-import type {Call} from '../context.js';
-
 /** A target of a project. */
 export interface SiteName {
   readonly projectSlug: string;
@@ -44,6 +42,9 @@ export function siteOfHost(host: string | undefined): SiteName | undefined {
 }
 
 /** The URL of a target, with the host name that a client uses. */
-export function siteUrlFor({origin, context}: Pick<Call, 'origin' | 'context'>, site: SiteName): string {
+export function siteUrlFor(
+  {origin, context}: {readonly origin: string; readonly context: {readonly appsOrigin: string}},
+  site: SiteName,
+): string {
   return siteUrl(origin, context.appsOrigin, site);
 }

@@ -36,7 +36,9 @@ test('it says what to type next and how to stop', async () => {
   expect(stderr).toContain(`export MYCLI_RUNTIME_ORIGIN=${origin}\nexport MYCLI_API_KEY=`);
   expect(stderr).toContain(`export MYCLI_API_ORIGIN=${origin}\n`);
   expect(stderr).toContain('mycli init\nmycli push --project my-shop --target staging --wait\n');
-  expect(stderr).toContain(`It is served at http://staging--my-shop.localhost:${new URL(appsOrigin).port}/, which browsers and curl find`);
+  expect(stderr).toContain(
+    `It is served at http://staging--my-shop.localhost:${new URL(appsOrigin).port}/, which browsers and curl find`,
+  );
 });
 
 describe('--ready-file', () => {
