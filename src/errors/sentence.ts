@@ -9,6 +9,11 @@ export function asClause(message: string): string {
   return message.replace(/\.$/, '');
 }
 
+/** Someone else's text in one line, without control characters and bidirectional marks. */
+export function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
+}
+
 /** `1 file`, `2 files` */
 export function count(number: number, noun: string): string {
   return `${String(number)} ${noun}${number === 1 ? '' : 's'}`;

@@ -2,7 +2,7 @@ import {STATUS_CODES, type IncomingHttpHeaders} from 'node:http';
 import {createError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
 import {parseJson} from '../../errors/json.js';
 import {describeRequest, statusName, type RequestOptions} from '../connection/call.js';
-import {asSentence} from '../../errors/sentence.js';
+import {asSentence, oneLine} from '../../errors/sentence.js';
 import {checkBeforeRetrying} from '../../errors/suggest.js';
 
 /** Headers in which servers send their request ID. */
@@ -156,11 +156,6 @@ export function serverMessage(body: string, redact: (text: string) => string, st
   if (line === '') return undefined;
   const characters = Array.from(line);
   return characters.length > longest ? `${characters.slice(0, longest - 1).join('')}…` : line;
-}
-
-/** A server's text in one line, without control characters and bidirectional marks. */
-function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
 }
 
 /** The `detail` or `message` of a response, plus the `title` of problem+json; all of it if it has other keys. */

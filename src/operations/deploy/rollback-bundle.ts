@@ -1,6 +1,7 @@
 import type {BundleId, DeploymentItem, DeploymentStatus} from '../../backends/contract.js';
 import type {RuntimeBackend} from '../../backends/select.js';
 import {createError} from '../../errors/index.js';
+import {oneLine} from '../../errors/sentence.js';
 import {commandLine, flagValue} from '../../errors/suggest.js';
 import {
   chooseForBundle,
@@ -142,7 +143,7 @@ async function planRollback(
 
 /** `bundle 3 "main: 1a2b3c", deployed 2026-01-01T00:00:00Z; currently bundle 4` */
 function describePlan({bundleId, current, previous}: RollbackPlan): string {
-  const message = previous?.message === undefined ? '' : ` "${previous.message}"`;
+  const message = previous?.message === undefined ? '' : ` "${oneLine(previous.message)}"`;
   const when = previous?.createdAt === undefined ? '' : `, deployed ${previous.createdAt}`;
   const now = current === undefined ? '' : `; currently bundle ${String(current.bundleId)}`;
   return `bundle ${String(bundleId)}${message}${when}${now}`;

@@ -1,7 +1,7 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import type {BundleId, DeployResult, DeploymentItem, DeploymentRef} from '../../backends/contract.js';
 import {amendError, createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
-import {asClause, asSentence} from '../../errors/sentence.js';
+import {asClause, asSentence, oneLine} from '../../errors/sentence.js';
 import {commandLine, flagValue} from '../../errors/suggest.js';
 import type {RetryEvent} from '../../http/types.js';
 import {liveDeployment, readHistory} from '../list.js';
@@ -234,7 +234,7 @@ function cameBetween(
   if (later.length === 1 && !hasOtherId && !hasOtherBundle) return undefined;
   const what = newest.bundleId === undefined ? '' : ` of bundle ${String(newest.bundleId)}`;
   const by = newest.createdBy === undefined ? '' : ` by ${newest.createdBy}`;
-  return `another deployment${what}${by} came after it`.replaceAll(/\s+/g, ' ');
+  return oneLine(`another deployment${what}${by} came after it`);
 }
 
 function identityOf({deployment, createdAt, bundleId}: DeploymentItem): string {

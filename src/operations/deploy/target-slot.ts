@@ -6,7 +6,7 @@ import type {OpenBackend} from '../open-backend.js';
 import type {CommonOptions, SlotOptions, WaitOptions} from '../options.js';
 import {callBackSafely} from '../steps.js';
 import {startPoll, type Poll} from './wait-for-deployment.js';
-import {asSentence} from '../../errors/sentence.js';
+import {asSentence, oneLine} from '../../errors/sentence.js';
 
 /** Consecutive refusals without a running deployment before we assume that they mean something else. */
 const maxUnexplained = 5;
@@ -84,15 +84,15 @@ function describeOccupant(occupant: Occupant, targetSlug: string): string {
   if (typeof occupant === 'string') return `another deployment to ${targetSlug} is running`;
   const {bundleId, message, createdAt, createdBy} = occupant;
   const bundle = bundleId === undefined ? 'another bundle' : `bundle ${String(bundleId)}`;
-  return [
-    `${bundle}${message === undefined ? '' : ` "${message}"`}`,
-    createdAt === undefined
-      ? ` is being deployed to ${targetSlug}`
-      : ` has been deploying to ${targetSlug} since ${createdAt}`,
-    createdBy === undefined ? '' : `, started by ${createdBy}`,
-  ]
-    .join('')
-    .replaceAll(/\s+/g, ' ');
+  return oneLine(
+    [
+      `${bundle}${message === undefined ? '' : ` "${message}"`}`,
+      createdAt === undefined
+        ? ` is being deployed to ${targetSlug}`
+        : ` has been deploying to ${targetSlug} since ${createdAt}`,
+      createdBy === undefined ? '' : `, started by ${createdBy}`,
+    ].join(''),
+  );
 }
 
 function targetBusy(error: RuntimeCliError, targetSlug: string, occupant: Occupant): Error {

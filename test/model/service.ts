@@ -1,0 +1,163 @@
+import {once} from 'node:events';
+import {createServer, type AddressInfo, type Socket} from 'node:net';
+import type {Fault} from './faults.js';
+import {Store, type Effect, type World} from './store.js';
+import {encode, isWrite, nameOf, type Answer, type RequestName} from './wire.js';
+
+/** A request that has arrived, and what came of it. */
+export interface Seen extends Effect {
+  readonly name: RequestName;
+  readonly line: string;
+  readonly service: 'api' | 'legacy';
+  readonly authorization: string;
+  /** What went wrong with it. */
+  readonly fault?: Fault | undefined;
+  /** Whether the right answer was sent. */
+  answered: boolean;
+}
+
+/** Both services on one socket, with what they were asked. */
+export interface Service extends AsyncDisposable {
+  readonly origin: string;
+  readonly api: Store;
+  readonly legacy: Store;
+  readonly seen: readonly Seen[];
+  /** How many connections are open. */
+  connections(): number;
+}
+
+/** What the services are told of each request: what goes wrong with it, if anything. */
+export type Judge = (request: {
+  readonly index: number;
+  readonly name: RequestName;
+  readonly line: string;
+}) => Fault | undefined;
+
+const credentials = {api: 'Bearer canary-access-token', legacy: 'Bearer canary-api-key'} as const;
+const tokenAnswer = {access_token: 'canary-access-token', expires_in: 3600, token_type: 'Bearer'};
+
+/** Starts both services. HTTP is written by hand, so that anything can go wrong anywhere in it. */
+export async function startService(world: World, archive: Buffer, judge: Judge): Promise<Service> {
+  const stores = {api: new Store('api', world), legacy: new Store('legacy', world)};
+  const seen: Seen[] = [];
+  const sockets = new Set<Socket>();
+
+  const carryOut = ({name, service, authorization, line}: Omit<Seen, 'answered'>, body: Buffer) => {
+    const path = line.split(' ')[1] ?? '';
+    const text = (status: number, content: string | Buffer): {readonly answer: Answer; readonly effect?: Effect} => ({
+      answer: {status, headers: [['etag', '"1"']], body: content},
+    });
+    if (name === 'archive') return text(200, archive);
+    if (name === 'site') {
+      const isNew = Object.values(stores).some((store) => !store.firstBundles.includes(store.running('staging') ?? 0));
+      return text(world.unhealthy && isNew ? 500 : 200, 'hello');
+    }
+    if (name === 'token') return {answer: {status: 200, type: 'application/json', body: JSON.stringify(tokenAnswer)}};
+    if (authorization !== credentials[service]) return text(401, '');
+    return stores[service].answer(name, path, body, origin);
+  };
+
+  const server = createServer((socket) => {
+    sockets.add(
+      socket
+        .on('close', () => sockets.delete(socket))
+        .on('error', () => undefined)
+        .setNoDelay(),
+    );
+    let received = Buffer.alloc(0);
+    let current: {request: Seen; start: number; length: number} | undefined;
+    let isOver = false;
+
+    const fail = (fault: Fault, body: Buffer): void => {
+      const {request} = current ?? {};
+      if (request === undefined) return;
+      const {answer, effect} =
+        fault.effect || fault.ends[0] === 0 ? carryOut(request, body) : {answer: encodeNothing, effect: undefined};
+      const {bytes, then = 'close', after, piece} = fault.reply(answer, request.authorization);
+      const answered = fault.ends[0] === 0 || (fault.effect && encode(answer).equals(Buffer.from(bytes)));
+      Object.assign(request, effect, {answered});
+      current = undefined;
+      isOver = then !== 'keep';
+      const send = () => {
+        const end = () => {
+          if (piece !== undefined) drip(socket, piece);
+          else if (then === 'reset') socket.resetAndDestroy();
+          else if (then === 'close') socket.end();
+        };
+        if (bytes.length === 0) end();
+        else socket.write(bytes, end);
+      };
+      if (after === undefined) send();
+      else setTimeout(send, after);
+    };
+
+    socket.on('data', (chunk) => {
+      if (isOver) return;
+      received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
+      if (current === undefined) {
+        const end = received.indexOf('\r\n\r\n');
+        if (end === -1) return;
+        const head = received.toString('latin1', 0, end);
+        const [line = ''] = head.split('\r\n');
+        const [method = '', url = ''] = line.split(' ');
+        const name = nameOf(method, url);
+        const fault = judge({index: seen.length, name, line});
+        const authorization = /^authorization: (.*)$/im.exec(head)?.[1] ?? '';
+        const service = url.startsWith('/storefront/') ? 'api' : 'legacy';
+        const request: Seen = {name, line, service, authorization, fault, answered: false};
+        seen.push(request);
+        current = {request, start: end + 4, length: Number(/^content-length: (\d+)$/im.exec(head)?.[1] ?? 0)};
+        if (/^transfer-encoding: chunked$/im.test(head)) current.length = Infinity;
+      }
+      const {request, start, length} = current;
+      const body = received.subarray(start);
+      const isWhole = length === Infinity ? body.subarray(-5).toString() === '0\r\n\r\n' : body.length >= length;
+      const {fault} = request;
+      if (fault?.when === 'head' || (fault?.when === 'half' && (isWhole || body.length >= length / 2))) {
+        fail(fault, body);
+        return;
+      }
+      if (!isWhole) return;
+      received = Buffer.alloc(0);
+      if (fault) {
+        fail(fault, body);
+        return;
+      }
+      const {answer, effect} = carryOut(request, body);
+      Object.assign(request, effect, {answered: true});
+      current = undefined;
+      socket.write(encode(answer));
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    ...stores,
+    origin,
+    seen,
+    connections: () => sockets.size,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+const encodeNothing: Answer = {status: 500, body: ''};
+
+function drip(socket: Socket, piece: string): void {
+  const timer = setInterval(() => socket.write(piece), 20);
+  socket.on('close', () => {
+    clearInterval(timer);
+  });
+}
+
+/** Writes that were carried out while their answer went astray. */
+export function lostWrites({seen}: Pick<Service, 'seen'>): readonly Seen[] {
+  return seen.filter(
+    ({name, answered, bundle, deployment, deleted}) =>
+      isWrite(name) && !answered && (bundle ?? deployment ?? deleted) !== undefined,
+  );
+}
