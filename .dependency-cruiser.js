@@ -11,13 +11,13 @@ const layers = {
   frameworks: {path: 'src/frameworks/', may: ['modules', 'files', 'errors']},
   bundle: {path: 'src/bundle/', may: ['frameworks', 'modules', 'files', 'errors']},
   http: {path: 'src/http/', may: ['errors']},
-  contract: {path: 'src/backends/contract[.]ts', may: ['errors'], types: ['bundle', 'http']},
+  contract: {path: 'src/backends/(contract|exchange|hooks|built-in)[.]ts', may: ['errors'], types: ['bundle', 'http']},
   // What the two built-in backends have in common on the wire.
   wire: {path: 'src/backends/answers[.]ts', may: ['contract', 'http', 'errors'], types: ['bundle']},
   api: {path: 'src/backends/api/', may: ['contract', 'wire', 'http', 'errors'], types: ['bundle']},
   legacy: {path: 'src/backends/legacy/', may: ['contract', 'wire', 'http', 'errors'], types: ['bundle']},
   backends: {
-    path: 'src/backends/(?!api/|legacy/|(contract|answers)[.]ts)',
+    path: 'src/backends/(?!api/|legacy/|(contract|exchange|hooks|built-in|answers)[.]ts)',
     may: ['contract', 'wire', 'api', 'legacy', 'http', 'errors'],
     types: ['bundle'],
   },

@@ -303,11 +303,11 @@ export type {ReadLogsOptions, ReadLogsResult} from './operations/deploy/read-log
 export type {PromoteBundleOptions, PromoteBundleResult} from './operations/deploy/promote-bundle.js';
 export type {RollbackBundleOptions, RollbackBundleResult} from './operations/deploy/rollback-bundle.js';
 export type {BackendSettings} from './backends/built-ins.js';
+export type {BundleMatches} from './backends/built-in.js';
 export type {
   Backend,
   BundleId,
   BundleItem,
-  BundleMatches,
   DeploymentItem,
   DeploymentRef,
   DeploymentState,

@@ -17,14 +17,6 @@ const statuses = ['queued', 'in_progress', 'finished', 'failed'] as const;
 const status = v.picklist(statuses);
 const sha256 = v.optional(v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 digest in hexadecimal')));
 
-const upload = v.looseObject({
-  bundleId,
-  warnings: texts,
-  matches: v.optional(record),
-  deployment: v.optional(deployment),
-  url: text,
-  raw,
-});
 const deploy = v.looseObject({deployment, status, url: text, warnings: texts, raw});
 const bundleItem = v.looseObject({
   bundleId,
@@ -62,8 +54,7 @@ export const answerSchemas = {
     'must be {configured: true}, or {configured: false, missing: [...]}',
   ),
   verify: v.looseObject({account: text}, 'must be an object, such as {}'),
-  upload,
-  uploadStream: upload,
+  upload: v.looseObject({bundleId, warnings: texts, url: text, raw}),
   deploy,
   promote: deploy,
   getDeployment: v.looseObject({

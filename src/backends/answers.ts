@@ -2,15 +2,9 @@ import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {isRecord} from '../errors/json.js';
 import {commandLine} from '../errors/suggest.js';
 import {readJson, wrongAnswer} from '../http/index.js';
-import type {
-  BackendContext,
-  BodyOptions,
-  Bundle,
-  BundleId,
-  BundleMatches,
-  HttpResponse,
-  ListResult,
-} from './contract.js';
+import type {AnsweredResponse} from '../http/types.js';
+import type {BundleMatches} from './built-in.js';
+import type {BackendContext, BodyOptions, Bundle, BundleId, ListResult} from './contract.js';
 
 /** An answer of a server: an object, read member by member. */
 export type Answer = Readonly<Record<string, unknown>>;
@@ -25,7 +19,7 @@ interface ReadAnswer {
  * Reads a JSON object from a response.
  * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when the body is anything else.
  */
-export function readAnswer(response: HttpResponse): ReadAnswer {
+export function readAnswer(response: AnsweredResponse): ReadAnswer {
   const raw = readJson(response);
   if (!isRecord(raw)) throw wrongAnswer(response, 'is not a JSON object');
   return {answer: raw, raw};
@@ -37,7 +31,7 @@ export function readAnswer(response: HttpResponse): ReadAnswer {
  * @param known members of a valid answer
  * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when it is some other document.
  */
-export function readAcceptance(response: HttpResponse, known: readonly string[]): ReadAnswer {
+export function readAcceptance(response: AnsweredResponse, known: readonly string[]): ReadAnswer {
   const {statusCode, body} = response;
   const saysAll = statusCode === 202 || statusCode === 204;
   if (saysAll && body === '') return {answer: {}, raw: undefined};
@@ -56,7 +50,7 @@ export function readAcceptance(response: HttpResponse, known: readonly string[])
  * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when it is not a list; it is never treated as an empty one.
  */
 export function readPage<Item>(
-  response: HttpResponse,
+  response: AnsweredResponse,
   names: {readonly rows: string; readonly total: string},
   toItem: (row: Answer) => Item | undefined,
 ): ListResult<Item> {
@@ -88,7 +82,7 @@ export function readWritten<Result>(look: readonly string[], read: () => Result)
 }
 
 /** Waits for the answer to a request that deploys. Both services refuse it with 409 while the target is busy. */
-export async function fromTarget(request: Promise<HttpResponse>): Promise<HttpResponse> {
+export async function fromTarget(request: Promise<AnsweredResponse>): Promise<AnsweredResponse> {
   try {
     return await request;
   } catch (error) {

@@ -2,19 +2,16 @@ import * as v from 'valibot';
 import {isRecord} from '../errors/json.js';
 import {reasonOf} from '../errors/system-failure.js';
 import {backendCalls} from './call.js';
-import {BACKEND_API_VERSION, type Backend} from './contract.js';
+import {backendApiVersion} from './built-in.js';
+import type {AnyBackend} from './contract.js';
 
 /** What a backend may be called. */
 export const backendNamePattern = /^[a-z][a-z0-9-]{0,31}$/;
 
 const calls = Object.keys(backendCalls).map((name) => {
   const member = v.function(`${name} must be a function`);
-  return [name, name === 'upload' || name === 'check' ? member : v.optional(member)] as const;
+  return [name, name === 'upload' ? member : v.optional(member)] as const;
 });
-
-function formats(rule: string) {
-  return v.array(v.picklist(['v1', 'v2'], rule), rule);
-}
 
 function texts(rule: string) {
   return v.optional(v.array(v.string(rule), rule));
@@ -27,21 +24,20 @@ const limit = v.optional(v.pipe(v.number(limitsRule), v.safeInteger(limitsRule),
 /** The members of a backend besides its name and version, in the order in which problems are reported. */
 const members: Readonly<Record<string, v.GenericSchema>> = {
   summary: v.string('summary must be a string'),
-  formats: v.pipe(formats(formatsRule), v.nonEmpty(formatsRule)),
+  formats: v.pipe(v.array(v.picklist(['v1', 'v2'], formatsRule), formatsRule), v.nonEmpty(formatsRule)),
   bundleIds: v.optional(v.literal('number', 'bundleIds must be "number" or absent')),
-  deploysOnUpload: v.optional(formats('deploysOnUpload must list v1, v2 or both')),
   limits: v.optional(v.looseObject({maxBundleBytes: limit, maxFiles: limit}, limitsRule)),
   options: v.optional(v.custom<unknown>(isStandardSchema, 'options must be a Standard Schema')),
+  required: texts('required must be an array of option names'),
   secrets: texts('secrets must be an array of option names'),
   secretEnv: texts('secretEnv must be an array of names of environment variables'),
   ...Object.fromEntries(calls),
-  uploadStream: v.optional(v.function('uploadStream must be a function')),
 };
 
 /** Whether `value` has the shape of a backend of this version of the contract; never by `instanceof`. */
 export function checkBackendShape(
   value: unknown,
-): {readonly ok: true; readonly backend: Backend} | {readonly ok: false; readonly problem: string} {
+): {readonly ok: true; readonly backend: AnyBackend} | {readonly ok: false; readonly problem: string} {
   try {
     if (!isRecord(value)) return {ok: false, problem: 'a backend must be an object'};
     const {name, apiVersion} = value;
@@ -53,7 +49,7 @@ export function checkBackendShape(
     }
     const problem = versionProblem(apiVersion) ?? memberProblem(value);
     return problem === undefined
-      ? {ok: true, backend: value as unknown as Backend}
+      ? {ok: true, backend: value as unknown as AnyBackend}
       : {ok: false, problem: `backend "${name}": ${problem}`};
   } catch (error) {
     // A getter or proxy of the plugin threw.
@@ -62,10 +58,10 @@ export function checkBackendShape(
 }
 
 function versionProblem(version: unknown): string | undefined {
-  if (version === BACKEND_API_VERSION) return undefined;
-  const own = String(BACKEND_API_VERSION);
+  if (version === backendApiVersion) return undefined;
+  const own = String(backendApiVersion);
   if (typeof version !== 'number') return `apiVersion must be the number ${own}, not ${JSON.stringify(version)}`;
-  const remedy = version > BACKEND_API_VERSION ? 'Update mycli' : 'Update the plugin';
+  const remedy = version > backendApiVersion ? 'Update mycli' : 'Update the plugin';
   return `it is for version ${String(version)} of the contract, and this mycli has version ${own}. ${remedy}`;
 }
 

@@ -2,7 +2,7 @@ import type {ErrorCode} from '../errors/index.js';
 import {normalizeOrigin} from '../http/origin.js';
 import type {AuthStrategy, Environment} from '../http/types.js';
 import {apiBackend, identifyClient, type ApiRuntimeConnection} from './api/backend.js';
-import type {Backend, BackendContext} from './contract.js';
+import type {BuiltInContext, HostBackend} from './built-in.js';
 import {identifyKey, legacyBackend} from './legacy/backend.js';
 import {legacyOrigin} from './legacy/connection.js';
 import type {BuiltInName} from './select.js';
@@ -44,7 +44,7 @@ export interface BackendLocation {
  * A backend of this package. It is written like a plugin's, except that its options come from the host's own settings.
  */
 export interface BuiltIn {
-  readonly backend: Backend;
+  readonly backend: HostBackend;
   /** Its options, taken from the settings. */
   options(settings: BackendSettings): unknown;
   /**
@@ -57,7 +57,7 @@ export interface BuiltIn {
    * `context.projectSlug` is none.
    * @throws RuntimeCliError when it refuses them or cannot be asked.
    */
-  identify(settings: BackendSettings, context: BackendContext): Promise<Identity>;
+  identify(settings: BackendSettings, context: BuiltInContext): Promise<Identity>;
   /** The error when it is not configured. */
   unconfigured(settings: BackendSettings, env: Environment): NotConfigured;
 }

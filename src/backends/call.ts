@@ -1,7 +1,8 @@
 import {setTimeout as delay} from 'node:timers/promises';
 import {catalogue, createError, isRuntimeCliError, type ErrorCode} from '../errors/index.js';
 import {createRedactor} from '../http/redact.js';
-import type {AbortCleanup, Backend, BackendCapability, BackendContext} from './contract.js';
+import type {BuiltInContext} from './built-in.js';
+import type {AbortCleanup, Backend, BackendCapability} from './contract.js';
 import {asSentence} from '../errors/sentence.js';
 import {checkBeforeRetrying} from '../errors/suggest.js';
 import {isBuiltIn} from './select.js';
@@ -45,7 +46,7 @@ export const optionalCalls = Object.entries(backendCalls).flatMap(([member, call
 );
 
 /** The context for a call of an optional member. */
-export function contextFor(member: OptionalCall, context: BackendContext): BackendContext {
+export function contextFor(member: OptionalCall, context: BuiltInContext): BuiltInContext {
   return 'reads' in backendCalls[member] ? {...context, http: context.http.extend({repeatable: true})} : context;
 }
 
@@ -58,7 +59,7 @@ export function capabilitiesOf(backend: Backend): readonly BackendCapability[] {
 
 /**
  * Calls a backend and turns whatever it throws into a catalogue error that names it. Catalogue errors pass through,
- * plain `backendError` objects are converted, and an abort rejects with `signal.reason`.
+ * errors with a code of the catalogue are converted, and an abort rejects with `signal.reason`.
  * @param doing as in `backendCalls`
  * @param secrets masked in the backend's own errors. @default they stay as they are
  */
@@ -81,7 +82,7 @@ export async function callBackend<Result>(
 }
 
 /** A backend's context, and what the host needs to call it. */
-export interface HostContext extends BackendContext {
+export interface HostContext extends BuiltInContext {
   /** Runs a cleanup after an abort, with a client of its own. Never rejects: a failure becomes a warning. */
   readonly cleanUp: (cleanup: AbortCleanup) => Promise<void>;
   /** How many requests that may have changed something were answered with 2xx. */
@@ -99,7 +100,7 @@ export async function callInContext<Result>(
   backend: Pick<Backend, 'name'>,
   {doing, writes}: Pick<CallKind, 'doing' | 'writes'>,
   {cleanUp, countWrites, ...context}: HostContext,
-  call: (context: BackendContext) => Promise<Result>,
+  call: (context: BuiltInContext) => Promise<Result>,
   secrets?: readonly string[],
 ): Promise<Result> {
   const {signal} = context;
@@ -151,18 +152,14 @@ function toRuntimeCliError(backend: string, doing: string, error: unknown, redac
       cause,
     });
   }
-  return createError(
-    isErrorCode(error.code) ? error.code : 'ERR_BACKEND_FAILED',
-    asSentence(`The ${backend} backend failed: ${message}`),
-    {
-      status: typeof error.status === 'number' ? error.status : undefined,
-      suggestions: Array.isArray(error.suggestions)
-        ? error.suggestions.map((suggestion) => redact(String(suggestion)))
-        : [],
-      details: {backend, backendCode: redact(error.code)},
-      cause,
-    },
-  );
+  return createError(error.code, asSentence(`The ${backend} backend failed: ${message}`), {
+    status: typeof error.status === 'number' ? error.status : undefined,
+    suggestions: Array.isArray(error.suggestions)
+      ? error.suggestions.map((suggestion) => redact(String(suggestion)))
+      : [],
+    details: {backend},
+    cause,
+  });
 }
 
 /** An error as it is, or a copy without the secrets that it contains. */
@@ -174,12 +171,11 @@ function withoutSecrets(error: unknown, redact: Redact): unknown {
   return Object.assign(new Error(redact(message), {cause}), {name, stack: redact(stack)});
 }
 
-function isBackendError(error: unknown): error is Error & {code: string; status?: unknown; suggestions?: unknown} {
-  return error instanceof Error && 'backendError' in error && 'code' in error && typeof error.code === 'string';
-}
-
-function isErrorCode(code: string): code is ErrorCode {
-  return Object.hasOwn(catalogue, code);
+/** An error with a code of the catalogue, such as one of `context.error`. */
+function isBackendError(error: unknown): error is Error & {code: ErrorCode; status?: unknown; suggestions?: unknown} {
+  return (
+    error instanceof Error && 'code' in error && typeof error.code === 'string' && Object.hasOwn(catalogue, error.code)
+  );
 }
 
 /** Timeout for plugin calls that need no network, in milliseconds. */

@@ -5,15 +5,15 @@ import {asSentence} from '../errors/sentence.js';
 import {commandLine, flagValue} from '../errors/suggest.js';
 import {answerSchemas, loginAnswer} from './answer-schemas.js';
 import {backendCalls, callBackend, pluginTimeoutMs, withTimeout} from './call.js';
-import type {Backend} from './contract.js';
+import type {HostBackend} from './built-in.js';
+import type {AnyBackend} from './contract.js';
 
 type Member = (...given: readonly unknown[]) => Promise<unknown>;
-type MemberName = keyof typeof backendCalls | 'uploadStream';
+type MemberName = keyof typeof backendCalls;
 
 /** Calls after which something may have changed, and the member that lists what there is. */
-const writes: Readonly<Partial<Record<MemberName, {readonly lists: keyof Backend; readonly look: string}>>> = {
+const writes: Readonly<Partial<Record<MemberName, {readonly lists: keyof AnyBackend; readonly look: string}>>> = {
   upload: {lists: 'listBundles', look: 'bundle:list'},
-  uploadStream: {lists: 'listBundles', look: 'bundle:list'},
   deploy: {lists: 'listDeployments', look: 'bundle:history'},
   promote: {lists: 'listDeployments', look: 'bundle:history'},
 };
@@ -23,7 +23,7 @@ const writes: Readonly<Partial<Record<MemberName, {readonly lists: keyof Backend
  * backend and the plugin, instead of a failure somewhere in the host. Its metadata is copied, so it cannot change
  * later.
  */
-export function checkedBackend(backend: Backend, plugin: string): Backend {
+export function checkedBackend(backend: AnyBackend, plugin: string): HostBackend {
   const schemas: Readonly<Record<MemberName, v.GenericSchema>> = {
     ...answerSchemas,
     login: loginAnswer([...(backend.secrets ?? []), ...(backend.secretEnv ?? [])]),
@@ -40,7 +40,8 @@ export function checkedBackend(backend: Backend, plugin: string): Backend {
     };
     return [[name, checked] as const];
   });
-  const members = Object.fromEntries(calls) as unknown as Pick<Backend, 'upload' | 'check'>;
+  const members = Object.fromEntries(calls) as unknown as Pick<AnyBackend, 'upload' | 'check'>;
+  const required = [...(backend.required ?? [])];
   return {
     ...members,
     apiVersion: backend.apiVersion,
@@ -48,17 +49,23 @@ export function checkedBackend(backend: Backend, plugin: string): Backend {
     summary: backend.summary,
     formats: [...backend.formats],
     bundleIds: backend.bundleIds,
-    deploysOnUpload: backend.deploysOnUpload && [...backend.deploysOnUpload],
+    required,
     limits: backend.limits && {...backend.limits},
     secrets: backend.secrets && [...backend.secrets],
     secretEnv: backend.secretEnv && [...backend.secretEnv],
     options: checkedOptions(backend),
-    check: (context) => withoutNetwork(backend, backendCalls.check.doing, async () => members.check(context)),
+    check: (context) =>
+      withoutNetwork(backend, backendCalls.check.doing, async () => {
+        const options = isRecord(context.options) ? context.options : {};
+        const unset = required.filter((name) => [undefined, null, ''].includes(options[name] as undefined));
+        const missing = [...unset, ...((await members.check?.(context))?.missing ?? [])];
+        return missing.length === 0 ? {configured: true} : {configured: false, missing};
+      }),
   };
 }
 
 /** A plugin's schema. It may throw where it should report issues. */
-function checkedOptions(backend: Backend): Backend['options'] {
+function checkedOptions(backend: AnyBackend): AnyBackend['options'] {
   const standard = backend.options?.['~standard'];
   if (!standard) return undefined;
   const validate: typeof standard.validate = (value) =>
@@ -67,14 +74,14 @@ function checkedOptions(backend: Backend): Backend['options'] {
 }
 
 /** Calls something that needs no network. It is never aborted, but must not keep the command waiting either. */
-function withoutNetwork<Result>(backend: Backend, doing: string, call: () => Promise<Result>): Promise<Result> {
+function withoutNetwork<Result>(backend: AnyBackend, doing: string, call: () => Promise<Result>): Promise<Result> {
   const {signal} = new AbortController();
   return callBackend(backend, doing, signal, () => withTimeout(call(), pluginTimeoutMs, signal));
 }
 
 /** The error for an answer that violates the contract. After a write, what was to be done may have been done. */
 function wrongAnswer(
-  backend: Backend,
+  backend: AnyBackend,
   plugin: string,
   call: {
     readonly name: MemberName;
@@ -83,7 +90,7 @@ function wrongAnswer(
   },
 ): Error {
   const problems = call.issues.map((issue) => [v.getDotPath(issue), issue.message].filter(Boolean).join(': '));
-  const {doing} = backendCalls[call.name === 'uploadStream' ? 'upload' : call.name];
+  const {doing} = backendCalls[call.name];
   const bug = `This is a bug in plugin ${plugin}. Report it to its authors.`;
   const message = `The ${backend.name} backend of plugin ${plugin} returned an invalid result while ${doing}: ${problems.join('; ')}`;
   const details = {backend: backend.name, plugin, problems};
@@ -99,7 +106,7 @@ function wrongAnswer(
 }
 
 /** The command that shows whether a write was carried out. */
-function lookCommand({name}: Backend, command: string, [request, context]: readonly unknown[]): string {
+function lookCommand({name}: AnyBackend, command: string, [request, context]: readonly unknown[]): string {
   const {projectSlug, targetSlug} = isRecord(context) ? context : {};
   const target = isRecord(request) ? (request['targetSlug'] ?? request['to'] ?? targetSlug) : targetSlug;
   return commandLine(

@@ -4,6 +4,7 @@ import {commandLine, flagValue} from '../errors/suggest.js';
 import {createRedactor} from '../http/redact.js';
 import type {Environment, Logger} from '../http/types.js';
 import {builtIns, type BackendLocation, type BackendSettings, type NotConfigured} from './built-ins.js';
+import type {HostBackend} from './built-in.js';
 import type {Backend} from './contract.js';
 import {OptionText, validateOptionTexts} from './option-text.js';
 import {asSentence} from '../errors/sentence.js';
@@ -23,7 +24,7 @@ export interface BackendSurroundings {
  * @throws RuntimeCliError `ERR_OPTION_INVALID` when its options are invalid.
  */
 export async function missingConfiguration(
-  backend: Backend,
+  backend: HostBackend,
   settings: BackendSettings,
   surroundings: BackendSurroundings,
 ): Promise<readonly string[]> {

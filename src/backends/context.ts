@@ -1,11 +1,11 @@
 import {setMaxListeners} from 'node:events';
 import type {HttpClientOptions} from '../http/index.js';
 import type {RateLimitMiddlewareConfig} from '../http/rate-limit/index.js';
-import type {Environment, Logger, RetryEvent} from '../http/types.js';
+import type {Environment, Logger, RetryEvent, StreamingClient} from '../http/types.js';
 import {reasonOf} from '../errors/system-failure.js';
 import {asSentence} from '../errors/sentence.js';
 import {withTimeout, type HostContext} from './call.js';
-import type {AbortCleanup, UploadState} from './contract.js';
+import type {AbortCleanup, BackendContext, HttpClient, UploadState} from './contract.js';
 
 /** What a backend's context is created from. */
 export interface BackendContextOptions {
@@ -84,7 +84,9 @@ export async function createBackendContext(options: BackendContextOptions): Prom
     configDirectory,
     http,
     bodies: createRequestBodies({onProgress}),
-    openStream: (url, {http: client = http, headers = {}} = {}) => openStream(client, url, headers, waitToRetry),
+    openStream: (url, {http: client = http, headers = {}} = {}) =>
+      openStream(asStreaming(client), url, headers, waitToRetry),
+    error: backendError,
     waitToRetry,
     maskSecret(value) {
       if (value === undefined) return;
@@ -102,3 +104,12 @@ export async function createBackendContext(options: BackendContextOptions): Prom
     env,
   };
 }
+
+/** A client that is extended from the one of the context can stream, too, which its type does not say. */
+function asStreaming(client: HttpClient): StreamingClient {
+  return client as StreamingClient;
+}
+
+/** `context.error`. The host adds the name of the backend and masks secrets when it is thrown. */
+export const backendError: BackendContext['error'] = (code, message, {cause, ...more} = {}) =>
+  Object.assign(new Error(message, cause === undefined ? undefined : {cause}), {code, ...more});

@@ -1,5 +1,6 @@
 import {withTimeout, pluginTimeoutMs} from './call.js';
-import {BACKEND_API_VERSION, type BackendsHookOptions} from './contract.js';
+import {backendApiVersion} from './built-in.js';
+import type {BackendsHookOptions} from './contract.js';
 import {createBackendRegistry, type BackendFailure, type BackendRegistry} from './registry.js';
 import {asSentence} from '../errors/sentence.js';
 
@@ -54,7 +55,7 @@ export async function discoverBackends(
 ): Promise<BackendRegistry> {
   signal.throwIfAborted();
   const ordered = [...plugins].sort((a, b) => (a.name < b.name ? -1 : 1));
-  const host = {version, apiVersion: BACKEND_API_VERSION};
+  const host = {version, apiVersion: backendApiVersion};
   const ask = (plugin: BackendPlugin) => askPlugin(plugin, () => plugin.runHook({host}, timeoutMs), timeoutMs, signal);
   const reports = await Promise.all(ordered.map(ask));
   return createBackendRegistry(

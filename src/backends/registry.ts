@@ -2,7 +2,7 @@ import {createError, nearest} from '../errors/index.js';
 import {builtIns} from './built-ins.js';
 import {checkBackendShape} from './backend-shape.js';
 import {checkedBackend} from './checked-backend.js';
-import type {Backend} from './contract.js';
+import type {HostBackend} from './built-in.js';
 import {qualifiedName} from './select.js';
 import {asSentence} from '../errors/sentence.js';
 
@@ -10,7 +10,7 @@ import {asSentence} from '../errors/sentence.js';
 export interface BackendRegistration {
   /** Value for `--runtime-backend`: the backend's name, or `plugin/name` if several plugins have one of that name. */
   readonly name: string;
-  readonly backend: Backend;
+  readonly backend: HostBackend;
   /** Package that provides it. */
   readonly plugin: string;
   readonly version?: string | undefined;
@@ -35,7 +35,7 @@ export interface BackendRegistry {
    * @throws RuntimeCliError `ERR_BACKEND_UNKNOWN`, listing the known ones and the failures of plugins;
    * `ERR_BACKEND_AMBIGUOUS` when several plugins have one of this name.
    */
-  get(name: string): Backend;
+  get(name: string): HostBackend;
   /**
    * The same, with its source.
    * @throws as `get`.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import {capabilitiesOf} from '../backends/call.js';
 import {checkBackendShape} from '../backends/backend-shape.js';
-import type {Backend, BackendCapability} from '../backends/contract.js';
+import type {AnyBackend, BackendCapability} from '../backends/contract.js';
 import {
   lentChecks,
   requestChecks,
@@ -31,6 +31,7 @@ import {
 } from './cases/lists.js';
 import {resumeChecks} from './cases/resume.js';
 import {runInScope, type Check} from './check.js';
+import {builtInMembers} from './subject.js';
 import type {ConformanceCase, ConformanceFixtures} from './fixtures.js';
 
 /**
@@ -43,7 +44,7 @@ import type {ConformanceCase, ConformanceFixtures} from './fixtures.js';
  * @throws TypeError when `fixtures.skip` names an unknown case.
  */
 export function backendConformance(
-  createBackend: () => Backend,
+  createBackend: () => AnyBackend,
   fixtures: ConformanceFixtures,
 ): readonly ConformanceCase[] {
   const shape = checkBackendShape(createBackend());
@@ -85,8 +86,9 @@ function shapeCheck(createBackend: () => unknown): Check {
   };
 }
 
-function checksFor(backend: Backend, {resumableBytes}: ConformanceFixtures): readonly Check[] {
-  const {formats, login, verify, uploadStream, limits = {}} = backend;
+function checksFor(backend: AnyBackend, {resumableBytes}: ConformanceFixtures): readonly Check[] {
+  const {formats, login, verify, limits = {}} = backend;
+  const {uploadStream, deploysOnUpload} = builtInMembers(backend);
   const checksOf: Readonly<Record<BackendCapability, readonly Check[]>> = {
     deploy: deployChecks,
     promote: promoteChecks,
@@ -98,7 +100,7 @@ function checksFor(backend: Backend, {resumableBytes}: ConformanceFixtures): rea
     download: downloadChecks,
     delete: deleteChecks,
   };
-  const {deploy, deploysOnUpload, listBundles, listDeployments, listTargets, getDeployment} = backend;
+  const {deploy, listBundles, listDeployments, listTargets, getDeployment} = backend;
   return [
     ...isolationChecks,
     ...lentChecks,

@@ -6,7 +6,7 @@ import {mkdtemp, rm} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
-import type {Backend} from '../backends/contract.js';
+import type {AnyBackend} from '../backends/contract.js';
 import {isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
 import {
   makeHugeBundle,
@@ -15,7 +15,7 @@ import {
   type ConformanceFixtures,
   type ConformanceService,
 } from './fixtures.js';
-import {Subject} from './subject.js';
+import {Subject, type SubjectParts} from './subject.js';
 
 /** One check of the suite. */
 export interface Check {
@@ -83,7 +83,11 @@ export async function failureOf(what: string, work: Promise<unknown>): Promise<R
 
 /** Asserts that an error has a code that tells programs what happened. */
 export function assertHasCode({code, message}: RuntimeCliError): void {
-  assert.notEqual(code, 'ERR_BACKEND_FAILED', `Throw a backendError() with a code that says what happened: ${message}`);
+  assert.notEqual(
+    code,
+    'ERR_BACKEND_FAILED',
+    `Throw a context.error() with a code that says what happened: ${message}`,
+  );
 }
 
 /** Asserts that a failure of the service is not reported as one of the network. */
@@ -98,7 +102,7 @@ export function assertUnknown(error: RuntimeCliError): void {
   const {code, status, message} = error;
   assert.ok(
     code === 'ERR_BUNDLE_UNKNOWN' || status === 404,
-    `Throw a backendError() with the code ERR_BUNDLE_UNKNOWN, not ${code}: ${message}`,
+    `Throw a context.error() with the code ERR_BUNDLE_UNKNOWN, not ${code}: ${message}`,
   );
 }
 
@@ -149,7 +153,7 @@ export async function assertAbortEnds(
 /** What a check can open. Everything is closed at the end of the case. */
 export interface CaseScope {
   /** Opens a service, for `backend` or a new one. */
-  open(backend?: Backend): Promise<Subject>;
+  open(backend?: AnyBackend): Promise<Subject>;
   /** The service of `subject` with a new backend, as another process would see it, with the states that were kept. */
   reopen(subject: Pick<Subject, 'service' | 'projectSlug' | 'states'>): Subject;
 }
@@ -159,14 +163,14 @@ export interface CaseScope {
  * @returns why it could not try anything; undefined if it did.
  */
 export async function runInScope(
-  createBackend: () => Backend,
+  createBackend: () => AnyBackend,
   fixtures: ConformanceFixtures,
   check: (scope: CaseScope) => Promise<void>,
 ): Promise<string | undefined> {
   const directory = await mkdtemp(path.join(tmpdir(), 'mycli-conformance-'));
   const closings: (() => void | Promise<void>)[] = [];
   let bundles = 0;
-  const subjectOf = (parts: Pick<Subject, 'backend' | 'service' | 'projectSlug' | 'states'>) =>
+  const subjectOf = (parts: Pick<SubjectParts, 'backend' | 'service' | 'projectSlug' | 'states'>) =>
     new Subject({
       ...parts,
       fixtures,

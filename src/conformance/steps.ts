@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import {setTimeout as delay} from 'node:timers/promises';
 import {contextFor} from '../backends/call.js';
+import type {BuiltInContext} from '../backends/built-in.js';
 import type {
   Backend,
-  BackendContext,
   BundleFormat,
   BundleId,
   BundleItem,
@@ -91,7 +91,7 @@ export async function promote(
   const [from, to] = [subject.targetSlug, otherTarget(subject)];
   const member = memberOf(subject, 'promote');
   const request = subject.given({bundleId, from, to}, 'the request');
-  const call = (context: BackendContext) => member(request, context);
+  const call = (context: BuiltInContext) => member(request, context);
   return (await subject.call('promoting', call, {targetSlug: to, signal})).deployment;
 }
 
@@ -162,7 +162,7 @@ export async function listDeployments(
   const {targetSlug = subject.targetSlug, signal} = options;
   const member = memberOf(subject, 'listDeployments');
   const given = subject.given({...range, targetSlug}, 'the request');
-  const call = (context: BackendContext) => member(given, contextFor('listDeployments', context));
+  const call = (context: BuiltInContext) => member(given, contextFor('listDeployments', context));
   return subject.call('listing deployments', call, {targetSlug, signal});
 }
 

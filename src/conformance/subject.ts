@@ -5,17 +5,10 @@ import {callInContext} from '../backends/call.js';
 import {checkedBackend} from '../backends/checked-backend.js';
 import {secretsOf} from '../backends/configuration.js';
 import {createBackendContext} from '../backends/context.js';
-import type {
-  Backend,
-  BackendContext,
-  Bundle,
-  BundleFormat,
-  BundleId,
-  StreamedBundle,
-  BodyOptions,
-  RequestBodies,
-  UploadState,
-} from '../backends/contract.js';
+import type {BuiltInContext, HostBackend} from '../backends/built-in.js';
+import type {BuiltInBodies} from '../http/types.js';
+import type {StreamedBundle} from '../bundle/types.js';
+import type {AnyBackend, Bundle, BundleFormat, BundleId, BodyOptions, UploadState} from '../backends/contract.js';
 import {uploadStateOf} from '../backends/upload-state.js';
 import type {BundleSize, ConformanceFixtures, ConformanceService} from './fixtures.js';
 import {protectedFrom, Recording} from './observations.js';
@@ -24,8 +17,8 @@ import {protectedFrom, Recording} from './observations.js';
 const rateLimit = {maxRetries: 2, baseDelayMs: 1, maxDelayMs: 20};
 
 /** The parts of a subject. */
-interface SubjectParts {
-  readonly backend: Backend;
+export interface SubjectParts {
+  readonly backend: AnyBackend;
   readonly service: ConformanceService;
   readonly projectSlug: string;
   readonly fixtures: ConformanceFixtures;
@@ -48,7 +41,7 @@ export interface CallOptions {
 /** A backend and its service. Calls work like those of the host. */
 export class Subject {
   /** With its answers checked. */
-  readonly backend: Backend;
+  readonly backend: HostBackend;
   readonly service: ConformanceService;
   readonly projectSlug: string;
   readonly targetSlug: string;
@@ -77,7 +70,7 @@ export class Subject {
   readonly cleanups: Promise<void>[] = [];
 
   constructor({backend, service, projectSlug, fixtures, states, makeBundle, makeHugeBundle}: SubjectParts) {
-    this.backend = checkedBackend(backend, 'this package');
+    this.backend = {...checkedBackend(backend, 'this package'), ...builtInMembers(backend)};
     this.service = service;
     this.projectSlug = projectSlug;
     this.targetSlug = service.targetSlug ?? 'staging';
@@ -102,7 +95,7 @@ export class Subject {
    */
   async call<Result>(
     doing: string,
-    call: (context: BackendContext) => Promise<Result>,
+    call: (context: BuiltInContext) => Promise<Result>,
     {targetSlug, signal = new AbortController().signal, archive}: CallOptions = {},
   ): Promise<Result> {
     const {backend, service, projectSlug, configDirectory, recording} = this;
@@ -228,13 +221,23 @@ export class Subject {
   }
 }
 
+/** What only built-in backends have. */
+export function builtInMembers(
+  backend: AnyBackend & Partial<HostBackend>,
+): Pick<HostBackend, 'deploysOnUpload' | 'uploadStream'> {
+  return {
+    ...(backend.deploysOnUpload && {deploysOnUpload: backend.deploysOnUpload}),
+    ...(backend.uploadStream && {uploadStream: backend.uploadStream}),
+  };
+}
+
 function withoutFile({format, message, projectSlug, config, files, size, createReadStream}: Bundle): StreamedBundle {
   return {format, message, projectSlug, config, files, size, read: () => createReadStream()};
 }
 
 /** Validates options with a backend's schema; without one, they stay unchanged. */
 export async function validateOptions(
-  {options: schema}: Backend,
+  {options: schema}: AnyBackend,
   given: unknown,
 ): Promise<{readonly value: unknown; readonly problems: readonly string[]}> {
   const result = await schema?.['~standard'].validate(given);
@@ -245,14 +248,14 @@ export async function validateOptions(
 }
 
 /** The validated options of a service. */
-export async function usableOptions(backend: Backend, given: unknown): Promise<unknown> {
+export async function usableOptions(backend: AnyBackend, given: unknown): Promise<unknown> {
   const {value, problems} = await validateOptions(backend, given);
   assert.deepEqual(problems, [], `The options of the service do not match the schema: ${problems.join('; ')}`);
   return value;
 }
 
 /** The values of a backend's secret options and variables, which the host masks. */
-export function declaredSecrets(backend: Backend, {options, env}: ConformanceService): readonly string[] {
+export function declaredSecrets(backend: AnyBackend, {options, env}: ConformanceService): readonly string[] {
   return secretsOf(backend, {backendOptions: asRecord(options)}, env);
 }
 
@@ -307,12 +310,11 @@ const chunkBytes = 64 * 1024;
  * body with another client, which may keep chunks, always sends garbage instead of only when memory is reused. A
  * bundle's own `read()` and `createReadStream()` are left alone: their chunks belong to the reader.
  */
-function overwritten(bodies: RequestBodies): RequestBodies {
+function overwritten(bodies: BuiltInBodies): BuiltInBodies {
   return {
     multipart: (parts) => overwrittenBody(bodies.multipart(parts)),
     base64Json: (body) => overwrittenBody(bodies.base64Json(body)),
-    json: (value) => overwrittenBody(bodies.json(value)),
-    file: (source, contentType) => overwrittenBody(bodies.file(source, contentType)),
+    file: (source, range) => overwrittenBody(bodies.file(source, range)),
   };
 }
 

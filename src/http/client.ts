@@ -6,7 +6,7 @@ import {Call, isWrite, keepRepeatable} from './connection/call.js';
 import {createRateLimitHooks, resolveRateLimitPolicy, type RateLimitMiddlewareConfig} from './rate-limit/index.js';
 import {parseJson} from '../errors/json.js';
 import {createRedactor} from './redact.js';
-import type {Environment, HttpClient, Logger, RetryEvent} from './types.js';
+import type {Environment, Logger, RetryEvent, StreamingClient} from './types.js';
 
 /** Options of `createHttpClient`. */
 export interface HttpClientOptions {
@@ -51,7 +51,7 @@ export async function loadHttpClient(): Promise<Got> {
  * decompressed. Streams (`client.stream`) are for downloads and never retried; `openStream` retries.
  * @throws TypeError naming the field of `rateLimit` that has a wrong value.
  */
-export async function createHttpClient(options: HttpClientOptions): Promise<Got & HttpClient> {
+export async function createHttpClient(options: HttpClientOptions): Promise<Got & StreamingClient> {
   const {env, userAgent, signal, onWritten, secrets = []} = options;
   const logger = redactedLogger(options);
   const rateLimit = rateLimitRules(options);
@@ -91,7 +91,7 @@ export async function createHttpClient(options: HttpClientOptions): Promise<Got 
     handlers: [createCallHandler({limits, errors, logger})],
   });
   // got sends any method, but its types only allow some.
-  return client as Got & HttpClient;
+  return client as Got & StreamingClient;
 }
 
 /**

@@ -2,7 +2,7 @@ import {once} from 'node:events';
 import type {IncomingHttpHeaders} from 'node:http';
 import {isRuntimeCliError} from '../errors/index.js';
 import {maxRepeats} from './connection/call.js';
-import type {FailedAttempt, HttpClient, OpenedStream} from './types.js';
+import type {FailedAttempt, OpenedStream, StreamingClient} from './types.js';
 
 /**
  * Requests something that is read as a stream. Like any GET, it is retried until a response begins, since got retries
@@ -11,7 +11,7 @@ import type {FailedAttempt, HttpClient, OpenedStream} from './types.js';
  * @throws RuntimeCliError for every status other than 2xx and every network failure.
  */
 export async function openStream(
-  http: HttpClient,
+  http: StreamingClient,
   url: URL | string,
   headers: Readonly<Record<string, string>>,
   waitToRetry: (attempt: FailedAttempt) => Promise<boolean>,

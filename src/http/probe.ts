@@ -4,7 +4,7 @@ import {createHttpClient, type HttpClientOptions} from './client.js';
 import {statusName} from './connection/call.js';
 import {serverMessage} from './errors/response-error.js';
 import {createRedactor} from './redact.js';
-import type {HttpClient, HttpStream} from './types.js';
+import type {HttpStream, StreamingClient} from './types.js';
 
 /** A page to look at. */
 export interface ProbeRequest {
@@ -63,7 +63,7 @@ export async function probe(request: ProbeRequest, options: ProbeOptions): Promi
 
 async function follow(
   {url: start, accepts, text}: ProbeRequest,
-  http: HttpClient,
+  http: StreamingClient,
   redact: (text: string) => string,
 ): Promise<ProbeAnswer> {
   let url = start;
@@ -94,7 +94,7 @@ interface OpenedPage {
   readonly location: string | undefined;
 }
 
-async function open(url: URL, http: HttpClient): Promise<OpenedPage> {
+async function open(url: URL, http: StreamingClient): Promise<OpenedPage> {
   // Uncompressed, so that a text can be found, and not from a cache between us and the site.
   const headers = {accept: '*/*', 'accept-encoding': 'identity', 'cache-control': 'no-cache'};
   const body = http.stream(url, {headers, throwHttpErrors: false});

@@ -2,7 +2,7 @@ import {randomBytes} from 'node:crypto';
 import {setImmediate} from 'node:timers/promises';
 import {createError, isRuntimeCliError} from '../errors/index.js';
 import type {CreateBody} from './rate-limit/index.js';
-import type {BodyOptions, ByteSource, RequestBodies, StreamSource, UploadProgress} from './types.js';
+import type {BodyOptions, BuiltInBodies, ByteSource, RequestBodies, StreamSource, UploadProgress} from './types.js';
 
 /** How bodies are read, and who gets the progress. */
 export interface RequestBodiesOptions {
@@ -14,13 +14,13 @@ export interface RequestBodiesOptions {
 }
 
 /** Creates bodies for the client. Each attempt of a request reads its body from the start. */
-export function createRequestBodies(options: RequestBodiesOptions = {}): RequestBodies {
+export function createRequestBodies(options: RequestBodiesOptions = {}): BuiltInBodies {
   const readable = (source: ByteSource | StreamSource): StreamSource => ({
     size: source.size,
     read: () => ('createReadStream' in source ? source.createReadStream() : source.read()),
   });
-  const body = (contentType: string, segments: readonly Segment[]) =>
-    bodyOptions(contentType, segments, options.onProgress ?? (() => undefined));
+  const body = (contentType: string, segments: readonly Segment[], whole?: Whole) =>
+    bodyOptions(contentType, segments, options.onProgress ?? (() => undefined), whole);
   return {
     multipart(parts) {
       const {contentType, segments} = multipartSegments(parts, readable(parts.file.source));
@@ -30,20 +30,32 @@ export function createRequestBodies(options: RequestBodiesOptions = {}): Request
       const start = piecesSegment(() => jsonUpTo(field, value, lists));
       return body('application/json', [start, base64Segment(readable(source)), textSegment('"}')]);
     },
-    json: (value) => body('application/json', [textSegment(JSON.stringify(value))]),
-    file: (source, contentType = 'application/octet-stream') => body(contentType, [sourceSegment(readable(source))]),
+    file(source, {contentType = 'application/octet-stream', start = 0, end = source.size - 1} = {}) {
+      const isWhole = start === 0 && end === source.size - 1;
+      const part = {size: end - start + 1, read: () => source.createReadStream({start, end})};
+      const whole = {before: start, total: source.size};
+      return body(contentType, [sourceSegment(isWhole ? readable(source) : part)], whole);
+    },
   };
+}
+
+/** What a body is a part of: how many bytes come before it, and how many there are in all. */
+interface Whole {
+  readonly before: number;
+  readonly total: number;
 }
 
 function bodyOptions(
   contentType: string,
   segments: readonly Segment[],
   onProgress: (progress: UploadProgress) => void,
+  whole?: Whole,
 ): BodyOptions {
-  const total = segments.reduce((sum, {size}) => sum + size, 0);
+  const length = segments.reduce((sum, {size}) => sum + size, 0);
+  const {before, total} = whole ?? {before: 0, total: length};
   let last: UploadProgress | undefined;
   const report = (transferred: number, attempt: number) => {
-    last = {transferred, total, attempt};
+    last = {transferred: before + transferred, total, attempt};
     onProgress(last);
   };
   const createBody: CreateBody = async function* (attempt) {
@@ -59,10 +71,10 @@ function bodyOptions(
   };
   // The client calls it once the request has succeeded.
   const confirmBody = () => {
-    if (last !== undefined && last.transferred < total) report(total, last.attempt);
+    if (last !== undefined && last.transferred < before + length) report(length, last.attempt);
   };
   return {
-    headers: {'content-type': contentType, 'content-length': String(total)},
+    headers: {'content-type': contentType, 'content-length': String(length)},
     context: {createBody, confirmBody},
   };
 }

@@ -73,12 +73,15 @@ export interface HttpResponse {
   readonly statusCode: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
-  /** The request that was answered. */
+}
+
+/** A response that knows what it answers, for errors about it. */
+export interface AnsweredResponse extends HttpResponse {
   readonly request: {readonly options: {readonly method: string; readonly url?: string | URL | undefined}};
 }
 
 /** A request under way. */
-export interface HttpRequest extends Promise<HttpResponse> {
+export interface HttpRequest<Response = HttpResponse> extends Promise<Response> {
   /** The body, parsed. Rejects with `ERR_RESPONSE_INVALID` when it is not JSON. */
   json<Answer = unknown>(): Promise<Answer>;
   /** The body as text. */
@@ -89,23 +92,28 @@ export interface HttpRequest extends Promise<HttpResponse> {
  * The HTTP client. It is a subset of got with the same names; rely on nothing else. Redirects are not followed: they
  * reject like any other status. A response may have 8 MiB; use `openStream` for larger ones.
  */
-export interface HttpClient {
+export interface HttpClient<Response = HttpResponse> {
   /** Sends a request. */
-  (url: string | URL, options?: HttpOptions): HttpRequest;
+  (url: string | URL, options?: HttpOptions): HttpRequest<Response>;
   /** Sends a GET request. */
-  get(url: string | URL, options?: HttpOptions): HttpRequest;
+  get(url: string | URL, options?: HttpOptions): HttpRequest<Response>;
   /** Sends a HEAD request. */
-  head(url: string | URL, options?: HttpOptions): HttpRequest;
+  head(url: string | URL, options?: HttpOptions): HttpRequest<Response>;
   /** Sends a POST request. */
-  post(url: string | URL, options?: HttpOptions): HttpRequest;
+  post(url: string | URL, options?: HttpOptions): HttpRequest<Response>;
   /** Sends a PUT request. */
-  put(url: string | URL, options?: HttpOptions): HttpRequest;
+  put(url: string | URL, options?: HttpOptions): HttpRequest<Response>;
   /** Sends a PATCH request. */
-  patch(url: string | URL, options?: HttpOptions): HttpRequest;
+  patch(url: string | URL, options?: HttpOptions): HttpRequest<Response>;
   /** Sends a DELETE request. */
-  delete(url: string | URL, options?: HttpOptions): HttpRequest;
+  delete(url: string | URL, options?: HttpOptions): HttpRequest<Response>;
   /** A client with more options. They are merged with those of each request. */
-  extend(options: HttpOptions): HttpClient;
+  extend(options: HttpOptions): HttpClient<Response>;
+}
+
+/** The client as the host has it. */
+export interface StreamingClient extends HttpClient<AnsweredResponse> {
+  extend(options: HttpOptions): StreamingClient;
   /** A response to read as a stream. Nothing is retried: `openStream` does that. */
   stream(url: string | URL, options?: HttpOptions): HttpStream;
 }
@@ -142,8 +150,8 @@ export interface FailedAttempt {
 export interface ByteSource {
   /** Exact number of bytes. */
   readonly size: number;
-  /** Opens a stream. `start`: the first byte to read, 0 by default. */
-  createReadStream(options?: {readonly start?: number | undefined}): Readable;
+  /** Opens a stream. `start`, `end`: the first and the last byte to read, both included; by default all. */
+  createReadStream(options?: {readonly start?: number | undefined; readonly end?: number | undefined}): Readable;
 }
 
 /** Bytes that are generated while they are read, from the start each time. */
@@ -175,6 +183,29 @@ export interface RequestBodies {
     };
     readonly fields: Readonly<Record<string, string>>;
   }): BodyOptions;
+  /**
+   * Raw bytes, all of a source or a part of it. The progress of a part is that of the whole, for uploads in parts that
+   * are sent one after the other.
+   * @param range `start`, `end`: the first and the last byte, both included as in `node:fs`; `contentType`:
+   * `application/octet-stream` by default
+   * @example
+   * for (let start = 0; start < bundle.size; start += partBytes) {
+   *   const end = Math.min(start + partBytes, bundle.size) - 1;
+   *   await http.put(`${url}?offset=${start}`, bodies.file(bundle, {start, end}));
+   * }
+   */
+  file(
+    source: ByteSource,
+    range?: {
+      readonly contentType?: string | undefined;
+      readonly start?: number | undefined;
+      readonly end?: number | undefined;
+    },
+  ): BodyOptions;
+}
+
+/** Bodies that only built-in backends send. */
+export interface BuiltInBodies extends RequestBodies {
   /** A JSON object in which `field` contains `source` in base64, encoded while it is sent. */
   base64Json(body: {
     readonly value: Readonly<Record<string, unknown>>;
@@ -183,15 +214,11 @@ export interface RequestBodies {
     readonly field: string;
     readonly source: ByteSource | StreamSource;
   }): BodyOptions;
-  /** A JSON value. */
-  json(value: unknown): BodyOptions;
-  /** The raw bytes. `contentType` is `application/octet-stream` by default. */
-  file(source: ByteSource, contentType?: string): BodyOptions;
 }
 
 /** What a strategy can use to fetch a token: the client of the request that needs it. */
 export interface AuthContext {
-  readonly http: HttpClient;
+  readonly http: HttpClient<AnsweredResponse>;
   readonly signal?: AbortSignal | undefined;
 }
 

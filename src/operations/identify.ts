@@ -2,7 +2,8 @@ import {builtIns, type BackendSettings, type Identity} from '../backends/built-i
 import {backendCalls, callBackend, withTimeout} from '../backends/call.js';
 import {optionsOf, secretsOf} from '../backends/configuration.js';
 import {createBackendContext} from '../backends/context.js';
-import type {Backend, BackendLoginContext, BackendVerifyContext, VerifyResult} from '../backends/contract.js';
+import type {HostBackend} from '../backends/built-in.js';
+import type {BackendLoginContext, BackendVerifyContext, VerifyResult} from '../backends/contract.js';
 import {createError} from '../errors/index.js';
 import {signalOf} from './open-backend.js';
 import type {CommonOptions} from './options.js';
@@ -35,7 +36,7 @@ const verifyTimeoutMs = 60_000;
 
 /** A call to a backend that is not about a project. */
 export interface ServiceCall extends Asking {
-  readonly backend: Backend;
+  readonly backend: HostBackend;
   readonly backendOptions: Readonly<Record<string, unknown>>;
 }
 
@@ -97,8 +98,8 @@ async function callService<Result>(
     host.maskSecret?.(secret);
   };
   const whole = await contextFor({projectSlug: '', options, secrets, onSecret, signal, requestTimeout}, host);
-  const {configDirectory, env, logger, http, waitToRetry, maskSecret} = whole;
-  const context = {options, configDirectory, env, logger, http, waitToRetry, maskSecret, signal};
+  const {configDirectory, env, logger, http, error, waitToRetry, maskSecret} = whole;
+  const context = {options, configDirectory, env, logger, http, error, waitToRetry, maskSecret, signal};
   return callBackend(backend, backendCalls[member].doing, signal, () => call(context), secrets);
 }
 

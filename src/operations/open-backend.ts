@@ -10,6 +10,7 @@ import {
 } from '../backends/call.js';
 import {missingConfiguration, notConfigured, optionsOf, secretsOf} from '../backends/configuration.js';
 import {createBackendContext} from '../backends/context.js';
+import type {BuiltInContext, HostBackend} from '../backends/built-in.js';
 import type {Backend, BackendCapability, BackendContext, BundleId} from '../backends/contract.js';
 import {createBackendRegistry, type BackendRegistry} from '../backends/registry.js';
 import {
@@ -37,7 +38,7 @@ export type BackendCallOptions = CommonOptions &
 
 /** A backend, and the context to call it with. */
 export interface OpenBackend {
-  readonly backend: Backend;
+  readonly backend: HostBackend;
   readonly context: HostContext;
   /** Values to mask. The backend may add some. */
   readonly secrets: readonly string[];
@@ -188,7 +189,7 @@ export function invoke<Call extends OptionalCall>(
   const members: BackendMembers = backend;
   const member: BackendMembers[Call] = members[call];
   if (member === undefined) throw unsupported(backend, kind.capability);
-  const ask = (own: BackendContext) => member.call(backend, request, contextFor(call, own));
+  const ask = (own: BuiltInContext) => member.call(backend, request, contextFor(call, own));
   return callInContext(backend, kind, context, ask, secrets);
 }
 

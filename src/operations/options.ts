@@ -1,5 +1,6 @@
 import type {BackendSettings} from '../backends/built-ins.js';
-import type {BundleId, BundleMatches, DeploymentRef, DeploymentStatus} from '../backends/contract.js';
+import type {BundleMatches} from '../backends/built-in.js';
+import type {BundleId, DeploymentRef, DeploymentStatus} from '../backends/contract.js';
 import type {BackendRegistry} from '../backends/registry.js';
 import type {RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
 import type {BundleContentOptions} from '../bundle/index.js';

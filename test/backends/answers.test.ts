@@ -2,7 +2,8 @@ import {Readable, Writable} from 'node:stream';
 import {text} from 'node:stream/consumers';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {apiBackend, type ApiBackendOptions} from '../../src/backends/api/backend.js';
-import type {BackendContext, Bundle, ListResult} from '../../src/backends/contract.js';
+import type {BuiltInContext} from '../../src/backends/built-in.js';
+import type {Bundle, ListResult} from '../../src/backends/contract.js';
 import {legacyBackend} from '../../src/backends/legacy/backend.js';
 import type {LegacyBackendOptions} from '../../src/backends/legacy/connection.js';
 import {isRuntimeCliError} from '../../src/errors/index.js';
@@ -13,8 +14,8 @@ import {answerUses, type AnswerUse, type Told, type UseName} from './answer-uses
 import {contextFor, promised} from './context-for.js';
 
 let server: RecordingServer;
-let legacy: BackendContext<LegacyBackendOptions>;
-let api: BackendContext<ApiBackendOptions>;
+let legacy: BuiltInContext<LegacyBackendOptions>;
+let api: BuiltInContext<ApiBackendOptions>;
 /** What the server answers to the request that is looked at. */
 let reply: Reply;
 let asks: Pick<ReturnType<typeof shapeOf>, 'method' | 'path'>;

@@ -1,7 +1,8 @@
 import {inspect} from 'node:util';
 import {describe, expect, test} from 'vitest';
 import {callBackend, callInContext, withTimeout} from '../../src/backends/call.js';
-import {backendError, type AbortCleanup} from '../../src/backends/contract.js';
+import {backendError} from '../../src/backends/context.js';
+import type {AbortCleanup} from '../../src/backends/contract.js';
 import {createError} from '../../src/errors/index.js';
 import {startRecordingServer} from '../recording-server.js';
 import {contextFor, silent} from './context-for.js';
@@ -19,26 +20,14 @@ test('an error of the catalogue passes as it is', async () => {
   await expect(call(error)).rejects.toBe(error);
 });
 
-test('a plain backend error becomes one of the catalogue that names the backend', async () => {
-  const error = backendError({
-    code: 'ERR_FORBIDDEN',
-    message: 'no entry',
-    status: 403,
-    suggestions: ['Ask for a key.'],
-  });
+test('an error of context.error becomes one of the catalogue that names the backend', async () => {
+  const error = backendError('ERR_FORBIDDEN', 'no entry', {status: 403, suggestions: ['Ask for a key.']});
   await expect(call(error)).rejects.toMatchObject({
     code: 'ERR_FORBIDDEN',
     exitCode: 4,
     status: 403,
     message: 'The acme backend failed: no entry.',
     suggestions: ['Ask for a key.'],
-  });
-});
-
-test('an unknown code of a backend error is kept in the details', async () => {
-  await expect(call(backendError({code: 'ACME_QUOTA', message: 'full'}))).rejects.toMatchObject({
-    code: 'ERR_BACKEND_FAILED',
-    details: {backend: 'acme', backendCode: 'ACME_QUOTA'},
   });
 });
 
@@ -63,7 +52,7 @@ test('errors of the backend are told without its secrets, in their causes too', 
     message: 'The acme backend failed while uploading the bundle: *** is wrong.',
     cause: {name: 'TypeError', message: '*** is wrong', stack: expect.stringContaining('call.test.ts') as string},
   });
-  const own = backendError({code: 'ERR_REJECTED', message: 'no canary-1', suggestions: ['Renew canary-2.']});
+  const own = backendError('ERR_REJECTED', 'no canary-1', {suggestions: ['Renew canary-2.']});
   expect(await failing(own)).toMatchObject({suggestions: ['Renew ***.']});
   expect(inspect([error, await failing(own), await failing('canary-1')], {depth: 5})).not.toContain('canary');
 });
@@ -78,8 +67,9 @@ test('what is thrown and is no error is told as it is', async () => {
 
 test.each([
   ['an error of the system, which has a code too', Object.assign(new Error('lost'), {code: 'ECONNRESET'})],
-  ['without a code', Object.assign(new Error('lost'), {backendError: true})],
-  ['with a code that is not text', Object.assign(new Error('lost'), {backendError: true, code: 7})],
+  ['without a code', new Error('lost')],
+  ['with a code that is not text', Object.assign(new Error('lost'), {code: 7})],
+  ['with a code that is not listed', Object.assign(new Error('lost'), {code: 'ERR_ACME'})],
 ])('%s is no backend error', async (_, error) => {
   await expect(call(error)).rejects.toMatchObject({
     code: 'ERR_BACKEND_FAILED',
@@ -90,13 +80,12 @@ test.each([
 
 test('of a backend error only what has its type is taken over', async () => {
   const odd = Object.assign(new Error('odd'), {
-    backendError: true,
     code: 'ERR_SERVER',
     status: '500',
     suggestions: 'Wait.',
   });
   await expect(call(odd)).rejects.toMatchObject({code: 'ERR_SERVER', status: undefined, suggestions: []});
-  const listed = Object.assign(new Error('odd'), {backendError: true, code: 'ERR_SERVER', suggestions: [1, 'Wait.']});
+  const listed = Object.assign(new Error('odd'), {code: 'ERR_SERVER', suggestions: [1, 'Wait.']});
   await expect(call(listed)).rejects.toMatchObject({suggestions: ['1', 'Wait.'], cause: listed});
 });
 

@@ -1,6 +1,8 @@
+import {Readable} from 'node:stream';
 import {text} from 'node:stream/consumers';
 import {expect, onTestFinished, test, vi} from 'vitest';
 import {startRecordingServer} from '../recording-server.js';
+import type {ByteSource} from '../../src/http/types.js';
 import {contextFor, silent} from './context-for.js';
 
 test('what is given to a call is in its context', async () => {
@@ -60,12 +62,32 @@ test('progress of a body goes to whoever wants to know', async () => {
   await using server = await startRecordingServer(() => ({status: 200, body: {}}));
   const seen: number[] = [];
   const {http, bodies} = await contextFor({}, {onProgress: ({transferred}) => seen.push(transferred)});
-  await http.post(server.origin, bodies.json('four'));
-  expect(seen.at(-1)).toBe('"four"'.length);
+  await http.post(server.origin, bodies.file(sourceOf('four')));
+  expect(seen.at(-1)).toBe(4);
   const nobody = await contextFor({});
-  await nobody.http.post(server.origin, nobody.bodies.json('four'));
+  await nobody.http.post(server.origin, nobody.bodies.file(sourceOf('four')));
   expect(server.requests).toHaveLength(2);
 });
+
+test('the parts of a file are sent one after the other, with the progress of the whole', async () => {
+  await using server = await startRecordingServer(() => ({status: 200, body: {}}));
+  const seen: (readonly [number, number | undefined])[] = [];
+  const {http, bodies} = await contextFor({}, {onProgress: ({transferred, total}) => seen.push([transferred, total])});
+  const source = sourceOf('abcdefg');
+  for (let start = 0; start < source.size; start += 3) {
+    await http.post(server.origin, bodies.file(source, {start, end: Math.min(start + 3, source.size) - 1}));
+  }
+  expect(server.requests.map(({body}) => body.toString())).toEqual(['abc', 'def', 'g']);
+  expect(seen).toEqual([0, 3, 3, 6, 6, 7].map((transferred) => [transferred, 7]));
+});
+
+function sourceOf(text: string): ByteSource {
+  const bytes = Buffer.from(text);
+  return {
+    size: bytes.length,
+    createReadStream: ({start = 0, end = bytes.length - 1} = {}) => Readable.from([bytes.subarray(start, end + 1)]),
+  };
+}
 
 test.each(['the client', 'a client of the backend'])(
   'the waits of %s are told to the nearest who asked',

@@ -2,11 +2,12 @@ import {describe, expect, test} from 'vitest';
 import {capabilitiesOf} from '../../src/backends/call.js';
 import {checkedBackend} from '../../src/backends/checked-backend.js';
 import {optionsOf, secretsOf} from '../../src/backends/configuration.js';
+import type {HostBackend} from '../../src/backends/built-in.js';
 import type {Backend} from '../../src/backends/contract.js';
 import {OptionText} from '../../src/backends/option-text.js';
 
 /** A backend whose members answer what they are told to, whatever the types say. */
-function answering(answer: unknown, more: object = {}): Backend {
+function answering(answer: unknown, more: object = {}): HostBackend {
   const member = () => Promise.resolve(answer);
   const backend: unknown = {
     apiVersion: 1,
@@ -24,7 +25,7 @@ function answering(answer: unknown, more: object = {}): Backend {
   return checkedBackend(backend as Backend, 'mycli-plugin-acme');
 }
 
-function call(backend: Backend, member: string): Promise<unknown> {
+function call(backend: HostBackend, member: string): Promise<unknown> {
   const called: unknown = Reflect.get(backend, member);
   if (typeof called !== 'function') throw new Error(`no ${member}`);
   return called.call(backend, {}, {}) as Promise<unknown>;
@@ -36,9 +37,8 @@ circular['itself'] = circular;
 
 describe('the answers of a plugin', () => {
   test.each([
-    ['check', {configured: true}],
-    ['check', {configured: false, missing: ['token']}],
-    ['upload', {bundleId: 'b1', warnings: ['w'], matches: {ssrOnly: []}, deployment: {id: 1}, raw: {}}],
+    ['upload', {bundleId: 'b1', warnings: ['w'], raw: {}}],
+    ['upload', {bundleId: 'b1'}],
     ['upload', {bundleId: 0, extra: 1}],
     ['deploy', {deployment: {}, status: 'queued', raw: null}],
     ['getDeployment', {status: 'in_progress', percentage: 40, raw: undefined}],
@@ -80,7 +80,6 @@ describe('the answers of a plugin', () => {
   test.each([
     ['check', 'checking its configuration'],
     ['upload', 'uploading the bundle'],
-    ['uploadStream', 'uploading the bundle'],
     ['deploy', 'deploying the bundle'],
     ['getDeployment', 'checking the deployment'],
     ['listBundles', 'listing the bundles'],
@@ -130,16 +129,7 @@ describe('the answers of a plugin', () => {
   });
 
   test('come from members that are given what the host gives them, and the object they belong to', async () => {
-    const members = [
-      'upload',
-      'uploadStream',
-      'deploy',
-      'getDeployment',
-      'listBundles',
-      'listDeployments',
-      'download',
-      'deleteBundle',
-    ];
+    const members = ['upload', 'deploy', 'getDeployment', 'listBundles', 'listDeployments', 'download', 'deleteBundle'];
     const answer = {bundleId: 1, deployment: {}, status: 'queued', items: []};
     const calls: unknown[] = [];
     class Recording {
@@ -164,8 +154,7 @@ describe('the answers of a plugin', () => {
   test('members that are absent stay absent', () => {
     const backend = answering({}, {deploy: undefined});
     expect(capabilitiesOf(backend)).toEqual(['wait', 'list', 'history']);
-    for (const member of ['uploadStream', 'deploy', 'download', 'deleteBundle'])
-      expect(backend).not.toHaveProperty(member);
+    for (const member of ['deploy', 'download', 'deleteBundle']) expect(backend).not.toHaveProperty(member);
     expect(backend).toMatchObject({secrets: undefined, options: undefined});
     expect(answering({}, {getDeployment: undefined})).not.toHaveProperty('getDeployment');
     expect(answering({}, {listBundles: undefined})).not.toHaveProperty('listBundles');
@@ -189,6 +178,20 @@ describe('the answers of a plugin', () => {
     }
     const stateful = Object.assign(new Stateful(), {formats: []}) as unknown as Backend;
     expect(await call(checkedBackend(stateful, 'p'), 'upload')).toMatchObject({bundleId: 'b7'});
+  });
+
+  test.each([
+    [{required: ['url', 'token'], check: undefined}, ['token']],
+    [{required: ['url'], check: undefined}, []],
+    [
+      {required: ['token'], check: () => Promise.resolve({configured: false, missing: ['a region']})},
+      ['token', 'a region'],
+    ],
+    [{check: () => Promise.resolve({configured: true})}, []],
+  ])('what is missing is what is required and what the check says: %o', async (more, missing) => {
+    const {check} = answering({}, more);
+    const given = {options: {url: 'u', token: ''}, configDirectory: '/', env: {}, logger: console};
+    expect(await check(given)).toEqual(missing.length === 0 ? {configured: true} : {configured: false, missing});
   });
 
   test('a check that throws is an error that names the backend', async () => {

@@ -1,5 +1,6 @@
 import {expect, test} from 'vitest';
-import type {Backend, BackendContext} from '../../src/backends/contract.js';
+import type {HostBackend} from '../../src/backends/built-in.js';
+import type {BackendContext} from '../../src/backends/contract.js';
 import {invoke, type OpenBackend} from '../../src/operations/open-backend.js';
 import {startRecordingServer} from '../recording-server.js';
 import {contextFor} from './context-for.js';
@@ -11,7 +12,7 @@ async function countRequests(
 ): Promise<number> {
   await using server = await startRecordingServer(() => ({status: 500}));
   const ask = (_request: unknown, {http}: BackendContext) => http.post(server.origin, options).json<never>();
-  const backend: Backend = {
+  const backend: HostBackend = {
     ...{apiVersion: 1, name: 'acme', summary: 'Acme', formats: ['v2']},
     check: () => Promise.resolve({configured: true}),
     upload: ask,

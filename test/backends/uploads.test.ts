@@ -1,7 +1,7 @@
 import {Readable} from 'node:stream';
 import {describe, expect, test} from 'vitest';
 import {apiBackend, type ApiBackendOptions} from '../../src/backends/api/backend.js';
-import type {Bundle, StreamedBundle} from '../../src/backends/contract.js';
+import type {Bundle, StreamedBundle} from '../../src/bundle/types.js';
 import {legacyBackend} from '../../src/backends/legacy/backend.js';
 import type {LegacyBackendOptions} from '../../src/backends/legacy/connection.js';
 import {ApiKeyStrategy, BearerTokenStrategy} from '../../src/http/index.js';

@@ -1,5 +1,6 @@
 import {buffer} from 'node:stream/consumers';
-import {backendError, type Backend, type BackendContext, type Bundle} from '../../src/backends/contract.js';
+import {backendError} from '../../src/backends/context.js';
+import type {AnyBackend, Backend, BackendContext, Bundle} from '../../src/backends/contract.js';
 import type {ConformanceFixtures, ConformanceService} from '../../src/testing.js';
 import type {BrokenBackend} from './broken-backends.js';
 
@@ -20,12 +21,12 @@ class Parts {
   /** The parts of an upload. */
   partsOf(id: string): Map<number, Buffer> {
     const parts = this.uploads.get(id);
-    if (!parts) throw backendError({code: 'ERR_REJECTED', message: `There is no upload ${id}`, status: 404});
+    if (!parts) throw backendError('ERR_REJECTED', `There is no upload ${id}`, {status: 404});
     return parts;
   }
 
   put(id: string, part: number, bytes: Buffer): void {
-    if (this.isCut && part > 0) throw backendError({code: 'ERR_NETWORK', message: 'The connection broke off'});
+    if (this.isCut && part > 0) throw backendError('ERR_NETWORK', 'The connection broke off');
     this.partsOf(id).set(part, bytes);
     this.received += bytes.length;
   }
@@ -58,7 +59,7 @@ const good = {
 type Steps = typeof good;
 
 /** A backend that resumes uploads. `changed`: what it does in another way. */
-export function createPartsBackend(changed: Partial<Steps> = {}): Backend {
+export function createPartsBackend(changed: Partial<Steps> = {}): AnyBackend {
   const {read, save, knows, range, skips, isKept} = {...good, ...changed};
   const backend: Backend<Context['options']> = {
     ...{apiVersion: 1, name: 'parts', summary: 'Archives in parts', formats: ['v2'], secrets: ['key']},

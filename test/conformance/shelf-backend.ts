@@ -1,15 +1,6 @@
 import {pipeline} from 'node:stream/promises';
 import * as v from 'valibot';
-import {
-  BACKEND_API_VERSION,
-  backendError,
-  defineBackend,
-  type Backend,
-  type BackendContext,
-  type BundleId,
-  type DeployResult,
-  type DeploymentState,
-} from '../../src/backends/contract.js';
+import type {Backend, BackendContext, BundleId, DeployResult, DeploymentState} from '../../src/backends/contract.js';
 
 export interface ShelfOptions {
   readonly origin?: string | undefined;
@@ -17,22 +8,20 @@ export interface ShelfOptions {
 }
 
 type Context = BackendContext<ShelfOptions>;
+type ShelfBackend = Backend<ShelfOptions>;
 
 /** A backend with everything that does nothing wrong: the broken ones are made of it. */
 export function createShelfBackend() {
-  return defineBackend<ShelfOptions>({
-    apiVersion: BACKEND_API_VERSION,
+  const backend: ShelfBackend = {
+    apiVersion: 1,
     name: 'shelf',
     summary: 'A service in memory',
     formats: ['v2'],
     options: v.object({origin: v.optional(v.string()), key: v.optional(v.string())}),
+    required: ['origin', 'key'],
     secrets: ['key'],
     secretEnv: ['SHELF_SEAL'],
 
-    async check({options}) {
-      const missing = (['origin', 'key'] as const).filter((name) => options[name] === undefined);
-      return missing.length === 0 ? {configured: true} : {configured: false, missing};
-    },
     async login({options, http, prompt, maskSecret}) {
       const password = await prompt({message: 'Password', secret: true});
       const {ticket} = await http.post(`${options.origin}/login`, {json: {password}}).json<{ticket: string}>();
@@ -105,7 +94,8 @@ export function createShelfBackend() {
     async deleteBundle({bundleId}, context) {
       await context.http.delete(urlOf(context, 'bundles', String(bundleId)), {headers: authorized(context)});
     },
-  } satisfies Backend<ShelfOptions>) as Required<Backend<ShelfOptions>>;
+  };
+  return backend as Required<ShelfBackend>;
 }
 
 async function requestDeployment(
@@ -118,7 +108,7 @@ async function requestDeployment(
     .json<{id: string}>()
     .catch((error: unknown) => {
       if (Object(error).status !== 409) throw error;
-      throw backendError({code: 'ERR_TARGET_BUSY', message: 'Another deployment is running.', status: 409});
+      throw context.error('ERR_TARGET_BUSY', 'Another deployment is running.', {status: 409});
     });
   return {deployment: {deploymentId: raw.id, targetSlug}, status: 'queued', raw};
 }

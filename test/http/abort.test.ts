@@ -25,7 +25,7 @@ describe('a call that is aborted rejects with the very reason', () => {
       signal: controller.signal,
       onRetry: () => void setTimeout(() => controller.abort(reason), 5),
     });
-    expect(await reasonOf(http.post(server.origin, bodies.json({})))).toBe(reason);
+    expect(await reasonOf(http.post(server.origin, {json: {}}))).toBe(reason);
     expect(server.requests).toHaveLength(1);
   });
 
@@ -59,7 +59,7 @@ describe('a call that is aborted rejects with the very reason', () => {
     const reason = new Error('stop');
     const server = await startServer(() => controller.abort(reason));
     const {http} = await testClient({signal: controller.signal});
-    expect(await reasonOf(http.post(server.origin, bodies.json({})))).toBe(reason);
+    expect(await reasonOf(http.post(server.origin, {json: {}}))).toBe(reason);
   });
 
   test('through the signal of the call, beside that of the client', async () => {
@@ -75,7 +75,7 @@ describe('a call that is aborted rejects with the very reason', () => {
     const server = await startServer(() => undefined);
     const {http} = await testClient();
     const signal = AbortSignal.timeout(50);
-    expect(await reasonOf(http.post(server.origin, {signal, ...bodies.json({})}))).toBe(signal.reason);
+    expect(await reasonOf(http.post(server.origin, {signal, json: {}}))).toBe(signal.reason);
   });
 
   test('as a stream', async () => {

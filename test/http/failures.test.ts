@@ -47,7 +47,7 @@ describe('answers that are not 2xx', () => {
       response.writeHead(status, {'x-request-id': 'req-1'}).end('{"detail":"because"}');
     });
     const {http} = await testClient();
-    const error = await rejection(http.post(`${server.origin}/a/b?token=secret-query`, bodies.json({})));
+    const error = await rejection(http.post(`${server.origin}/a/b?token=secret-query`, {json: {}}));
     expect(error).toMatchObject({
       code,
       exitCode,
@@ -120,7 +120,7 @@ describe('requests that change nothing', () => {
   ] as const)('%s repeated after 5xx, with its body', async (_, options, count) => {
     const server = await startRecordingServer((response) => response.writeHead(503).end());
     const http: HttpClient = (await testClient()).http;
-    const body = 'method' in options ? bodies.json({a: 1}) : {};
+    const body = 'method' in options ? {json: {a: 1}} : {};
     const request = {...options, ...body};
     expect(await rejection(http(server.origin, request))).toMatchObject({code: 'ERR_SERVER'});
     expect(server.requests.map(({body: sent}) => sent.toString())).toEqual(
@@ -131,7 +131,7 @@ describe('requests that change nothing', () => {
   test('a client may allow repeating all its requests', async () => {
     const server = await startRecordingServer((response) => response.writeHead(503).end());
     const http: HttpClient = (await testClient()).http;
-    await rejection(http.extend({repeatable: true}).post(server.origin, bodies.json({})));
+    await rejection(http.extend({repeatable: true}).post(server.origin, {json: {}}));
     await rejection(http.extend({repeatable: true}).post(server.origin, {repeatable: false}));
     expect(server.requests).toHaveLength(4);
   });
@@ -202,7 +202,7 @@ describe('a connection that ends', () => {
       afterRequest(socket, 2, () => socket.end('HTTP/1.1 201 Created\r\ncontent-length: 100\r\n\r\n{"id":')),
     );
     const {http} = await testClient();
-    expect(await rejection(http.post(server.origin, bodies.json({})))).toMatchObject({code: 'ERR_OUTCOME_UNKNOWN'});
+    expect(await rejection(http.post(server.origin, {json: {}}))).toMatchObject({code: 'ERR_OUTCOME_UNKNOWN'});
   });
 
   test('in the middle of a refusal: the status decides', async () => {
@@ -210,7 +210,7 @@ describe('a connection that ends', () => {
       afterRequest(socket, 2, () => socket.end('HTTP/1.1 403 Forbidden\r\ncontent-length: 100\r\n\r\n{"detail":')),
     );
     const {http} = await testClient();
-    expect(await rejection(http.post(server.origin, bodies.json({})))).toMatchObject({code: 'ERR_FORBIDDEN'});
+    expect(await rejection(http.post(server.origin, {json: {}}))).toMatchObject({code: 'ERR_FORBIDDEN'});
   });
 
   test('in the middle of a 429: it is retried', async () => {
@@ -224,14 +224,14 @@ describe('a connection that ends', () => {
       afterRequest(socket, 2, () => socket.end(`HTTP/1.1 ${answer}`));
     });
     const {http} = await testClient();
-    expect(await http.post(server.origin, bodies.json({})).json()).toEqual({});
+    expect(await http.post(server.origin, {json: {}}).json()).toEqual({});
   });
 });
 
 describe('no connection', () => {
   test('an unknown host is not retried', async () => {
     const {http, remarks} = await testClient();
-    const error = await rejection(http.post('http://nonexistent.invalid/x', bodies.json({})));
+    const error = await rejection(http.post('http://nonexistent.invalid/x', {json: {}}));
     expect(error.exitCode).toBe(6);
     expect(error.message).toContain('nonexistent.invalid');
     // Without any name server the look-up ends in EAI_AGAIN, which is retried.
@@ -260,7 +260,7 @@ describe('no connection', () => {
   test('a server that never finishes the handshake is a time-out before anything was sent', async () => {
     const server = await startTcpServer(() => undefined);
     const {http} = await testClient({connectTimeoutMs: 50});
-    const error = await rejection(http.post(server.origin.replace('http:', 'https:'), bodies.json({})));
+    const error = await rejection(http.post(server.origin.replace('http:', 'https:'), {json: {}}));
     expect(error).toMatchObject({code: 'ERR_TIMEOUT', exitCode: 6});
   });
 });
@@ -276,7 +276,7 @@ describe('servers that stall', () => {
   test('after the last byte: the outcome is unknown', async () => {
     const server = await startServer(() => undefined);
     const {http} = await testClient({responseTimeoutMs: 100});
-    const error = await rejection(http.post(server.origin, bodies.json({})));
+    const error = await rejection(http.post(server.origin, {json: {}}));
     expect(error).toMatchObject({code: 'ERR_OUTCOME_UNKNOWN', exitCode: 10});
   });
 
@@ -316,13 +316,13 @@ describe('servers that stall', () => {
   ])('after the last byte with %s: the outcome is unknown', async (_, say) => {
     const server = await startTcpServer((socket) => afterRequest(socket, 2, () => keepSaying(socket, say)));
     const {http} = await testClient({responseTimeoutMs: 100});
-    const error = await rejection(http.post(server.origin, bodies.json({})));
+    const error = await rejection(http.post(server.origin, {json: {}}));
     expect(error).toMatchObject({code: 'ERR_OUTCOME_UNKNOWN', exitCode: 10});
   });
 
   test('a name that is looked up for ever ends with the time to connect', async () => {
     const {http} = await testClient({connectTimeoutMs: 50});
-    const call = http.post('http://api.example.test/x', {...bodies.json({}), dnsLookup: () => undefined});
+    const call = http.post('http://api.example.test/x', {json: {}, dnsLookup: () => undefined});
     expect(await rejection(call)).toMatchObject({code: 'ERR_TIMEOUT', exitCode: 6});
   });
 
@@ -450,7 +450,7 @@ describe('a server that switches protocols', () => {
   test('after the whole request: the outcome is unknown', async () => {
     const server = await startTcpServer((socket) => afterRequest(socket, 2, () => socket.write(switching)));
     const {http} = await testClient();
-    const error = await rejection(http.post(server.origin, bodies.json({})));
+    const error = await rejection(http.post(server.origin, {json: {}}));
     expect(error).toMatchObject({code: 'ERR_OUTCOME_UNKNOWN', exitCode: 10});
     expect(error.message).toContain('101');
   });
@@ -492,7 +492,7 @@ describe('answers that are not answers', () => {
     expect(await buffer(http.stream(`${server.origin}/ok`))).toHaveLength(300_000);
     const refusal = {code: 'ERR_REJECTED', status: 404};
     expect(await rejection(buffer(http.stream(`${server.origin}/no`)))).toMatchObject(refusal);
-    expect(await rejection(http.post(`${server.origin}/no`, bodies.json({})))).toMatchObject(refusal);
+    expect(await rejection(http.post(`${server.origin}/no`, {json: {}}))).toMatchObject(refusal);
   });
 
   test('something else than HTTP', async () => {
@@ -558,11 +558,10 @@ test('no error contains a secret, at any depth', async () => {
   const stalling = await startServer(() => undefined);
   const {http, log} = await testClient({secrets: [secret], responseTimeoutMs: 50});
   const headers = {authorization: `Basic ${Buffer.from(`someone:${secret}`).toString('base64')}`, 'x-key': secret};
-  const body = bodies.json({secret});
   const errors = [
     await rejection(http.get(`${server.origin}/${secret}?key=${secret}`, {headers})),
     await rejection(http.get(`http://127.0.0.1:1/${secret}`, {headers})),
-    await rejection(http.post(`${stalling.origin}/${secret}`, {...body, headers: {...body.headers, ...headers}})),
+    await rejection(http.post(`${stalling.origin}/${secret}`, {json: {secret}, headers})),
     await rejection(buffer(http.stream(`${server.origin}/x`, {headers}))),
   ];
   const text = [

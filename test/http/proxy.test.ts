@@ -152,7 +152,7 @@ test('nothing that is meant for this machine goes through a proxy', async () => 
 test('a proxy that refuses the tunnel is a network error, not an answer of the server', async () => {
   const proxy = await startProxy({tunnel: (socket) => socket.end('HTTP/1.1 403 No\r\ncontent-length: 0\r\n\r\n')});
   const {http: client} = await testClient({env: {HTTPS_PROXY: proxy.origin.replace('http://', 'http://u:canary-pw@')}});
-  const error = await rejection(client.post(`https://${host}/x`, createRequestBodies().json({})));
+  const error = await rejection(client.post(`https://${host}/x`, {json: {}}));
   expect(error).toMatchObject({code: 'ERR_NETWORK', exitCode: 6});
   expect(error.message).toContain('the proxy returned 403');
   expect(inspect(error, {depth: Infinity, showHidden: true})).not.toContain('canary-pw');
@@ -187,7 +187,7 @@ describe('a proxy that keeps a tunnel waiting', () => {
       },
     });
     const {http: client} = await testClient({env: {HTTPS_PROXY: proxy.origin}, connectTimeoutMs: 1000});
-    const error = await rejection(client.post(`https://${host}/x`, createRequestBodies().json({})));
+    const error = await rejection(client.post(`https://${host}/x`, {json: {}}));
     expect(error).toMatchObject({code: 'ERR_TIMEOUT', exitCode: 6});
     await end;
   });
@@ -198,7 +198,7 @@ describe('a proxy that keeps a tunnel waiting', () => {
       env: {HTTPS_PROXY: `https://127.0.0.1:${proxy.port}`},
       connectTimeoutMs: 1000,
     });
-    const error = await rejection(client.post(`https://${host}/x`, createRequestBodies().json({})));
+    const error = await rejection(client.post(`https://${host}/x`, {json: {}}));
     expect(error).toMatchObject({code: 'ERR_TIMEOUT', exitCode: 6});
   });
 
@@ -232,7 +232,7 @@ test.each([
 ])('a proxy that answers CONNECT with %s: a failure of the connection', async (_, answer) => {
   const proxy = await startProxy({tunnel: (socket) => socket.end(answer)});
   const {http: client} = await testClient({env: {HTTPS_PROXY: proxy.origin}});
-  const error = await rejection(client.post(`https://${host}/x`, createRequestBodies().json({})));
+  const error = await rejection(client.post(`https://${host}/x`, {json: {}}));
   expect(error.exitCode).toBe(6);
   expect(error.status).toBeUndefined();
 });

@@ -1,7 +1,8 @@
 import {Readable} from 'node:stream';
 import busboy from 'busboy';
 import type {Got} from 'got';
-import {createHttpClient, type ByteSource, type HttpClient, type HttpClientOptions} from '../../src/http/index.js';
+import {createHttpClient, type ByteSource, type HttpClientOptions} from '../../src/http/index.js';
+import type {StreamingClient} from '../../src/http/types.js';
 import {isRuntimeCliError, type RuntimeCliError} from '../../src/errors/index.js';
 import type {RecordedRequest} from './with-server.js';
 
@@ -11,7 +12,11 @@ export const quick = {maxRetries: 3, baseDelayMs: 1, maxDelayMs: 5};
 /** A client for tests, with what it logged: all of it, and without what is for those who look for a fault. */
 export async function testClient(
   options: Partial<HttpClientOptions> = {},
-): Promise<{readonly http: Got & HttpClient; readonly log: readonly string[]; readonly remarks: readonly string[]}> {
+): Promise<{
+  readonly http: Got & StreamingClient;
+  readonly log: readonly string[];
+  readonly remarks: readonly string[];
+}> {
   const log: string[] = [];
   const remarks: string[] = [];
   const remark = (message: string) => {

@@ -99,8 +99,8 @@ test('json and file bodies are sent again too', async () => {
   const {http} = await testClient();
   const bodies = createRequestBodies();
   const source = testSource(1000);
-  await http.post(`${server.origin}/json`, bodies.json({bundle_id: 7}));
-  await http.put(`${server.origin}/file`, bodies.file(source, 'application/gzip'));
+  await http.post(`${server.origin}/json`, {json: {bundle_id: 7}});
+  await http.put(`${server.origin}/file`, bodies.file(source, {contentType: 'application/gzip'}));
   const bodyOf = (url: string) => server.requests.filter((request) => request.url === url).map(({body}) => body);
   expect(bodyOf('/json').map(String)).toEqual(['{"bundle_id":7}', '{"bundle_id":7}']);
   expect(bodyOf('/file').map((body) => body.equals(source.bytes))).toEqual([true, true]);

@@ -2,7 +2,7 @@ import {createHash} from 'node:crypto';
 import {chmod, link, lstat, mkdir, readdir, readFile, rename, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
-import {defineBackend} from '../../src/backends/contract.js';
+import type {Backend} from '../../src/backends/contract.js';
 import {createBackendRegistry} from '../../src/backends/registry.js';
 import {ApiKeyStrategy} from '../../src/http/index.js';
 import {downloadBundle, type DownloadBundleOptions} from '../../src/operations/download-bundle.js';
@@ -84,7 +84,7 @@ describe('a download', () => {
     const archive = await readFile((await download(service, {output: 'whole'})).path);
     const right = createHash('sha256').update(archive).digest('hex');
     const sha256 = which === 'right' ? right : '0'.repeat(64);
-    const shelf = defineBackend({
+    const shelf: Backend = {
       ...{apiVersion: 1, name: 'shelf', summary: 'One bundle', formats: ['v2']},
       check: async () => ({configured: true}),
       upload: () => Promise.reject(new Error('full')),
@@ -92,7 +92,7 @@ describe('a download', () => {
         onStart?.({offset: 0, total: archive.length, sha256});
         writeTo.end(archive);
       },
-    });
+    };
     const backends = createBackendRegistry([{plugin: 'mycli-plugin-shelf', backend: shelf}]);
     const downloaded = download(service, {preference: 'shelf', backends, output: 'copy'});
     if (which === 'right') {

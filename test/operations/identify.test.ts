@@ -1,13 +1,13 @@
 import {describe, expect, test} from 'vitest';
-import type {Backend} from '../../src/backends/contract.js';
+import type {HostBackend} from '../../src/backends/built-in.js';
 import {verifyBackend} from '../../src/operations/identify.js';
 import {createProject} from './test-host.js';
 
 async function verify(
-  member: NonNullable<Backend['verify']>,
+  member: NonNullable<HostBackend['verify']>,
   more: {readonly timeoutMs?: number; readonly signal?: AbortSignal} = {},
 ) {
-  const backend: Backend = {
+  const backend: HostBackend = {
     ...{apiVersion: 1, name: 'acme', summary: '', formats: ['v2'], verify: member},
     check: () => Promise.resolve({configured: true}),
     upload: () => Promise.resolve({bundleId: 1, raw: {}}),

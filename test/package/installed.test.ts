@@ -7,7 +7,7 @@ import {runCli, type Ended} from '../cli/spawn-cli.js';
 import {foldersOf, install, installOptions, pack, packDirectoryPlugin, root, run} from './install.js';
 
 const consumer = `
-import {BACKEND_API_VERSION, defineBackend, type BackendsHook} from 'mycli/backend';
+import type {BackendsHook} from 'mycli/backend';
 import {isRuntimeCliError, pushRuntimeBundle, type PushRuntimeBundleBackendOptions} from 'mycli';
 import {createRateLimitMiddleware, type RateLimitMiddlewareConfig} from 'mycli/rate-limit';
 import {startLocalRuntime} from 'mycli/testing';
@@ -21,14 +21,13 @@ const limits: RateLimitMiddlewareConfig = {maxRetries: 1};
 export const middleware = createRateLimitMiddleware(limits);
 export const hook: BackendsHook = async () => ({
   backends: [
-    defineBackend({
-      apiVersion: BACKEND_API_VERSION,
+    {
+      apiVersion: 1,
       name: 'acme',
       summary: 'Acme',
       formats: ['v2'],
-      check: async () => ({configured: true}),
-      upload: async (bundle) => ({bundleId: bundle.sha256, raw: {}}),
-    }),
+      upload: async (bundle) => ({bundleId: bundle.sha256}),
+    },
   ],
 });
 export const start: typeof startLocalRuntime = startLocalRuntime;
@@ -126,7 +125,6 @@ describe('the installed package', () => {
 
   test.each([
     ['mycli', 'pushRuntimeBundle'],
-    ['mycli/backend', 'defineBackend'],
     ['mycli/rate-limit', 'createRateLimitMiddleware'],
     ['mycli/testing', 'startLocalRuntime'],
   ])('has an entry %s that exports %s', async (entry, name) => {

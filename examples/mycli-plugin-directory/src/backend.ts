@@ -25,11 +25,7 @@ export const directoryBackend: Backend<DirectoryOptions> = {
   summary: 'Bundles in a folder, with a link to the deployed one',
   formats: ['v2', 'v1'],
   options: optionsSchema,
-
-  async check({options}) {
-    if (options.directory !== undefined) return {configured: true};
-    return {configured: false, missing: ['directory (--backend-option directory=PATH)']};
-  },
+  required: ['directory'],
 
   /** There is no account but that of the operating system, and no password: it has access to the folder or not. */
   async verify({options: {directory}, configDirectory, env}) {

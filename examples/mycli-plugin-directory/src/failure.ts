@@ -1,11 +1,12 @@
 import type {BackendError} from 'mycli/backend';
 
-/**
- * An error that mycli shows like its own. Equivalent to `backendError` of mycli/backend, which is not imported because
- * an installed plugin may have no mycli next to it.
- */
-export function failure(code: string, message: string, suggestions: readonly string[] = []): BackendError {
-  return Object.assign(new Error(message), {backendError: true as const, code, suggestions});
+/** An error that mycli shows like its own, as `context.error` creates them, for where there is no context. */
+export function failure(
+  code: BackendError['code'],
+  message: string,
+  suggestions: readonly string[] = [],
+): BackendError {
+  return Object.assign(new Error(message), {code, suggestions});
 }
 
 /** The code of a system error, such as `ENOENT`; undefined for other errors. */

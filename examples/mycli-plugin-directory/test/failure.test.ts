@@ -9,7 +9,7 @@ test.each([
   ['ENOSPC', 'ERR_OUTPUT'],
 ])('%s of the operating system becomes %s and keeps its words', (code, expected) => {
   expect(toFailure(systemError(code))).toMatchObject({
-    ...{backendError: true, code: expected, message: `${code}: it failed`},
+    ...{code: expected, message: `${code}: it failed`},
   });
 });
 

@@ -16,6 +16,7 @@ export const portalBackend = {
   name: 'portal',
   summary: 'A portal that people log in to on a web page',
   formats: ['v2'],
+  required: ['url', 'token'],
   secrets: ['token'],
   options: {
     '~standard': {
@@ -23,7 +24,7 @@ export const portalBackend = {
       vendor: 'mycli-plugin-portal',
       validate(value) {
         const {url, token, ...others} = /** @type {Record<string, unknown>} */ (value);
-        // `check` reports what is missing, so that a login can do without the token.
+        // A login must do without the token: `required` is only for the rest.
         const issues = [
           ...Object.keys(others).map((name) => ({message: 'is not an option; there are url and token', path: [name]})),
           ...(url === undefined || URL.canParse(String(url)) ? [] : [{message: 'must be a URL', path: ['url']}]),
@@ -32,11 +33,6 @@ export const portalBackend = {
         return issues.length > 0 ? {issues} : {value: /** @type {PortalOptions} */ (value)};
       },
     },
-  },
-
-  async check({options: {url, token}}) {
-    const missing = [...(url ? [] : ['url']), ...(token ? [] : ['token'])];
-    return missing.length === 0 ? {configured: true} : {configured: false, missing};
   },
 
   login: logIn,

@@ -1,13 +1,16 @@
 import {setTimeout as delay} from 'node:timers/promises';
 
+/** @typedef {import('mycli/backend').BackendLoginContext<import('./backend.js').PortalOptions>} Context */
+
 /**
  * Logs a person in on a web page of the portal: the device authorization grant of OAuth (RFC 8628), which also works
  * where the browser is on another machine.
- * @param {import('mycli/backend').BackendLoginContext<import('./backend.js').PortalOptions>} context
+ * @param {Context} context
  * @returns {Promise<import('mycli/backend').LoginResult>}
  */
-export async function logIn({options, http, signal, logger, maskSecret, openUrl}) {
-  if (options.url === undefined) throw failure('ERR_OPTION_INVALID', 'The option "url" is missing');
+export async function logIn(context) {
+  const {options, http, signal, logger, maskSecret, openUrl} = context;
+  if (options.url === undefined) throw context.error('ERR_OPTION_INVALID', 'The option "url" is missing');
   const portal = http.extend({prefixUrl: options.url});
   const client = {client_id: 'mycli'};
   /** @type {{device_code: string, user_code: string, verification_uri_complete: string, interval?: number}} */
@@ -24,7 +27,7 @@ export async function logIn({options, http, signal, logger, maskSecret, openUrl}
     const {access_token: token, error} = parsed(body);
     if (statusCode === 200 && typeof token === 'string') return {secrets: {token}};
     if (error === 'slow_down') interval += 5;
-    else if (error !== 'authorization_pending') throw refusal(error, statusCode);
+    else if (error !== 'authorization_pending') throw refusal(error, statusCode, context);
   }
 }
 
@@ -43,18 +46,10 @@ function parsed(body) {
 /**
  * @param {unknown} error as in RFC 8628
  * @param {number} status
+ * @param {Context} context
  */
-function refusal(error, status) {
-  if (error === 'access_denied') return failure('ERR_FORBIDDEN', 'The login was declined on the page');
-  if (error === 'expired_token') return failure('ERR_UNAUTHORIZED', 'Nobody logged in on the page in time');
-  return failure('ERR_OAUTH', `The portal answered ${status} to the login`);
-}
-
-/**
- * An error that mycli shows like its own.
- * @param {string} code
- * @param {string} message
- */
-function failure(code, message) {
-  return Object.assign(new Error(message), {backendError: true, code});
+function refusal(error, status, context) {
+  if (error === 'access_denied') return context.error('ERR_FORBIDDEN', 'The login was declined on the page');
+  if (error === 'expired_token') return context.error('ERR_UNAUTHORIZED', 'Nobody logged in on the page in time');
+  return context.error('ERR_OAUTH', `The portal answered ${status} to the login`);
 }

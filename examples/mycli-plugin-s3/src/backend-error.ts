@@ -1,18 +1,13 @@
-import type {BackendError, backendError as hostBackendError} from 'mycli/backend';
+import type {BackendError} from 'mycli/backend';
 
-type Fields = Parameters<typeof hostBackendError>[0];
-
-/**
- * The plain shape that the host converts to its own error, like `backendError` of `mycli/backend`. An installed plugin
- * may have no mycli next to it, so only types are imported from there.
- */
-export function backendError({message, ...fields}: Fields): BackendError {
-  return Object.assign(new Error(message), {backendError: true as const, ...fields});
+/** An error that the host shows like its own, as `context.error` creates them, for where there is no context. */
+export function backendError({message, ...fields}: Omit<BackendError, 'name' | 'stack' | 'cause'>): BackendError {
+  return Object.assign(new Error(message), fields);
 }
 
 /** Whether `error` is one of ours. */
 export function isBackendError(error: unknown): error is BackendError {
-  return error instanceof Error && 'backendError' in error;
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_');
 }
 
 /** Whether a conditional write was refused because the object does not match the condition. */
@@ -68,7 +63,7 @@ export function failureCode(error: Error): string | undefined {
   return error.name === 'TimeoutError' ? error.name : undefined;
 }
 
-function codeOf(status: number, name: string): string {
+function codeOf(status: number, name: string): BackendError['code'] {
   if (status === 429 || name === 'SlowDown') return 'ERR_RATE_LIMITED';
   if (status === 401 || name === 'InvalidAccessKeyId' || name === 'SignatureDoesNotMatch') return 'ERR_UNAUTHORIZED';
   if (status === 403) return 'ERR_FORBIDDEN';

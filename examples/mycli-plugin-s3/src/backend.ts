@@ -14,12 +14,10 @@ export const s3Backend = {
   summary: 'Bundles and deployments in an S3-compatible store',
   formats: ['v2'],
   options: optionsSchema,
+  required: ['bucket'],
   secretEnv: ['AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'],
   // The largest object that S3 stores.
   limits: {maxBundleBytes: 5 * 1024 ** 4},
-
-  check: async ({options}) =>
-    options.bucket === undefined ? {configured: false, missing: ['bucket']} : {configured: true},
 
   async upload(bundle, context) {
     const keys = keysOf(context);

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 
 /** The options of the backend: `backends.s3` of the configuration file, or `--backend-option key=value`. */
 export const optionsSchema = v.strictObject({
-  /** The bucket, which must exist. `check` reports a missing option. */
+  /** The bucket, which must exist. */
   bucket: v.optional(v.pipe(v.string(), v.nonEmpty('must not be empty'))),
   /** Prefix of every key: `team/web`. */
   prefix: v.optional(v.string(), ''),

@@ -3,7 +3,7 @@ import {pipeline} from 'node:stream/promises';
 import {setTimeout as delay} from 'node:timers/promises';
 import type {Backend, Bundle, BundleId} from 'mycli/backend';
 import * as v from 'valibot';
-import {backendError, credentialNames, openDav, optionsSchema, type Dav, type WebdavOptions} from './dav.js';
+import {credentialNames, openDav, optionsSchema, type Dav, type WebdavOptions} from './dav.js';
 
 /** `bundle.json`, next to the archive. */
 const recordSchema = v.looseObject({
@@ -50,10 +50,11 @@ export const webdavBackend: Backend<WebdavOptions> = {
   summary: 'Bundles and deployments on a WebDAV server',
   formats: ['v2', 'v1'],
   options: optionsSchema,
+  required: ['url'],
   secretEnv: ['WEBDAV_PASSWORD'],
 
-  async check({options, env}) {
-    const missing = [...(options.url ? [] : ['url']), ...credentialNames.filter((name) => !env[name])];
+  async check({env}) {
+    const missing = credentialNames.filter((name) => !env[name]);
     return missing.length === 0 ? {configured: true} : {configured: false, missing};
   },
 
@@ -68,7 +69,7 @@ export const webdavBackend: Backend<WebdavOptions> = {
     });
     try {
       await dav.makeFolders(['', 'incoming/', 'bundles/', 'targets/', incoming]);
-      await dav.write(incoming + record.archive, context.bodies.file(bundle, archiveType(bundle)));
+      await dav.write(incoming + record.archive, context.bodies.file(bundle, {contentType: archiveType(bundle)}));
       await dav.write(`${incoming}bundle.json`, {json: record});
       await dav.move(incoming, bundleFolder(record.bundleId));
     } catch (error) {
@@ -103,10 +104,7 @@ export const webdavBackend: Backend<WebdavOptions> = {
     const deployments = await readDeployments(String(targetSlug), openDav(context));
     const raw = deployments.find((deployment) => deployment.deploymentId === deploymentId);
     if (raw) return {status: 'finished', raw};
-    throw backendError({
-      code: 'ERR_REJECTED',
-      message: `The target "${String(targetSlug)}" has no deployment ${String(deploymentId)}`,
-    });
+    throw context.error('ERR_REJECTED', `The target "${String(targetSlug)}" has no deployment ${String(deploymentId)}`);
   },
 
   async listBundles({limit, offset}, context) {
@@ -165,9 +163,7 @@ export const webdavBackend: Backend<WebdavOptions> = {
     const record = await readRecord(bundleId, dav);
     const targets = (await readUse(dav)).get(record.bundleId);
     if (targets) {
-      throw backendError({
-        code: 'ERR_REJECTED',
-        message: `Bundle ${record.bundleId} is deployed to ${targets.join(', ')}`,
+      throw context.error('ERR_REJECTED', `Bundle ${record.bundleId} is deployed to ${targets.join(', ')}`, {
         suggestions: ['Deploy another bundle there first.'],
       });
     }
@@ -204,7 +200,7 @@ async function readRecord(bundleId: BundleId, dav: Dav): Promise<BundleRecord> {
   // It becomes part of a path.
   const record = idPattern.test(id) ? await dav.read(`${bundleFolder(id)}bundle.json`, recordSchema) : undefined;
   if (record) return record;
-  throw backendError({code: 'ERR_BUNDLE_UNKNOWN', message: `There is no bundle "${id}" in ${dav.base}bundles/`});
+  throw dav.error('ERR_BUNDLE_UNKNOWN', `There is no bundle "${id}" in ${dav.base}bundles/`);
 }
 
 /** Reads records, a few at a time. One that was deleted since it was listed is omitted. */

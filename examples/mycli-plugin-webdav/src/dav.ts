@@ -1,11 +1,4 @@
-import type {
-  BackendContext,
-  BackendError,
-  backendError as hostBackendError,
-  HttpClient,
-  HttpOptions,
-  HttpResponse,
-} from 'mycli/backend';
+import type {BackendContext, HttpClient, HttpError, HttpOptions, HttpResponse} from 'mycli/backend';
 import * as v from 'valibot';
 
 /** The options of the backend: `backends.webdav` of the configuration file, or `--backend-option key=value`. */
@@ -28,6 +21,7 @@ export interface Dav {
   /** URL of the folder, with a slash at its end. */
   readonly base: string;
   readonly http: HttpClient;
+  readonly error: WebdavContext['error'];
   /** Creates folders that do not exist, the outer ones first. */
   makeFolders(paths: readonly string[]): Promise<void>;
   /** Names of what is in a folder, and its own among them; none if it does not exist. */
@@ -42,7 +36,7 @@ export interface Dav {
   remove(path: string): Promise<boolean>;
   /**
    * Locks a file, which need not exist, while `work` runs. `work` gets the header that a write of the file needs.
-   * @throws BackendError `ERR_TARGET_BUSY` if someone else has locked it.
+   * @throws `ERR_TARGET_BUSY` if someone else has locked it.
    */
   locked<Result>(path: string, work: (headers: {readonly if: string}) => Promise<Result>): Promise<Result>;
 }
@@ -70,7 +64,7 @@ export function openDav(context: WebdavContext): Dav {
     try {
       return await http(path, request);
     } catch (error) {
-      if (expected.includes(statusOf(error) ?? 0)) return undefined;
+      if (expected.includes((error as HttpError).status ?? 0)) return undefined;
       throw error;
     }
   }
@@ -78,6 +72,7 @@ export function openDav(context: WebdavContext): Dav {
   return {
     base,
     http,
+    error: context.error,
     async makeFolders(paths) {
       // 405: it exists.
       for (const path of paths) await send(path, {method: 'MKCOL', repeatable: true}, 405);
@@ -106,9 +101,9 @@ export function openDav(context: WebdavContext): Dav {
       const headers = {...xml, depth: '0', timeout: `Second-${lockSeconds}`};
       const answer = await send(path, {method: 'LOCK', headers, body: lockBody}, 423);
       const token = answer?.headers['lock-token'];
-      if (answer === undefined) throw backendError({code: 'ERR_TARGET_BUSY', message: `${base}${path} is locked`});
+      if (answer === undefined) throw context.error('ERR_TARGET_BUSY', `${base}${path} is locked`);
       if (typeof token !== 'string') {
-        throw backendError({code: 'ERR_RESPONSE_INVALID', message: `The lock of ${base}${path} has no token`});
+        throw context.error('ERR_RESPONSE_INVALID', `The lock of ${base}${path} has no token`);
       }
       const unlock = (client: HttpClient) => client(path, {method: 'UNLOCK', headers: {'lock-token': token}});
       context.onAbort(async (cleanup) => {
@@ -133,17 +128,4 @@ function namesIn(multistatus: string, base: string): readonly string[] {
     const {pathname} = new URL(href.trim().replaceAll('&amp;', '&'), base);
     return /([^/]+)\/?$/.exec(pathname)?.[1] ?? [];
   });
-}
-
-/**
- * The plain shape that the host converts to its own error, like `backendError` of `mycli/backend`. An installed plugin
- * may have no mycli next to it, so only types are imported from there.
- */
-export function backendError({message, ...fields}: Parameters<typeof hostBackendError>[0]): BackendError {
-  return Object.assign(new Error(message), {backendError: true as const, ...fields});
-}
-
-/** The HTTP status that a request was answered with; undefined if there was no answer. */
-function statusOf(error: unknown): number | undefined {
-  return error instanceof Error && 'status' in error && typeof error.status === 'number' ? error.status : undefined;
 }

@@ -19,14 +19,8 @@ import {
   multipartBody,
   type Answer,
 } from '../answers.js';
-import {
-  BACKEND_API_VERSION,
-  defineBackend,
-  type BackendContext,
-  type BundleItem,
-  type DeploymentItem,
-  type DeploymentStatus,
-} from '../contract.js';
+import type {BuiltInContext, HostBackend} from '../built-in.js';
+import type {BundleItem, DeploymentItem, DeploymentStatus} from '../contract.js';
 
 /** Options of the Api backend. */
 export interface ApiBackendOptions {
@@ -35,13 +29,13 @@ export interface ApiBackendOptions {
   readonly missing?: readonly string[] | undefined;
 }
 
-type Context = BackendContext<ApiBackendOptions>;
+type Context = BuiltInContext<ApiBackendOptions>;
 
 const identifier = /^[a-z0-9]+(?:-+[a-z0-9]+)*$/;
 
 /** The Api backend: OAuth, v2 bundles. It supports neither downloads nor deletions. */
-export const apiBackend = defineBackend<ApiBackendOptions>({
-  apiVersion: BACKEND_API_VERSION,
+export const apiBackend = {
+  apiVersion: 1,
   name: 'api',
   summary: 'The Api backend: OAuth, v2 bundles',
   formats: ['v2'],
@@ -59,7 +53,7 @@ export const apiBackend = defineBackend<ApiBackendOptions>({
     return Promise.resolve(missing.length === 0 ? {configured: true} : {configured: false, missing});
   },
 
-  async upload(bundle, context) {
+  async upload(bundle, context: Context) {
     const {http, base} = connect(context);
     const response = await http.post(`${storefront(base, context)}/bundles`, multipartBody(bundle, context));
     const look = ['bundle:list', ...flagValue('--project', context.projectSlug), '--runtime-backend', 'api'];
@@ -70,10 +64,10 @@ export const apiBackend = defineBackend<ApiBackendOptions>({
     });
   },
 
-  async deploy({bundleId, targetSlug}, context) {
+  async deploy({bundleId, targetSlug}, context: Context) {
     const {http, base} = connect(context);
-    const body = context.bodies.json({bundleId: requestedBundleId(bundleId, 'api')});
-    const response = await fromTarget(http.post(deployments(base, targetSlug, context), body));
+    const json = {bundleId: requestedBundleId(bundleId, 'api')};
+    const response = await fromTarget(http.post(deployments(base, targetSlug, context), {json}));
     const where = [
       ...flagValue('--project', context.projectSlug),
       ...flagValue('--target', targetSlug),
@@ -95,7 +89,7 @@ export const apiBackend = defineBackend<ApiBackendOptions>({
     });
   },
 
-  async getDeployment({deploymentId, targetSlug}, context) {
+  async getDeployment({deploymentId, targetSlug}, context: Context) {
     const {http, base} = connect(context);
     const id = deploymentIdOf({deploymentId});
     if (id === undefined) throw createError('ERR_OPTION_INVALID', 'The deployment has no ID from the api backend.');
@@ -115,18 +109,18 @@ export const apiBackend = defineBackend<ApiBackendOptions>({
     };
   },
 
-  async listBundles({limit, offset}, context) {
+  async listBundles({limit, offset}, context: Context) {
     const {http, base} = connect(context);
     const response = await http.get(`${storefront(base, context)}/bundles`, {searchParams: {limit, offset}});
     return readPage(response, page, bundleItem);
   },
 
-  async listDeployments({targetSlug, limit, offset}, context) {
+  async listDeployments({targetSlug, limit, offset}, context: Context) {
     const {http, base} = connect(context);
     const response = await http.get(deployments(base, targetSlug, context), {searchParams: {limit, offset}});
     return readPage(response, page, (row) => deploymentItem(row, targetSlug));
   },
-});
+} satisfies HostBackend<ApiBackendOptions>;
 
 /**
  * Gets an access token, and tries it on the bundles of the project, when there is one. That the project does not exist

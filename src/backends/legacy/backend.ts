@@ -14,17 +14,9 @@ import {
   multipartBody,
   type Answer,
 } from '../answers.js';
-import {
-  BACKEND_API_VERSION,
-  defineBackend,
-  type Bundle,
-  type BundleItem,
-  type StreamedBundle,
-  type TargetItem,
-  type UploadResult,
-  type BackendContext,
-  type BodyOptions,
-} from '../contract.js';
+import type {StreamedBundle} from '../../bundle/types.js';
+import type {BuiltInContext, BuiltInUploadResult, HostBackend} from '../built-in.js';
+import type {BodyOptions, Bundle, BundleItem, TargetItem} from '../contract.js';
 import {amendError, isRuntimeCliError} from '../../errors/index.js';
 import {flagValue} from '../../errors/suggest.js';
 import {connect, missingOptions, type LegacyBackendOptions, type LegacyContext} from './connection.js';
@@ -32,8 +24,8 @@ import {deploy, findDeployment, listDeployments, noteBefore, page} from './deplo
 import {downloadArchive} from './download.js';
 
 /** The legacy backend: API key, v1 bundles, v2 on request. */
-export const legacyBackend = defineBackend<LegacyBackendOptions>({
-  apiVersion: BACKEND_API_VERSION,
+export const legacyBackend = {
+  apiVersion: 1,
   name: 'legacy',
   summary: 'The legacy backend: API key, v1 or v2 bundles',
   formats: ['v1', 'v2'],
@@ -45,7 +37,7 @@ export const legacyBackend = defineBackend<LegacyBackendOptions>({
     return Promise.resolve(missing.length === 0 ? {configured: true} : {configured: false, missing});
   },
 
-  async upload(bundle, context) {
+  async upload(bundle, context: LegacyContext) {
     if (bundle.format === 'v1') return uploadV1(bundle, context);
     const {http, url} = connect(context);
     const response = await http.post(
@@ -63,7 +55,7 @@ export const legacyBackend = defineBackend<LegacyBackendOptions>({
   deploy,
   getDeployment: findDeployment,
 
-  async listBundles({limit, offset}, context) {
+  async listBundles({limit, offset}, context: LegacyContext) {
     const {http, url} = connect(context);
     const response = await http.get(url('projects', context.projectSlug, 'bundles'), {searchParams: {limit, offset}});
     return readPage(response, page, bundleItem);
@@ -71,7 +63,7 @@ export const legacyBackend = defineBackend<LegacyBackendOptions>({
 
   listDeployments,
 
-  async listTargets({limit, offset}, context) {
+  async listTargets({limit, offset}, context: LegacyContext) {
     const {http, url} = connect(context);
     const response = await http.get(url('projects', context.projectSlug, 'target'), {searchParams: {limit, offset}});
     return readPage(response, page, targetItem);
@@ -79,13 +71,13 @@ export const legacyBackend = defineBackend<LegacyBackendOptions>({
 
   download: downloadArchive,
 
-  async deleteBundle({bundleId}, context) {
+  async deleteBundle({bundleId}, context: LegacyContext) {
     const {http, url} = connect(context);
     const id = requestedBundleId(bundleId, 'legacy');
     const response = await unlessInUse(() => http.delete(url('projects', context.projectSlug, 'bundles', String(id))));
     readWritten(listCommand(context), () => readAcceptance(response, []));
   },
-});
+} satisfies HostBackend<LegacyBackendOptions>;
 
 /** The service refuses to delete a bundle that a target runs with 409. */
 async function unlessInUse<Answer>(remove: () => Promise<Answer>): Promise<Answer> {
@@ -100,7 +92,7 @@ async function unlessInUse<Answer>(remove: () => Promise<Answer>): Promise<Answe
 }
 
 /** Uploads a v1 bundle, and deploys it in the same request if there is a target. */
-async function uploadV1(bundle: Bundle | StreamedBundle, context: LegacyContext): Promise<UploadResult> {
+async function uploadV1(bundle: Bundle | StreamedBundle, context: LegacyContext): Promise<BuiltInUploadResult> {
   const {http, url} = connect(context);
   const {projectSlug, targetSlug} = context;
   const noted = targetSlug === undefined ? undefined : await noteBefore(targetSlug, context);
@@ -171,7 +163,7 @@ function bundleStatus(item: Answer): BundleItem['status'] {
  * The JSON body of a v1 upload. The server expects lists of files, not patterns. The archive is encoded while it is
  * sent.
  */
-function v1Body(bundle: Bundle | StreamedBundle, {bodies}: Pick<BackendContext, 'bodies'>): BodyOptions {
+function v1Body(bundle: Bundle | StreamedBundle, {bodies}: Pick<BuiltInContext, 'bodies'>): BodyOptions {
   const {message, config, files} = bundle;
   const dependencies = config.bundleMetadata?.dependencies;
   function* pathsOf(mark: 'ssrOnly' | 'ssrShared'): Generator<string> {

@@ -2,7 +2,7 @@ import {createError} from '../../errors/index.js';
 import {authorize} from '../../http/index.js';
 import {normalizeOrigin} from '../../http/index.js';
 import type {AuthStrategy, Environment} from '../../http/types.js';
-import type {BackendContext} from '../contract.js';
+import type {BuiltInContext} from '../built-in.js';
 
 /** Options of the legacy backend. */
 export interface LegacyBackendOptions {
@@ -14,7 +14,7 @@ export interface LegacyBackendOptions {
 }
 
 /** The context of the legacy backend. */
-export type LegacyContext = BackendContext<LegacyBackendOptions>;
+export type LegacyContext = BuiltInContext<LegacyBackendOptions>;
 
 /** An authorized client, and the URL of a path below `/api`. */
 interface LegacyConnection {

@@ -50,10 +50,7 @@ export async function deploy(
   const {projectSlug} = context;
   const id = requestedBundleId(bundleId, 'legacy');
   const {before, warnings} = await noteBefore(targetSlug, context);
-  const request = http.post(
-    url('projects', projectSlug, 'target', targetSlug, 'deploy'),
-    context.bodies.json({bundle_id: id}),
-  );
+  const request = http.post(url('projects', projectSlug, 'target', targetSlug, 'deploy'), {json: {bundle_id: id}});
   const response = await fromTarget(request);
   const look = [
     'bundle:history',

@@ -1,6 +1,7 @@
 import type {Identity} from '../../backends/built-ins.js';
 import {missingConfiguration, notConfigured} from '../../backends/configuration.js';
-import type {Backend, VerifyResult} from '../../backends/contract.js';
+import type {HostBackend} from '../../backends/built-in.js';
+import type {VerifyResult} from '../../backends/contract.js';
 import {catalogue, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {resolveConnection} from '../backends/connection.js';
 import type {CommandContext} from '../command/command-context.js';
@@ -91,7 +92,7 @@ export interface PluginSettings {
 
 /** A plugin's backend, and what is set for it. */
 export interface PluginCredentials extends PluginSettings {
-  readonly backend: Backend;
+  readonly backend: HostBackend;
 }
 
 /**

@@ -16,7 +16,7 @@ export interface NewPlugin {
   /** Whether the folder may have other files, and files of the same name are replaced. */
   readonly force: boolean;
   /** The mycli that writes it. */
-  readonly mycli: {readonly root: string; readonly version: string};
+  readonly mycli: {readonly root: string};
 }
 
 /** Name of the plugin that the templates are. */
@@ -147,7 +147,6 @@ async function render({name, directory, mycli}: NewPlugin, staged: string): Prom
   const replacements = [
     [templateName, name],
     ['file:../mycli', `file:${JSON.stringify(link.split(sep).join('/')).slice(1, -1)}`],
-    ['^0.1.0', `^${mycli.version}`],
   ] as const;
   const template = join(mycli.root, 'templates', 'backend');
   const written: string[] = [];

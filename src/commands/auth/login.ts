@@ -1,6 +1,6 @@
 import {optionsFor, partitioned} from '../../cli/backends/plugin-options.js';
 import {loadAllBackends} from '../../cli/backends/reach-backends.js';
-import type {Backend} from '../../backends/contract.js';
+import type {HostBackend} from '../../backends/built-in.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {
@@ -118,7 +118,7 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
   }
 
   async #secretsFor(
-    backend: Backend,
+    backend: HostBackend,
     backendOptions: Readonly<Record<string, unknown>>,
     context: CommandContext,
     settings: Settings,

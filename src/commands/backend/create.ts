@@ -31,12 +31,12 @@ export default class BackendCreate extends BaseCommand<typeof BackendCreate> {
     }),
   };
 
-  protected async execute({cwd, output, version}: CommandContext): Promise<JsonDocument> {
+  protected async execute({cwd, output}: CommandContext): Promise<JsonDocument> {
     const {name} = this.args;
     const {dir, force} = this.flags;
     const packageName = pluginPackage(name);
     const directory = resolve(cwd, dir ?? packageName);
-    const files = await writePlugin({name, directory, force, mycli: {root: this.config.root, version}});
+    const files = await writePlugin({name, directory, force, mycli: {root: this.config.root}});
     // The shell is not where --cwd leads.
     const place = this.flags.cwd === undefined ? relative(cwd, directory) : directory;
     output.result(`Wrote ${packageName} to ${place === '' ? '.' : place}.`);

@@ -116,8 +116,8 @@ async function logIn(subject: Subject, dialogue: Dialogue, signal?: AbortSignal)
 
 /** The part of a context that is not about a project. */
 function servicePart(context: BackendVerifyContext): BackendVerifyContext {
-  const {options, configDirectory, env, logger, http, waitToRetry, signal, maskSecret} = context;
-  return {options, configDirectory, env, logger, http, waitToRetry, signal, maskSecret};
+  const {options, configDirectory, env, logger, http, error, waitToRetry, signal, maskSecret} = context;
+  return {options, configDirectory, env, logger, http, error, waitToRetry, signal, maskSecret};
 }
 
 /** A user who does what the fixtures tell. */

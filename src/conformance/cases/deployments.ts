@@ -51,7 +51,7 @@ export const deployChecks: readonly Check[] = [
       assert.equal(
         code,
         'ERR_TARGET_BUSY',
-        `Throw a backendError() with the code ERR_TARGET_BUSY, so that the host can wait for the target: ${message}`,
+        `Throw a context.error() with the code ERR_TARGET_BUSY, so that the host can wait for the target: ${message}`,
       );
     },
   },

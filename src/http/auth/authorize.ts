@@ -1,7 +1,7 @@
 import type {AfterResponseHook, BeforeRequestHook} from 'got';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {describeRequest} from '../connection/call.js';
-import type {AuthContext, AuthStrategy, HttpClient} from '../types.js';
+import type {AuthContext, AuthStrategy, StreamingClient} from '../types.js';
 
 /** The credentials that a call was sent with. */
 class Authorization {
@@ -38,7 +38,7 @@ class Grant {
     readonly auth: AuthStrategy,
     readonly target: string,
     /** The client without the authorization. */
-    readonly http: HttpClient,
+    readonly http: StreamingClient,
   ) {}
 
   /** The grant that applies to a request. */
@@ -55,7 +55,7 @@ class Grant {
  * @param http - The client to extend; strategies fetch their tokens with it.
  * @param origin - Its path does not matter.
  */
-export function authorize(http: HttpClient, auth: AuthStrategy, origin: string): HttpClient {
+export function authorize(http: StreamingClient, auth: AuthStrategy, origin: string): StreamingClient {
   return http.extend({context: {grant: new Grant(auth, new URL(origin).origin, http)}});
 }
 

@@ -5,7 +5,7 @@ import {notJson} from '../errors/failure.js';
 import {responseError, serverMessage} from '../errors/response-error.js';
 import {parseServiceUrl} from '../origin.js';
 import {createRedactor} from '../redact.js';
-import type {AuthStrategy, AuthContext, HttpClient} from '../types.js';
+import type {AuthStrategy, AuthContext, StreamingClient} from '../types.js';
 import {asSentence} from '../../errors/sentence.js';
 
 /** An API key, sent as a bearer token, or with a user name as HTTP Basic. */
@@ -262,7 +262,7 @@ function isRefusal(status: number | undefined): status is number {
   return status !== undefined && status >= 400 && status < 500 && status !== 429;
 }
 
-async function createOwnClient(): Promise<HttpClient> {
+async function createOwnClient(): Promise<StreamingClient> {
   const silent = () => undefined;
   return createHttpClient({env: {}, userAgent: 'mycli', logger: {debug: silent, info: silent, warn: silent}});
 }

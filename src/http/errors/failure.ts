@@ -1,5 +1,5 @@
 import type {Options} from 'got';
-import type {HttpResponse} from '../types.js';
+import type {AnsweredResponse} from '../types.js';
 import {createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
 import {parseJson} from '../../errors/json.js';
 import {describeRequest, isWrite, type Attempt, type RequestOptions, type Call} from '../connection/call.js';
@@ -192,7 +192,7 @@ function sentCredentials({headers}: Options): string[] {
  * Parses a response that was read as text.
  * @throws RuntimeCliError `ERR_RESPONSE_INVALID`, naming the request, when it is not JSON.
  */
-export function readJson(response: HttpResponse): unknown {
+export function readJson(response: AnsweredResponse): unknown {
   try {
     return parseJson(response.body);
   } catch {
@@ -204,7 +204,7 @@ export function readJson(response: HttpResponse): unknown {
  * The error for a successful response with an unexpected body.
  * @param problem continues "The response to GET /path": `has no bundle ID`
  */
-export function wrongAnswer({request, statusCode: status}: HttpResponse, problem: string): RuntimeCliError {
+export function wrongAnswer({request, statusCode: status}: AnsweredResponse, problem: string): RuntimeCliError {
   const {method, path} = describeRequest(request.options);
   return createError('ERR_RESPONSE_INVALID', `The response to ${method} ${path} ${problem}.`, {status, method, path});
 }

@@ -1,6 +1,7 @@
 import {backendCalls, callInContext} from '../../backends/call.js';
 import {preloadBackendContext} from '../../backends/context.js';
-import type {Backend, BackendContext, BundleId, UploadResult, UploadState} from '../../backends/contract.js';
+import type {BuiltInContext, BuiltInUploadResult, HostBackend} from '../../backends/built-in.js';
+import type {BundleId, UploadState} from '../../backends/contract.js';
 import {fallbackWarning, isBuiltIn, uploadFallbackReason, type RuntimeBackend} from '../../backends/select.js';
 import {uploadStateOf} from '../../backends/upload-state.js';
 import {
@@ -35,7 +36,7 @@ export interface UploadedPush {
   readonly backend: RuntimeBackend;
   readonly bundle: BundleContent & PackResult;
   /** Only the ID if nothing was uploaded. */
-  readonly result: UploadResult;
+  readonly result: BuiltInUploadResult;
   /** Set if nothing was uploaded. */
   readonly unchanged?: UnchangedBundle | undefined;
   readonly warnings: readonly string[];
@@ -55,7 +56,7 @@ type SentContent =
       readonly warnings: readonly string[];
       readonly bundle: BundleStream['bundle'];
       readonly packed: BundleStream['packed'];
-      readonly upload: NonNullable<Backend['uploadStream']>;
+      readonly upload: NonNullable<HostBackend['uploadStream']>;
     };
 
 /** What a push sends, or with `ifChanged` nothing. */
@@ -316,8 +317,8 @@ async function resumable(
   {options}: PushPlan,
   content: SentContent,
   host: Host,
-  upload: (state: UploadState | undefined) => Promise<UploadResult>,
-): Promise<UploadResult> {
+  upload: (state: UploadState | undefined) => Promise<BuiltInUploadResult>,
+): Promise<BuiltInUploadResult> {
   const {uploadStates} = options;
   if (uploadStates === undefined || content.kind === 'stream' || isBuiltIn(backend.name)) return upload(undefined);
   const place = {...placeOf(backend.name, options, host), sha256: content.bundle.sha256};
@@ -362,7 +363,7 @@ async function packedBundle(
   }
 }
 
-function send(content: SentContent, backend: Backend, context: BackendContext): Promise<UploadResult> {
+function send(content: SentContent, backend: HostBackend, context: BuiltInContext): Promise<BuiltInUploadResult> {
   if (!isBuiltIn(backend.name)) withOwnFiles(content.bundle);
   return content.kind === 'file'
     ? backend.upload(content.bundle, context)

@@ -1,9 +1,9 @@
 import {pipeline} from 'node:stream/promises';
 // Types only: there may be no mycli to import where the plugin runs.
-import type {Backend, BackendContext, BundleId, HttpClient} from 'mycli/backend';
+import type {Backend, BackendContext, BundleId, HttpClient, HttpError} from 'mycli/backend';
 import * as v from 'valibot';
 
-/** The settings. Required ones are optional here: `check` says which are missing. */
+/** The settings. Those in `required` are optional here: mycli says which are missing. */
 const options = v.strictObject({
   /** Where the service is. */
   url: v.optional(v.pipe(v.string(), v.url())),
@@ -43,23 +43,19 @@ export const backend: Backend<Options> = {
   summary: 'The acme hosting service',
   formats: ['v2'],
   options,
+  required: ['url', 'token'],
   secrets: ['token'],
-
-  async check({options: {url, token}}) {
-    const missing = [...(url ? [] : ['url']), ...(token ? [] : ['token'])];
-    return missing.length === 0 ? {configured: true} : {configured: false, missing};
-  },
 
   async upload(bundle, context) {
     const {message, sha256} = bundle;
-    const sent = {searchParams: {message, sha256}, ...context.bodies.file(bundle, 'application/gzip')};
+    const sent = {searchParams: {message, sha256}, ...context.bodies.file(bundle, {contentType: 'application/gzip'})};
     const raw = v.parse(v.looseObject({id: v.string()}), await connect(context).post('bundles', sent).json());
     return {bundleId: raw.id, raw};
   },
 
   async deploy({bundleId, targetSlug}, context) {
     const request = connect(context).post(`targets/${part(targetSlug)}/deployments`, {json: {bundleId}});
-    const raw = v.parse(deployment, await explained(bundleId, request.json(), {deploys: true}));
+    const raw = v.parse(deployment, await explained(bundleId, request.json(), context, {deploys: true}));
     return {deployment: {deploymentId: raw.id}, status: raw.status, url: raw.url, raw};
   },
 
@@ -96,7 +92,7 @@ export const backend: Backend<Options> = {
   async download({bundleId, writeTo, onStart}, context) {
     const http = connect(context);
     const archive = context.openStream(`bundles/${part(bundleId)}/archive`, {http});
-    const {body, headers} = await explained(bundleId, archive);
+    const {body, headers} = await explained(bundleId, archive, context);
     const {'content-length': length, 'x-sha256': sha256} = headers;
     onStart?.({
       offset: 0,
@@ -108,7 +104,7 @@ export const backend: Backend<Options> = {
   },
 
   async deleteBundle({bundleId}, context) {
-    await explained(bundleId, connect(context).delete(`bundles/${part(bundleId)}`));
+    await explained(bundleId, connect(context).delete(`bundles/${part(bundleId)}`), context);
   },
 };
 
@@ -129,22 +125,18 @@ function part(value: unknown): string {
 async function explained<Answer>(
   bundleId: BundleId,
   request: Promise<Answer>,
+  context: Context,
   {deploys = false} = {},
 ): Promise<Answer> {
   try {
     return await request;
   } catch (error) {
-    const answered = error instanceof Error && 'status' in error ? error.status : undefined;
-    if (answered === 404) throw backendError('ERR_BUNDLE_UNKNOWN', `There is no bundle ${bundleId}`, answered);
-    if (answered === 409 && deploys) {
+    const {status} = error as HttpError;
+    if (status === 404) throw context.error('ERR_BUNDLE_UNKNOWN', `There is no bundle ${bundleId}`, {status});
+    if (status === 409 && deploys) {
       // With --wait-for-slot, mycli waits and calls `deploy` again.
-      throw backendError('ERR_TARGET_BUSY', 'Another deployment to the target is running', answered);
+      throw context.error('ERR_TARGET_BUSY', 'Another deployment to the target is running', {status});
     }
     throw error;
   }
-}
-
-/** An error of mycli: its reference of errors lists the codes. */
-function backendError(code: string, message: string, answered: number): Error {
-  return Object.assign(new Error(message), {backendError: true, code, status: answered});
 }

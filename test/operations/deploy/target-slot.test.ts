@@ -262,7 +262,7 @@ describe("a plugin's backend", () => {
       upload: async () => ({bundleId: 1, raw: undefined}),
       deploy: async () => {
         requests += 1;
-        if (occupied-- > 0) throw Object.assign(new Error('no'), {backendError: true}, error);
+        if (occupied-- > 0) throw Object.assign(new Error('no'), {}, error);
         return {deployment: {}, status: 'queued', raw: undefined};
       },
     };

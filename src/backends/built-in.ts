@@ -1,0 +1,51 @@
+import type {Bundle, BundleFormat, StreamedBundle} from '../bundle/types.js';
+import type {BuiltInBodies, StreamingClient} from '../http/types.js';
+import type {
+  AnyBackend,
+  Backend,
+  BackendContext,
+  BackendCheckContext,
+  CheckResult,
+  DeploymentRef,
+  UploadResult,
+} from './contract.js';
+
+/** The version of the contract that this host requires. */
+export const backendApiVersion = 1;
+
+/** The server's report of which files the patterns matched, unmodified. */
+export type BundleMatches = Readonly<Record<string, unknown>>;
+
+/** What every operation of a built-in backend gets. */
+export interface BuiltInContext<Options = unknown> extends BackendContext<Options> {
+  readonly http: StreamingClient;
+  readonly bodies: BuiltInBodies;
+  /** Whether the host will wait for the deployment that an upload or `deploy` requests. @default false */
+  readonly wait?: boolean | undefined;
+}
+
+/** A built-in backend's answer to an upload. */
+export interface BuiltInUploadResult extends UploadResult {
+  readonly matches?: BundleMatches | undefined;
+  /** Set when the upload was deployed in the same step. */
+  readonly deployment?: DeploymentRef | undefined;
+}
+
+/** A backend as the host calls it: one of this package, or one of a plugin with its answers checked. */
+export interface HostBackend<Options = unknown> extends Omit<Backend<Options>, 'required' | 'secrets'> {
+  readonly required?: AnyBackend['required'];
+  readonly secrets?: AnyBackend['secrets'];
+  check(context: BackendCheckContext<Options>): Promise<CheckResult>;
+  /**
+   * Formats whose upload also deploys when there is a target. The host waits for the target to be free before such an
+   * upload. @default none
+   */
+  readonly deploysOnUpload?: readonly BundleFormat[] | undefined;
+  /** Uploads a bundle, and deploys it to `context.targetSlug` if its format is in `deploysOnUpload`. */
+  upload(bundle: Bundle, context: BuiltInContext<Options>): Promise<BuiltInUploadResult>;
+  /**
+   * Uploads a v1 bundle that is packed while it is sent, so there is no file, and no digest until the end. Backends
+   * without this member, and prebuilt archives, use `upload` with an archive file.
+   */
+  uploadStream?(bundle: StreamedBundle, context: BuiltInContext<Options>): Promise<BuiltInUploadResult>;
+}

@@ -1,0 +1,62 @@
+import type {BundleFormat} from '../bundle/types.js';
+import type {BundleId, DeploymentRef, DeploymentStatus} from './exchange.js';
+
+/** Something that a command is about to change on a service. */
+export interface PlannedWrite {
+  /** `push`: uploads `bundle` unless it is undefined, and deploys it if there is a target. */
+  readonly operation: 'push' | 'deploy' | 'promote' | 'rollback' | 'delete';
+  /** Name of the backend. */
+  readonly backend: string;
+  readonly projectSlug: string;
+  /** The target that is deployed to. Undefined if nothing is deployed. */
+  readonly targetSlug?: string | undefined;
+  /** The bundles to deploy or delete. Empty if the bundle is yet to be uploaded. */
+  readonly bundleIds: readonly BundleId[];
+  /** The bundle to upload. Undefined if nothing is uploaded. */
+  readonly bundle?:
+    | {
+        readonly format: BundleFormat;
+        readonly message: string;
+        /** Size of the archive, in bytes. Undefined if it is not built, as with `--dry-run`. */
+        readonly size?: number | undefined;
+        /** Digest of the archive, hex. Undefined if it is packed while it is sent, or not built. */
+        readonly sha256?: string | undefined;
+      }
+    | undefined;
+}
+
+/**
+ * The type of a plugin's `mycli:before-write` hook, which is called before anything is sent that changes something. If
+ * it returns a `veto`, rejects, or does not resolve within 60 s, nothing is changed and the command fails.
+ * @param write `dryRun`: nothing will be written, whatever the hook returns. `signal`: aborted when the answer is no
+ * longer awaited.
+ * @returns Nothing to allow the change; `veto`: why it must not be made, as a sentence for users.
+ */
+export type BeforeWriteHook = (
+  write: PlannedWrite & {readonly dryRun: boolean; readonly signal: AbortSignal},
+) => Promise<{readonly veto: string} | undefined>;
+
+/** What came of a change that was allowed. */
+export interface WriteOutcome extends PlannedWrite {
+  /**
+   * `succeeded`: what the command was to do is done; without `--wait`, a deployment has only been accepted. `unknown`:
+   * it may have been carried out, or goes on. `interrupted`: a signal ended the command.
+   */
+  readonly outcome: 'succeeded' | 'failed' | 'unknown' | 'interrupted';
+  /** Set unless it succeeded. */
+  readonly error?: {readonly code: string; readonly message: string} | undefined;
+  /** The bundle that was uploaded or is to be deployed, or the bundles that were deleted. */
+  readonly bundleIds: readonly BundleId[];
+  /** The deployment, if one was accepted. */
+  readonly deployment?: DeploymentRef | undefined;
+  /** Its status when it was last checked. */
+  readonly status?: DeploymentStatus | undefined;
+  /** http(s) URL of the target or of the bundle, if the backend reports one. */
+  readonly url?: string | undefined;
+}
+
+/**
+ * The type of a plugin's `mycli:after` hook, which is called once after each change that was allowed, with its outcome.
+ * It has 5 s. Its failures are warnings, and change neither the outcome nor the exit code.
+ */
+export type AfterHook = (outcome: WriteOutcome & {readonly signal: AbortSignal}) => Promise<void>;
