@@ -82,25 +82,6 @@ test('a body that nobody reads to its end closes its source', async () => {
   expect(closed).toBe(true);
 });
 
-test('a source that can be read into the same memory is, and from the start', async () => {
-  const source = {
-    size: 6,
-    createReadStream: () => {
-      throw new Error('not asked');
-    },
-    async *read() {
-      await setImmediate();
-      const memory = Buffer.from('abc');
-      yield memory;
-      memory.write('def');
-      yield memory;
-    },
-  };
-  let text = '';
-  for await (const piece of open(createRequestBodies().file(source))) text += Buffer.from(piece).toString();
-  expect(text).toBe('abcdef');
-});
-
 test.each([0, 1, 500, 501, 1200])('a list of %i items is made piece by piece, each time it is sent', async (count) => {
   const items = Array.from({length: count}, (_, index) => `"é" ${String(index)}`);
   const lists = {
