@@ -10,9 +10,7 @@ import type {RecordedRequest} from './with-server.js';
 export const quick = {maxRetries: 3, baseDelayMs: 1, maxDelayMs: 5};
 
 /** A client for tests, with what it logged: all of it, and without what is for those who look for a fault. */
-export async function testClient(
-  options: Partial<HttpClientOptions> = {},
-): Promise<{
+export async function testClient(options: Partial<HttpClientOptions> = {}): Promise<{
   readonly http: Got & StreamingClient;
   readonly log: readonly string[];
   readonly remarks: readonly string[];
