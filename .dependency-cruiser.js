@@ -9,7 +9,8 @@ const layers = {
   modules: {path: 'src/modules/', may: ['files', 'errors']},
   files: {path: 'src/files/', may: ['errors']},
   frameworks: {path: 'src/frameworks/', may: ['modules', 'files', 'errors']},
-  bundle: {path: 'src/bundle/', may: ['frameworks', 'modules', 'files', 'errors']},
+  settings: {path: 'src/settings/', may: ['entryNames', 'retryPolicy', 'errors']},
+  bundle: {path: 'src/bundle/', may: ['settings', 'frameworks', 'modules', 'files', 'errors']},
   http: {path: 'src/http/', may: ['errors']},
   contract: {path: 'src/backends/(contract|exchange|hooks|built-in)[.]ts', may: ['errors'], types: ['bundle', 'http']},
   // What the two built-in backends have in common on the wire.
@@ -21,12 +22,17 @@ const layers = {
     may: ['contract', 'wire', 'api', 'legacy', 'http', 'errors'],
     types: ['bundle'],
   },
-  operations: {path: 'src/operations/', may: ['bundle', 'files', 'anyBackend', 'probe', 'errors'], types: ['http']},
+  operations: {
+    path: 'src/operations/',
+    may: ['settings', 'bundle', 'files', 'anyBackend', 'probe', 'errors'],
+    types: ['http'],
+  },
   html: {path: 'src/html/', types: ['operations']},
   progress: {path: 'src/progress/', may: ['retryPolicy'], types: ['operations']},
   cli: {
     path: 'src/cli/',
     may: [
+      'settings',
       'modules',
       'frameworks',
       'bundle',
@@ -55,12 +61,12 @@ const layers = {
   conformance: {path: 'src/conformance/', may: ['anyBackend', 'bundle', 'files', 'http', 'errors']},
   localRuntime: {
     path: 'src/local-runtime/',
-    may: ['anyBackend', 'bundle', 'frameworks', 'files', 'http', 'html', 'contents', 'errors'],
+    may: ['settings', 'anyBackend', 'bundle', 'frameworks', 'files', 'http', 'html', 'contents', 'errors'],
   },
   testing: {path: 'src/testing[.]ts', may: ['conformance', 'localRuntime']},
   index: {
     path: 'src/index[.]ts',
-    may: ['operations', 'html', 'bundle', 'files', 'anyBackend', 'http', 'errors', 'version', 'config'],
+    may: ['settings', 'operations', 'html', 'bundle', 'files', 'anyBackend', 'http', 'errors', 'version', 'config'],
   },
 };
 
@@ -69,11 +75,13 @@ const groups = {
   anyBackend: 'src/backends/',
   // Credentials, addresses and the masking of secrets: what settings are made into. Not the client.
   httpSettings: 'src/http/(auth/|origin[.]ts|redact[.]ts|connection/proxy[.]ts)',
+  // What the name of an entry in an archive may be, which settings check.
+  entryNames: 'src/bundle/files/entry-names[.]ts',
   // The words for a retry, which a log and a terminal share, and the defaults, which settings share.
   retryPolicy: 'src/http/rate-limit/policy[.]ts',
   // Looks at what was deployed, without credentials.
   probe: 'src/http/probe[.]ts',
-  // What an operation and its setting accept, and their defaults, are stated once.
+  // What settings and operations have in common.
   limits: 'src/operations/options[.]ts',
   // Which events a run has, the same on the command line and in the library.
   eventFeed: 'src/operations/event-feed[.]ts',

@@ -33,7 +33,7 @@ const parts = [
   'cli/command/base-command',
   'cli/command/flags',
   'cli/process/oclif-commands',
-  'cli/settings/definitions',
+  'settings/definitions',
   'errors/index',
   'http/index',
   'local-runtime/openapi/document',

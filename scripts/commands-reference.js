@@ -1,15 +1,13 @@
-// Writes the lists and tables of docs/reference/commands.md from the manifest of the commands and the names of the
-// settings. `npm run docs:generate` runs it.
+// Writes the lists and tables of docs/reference/commands.md from the manifest of the commands. Settings are on the page
+// about configuration. `npm run docs:generate` runs it.
 import {readFileSync} from 'node:fs';
 import {isOclifCommand} from '../dist/cli/process/oclif-commands.js';
-import {definitions} from '../dist/cli/settings/definitions.js';
 import {fillPage} from './fill-page.js';
 
 const {commands} = JSON.parse(readFileSync(new URL('../oclif.manifest.json', import.meta.url), 'utf8'));
-const configKeyOf = Object.fromEntries(Object.values(definitions).map(({flag, config}) => [flag?.name, config]));
 
 const cell = (text = '') => text.replaceAll('|', '\\|');
-const code = (text) => (text === undefined ? '' : `\`${cell(text)}\``);
+const code = (text) => `\`${cell(text)}\``;
 
 function usages({id, aliases, args}) {
   return [id, ...aliases].map((name) => usage(name, args)).join('\n');
@@ -23,58 +21,45 @@ function usage(id, args) {
   return ['mycli', id, ...names, '[FLAGS]'].join(' ');
 }
 
-function flagRow({
-  name,
-  char,
-  type,
-  options,
-  helpValue = options?.join('|') ?? 'VALUE',
-  multiple,
-  allowNo,
-  env,
-  summary,
-  default: standard,
-}) {
-  const value = type === 'option' ? ` ${helpValue}${multiple ? '...' : ''}` : '';
-  const flag = `${char === undefined ? '' : `-${char}, `}--${allowNo ? '[no-]' : ''}${name}${value}`;
+const flagName = ({name, char}) => `${char === undefined ? '' : `-${char}, `}--${name}`;
+
+function flagRow({name, char, type, options, helpValue, multiple, allowNo, summary, default: standard}) {
+  const value = type === 'option' ? ` ${helpValue ?? options?.join('|') ?? 'VALUE'}${multiple ? '...' : ''}` : '';
+  const flag = flagName({char, name: `${allowNo ? '[no-]' : ''}${name}`});
   const defaults = standard === undefined || standard === false ? '' : ` Default ${code(String(standard))}.`;
-  return `| ${code(flag)} | ${code(env)} | ${code(configKeyOf[name])} | ${cell(summary)}${defaults} |`;
+  return `| ${code(`${flag}${value}`)} | ${cell(summary)}${defaults} |`;
 }
 
-function flagTable([group, flags]) {
-  return `### ${group === 'CI' ? group : group[0] + group.slice(1).toLowerCase()} flags
+function flagTable(flags) {
+  return flags.length === 0 ? '' : `| flag | |\n| --- | --- |\n${flags.map(flagRow).join('\n')}\n\n`;
+}
 
-| flag | variable | config key | |
-| --- | --- | --- | --- |
-${flags.map(flagRow).join('\n')}
-`;
+/** The settings with a heading of the page about configuration. */
+function settingsLine([heading, flags]) {
+  const title = `${heading[0]}${heading.slice(1).toLowerCase()}`;
+  return `- [${title}](configuration.md#${heading.toLowerCase()}): ${flags.map((flag) => code(flagName(flag))).join(', ')}`;
 }
 
 function section(command) {
   const {id, summary, description, args, flags, examples} = command;
-  const own = Object.values(flags).filter(({helpGroup}) => helpGroup !== 'GLOBAL');
-  const groups = [...new Set(own.map(({helpGroup}) => helpGroup))].map((group) => [
-    group,
-    own.filter(({helpGroup}) => helpGroup === group),
-  ]);
+  const shown = Object.values(flags).filter(({hidden}) => hidden !== true);
+  const groups = new Set(shown.flatMap(({helpGroup = 'GLOBAL'}) => (helpGroup === 'GLOBAL' ? [] : [helpGroup])));
+  const settings = [...groups].map((group) => [group, shown.filter(({helpGroup}) => helpGroup === group)]);
   const listed = Object.values(args).map(({name, description: text}) => `- \`${name.toUpperCase()}\`: ${text}\n\n`);
   return `## ${id}
 
-${summary}
+${summary} ${description}
 
 \`\`\`sh
 ${usages(command)}
 \`\`\`
 
-${description}
-
-${listed.join('')}### Examples
+${listed.join('')}${flagTable(shown.filter(({helpGroup}) => helpGroup === undefined))}${settings.map(settingsLine).join('\n')}
 
 \`\`\`sh
 ${examples.map((example) => example.replaceAll('<%= config.bin %>', 'mycli').replaceAll('<%= command.id %>', id)).join('\n')}
 \`\`\`
-
-${groups.map(flagTable).join('\n')}`;
+`;
 }
 
 const all = Object.values(commands).filter(({id}) => !isOclifCommand(id));
@@ -83,11 +68,9 @@ const global = Object.values(all[0].flags).filter(({helpGroup}) => helpGroup ===
 fillPage('commands.md', {
   list: all.map(({id, summary}) => `- [\`${id}\`](#${id.replace(':', '')}): ${summary}`).join('\n'),
   'global-flags': `
-| flag | variable | config key | |
-| --- | --- | --- | --- |
-${global.map(flagRow).join('\n')}
-| \`-h\` | | | Show the main flags of the command and two examples. |
-| \`--help\` | | | Show the complete help of the command. |
-| \`-v, --version\` | | | Show the version of mycli. |`,
+${flagTable(global).trimEnd()}
+| \`-h\` | Show the main flags of the command and two examples. |
+| \`--help\` | Show the complete help of the command. |
+| \`-v, --version\` | Show the version of mycli. |`,
   commands: all.map(section).join('\n'),
 });

@@ -3,24 +3,23 @@
 import {writeFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {format, resolveConfig} from 'prettier';
-import {definitions, flagSets, settingKeys, summaryOf, variableOf} from '../dist/cli/settings/definitions.js';
+import {definitions, flagSets, settingKeys, summaryOf, variableOf} from '../dist/settings/definitions.js';
 import {fillPage} from './fill-page.js';
 
 const cell = (text) => text.replaceAll('|', '\\|');
 const code = (text) => (text === undefined ? '' : `\`${cell(text)}\``);
 
 function row(key) {
-  const {flag, config, kind} = definitions[key];
-  const value = flag?.value ?? kind.options?.join('|');
-  const shown =
-    flag &&
-    `${flag.char === undefined ? '' : `-${flag.char}, `}--${flag.name}${value === undefined ? '' : ` ${value}`}`;
-  return `| ${code(shown)} | ${code(variableOf(key))} | ${code(config)} | ${cell(summaryOf(key))} |`;
+  const {flag, config, details} = definitions[key];
+  const {char, name, value} = flag ?? {};
+  const shown = flag && `${char === undefined ? '' : `-${char}, `}--${name}${value === undefined ? '' : ` ${value}`}`;
+  const text = [summaryOf(key), details ?? []].flat().join(' ');
+  return `| ${code(shown)} | ${code(variableOf(key))} | ${code(config)} | ${cell(text)} |`;
 }
 
 function table(heading) {
   const keys = settingKeys.filter((key) => flagSets[definitions[key].set] === heading);
-  const title = heading === 'CI' ? heading : `${heading[0]}${heading.slice(1).toLowerCase()}`;
+  const title = `${heading[0]}${heading.slice(1).toLowerCase()}`;
   return `## ${title}
 
 | flag | variable | config key | |
@@ -36,7 +35,6 @@ fillPage('configuration.md', {settings: tables});
 const samples = [
   ['shop', 'string'],
   [true, 'boolean'],
-  ['1 MB', 'number | string'],
   [5, 'number'],
   [['a'], 'readonly string[]'],
   [[429], 'readonly number[]'],
@@ -44,10 +42,10 @@ const samples = [
   [{a: 'x'}, 'Readonly<Record<string, string>>'],
   [{a: {}}, 'Readonly<Record<string, Readonly<Record<string, unknown>>>>'],
   ['/', 'ConfiguredCheck | readonly ConfiguredCheck[]'],
-  [{a: '1 MB'}, 'Readonly<Record<string, number | string>>'],
 ];
 
-function typeOf({kind: {options, schema}}) {
+function typeOf({schema}) {
+  const {options} = schema;
   if (options !== undefined) return options.map((option) => `'${option}'`).join(' | ');
   const found = samples.find(([sample]) => schema['~standard'].validate(sample).issues === undefined);
   if (found === undefined) throw new Error('No sample is a value of this setting.');
@@ -56,12 +54,7 @@ function typeOf({kind: {options, schema}}) {
 
 function member(key, indent) {
   const name = definitions[key].config.split('.').at(-1);
-  // How a flag is written is of no use here.
-  const summary = summaryOf(key)
-    .replace(/; (?:repeatable|the value can be JSON)[^;]*(?=\.$)/, '')
-    .replace(/; the value[^;]*$/, '.')
-    .replace(/; repeatable(?=;)/, '');
-  return `${indent}/** ${summary} */\n${indent}readonly ${name}?: ${typeOf(definitions[key])} | undefined;\n`;
+  return `${indent}/** ${summaryOf(key)} */\n${indent}readonly ${name}?: ${typeOf(definitions[key])} | undefined;\n`;
 }
 
 const configured = settingKeys.filter((key) => definitions[key].config !== undefined);
@@ -74,10 +67,10 @@ function members(keys) {
   });
 }
 
-const perTarget = configured.filter((key) => definitions[key].perTarget !== undefined);
-const forAll = configured.filter((key) => definitions[key].perTarget === undefined);
+const perTarget = configured.filter((key) => definitions[key].perTarget === true);
+const forAll = configured.filter((key) => definitions[key].perTarget !== true);
 
-const source = `// Generated from src/cli/settings/definitions.ts by \`npm run docs:generate\`.
+const source = `// Generated from src/settings/definitions.ts by \`npm run docs:generate\`.
 
 /** A check of a deployment: a URL or a path below the URL of the target, alone or with what differs for it. */
 export type ConfiguredCheck =

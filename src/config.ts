@@ -1,4 +1,4 @@
-// Generated from src/cli/settings/definitions.ts by `npm run docs:generate`.
+// Generated from src/settings/definitions.ts by `npm run docs:generate`.
 
 /** A check of a deployment: a URL or a path below the URL of the target, alone or with what differs for it. */
 export type ConfiguredCheck =
@@ -18,7 +18,7 @@ export interface TargetConfig {
   readonly production?: boolean | undefined;
   readonly check?:
     | {
-        /** URL to check after the deployment, or a path below that of the target; implies --wait. */
+        /** URL to check after the deployment. */
         readonly url?: ConfiguredCheck | readonly ConfiguredCheck[] | undefined;
         /** HTTP status to accept; default: any 2xx, after redirects to the same origin. */
         readonly status?: readonly number[] | undefined;
@@ -30,7 +30,7 @@ export interface TargetConfig {
         readonly interval?: number | undefined;
         /** Maximum time for one attempt of a check; default 10. */
         readonly timeout?: number | undefined;
-        /** Deploy what ran before if the deployment or a check fails; implies --wait. */
+        /** Deploy what ran before if it fails. */
         readonly rollbackOnFailure?: boolean | undefined;
       }
     | undefined;
@@ -58,7 +58,7 @@ export interface MycliConfig extends TargetConfig {
   readonly projectSlug?: string | undefined;
   /** Target slug, or the environment ID for Api. */
   readonly targetSlug?: string | undefined;
-  /** auto (default), api, legacy or the name of a plugin's backend. */
+  /** auto (default), api, legacy or a plugin's backend. */
   readonly runtimeBackend?: string | undefined;
   /** URL of the hosting service (legacy backend). */
   readonly origin?: string | undefined;
@@ -72,19 +72,19 @@ export interface MycliConfig extends TargetConfig {
   readonly buildDirectory?: string | undefined;
   /** Folder that contains config.server.ts or .js; default: the working directory. */
   readonly projectDirectory?: string | undefined;
-  /** Bundle description; default: branch and commit, or the time. */
+  /** Bundle description; default: branch and commit. */
   readonly message?: string | undefined;
   /** Server-only files. */
   readonly ssrOnly?: readonly string[] | undefined;
   /** Files shared between server and client. */
   readonly ssrShared?: readonly string[] | undefined;
-  /** Bundle a static site: no server-only files, every file shared, patterns not strict. */
+  /** Bundle a static site, without server-only files. */
   readonly static?: boolean | undefined;
   /** SSR parameter. */
   readonly ssrParameters?: Readonly<Record<string, unknown>> | undefined;
-  /** Use the v2 format with the legacy backend; Api always uses v2. */
+  /** Use the v2 format with the legacy backend. */
   readonly v2?: boolean | undefined;
-  /** Skip the upload if the bundle is unchanged since the last push to the same project and backend. */
+  /** Skip the upload if the bundle is unchanged. */
   readonly ifChanged?: boolean | undefined;
   /** Root folder of the archive (v2); default bld. */
   readonly rootDir?: string | undefined;
@@ -104,7 +104,7 @@ export interface MycliConfig extends TargetConfig {
   readonly waitForSlot?: boolean | undefined;
   /** Time between status checks; default 5. */
   readonly pollInterval?: number | undefined;
-  /** Maximum time to wait, 0 for no limit; default 600. */
+  /** Limit for waiting, 0 for none; default 600. */
   readonly timeout?: number | undefined;
   /** Append branch and commit to a message of yours; default: only if a guard of the target needs them. */
   readonly recordCommit?: boolean | undefined;

@@ -8,14 +8,7 @@ export {
   writeBundle,
   type BundleStream,
 } from './archive/write-bundle.js';
-export {
-  checkBundleOptions,
-  checkSlug,
-  optionProblemsError,
-  type BundleContentOptions,
-  type BundlePlanOptions,
-  type OptionProblem,
-} from './config/check-options.js';
+export {checkBundleOptions, type BundleContentOptions, type BundlePlanOptions} from './config/check-options.js';
 export {readDeclaredDependencies} from './config/defaults.js';
 export {strictWarnings, unmatchedWarnings} from './files/build-warnings.js';
 export {withOwnFiles} from './files/file-table.js';

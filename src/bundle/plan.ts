@@ -8,19 +8,15 @@ import {
   verifyEntryPoints,
   withStrictAdvice,
 } from './files/build-warnings.js';
-import {
-  checkBundleOptions,
-  messageProblems,
-  optionProblemsError,
-  type BundlePlanOptions,
-} from './config/check-options.js';
+import {checkBundleOptions, type BundlePlanOptions} from './config/check-options.js';
 import {verifyBuildDirectory} from './files/build-output.js';
 import {readIgnoreRules} from './files/ignore-rules.js';
 import {buildWarnings} from '../frameworks/check-build.js';
 import {frameworkOfBuild} from '../frameworks/detect-framework.js';
 import type {FileTable} from './files/file-table.js';
 import {scanBuildDirectory} from './files/scan.js';
-import {v2Defaults} from './option-schemas.js';
+import {optionProblems, optionProblemsError} from '../settings/option-problems.js';
+import {v2Defaults} from '../settings/schemas.js';
 import {markFiles, type PatternLists} from './files/patterns.js';
 import {checkSensitiveFiles, hasSensitiveName} from './files/sensitive-files.js';
 import {readConfigSources} from './config/config-sources.js';
@@ -193,7 +189,7 @@ function messageOf(
 } {
   const message = recordCommit ? recordIn(given, {standard, record}) : (given ?? standard);
   // The name of a branch can be very long.
-  const problems = messageProblems(message);
+  const problems = optionProblems({message}, ['message']);
   if (problems.length > 0) throw optionProblemsError(problems);
   return {message, from: given === undefined ? from : 'option', provenance};
 }

@@ -39,14 +39,12 @@ export default class Init extends BaseCommand<typeof Init> {
     yes: Flags.boolean({
       char: 'y',
       summary: 'Ask nothing: use flags, variables and what is detected.',
-      helpGroup: 'SETUP',
     }),
-    force: Flags.boolean({summary: 'Replace mycli.config.ts.', helpGroup: 'SETUP'}),
+    force: Flags.boolean({summary: 'Replace mycli.config.ts.'}),
     verify: Flags.boolean({
       default: true,
       allowNo: true,
       summary: 'Check the credentials before storing them.',
-      helpGroup: 'CONNECTION',
     }),
   };
 

@@ -21,7 +21,7 @@ export default class Open extends BaseCommand<typeof Open> {
   static override readonly flags = {
     ...connectionFlags,
     ...rateLimitFlags,
-    print: Flags.boolean({summary: 'Print the URL without opening it.', helpGroup: 'OPEN'}),
+    print: Flags.boolean({summary: 'Print the URL without opening it.'}),
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {

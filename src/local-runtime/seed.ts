@@ -1,8 +1,9 @@
 import {readdir, rm} from 'node:fs/promises';
 import path from 'node:path';
 import {PassThrough} from 'node:stream';
-import {checkSlug, packBundle, planBundle} from '../bundle/index.js';
-import {v2Defaults} from '../bundle/option-schemas.js';
+import {packBundle, planBundle} from '../bundle/index.js';
+import {checkSlug} from '../settings/option-problems.js';
+import {v2Defaults} from '../settings/schemas.js';
 import {createError, isRuntimeCliError} from '../errors/index.js';
 import {asSentence} from '../errors/sentence.js';
 import {reasonOf, systemCode} from '../errors/system-failure.js';

@@ -22,10 +22,11 @@ import {
   type RuntimeBackendPreference,
   type RuntimeBackend,
 } from '../backends/select.js';
-import {checkSlug, optionProblemsError, type OptionProblem} from '../bundle/index.js';
+import {checkSlug, optionProblemsError, type OptionProblem} from '../settings/option-problems.js';
 import {createError, amendError, isRuntimeCliError} from '../errors/index.js';
 import {commandLine, flagValue} from '../errors/suggest.js';
-import {longestTimeoutSeconds, type CommonOptions, type ConnectionOptions, type Phase} from './options.js';
+import type {CommonOptions, ConnectionOptions, Phase} from './options.js';
+import {longestTimeoutSeconds} from '../settings/schemas.js';
 import {callBackSafely, type Host} from './steps.js';
 
 /** What choosing and opening a backend needs. */

@@ -7,6 +7,7 @@ import type {BundleContentOptions} from '../bundle/index.js';
 import type {BundleFormat, BundleProvenance} from '../bundle/types.js';
 import type {RateLimitMiddlewareConfig} from '../http/rate-limit/index.js';
 import type {RetryEvent} from '../http/types.js';
+import type {CheckOptions} from '../settings/schemas.js';
 import type {RuntimeEvent} from './events.js';
 import type {PushRecords, UploadStates} from './push/records.js';
 
@@ -77,9 +78,6 @@ export interface WaitOptions {
   readonly timeout?: number | undefined;
 }
 
-/** The defaults of `WaitOptions`, in seconds. */
-export const defaultWait = {pollInterval: 5, timeout: 600} as const;
-
 /** What to do when another deployment to the target is running. */
 export interface SlotOptions {
   /**
@@ -87,25 +85,6 @@ export interface SlotOptions {
    * @default false
    */
   readonly waitForSlot?: boolean | undefined;
-}
-
-/** A check of what was deployed. It is sent no credentials. */
-export interface CheckOptions {
-  /** http(s) URL, or a path below the URL of the target: `/health`. */
-  readonly url: string;
-  /**
-   * HTTP statuses to accept. Redirects to the same origin are followed, unless their status is one of these.
-   * @default any 2xx
-   */
-  readonly status?: readonly number[] | undefined;
-  /** What the first 4 MiB of the body must contain, literally; at most 1,000 characters. @default anything */
-  readonly text?: string | undefined;
-  /** Maximum number of retries until the check passes. @default 5 */
-  readonly retries?: number | undefined;
-  /** Seconds between attempts. @default 2 */
-  readonly interval?: number | undefined;
-  /** Maximum seconds for one attempt. @default 10 */
-  readonly timeout?: number | undefined;
 }
 
 /** What to check after a deployment. A check waits for the deployment, so `wait` is then true by default. */
@@ -395,6 +374,3 @@ export interface DeployBundleResult {
   /** The backend's own answer, untouched. */
   readonly raw: unknown;
 }
-
-/** The limit of timers in whole seconds, 24 days. A longer one would fire at once. */
-export const longestTimeoutSeconds = 2_147_483;

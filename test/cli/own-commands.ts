@@ -4,10 +4,9 @@ import {isOclifCommand} from '../../src/cli/process/oclif-commands.js';
 interface Flag {
   readonly name: string;
   readonly char?: string;
-  readonly env?: string;
   readonly helpGroup?: string;
+  readonly hidden?: boolean;
   readonly summary?: string;
-  readonly options?: readonly string[];
 }
 interface Command {
   readonly flags: Readonly<Record<string, Flag>>;

@@ -8,7 +8,7 @@ import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {stageFile, type StagedFile} from '../../files/write-files.js';
 import {readTextFile} from '../../files/read-file.js';
 import {archivedConfigSchema, configJson} from '../config/content-schema.js';
-import {describeProblems, fieldProblems, matchModeSchema} from '../option-schemas.js';
+import {describeProblems, fieldProblems, matchModeSchema} from '../../settings/schemas.js';
 import type {Bundle, BundleFile, BundleFileCategory, BundleContent, PackResult} from '../types.js';
 import {asSentence} from '../../errors/sentence.js';
 

@@ -8,7 +8,7 @@ import type {Framework} from '../../frameworks/frameworks.js';
 import {readPwaKitSettings} from '../../frameworks/own-settings.js';
 import {loadModule} from '../../modules/load-module.js';
 import {readTextFile} from '../../files/read-file.js';
-import {describeProblems, fieldProblems} from '../option-schemas.js';
+import {describeProblems, fieldProblems} from '../../settings/schemas.js';
 import type {BundlePlanOptions} from './check-options.js';
 import {diskConfigSchema, serverConfigKeys, serverConfigSchema} from './content-schema.js';
 import type {BundleConfig} from '../types.js';

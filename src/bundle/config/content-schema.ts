@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import {isExclusion, patternListProblem, patternProblem, showPattern} from '../files/patterns.js';
-import {dependenciesSchema, jsonObjectSchema, objectSchema} from '../option-schemas.js';
+import {dependenciesSchema, jsonObjectSchema, objectSchema} from '../../settings/schemas.js';
 import type {BundleConfig} from '../types.js';
 
 /** The configuration as JSON. Keys are sorted, so equal configurations have equal bytes. */

@@ -4,7 +4,7 @@ import {createError} from '../../errors/index.js';
 import {parseJson} from '../../errors/json.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {readTextFile} from '../../files/read-file.js';
-import {dependenciesSchema} from '../option-schemas.js';
+import {dependenciesSchema} from '../../settings/schemas.js';
 import {asSentence} from '../../errors/sentence.js';
 
 const packageSchema = v.object({

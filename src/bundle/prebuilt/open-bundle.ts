@@ -4,7 +4,7 @@ import {createError, type RuntimeCliError} from '../../errors/index.js';
 import {verifyRegularFile} from '../../files/read-file.js';
 import {parseJson} from '../../errors/json.js';
 import {archivedConfigSchema} from '../config/content-schema.js';
-import {describeProblems, fieldProblems} from '../option-schemas.js';
+import {describeProblems, fieldProblems} from '../../settings/schemas.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {manifestPathOf, readManifest, type BundleManifest} from '../archive/manifest.js';
 import {entryPrefix} from '../archive/tar-entries.js';

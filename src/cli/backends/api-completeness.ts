@@ -2,7 +2,7 @@ import {mayUse} from '../../backends/select.js';
 import {createError, type RuntimeCliError} from '../../errors/index.js';
 import type {Environment} from '../../http/types.js';
 import type {Output} from '../output/output.js';
-import {definitions, variableOf, type SettingKey} from '../settings/definitions.js';
+import {definitions, variableOf, type SettingKey} from '../../settings/definitions.js';
 import {flagAndVariable} from '../settings/settings.js';
 import {isVariableEmpty} from '../settings/resolve-settings.js';
 

@@ -5,7 +5,7 @@ import {ApiKeyStrategy, BearerTokenStrategy, OAuthClientCredentialsStrategy} fro
 import {isInsecureOrigin, normalizeOrigin, parseServiceUrl, shownAddress} from '../../http/origin.js';
 import type {AuthStrategy, Environment} from '../../http/types.js';
 import type {Output} from '../output/output.js';
-import type {SettingKey} from '../settings/definitions.js';
+import type {SettingKey} from '../../settings/definitions.js';
 import {secretValues} from '../settings/load-settings.js';
 import {flagAndVariable, type Setting, type Settings} from '../settings/settings.js';
 import {isApiUnset, missingApiSettings} from './api-completeness.js';

@@ -7,10 +7,10 @@ import type {Environment} from '../../http/types.js';
 import type {PluginSettings} from '../credentials/check-credentials.js';
 import type {CredentialFile} from '../credentials/credential-file.js';
 import type {Output} from '../output/output.js';
-import {definitions, secretKeys, variableOf, type SettingValue} from '../settings/definitions.js';
+import {definitions, secretKeys, variableOf} from '../../settings/definitions.js';
 import {readFlagSecret} from '../settings/load-settings.js';
 import type {FlagValues} from '../settings/resolve-settings.js';
-import type {Settings} from '../settings/settings.js';
+import type {Settings, SettingValue} from '../settings/settings.js';
 
 const flag = '--backend-option';
 

@@ -6,7 +6,7 @@ import {isUsageError, usageError} from '../errors/oclif-errors.js';
 import {globalFlags} from './flags.js';
 import type {JsonDocument} from '../output/output.js';
 import {asksForVersion, givenValue} from '../process/command-line.js';
-import {definitions, variableOf} from '../settings/definitions.js';
+import {definitions, variableOf} from '../../settings/definitions.js';
 import {Command} from '../process/oclif.js';
 import {createSession, currentSession, type EndedWrite, type Session} from '../process/session.js';
 
@@ -78,7 +78,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   }
 
   async #run(session: Session): Promise<JsonDocument | undefined> {
-    const {flags, args, argv} = await this.parse(commandLineOnly(this.ctor));
+    const {flags, args, argv} = await this.parse(withoutStdin(this.ctor));
     this.flags = flags as CommandFlags<T>;
     this.args = args as CommandArgs<T>;
     this.words = argv.map(String);
@@ -110,25 +110,11 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   }
 }
 
-type AnyFlag = Interfaces.FlagInput[string];
-
-// oclif would apply environment variables, which would hide the source of a value and not split lists, and use stdin,
-// perhaps a secret, as a missing argument. Settings are validated where they are resolved, with one schema for all
-// sources.
-function commandLineOnly({flags, baseFlags, args, strict}: typeof Command) {
-  const given = Object.entries<AnyFlag>({...baseFlags, ...flags});
+// oclif would use stdin, perhaps a secret, as a missing argument.
+function withoutStdin({flags, baseFlags, args, strict}: typeof Command) {
   return {
-    flags: Object.fromEntries(
-      given.map(([name, flag]) => [name, flag.env === undefined ? flag : unjudged(flag)] as const),
-    ),
+    flags: {...baseFlags, ...flags},
     args: Object.fromEntries(Object.entries(args).map(([name, arg]) => [name, {...arg, ignoreStdin: true}] as const)),
     strict,
   };
-}
-
-function unjudged(flag: AnyFlag): AnyFlag {
-  const copy = {...flag};
-  delete copy.env;
-  if (copy.type === 'option') delete copy.options;
-  return copy;
 }

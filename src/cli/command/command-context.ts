@@ -7,7 +7,7 @@ import type {CredentialFile} from '../credentials/credential-file.js';
 import type {EventFeed} from '../../operations/event-feed.js';
 import type {Output} from '../output/output.js';
 import type {AllowedWrite, EndedWrite, Session, TemporaryDirectories} from '../process/session.js';
-import type {ExplainedSettings} from '../settings/explain-settings.js';
+import type {ExplainedSettings} from '../settings/load-settings.js';
 import type {FlagValues} from '../settings/resolve-settings.js';
 import type {Settings} from '../settings/settings.js';
 
@@ -128,7 +128,7 @@ export function createContext(session: Session, {flags, config}: CommandContextO
       return settings;
     },
     async explainSettings() {
-      const {explainSettings} = await import('../settings/explain-settings.js');
+      const {explainSettings} = await import('../settings/load-settings.js');
       return explainSettings({...origin, credentialFile});
     },
     async describeError(error) {

@@ -1,76 +1,77 @@
 import {flagValue} from '../../errors/suggest.js';
 import {defaultListLimit} from '../../operations/options.js';
-import {Flags} from '../process/oclif.js';
-import type {FlagValues} from '../settings/resolve-settings.js';
 import {
   definitions,
   flagSets,
   secretKeys,
   settingKeys,
   summaryOf,
-  variableOf,
-  type FlagsBySet,
+  type FlagSet,
+  type FlagsOf,
   type SettingKey,
-} from '../settings/definitions.js';
+} from '../../settings/definitions.js';
+import {Flags} from '../process/oclif.js';
+import type {FlagValues} from '../settings/resolve-settings.js';
+import type {Secret} from '../settings/secret.js';
+import type {SettingValue} from '../settings/settings.js';
+import {readings} from '../settings/text.js';
 
 /** How to define the flag of a setting, by its shape. */
 const shapes = {
-  one: (key: SettingKey) => Flags.string(optionProperties(key)),
-  several: (key: SettingKey) => Flags.string({...optionProperties(key), multiple: true, multipleNonGreedy: true}),
+  one: (key: SettingKey) => Flags.string(properties(key)),
+  several: (key: SettingKey) => Flags.string({...properties(key), multiple: true, multipleNonGreedy: true}),
   // `--no-...` overrides the environment and the configuration file.
   switch: (key: SettingKey) => Flags.boolean({...properties(key), allowNo: true}),
 };
-type Shapes = {[Shape in keyof typeof shapes]: ReturnType<(typeof shapes)[Shape]>};
+type ShapeOf<Value> = [Value] extends [boolean]
+  ? 'switch'
+  : [Extract<Value, string | number | Secret>] extends [never]
+    ? 'several'
+    : 'one';
+/** The flags of a set for oclif. */
+type SettingFlags<Set extends FlagSet> = {
+  [Name in keyof FlagsOf<Set>]: ReturnType<(typeof shapes)[ShapeOf<SettingValue<FlagsOf<Set>[Name] & SettingKey>>]>;
+};
 
-function optionProperties(key: SettingKey) {
-  const {flag, kind} = definitions[key];
-  const {options} = kind;
-  // oclif completes these options in shells. base-command.ts keeps it from validating them, since it cannot validate
-  // variables.
-  return {
-    ...properties(key),
-    helpValue: flag?.value ?? options?.join('|') ?? 'VALUE',
-    ...(options === undefined ? {} : {options: [...options]}),
-  };
-}
-
-// Flags have `env` so that help and the manifest show it. oclif never reads it (see base-command.ts), which would hide
-// the source of a value and not split lists.
+// Neither variables nor possible values: oclif would hide the source of a value, not split lists, and not validate
+// variables. Settings are validated where they are resolved, with one schema for all sources.
 function properties(key: SettingKey) {
   const {flag, set} = definitions[key];
-  const env = variableOf(key);
   return {
     ...(flag?.char === undefined ? {} : {char: flag.char}),
+    ...(flag?.value === undefined ? {} : {helpValue: flag.value}),
+    ...(flag?.hidden === true ? {hidden: true} : {}),
     helpGroup: flagSets[set],
     summary: summaryOf(key),
-    ...(env === undefined ? {} : {env}),
   };
 }
 
-const sets = Object.keys(flagSets).map((set) => {
+function flagsOf<Set extends FlagSet>(set: Set): SettingFlags<Set> {
   const flags = settingKeys.flatMap((key) => {
-    const {set: own, flag, kind} = definitions[key];
-    return flag === undefined || own !== set ? [] : [[flag.name, shapes[kind.shape](key)] as const];
+    const {set: own, flag, syntax} = definitions[key];
+    return flag === undefined || own !== set ? [] : [[flag.name, shapes[readings[syntax].shape](key)] as const];
   });
-  return [set, Object.fromEntries<unknown>(flags)] as const;
-});
+  // TypeScript cannot know that a loop covered every row.
+  return Object.fromEntries<unknown>(flags) as SettingFlags<Set>;
+}
 
-// TypeScript cannot know that a loop covered every row.
-export const {
-  connection: connectionFlags,
-  rateLimit: rateLimitFlags,
-  bundle: bundleFlags,
-  push: pushFlags,
-  wait: waitFlags,
-  slot: waitForSlotFlag,
-  events: eventsFlag,
-  check: checkFlags,
-  rollback: rollbackFlag,
-} = Object.fromEntries<unknown>(sets) as FlagsBySet<Shapes>;
+export const connectionFlags = flagsOf('connection');
+export const rateLimitFlags = flagsOf('rateLimit');
+export const bundleFlags = flagsOf('bundle');
+export const pushFlags = flagsOf('push');
+export const waitFlags = flagsOf('wait');
+export const waitForSlotFlag = flagsOf('slot');
+export const eventsFlag = flagsOf('events');
+export const checkFlags = flagsOf('check');
+export const rollbackFlag = flagsOf('rollback');
+
+/** A flag that help shows, because it belongs to what the command does. */
+export function shown<Flag extends object>(flag: Flag): Flag {
+  return {...flag, hidden: false};
+}
 
 /** Flags of every command. */
 export const globalFlags = {
-  json: Flags.boolean({helpGroup: 'GLOBAL', summary: 'Print one JSON document to stdout, and nothing else.'}),
   cwd: Flags.string({
     char: 'C',
     helpGroup: 'GLOBAL',
@@ -80,11 +81,12 @@ export const globalFlags = {
   config: Flags.string({
     helpGroup: 'GLOBAL',
     helpValue: 'FILE',
-    summary: 'Configuration file; default: search the working directory and its parents.',
+    summary: 'Configuration file; default: the nearest one.',
   }),
+  json: Flags.boolean({helpGroup: 'GLOBAL', summary: 'Print one JSON document to stdout, and nothing else.'}),
   debug: Flags.boolean({
     helpGroup: 'GLOBAL',
-    summary: 'Log details and stack traces to stderr (same as DEBUG=mycli*).',
+    summary: 'Log details and stack traces to stderr.',
   }),
   quiet: Flags.boolean({
     helpGroup: 'GLOBAL',
@@ -114,7 +116,6 @@ export function repeatedFlags(given: FlagValues): readonly string[] {
 /** Which part of a table to show. */
 export const columnsFlag = {
   columns: Flags.string({
-    helpGroup: 'LIST',
     helpValue: 'NAMES',
     summary: 'Comma-separated columns to show, in this order.',
   }),
@@ -123,18 +124,16 @@ export const columnsFlag = {
 /** Which part of a list to show. */
 export const listFlags = {
   limit: Flags.integer({
-    helpGroup: 'LIST',
     helpValue: 'N',
     min: 1,
     summary: `Maximum number to show; default ${defaultListLimit}.`,
   }),
   offset: Flags.integer({
-    helpGroup: 'LIST',
     helpValue: 'N',
     min: 0,
     summary: 'Number of newest entries to skip; default 0.',
   }),
-  all: Flags.boolean({helpGroup: 'LIST', exclusive: ['limit'], summary: 'Show all entries.'}),
+  all: Flags.boolean({exclusive: ['limit'], summary: 'Show all entries.'}),
   ...columnsFlag,
 };
 
@@ -142,7 +141,6 @@ export const listFlags = {
 export const outputEnvFlag = {
   'output-env': Flags.string({
     helpValue: 'FILE',
-    summary: 'Write MYCLI_BUNDLE_ID and the other outputs to this file, in dotenv format.',
-    helpGroup: 'CI',
+    summary: 'Write the outputs to this file, in dotenv format.',
   }),
 };

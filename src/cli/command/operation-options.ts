@@ -1,9 +1,10 @@
 import type {BundleFormat, BundleV2MatchMode, BundleV2Metadata} from '../../bundle/types.js';
 import {createError} from '../../errors/index.js';
 import type {Logger} from '../../http/types.js';
-import type {CheckOptions, GuardOptions, TargetConfirmation, WaitOptions} from '../../operations/options.js';
+import type {GuardOptions, TargetConfirmation, WaitOptions} from '../../operations/options.js';
 import type {Host, RunSteps} from '../../operations/steps.js';
-import {definitions, settingKeys} from '../settings/definitions.js';
+import {definitions, settingKeys} from '../../settings/definitions.js';
+import type {CheckOptions} from '../../settings/schemas.js';
 import type {Settings, ValueSource} from '../settings/settings.js';
 import type {PluginConfig} from '../backends/write-hooks.js';
 import type {AllowedWrite} from '../process/session.js';

@@ -1,5 +1,5 @@
 import {createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
-import {definitions, type SettingKey} from '../settings/definitions.js';
+import {definitions, type SettingKey} from '../../settings/definitions.js';
 import {missingSetting, type Settings} from '../settings/settings.js';
 
 /** Something that a command needs but lacks. */

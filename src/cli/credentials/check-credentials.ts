@@ -6,9 +6,8 @@ import {catalogue, isRuntimeCliError, type RuntimeCliError} from '../../errors/i
 import {resolveConnection} from '../backends/connection.js';
 import type {CommandContext} from '../command/command-context.js';
 import {commandHost} from '../command/operation-options.js';
-import type {SettingValue} from '../settings/definitions.js';
 import {Secret} from '../settings/secret.js';
-import {describeSettings, type Settings, type ValueSource} from '../settings/settings.js';
+import {describeSettings, type Settings, type SettingValue, type ValueSource} from '../settings/settings.js';
 import type {OriginCredentials} from './credential-file.js';
 
 /** A backend whose credentials can be checked. */

@@ -5,7 +5,7 @@ import {normalizeOrigin, parseServiceUrl, shownAddress} from '../../http/origin.
 import {checkCredentialsUrl, trustsListedOrigins} from '../backends/connection.js';
 import type {CommandContext} from '../command/command-context.js';
 import {confirm} from '../command/prompts.js';
-import {definitions, variableOf} from '../settings/definitions.js';
+import {definitions, variableOf} from '../../settings/definitions.js';
 import {describeSettings, requireSetting, type Settings} from '../settings/settings.js';
 import {askService, withCredentials} from './check-credentials.js';
 import {

@@ -81,8 +81,8 @@ class ShortCommandHelp extends QuickCommandHelp {
 function mainFlags(flags: Command.Loadable['flags']): readonly Command.Flag.Any[] {
   const own = Object.entries(flags)
     .map(([name, flag]) => Object.assign(flag, {name}))
-    .filter(({hidden, helpGroup}) => hidden !== true && helpGroup !== 'GLOBAL' && helpGroup !== 'CI');
-  const main = own.length <= 8 ? own : own.filter(({char, env}) => char !== undefined || env === undefined);
+    .filter(({hidden, helpGroup}) => hidden !== true && helpGroup !== 'GLOBAL' && helpGroup !== 'OTHER');
+  const main = own.length <= 8 ? own : own.filter(({char, helpGroup}) => char !== undefined || helpGroup === undefined);
   return [...main.filter(({char}) => char !== undefined), ...main.filter(({char}) => char === undefined)];
 }
 

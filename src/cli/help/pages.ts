@@ -17,7 +17,7 @@ export interface HelpPage {
 
 // Loaded on demand, since other help needs no settings.
 async function listSettings(): Promise<NameList> {
-  const {definitions, settingKeys, variableOf} = await import('../settings/definitions.js');
+  const {definitions, settingKeys, variableOf} = await import('../../settings/definitions.js');
   return settingKeys.map((key) => {
     const {flag, config} = definitions[key];
     const names = [variableOf(key) ?? [], config ?? []].flat().join(', ');

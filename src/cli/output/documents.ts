@@ -22,7 +22,7 @@ import type {BackendEntry} from '../credentials/backend-login.js';
 import type {CredentialEntry, CredentialKind} from '../credentials/login.js';
 import type {BackendDescription} from '../backends/describe-backends.js';
 import type {ErrorReport} from '../errors/error-report.js';
-import type {ExplainedSetting} from '../settings/explain-settings.js';
+import type {ExplainedSetting} from '../settings/load-settings.js';
 
 // The output of `--json`, one type per command: docs/reference/json is generated from these types and their docstrings.
 // `bundle:push` is `BundlePushDocument`, and so on.

@@ -5,8 +5,9 @@ import type {JsonDocument} from '../command/command-context.js';
 import type {CredentialCheck} from '../credentials/check-credentials.js';
 import type {Body, ConfigShowDocument, BackendListDocument} from '../output/documents.js';
 import type {Output} from '../output/output.js';
-import {definitions} from '../settings/definitions.js';
-import type {ExplainedSetting, ExplainedSettings, OverriddenValue} from '../settings/explain-settings.js';
+import {definitions} from '../../settings/definitions.js';
+import type {ExplainedSetting, ExplainedSettings} from '../settings/load-settings.js';
+import type {OverriddenValue} from '../settings/resolve-settings.js';
 import {describeSource} from '../settings/settings.js';
 import {renderTable, type Column} from './table.js';
 

@@ -1,7 +1,6 @@
 import {lstat, realpath, stat} from 'node:fs/promises';
 import {basename, dirname, extname, join, resolve} from 'node:path';
 import * as v from 'valibot';
-import {describeProblems, fieldProblems, objectSchema, type FieldProblem} from '../../bundle/option-schemas.js';
 import {defineConfig} from '../../config.js';
 import {createError, nearest} from '../../errors/index.js';
 import {isRecord, parseJson} from '../../errors/json.js';
@@ -11,9 +10,10 @@ import {reasonOf} from '../../errors/system-failure.js';
 import {readTextFile} from '../../files/read-file.js';
 import {isSecretName, plainName} from '../../http/redact.js';
 import {loadModule} from '../../modules/load-module.js';
-import {definitions, secretKeys, settingKeys, variableOf, type SettingKey} from './definitions.js';
-import {text} from './kinds.js';
+import {definitions, secretKeys, settingKeys, variableOf, type SettingKey} from '../../settings/definitions.js';
+import {describeProblems, fieldProblems, objectSchema, text} from '../../settings/schemas.js';
 import type {ConfigFileSettings, ConfigSettings} from './settings.js';
+import {finished} from './text.js';
 
 /** Names of configuration files, highest precedence first. */
 const configFileNames: readonly string[] = [
@@ -159,27 +159,31 @@ async function exists(path: string): Promise<boolean> {
 
 type Config = Readonly<Record<string, unknown>>;
 
-/** The place of a setting in a configuration file: `api.origin` is in the object `api`, others are at the top level. */
-interface Place<K extends SettingKey = SettingKey> {
-  readonly key: K;
-  readonly path: string;
-  readonly object: string | undefined;
-  readonly name: string;
+const configuredKeys = settingKeys.filter((key) => definitions[key].config !== undefined);
+const perTargetKeys = configuredKeys.filter((key) => definitions[key].perTarget === true);
+/** `api.origin` is in the object `api`, others are at the top level. */
+const pathOf = (key: SettingKey): readonly string[] => definitions[key].config?.split('.') ?? [];
+
+/** The schema of an object with these settings. */
+function schemaOf(keys: readonly SettingKey[], others: v.ObjectEntries = {}) {
+  const entries: Record<string, v.GenericSchema> = {};
+  for (const name of new Set(keys.map((key) => pathOf(key)[0] ?? ''))) {
+    const own = keys.filter((key) => pathOf(key)[0] === name);
+    const isObject = own.some((key) => pathOf(key).length > 1);
+    const inside = own.map((key) => [String(pathOf(key)[1]), v.optional(definitions[key].schema)] as const);
+    const [single] = own;
+    if (isObject) entries[name] = v.pipe(objectSchema, v.strictObject(Object.fromEntries(inside)));
+    else if (single !== undefined) entries[name] = definitions[single].schema;
+  }
+  const optional = Object.entries(entries).map(([name, schema]) => [name, v.optional(schema)] as const);
+  return v.pipe(objectSchema, v.strictObject({...Object.fromEntries(optional), ...others}));
 }
 
-const places: readonly Place[] = settingKeys.flatMap((key) => {
-  const {config: path} = definitions[key];
-  if (path === undefined) return [];
-  const dot = path.indexOf('.');
-  return [{key, path, object: dot === -1 ? undefined : path.slice(0, dot), name: path.slice(dot + 1)}];
+/** The schema of a configuration file. `$schema` is for editors; `targets` has the settings of single targets. */
+const fileSchema = schemaOf(configuredKeys, {
+  $schema: v.optional(text),
+  targets: v.optional(v.pipe(objectSchema, v.record(v.string(), schemaOf(perTargetKeys)))),
 });
-/** The places that exist in each object of `targets`, too. */
-const targetPlaces = places.filter(({key}) => definitions[key].perTarget !== undefined);
-const objectsOf = (some: readonly Place[]) => [...new Set(some.flatMap(({object}) => object ?? []))];
-/** The key that editors use to find a schema. */
-const schemaKey = '$schema';
-/** The key of the objects with the settings of each target. */
-const targetsKey = 'targets';
 
 /**
  * The settings in a configuration file. Its paths are relative to its folder.
@@ -187,52 +191,35 @@ const targetsKey = 'targets';
  * @throws RuntimeCliError `ERR_CONFIG_SECRET`, `ERR_CONFIG_INVALID`.
  */
 function configSettings(config: Config, file: string): ConfigFileSettings {
-  checkKeys(config, file);
-  const shared = settingsIn(config, places, file);
-  const targets = Object.keys(objectIn(config, targetsKey)).map((target) => {
-    const own = objectIn(objectIn(config, targetsKey), target);
-    return {target, prefix: `${targetsKey}.${target}.`, ...settingsIn(own, targetPlaces, file)};
-  });
-  const problems = [
-    ...problemsOf(schemaKey, v.optional(text.schema), config),
-    ...problemsOf(targetsKey, targetsSchema, config),
-    ...shared.problems,
-    ...targets.flatMap(({prefix, problems: own}) =>
-      own.map(({field, message}) => ({field: `${prefix}${field}`, message})),
-    ),
-  ];
-  if (problems.length === 0) {
-    return {settings: shared.settings, targets: new Map(targets.map(({target, settings}) => [target, settings]))};
+  const {success, output, issues = []} = v.safeParse(fileSchema, config);
+  for (const {kind, expected, path = []} of issues) {
+    if (kind === 'schema' && expected === 'never')
+      refuseUnknown(
+        path.map(({key}) => String(key)),
+        file,
+      );
   }
+  refuseBackendSecrets(objectIn(config, String(definitions.backendOptions.config)), file);
+  if (success) {
+    const targets = Object.entries(objectIn(output, 'targets'));
+    return {
+      settings: settingsIn(output, configuredKeys, file),
+      targets: new Map(targets.map(([target, own]) => [target, settingsIn(own, perTargetKeys, file)])),
+    };
+  }
+  const problems = fieldProblems(issues);
   throw createError('ERR_CONFIG_INVALID', `${file} is invalid: ${describeProblems(problems)}.`, {
     suggestions: ['Correct the file. Run mycli help config for its settings.'],
     details: {file, problems},
   });
 }
 
-const targetsSchema = v.optional(v.pipe(objectSchema, v.record(v.string(), objectSchema)));
-
-/** The settings at `some` places of a configuration, and the problems with them. */
-function settingsIn(
-  config: Config,
-  some: readonly Place[],
-  file: string,
-): {readonly settings: ConfigSettings; readonly problems: readonly FieldProblem[]} {
-  const found: [SettingKey, unknown][] = [];
-  const take = <K extends SettingKey>({key, path, object, name}: Place<K>): readonly FieldProblem[] => {
-    const {schema, absolute} = definitions[key].kind;
-    const value = (object === undefined ? config : objectIn(config, object))[name];
-    if (value === undefined) return [];
-    const result = v.safeParse(schema, value);
-    if (!result.success) return problemsAt(path, result.issues);
-    found.push([key, absolute?.(result.output, dirname(file)) ?? result.output]);
-    return [];
-  };
-  const problems = [
-    ...objectsOf(some).flatMap((object) => problemsOf(object, v.optional(objectSchema), config)),
-    ...some.flatMap((place) => take(place)),
-  ];
-  return {settings: Object.fromEntries<unknown>(found), problems};
+function settingsIn(config: unknown, keys: readonly SettingKey[], file: string): ConfigSettings {
+  const found = keys.flatMap((key) => {
+    const value = pathOf(key).reduce<unknown>((object, name) => (isRecord(object) ? object[name] : undefined), config);
+    return value === undefined ? [] : [[key, finished(definitions[key].syntax, value, dirname(file))] as const];
+  });
+  return Object.fromEntries<unknown>(found);
 }
 
 function objectIn(config: Config, name: string): Config {
@@ -240,60 +227,34 @@ function objectIn(config: Config, name: string): Config {
   return isRecord(object) ? object : {};
 }
 
-function problemsOf(path: string, schema: v.GenericSchema, config: Config): readonly FieldProblem[] {
-  return problemsAt(path, v.safeParse(schema, config[path]).issues ?? []);
-}
-
-function problemsAt(path: string, issues: readonly v.BaseIssue<unknown>[]): readonly FieldProblem[] {
-  return fieldProblems(issues).map(({field, message}) => ({field: field === '' ? path : `${path}.${field}`, message}));
-}
-
-/** Refuses secrets and unknown keys. Objects that are values of settings can have any keys. */
-function checkKeys(config: Config, file: string): void {
-  checkKeysAt(config, places, [schemaKey, targetsKey], file);
-  const targets = objectIn(config, targetsKey);
-  for (const target of Object.keys(targets)) {
-    checkKeysAt(objectIn(targets, target), targetPlaces, [], file, `${targetsKey}.${target}.`);
-  }
-  for (const {key, path} of places) {
-    if (definitions[key].owner !== undefined) refuseOwnedSecrets(objectIn(config, path), key, path, file);
-  }
-}
-
-function checkKeysAt(
-  config: Config,
-  some: readonly Place[],
-  others: readonly string[],
-  file: string,
-  prefix = '',
-): void {
-  const known = some.filter(({object}) => object === undefined).map(({name}) => name);
-  refuseUnknown(config, [...known, ...objectsOf(some), ...others], file, prefix);
-  for (const object of objectsOf(some)) {
-    const names = some.filter((place) => place.object === object).map(({name}) => name);
-    refuseUnknown(objectIn(config, object), names, file, `${prefix}${object}.`);
-  }
-}
-
-function refuseUnknown(object: Config, known: readonly string[], file: string, prefix = ''): void {
-  const key = Object.keys(object).find((name) => !known.includes(name));
-  if (key === undefined) return;
-  if (isSecretName(key)) refuseSecret(file, `${prefix}${key}`, placeOfSecret(key));
+/** Refuses an unknown key, which may be a secret. */
+function refuseUnknown(path: readonly string[], file: string): never {
+  const key = path.at(-1) ?? '';
+  const shown = path.join('.');
+  if (isSecretName(key)) refuseSecret(file, shown, placeOfSecret(key));
+  const isTarget = path[0] === 'targets';
+  const objects = path.slice(isTarget ? 2 : 0, -1);
+  const siblings = (isTarget ? perTargetKeys : configuredKeys).filter((candidate) =>
+    objects.every((name, index) => pathOf(candidate)[index] === name),
+  );
+  const names = siblings.map((candidate) => pathOf(candidate)[objects.length] ?? '');
+  const known = [...new Set([...names, ...(path.length === 1 ? ['$schema', 'targets'] : [])])];
   // Its flag is a better hint than its spelling.
-  const setting = settingKeys.find((candidate) => definitions[candidate].flag?.name === key);
-  const named = known.find((name) => setting !== undefined && definitions[setting].config === `${prefix}${name}`);
-  const meant = named ?? nearest(key, known);
-  throw createError('ERR_CONFIG_INVALID', `${file} has an unknown key: ${prefix}${key}.`, {
+  const named = siblings.find((candidate) => definitions[candidate].flag?.name === key);
+  const meant = named === undefined ? nearest(key, known) : pathOf(named)[objects.length];
+  throw createError('ERR_CONFIG_INVALID', `${file} has an unknown key: ${shown}.`, {
     suggestions: [meant === undefined ? `Known keys: ${known.join(', ')}.` : `Did you mean ${meant}?`],
   });
 }
 
-/** Refuses secrets in the values of each owner. */
-function refuseOwnedSecrets(owners: Config, key: SettingKey, path: string, file: string): void {
-  for (const owner of Object.keys(owners)) {
-    const secret = Object.keys(objectIn(owners, owner)).find(isSecretName);
+/** Refuses secrets in the options of a backend. */
+function refuseBackendSecrets(backends: Config, file: string): void {
+  const {config} = definitions.backendOptions;
+  for (const backend of Object.keys(backends)) {
+    const secret = Object.keys(objectIn(backends, backend)).find(isSecretName);
     if (secret === undefined) continue;
-    refuseSecret(file, `${path}.${owner}.${secret}`, `Set ${String(variableOf(key))} to ${secret}=...`);
+    const place = `Set ${String(variableOf('backendOptions'))} to ${secret}=...`;
+    refuseSecret(file, `${String(config)}.${backend}.${secret}`, place);
   }
 }
 

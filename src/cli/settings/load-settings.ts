@@ -2,20 +2,34 @@ import {resolve} from 'node:path';
 import type {Readable} from 'node:stream';
 import {text as streamText} from 'node:stream/consumers';
 import * as v from 'valibot';
-import {dependenciesSchema} from '../../bundle/option-schemas.js';
 import {createError} from '../../errors/index.js';
 import {asSentence} from '../../errors/sentence.js';
 import {parseJson} from '../../errors/json.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {readText} from '../../files/read-file.js';
 import type {Environment} from '../../http/types.js';
+import {
+  secretKeys,
+  definitions,
+  settingKeys,
+  variableOf,
+  type SecretKey,
+  type SettingKey,
+} from '../../settings/definitions.js';
+import {dependenciesSchema} from '../../settings/schemas.js';
 import type {CredentialFile} from '../credentials/credential-file.js';
 import {withStoredCredentials} from '../credentials/stored-settings.js';
 import {loadConfigFile} from './config-file.js';
-import {secretKeys, definitions, variableOf, type SecretKey} from './definitions.js';
-import {resolveSettings, type FlagValues} from './resolve-settings.js';
+import {
+  explainSetting,
+  masked,
+  resolveSettings,
+  type FlagValues,
+  type OverriddenValue,
+  type SettingsInput,
+} from './resolve-settings.js';
 import {Secret} from './secret.js';
-import type {Settings, Dependencies, Setting, UnreadSettings} from './settings.js';
+import type {Settings, Dependencies, Setting, UnreadSettings, ValueSource} from './settings.js';
 
 /** Where the settings of a command are loaded from. */
 export interface SettingsOrigin {
@@ -40,20 +54,61 @@ export interface SettingsOrigin {
  * @throws RuntimeCliError of usage or input.
  */
 export async function loadSettings(origin: SettingsOrigin): Promise<Settings> {
-  const {flags, env, cwd, warn} = origin;
-  const config = await loadConfigFile({cwd, uid: origin.uid, warn}, origin.configFile);
-  if (config !== undefined) origin.onConfigFile?.(config.path);
-  const unread = resolveSettings({
-    ...{flags, env, cwd, configPath: config?.path},
-    ...{config: config?.settings, targets: config?.targets},
-  });
+  const {cwd, warn, stdin, credentialFile} = origin;
+  const input = await readSources(origin);
+  if (input.configPath !== undefined) origin.onConfigFile?.(input.configPath);
+  const unread = resolveSettings(input);
   const {dependencies} = unread;
   const settings = {
     ...unread,
-    ...(await readSecrets(unread, {cwd, stdin: origin.stdin, warn})),
+    ...(await readSecrets(unread, {cwd, stdin, warn})),
     dependencies: dependencies && (await readDependencies(dependencies, cwd)),
   };
-  return origin.credentialFile === undefined ? settings : withStoredCredentials(settings, origin.credentialFile);
+  return credentialFile === undefined ? settings : withStoredCredentials(settings, credentialFile);
+}
+
+/** Finds and reads the configuration file. */
+async function readSources({flags, env, cwd, uid, warn, configFile}: SettingsOrigin): Promise<SettingsInput> {
+  const {settings: config, targets, path: configPath} = (await loadConfigFile({cwd, uid, warn}, configFile)) ?? {};
+  return {flags, env, cwd, config, targets, configPath};
+}
+
+/** A setting with its value, its source and the values it overrode. */
+export interface ExplainedSetting {
+  readonly name: SettingKey;
+  readonly source: ValueSource;
+  /** Secrets are masked. */
+  readonly value: unknown;
+  /** Highest precedence first, the default last. Does not include stored credentials. */
+  readonly overrode: readonly OverriddenValue[];
+}
+
+/** Every setting that has a value. */
+export interface ExplainedSettings {
+  /** Path of the configuration file, if there is one. */
+  readonly configFile?: string | undefined;
+  readonly settings: readonly ExplainedSetting[];
+  /** The resolved settings; secrets and files are not read. */
+  readonly resolved: UnreadSettings;
+}
+
+/**
+ * Resolves every setting, with its value in each source. Secrets and `@FILE` are not read.
+ * @throws RuntimeCliError of usage or input, as `loadSettings`.
+ */
+export async function explainSettings(origin: SettingsOrigin): Promise<ExplainedSettings> {
+  const {credentialFile} = origin;
+  const input = await readSources(origin);
+  const resolved = resolveSettings(input);
+  const unread = {...resolved, dependencies: undefined};
+  const all = credentialFile === undefined ? unread : await withStoredCredentials(unread, credentialFile);
+  const settings = settingKeys.flatMap((name): readonly ExplainedSetting[] => {
+    const {source, value} = all[name] ?? {};
+    const stored = source?.kind === 'stored' ? [{source, value: masked(name, value)}] : [];
+    const [strongest, ...overrode] = [...stored, ...explainSetting(name, input)];
+    return strongest === undefined ? [] : [{name, source: strongest.source, value: strongest.value, overrode}];
+  });
+  return {configFile: input.configPath, settings, resolved};
 }
 
 /** Every secret in the settings, unmasked. */

@@ -1,8 +1,12 @@
+import {OptionText} from '../../backends/option-text.js';
 import {createError} from '../../errors/index.js';
+import {isRecord} from '../../errors/json.js';
+import {isSecretName} from '../../http/redact.js';
 import type {Environment} from '../../http/types.js';
-import {definitions, settingKeys, variableOf, type SettingKey, type SettingValue} from './definitions.js';
-import {InvalidValue, judged} from './kinds.js';
-import type {ConfigSettings, Setting, ValueSource, UnreadSettings} from './settings.js';
+import {definitions, settingKeys, variableOf, type SettingKey} from '../../settings/definitions.js';
+import {Secret} from './secret.js';
+import type {ConfigSettings, Setting, SettingValue, UnreadSettings, ValueSource} from './settings.js';
+import {finished, InvalidValue, isMerged, judged, merged, optionsAt, readings, shownText} from './text.js';
 
 /** Flags as given on the command line, without environment variables or defaults. */
 export type FlagValues = Readonly<Record<string, unknown>>;
@@ -21,12 +25,11 @@ export interface SettingsInput {
   readonly configPath?: string | undefined;
 }
 
-/** How to look up a setting in each source, highest precedence first. Stored credentials come before the default. */
-const lookUp = {flag: fromFlag, environment: fromVariable, config: fromConfig, default: fromDefault};
-/** A source that a setting is resolved from. */
-export type ResolvedSource = keyof typeof lookUp;
-/** These sources, highest precedence first. */
-export const resolvedSources = Object.keys(lookUp) as ResolvedSource[];
+/** What one source has for a setting. Reading it may fail. */
+interface Candidate {
+  readonly source: ValueSource;
+  readonly read: () => unknown;
+}
 
 /**
  * Resolves every setting with its source: flag > environment > configuration file > default.
@@ -41,45 +44,53 @@ export function resolveSettings(input: SettingsInput): UnreadSettings {
 
 /**
  * Resolves one setting.
- * @param sources where to look, highest precedence first.
  * @throws RuntimeCliError as `resolveSettings`.
  */
 export function resolveSetting<K extends SettingKey>(
   key: K,
   input: SettingsInput,
-  sources: readonly ResolvedSource[] = resolvedSources,
 ): Setting<SettingValue<K>> | undefined {
-  const {overlay} = definitions[key].kind;
-  let strongest: Setting<SettingValue<K>> | undefined;
-  for (const source of sources) {
-    const found = lookUp[source](key, input);
-    if (found === undefined) continue;
-    if (overlay === undefined) return found;
-    strongest =
-      strongest === undefined ? found : {value: overlay(found.value, strongest.value), source: strongest.source};
-  }
-  return strongest;
+  const candidates = candidatesFor(key, input);
+  const [strongest] = candidates;
+  // The schema of its row has made the value.
+  return strongest && {value: valueOf(key, candidates) as SettingValue<K>, source: strongest.source};
 }
 
-function fromFlag<K extends SettingKey>(key: K, input: SettingsInput): Setting<SettingValue<K>> | undefined {
-  const {flag, kind} = definitions[key];
+/** The value that the first of the candidates gives, pairs merged over those of the others. */
+function valueOf(key: SettingKey, candidates: readonly Candidate[]): unknown {
+  const {syntax} = definitions[key];
+  if (!isMerged(syntax)) return candidates[0]?.read();
+  return candidates.map(({read}) => read()).reduceRight((weaker, stronger) => merged(syntax, weaker, stronger));
+}
+
+/** The sources that have a setting, highest precedence first. Stored credentials come before the default. */
+function candidatesFor(key: SettingKey, input: SettingsInput): readonly Candidate[] {
+  const {flag, syntax, default: standard} = definitions[key];
+  const {convert, convertVariable} = readings[syntax];
   const given = flag && input.flags[flag.name];
-  if (flag === undefined || given === undefined) return undefined;
-  const texts: readonly unknown[] = Array.isArray(given) ? given : [given];
-  return fromText(key, {kind: 'flag', name: `--${flag.name}`}, input, () => kind.convert(texts.map(String)));
-}
-
-function fromVariable<K extends SettingKey>(key: K, input: SettingsInput): Setting<SettingValue<K>> | undefined {
-  const {kind} = definitions[key];
-  const name = variableOf(key);
-  const given = name === undefined ? undefined : input.env[name];
-  if (name === undefined || given === undefined || isBlank(given)) return undefined;
-  return fromText(
-    key,
-    {kind: 'environment', name},
-    input,
-    () => kind.convertVariable?.(given) ?? kind.convert([given]),
-  );
+  const variable = variableOf(key);
+  const inEnvironment = variable === undefined ? undefined : input.env[variable];
+  const configured = configuredValue(key, input);
+  const candidates: Candidate[] = [];
+  if (flag !== undefined && given !== undefined) {
+    const source: ValueSource = {kind: 'flag', name: `--${flag.name}`};
+    const texts = [given].flat().map(String);
+    candidates.push({source, read: () => fromText(key, source, input, () => convert(texts))});
+  }
+  if (variable !== undefined && inEnvironment !== undefined && !isBlank(inEnvironment)) {
+    const source: ValueSource = {kind: 'environment', name: variable};
+    const read = () => convertVariable?.(inEnvironment) ?? convert([inEnvironment]);
+    candidates.push({source, read: () => fromText(key, source, input, read)});
+  }
+  if (configured !== undefined && input.configPath !== undefined) {
+    const source: ValueSource = {kind: 'config', name: input.configPath};
+    candidates.push({source, read: () => fromConfig(key, configured, source.name, input)});
+  }
+  if (standard !== undefined) {
+    const source: ValueSource = {kind: 'default', name: 'default'};
+    candidates.push({source, read: () => finished(syntax, standard, input.cwd)});
+  }
+  return candidates;
 }
 
 /** Whether the variable of a setting is set but empty, as CI systems leave those of missing secrets. */
@@ -93,18 +104,12 @@ function isBlank(text: string): boolean {
   return text.trim() === '';
 }
 
-function fromText<K extends SettingKey>(
-  key: K,
-  source: ValueSource,
-  input: SettingsInput,
-  convert: () => unknown,
-): Setting<SettingValue<K>> {
-  const {kind, owner} = definitions[key];
+function fromText(key: SettingKey, source: ValueSource, input: SettingsInput, convert: () => unknown): unknown {
+  const {schema, syntax} = definitions[key];
   try {
-    const converted = convert();
-    const owned = owner === undefined ? converted : {[String(resolveSetting(owner, input)?.value)]: converted};
-    const value = judged(kind, owned);
-    return {value: kind.absolute?.(value, input.cwd) ?? value, source};
+    const value = judged(readings[syntax].schema ?? schema, convert());
+    if (syntax === 'backendOptions') return {[String(resolveSetting('runtimeBackend', input)?.value)]: value};
+    return finished(syntax, value, input.cwd);
   } catch (error) {
     if (!(error instanceof InvalidValue)) throw error;
     // The value is not repeated, because it may be a misplaced secret.
@@ -112,33 +117,62 @@ function fromText<K extends SettingKey>(
   }
 }
 
-function fromConfig<K extends SettingKey>(key: K, input: SettingsInput): Setting<SettingValue<K>> | undefined {
-  const {configPath} = input;
-  const value = configuredValue(key, input);
-  if (value === undefined || configPath === undefined) return undefined;
-  const {kind, place} = definitions[key];
-  const source: ValueSource = {kind: 'config', name: configPath};
-  if (kind.atTarget === undefined || place === undefined) return {value, source};
-  const target = resolveSetting(place, input)?.value;
+function fromConfig(key: SettingKey, value: unknown, path: string, input: SettingsInput): unknown {
+  const {syntax, config} = definitions[key];
+  if (syntax !== 'backendOptions') return value;
   try {
-    return {value: kind.atTarget(value, target), source};
+    return optionsAt(value, resolveSetting('targetSlug', input)?.value);
   } catch (error) {
     if (!(error instanceof InvalidValue)) throw error;
-    throw createError('ERR_CONFIG_INVALID', `${String(definitions[key].config)} in ${configPath} ${error.message}.`);
+    throw createError('ERR_CONFIG_INVALID', `${String(config)} in ${path} ${error.message}.`);
   }
 }
 
 /** The value in the configuration file: for the target of the command if there is one, or else for all targets. */
-function configuredValue<K extends SettingKey>(key: K, input: SettingsInput): SettingValue<K> | undefined {
+function configuredValue(key: SettingKey, input: SettingsInput): unknown {
   const {config, targets} = input;
-  const {perTarget} = definitions[key];
-  if (perTarget === undefined || targets === undefined || targets.size === 0) return config?.[key];
-  const target = resolveSetting(perTarget, input)?.value;
+  if (definitions[key].perTarget !== true || targets === undefined || targets.size === 0) return config?.[key];
+  const target = resolveSetting('targetSlug', input)?.value;
   return (target === undefined ? undefined : targets.get(target)?.[key]) ?? config?.[key];
 }
 
-function fromDefault<K extends SettingKey>(key: K, {cwd}: SettingsInput): Setting<SettingValue<K>> | undefined {
-  const {default: value, kind} = definitions[key];
-  if (value === undefined) return undefined;
-  return {value: kind.absolute?.(value, cwd) ?? value, source: {kind: 'default', name: 'default'}};
+/** A value overridden by a source with higher precedence. */
+export interface OverriddenValue {
+  readonly source: ValueSource;
+  /** Secrets are masked. */
+  readonly value?: unknown;
+  /** Why the value is invalid. */
+  readonly problem?: string | undefined;
+}
+
+/** The values of a setting by source, highest precedence first. Each is what would apply without the ones before it. */
+export function explainSetting(key: SettingKey, input: SettingsInput): readonly OverriddenValue[] {
+  const candidates = candidatesFor(key, input);
+  return candidates.map(({source}, index) => {
+    try {
+      return {source, value: masked(key, valueOf(key, candidates.slice(index)))};
+    } catch (error) {
+      // The effective values are already resolved, so only an overridden variable can be invalid.
+      if (!(error instanceof Error)) throw error;
+      return {source, problem: error.message};
+    }
+  });
+}
+
+/** A value without secrets. */
+export function masked(key: SettingKey, value: unknown): unknown {
+  const {syntax} = definitions[key];
+  if (value instanceof Secret) return value.toString();
+  if (typeof value === 'string') return shownText(syntax, value);
+  return syntax === 'backendOptions' ? withoutSecrets(value) : value;
+}
+
+/** Masks backend options whose names sound like secrets, at any depth. */
+function withoutSecrets(value: unknown): unknown {
+  if (value instanceof OptionText) return withoutSecrets(value.shown);
+  if (!isRecord(value)) return value;
+  const entries = Object.entries(value);
+  return Object.fromEntries(
+    entries.map(([key, item]) => [key, isSecretName(key) ? new Secret('').toString() : withoutSecrets(item)]),
+  );
 }

@@ -10,9 +10,12 @@ import {
   settingKeys,
   variableOf,
   type DefaultedKey,
+  type SecretKey,
   type SettingKey,
-  type SettingValue,
-} from './definitions.js';
+  type ValidValue,
+} from '../../settings/definitions.js';
+import type {Secret} from './secret.js';
+import {shownText} from './text.js';
 
 /** Source of a value. */
 export interface ValueSource {
@@ -34,8 +37,13 @@ type Each<Values extends Readonly<Record<SettingKey, unknown>>> = {
   readonly [K in Exclude<SettingKey, DefaultedKey>]?: Setting<Values[K]> | undefined;
 };
 
+/** The value of a setting. Dependencies may still be text. */
+export type SettingValue<K extends SettingKey> = K extends SecretKey
+  ? Secret
+  : ValidValue<K> | (K extends 'dependencies' ? string : never);
+
 /** Dependencies of a bundle, or `auto` for those in package.json. */
-export type Dependencies = Exclude<SettingValue<'dependencies'>, string> | 'auto';
+export type Dependencies = ValidValue<'dependencies'> | 'auto';
 
 /** Resolved settings whose secrets and `dependencies` may still refer to a file or stdin. */
 export type UnreadSettings = Each<{[K in SettingKey]: SettingValue<K>}>;
@@ -76,7 +84,7 @@ export function describeResolved(settings: Settings, cwd: string): readonly stri
 export function impliedFlags(settings: Settings, otherFile: boolean) {
   const kinds = otherFile ? ['environment'] : ['environment', 'config'];
   return (['projectSlug', 'targetSlug', 'runtimeBackend'] as const).flatMap((key) => {
-    const {flag}: {readonly flag?: {readonly name: string} | undefined} = definitions[key];
+    const {flag} = definitions[key];
     const setting = settings[key];
     if (flag === undefined || setting === undefined || !kinds.includes(setting.source.kind)) return [];
     return [{flag: `--${flag.name}` as const, value: setting.value}];
@@ -90,12 +98,10 @@ export function describeSettings(settings: Settings, keys: readonly SettingKey[]
     return setting === undefined || setting.source.kind === 'default' ? [] : [{...definitions[key], setting}];
   });
   const width = Math.max(...rows.map(({label}) => label.length));
-  return rows.map(({label, kind, setting}) => {
+  return rows.map(({label, syntax, setting}) => {
     const {value} = setting;
     const shown =
-      typeof value === 'string'
-        ? (kind.shown?.(value) ?? value)
-        : inspect(value, {breakLength: Number.POSITIVE_INFINITY});
+      typeof value === 'string' ? shownText(syntax, value) : inspect(value, {breakLength: Number.POSITIVE_INFINITY});
     return `${label.padEnd(width)}  ${shown}  (${describeSource(setting.source, cwd)})`;
   });
 }

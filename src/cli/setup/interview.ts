@@ -1,6 +1,6 @@
 import {stat} from 'node:fs/promises';
 import {basename, isAbsolute, join, relative, resolve, sep} from 'node:path';
-import {slugMessage} from '../../bundle/option-schemas.js';
+import {slugMessage} from '../../settings/schemas.js';
 import {createError} from '../../errors/index.js';
 import {isRecord, parseJson} from '../../errors/json.js';
 import {readTextFile} from '../../files/read-file.js';

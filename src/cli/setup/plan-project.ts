@@ -6,7 +6,7 @@ import {detectBuild, type DetectedBuild} from '../../frameworks/detect-framework
 import type {CommandContext} from '../command/command-context.js';
 import {missingSettings, requireTogether} from '../command/requirements.js';
 import type {CredentialKind} from '../credentials/login.js';
-import type {SettingKey} from '../settings/definitions.js';
+import type {SettingKey} from '../../settings/definitions.js';
 import {requireSetting, type Settings} from '../settings/settings.js';
 import {backendOf, buildDirectoryOf, completeUrl, interview, type AddressKey} from './interview.js';
 import {newConfigName} from './new-config.js';

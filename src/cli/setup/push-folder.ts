@@ -1,6 +1,6 @@
 import {stat} from 'node:fs/promises';
 import {resolve} from 'node:path';
-import {v2Defaults} from '../../bundle/option-schemas.js';
+import {v2Defaults} from '../../settings/schemas.js';
 import {createError} from '../../errors/index.js';
 import {detectBuild, isStaticBuild} from '../../frameworks/detect-framework.js';
 import type {CommandContext} from '../command/command-context.js';

@@ -4,7 +4,7 @@ import type {CommandContext} from '../command/command-context.js';
 import {Interview, readSecretInput} from '../command/prompts.js';
 import {isRefusal} from '../credentials/check-credentials.js';
 import {confirmAddresses, loginTarget, storeLogin, verifyLogin, type CredentialKind} from '../credentials/login.js';
-import {definitions} from '../settings/definitions.js';
+import {definitions} from '../../settings/definitions.js';
 import {checkedSecret} from '../settings/load-settings.js';
 import type {Settings} from '../settings/settings.js';
 import {askForAddress} from './interview.js';

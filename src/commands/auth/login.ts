@@ -22,7 +22,7 @@ import {
 } from '../../cli/credentials/login.js';
 import {canAsk, readSecretInput} from '../../cli/command/prompts.js';
 import type {AuthLoginDocument, Body} from '../../cli/output/documents.js';
-import {connectionFlags} from '../../cli/command/flags.js';
+import {connectionFlags, shown} from '../../cli/command/flags.js';
 import {commandHost} from '../../cli/command/operation-options.js';
 import {Flags} from '../../cli/process/oclif.js';
 import {checkedSecret} from '../../cli/settings/load-settings.js';
@@ -57,24 +57,22 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
   ];
   static override readonly flags = {
     origin,
-    'api-user': apiUser,
-    'api-origin': apiOrigin,
-    organization,
-    'token-url': tokenUrl,
+    'api-user': shown(apiUser),
+    'api-origin': shown(apiOrigin),
+    organization: shown(organization),
+    'token-url': shown(tokenUrl),
     'client-id': clientId,
     project,
     'runtime-backend': runtimeBackend,
-    'backend-option': backendOption,
+    'backend-option': shown(backendOption),
     kind: Flags.option({
       options: credentialKinds,
       summary: 'Kind of credential; default client-secret with --api-origin, otherwise api-key.',
-      helpGroup: 'CONNECTION',
     })(),
     verify: Flags.boolean({
       default: true,
       allowNo: true,
       summary: 'Check the credentials before storing them.',
-      helpGroup: 'CONNECTION',
     }),
   };
 

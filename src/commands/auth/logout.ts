@@ -5,7 +5,7 @@ import {readCredentials, updateCredentials} from '../../cli/credentials/credenti
 import {afterLogout} from '../../cli/credentials/login.js';
 import {originOf} from '../../cli/credentials/stored-settings.js';
 import type {AuthLogoutDocument, Body} from '../../cli/output/documents.js';
-import {connectionFlags} from '../../cli/command/flags.js';
+import {connectionFlags, shown} from '../../cli/command/flags.js';
 import {Flags} from '../../cli/process/oclif.js';
 import type {Settings} from '../../cli/settings/settings.js';
 import {createError} from '../../errors/index.js';
@@ -22,9 +22,9 @@ export default class AuthLogout extends BaseCommand<typeof AuthLogout> {
   ];
   static override readonly flags = {
     origin: connectionFlags.origin,
-    'api-origin': connectionFlags['api-origin'],
+    'api-origin': shown(connectionFlags['api-origin']),
     'runtime-backend': connectionFlags['runtime-backend'],
-    all: Flags.boolean({summary: 'Remove the credentials for every origin and backend.', helpGroup: 'CONNECTION'}),
+    all: Flags.boolean({summary: 'Remove the credentials for every origin and backend.'}),
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {

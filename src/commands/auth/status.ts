@@ -7,7 +7,7 @@ import {credentialPath, readCredentials} from '../../cli/credentials/credential-
 import {backendEntries, describeBackendEntry, isPluginBackend} from '../../cli/credentials/backend-login.js';
 import {credentialEntries, describeEntry, shownAddress, storedSecrets} from '../../cli/credentials/login.js';
 import type {AuthStatusDocument, Body} from '../../cli/output/documents.js';
-import {connectionFlags} from '../../cli/command/flags.js';
+import {connectionFlags, shown} from '../../cli/command/flags.js';
 import {Flags} from '../../cli/process/oclif.js';
 import type {Settings} from '../../cli/settings/settings.js';
 
@@ -22,14 +22,13 @@ export default class AuthStatus extends BaseCommand<typeof AuthStatus> {
   ];
   static override readonly flags = {
     origin: connectionFlags.origin,
-    'api-origin': connectionFlags['api-origin'],
+    'api-origin': shown(connectionFlags['api-origin']),
     'runtime-backend': connectionFlags['runtime-backend'],
-    'backend-option': connectionFlags['backend-option'],
+    'backend-option': shown(connectionFlags['backend-option']),
     verify: Flags.boolean({
       default: true,
       allowNo: true,
       summary: 'Ask the services whether they accept the credentials.',
-      helpGroup: 'CONNECTION',
     }),
   };
 

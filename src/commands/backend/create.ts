@@ -23,11 +23,9 @@ export default class BackendCreate extends BaseCommand<typeof BackendCreate> {
     dir: Flags.string({
       helpValue: 'DIR',
       summary: 'Folder to write to; by default mycli-plugin-NAME.',
-      helpGroup: 'PLUGIN',
     }),
     force: Flags.boolean({
       summary: 'Write into a folder that is not empty, and replace files of the same name.',
-      helpGroup: 'PLUGIN',
     }),
   };
 

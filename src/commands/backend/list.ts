@@ -7,7 +7,7 @@ import {resolveConnection} from '../../cli/backends/connection.js';
 import {connectionFlags} from '../../cli/command/flags.js';
 import {Flags} from '../../cli/process/oclif.js';
 import {renderBackends} from '../../cli/render/settings.js';
-import type {SettingKey} from '../../cli/settings/definitions.js';
+import type {SettingKey} from '../../settings/definitions.js';
 import type {BackendRegistration} from '../../backends/registry.js';
 
 export default class BackendList extends BaseCommand<typeof BackendList> {
@@ -23,7 +23,6 @@ export default class BackendList extends BaseCommand<typeof BackendList> {
     ...connectionFlags,
     verify: Flags.boolean({
       summary: 'Ask the services of the configured backends whether they accept the credentials.',
-      helpGroup: 'CONNECTION',
     }),
   };
 

@@ -34,25 +34,20 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
       options: ['v1', 'v2'] as const,
       default: 'v2' as const,
       summary: 'Archive format; v1 requires --project.',
-      helpGroup: 'BUNDLE',
     })(),
     output: Flags.string({
       char: 'o',
       helpValue: 'FILE',
       summary: 'Archive to write, or - for stdout without a manifest; default bundle.tar.gz, or bundle.tar for v1.',
-      helpGroup: 'BUNDLE',
     }),
     force: Flags.boolean({
       summary: 'Overwrite the output even if it is not a bundle archive or manifest.',
-      helpGroup: 'BUNDLE',
     }),
     provenance: Flags.boolean({
       summary: 'Also write FILE.intoto.json: an unsigned in-toto statement about where the bundle comes from.',
-      helpGroup: 'BUNDLE',
     }),
     'dry-run': Flags.boolean({
       summary: 'List the files with their category and size, without writing anything.',
-      helpGroup: 'BUNDLE',
     }),
     ...eventsFlag,
   };

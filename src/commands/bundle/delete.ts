@@ -21,7 +21,7 @@ export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
   static override readonly flags = {
     ...connectionFlags,
     ...rateLimitFlags,
-    yes: Flags.boolean({char: 'y', summary: 'Skip the confirmation prompt.', helpGroup: 'DELETION'}),
+    yes: Flags.boolean({char: 'y', summary: 'Skip the confirmation prompt.'}),
     ...eventsFlag,
   };
 

@@ -34,16 +34,13 @@ export default class BundleDiff extends BaseCommand<typeof BundleDiff> {
       default: 20,
       helpValue: 'N',
       summary: 'Show at most this many files, those with the largest difference; --json has all.',
-      helpGroup: 'DIFF',
     }),
     markdown: Flags.boolean({
       summary: 'Print Markdown, for a comment on a pull request.',
-      helpGroup: 'DIFF',
       exclusive: ['json'],
     }),
     'exit-code': Flags.boolean({
       summary: `Exit with ${String(exitCodes.mismatch)} if the bundles differ.`,
-      helpGroup: 'DIFF',
     }),
     ...rateLimitFlags,
     ...eventsFlag,

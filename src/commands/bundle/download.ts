@@ -25,9 +25,8 @@ export default class BundleDownload extends BaseCommand<typeof BundleDownload> {
       char: 'o',
       helpValue: 'FILE',
       summary: 'File to write; default bundle-ID.tar.gz, or bundle-ID.tar for v1.',
-      helpGroup: 'DOWNLOAD',
     }),
-    force: Flags.boolean({summary: 'Overwrite an existing file.', helpGroup: 'DOWNLOAD'}),
+    force: Flags.boolean({summary: 'Overwrite an existing file.'}),
     ...eventsFlag,
   };
 

@@ -19,12 +19,10 @@ export default class BundleLogs extends BaseCommand<typeof BundleLogs> {
     deployment: Flags.string({
       helpValue: 'ID',
       summary: 'ID of the deployment, as bundle:history shows it; default: the newest.',
-      helpGroup: 'LOGS',
     }),
     follow: Flags.boolean({
       char: 'f',
       summary: 'Wait for more lines until the log is complete.',
-      helpGroup: 'LOGS',
     }),
     ...eventsFlag,
   };

@@ -30,7 +30,6 @@ export default class BundlePromote extends BaseCommand<typeof BundlePromote> {
       required: true,
       helpValue: 'SLUG',
       summary: 'Target that runs the bundle.',
-      helpGroup: 'PROMOTION',
     }),
     ...eventsFlag,
   };

@@ -28,20 +28,17 @@ export default class BundlePrune extends BaseCommand<typeof BundlePrune> {
       default: 10,
       helpValue: 'N',
       summary: 'Keep the newest N bundles that match, and the last N that each target ran before.',
-      helpGroup: 'PRUNING',
     }),
     'older-than': Flags.string({
       helpValue: 'AGE',
       summary: 'Only delete bundles at least this old, such as 30d, 12h or 6w.',
-      helpGroup: 'PRUNING',
     }),
     match: Flags.string({
       helpValue: 'GLOB',
       summary: 'Only delete bundles whose message matches; * is any text, ? one character.',
-      helpGroup: 'PRUNING',
     }),
-    'dry-run': Flags.boolean({summary: 'Show what would be deleted.', helpGroup: 'PRUNING'}),
-    yes: Flags.boolean({char: 'y', summary: 'Skip the confirmation prompt.', helpGroup: 'PRUNING'}),
+    'dry-run': Flags.boolean({summary: 'Show what would be deleted.'}),
+    yes: Flags.boolean({char: 'y', summary: 'Skip the confirmation prompt.'}),
     ...eventsFlag,
   };
 

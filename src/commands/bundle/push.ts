@@ -33,15 +33,11 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
   static override readonly aliases = ['push'];
   static override readonly summary = 'Build and upload a bundle, and deploy it if there is a target.';
   static override readonly description =
-    'Uses the Api backend if its connection is configured, otherwise the legacy backend. Pass --runtime-backend to choose. ' +
-    'Rate-limited requests are retried as set by --max-retries and the other rate limit flags.';
+    'Uses the Api backend if its connection is configured, otherwise the legacy backend.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --project my-shop',
     '<%= config.bin %> <%= command.id %> dist --project my-shop --target staging --wait',
-    '<%= config.bin %> <%= command.id %> --project my-shop --runtime-backend legacy --v2',
     '<%= config.bin %> <%= command.id %> --project my-shop --archive bundle.tar.gz',
-    '<%= config.bin %> <%= command.id %> --project my-shop --target staging --if-changed',
-    '<%= config.bin %> <%= command.id %> --project my-shop --dry-run',
   ];
   static override readonly args = {
     dir: Args.string({
@@ -59,11 +55,10 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
     ...rateLimitFlags,
     archive: Flags.string({
       helpValue: 'FILE',
-      summary: 'Push this archive from bundle:build instead of building one.',
-      helpGroup: 'BUNDLE',
+      summary: 'Archive of bundle:build to push instead of building one.',
     }),
-    force: Flags.boolean({summary: 'Upload the bundle even if it is unchanged.', helpGroup: 'BUNDLE'}),
-    'dry-run': Flags.boolean({summary: 'Show what would be pushed, without writing anything.', helpGroup: 'BUNDLE'}),
+    force: Flags.boolean({summary: 'Upload the bundle even if it is unchanged.'}),
+    'dry-run': Flags.boolean({summary: 'Show what would be pushed, without writing anything.'}),
     ...outputEnvFlag,
     ...eventsFlag,
   };

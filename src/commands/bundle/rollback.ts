@@ -19,7 +19,7 @@ export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
     ...waitFlags,
     ...checkFlags,
     ...rateLimitFlags,
-    to: Flags.string({helpValue: 'ID', summary: 'ID of the bundle to roll back to, or latest.', helpGroup: 'ROLLBACK'}),
+    to: Flags.string({helpValue: 'ID', summary: 'ID of the bundle to roll back to, or latest.'}),
     ...eventsFlag,
   };
 

@@ -10,8 +10,6 @@ import {createError} from '../../errors/index.js';
 import {outputError} from '../../errors/system-failure.js';
 import type {RequestRecord} from '../../testing.js';
 
-const helpGroup = 'RUNTIME';
-
 export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
   static override readonly summary = 'Start a local hosting service for development.';
   static override readonly description =
@@ -32,60 +30,51 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
       max: 65_535,
       helpValue: 'PORT',
       summary: 'Port to listen on, 0 for any free one; default: the last one used with the data folder.',
-      helpGroup,
     }),
     data: Flags.string({
       helpValue: 'DIR',
       summary: 'Data folder; default: a temporary folder, removed on exit.',
-      helpGroup,
     }),
     seed: Flags.string({
       helpValue: 'DIR',
       summary: 'Folder of builds to deploy at the start: each folder PROJECT/TARGET in it, to that target.',
-      helpGroup,
     }),
     ssr: Flags.boolean({
       summary: 'Run the servers of deployed apps, each in its own process. Runs the code of whatever is deployed.',
-      helpGroup,
     }),
     fault: Flags.string({
       multiple: true,
       multipleNonGreedy: true,
       helpValue: 'FAULT',
       summary: 'Fault to inject, such as 429x2:retry-after=1; repeatable.',
-      helpGroup,
     }),
-    latency: Flags.integer({min: 0, helpValue: 'MS', summary: 'Delay before each answer, in milliseconds.', helpGroup}),
-    'require-auth': Flags.boolean({default: true, allowNo: true, summary: 'Require valid credentials.', helpGroup}),
-    'log-requests': Flags.boolean({summary: 'Print each request with its answer.', helpGroup}),
+    latency: Flags.integer({min: 0, helpValue: 'MS', summary: 'Delay before each answer, in milliseconds.'}),
+    'require-auth': Flags.boolean({default: true, allowNo: true, summary: 'Require valid credentials.'}),
+    'log-requests': Flags.boolean({summary: 'Print each request with its answer.'}),
     'output-env': Flags.string({
       helpValue: 'FILE',
       summary: 'Write the variables for mycli to a dotenv file.',
-      helpGroup,
     }),
     'ready-file': Flags.string({
       helpValue: 'FILE',
       summary:
         'Write this file when the runtime is ready, and remove it at the end: its addresses and data folder as JSON.',
-      helpGroup,
     }),
     'apps-port': Flags.integer({
       min: 0,
       max: 65_535,
       helpValue: 'PORT',
       summary: 'Port for deployed apps, 0 for any free one; default: the last one used with the data folder.',
-      helpGroup,
     }),
-    host: Flags.string({default: '127.0.0.1', helpValue: 'ADDRESS', summary: 'Address to listen on.', helpGroup}),
+    host: Flags.string({default: '127.0.0.1', helpValue: 'ADDRESS', summary: 'Address to listen on.'}),
     'ssr-env': Flags.string({
       multiple: true,
       multipleNonGreedy: true,
       helpValue: 'NAME=VALUE',
       summary: 'Variable for the servers of apps; repeatable.',
       dependsOn: ['ssr'],
-      helpGroup,
     }),
-    'deployment-seconds': Flags.integer({min: 0, helpValue: 'S', summary: 'Duration of a deployment.', helpGroup}),
+    'deployment-seconds': Flags.integer({min: 0, helpValue: 'S', summary: 'Duration of a deployment.'}),
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument | undefined> {

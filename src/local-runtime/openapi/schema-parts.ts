@@ -1,4 +1,4 @@
-import {maxMessage} from '../../bundle/config/check-options.js';
+import {maxMessage} from '../../settings/schemas.js';
 
 /** A JSON Schema, or any other part of the document. */
 export type Part = Readonly<Record<string, unknown>>;

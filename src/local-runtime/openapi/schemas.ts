@@ -1,5 +1,4 @@
-import {maxPath} from '../../bundle/config/check-options.js';
-import {matchModeSchema, v2Defaults} from '../../bundle/option-schemas.js';
+import {matchModeSchema, maxPath, v2Defaults} from '../../settings/schemas.js';
 import {apiSchemas} from './api-schemas.js';
 import {legacySchemas} from './legacy-schemas.js';
 import {message, text, texts, type Part} from './schema-parts.js';

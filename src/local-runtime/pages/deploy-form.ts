@@ -1,5 +1,5 @@
 import {markup, shortened, type Html} from '../../html/html.js';
-import {checkSlug} from '../../bundle/index.js';
+import {checkSlug} from '../../settings/option-problems.js';
 import {HttpFailure, type Answer} from '../answer.js';
 import {param, type AdmittedCall, type RuntimeContext} from '../context.js';
 import {findBundle} from '../protocols/requested-records.js';

@@ -4,8 +4,8 @@ import {shownUrl} from '../../backends/answers.js';
 import {secretsOf} from '../../backends/configuration.js';
 import type {BackendCapability, BundleId, DeploymentRef} from '../../backends/contract.js';
 import type {RuntimeBackend} from '../../backends/select.js';
-import {checkDefaults, checkSchema, fieldProblems} from '../../bundle/option-schemas.js';
-import type {OptionProblem} from '../../bundle/index.js';
+import {checkDefaults, checkSchema, fieldProblems, type CheckOptions} from '../../settings/schemas.js';
+import type {OptionProblem} from '../../settings/option-problems.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {asSentence, count} from '../../errors/sentence.js';
 import {commandLine, flagValue} from '../../errors/suggest.js';
@@ -13,7 +13,6 @@ import {readHistory} from '../list.js';
 import {registryOf, rejectProblems, signalOf, type OpenBackend} from '../open-backend.js';
 import type {
   CheckedDeployOptions,
-  CheckOptions,
   CheckOutcome,
   CheckResult,
   CommonOptions,

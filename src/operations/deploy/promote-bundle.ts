@@ -1,5 +1,5 @@
 import type {BundleId} from '../../backends/contract.js';
-import {checkSlug} from '../../bundle/index.js';
+import {checkSlug} from '../../settings/option-problems.js';
 import {createError} from '../../errors/index.js';
 import {flagValue} from '../../errors/suggest.js';
 import {findRunning, notRunning} from '../list.js';

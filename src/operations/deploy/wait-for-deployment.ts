@@ -4,13 +4,8 @@ import type {DeploymentRef, DeploymentState} from '../../backends/contract.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {commandLine, flagValue} from '../../errors/suggest.js';
 import {invoke, openBackend, signalOf, type OpenBackend} from '../open-backend.js';
-import {
-  defaultWait,
-  longestTimeoutSeconds,
-  type OperationProgress,
-  type WaitForDeploymentOptions,
-  type WaitOptions,
-} from '../options.js';
+import {defaultWait, longestTimeoutSeconds} from '../../settings/schemas.js';
+import type {OperationProgress, WaitForDeploymentOptions, WaitOptions} from '../options.js';
 import {callBackSafely, type Host} from '../steps.js';
 import {withLastLines} from './read-logs.js';
 import {asSentence} from '../../errors/sentence.js';

@@ -11,8 +11,8 @@ import {
   strictWarnings,
   type BundlePlan,
   type BundlePlanOptions,
-  type OptionProblem,
 } from '../../bundle/index.js';
+import type {OptionProblem} from '../../settings/option-problems.js';
 import type {Bundle, BundleFormat} from '../../bundle/types.js';
 import {createError} from '../../errors/index.js';
 import {commandLine, flagValue} from '../../errors/suggest.js';

@@ -3,7 +3,7 @@ import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {loadConfigFile} from '../../../src/cli/settings/config-file.js';
-import {definitions} from '../../../src/cli/settings/definitions.js';
+import {definitions} from '../../../src/settings/definitions.js';
 
 let root: string;
 let warnings: string[];

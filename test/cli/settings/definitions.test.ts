@@ -1,13 +1,12 @@
-import {mkdtemp, readdir, readFile, realpath, rm, writeFile} from 'node:fs/promises';
+import {mkdtemp, readFile, realpath, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
-import {definitions, secretKeys, settingKeys, summaryOf, variableOf} from '../../../src/cli/settings/definitions.js';
-import type {SettingKey} from '../../../src/cli/settings/definitions.js';
-import {judged, type Kind} from '../../../src/cli/settings/kinds.js';
+import {definitions, secretKeys, settingKeys, summaryOf, variableOf} from '../../../src/settings/definitions.js';
+import type {SettingKey} from '../../../src/settings/definitions.js';
+import {judged, readings} from '../../../src/cli/settings/text.js';
 import {isSecretName} from '../../../src/http/redact.js';
-import {ownCommands} from '../own-commands.js';
 import {runWarm} from '../warm-cli.js';
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url));
@@ -28,8 +27,6 @@ const samples = [
   ['430', '431', '432'],
   ['k=1', 'k=2', 'k=3'],
   ['strict', 'ignore_missing', 'strict'],
-  ['1 B', '2 kB', '3 MB'],
-  ['k=1 B', 'k=2 B', 'k=3 B'],
   ['/a', '/b', '/c'],
 ] as const;
 /** The backends are known without a plugin. */
@@ -37,10 +34,11 @@ const backends = ['legacy', 'api', 'auto'] as const;
 
 /** What a setting is when a text is given for it. */
 function valueOf(key: SettingKey, text: string): unknown {
-  const {owner} = definitions[key];
-  const kind: Kind = definitions[key].kind;
-  const converted = kind.convert([text]);
-  return judged(kind, owner === undefined ? converted : {[backends[0]]: converted});
+  const {schema, syntax} = definitions[key];
+  const {convert, schema: textSchema} = readings[syntax];
+  const value = judged(textSchema ?? schema, convert([text]));
+  if (syntax === 'backendOptions') return {[backends[0]]: value};
+  return syntax === 'secret' ? '********' : value;
 }
 
 function textsOf(key: SettingKey): readonly [flag: string, variable: string, config: string] {
@@ -58,8 +56,7 @@ function textsOf(key: SettingKey): readonly [flag: string, variable: string, con
 }
 
 function configValueOf(key: SettingKey, text: string): unknown {
-  const {kind, owner} = definitions[key];
-  return kind.textSchema === undefined || owner !== undefined ? valueOf(key, text) : {package: text};
+  return definitions[key].syntax === 'packages' ? {package: text} : valueOf(key, text);
 }
 
 /** Puts a value where a key such as `api.origin` says. */
@@ -81,9 +78,9 @@ describe('the table of settings', () => {
     const env: Record<string, string> = {HOME: folder};
     const config: Record<string, unknown> = {};
     for (const key of settingKeys) {
-      const {flag, kind, config: path} = definitions[key];
+      const {flag, syntax, config: path} = definitions[key];
       const [given, inEnvironment, configured] = textsOf(key);
-      if (flag !== undefined) args.push(`--${flag.name}`, ...(kind.shape === 'switch' ? [] : [given]));
+      if (flag !== undefined) args.push(`--${flag.name}`, ...(syntax === 'switch' ? [] : [given]));
       const variable = variableOf(key);
       if (variable !== undefined) env[variable] = inEnvironment;
       if (path !== undefined) put(config, path, configValueOf(key, configured));
@@ -97,10 +94,10 @@ describe('the table of settings', () => {
   afterAll(() => rm(folder, {recursive: true}));
 
   test.each(settingKeys)('%s comes from its flag, its variable, its key of the config file and its default', (key) => {
-    const {flag, config, default: standard, kind} = definitions[key];
+    const {flag, config, default: standard, syntax} = definitions[key];
     const [given, inEnvironment, configured] = textsOf(key);
     const shown = (value: unknown): unknown => {
-      const absolute = typeof value === 'string' && kind.absolute !== undefined ? join(folder, value) : value;
+      const absolute = typeof value === 'string' && syntax === 'path' ? join(folder, value) : value;
       return JSON.parse(JSON.stringify(absolute));
     };
     const expected = [
@@ -124,16 +121,11 @@ describe('the table of settings', () => {
     for (const key of settingKeys) {
       const {flag, config} = definitions[key];
       const row = page.split('\n').find((line) => line.startsWith('| ') && line.includes(summaryOf(key)));
-      for (const name of [flag && `--${flag.name}`, variableOf(key), config]) expect(row).toContain(name ?? '');
+      for (const name of [flag && `--${flag.name}`, variableOf(key), config]) expect(row ?? '').toContain(name ?? '');
     }
   });
 
-  test('offers possible values to shells, and no command validates them before they are resolved', async () => {
-    const flags = ownCommands['config:show']?.flags ?? {};
-    for (const {flag, kind} of Object.values(definitions)) {
-      if (flag !== undefined) expect(flags[flag.name]?.options).toEqual(kind.options);
-    }
-    expect(flags['match-mode']?.options).toEqual(['strict', 'ignore_missing']);
+  test('is validated where settings are resolved, and not by oclif', async () => {
     const {stderr} = await runWarm(['config:show', '--match-mode', 'lax'], {cwd: tmpdir()});
     expect(stderr).toContain('--match-mode must be strict or ignore_missing.');
   });
@@ -155,21 +147,5 @@ describe('the table of settings', () => {
       expect(definitions[key]).not.toHaveProperty('config');
       expect(isSecretName(variableOf(key) ?? '')).toBe(true);
     }
-  });
-
-  test('is the only one: what reads settings names none of them', async () => {
-    const machinery = ['command/flags.ts', 'process/session.ts', 'help/pages.ts', 'render/settings.ts'];
-    for (const file of await readdir(join(repository, 'src/cli/settings'))) machinery.push(`settings/${file}`);
-    // The table itself, and words about a few settings, each where it is used.
-    const uses = ['settings/definitions.ts', 'settings/settings.ts'];
-    const keys = settingKeys.filter((key) => /[A-Z]/.test(key)).map((key) => new RegExp(`['.]${key}\\b`));
-    const variables = settingKeys.flatMap((key) => variableOf(key) ?? []);
-    const named: string[] = [];
-    for (const file of machinery.filter((name) => !uses.includes(name) && !name.endsWith('-rows.ts'))) {
-      const code = (await read(`src/cli/${file}`)).replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
-      for (const key of keys) if (key.test(code)) named.push(`${file}: ${key.source}`);
-      for (const variable of variables) if (code.includes(`'${variable}'`)) named.push(`${file}: ${variable}`);
-    }
-    expect(named).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {Readable} from 'node:stream';
 import {afterEach, beforeEach, expect, test} from 'vitest';
-import {explainSettings} from '../../../src/cli/settings/explain-settings.js';
+import {explainSettings} from '../../../src/cli/settings/load-settings.js';
 
 let directory: string;
 

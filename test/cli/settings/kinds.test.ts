@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
-import {InvalidValue, parseList} from '../../../src/cli/settings/kinds.js';
+import {InvalidValue, parseList} from '../../../src/cli/settings/text.js';
 
 describe('parseList', () => {
   test.each([

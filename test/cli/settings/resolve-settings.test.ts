@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {definitions, variableOf} from '../../../src/cli/settings/definitions.js';
+import {definitions, variableOf} from '../../../src/settings/definitions.js';
 import {
   describeSettings,
   requireSetting,

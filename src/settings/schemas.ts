@@ -1,0 +1,270 @@
+import * as v from 'valibot';
+import {characterCount, entryNameProblem, hasControlCharacter} from '../bundle/files/entry-names.js';
+import {isRecord, jsonProblem} from '../errors/json.js';
+import {nearest} from '../errors/suggest.js';
+
+// The schemas of settings, of the library's options, and of what manifests and the local runtime share with them. A
+// message completes a sentence that begins with the name of the value.
+
+/** A schema by what it makes of a value. Generators of references can't read valibot's own types. */
+type Schema<T> = v.GenericSchema<unknown, T>;
+
+/** Accepts what has no problem. `problem` says what is wrong, if anything. */
+function sound<T>(problem: (value: T) => string | undefined) {
+  return v.rawCheck<T>(({dataset, addIssue}) => {
+    const message = dataset.typed ? problem(dataset.value) : undefined;
+    if (message !== undefined) addIssue({message});
+  });
+}
+
+const string = v.string('must be a string');
+
+/** Text that is not blank. */
+export const text: Schema<string> = v.pipe(
+  string,
+  v.check((value) => value.trim() !== '', 'must not be empty'),
+);
+
+/** The path of a folder or a file. */
+export const path: Schema<string> = v.pipe(
+  string,
+  v.check((value) => value !== '' && !value.includes('\0'), 'must be the path of a directory'),
+);
+
+/** True or false. */
+export const toggle: Schema<boolean> = v.boolean('must be true or false');
+
+/** An object with keys. valibot's own schema accepts arrays. */
+export const objectSchema: Schema<Readonly<Record<string, unknown>>> = v.custom<Readonly<Record<string, unknown>>>(
+  isRecord,
+  'must be an object',
+);
+
+/** An object that JSON can represent. */
+export const jsonObjectSchema: Schema<Readonly<Record<string, unknown>>> = v.pipe(
+  objectSchema,
+  sound<Readonly<Record<string, unknown>>>(jsonProblem),
+);
+
+/** A number in a range. `expected` ends the sentence "timeout must be ...". */
+function number(expected: string, accepts: (value: number) => boolean): Schema<number> {
+  const message = `must be ${expected}`;
+  return v.pipe(
+    v.number(message),
+    v.check((value) => Number.isFinite(value) && accepts(value), message),
+  );
+}
+
+/** An integer from `least` to `most`. */
+function integer(least: number, most: number): Schema<number> {
+  return number(
+    `an integer from ${String(least)} to ${String(most)}`,
+    (value) => Number.isInteger(value) && value >= least && value <= most,
+  );
+}
+
+/** A non-negative integer. */
+export const count = number('a non-negative integer', (value) => Number.isSafeInteger(value) && value >= 0);
+
+/** A list of strings. */
+export const list: Schema<readonly string[]> = v.array(text, 'must be an array of strings');
+
+/** A list that must not be empty, because it would mean nothing. */
+export const someItems: Schema<readonly string[]> = v.pipe(list, v.minLength(1, 'must not be empty'));
+
+/** The problem with a slug, which becomes part of URLs and a prefix in archives. */
+export function slugMessage(value: string): string | undefined {
+  if (value === '') return 'must not be empty';
+  if (value === '.' || value === '..') return `must not be "${value}"`;
+  if (/[/\\]/.test(value)) return `must not contain / or \\, unlike "${value}"`;
+  if (hasControlCharacter(value)) return 'must not contain control characters';
+  return undefined;
+}
+
+/** The slug of a project or a target. */
+export const slug: Schema<string> = v.pipe(string, sound(slugMessage));
+
+/** Maximum length of a message, in characters. */
+export const maxMessage = 2048;
+/** Maximum length of rootDir and configPath, in characters. */
+export const maxPath = 256;
+
+/** Describes a bundle. */
+export const message: Schema<string> = v.pipe(
+  text,
+  sound((value) => {
+    const length = characterCount(value);
+    return length <= maxMessage
+      ? undefined
+      : `must have at most ${String(maxMessage)} characters, not ${String(length)}`;
+  }),
+);
+
+/** A path in an archive. */
+export const entryPath: Schema<string> = v.pipe(string, sound(entryPathMessage));
+
+function entryPathMessage(value: string): string | undefined {
+  if (value === '') return 'must not be empty';
+  if (characterCount(value) > maxPath) return `must have at most ${String(maxPath)} characters`;
+  if (value.startsWith('/') || /^\w+:/.test(value)) return `must be relative, unlike "${value}"`;
+  const name = entryNameProblem(value);
+  if (name !== undefined) return name;
+  const parts = value.split('/');
+  if (parts.includes('..')) return `must not contain "..", unlike "${value}"`;
+  if (parts.includes('.') || parts.includes('')) return `must not contain "." or empty segments, unlike "${value}"`;
+  return undefined;
+}
+
+/** How the server treats patterns that match no file. */
+export const matchModeSchema: Schema<'strict' | 'ignore_missing'> & {readonly options: readonly string[]} = v.picklist(
+  ['strict', 'ignore_missing'],
+  'must be strict or ignore_missing',
+);
+
+/** The defaults of v2 options. */
+export const v2Defaults = {
+  rootDir: 'bld',
+  configPath: '.runtime/config.json',
+  matchMode: 'strict',
+  compressionLevel: 6,
+} as const;
+
+/** A gzip level. */
+export const compressionLevel = integer(0, 9);
+
+/** Packages by name. Validated as a map, because `v.record` silently drops some names, such as `constructor`. */
+export const dependenciesSchema: Schema<Readonly<Record<string, string>>> = v.pipe(
+  objectSchema,
+  v.transform((dependencies) => new Map(Object.entries(dependencies))),
+  v.map(v.string(), v.string('must be a version range')),
+  v.transform((dependencies): Readonly<Record<string, string>> => Object.fromEntries(dependencies)),
+);
+
+/** Options of backends, by the name of the backend. */
+export const backendOptions: Schema<Readonly<Record<string, Readonly<Record<string, unknown>>>>> = v.pipe(
+  objectSchema,
+  v.record(v.string(), jsonObjectSchema),
+);
+
+/** HTTP statuses that are retried. */
+export const statuses: Schema<readonly number[]> = v.array(
+  number('an HTTP status from 100 to 599', (value) => Number.isInteger(value) && value >= 100 && value <= 599),
+  'must be an array of HTTP statuses',
+);
+
+/** The limit of timers in whole seconds, 24 days. A longer one would fire at once. */
+export const longestTimeoutSeconds = 2_147_483;
+
+/** Seconds that something may take, above 0. */
+export const requestSeconds = number(
+  `a number of seconds above 0 and at most ${String(longestTimeoutSeconds)}`,
+  (value) => value > 0 && value <= longestTimeoutSeconds,
+);
+
+/** Seconds between two looks. */
+export const pollSeconds = number('a number of seconds above 0', (value) => value > 0);
+
+/** Seconds to wait, 0 for no limit. */
+export const waitSeconds = number('a number of seconds, 0 or more', (value) => value >= 0);
+
+/** The defaults of waiting, in seconds. */
+export const defaultWait = {pollInterval: 5, timeout: 600} as const;
+
+/** The defaults of a check of a deployment. The times are in seconds. */
+export const checkDefaults = {retries: 5, interval: 2, timeout: 10} as const;
+
+function checkUrlMessage(value: string): string | undefined {
+  if (/^\/(?![/\\])/.test(value)) return hasControlCharacter(value) ? 'must not contain control characters' : undefined;
+  const url = /^https?:\/\//i.test(value) && URL.canParse(value) ? new URL(value) : undefined;
+  if (url === undefined) return 'must be an http or https URL, or a path that begins with /';
+  return url.username === '' && url.password === '' ? undefined : 'must not contain credentials';
+}
+
+/** Longer than any phrase on a page. While a body is searched, this much of it is kept. */
+const longestCheckText = 1000;
+
+/** The fields of a check. `url`: an http(s) URL, or a path below the URL of the target. */
+export const checkFields: {readonly [K in keyof CheckOptions]-?: Schema<NonNullable<CheckOptions[K]>>} = {
+  url: v.pipe(string, sound(checkUrlMessage)),
+  status: v.array(
+    number('an HTTP status from 200 to 599', (value) => Number.isInteger(value) && value >= 200 && value <= 599),
+    'must be an array of HTTP statuses',
+  ),
+  text: v.pipe(
+    string,
+    v.minLength(1, 'must not be empty'),
+    v.maxLength(longestCheckText, `must have at most ${String(longestCheckText)} characters`),
+  ),
+  retries: integer(0, 1000),
+  interval: number('a number of seconds from 0 to 3600', (value) => value >= 0 && value <= 3600),
+  timeout: number('a number of seconds above 0 and at most 3600', (value) => value > 0 && value <= 3600),
+};
+
+/** A check of what was deployed. It is sent no credentials. */
+export interface CheckOptions {
+  /** http(s) URL, or a path below the URL of the target: `/health`. */
+  readonly url: string;
+  /**
+   * HTTP statuses to accept. Redirects to the same origin are followed, unless their status is one of these.
+   * @default any 2xx
+   */
+  readonly status?: readonly number[] | undefined;
+  /** What the first 4 MiB of the body must contain, literally; at most 1,000 characters. @default anything */
+  readonly text?: string | undefined;
+  /** Maximum number of retries until the check passes. @default 5 */
+  readonly retries?: number | undefined;
+  /** Seconds between attempts. @default 2 */
+  readonly interval?: number | undefined;
+  /** Maximum seconds for one attempt. @default 10 */
+  readonly timeout?: number | undefined;
+}
+
+/** A check of a deployment. */
+export const checkSchema: Schema<CheckOptions> = v.pipe(
+  objectSchema,
+  sound((check) => {
+    const known = Object.keys(checkFields);
+    const key = Object.keys(check).find((name) => !known.includes(name));
+    if (key === undefined) return undefined;
+    const meant = nearest(key, known);
+    return `has an unknown key: ${key}${meant === undefined ? '' : ` (did you mean ${meant}?)`}`;
+  }),
+  v.object({
+    url: checkFields.url,
+    status: v.optional(checkFields.status),
+    text: v.optional(checkFields.text),
+    retries: v.optional(checkFields.retries),
+    interval: v.optional(checkFields.interval),
+    timeout: v.optional(checkFields.timeout),
+  }),
+);
+
+/** Checks of a deployment: one or a list of them, each where to look, or that with how to judge what is there. */
+export const checks: Schema<readonly CheckOptions[]> = v.pipe(
+  v.unknown(),
+  v.transform((value) => [value].flat()),
+  v.array(
+    v.pipe(
+      v.unknown(),
+      v.transform((item) => (typeof item === 'string' ? {url: item} : item)),
+      checkSchema,
+    ),
+  ),
+);
+
+/** A problem with a field of a value: a sentence without its subject. */
+export interface FieldProblem {
+  /** `ssrOnly` or `bundleMetadata.dependencies.react`, for example; '' is the value itself. */
+  readonly field: string;
+  readonly message: string;
+}
+
+/** The problems that a validation found. */
+export function fieldProblems(issues: readonly v.BaseIssue<unknown>[]): readonly FieldProblem[] {
+  return issues.map((issue) => ({field: v.getDotPath(issue) ?? '', message: issue.message}));
+}
+
+/** `ssrOnly must be an array of glob patterns; ...` */
+export function describeProblems(problems: readonly FieldProblem[]): string {
+  return problems.map(({field, message}) => `${field || 'it'} ${message}`).join('; ');
+}
