@@ -55,7 +55,7 @@ const layers = {
   commands: {
     path: 'src/commands/(?!runtime/)',
     may: ['cli', 'operations', 'progress', 'html', 'errors'],
-    types: ['anyBackend', 'bundle', 'http'],
+    types: ['settings', 'anyBackend', 'bundle', 'http'],
   },
   runtimeCommands: {path: 'src/commands/runtime/', may: ['cli', 'testing', 'errors'], types: ['http']},
   conformance: {path: 'src/conformance/', may: ['anyBackend', 'bundle', 'files', 'http', 'errors']},

@@ -34,6 +34,7 @@ const parts = [
   'cli/command/flags',
   'cli/process/oclif-commands',
   'settings/definitions',
+  'settings/row',
   'errors/index',
   'http/index',
   'local-runtime/openapi/document',

@@ -3,7 +3,8 @@
 import {writeFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {format, resolveConfig} from 'prettier';
-import {definitions, flagSets, settingKeys, summaryOf, variableOf} from '../dist/settings/definitions.js';
+import {definitions, settingKeys, summaryOf, variableOf} from '../dist/settings/definitions.js';
+import {flagSets} from '../dist/settings/row.js';
 import {fillPage} from './fill-page.js';
 
 const cell = (text) => text.replaceAll('|', '\\|');
@@ -70,7 +71,7 @@ function members(keys) {
 const perTarget = configured.filter((key) => definitions[key].perTarget === true);
 const forAll = configured.filter((key) => definitions[key].perTarget !== true);
 
-const source = `// Generated from src/settings/definitions.ts by \`npm run docs:generate\`.
+const source = `// Generated from src/settings/rows.ts by \`npm run docs:generate\`.
 
 /** A check of a deployment: a URL or a path below the URL of the target, alone or with what differs for it. */
 export type ConfiguredCheck =

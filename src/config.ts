@@ -1,4 +1,4 @@
-// Generated from src/settings/definitions.ts by `npm run docs:generate`.
+// Generated from src/settings/rows.ts by `npm run docs:generate`.
 
 /** A check of a deployment: a URL or a path below the URL of the target, alone or with what differs for it. */
 export type ConfiguredCheck =

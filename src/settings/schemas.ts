@@ -7,7 +7,7 @@ import {nearest} from '../errors/suggest.js';
 // message completes a sentence that begins with the name of the value.
 
 /** A schema by what it makes of a value. Generators of references can't read valibot's own types. */
-type Schema<T> = v.GenericSchema<unknown, T>;
+export type Schema<T> = v.GenericSchema<unknown, T>;
 
 /** Accepts what has no problem. `problem` says what is wrong, if anything. */
 function sound<T>(problem: (value: T) => string | undefined) {

@@ -90,7 +90,13 @@ export function checkBundleOptions(options: BundlePlanOptions): readonly OptionP
   ];
 }
 
-function formatProblems({format, projectSlug}: BundlePlanOptions): readonly OptionProblem[] {
+function formatProblems({
+  format,
+  projectSlug,
+}: {
+  readonly format: string;
+  readonly projectSlug?: string | undefined;
+}): readonly OptionProblem[] {
   const option = 'projectSlug';
   if (format === 'v2') return [];
   if (format !== 'v1') return [{option: 'format', message: `must be v1 or v2, not ${JSON.stringify(format)}`}];

@@ -2,14 +2,14 @@ import {flagValue} from '../../errors/suggest.js';
 import {defaultListLimit} from '../../operations/options.js';
 import {
   definitions,
-  flagSets,
   secretKeys,
   settingKeys,
   summaryOf,
-  type FlagSet,
-  type FlagsOf,
+  type FlagName,
+  type KeysWithFlag,
   type SettingKey,
 } from '../../settings/definitions.js';
+import {flagSets, type FlagSet} from '../../settings/row.js';
 import {Flags} from '../process/oclif.js';
 import type {FlagValues} from '../settings/resolve-settings.js';
 import type {Secret} from '../settings/secret.js';
@@ -30,7 +30,7 @@ type ShapeOf<Value> = [Value] extends [boolean]
     : 'one';
 /** The flags of a set for oclif. */
 type SettingFlags<Set extends FlagSet> = {
-  [Name in keyof FlagsOf<Set>]: ReturnType<(typeof shapes)[ShapeOf<SettingValue<FlagsOf<Set>[Name] & SettingKey>>]>;
+  [K in KeysWithFlag<Set> as FlagName<K>]: ReturnType<(typeof shapes)[ShapeOf<SettingValue<K>>]>;
 };
 
 // Neither variables nor possible values: oclif would hide the source of a value, not split lists, and not validate

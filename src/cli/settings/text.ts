@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import {OptionText} from '../../backends/option-text.js';
 import {isRecord, parseJson} from '../../errors/json.js';
 import {shownAddress} from '../../http/origin.js';
-import type {Syntax} from '../../settings/definitions.js';
+import type {Syntax} from '../../settings/row.js';
 import {text} from '../../settings/schemas.js';
 import {Secret} from './secret.js';
 
@@ -22,7 +22,7 @@ interface Reading {
   /** What a flag takes: one value, several by repeating it, or none. */
   readonly shape: 'one' | 'several' | 'switch';
   /**
-   * Converts the texts of a flag, several if it was repeated. What cannot be converted is left for the schema to refuse.
+   * Converts the texts of a flag, several if it was repeated. What cannot be converted is left to the schema.
    * @throws InvalidValue when they are malformed.
    */
   readonly convert: (texts: readonly string[]) => unknown;

@@ -61,7 +61,7 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
     'api-origin': shown(apiOrigin),
     organization: shown(organization),
     'token-url': shown(tokenUrl),
-    'client-id': clientId,
+    'client-id': shown(clientId),
     project,
     'runtime-backend': runtimeBackend,
     'backend-option': shown(backendOption),

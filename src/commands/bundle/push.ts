@@ -32,8 +32,7 @@ import {createError} from '../../errors/index.js';
 export default class BundlePush extends BaseCommand<typeof BundlePush> {
   static override readonly aliases = ['push'];
   static override readonly summary = 'Build and upload a bundle, and deploy it if there is a target.';
-  static override readonly description =
-    'Uses the Api backend if its connection is configured, otherwise the legacy backend.';
+  static override readonly description = 'Uses the Api backend if it is configured, otherwise the legacy backend.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --project my-shop',
     '<%= config.bin %> <%= command.id %> dist --project my-shop --target staging --wait',
@@ -41,7 +40,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
   ];
   static override readonly args = {
     dir: Args.string({
-      description: 'Folder that the application was built into; default: what is configured or detected.',
+      description: 'Build output folder; default: the configured or detected one.',
     }),
   };
   static override readonly flags = {

@@ -83,7 +83,6 @@ test.each([
   [{buildDirectory: 7}, 'buildDirectory must be a string', undefined],
   [{buildDirectory: 'a\0b'}, 'buildDirectory must be the path of a directory', undefined],
   [{projectDirectory: ''}, 'projectDirectory must be the path of a directory', undefined],
-  [{message: 7}, 'message must be a string', undefined],
   [{message: 'x'.repeat(2049)}, 'message must have at most 2048 characters, not 2049', /Shorten/],
   [{matchMode: 'strikt'}, 'matchMode must be strict or ignore_missing', undefined],
   [{ignore: ['a', 7]}, 'ignore.1 must be a string', undefined],
