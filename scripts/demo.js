@@ -1,5 +1,6 @@
 // npm run demo: builds the example storefront, starts a local hosting service that refuses the first upload with a 429,
-// pushes the storefront over both backends with the real binary, waits, and fetches a page of what was deployed.
+// pushes the storefront over both backends with the real binary, waits, and fetches a page of what was deployed. In a
+// terminal, the service then stays up, so that you can look at it.
 import {execFile, spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {mkdtemp, readFile, rm} from 'node:fs/promises';
@@ -30,7 +31,7 @@ async function startRuntime(dataDirectory) {
     child.kill('SIGTERM');
     await ended;
   };
-  return {...JSON.parse(line[0]), stop};
+  return {...JSON.parse(line[0]), stop, ended};
 }
 
 /** Secrets go by the environment, never by the command line, where others can see them. */
@@ -97,10 +98,14 @@ try {
     if (retries > 0) console.log('  refused once with 429, waited as long as the server asked for, sent again');
     console.log(`  bundle ${result.bundleId}: ${result.archive.files} files, ${result.archive.size} bytes`);
     console.log(`  deployed to ${target}: ${result.status}`);
-    console.log(`  ${page} is the page that was built`);
+    console.log(`  ${result.url} serves what was built`);
   }
   expectThat(refused > 0, 'No push met the 429 that the runtime was told to answer');
   console.log('\nAll three pushes arrived and are served.');
+  if (process.stdout.isTTY && !process.env.CI) {
+    console.log(`The local runtime stays up: open ${runtime.origin}/ or one of the addresses above. Ctrl-C ends it.`);
+    await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM'), runtime.ended]);
+  }
 } catch (error) {
   console.error(`\nThe demo failed: ${error.message}\n${error.stdout ?? ''}${error.stderr ?? ''}`);
   process.exitCode = 1;

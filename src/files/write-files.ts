@@ -91,13 +91,8 @@ async function verifyReplaceable(path: string): Promise<void> {
 /**
  * Atomically replaces a file with one that only its owner can read. Its folder must exist; what killed runs left there
  * is removed.
- * @param beforeReplacing may still reject, with nothing changed
  */
-export async function replacePrivateFile(
-  path: string,
-  content: string,
-  beforeReplacing: () => Promise<void> = () => Promise.resolve(),
-): Promise<void> {
+export async function replacePrivateFile(path: string, content: string): Promise<void> {
   const directory = await createSweptDirectory(dirname(path));
   const temporary = join(directory.path, basename(path));
   try {
@@ -108,7 +103,6 @@ export async function replacePrivateFile(
     } finally {
       await handle.close();
     }
-    await beforeReplacing();
     await rename(temporary, path);
   } finally {
     await directory.remove();

@@ -21,11 +21,6 @@ export interface LocalRuntimeOptions {
    * @default a temporary folder, removed by `close()`, or by the next runtime if the process is killed
    */
   readonly dataDirectory?: string | undefined;
-  /**
-   * Folder of builds to start with: each folder `PROJECT/TARGET` in it is bundled and deployed to that target. A target
-   * of the data folder that has a deployment already keeps it.
-   */
-  readonly seed?: string | undefined;
   /** Address to listen on. Anything but loopback opens the server to others. @default '127.0.0.1' */
   readonly host?: string | undefined;
   /**

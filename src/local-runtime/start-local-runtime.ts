@@ -18,7 +18,6 @@ import {openDataFolder, readOwnJson, verifyOwnFile, writeJsonFile, type DataFold
 import {Deployments} from './store/deployments.js';
 import {FaultBook} from './faults.js';
 import type {ServerRole} from './request-handler.js';
-import {seed} from './seed.js';
 import {AppServers} from './ssr/app-servers.js';
 import {Store} from './store/store.js';
 import {tokenPath} from './protocols/token-protocol.js';
@@ -32,8 +31,7 @@ const defaultHost = '127.0.0.1';
 /**
  * Starts a local hosting service that speaks the protocols of both built-in backends: a real server that stores real
  * files, for trying mycli, for tests and for plugin authors. For development only.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` for an invalid fault, a port in use, an unusable data folder, or
- * builds in `seed` that cannot be bundled.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` for an invalid fault, a port in use or an unusable data folder.
  */
 export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Promise<LocalRuntime> {
   const {host = defaultHost, signal, onRequest} = options;
@@ -51,7 +49,6 @@ export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Prom
     const credentials = {...stored, tokenUrl: `${origin}${tokenPath}`};
     const context = createContext(options, {store, faults, host, appsOrigin, credentials});
     await context.deployments.sweep();
-    if (options.seed !== undefined) await seed(path.resolve(options.seed), context);
     const requests: RequestRecord[] = [];
     const onEnd = (record: RequestRecord): void => {
       requests.push(record);

@@ -152,8 +152,8 @@ export const answerShapes = {
   'legacy delete': {
     method: 'DELETE',
     path: /^\/api\/projects\/[^/]+\/bundles\/[^/]+\/$/,
-    status: 204,
-    alsoStatus: [202],
+    status: 202,
+    alsoStatus: [204],
     optional: [],
   },
   'legacy delete several': {
@@ -170,8 +170,8 @@ export const answerShapes = {
     method: 'GET',
     path: /^\/api\/projects\/$/,
     status: 200,
-    answer: {...legacyPage, results: [{slug: 'shop', name: 'shop', deletion_status: 'ACTIVE'}]},
-    optional: [...legacyPageOptional, ...below('results.0', ['name', 'deletion_status'])],
+    answer: {...legacyPage, results: [{slug: 'shop', name: 'shop', organization: 'acme', deletion_status: 'ACTIVE'}]},
+    optional: [...legacyPageOptional, ...below('results.0', ['name', 'organization', 'deletion_status'])],
   },
   'legacy targets': {
     method: 'GET',

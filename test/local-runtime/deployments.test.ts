@@ -86,7 +86,7 @@ describe('a deployment', () => {
         return `${deployment.status} ${deletion.status}`;
       }),
     );
-    for (const outcome of outcomes) expect(['201 409', '404 204']).toContain(outcome);
+    for (const outcome of outcomes) expect(['201 409', '404 202']).toContain(outcome);
   });
 
   test('is served without a gap from the one before', async () => {

@@ -188,8 +188,8 @@ describe('a departure from the document is found:', () => {
     ['a status', {status: 206}, 'the status 206 is not documented'],
     [
       'a status of hosted services',
-      {method: 'DELETE', url: '/api/projects/shop/bundles/1/', status: 202, answerBody: Buffer.alloc(0)},
-      'the status 202 is documented as one of hosted services only',
+      {method: 'DELETE', url: '/api/projects/shop/bundles/1/', status: 204, answerBody: Buffer.alloc(0)},
+      'the status 204 is documented as one of hosted services only',
     ],
     [
       'a content type',

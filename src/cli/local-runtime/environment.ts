@@ -97,20 +97,18 @@ function exportLines(runtime: Runtime, variables: Variables): readonly string[] 
   return Object.entries(variables).map(([name, of]) => `export ${name}=${shellLine(of(runtime))}`);
 }
 
-/** Instructions for newcomers: the variables, what to type next, and how to stop. */
+/** Instructions for newcomers: the variables of one backend, what to type next, and how to stop. */
 export function nextSteps(
-  runtime: Runtime & {siteUrl(projectSlug: string, targetSlug: string): string},
+  runtime: Runtime &
+    Pick<RuntimeStartDocument, 'appsOrigin'> & {siteUrl(projectSlug: string, targetSlug: string): string},
+  {backend}: {readonly backend: 'legacy' | 'api'},
 ): readonly string[] {
   return [
     `Open ${runtime.origin}/ in a browser to see what you push.`,
     '',
     'In another terminal, point mycli at it:',
     '',
-    ...exportLines(runtime, legacyVariables),
-    '',
-    'Optional, for the Api backend, which can upload, list and deploy bundles but not download or delete them:',
-    '',
-    ...exportLines(runtime, apiVariables),
+    ...exportLines(runtime, backend === 'legacy' ? legacyVariables : apiVariables),
     '',
     'Then set up a project (mycli init writes its configuration), or push a build/ folder right away:',
     '',
@@ -118,6 +116,6 @@ export function nextSteps(
     'mycli bundle:push --project my-shop --target staging --wait',
     '',
     `It is served at ${runtime.siteUrl('my-shop', 'staging')}, which browsers and curl find on this machine.`,
-    'Press Ctrl-C to stop the runtime.',
+    `Other programs may need ${runtime.appsOrigin}/my-shop/staging/ instead. Press Ctrl-C to stop the runtime.`,
   ];
 }

@@ -3,7 +3,7 @@ import prettyBytes from 'pretty-bytes';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import type {Body, RuntimeStartDocument} from '../../cli/output/documents.js';
-import {openReadyFile} from '../../cli/local-runtime/ready-file.js';
+import {removeReadyFile, writeReadyFile} from '../../cli/local-runtime/ready-file.js';
 import {openEnvFile, type EnvFile} from '../../cli/output/env-file.js';
 import {Flags} from '../../cli/process/oclif.js';
 import {createError} from '../../errors/index.js';
@@ -35,10 +35,6 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
       helpValue: 'DIR',
       summary: 'Data folder; default: a temporary folder, removed on exit.',
     }),
-    seed: Flags.string({
-      helpValue: 'DIR',
-      summary: 'Folder of builds to deploy at the start: each folder PROJECT/TARGET in it, to that target.',
-    }),
     ssr: Flags.boolean({
       summary: 'Run the servers of deployed apps, each in its own process. Runs the code of whatever is deployed.',
     }),
@@ -50,6 +46,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
     }),
     latency: Flags.integer({min: 0, helpValue: 'MS', summary: 'Delay before each answer, in milliseconds.'}),
     'require-auth': Flags.boolean({default: true, allowNo: true, summary: 'Require valid credentials.'}),
+    api: Flags.boolean({summary: 'Print the variables of the Api backend instead of those of the legacy one.'}),
     'log-requests': Flags.boolean({summary: 'Print each request with its answer.'}),
     'output-env': Flags.string({
       helpValue: 'FILE',
@@ -82,8 +79,8 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
       port,
       'apps-port': appsPort,
       host,
+      api,
       data,
-      seed,
       latency = 0,
       'require-auth': auth,
       fault = [],
@@ -97,7 +94,8 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
     const command = this.#command(output.json);
     const {appEnvironment, commandEnvironment, dotenvLines, nextSteps, variableNames} =
       await import('../../cli/local-runtime/environment.js');
-    const ready = readyFile === undefined ? undefined : await openReadyFile(resolve(cwd, readyFile));
+    const readyPath = readyFile === undefined ? undefined : resolve(cwd, readyFile);
+    if (readyPath !== undefined) await removeReadyFile(readyPath);
     const envFile =
       outputEnv === undefined ? undefined : await openEnvFile(resolve(cwd, outputEnv), variableNames, {isSecret: true});
     const log = this.flags['log-requests'] ? output.info.bind(output) : logger.debug.bind(logger);
@@ -107,7 +105,6 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
       appsPort,
       host,
       dataDirectory: data === undefined ? undefined : resolve(cwd, data),
-      seed: seed === undefined ? undefined : resolve(cwd, seed),
       auth,
       faults: latency === 0 ? fault : [...fault, `latency=${String(latency)}`],
       deploymentSeconds,
@@ -117,12 +114,13 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
       onRequest: (record) => log(requestLine(record)),
       onWarning: (message) => output.warn(message),
     });
+    let removeOwnReadyFile: (() => Promise<void>) | undefined;
     try {
       const {origin, appsOrigin, dataDirectory, credentials} = runtime;
       // Development credentials are printed for use, even if the environment contains the same ones.
       output.revealSecrets(Object.values(credentials));
       if (envFile !== undefined) await writeVariables(envFile, dotenvLines(runtime));
-      await ready?.write(runtime);
+      if (readyPath !== undefined) removeOwnReadyFile = await writeReadyFile(readyPath, runtime);
       const announcement = `Local runtime for development at ${origin}, deployed apps at ${appsOrigin}, data in ${dataDirectory}`;
       if (command !== undefined) {
         output.info(announcement);
@@ -134,10 +132,10 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
         oneLine: true,
       });
       output.outcome(announcement);
-      if (!output.json) for (const line of nextSteps(runtime)) output.info(line);
+      if (!output.json) for (const line of nextSteps(runtime, {backend: api ? 'api' : 'legacy'})) output.info(line);
       await until(signal);
     } finally {
-      await ready?.remove();
+      await removeOwnReadyFile?.();
       await runtime.close();
     }
     return undefined;

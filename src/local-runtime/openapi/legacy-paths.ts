@@ -74,7 +74,7 @@ export const legacyPaths: Part = {
         '200': answer(
           'A page of projects.',
           'LegacyProjectPage',
-          page({slug: 'shop', name: 'Shop', deletion_status: 'ACTIVE'}),
+          page({slug: 'shop', name: 'Shop', organization: 'acme', deletion_status: 'ACTIVE'}),
         ),
         ...refuse('Legacy', 'badRequest', 'unauthorized'),
       },
@@ -177,8 +177,8 @@ export const legacyPaths: Part = {
       summary: 'Delete a bundle',
       description: 'A bundle that a target runs, or is being deployed to, cannot be deleted (409).',
       responses: {
-        '202': alternative(emptyAnswer(''), 'The bundle will be deleted.'),
-        '204': emptyAnswer('The bundle is deleted.'),
+        '202': emptyAnswer('The bundle will be deleted.'),
+        '204': alternative(emptyAnswer(''), 'The bundle is deleted.'),
         ...refuse('Legacy', 'badRequest', 'unauthorized', 'notFound', 'conflict'),
       },
     },

@@ -103,6 +103,7 @@ export const legacySchemas: Part = {
     properties: {
       slug: text('Its name in paths.'),
       name: optional(text('Its name for people.')),
+      organization: optional(text('The slug of the organization that it belongs to.')),
       deletion_status: optional(text('`ACTIVE`, or a word that starts with `CLEANUP_`.')),
     },
   },

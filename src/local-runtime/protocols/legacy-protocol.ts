@@ -84,7 +84,8 @@ function download(call: AdmittedCall): Answer {
 
 async function remove(call: AdmittedCall): Promise<Answer> {
   await deleteBundle(call, findBundle(call, param(call, 'projectSlug'), Number(param(call, 'bundleId'))));
-  return {status: 204};
+  // The service deletes later, and says so.
+  return {status: 202};
 }
 
 /** Deletes each bundle that can be deleted. */
@@ -126,7 +127,12 @@ function history(call: AdmittedCall): Answer {
 }
 
 function listProjects(call: AdmittedCall): Answer {
-  return legacyList(call, call.context.store.projects(), (slug) => ({slug, name: slug, deletion_status: 'ACTIVE'}));
+  return legacyList(call, call.context.store.projects(), (slug) => ({
+    slug,
+    name: slug,
+    organization: call.context.credentials.organizationId,
+    deletion_status: 'ACTIVE',
+  }));
 }
 
 function listTargets(call: AdmittedCall): Answer {

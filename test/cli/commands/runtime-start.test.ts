@@ -1,6 +1,6 @@
 import {execFileSync} from 'node:child_process';
 import {once} from 'node:events';
-import {chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile} from 'node:fs/promises';
+import {chmod, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {tmpdir} from 'node:os';
@@ -34,7 +34,7 @@ test('it says what to type next and how to stop', async () => {
   const {stderr, origin, appsOrigin, code} = await serving([]);
   expect(code).toBe(0);
   expect(stderr).toContain(`export MYCLI_RUNTIME_ORIGIN=${origin}\nexport MYCLI_API_KEY=`);
-  expect(stderr).toContain(`export MYCLI_API_ORIGIN=${origin}\n`);
+  expect(stderr).not.toContain('MYCLI_API_ORIGIN');
   expect(stderr).toContain('mycli init\nmycli push --project my-shop --target staging --wait\n');
   expect(stderr).toContain(
     `It is served at http://staging--my-shop.localhost:${new URL(appsOrigin).port}/, which browsers and curl find`,
@@ -44,24 +44,27 @@ test('it says what to type next and how to stop', async () => {
 describe('--ready-file', () => {
   const ready = () => join(folder, 'ready.json');
 
-  test('is there while the runtime answers, with the builds of --seed, after each --latency', async () => {
-    await mkdir(join(folder, 'seed/shop/staging'), {recursive: true});
-    await writeFile(join(folder, 'seed/shop/staging/index.html'), 'seeded');
-    const args = ['--ready-file', 'ready.json', '--seed', 'seed', '--latency', '1', '--log-requests'];
+  test('is there while the runtime answers, after each --latency', async () => {
+    const args = ['--ready-file', 'ready.json', '--latency', '1', '--log-requests'];
     const {code, stderr} = await serving(args, async (origin, appsOrigin) => {
       const content = JSON.parse(await readFile(ready(), 'utf8')) as object;
-      expect(content).toMatchObject({origin, appsOrigin, dataDirectory: expect.any(String) as string});
-      expect(await (await fetch(`${appsOrigin}/shop/staging/`)).text()).toBe('seeded');
-      const more = ['--ready-file', 'ready.json', '--data', 'other', '--output-env', '.env'];
-      const second = await runWarm(['runtime:start', ...more], {cwd: folder});
-      expect([second.code, second.stderr]).toEqual([3, expect.stringContaining('which is still running') as string]);
-      expect(JSON.parse(await readFile(ready(), 'utf8'))).toEqual(content);
-      // Nothing of it has started.
-      expect((await readdir(folder)).sort()).toEqual(['ready.json', 'seed']);
+      expect(content).toEqual({
+        ...{origin, appsOrigin},
+        dataDirectory: expect.any(String) as string,
+        pid: expect.any(Number) as number,
+      });
+      await fetch(`${appsOrigin}/shop/staging/`);
     });
     expect(code).toBe(0);
     expect(stderr).toContain('fault latency');
     await expect(stat(ready())).rejects.toMatchObject({code: 'ENOENT'});
+  });
+
+  test('of a killed runtime is replaced', async () => {
+    await writeFile(ready(), '{"origin": "http://a", "appsOrigin": "http://b", "dataDirectory": "/c", "pid": 1}');
+    await serving(['--ready-file', 'ready.json'], async (origin) => {
+      expect(JSON.parse(await readFile(ready(), 'utf8'))).toMatchObject({origin});
+    });
   });
 
   test('is never another file', async () => {
@@ -117,11 +120,15 @@ describe('the port', () => {
 });
 
 test('--ssr runs the servers of apps with the variables of --ssr-env, and prints what they print', async () => {
-  await mkdir(join(folder, 'seed/shop/staging'), {recursive: true});
+  await mkdir(join(folder, 'build'));
   const source =
     'console.log("started \\x1b[31m"); export default () => JSON.stringify([process.env.FOO, process.env.HOME])';
-  await writeFile(join(folder, 'seed/shop/staging/ssr.mjs'), source);
-  const {stderr} = await serving(['--ssr', '--ssr-env', 'FOO=bar', '--seed', 'seed'], async (_, appsOrigin) => {
+  await writeFile(join(folder, 'build/ssr.mjs'), source);
+  const flags = ['--ssr', '--ssr-env', 'FOO=bar', '--no-require-auth', '--deployment-seconds', '0'];
+  const {stderr} = await serving(flags, async (origin, appsOrigin) => {
+    const place = ['--origin', origin, '--runtime-backend', 'legacy', '--project', 'shop', '--target', 'staging'];
+    const env = {...process.env, MYCLI_API_KEY: 'any'};
+    expect(await runWarm(['bundle:push', ...place, '--wait'], {cwd: folder, env})).toMatchObject({code: 0});
     expect(await (await fetch(`${appsOrigin}/shop/staging/`)).json()).toEqual(['bar', null]);
   });
   expect(stderr).toMatch(/^shop\/staging: started [^\x1b]*$/m);

@@ -4,6 +4,7 @@ import {appEnvironment, dotenvLines, nextSteps} from '../../../src/cli/local-run
 
 const runtimeWith = (apiKey: string) => ({
   origin: 'http://[::1]:4000',
+  appsOrigin: 'http://[::1]:4001',
   siteUrl: () => 'http://staging--my-shop.localhost:4001/',
   credentials: {apiKey, organizationId: 'org', tokenUrl: 'http://[::1]:4000/token', clientId: 'id', clientSecret: 's'},
 });
@@ -13,12 +14,21 @@ test
   .each(['plain-key', 'k; echo pwned #', "k'; echo pwned '", '$(echo pwned)', 'k\necho pwned'])(
   'what is printed to copy sets the variable to %j and runs nothing',
   (apiKey) => {
-    const text = nextSteps(runtimeWith(apiKey)).join('\n');
-    const [exports = ''] = /^export MYCLI_RUNTIME_ORIGIN[^]*?(?=\n\nOptional)/m.exec(text) ?? [];
+    const text = nextSteps(runtimeWith(apiKey), {backend: 'legacy'}).join('\n');
+    const [exports = ''] = /^export MYCLI_RUNTIME_ORIGIN[^]*?(?=\n\nThen)/m.exec(text) ?? [];
     const script = `${exports}\nprintf '%s|%s' "$MYCLI_RUNTIME_ORIGIN" "$MYCLI_API_KEY"`;
     expect(execFileSync('sh', ['-c', script], {encoding: 'utf8'})).toBe(`http://[::1]:4000|${apiKey}`);
   },
 );
+
+test('what is printed to copy is for one backend, so that the legacy one is not passed over', () => {
+  const [legacy, api] = (['legacy', 'api'] as const).map((backend) =>
+    nextSteps(runtimeWith('key'), {backend}).filter((line) => line.startsWith('export')),
+  );
+  expect(legacy).toEqual([expect.stringMatching(/^export MYCLI_RUNTIME_ORIGIN=/), 'export MYCLI_API_KEY=key']);
+  expect(api?.join()).toContain('MYCLI_API_ORIGIN');
+  expect(api?.join()).not.toContain('MYCLI_RUNTIME_ORIGIN');
+});
 
 test('a dotenv file gets only values that every parser reads alike', () => {
   expect(dotenvLines(runtimeWith('plain-key')).slice(0, 2)).toEqual([
