@@ -22,6 +22,8 @@ export interface BackendContextOptions {
   readonly signal: AbortSignal;
   readonly userAgent: string;
   readonly rateLimit?: RateLimitMiddlewareConfig | undefined;
+  /** Whether to send each request once at most. @default false */
+  readonly once?: boolean | undefined;
   /** Timeouts of the client. @default the client's own */
   readonly timeouts?: Pick<HttpClientOptions, 'connectTimeoutMs' | 'idleTimeoutMs' | 'responseTimeoutMs'> | undefined;
   /** Values to mask in every message. */
@@ -61,6 +63,7 @@ export async function createBackendContext(options: BackendContextOptions): Prom
       signal: clientSignal,
       userAgent: options.userAgent,
       rateLimit: options.rateLimit,
+      once: options.once,
       ...options.timeouts,
       secrets,
       onRetry: options.onRetry,

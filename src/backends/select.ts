@@ -1,4 +1,4 @@
-import {createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
+import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
 import {asClause, asSentence} from '../errors/sentence.js';
 
 /** The backends of this package. Not derived from `built-ins.ts`, which would load them. */
@@ -71,6 +71,15 @@ export function selectBackend(candidates: BackendCandidates): BackendSelection {
 /** The warning about a fallback. */
 export function fallbackWarning(reason: string): string {
   return asSentence(`Fell back to the legacy backend: ${reason}`);
+}
+
+/** The error of a fallback that failed as well. It says why there was one, first. */
+export function failedTwice(first: unknown, error: unknown): unknown {
+  if (!isRuntimeCliError(first) || !isRuntimeCliError(error) || error.code === 'ERR_INTERRUPTED') return error;
+  return amendError(error, {
+    message: `${asSentence(first.message)} The legacy backend failed, too: ${error.message}`,
+    suggestions: first.suggestions,
+  });
 }
 
 /** Statuses that prove that an upload was not carried out. */

@@ -1,6 +1,6 @@
 import type {ClientRequest, IncomingMessage} from 'node:http';
 import type {CancelableRequest, GotReturn, HandlerFunction, Options, Request, RequestError, RetryFunction} from 'got';
-import {Call, describeRequest, maxRepeats, statusName, isRepeatable} from './connection/call.js';
+import {Call, describeRequest, statusName, isRepeatable} from './connection/call.js';
 import {limitAnswer, watchRequest, type ConnectionLimits} from './connection/watch.js';
 import {failureReason, redactorFor, toCliError, failureKind, knownError, type ErrorContext} from './errors/failure.js';
 import {responseError} from './errors/response-error.js';
@@ -120,16 +120,21 @@ function isCallback(value: unknown): value is () => void {
 
 /**
  * got's `retry.calculateDelay` for everything but rate limits: requests that were never sent are retried like a rate
- * limit, safe ones are repeated twice, others never.
+ * limit, safe ones are repeated, others never.
+ * @param repeats how often a safe request is repeated
  */
-export function createFailureRetry(policy: RateLimitPolicy, config: RateLimitMiddlewareConfig): RetryFunction {
+export function createFailureRetry(
+  policy: RateLimitPolicy,
+  config: RateLimitMiddlewareConfig,
+  repeats: number,
+): RetryFunction {
   return ({error}) => {
     // A hook requested this retry and has already waited. 0 would refuse it.
     if (error.name === 'RetryError') return 1;
     const call = Call.of(error.options.context);
     if (call === undefined || call.failure !== undefined || knownError(error) !== undefined) return 0;
     if (error.options.signal?.aborted) return 0;
-    const event = planFailureRetry(error, error.options, call, policy);
+    const event = planFailureRetry(error, error.options, call, {policy, repeats});
     if (event === undefined) return 0;
     announceRetry(event, config);
     return Math.max(1, event.delayMs);
@@ -140,7 +145,7 @@ function planFailureRetry(
   error: RequestError,
   options: Options,
   call: Call,
-  policy: RateLimitPolicy,
+  {policy, repeats}: {readonly policy: RateLimitPolicy; readonly repeats: number},
 ): RetryEvent | undefined {
   const {statusCode: status, headers} = error.response ?? {};
   const retryAfter = headers?.['retry-after'];
@@ -160,7 +165,7 @@ function planFailureRetry(
     (kind === 'lost' || kind === 'stalled');
   if (!isRepeatable(options) || !(failedServer || lost) || error.name === 'ParseError') return undefined;
   const reason = failedServer ? statusName(status) : failureReason(error);
-  const event = planRetry({retries: call.repeats, reason, status, retryAfter}, {...policy, maxRetries: maxRepeats});
+  const event = planRetry({retries: call.repeats, reason, status, retryAfter}, {...policy, maxRetries: repeats});
   if (event !== undefined) call.repeats += 1;
   return event;
 }

@@ -2,7 +2,7 @@ import type {AfterResponseHook, BeforeRequestHook, Got, InitHook} from 'got';
 import {createAuthorizationHooks} from './auth/authorize.js';
 import {createCallHandler, createFailureRetry} from './call-handler.js';
 import {createRoutes} from './connection/agents.js';
-import {Call, isWrite, keepRepeatable} from './connection/call.js';
+import {Call, isWrite, keepRepeatable, maxRepeats} from './connection/call.js';
 import {createRateLimitHooks, resolveRateLimitPolicy, type RateLimitMiddlewareConfig} from './rate-limit/index.js';
 import {parseJson} from '../errors/json.js';
 import {createRedactor} from './redact.js';
@@ -14,6 +14,8 @@ export interface HttpClientOptions {
   readonly rateLimit?: RateLimitMiddlewareConfig | undefined;
   /** Provides the proxy variables: `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, or lower case. */
   readonly env: Environment;
+  /** Whether to send each request once at most: no retry of any kind. @default false */
+  readonly once?: boolean | undefined;
   /** The `User-Agent` header. */
   readonly userAgent: string;
   readonly logger: Logger;
@@ -54,7 +56,7 @@ export async function loadHttpClient(): Promise<Got> {
 export async function createHttpClient(options: HttpClientOptions): Promise<Got & StreamingClient> {
   const {env, userAgent, signal, onWritten, secrets = []} = options;
   const logger = redactedLogger(options);
-  const rateLimit = rateLimitRules(options);
+  const rateLimit = {...rateLimitRules(options), ...(options.once && {maxRetries: 0})};
   const policy = resolveRateLimitPolicy(rateLimit);
   const hooks = createRateLimitHooks(rateLimit);
   const authorization = createAuthorizationHooks();
@@ -74,7 +76,7 @@ export async function createHttpClient(options: HttpClientOptions): Promise<Got 
     decompress: false,
     strictContentLength: true,
     parseJson,
-    retry: {limit: 0, calculateDelay: createFailureRetry(policy, rateLimit)},
+    retry: {limit: 0, calculateDelay: createFailureRetry(policy, rateLimit, options.once ? 0 : maxRepeats)},
     hooks: {
       init: [keepRepeatable, ...(signal === undefined ? [] : [keepSignal(signal)])],
       beforeRequest: [

@@ -17,6 +17,7 @@ import {
   type ListBundlesOptions,
   type ListDeploymentsOptions,
 } from './options.js';
+import {quickLook} from './quick-look.js';
 import {resolveBackend, resolveStep, watched, type Host} from './steps.js';
 
 /** One page of a project's bundles. */
@@ -100,12 +101,9 @@ export async function explainMissingBundle(error: unknown, open: OpenBackend, bu
   const suggestions = [`Run: ${commandLine('bundle:list', ...flags)}`];
   if (error.code === 'ERR_BUNDLE_UNKNOWN') return amendError(error, {suggestions});
   if (error.status !== 404) return error;
-  try {
-    if ((await findBundle(open, bundleId)) !== undefined) return error;
-  } catch {
-    signal.throwIfAborted();
-    return error;
-  }
+  const isKnown = await quickLook(open, async (again) => (await findBundle(again, bundleId)) !== undefined);
+  signal.throwIfAborted();
+  if (isKnown !== false) return error;
   const {status, method, path, requestId} = error;
   return createError('ERR_BUNDLE_UNKNOWN', `The project "${projectSlug}" has no bundle ${String(bundleId)}.`, {
     ...{suggestions, status, method, path, requestId, details: {bundleId}, cause: error},
@@ -282,7 +280,7 @@ export async function* listPages<Item>(
     if (begins.has(begin) && mayBeWhole) return;
     if (begins.has(begin)) throw repeatedPage(offset + count, page.total);
     begins.add(begin);
-    // A server that does not paginate returns the same again. One that does may cap pages, so a short one proves nothing.
+    // A server that does not paginate returns the same again. One that caps pages may have more after a short one.
     mayBeWhole = page.items.length !== asked && page.total === undefined;
     const items = page.items.slice(0, limit - count);
     count += items.length;

@@ -45,6 +45,8 @@ export interface OpenBackend {
   readonly secrets: readonly string[];
   /** Flags that commands shown to the user repeat. */
   readonly commandFlags?: readonly string[] | undefined;
+  /** Opens it again, with another signal, to send each request once at most, or both. Reports no progress or retry. */
+  readonly reopen: (changes: {readonly signal?: AbortSignal; readonly once?: boolean}) => Promise<OpenBackend>;
 }
 
 /**
@@ -115,11 +117,11 @@ function withoutSlugs(options: BackendCallOptions): CallWithoutSlugs {
 export async function openBackend(
   name: string,
   phase: Phase,
-  options: BackendCallOptions,
+  options: BackendCallOptions & {readonly once?: boolean},
   host: Host,
 ): Promise<OpenBackend> {
   const backend = registryOf(options).get(name);
-  const {projectSlug, targetSlug, wait, rateLimit, onRetry, onProgress} = options;
+  const {projectSlug, targetSlug, wait, rateLimit, once, onRetry, onProgress} = options;
   const secrets = [...(host.secrets ?? []), ...secretsOf(backend, options, host.env)];
   const context = await createBackendContext({
     projectSlug,
@@ -132,6 +134,7 @@ export async function openBackend(
     signal: signalOf(options),
     userAgent: host.userAgent,
     rateLimit,
+    once,
     timeouts: timeoutsOf(options),
     secrets,
     onSecret(secret) {
@@ -146,7 +149,11 @@ export async function openBackend(
         : undefined,
     onCleanup: host.onCleanup,
   });
-  return {backend, context, secrets, commandFlags: host.commandFlags};
+  return {
+    ...{backend, context, secrets, commandFlags: host.commandFlags},
+    reopen: (changes) =>
+      openBackend(name, phase, {...options, onProgress: undefined, onRetry: undefined, ...changes}, host),
+  };
 }
 
 /** @throws RuntimeCliError `ERR_OPTION_INVALID` for a timeout outside the range of timers. */

@@ -318,8 +318,8 @@ export interface PushResult {
   readonly deployed: boolean;
   readonly deploymentId?: string | number | undefined;
   /**
-   * http(s) URL of the target, or of a preview of the bundle without a target; undefined if the backend reports none.
-   * It shows the bundle once `status` is `finished`.
+   * http(s) URL of the target, or of a preview of the bundle without a target, if the backend reports it with the push.
+   * It shows the bundle once `status` is `finished`. Otherwise, `getProjectStatus` may know the target's.
    */
   readonly url?: string | undefined;
   /** The deployment, for `waitForDeployment`. */
@@ -359,7 +359,10 @@ export interface DeployBundleResult {
   readonly projectSlug: string;
   readonly targetSlug: string;
   readonly deploymentId?: string | number | undefined;
-  /** http(s) URL of the target, if the backend reports one. It shows the bundle once `status` is `finished`. */
+  /**
+   * http(s) URL of the target, if the backend reports it with the deployment. It shows the bundle once `status` is
+   * `finished`. Otherwise, `getProjectStatus` may know it.
+   */
   readonly url?: string | undefined;
   /** The deployment, for `waitForDeployment`. */
   readonly deployment: DeploymentRef;

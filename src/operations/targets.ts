@@ -6,7 +6,7 @@ import {commandLine, flagValue} from '../errors/suggest.js';
 import {count} from '../errors/sentence.js';
 import {listPages, liveDeployment, readHistory} from './list.js';
 import {chooseBackend, invoke, openBackend, verifySlugs, type OpenBackend} from './open-backend.js';
-import type {CommonOptions, ConnectionOptions, ListDeploymentsOptions} from './options.js';
+import type {ListDeploymentsOptions} from './options.js';
 import {resolveBackend, resolveStep, watched, type Host} from './steps.js';
 
 /** Options of `getProjectStatus`. */
@@ -139,41 +139,10 @@ async function knownTarget(open: OpenBackend, targetSlug: string): Promise<Targe
 /** How many targets an error names. */
 const shownTargets = 10;
 
-/** The longest that a deployment which has succeeded waits for the URL of its target, milliseconds. */
-const longestLookMs = 5000;
-
-/** Where the bundle of a deployment runs. */
-interface Deployed extends CommonOptions, ConnectionOptions {
-  readonly backend: RuntimeBackend;
-  readonly projectSlug: string;
-  readonly targetSlug: string;
-  /** What the backend has reported already. */
-  readonly reported: readonly unknown[];
-}
-
-/**
- * The URL of the target of a deployment: the one the backend reported, else the one in its list of targets. Undefined
- * if neither has one or the list cannot be read: the deployment has succeeded either way.
- */
-export async function findTargetUrl(
-  {backend, targetSlug, reported, ...options}: Deployed,
-  host: Host,
-): Promise<string | undefined> {
-  for (const value of reported) {
-    const url = shownUrl(value);
-    if (url !== undefined) return url;
-  }
-  const late = AbortSignal.timeout(longestLookMs);
-  const signal = options.signal === undefined ? late : AbortSignal.any([options.signal, late]);
-  try {
-    const rateLimit = {...options.rateLimit, maxRetries: 0};
-    const quiet = {...options, rateLimit, onProgress: undefined, onRetry: undefined, signal};
-    const open = await openBackend(backend, 'deploy', quiet, host);
-    if (open.backend.listTargets === undefined) return undefined;
-    return shownUrl((await listTargets(open)).find((item) => item.targetSlug === targetSlug)?.url);
-  } catch {
-    return undefined;
-  }
+/** The URL of a target in the backend's list of targets; undefined if it has no such list, or reports none. */
+export async function listedUrl(open: OpenBackend, targetSlug: string): Promise<string | undefined> {
+  if (open.backend.listTargets === undefined) return undefined;
+  return shownUrl((await listTargets(open)).find((item) => item.targetSlug === targetSlug)?.url);
 }
 
 /** What `findTarget` resolves to. */

@@ -19,7 +19,11 @@ async function countRequests(
     ...{deploy: ask, promote: ask, download: ask, deleteBundle: ask},
     ...{getDeployment: ask, listBundles: ask, listDeployments: ask, listTargets: ask, readLogs: ask},
   };
-  await expect(call({backend, context: await hostContext(), secrets: []})).rejects.toMatchObject({code: 'ERR_SERVER'});
+  const open: OpenBackend = {
+    ...{backend, context: await hostContext(), secrets: []},
+    reopen: () => Promise.resolve(open),
+  };
+  await expect(call(open)).rejects.toMatchObject({code: 'ERR_SERVER'});
   return server.requests.length;
 }
 

@@ -2,6 +2,7 @@ import {describe, expect, onTestFinished, test} from 'vitest';
 import {shownUrl} from '../../src/backends/answers.js';
 import {createBackendRegistry} from '../../src/backends/registry.js';
 import {ApiKeyStrategy} from '../../src/http/index.js';
+import {lookAfter} from '../../src/operations/deploy/after-deployment.js';
 import {deployBundle} from '../../src/operations/deploy/deploy-bundle.js';
 import {listDeployments} from '../../src/operations/list.js';
 import {findTarget, getProjectStatus} from '../../src/operations/targets.js';
@@ -101,11 +102,12 @@ describe('a target that the list of the backend does not have', () => {
   });
 });
 
-/** A legacy server whose targets are `rows`, and which accepts every deployment. */
-async function startLegacy(rows: Reply) {
+/** A legacy server whose targets are `rows` (none: it never answers), and which accepts every deployment. */
+async function startLegacy(rows: Reply | undefined) {
   const server = await startRecordingServer(({method, path}) => {
     if (method === 'POST') return {status: 204};
-    return path.includes('/deploy/') ? {status: 200, body: {count: 0, results: []}} : rows;
+    if (path.includes('/deploy/')) return {status: 200, body: {count: 0, results: []}};
+    return rows ?? new Promise(() => undefined);
   });
   const project = await createProject();
   onTestFinished(async () => {
@@ -113,16 +115,14 @@ async function startLegacy(rows: Reply) {
     await project[Symbol.asyncDispose]();
   });
   const legacyAuth = new ApiKeyStrategy({apiKey: 'key'});
-  const deployed = () =>
-    deployBundle(
-      {
-        ...{origin: server.origin, legacyAuth, preference: 'legacy', bundleId: 1},
-        projectSlug: 'shop',
-        targetSlug: 'live',
-      },
-      project.host,
-    );
-  return {deployed};
+  const connection = {origin: server.origin, legacyAuth};
+  const deployed = async () => {
+    const options = {...connection, preference: 'legacy', bundleId: 1, projectSlug: 'shop', targetSlug: 'live'};
+    const result = await deployBundle(options, project.host);
+    expect(server.requests.map(({method}) => method)).toEqual(['POST']);
+    return (await lookAfter(result, connection, project.host, {history: true})).result;
+  };
+  return {deployed, server};
 }
 
 describe('the URL of a deployment', () => {
@@ -144,13 +144,18 @@ describe('the URL of a deployment', () => {
     expect((await deployed()).url).toBe(url);
   });
 
-  test.each([{status: 404}, {status: 200, body: 'no JSON'}, {status: 200, body: {results: [{}]}}])(
-    'is unknown when the server does not tell, which is no failure: %j',
-    async (reply) => {
-      const {deployed} = await startLegacy(reply);
-      expect(await deployed()).toMatchObject({status: 'queued', url: undefined});
-    },
-  );
+  test.each([
+    {status: 404},
+    {status: 500},
+    {status: 429, headers: {'retry-after': '9999'}},
+    {status: 200, body: 'no JSON'},
+    {status: 200, body: {results: [{}]}},
+    undefined,
+  ])('is unknown when the server does not tell at once, which is no failure: %j', async (reply) => {
+    const {deployed, server} = await startLegacy(reply);
+    expect(await deployed()).toMatchObject({status: 'queued', url: undefined});
+    expect(server.requests).toHaveLength(2);
+  });
 });
 
 describe("a plugin's backend", () => {
@@ -195,10 +200,9 @@ describe("a plugin's backend", () => {
     ],
   ])('gives the URL %s', async (_, changes, wait, url) => {
     await using project = await createProject();
-    const result = await deployBundle(
-      {...optionsFor(changes), bundleId: 'b-1', wait, pollInterval: 0.01},
-      project.host,
-    );
+    const options = {...optionsFor(changes), bundleId: 'b-1', wait, pollInterval: 0.01};
+    const deployed = await deployBundle(options, project.host);
+    const {result} = await lookAfter(deployed, options, project.host, {history: true});
     expect(result).toMatchObject({url});
   });
 

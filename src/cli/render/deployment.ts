@@ -3,7 +3,7 @@ import type {RuntimeBackend} from '../../backends/select.js';
 import {commandLine, flagValue} from '../../errors/suggest.js';
 import type {PromoteBundleResult} from '../../operations/deploy/promote-bundle.js';
 import type {RollbackBundleResult} from '../../operations/deploy/rollback-bundle.js';
-import type {NextSteps} from '../../operations/deploy/rollback-bundle.js';
+import type {NextSteps} from '../../operations/deploy/after-deployment.js';
 import type {DeployBundleResult} from '../../operations/options.js';
 import type {JsonDocument} from '../command/command-context.js';
 import type {Body, BundleDeployDocument, BundlePromoteDocument, BundleRollbackDocument} from '../output/documents.js';

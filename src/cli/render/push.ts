@@ -3,7 +3,7 @@ import {categoryOf, categoryWords, type BundlePlan} from '../../bundle/index.js'
 import {commandLine} from '../../errors/suggest.js';
 import type {BuildBundleResult} from '../../operations/build-bundle.js';
 import type {PushResult, PushRuntimeBundleBackendOptions} from '../../operations/options.js';
-import type {NextSteps} from '../../operations/deploy/rollback-bundle.js';
+import type {NextSteps} from '../../operations/deploy/after-deployment.js';
 import type {PushPreview} from '../../operations/push/plan-push.js';
 import type {JsonDocument} from '../command/command-context.js';
 import type {Body, BundlePushDocument, BundleBuildDocument} from '../output/documents.js';

@@ -59,7 +59,7 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
     const {deployBundle} = await import('../../operations/deploy/deploy-bundle.js');
     const {timed} = await import('../../progress/run-steps.js');
     const {renderDeployment} = await import('../../cli/render/deployment.js');
-    const {nextSteps} = await import('../../operations/deploy/rollback-bundle.js');
+    const {lookAfter} = await import('../../operations/deploy/after-deployment.js');
     const deploy = {
       ...connection,
       projectSlug,
@@ -70,9 +70,7 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
       waitForSlot: settings.waitForSlot.value,
     };
     const outcome = await timed(() => deployBundle(deploy, host));
-    const next = await nextSteps({...connection, ...outcome, projectSlug, targetSlug}, host, {
-      looks: !context.output.json,
-    });
-    return renderDeployment(outcome, next, context.output);
+    const {result, next} = await lookAfter(outcome.result, connection, host, {history: !context.output.json});
+    return renderDeployment({...outcome, result}, next, context.output);
   }
 }

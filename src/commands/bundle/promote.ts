@@ -48,7 +48,7 @@ export default class BundlePromote extends BaseCommand<typeof BundlePromote> {
     const {from} = this.flags;
     const {promoteBundle} = await import('../../operations/deploy/promote-bundle.js');
     const {timed} = await import('../../progress/run-steps.js');
-    const {nextSteps} = await import('../../operations/deploy/rollback-bundle.js');
+    const {lookAfter} = await import('../../operations/deploy/after-deployment.js');
     const {renderPromotion} = await import('../../cli/render/deployment.js');
     const promotion = {
       ...connection,
@@ -59,9 +59,7 @@ export default class BundlePromote extends BaseCommand<typeof BundlePromote> {
       ...followUpOptions(settings, {deploys: true}),
     };
     const outcome = await timed(() => promoteBundle(promotion, host));
-    const next = await nextSteps({...connection, ...outcome, projectSlug, targetSlug}, host, {
-      looks: !context.output.json,
-    });
-    return renderPromotion(outcome, next, context.output);
+    const {result, next} = await lookAfter(outcome.result, connection, host, {history: !context.output.json});
+    return renderPromotion({...outcome, result}, next, context.output);
   }
 }

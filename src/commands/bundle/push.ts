@@ -121,8 +121,8 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
     if (dryRun) return renderPushPreview(await previewPush(push, host), push, output, now());
     const {timed} = await import('../../progress/run-steps.js');
     const outcome = await timed(() => pushRuntimeBundle(push, host));
-    const {nextSteps} = await import('../../operations/deploy/rollback-bundle.js');
-    const next = await nextSteps({...connection, ...outcome, projectSlug, targetSlug}, host, {looks: !output.json});
-    return renderPush({...outcome, next}, output, now());
+    const {lookAfter} = await import('../../operations/deploy/after-deployment.js');
+    const found = await lookAfter(outcome.result, connection, host, {history: !output.json});
+    return renderPush({...outcome, ...found}, output, now());
   }
 }

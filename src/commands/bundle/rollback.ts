@@ -36,6 +36,7 @@ export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
     const {projectSlug, targetSlug} = values;
     const {rollbackBundle} = await import('../../operations/deploy/rollback-bundle.js');
     const {timed} = await import('../../progress/run-steps.js');
+    const {lookAfter} = await import('../../operations/deploy/after-deployment.js');
     const {renderRollback} = await import('../../cli/render/deployment.js');
     const rollback = {
       ...connection,
@@ -45,6 +46,8 @@ export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
       ...guardOptions(settings, context),
       ...followUpOptions(settings, {deploys: true, canRollBack: false}),
     };
-    return renderRollback(await timed(() => rollbackBundle(rollback, host)), host, context.output);
+    const outcome = await timed(() => rollbackBundle(rollback, host));
+    const {result, next} = await lookAfter(outcome.result, connection, host, {history: false});
+    return renderRollback({...outcome, result}, next, context.output);
   }
 }

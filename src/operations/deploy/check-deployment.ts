@@ -10,7 +10,7 @@ import {amendError, createError, isRuntimeCliError} from '../../errors/index.js'
 import {asSentence, count} from '../../errors/sentence.js';
 import {commandLine, flagValue} from '../../errors/suggest.js';
 import {readHistory} from '../list.js';
-import {registryOf, rejectProblems, signalOf, type OpenBackend} from '../open-backend.js';
+import {openBackend, registryOf, rejectProblems, signalOf, type OpenBackend} from '../open-backend.js';
 import type {
   CheckedDeployOptions,
   CheckOutcome,
@@ -20,7 +20,7 @@ import type {
   RollbackOnFailureOptions,
 } from '../options.js';
 import {callBackSafely, waitStep, type Host, type StepView} from '../steps.js';
-import {listTargets} from '../targets.js';
+import {listedUrl, listTargets} from '../targets.js';
 
 /** What follows the request of a deployment. */
 export interface FollowUps extends CheckedDeployOptions, RollbackOnFailureOptions {
@@ -102,20 +102,21 @@ export interface FinishedDeployment extends CommonOptions, ConnectionOptions, Ro
  * bundle is deployed if it is one of ours.
  */
 export async function checkDeployment(
-  deployed: FinishedDeployment,
+  given: FinishedDeployment,
   checks: readonly CheckOptions[],
   host: Host,
   view: StepView,
 ): Promise<CheckOutcome> {
   const results: CheckResult[] = [];
   try {
+    const deployed = {...given, url: given.url ?? (await urlOfPaths(given, checks, host))};
     for (const check of checks) {
       const result = await runCheck(deployed, check, host, view);
       results.push(result);
       if (!result.passed) throw unhealthy(deployed, results, result, host);
     }
   } catch (error) {
-    throw signalOf(deployed).aborted ? interruptedCheck(error, deployed) : error;
+    throw signalOf(given).aborted ? interruptedCheck(error, given) : error;
   }
   const [first] = results;
   view.done(
@@ -124,6 +125,17 @@ export async function checkDeployment(
       : `All ${String(results.length)} checks passed`,
   );
   return {passed: true, checks: results};
+}
+
+/** The URL of the target in the backend's list, if there are paths to check. */
+async function urlOfPaths(
+  {backend, targetSlug, ...options}: FinishedDeployment,
+  checks: readonly CheckOptions[],
+  host: Host,
+): Promise<string | undefined> {
+  if (!checks.some(({url}) => isPath(url))) return undefined;
+  const find = async () => listedUrl(await openBackend(backend, 'deploy', options, host), targetSlug);
+  return unlessUnknown(find, signalOf(options));
 }
 
 async function runCheck(

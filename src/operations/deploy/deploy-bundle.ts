@@ -1,6 +1,8 @@
+import {shownUrl} from '../../backends/answers.js';
 import type {BundleId, DeployResult} from '../../backends/contract.js';
 import {
   deployFallbackReason,
+  failedTwice,
   fallbackWarning,
   type BackendSelection,
   type RuntimeBackend,
@@ -24,7 +26,6 @@ import {
 import {guardBundle, watchBundle} from '../guard/guard-bundle.js';
 import {activeGuards, askForTarget, guardStep} from '../guard/guards.js';
 import {refuseUnsafe} from '../guard/safety.js';
-import {findTargetUrl} from '../targets.js';
 import {
   checkDeployment,
   checksOf,
@@ -162,7 +163,9 @@ async function deployOrFallBack(
     view.detail(`Falling back to the legacy backend: ${reason}`);
     callBackSafely(() => options.onFallback?.(reason));
     callBackSafely(() => options.onResolve?.(fallback));
-    const accepted = await deployWith(fallback, options, host, view);
+    const accepted = await deployWith(fallback, options, host, view).catch((second: unknown) => {
+      throw failedTwice(error, second);
+    });
     return {...accepted, warnings: [fallbackWarning(reason), ...accepted.warnings]};
   }
 }
@@ -177,7 +180,7 @@ export async function settleDeployment(
   const settled = options.wait
     ? await step('wait', (view) => waitForAccepted(options, accepted, host, view))
     : accepted;
-  const result = await deployResult(options, settled, host);
+  const result = deployResult(options, settled, host);
   const checks = checksOf(options);
   if (checks.length === 0) return result;
   const check = await step('check', (view) => checkDeployment({...options, ...result}, checks, host, view));
@@ -201,14 +204,14 @@ async function waitForAccepted(
 }
 
 /** What a deployment resolves to, accepted or ended. */
-async function deployResult(
+function deployResult(
   options: DeployBundleOptions,
   {backend, bundleId, result, warnings}: AcceptedDeployment,
   host: Host,
-): Promise<DeployBundleResult> {
+): DeployBundleResult {
   const {projectSlug, targetSlug} = options;
   const {deployment, status, raw} = result;
-  const url = await findTargetUrl({...options, backend, reported: [result.url]}, host);
+  const url = shownUrl(result.url);
   host.writes?.learn({status, url});
   return {
     backend,

@@ -1,5 +1,4 @@
 import {setImmediate, setTimeout as sleep} from 'node:timers/promises';
-import {withTimeout} from '../../backends/call.js';
 import type {BundleId, DeploymentItem, DeploymentRef} from '../../backends/contract.js';
 import type {RuntimeBackend, RuntimeBackendPreference} from '../../backends/select.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
@@ -8,6 +7,7 @@ import {count} from '../../errors/sentence.js';
 import {readHistory} from '../list.js';
 import {chooseBackend, invoke, openBackend, verifySlugs, type OpenBackend} from '../open-backend.js';
 import type {CommonOptions, ConnectionOptions} from '../options.js';
+import {quickLook} from '../quick-look.js';
 import {callBackNow, resolveBackend, resolveStep, watched, type Host} from '../steps.js';
 
 /** Options of `readDeploymentLogs`. */
@@ -44,8 +44,6 @@ export interface ReadLogsResult {
 const defaultPollInterval = 2;
 /** How many of the last lines the error of a failed deployment has. */
 const shownLines = 20;
-/** The longest that an error waits for them, in milliseconds. */
-const longestLookMs = 5000;
 
 /**
  * Reads the log of a deployment.
@@ -145,11 +143,10 @@ async function readLog(
 export async function withLastLines(error: Error, open: OpenBackend, deployment: DeploymentRef): Promise<Error> {
   if (!open.backend.readLogs || !isRuntimeCliError(error)) return error;
   let last: readonly string[] = [];
-  const read = readLog(open, deployment, (lines) => {
+  const keepLast = (lines: readonly string[]) => {
     last = [...last, ...lines].slice(-shownLines);
-  });
-  // The deployment has failed, with a log or without.
-  await withTimeout(read, longestLookMs, open.context.signal).catch(() => undefined);
+  };
+  await quickLook(open, (again) => readLog(again, deployment, keepLast));
   if (last.length === 0) return error;
   return amendError(error, {suggestions: ['The last lines of its log:', ...last], details: {log: last}});
 }

@@ -1,5 +1,4 @@
-import type {BundleId, DeploymentItem, DeploymentStatus} from '../../backends/contract.js';
-import type {RuntimeBackend} from '../../backends/select.js';
+import type {BundleId, DeploymentItem} from '../../backends/contract.js';
 import {createError} from '../../errors/index.js';
 import {oneLine} from '../../errors/sentence.js';
 import {commandLine, flagValue} from '../../errors/suggest.js';
@@ -8,16 +7,15 @@ import {
   idFor,
   withOtherBackend,
   openBackend,
-  registryOf,
   type BundleSelection,
   type Command,
 } from '../open-backend.js';
 import {namingCapabilities, readHistory, resolveBundleId} from '../list.js';
-import type {ConnectionOptions, DeployBundleOptions, DeployBundleResult} from '../options.js';
+import type {DeployBundleOptions, DeployBundleResult} from '../options.js';
 import {guardBundle} from '../guard/guard-bundle.js';
 import {activeGuards, askForTarget, guardStep, rollbackRules} from '../guard/guards.js';
 import {refuseUnsafe} from '../guard/safety.js';
-import {resolveBackend, resolveStep, watched, type Host, type RunStep, type StepView} from '../steps.js';
+import {resolveBackend, resolveStep, warnAll, watched, type Host, type RunStep, type StepView} from '../steps.js';
 import {followUpCapabilities, followUpSteps, withFollowUps} from './check-deployment.js';
 import {requestDeployment, settleDeployment} from './deploy-bundle.js';
 
@@ -41,6 +39,8 @@ interface RollbackPlan {
   readonly current?: DeploymentItem | undefined;
   /** The deployment to roll back to; undefined if the bundle was given. */
   readonly previous?: DeploymentItem | undefined;
+  /** Bundles that ran later, but were rolled back from. */
+  readonly skipped?: readonly BundleId[] | undefined;
 }
 
 /** What `rollbackBundle` resolves to. */
@@ -78,7 +78,8 @@ export async function rollbackBundle(given: RollbackBundleOptions, host: Host): 
       requestDeployment({...deploy, operation: 'rollback'}, selection, host, view).catch(orElsewhere),
     );
     const result = await settleDeployment(deploy, accepted, host, step);
-    return {...result, rolledBackFrom: plan.current?.bundleId};
+    const warnings = [...skippedWarnings(plan), ...result.warnings];
+    return {...result, warnings, rolledBackFrom: plan.current?.bundleId};
   };
   if (activeGuards(rules.guard).length === 0)
     return host.runSteps([...findSteps, ...deploySteps], async (step) => deployFound(step, await find(step)));
@@ -138,6 +139,7 @@ async function planRollback(
 ): Promise<RollbackPlan> {
   const plan = await findPrevious(watched(options, view), selection, host);
   view.done(`Rolling back to ${describePlan(plan)}`);
+  warnAll(view, skippedWarnings(plan));
   return plan;
 }
 
@@ -158,63 +160,47 @@ async function findPrevious(
   if (options.to !== undefined) return {bundleId: await resolveBundleId(open, options.to, options)};
   const items = await readHistory(open, options.targetSlug, Infinity);
   const plan = previousDeployment(items);
-  if (plan === undefined) throw nothingToRollBackTo(options, endedDeployments(items)[0]);
+  if (plan === undefined) throw nothingToRollBackTo(options, items);
   return plan;
 }
 
-/** What users can do after a deployment. */
-export interface NextSteps {
-  /** Flags that suggested commands repeat. */
-  readonly commandFlags?: readonly string[] | undefined;
-  /** Whether there is a bundle to roll back to. */
-  readonly canRollBack: boolean;
-  /** Whether the backend has a history. */
-  readonly hasHistory: boolean;
-}
-
-/** A deployment, finished or not, and how to reach its backend. */
-interface Deployed extends ConnectionOptions {
-  readonly result: {readonly backend: RuntimeBackend; readonly status?: DeploymentStatus | undefined};
-  readonly projectSlug: string;
-  readonly targetSlug?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
+function skippedWarnings({skipped = []}: Pick<RollbackPlan, 'skipped'>): readonly string[] {
+  return skipped.map(
+    (bundleId) =>
+      `Skipped bundle ${String(bundleId)}, which was rolled back from. To deploy it, pass --to ${String(bundleId)}.`,
+  );
 }
 
 /**
- * Finds what users can do after a deployment. It never fails, because the deployment has succeeded: if we cannot find a
- * bundle to roll back to, there is none.
- * @param looks whether to ask the server
+ * Of a target's deployments, newest first: the running one, and the latest before it of another bundle that was not
+ * rolled back from.
  */
-export async function nextSteps(
-  {result: {backend, status}, targetSlug, ...options}: Deployed,
-  host: Host,
-  {looks}: {readonly looks: boolean},
-): Promise<NextSteps> {
-  const hasHistory = registryOf(options).get(backend).listDeployments !== undefined;
-  const {commandFlags} = host;
-  if (!looks || !hasHistory || status !== 'finished' || targetSlug === undefined)
-    return {commandFlags, hasHistory, canRollBack: false};
-  try {
-    const open = await openBackend(backend, 'deploy', options, host);
-    const items = await readHistory(open, targetSlug);
-    return {commandFlags, hasHistory, canRollBack: previousDeployment(items) !== undefined};
-  } catch {
-    return {commandFlags, hasHistory, canRollBack: false};
-  }
-}
-
-/** Of a target's deployments, newest first: the running one, and the latest before it of another bundle. */
-function previousDeployment(
-  items: readonly DeploymentItem[],
-): {readonly current: DeploymentItem; readonly previous: DeploymentItem; readonly bundleId: BundleId} | undefined {
+export function previousDeployment(items: readonly DeploymentItem[]): RollbackPlan | undefined {
   const [current, ...earlier] = endedDeployments(items);
   if (current?.status !== 'finished' || current.bundleId === undefined) return undefined;
+  const ran = bundlesRun(items);
+  const skipped = new Set<BundleId>();
   for (const previous of earlier) {
     const {bundleId, status} = previous;
-    if (status === 'finished' && bundleId !== undefined && bundleId !== current.bundleId)
-      return {current, previous, bundleId};
+    if (status !== 'finished' || bundleId === undefined || bundleId === current.bundleId) continue;
+    if (!wasRolledBack(bundleId, ran)) return {current, previous, bundleId, skipped: [...skipped]};
+    skipped.add(bundleId);
   }
   return undefined;
+}
+
+/** The bundles of the finished deployments. */
+function bundlesRun(items: readonly DeploymentItem[]): readonly BundleId[] {
+  return items.flatMap(({status, bundleId}) => (status === 'finished' && bundleId !== undefined ? [bundleId] : []));
+}
+
+/**
+ * Whether a target went back from a bundle: what followed its latest deployment had run before it for the first time.
+ * @param ran the bundles that the target ran, newest first
+ */
+function wasRolledBack(bundleId: BundleId, ran: readonly BundleId[]): boolean {
+  const successor = ran[ran.indexOf(bundleId) - 1];
+  return successor !== undefined && ran.lastIndexOf(successor) > ran.lastIndexOf(bundleId);
 }
 
 /** A deployment of unknown status may be the one that runs. */
@@ -224,8 +210,11 @@ function endedDeployments(items: readonly DeploymentItem[]): readonly Deployment
 
 function nothingToRollBackTo(
   {projectSlug, targetSlug}: RollbackBundleOptions,
-  current: DeploymentItem | undefined,
+  items: readonly DeploymentItem[],
 ): Error {
+  const [current] = endedDeployments(items);
+  const ran = bundlesRun(items);
+  const skipped = [...new Set(ran)].filter((id) => id !== current?.bundleId && wasRolledBack(id, ran));
   const none = `The target "${targetSlug}" has no finished deployment`;
   const message =
     current === undefined
@@ -235,6 +224,7 @@ function nothingToRollBackTo(
         : `${none} of a bundle other than ${String(current.bundleId)} to roll back to.`;
   return createError('ERR_REJECTED', message, {
     suggestions: [
+      ...skippedWarnings({skipped}),
       `Pass --to ID. Run ${commandLine('bundle:list', ...flagValue('--project', projectSlug))} to list the bundles.`,
     ],
   });

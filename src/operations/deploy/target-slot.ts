@@ -4,6 +4,7 @@ import {commandLine, flagValue} from '../../errors/suggest.js';
 import {readHistory} from '../list.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {CommonOptions, SlotOptions, WaitOptions} from '../options.js';
+import {quickLook} from '../quick-look.js';
 import {callBackSafely} from '../steps.js';
 import {startPoll, type Poll} from './wait-for-deployment.js';
 import {asSentence, oneLine} from '../../errors/sentence.js';
@@ -68,15 +69,11 @@ async function waitUntilFree(
 /** The newest deployment to the target, if it has not ended. */
 async function findOccupant(open: OpenBackend, targetSlug: string): Promise<Occupant> {
   if (!open.backend.listDeployments) return 'unknown';
-  try {
-    const items = await readHistory(open, targetSlug, 10);
-    const [newest] = items;
-    if (newest?.status === 'unknown') return 'unknown';
-    return newest?.status === 'queued' || newest?.status === 'in_progress' ? newest : 'none';
-  } catch (error) {
-    if (open.context.signal.aborted || !isRuntimeCliError(error)) throw error;
-    return 'unknown';
-  }
+  const items = await quickLook(open, (again) => readHistory(again, targetSlug, 10));
+  open.context.signal.throwIfAborted();
+  const [newest] = items ?? [];
+  if (items === undefined || newest?.status === 'unknown') return 'unknown';
+  return newest?.status === 'queued' || newest?.status === 'in_progress' ? newest : 'none';
 }
 
 /** `bundle 3 "main: 1a2b3c" has been deploying to staging since 2026-01-01T00:00:00Z, started by jane` */

@@ -10,7 +10,6 @@ import {watchForRollback, orRollBack} from '../deploy/rollback-on-failure.js';
 import {waitForDeployment} from '../deploy/wait-for-deployment.js';
 import {refuseUnsafe} from '../guard/safety.js';
 import {openBackend, registryOf} from '../open-backend.js';
-import {findTargetUrl} from '../targets.js';
 import type {
   ArchiveSummary,
   PushResult,
@@ -87,8 +86,7 @@ async function settlePush(
   const settled = options.wait
     ? await step('wait', (view) => waitForPush(plan, uploaded, deployed, host, view))
     : deployed;
-  const reported = [settled.url, uploaded.result.url];
-  const url = await findTargetUrl({...options, backend: uploaded.backend, targetSlug, reported}, host);
+  const url = shownUrl(settled.url) ?? shownUrl(uploaded.result.url);
   const result = pushResult(plan, uploaded, host, {...settled, url});
   const checks = checksOf(options);
   if (checks.length === 0) return result;

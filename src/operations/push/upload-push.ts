@@ -2,7 +2,7 @@ import {backendCalls, callInContext} from '../../backends/call.js';
 import {preloadBackendContext} from '../../backends/context.js';
 import type {BuiltInContext, BuiltInUploadResult, HostBackend} from '../../backends/built-in.js';
 import type {BundleId, UploadState} from '../../backends/contract.js';
-import {fallbackWarning, isBuiltIn, uploadFallbackReason, type RuntimeBackend} from '../../backends/select.js';
+import {failedTwice, fallbackWarning, isBuiltIn, uploadFallbackReason, type RuntimeBackend} from '../../backends/select.js';
 import {uploadStateOf} from '../../backends/upload-state.js';
 import {
   contentDigest,
@@ -178,7 +178,9 @@ async function uploadOrFallBack(
     await guardFallback(fallback, options, host);
     // The archive is built once per format.
     const replacement = reusable ? content : await rebuildPush(plan, fallback, format, workspace, host);
-    const uploaded = await pushTo(fallback, plan, replacement, host);
+    const uploaded = await pushTo(fallback, plan, replacement, host).catch((second: unknown) => {
+      throw failedTwice(error, second);
+    });
     const warnings = reusable ? [] : [...unusedOptions(options, format), ...replacement.warnings];
     return {...uploaded, warnings: [fallbackWarning(reason), ...warnings, ...uploaded.warnings]};
   }

@@ -141,7 +141,7 @@ test('a promotion, a deployment and a rollback are checked like a push', async (
     code: 'ERR_NOT_ROLLED_BACK',
     details: {rollback: {reason: 'live ran the same bundle before'}},
   });
-  expect(await failureOf(rollbackBundle(options, project.host))).toMatchObject({code: 'ERR_UNHEALTHY'});
+  expect(await failureOf(rollbackBundle({...options, to: 2}, project.host))).toMatchObject({code: 'ERR_UNHEALTHY'});
   const deployment = deployBundle({...options, bundleId: 1, rollbackOnFailure: true}, project.host);
   expect(await failureOf(deployment)).toMatchObject({
     code: 'ERR_ROLLED_BACK',

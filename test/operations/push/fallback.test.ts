@@ -129,6 +129,17 @@ describe('falling back from Api to legacy', () => {
     expect(onFallback).not.toHaveBeenCalled();
   });
 
+  test('when legacy fails, too, the error names both refusals', async () => {
+    await using server = await startRecordingServer(({path}) => ({status: isApi(path) ? 403 : 400}));
+    await using project = await createProject();
+    await expect(pushRuntimeBundle(optionsFor(server), project.host)).rejects.toMatchObject({
+      ...{code: 'ERR_REJECTED', status: 400},
+      message: expect.stringMatching(
+        /^The credentials .*\(403 .*\)\. The legacy backend failed, too: .*\(400 /,
+      ) as string,
+    });
+  });
+
   test('an explicit api never falls back', async () => {
     await using server = await startRecordingServer(refusing(404));
     await using project = await createProject();
