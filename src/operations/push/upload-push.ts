@@ -2,7 +2,13 @@ import {backendCalls, callInContext} from '../../backends/call.js';
 import {preloadBackendContext} from '../../backends/context.js';
 import type {BuiltInContext, BuiltInUploadResult, HostBackend} from '../../backends/built-in.js';
 import type {BundleId, UploadState} from '../../backends/contract.js';
-import {failedTwice, fallbackWarning, isBuiltIn, uploadFallbackReason, type RuntimeBackend} from '../../backends/select.js';
+import {
+  failedTwice,
+  fallbackWarning,
+  isBuiltIn,
+  uploadFallbackReason,
+  type RuntimeBackend,
+} from '../../backends/select.js';
 import {uploadStateOf} from '../../backends/upload-state.js';
 import {
   contentDigest,
