@@ -408,11 +408,15 @@ describe('a v1 push to legacy packs while it sends', () => {
     ['has its digest all the same', false],
     ['says which bundle it is when the digest cannot be told', true],
   ])('a server that answers before it has read all: the push %s', async (_what, changes) => {
-    await using project = await createProject({...smallBuild, 'build/static/large.bin': 'x'.repeat(20_000_000)});
+    await using project = await createProject({...smallBuild, 'build/static/large.bin': 'x'.repeat(60_000_000)});
     const large = join(project.directory, 'build/static/large.bin');
     const server = createServer((request, response) => {
       // The large file is being sent, and what fits into the sockets' buffers is less than all of it.
-      request.once('readable', () => {
+      let received = 0;
+      request.on('data', ({length}: Buffer) => {
+        received += length;
+        if (received < 2_000_000 || response.headersSent) return;
+        request.pause();
         if (changes) utimesSync(large, 1, 1);
         response.writeHead(200, {'content-type': 'application/json', connection: 'close'}).end('{"bundle_id": 7}');
       });
