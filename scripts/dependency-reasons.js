@@ -1,8 +1,5 @@
 /** Why each package that users get is worth it: the words of docs/reference/dependencies.md. */
 export const reasons = {
-  '@eslint-community/regexpp':
-    'Reads the regular expressions that picomatch makes of patterns. They are foreign and can take exponential time: an automaton ' +
-    'of ours follows them in linear time. ESLint reads them with it too.',
   '@oclif/core': 'The framework of the command line: commands, flags, help, hooks for plugins.',
   '@oclif/plugin-autocomplete': 'The command `autocomplete`: completion for bash, zsh and PowerShell.',
   '@oclif/plugin-help': 'The command `help`.',

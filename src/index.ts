@@ -1,6 +1,6 @@
 import {tmpdir} from 'node:os';
 import type {Writable} from 'node:stream';
-import {withOwnFiles, type BundlePlan} from './bundle/index.js';
+import type {BundlePlan} from './bundle/index.js';
 import type {PackResult} from './bundle/types.js';
 import {createSweptDirectory} from './files/temporary-directory.js';
 import type {AuthStrategy} from './http/index.js';
@@ -43,11 +43,7 @@ export const pushRuntimeBundle = libraryCall(push.pushRuntimeBundle);
  * @throws RuntimeCliError for everything that would make the push fail before it sends anything.
  */
 export function previewPush(options: PushRuntimeBundleBackendOptions): ReturnType<typeof push.previewPush> {
-  return withEvents(options, processHost(), async (host) => {
-    const preview = await push.previewPush(options, host);
-    withOwnFiles(preview.content.kind === 'build' ? preview.content.plan : preview.content.bundle);
-    return preview;
-  });
+  return withEvents(options, processHost(), (host) => push.previewPush(options, host));
 }
 
 /**
@@ -63,11 +59,7 @@ export function pushBundleV2(options: PushV2Options, auth: AuthStrategy): Promis
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export function buildBundle(options: BuildBundleOptions): Promise<build.BuildBundleResult> {
-  return withEvents(options, processHost(), async (host) => {
-    const result = await build.buildBundle(options, host);
-    withOwnFiles(result.bundle);
-    return result;
-  });
+  return withEvents(options, processHost(), (host) => build.buildBundle(options, host));
 }
 
 /**
@@ -83,7 +75,7 @@ export function buildBundleInto(destination: Writable, options: build.PreviewBui
  * @throws RuntimeCliError for everything that would make the build fail before it writes anything.
  */
 export function previewBuild(options: build.PreviewBuildOptions): Promise<BundlePlan> {
-  return withEvents(options, processHost(), async (host) => withOwnFiles(await build.previewBuild(options, host)));
+  return withEvents(options, processHost(), (host) => build.previewBuild(options, host));
 }
 
 /**
@@ -104,7 +96,7 @@ export function inspectArchive(
 export const inspectBundle = libraryCall(inspect.inspectBundle);
 
 /**
- * Compares two bundles by the digests of their files. Each is an archive, a manifest, a build directory, an uploaded
+ * Compares two bundles by the digests of their files. Each is an archive, a build directory, an uploaded
  * bundle or what a target runs.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */

@@ -11,7 +11,6 @@ export {
 export {checkBundleOptions, type BundleContentOptions, type BundlePlanOptions} from './config/check-options.js';
 export {readDeclaredDependencies} from './config/defaults.js';
 export {strictWarnings, unmatchedWarnings} from './files/build-warnings.js';
-export {withOwnFiles} from './files/file-table.js';
 export {compilePatterns, countMatches, isExclusion, markFiles, type PatternLists} from './files/patterns.js';
 export {checkSensitiveFiles, hasSensitiveName} from './files/sensitive-files.js';
 export {planBundle, type BundlePlan} from './plan.js';

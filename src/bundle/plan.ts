@@ -13,8 +13,7 @@ import {verifyBuildDirectory} from './files/build-output.js';
 import {readIgnoreRules} from './files/ignore-rules.js';
 import {buildWarnings} from '../frameworks/check-build.js';
 import {frameworkOfBuild} from '../frameworks/detect-framework.js';
-import type {FileTable} from './files/file-table.js';
-import {scanBuildDirectory} from './files/scan.js';
+import {scanBuildDirectory, type Scan} from './files/scan.js';
 import {optionProblems, optionProblemsError} from '../settings/option-problems.js';
 import {v2Defaults} from '../settings/schemas.js';
 import {markFiles, type PatternLists} from './files/patterns.js';
@@ -43,6 +42,8 @@ export interface BundlePlan {
   readonly provenance?: BundleProvenance | undefined;
   /** The files of the build, sorted by path, without the configuration that v2 adds to the archive. */
   readonly files: readonly PlannedBundleFile[];
+  /** The folders of the build with nothing in them, which the archive keeps. Sorted. */
+  readonly emptyFolders: readonly string[];
   /** Total size of `files`, in bytes. */
   readonly totalBytes: number;
   readonly warnings: readonly string[];
@@ -78,31 +79,24 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
     scanBuildDirectory(buildDirectory, rules, signal),
     readOrigin(projectDirectory, options.env, options.now),
   ]);
-  if (v2) removeConfig(scan.files, v2.configPath);
+  const {files, emptyFolders} = v2 ? withoutConfig(scan, v2.configPath) : scan;
   const framework = await frameworkOfBuild(projectDirectory, buildDirectory);
   const directories = {project: projectDirectory, build: buildDirectory, framework};
   const {sources, warnings} = await readConfigSources(options, directories, v2?.configPath);
   signal?.throwIfAborted();
   const resolved = resolveConfig(sources, {static: options.static, framework});
-  const hasOptional = resolved.optional.ssrOnly.length + resolved.optional.ssrShared.length > 0;
-  // Everything needed from each file, in one pass: there may be very many.
+  const unmatched = await markFiles(files, resolved.config, signal);
   const caches = new FrameworkCaches();
   const strayScripts = new StrayScripts();
-  const sensitive: PlannedBundleFile[] = [];
-  const unmatched = await markFiles(scan.files.marked(), resolved.config, {
-    signal,
-    findUnmatched: v2?.matchMode !== 'ignore_missing' || scan.ignored.length > 0 || hasOptional,
-    onMarked: (file) => {
-      caches.add(file);
-      strayScripts.add(file);
-      if (hasSensitiveName(file)) sensitive.push(file);
-    },
-  });
+  for (const file of files) {
+    caches.add(file);
+    strayScripts.add(file);
+  }
   const settings = withoutUnmatched(resolved, unmatched);
   const unmatchedOf = (key: keyof PatternLists) =>
     settings.config[key].filter((pattern) => unmatched[key].includes(pattern));
-  verifyEntryPoints(settings, unmatched.ssrOnly, scan);
-  const secretWarnings = await checkSensitiveFiles(scan.files, sensitive, {
+  verifyEntryPoints(settings, unmatched.ssrOnly, {files, ignored: scan.ignored});
+  const secretWarnings = await checkSensitiveFiles(files, files.filter(hasSensitiveName), {
     buildDirectory,
     allowed: options.allowSensitiveFiles ?? false,
   });
@@ -116,8 +110,9 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
     message: message.message,
     config: settings.config,
     provenance: message.provenance,
-    files: scan.files.asArray(),
-    totalBytes: scan.files.bytes,
+    files,
+    emptyFolders,
+    totalBytes: files.reduce((sum, {size}) => sum + size, 0),
     warnings: [
       ...warnings,
       ...scan.warnings,
@@ -125,12 +120,11 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
       ...caches.warnings(),
       ...(framework === undefined || options.static === true ? [] : await buildWarnings(framework, directories)),
       ...(await layoutWarnings(strayScripts, settings, projectDirectory)),
-      ...(await patternWarnings(
+      ...patternWarnings(
         v2?.matchMode,
         {ssrOnly: unmatchedOf('ssrOnly'), ssrShared: unmatchedOf('ssrShared')},
-        scan.files.paths,
-        signal,
-      )),
+        files.map(({path}) => path),
+      ),
     ],
     sources: [...settings.sources, {setting: 'message', from: message.from}],
     modifiedAt: modificationTime(options.env['SOURCE_DATE_EPOCH']),
@@ -151,12 +145,11 @@ function v2Fields({rootDir, configPath, matchMode, static: isStatic}: BundlePlan
 }
 
 /** The archive has a single configuration, which replaces the file at its path. */
-function removeConfig(files: FileTable, configPath: string): void {
-  const parts = configPath.split('/');
-  const folders = parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'));
-  const inside = files.firstFrom(`${configPath}/`);
+function withoutConfig({files, emptyFolders}: Scan, configPath: string): Pick<Scan, 'files' | 'emptyFolders'> {
+  const isAbove = (path: string) => configPath.startsWith(`${path}/`);
+  const isBelow = (path: string) => path.startsWith(`${configPath}/`);
   const inTheWay =
-    folders.find((folder) => files.has(folder)) ?? (inside?.startsWith(`${configPath}/`) ? inside : undefined);
+    files.find(({path}) => isAbove(path) || isBelow(path))?.path ?? emptyFolders.find((path) => isBelow(path));
   if (inTheWay !== undefined) {
     throw createError(
       'ERR_FILE_UNSUPPORTED',
@@ -164,18 +157,20 @@ function removeConfig(files: FileTable, configPath: string): void {
       {suggestions: ['Remove it from the build, or pass --config-path to put the configuration elsewhere.']},
     );
   }
-  files.remove(configPath);
+  return {
+    files: files.filter(({path}) => path !== configPath),
+    emptyFolders: emptyFolders.filter((path) => !isAbove(path)),
+  };
 }
 
 /** @param matchMode Undefined for v1, whose patterns are matched here. */
-async function patternWarnings(
+function patternWarnings(
   matchMode: BundleV2MatchMode | undefined,
   unmatched: PatternLists,
-  paths: Iterable<string>,
-  signal?: AbortSignal,
-): Promise<readonly string[]> {
+  paths: readonly string[],
+): readonly string[] {
   if (matchMode === 'ignore_missing') return [];
-  const warnings = await unmatchedWarnings(unmatched, paths, signal);
+  const warnings = unmatchedWarnings(unmatched, paths);
   return matchMode === 'strict' ? withStrictAdvice(warnings) : warnings;
 }
 

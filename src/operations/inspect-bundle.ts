@@ -114,11 +114,7 @@ async function analyse(
   return {
     matches: {ssrOnly: matchesOf('ssrOnly'), ssrShared: matchesOf('ssrShared')},
     problems: [
-      ...(await unmatchedWarnings(
-        {ssrOnly: unmatchedOf('ssrOnly'), ssrShared: unmatchedOf('ssrShared')},
-        paths,
-        signal,
-      )),
+      ...unmatchedWarnings({ssrOnly: unmatchedOf('ssrOnly'), ssrShared: unmatchedOf('ssrShared')}, paths),
       ...(runs ? [] : ['No file is server-only, so there is nothing to run on the server.']),
       ...common,
     ],

@@ -26,6 +26,7 @@ const content = {
     file('both.js', true, true),
     file('a.css', false, true),
     file('b', false, false),
+    {...file('link.css', true, true), linkTarget: 'a.css'},
   ],
 };
 

@@ -167,7 +167,7 @@ function v1Body(bundle: Bundle | StreamedBundle, {bodies}: Pick<BuiltInContext, 
   const {message, config, files} = bundle;
   const dependencies = config.bundleMetadata?.dependencies;
   function* pathsOf(mark: 'ssrOnly' | 'ssrShared'): Generator<string> {
-    for (const file of files) if (file[mark]) yield file.path;
+    for (const file of files) if (file[mark] && file.linkTarget === undefined) yield file.path;
   }
   return bodies.base64Json({
     value: {

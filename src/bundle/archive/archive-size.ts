@@ -17,7 +17,7 @@ export async function archiveSize(plan: BundlePlan): Promise<number> {
   for (const entry of tarEntries(plan)) {
     size += wholeRecords(contentSize(entry));
     if (isShort(entry)) size += recordBytes;
-    else long.push(entry.kind === 'link' ? entry : {kind: 'content', name: entry.name, content: Buffer.alloc(0)});
+    else long.push(entry.kind === 'file' ? {kind: 'content', name: entry.name, content: Buffer.alloc(0)} : entry);
   }
   return long.length === 0 ? size : size + (await headerBytes(long, plan));
 }
@@ -29,12 +29,13 @@ async function headerBytes(entries: readonly TarEntry[], {modifiedAt}: BundlePla
 }
 
 function isShort(entry: TarEntry): boolean {
-  return shortName.test(entry.name) && (entry.kind !== 'link' || shortName.test(entry.target));
+  const name = entry.kind === 'folder' ? `${entry.name}/` : entry.name;
+  return shortName.test(name) && (entry.kind !== 'link' || shortName.test(entry.target));
 }
 
 function contentSize(entry: TarEntry): number {
-  if (entry.kind === 'link') return 0;
-  return entry.kind === 'file' ? entry.size : entry.content.length;
+  if (entry.kind === 'file') return entry.size;
+  return entry.kind === 'content' ? entry.content.length : 0;
 }
 
 function wholeRecords(size: number): number {

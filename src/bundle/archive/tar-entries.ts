@@ -11,6 +11,7 @@ export type TarEntry = {
 } & (
   | ({readonly kind: 'file'; readonly executable: boolean} & PlannedFile)
   | {readonly kind: 'link'; readonly target: string}
+  | {readonly kind: 'folder'}
   | {readonly kind: 'content'; readonly content: Buffer}
 );
 
@@ -20,24 +21,20 @@ export function entryPrefix({rootDir, projectSlug = ''}: Pick<BundleContent, 'ro
 }
 
 /**
- * The entries of a bundle's archive, sorted by path: its files and, for v2, its configuration, exactly once. They are
- * created on demand, since a list of them would be as large as the list of files.
+ * The entries of a bundle's archive, sorted by path: its files, its empty folders and, for v2, its configuration,
+ * exactly once.
  */
-export function* tarEntries(plan: BundlePlan): Generator<TarEntry> {
+export function tarEntries(plan: BundlePlan): readonly TarEntry[] {
+  const {buildDirectory, files, emptyFolders, config, configPath} = plan;
   const prefix = entryPrefix(plan);
-  const {configPath} = plan;
-  let config: TarEntry | undefined =
-    configPath === undefined
-      ? undefined
-      : {kind: 'content', name: `${prefix}/${configPath}`, content: Buffer.from(configJson(plan.config))};
-  for (const {path, size, executable, linkTarget, modifiedMs} of plan.files) {
-    const name = `${prefix}/${path}`;
-    if (config !== undefined && comparePaths(config.name, name) < 0) {
-      yield config;
-      config = undefined;
-    }
-    if (linkTarget !== undefined) yield {kind: 'link', name, target: linkTarget};
-    else yield {kind: 'file', name, source: sourceOf(plan.buildDirectory, path), size, modifiedMs, executable};
-  }
-  if (config !== undefined) yield config;
+  const nameOf = (path: string) => `${prefix}/${path}`;
+  const entries: TarEntry[] = files.map(({path, size, modifiedMs, executable, linkTarget}) =>
+    linkTarget === undefined
+      ? {kind: 'file', name: nameOf(path), source: sourceOf(buildDirectory, path), size, modifiedMs, executable}
+      : {kind: 'link', name: nameOf(path), target: linkTarget},
+  );
+  for (const path of emptyFolders) entries.push({kind: 'folder', name: nameOf(path)});
+  if (configPath !== undefined)
+    entries.push({kind: 'content', name: nameOf(configPath), content: Buffer.from(configJson(config))});
+  return entries.sort((a, b) => comparePaths(a.name, b.name));
 }

@@ -65,6 +65,9 @@ async function feed(
       case 'link':
         archive.append('', {...data, type: 'symlink', ...{linkname: entry.target}});
         break;
+      case 'folder':
+        archive.append('', {...data, type: 'directory'});
+        break;
       case 'content':
         archive.append(entry.content, data);
         break;
@@ -95,7 +98,8 @@ function* counted(pieces: Iterable<Buffer>, onBytes?: (count: number) => void): 
 
 /** Files get one of two modes, whatever their own: those that their owner may run are 0755. */
 function modeOf(entry: TarEntry): number {
-  return entry.kind === 'link' || (entry.kind === 'file' && entry.executable) ? 0o755 : 0o644;
+  if (entry.kind === 'file') return entry.executable ? 0o755 : 0o644;
+  return entry.kind === 'content' ? 0o644 : 0o755;
 }
 
 /** Joins and cuts what it is given into blocks. */

@@ -6,9 +6,7 @@ import {readTextFile} from '../../files/read-file.js';
 import {defaultPatterns, defaultSource, type ResolvedConfig} from '../config/resolve-config.js';
 import type {BundleFile, BundleContent} from '../types.js';
 import {listPaths, showPath} from './entry-names.js';
-import {pathsOf} from './file-table.js';
-import {inTurns, type Turnwise} from './in-turns.js';
-import {compilePatterns, markFiles, noMarks, type MatchableFile, type PatternLists} from './patterns.js';
+import {compilePatterns, markFiles, noMarks, type PatternLists} from './patterns.js';
 import type {Scan} from './scan.js';
 
 /** The cache folders of frameworks and build tools. */
@@ -129,7 +127,7 @@ async function readMobifySettings(projectDirectory: string): Promise<readonly st
 export function verifyEntryPoints(
   {config, sources}: ResolvedConfig,
   unmatched: readonly string[],
-  {files, ignored}: Scan,
+  {files, ignored}: Pick<Scan, 'files' | 'ignored'>,
 ): void {
   const isStatic = sources.some(({setting, from}) => setting === 'ssrOnly' && from === 'static');
   for (const pattern of ignored.length === 0 ? [] : unmatched) {
@@ -137,7 +135,7 @@ export function verifyEntryPoints(
     const hit = ignored.find(({path}) => matches(path));
     if (hit) throw ignoredError(hit, pattern);
   }
-  if (!isStatic && config.ssrOnly.length === 0) throw missingError([...files.paths].includes('index.html'));
+  if (!isStatic && config.ssrOnly.length === 0) throw missingError(files.some(({path}) => path === 'index.html'));
 }
 
 function ignoredError({path, rule}: {readonly path: string; readonly rule: string}, pattern: string): Error {
@@ -171,29 +169,16 @@ function missingError(looksStatic: boolean): Error {
 const maxCompared = 20_000_000;
 
 /** Warnings about patterns that match no file. */
-export function unmatchedWarnings(
-  unmatched: PatternLists,
-  paths: Iterable<string>,
-  signal?: AbortSignal,
-): Promise<string[]> {
-  function* warning(): Turnwise<string[]> {
-    const warnings = [];
-    let compared = 0;
-    // Few bundles have such a pattern, and there may be very many paths.
-    let all: readonly string[] | undefined;
-    for (const setting of ['ssrOnly', 'ssrShared'] as const) {
-      for (const pattern of unmatched[setting]) {
-        yield;
-        all ??= [...paths];
-        compared += pattern.length * all.length;
-        const near = compared > maxCompared ? undefined : nearestFile(pattern, all);
-        const hint = near === undefined ? '' : `. The closest is "${near}"`;
-        warnings.push(`The ${setting} pattern "${pattern}" matches no file${hint}.`);
-      }
-    }
-    return warnings;
-  }
-  return inTurns(warning(), signal);
+export function unmatchedWarnings(unmatched: PatternLists, paths: readonly string[]): string[] {
+  let compared = 0;
+  return patternSettings.flatMap((setting) =>
+    unmatched[setting].map((pattern) => {
+      compared += pattern.length * paths.length;
+      const near = compared > maxCompared ? undefined : nearestFile(pattern, paths);
+      const hint = near === undefined ? '' : `. The closest is "${near}"`;
+      return `The ${setting} pattern "${pattern}" matches no file${hint}.`;
+    }),
+  );
 }
 
 /** What to do about patterns that a strict server refuses. */
@@ -208,18 +193,18 @@ export async function strictWarnings(
   signal?: AbortSignal,
 ): Promise<string[]> {
   if (matchMode !== 'strict') return [];
-  const paths = pathsOf(files);
-  const unmatched = await markFiles(unmarked(paths), config, {signal, findUnmatched: true});
-  return withStrictAdvice(await unmatchedWarnings(unmatched, paths, signal));
+  const paths = files.map(({path}) => path);
+  const unmatched = await markFiles(
+    paths.map((path) => ({path, ...noMarks})),
+    config,
+    signal,
+  );
+  return withStrictAdvice(unmatchedWarnings(unmatched, paths));
 }
 
 /** Adds to warnings about patterns what to do if the server is strict. */
 export function withStrictAdvice(warnings: readonly string[]): string[] {
   return warnings.map((warning) => `${warning} ${strictAdvice}`);
-}
-
-function* unmarked(paths: Iterable<string>): Generator<MatchableFile> {
-  for (const path of paths) yield {path, ...noMarks};
 }
 
 /** The file that a pattern was probably meant to match: one with a similar name, or in a folder with a similar name. */

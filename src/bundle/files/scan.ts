@@ -1,168 +1,121 @@
-import {lstatSync, readdirSync, readlinkSync, Stats, statSync, type lstat, type readdir} from 'node:fs';
-import {isAbsolute, relative, sep} from 'node:path';
-import type {Readable} from 'node:stream';
-import {finished} from 'node:stream/promises';
-import {setImmediate as nextTurn} from 'node:timers/promises';
-import {createError, isRuntimeCliError} from '../../errors/index.js';
-import {reasonOf} from '../../errors/system-failure.js';
-import {comparePaths, entryNameProblem, listFirst, showPath, sourceOf} from './entry-names.js';
-import {FileTable} from './file-table.js';
-import type {IgnoreRules} from './ignore-rules.js';
-import {inTurns, type Turnwise} from './in-turns.js';
-import {noMarks} from './patterns.js';
+import {lstatSync, readlinkSync, type Stats} from 'node:fs';
+import {isAbsolute, posix, sep} from 'node:path';
+import {createError} from '../../errors/index.js';
 import {asSentence} from '../../errors/sentence.js';
+import {reasonOf} from '../../errors/system-failure.js';
+import type {PlannedBundleFile} from '../types.js';
+import {comparePaths, entryNameProblem, listFirst, showPath, sourceOf} from './entry-names.js';
+import type {IgnoreRules} from './ignore-rules.js';
+import {noMarks, type MatchableFile} from './patterns.js';
 
 /** The contents of a build directory. */
 export interface Scan {
   /** The files of the bundle, sorted by path. They have not been matched against patterns yet. */
-  readonly files: FileTable;
+  readonly files: readonly ScannedFile[];
+  /** The folders with nothing in them, sorted. */
+  readonly emptyFolders: readonly string[];
   /** What rules exclude. */
   readonly ignored: readonly {readonly path: string; readonly rule: string}[];
   readonly warnings: readonly string[];
 }
 
+/** A file whose marks are yet to be made. */
+type ScannedFile = PlannedBundleFile & MatchableFile;
+
 interface Findings {
-  readonly files: FileTable;
+  readonly files: ScannedFile[];
+  readonly folders: string[];
   readonly ignored: {path: string; rule: string}[];
-  readonly directories: Set<string>;
-  /** Targets of links, by their paths. */
-  readonly links: Map<string, string>;
   /** Paths that cannot be archived, and why. */
   readonly unsupported: {path: string; reason: string}[];
 }
 
 /**
- * Lists the build directory, including dotfiles but not `.git`. Links are listed as links. Empty directories are not
- * part of a bundle.
+ * Lists the build directory, including dotfiles but not `.git`. Links are listed as links.
  * @throws RuntimeCliError `ERR_BUILD_DIRECTORY` when it is empty; `ERR_FILE_UNSUPPORTED` naming everything that cannot
  * be archived; `signal.reason` when aborted.
  */
 export async function scanBuildDirectory(directory: string, rules: IgnoreRules, signal?: AbortSignal): Promise<Scan> {
-  const findings: Findings = {
-    ...{files: new FileTable(), ignored: [], unsupported: []},
-    ...{directories: new Set(['']), links: new Map<string, string>()},
-  };
-  try {
-    await walk(directory, (path) => {
-      signal?.throwIfAborted();
-      return examine(directory, path, rules, findings);
-    });
-  } catch (error) {
-    signal?.throwIfAborted();
-    throw isRuntimeCliError(error) ? error : unreadableError(directory, error);
+  const findings: Findings = {files: [], folders: [], ignored: [], unsupported: []};
+  const paths = await findPaths(directory);
+  signal?.throwIfAborted();
+  for (const {path, isFolder} of paths) {
+    const rule = rules.ruleFor(isFolder ? `${path}/` : path);
+    if (rule === undefined) add(directory, path, findings);
+    else if (!isFolder) findings.ignored.push({path, rule});
   }
-  const warnings = followLinks(findings);
-  rejectUnsupported(findings.unsupported);
-  if (findings.files.length === 0) throw emptyError(directory, findings.ignored.length);
-  findings.files.sort();
-  return {files: findings.files, ignored: findings.ignored, warnings};
+  const {files, folders, ignored, unsupported} = findings;
+  const there = new Set([
+    '',
+    ...files.map(({path}) => path),
+    ...paths.flatMap((one) => (one.isFolder ? one.path : [])),
+  ]);
+  const warnings = followLinks(files, there, unsupported);
+  rejectUnsupported(unsupported);
+  if (files.length === 0) throw emptyError(directory, ignored.length);
+  files.sort((a, b) => comparePaths(a.path, b.path));
+  const parents = new Set(paths.map(({path}) => posix.dirname(path)));
+  return {files, emptyFolders: folders.filter((path) => !parents.has(path)).sort(comparePaths), ignored, warnings};
 }
-
-type Callback<Result> = (error: unknown, result: Result) => void;
 
 /**
- * Visits everything below `directory` but `.git`. fast-glob only finds the folders, because what it reports passes
- * through three streams. Folders are read one at a time, synchronously, as waiting for a thread would take longer;
- * everything else gets turns in between. Only names are read: with an object for each entry, V8's heap would grow.
- * @param visit Returns whether there is a folder at a path, which is relative to `directory`.
+ * Everything in a folder but `.git`, with paths relative to it. Of each, fast-glob only says whether it is a folder: if
+ * one of them vanished before it had looked, it would leave out all the others of that folder without a word.
  */
-async function walk(directory: string, visit: (path: string) => boolean): Promise<void> {
-  function* visiting(path: string, names: readonly string[]): Turnwise<readonly string[]> {
-    const folder = relative(directory, path).replaceAll(sep, '/');
-    const prefix = folder === '' ? '' : `${folder}/`;
-    const folders: string[] = [];
-    for (const name of names) {
-      if (name !== '.git' && visit(`${prefix}${name}`)) folders.push(name);
-      yield;
-    }
-    return folders;
-  }
-  const readFolder = async (path: string, done: Callback<readonly string[]>): Promise<void> => {
-    await nextTurn();
-    let names: readonly string[];
-    try {
-      names = readdirSync(path);
-    } catch (error) {
-      // fast-glob goes on if a folder has disappeared.
-      done(error, []);
-      return;
-    }
-    try {
-      done(null, await inTurns(visiting(path, names)));
-    } catch (error) {
-      walking.destroy(error instanceof Error ? error : new Error(String(error)));
-    }
-  };
-  const anyFolder = statSync(directory);
-  const lookAtFolder = (_path: string, done: Callback<Stats>): void => {
-    done(null, anyFolder);
-  };
+async function findPaths(directory: string): Promise<readonly {readonly path: string; readonly isFolder: boolean}[]> {
   const {default: fastGlob} = await import('fast-glob');
-  // It looks for files and sees none, so it has nothing to report.
-  const walking = fastGlob.globStream('**', {
-    cwd: directory,
-    dot: true,
-    followSymbolicLinks: false,
-    concurrency: 1,
-    // Makes it ask for names alone, then for what each is: a folder, since it gets no others.
-    stats: true,
-    fs: {readdir: readFolder as unknown as typeof readdir, lstat: lookAtFolder as typeof lstat},
-  }) as Readable;
-  await finished(walking.resume());
+  try {
+    // In other patterns, no wildcard matches a line break.
+    const entries = await fastGlob('**/@(*)', {
+      cwd: directory,
+      dot: true,
+      ignore: ['**/.git'],
+      objectMode: true,
+      onlyFiles: false,
+      followSymbolicLinks: false,
+    });
+    return entries.map(({path, dirent}) => ({path, isFolder: dirent.isDirectory()}));
+  } catch (error) {
+    throw unreadableError(directory, error);
+  }
 }
 
-/** Adds what is at a path to the findings. Returns whether it is a folder. */
-function examine(directory: string, path: string, rules: IgnoreRules, findings: Findings): boolean {
-  const file = sourceOf(directory, path);
-  const stats = lookAt(file);
-  const isDirectory = stats instanceof Stats && stats.isDirectory();
-  if (isDirectory) findings.directories.add(path);
-  const rule = rules.ruleFor(isDirectory ? `${path}/` : path);
-  if (rule === undefined) add({directory, path, file, stats}, findings);
-  else if (!isDirectory) findings.ignored.push({path, rule});
-  return isDirectory;
-}
-
-interface Found {
-  readonly directory: string;
-  readonly path: string;
-  /** Absolute path. */
-  readonly file: string;
-  readonly stats: Looked;
-}
-
-function add({directory, path, file, stats}: Found, {files, links, unsupported}: Findings): void {
+/** Adds what is at a path to the findings. */
+function add(directory: string, path: string, {files, folders, unsupported}: Findings): void {
   const nameProblem = entryNameProblem(path);
   if (nameProblem !== undefined) {
     unsupported.push({path, reason: nameProblem});
-  } else if (stats === undefined) {
+    return;
+  }
+  const file = sourceOf(directory, path);
+  const {stats, linkTarget} = lookAt(directory, file);
+  if (stats === undefined) {
     // Node decodes invalid UTF-8 as U+FFFD, and finds no such file.
     if (!path.includes('\uFFFD'))
       throw createError('ERR_FILE_CHANGED', `${file} disappeared while the build was being scanned.`);
     unsupported.push({path, reason: 'has a name that is not UTF-8'});
-  } else if (!(stats instanceof Stats)) {
-    throw unreadableError(directory, stats.error);
   } else if (stats.isFile()) {
     const executable = (stats.mode & 0o100) !== 0;
-    files.add({path, size: stats.size, modifiedMs: stats.mtimeMs, executable, ...noMarks});
-  } else if (stats.isSymbolicLink()) {
-    const linkTarget = readlinkSync(file).replaceAll(sep, '/');
-    files.add({path, size: 0, modifiedMs: stats.mtimeMs, executable: false, linkTarget, ...noMarks});
-    links.set(path, linkTarget);
-  } else if (!stats.isDirectory()) {
+    files.push({path, size: stats.size, modifiedMs: stats.mtimeMs, executable, ...noMarks});
+  } else if (linkTarget !== undefined) {
+    files.push({path, size: 0, modifiedMs: stats.mtimeMs, executable: false, linkTarget, ...noMarks});
+  } else if (stats.isDirectory()) {
+    folders.push(path);
+  } else {
     unsupported.push({path, reason: `is a ${kindOf(stats)}`});
   }
 }
 
-/** What is known about a path. Undefined if there is nothing. */
-type Looked = Stats | {readonly error: unknown} | undefined;
-
-function lookAt(file: string): Looked {
+/** What is at a path, if anything, and where it leads if it is a link. */
+function lookAt(
+  directory: string,
+  file: string,
+): {readonly stats: Stats | undefined; readonly linkTarget?: string | undefined} {
   try {
-    return lstatSync(file, {throwIfNoEntry: false});
+    const stats = lstatSync(file, {throwIfNoEntry: false});
+    return {stats, linkTarget: stats?.isSymbolicLink() ? readlinkSync(file).replaceAll(sep, '/') : undefined};
   } catch (error) {
-    // It may be ignored.
-    return {error};
+    throw unreadableError(directory, error);
   }
 }
 
@@ -183,23 +136,19 @@ function kindOf(stats: Stats): string {
   return 'device';
 }
 
-/** Adds links that leave the build directory to `unsupported`. Returns warnings about dangling ones. */
-function followLinks({files, directories, links, unsupported}: Findings): string[] {
-  if (links.size === 0) return [];
-  // A set of all paths would be larger than the table.
-  const destinations = new Set<string>();
-  for (const path of links.keys()) {
-    followLink(path, links, (destination) => {
-      destinations.add(destination);
-      return true;
-    });
-  }
-  const found = new Set<string>();
-  for (const {path} of files) if (destinations.has(path)) found.add(path);
-  const exists = (path: string): boolean => found.has(path) || directories.has(path);
+/**
+ * Adds links that leave the build directory to `unsupported`. Returns warnings about dangling ones.
+ * @param there What a link can lead to.
+ */
+function followLinks(
+  files: readonly ScannedFile[],
+  there: ReadonlySet<string>,
+  unsupported: Findings['unsupported'],
+): string[] {
+  const links = new Map(files.flatMap(({path, linkTarget}) => (linkTarget === undefined ? [] : [[path, linkTarget]])));
   const warnings: string[] = [];
   for (const [path, target] of [...links].sort(([one], [other]) => comparePaths(one, other))) {
-    const destination = followLink(path, links, exists);
+    const destination = followLink(path, links, (found) => there.has(found));
     if (destination === 'outside') {
       unsupported.push({
         path,

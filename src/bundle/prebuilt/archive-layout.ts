@@ -1,5 +1,3 @@
-import {inTurns, type Turnwise} from '../files/in-turns.js';
-
 /** The part of an archive entry that matters to other entries. */
 export interface LayoutEntry {
   /** As returned by `entryPath`. */
@@ -31,7 +29,7 @@ interface LayoutRules {
 const maxPathLength = 4096;
 const maxLinkHops = 40;
 /** Maximum characters of the paths that links lead through, for the whole archive and for one link. More is refused. */
-const maxLinkWork = {all: 200_000_000, one: 10_000_000} as const;
+const maxLinkWork = {all: 50_000_000, one: 10_000_000} as const;
 /** Absolute, or with a separator that only some systems use. */
 const unsafeTarget = /^\/|^[A-Za-z]:|\\|\0/;
 
@@ -56,38 +54,25 @@ export function entryPath(name: string): string | undefined {
 
 /**
  * Finds a problem between entries: unpacking them must not write through a link or outside the folder. Links are
- * followed part by part and through other links, as a kernel does, because checking their text is not enough. Lets
- * signals and requests through meanwhile.
- * @throws `signal.reason` if aborted.
+ * followed part by part and through other links, as a kernel does, because checking their text is not enough.
  */
 export function layoutProblem(
   entries: readonly LayoutEntry[],
-  rules: LayoutRules,
-  signal?: AbortSignal,
-): Promise<LayoutProblem | undefined> {
-  return inTurns(findProblem(entries, rules), signal);
-}
-
-function* findProblem(
-  entries: readonly LayoutEntry[],
   {root, mayRepeat, unmistakable}: LayoutRules,
-): Turnwise<LayoutProblem | undefined> {
+): LayoutProblem | undefined {
   const byPath = new Map<string, LayoutEntry>();
   const isLookalike = createLookalikeTest(unmistakable);
   for (const entry of entries) {
-    yield;
     if (isLookalike(entry.path)) return {kind: 'mistakable', entry};
     const twin = byPath.get(entry.path);
     const isRepeated = mayRepeat && twin?.type === 'file' && entry.type === 'file';
     if (twin && !isRepeated && (twin.type !== 'directory' || entry.type !== 'directory')) return {kind: 'twice', entry};
     byPath.set(entry.path, entry);
   }
-  yield;
   const below = belowProblem(byPath);
   if (below) return below;
   let left = maxLinkWork.all;
   for (const entry of byPath.values()) {
-    yield;
     const most = Math.min(left, maxLinkWork.one);
     const work = {left: most};
     if (!linkStays(entry, byPath, root, work)) return {kind: 'leads-out', entry};

@@ -58,7 +58,7 @@ async function* readEntries(bundle: BareBundle, signal?: AbortSignal): AsyncGene
   const archive = new Digest();
   const positions = new Positions(path);
   try {
-    await verifyLayout(files, signal);
+    verifyLayout(files);
     const expected = byPath(files);
     let index = -1;
     for await (const entry of readTar(path, {digest: archive, signal})) {
@@ -77,13 +77,13 @@ async function* readEntries(bundle: BareBundle, signal?: AbortSignal): AsyncGene
   }
 }
 
-async function verifyLayout(files: readonly BundleFile[], signal?: AbortSignal): Promise<void> {
+function verifyLayout(files: readonly BundleFile[]): void {
   const layout = files.map(({path, linkTarget}) => ({
     path,
     type: linkTarget === undefined ? ('file' as const) : ('symlink' as const),
     linkTarget,
   }));
-  const problem = await layoutProblem(layout, {root: '', mayRepeat: true}, signal);
+  const problem = layoutProblem(layout, {root: '', mayRepeat: true});
   if (problem) throw new Error(describeLayout(problem));
 }
 

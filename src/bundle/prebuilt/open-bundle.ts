@@ -138,7 +138,7 @@ async function openWithManifest(path: string, manifest: BundleManifest, options:
     ...(linkTarget !== undefined && {linkTarget}),
     ...(digests && {sha256: digestsByName.get(`${prefix}/${name}`)}),
   }));
-  await markFiles(scanned, manifest.config, {signal: options.signal});
+  await markFiles(scanned, manifest.config, options.signal);
   return withReaders({
     ...rest,
     path,
@@ -179,7 +179,7 @@ async function openAlone(path: string, options: OpenOptions): Promise<DigestedBu
     .filter((entry) => isInside(entry) && entry.name !== configName)
     .map(({name, ...entry}) => ({path: name.slice(rootDir.length + 1), ...entry, ...noMarks}))
     .sort((a, b) => comparePaths(a.path, b.path));
-  await markFiles(files, config, {signal});
+  await markFiles(files, config, signal);
   const {size, sha256, contentSha256} = contents;
   const outside = contents.entries
     .filter((entry) => !isInside(entry))

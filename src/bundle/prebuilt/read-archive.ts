@@ -85,7 +85,7 @@ export async function readArchive(path: string, options: ReadArchiveOptions = {}
     // Nothing reads the trailing data that zlib skips, so the file is closed early.
     throw error instanceof Error && error.name === 'AbortError' ? behindGzip() : error;
   }
-  const problem = await layoutProblem(layout, {root, mayRepeat: true, unmistakable: wanted || undefined}, signal);
+  const problem = layoutProblem(layout, {root, mayRepeat: true, unmistakable: wanted || undefined});
   if (problem) throw new Error(describeLayout(problem));
   return {
     compressed,

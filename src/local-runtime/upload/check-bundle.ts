@@ -70,7 +70,7 @@ export async function checkV2Bundle(archive: string, options: V2BundleOptions): 
     const found = config === undefined ? 'no' : 'more than one';
     throw new HttpFailure(422, `The archive contains ${found} configuration file "${configFile}".`);
   }
-  await checkLayout(entries, root, configFile);
+  checkLayout(entries, root, configFile);
   const {ssrOnly, ssrShared, ssrParameters} = parseConfig(config, configFile);
   const files = entries
     .filter(({path, type}) => type !== 'directory' && isBelow(path, root) && path !== configFile)
@@ -131,7 +131,7 @@ export async function checkV1Bundle(archive: string, options: V1BundleOptions): 
   const root = `${projectSlug}/bld`;
   const entries: ArchiveEntry[] = [];
   await readArchive(archive, {limits, visit: (entry) => void entries.push(entry)});
-  await checkLayout(entries, root);
+  checkLayout(entries, root);
   const stranger = entries.find((entry) => !belongsTo(root, entry));
   if (stranger) throw new HttpFailure(422, `"${stranger.path}" in the archive is not inside "${root}/".`);
   const files = new Set(
@@ -158,8 +158,8 @@ function belongsTo(root: string, {path, type}: ArchiveEntry): boolean {
  * folder of the archive that its links must stay in; links outside it must stay in the archive.
  * @throws HttpFailure 422 for a duplicate path, a path inside a file or a link, and a link that leads out.
  */
-async function checkLayout(entries: readonly ArchiveEntry[], root: string, configFile?: string): Promise<void> {
-  const problem = await layoutProblem(entries, {root, mayRepeat: false, unmistakable: configFile});
+function checkLayout(entries: readonly ArchiveEntry[], root: string, configFile?: string): void {
+  const problem = layoutProblem(entries, {root, mayRepeat: false, unmistakable: configFile});
   if (problem) throw new HttpFailure(422, describe(problem));
 }
 
@@ -193,7 +193,7 @@ async function matchFiles(
 ): Promise<Readonly<Record<keyof PatternLists, MatchedFiles>>> {
   try {
     const files = paths.map((path) => ({path, ssrOnly: false, ssrShared: false}));
-    const unmatched = await markFiles(files, patterns, {findUnmatched: true});
+    const unmatched = await markFiles(files, patterns);
     const matched = (setting: keyof PatternLists): MatchedFiles => ({
       files: files.filter((file) => file[setting]).map(({path}) => path),
       unmatched: unmatched[setting],

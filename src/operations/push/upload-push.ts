@@ -14,7 +14,6 @@ import {
   contentDigest,
   planBundle,
   streamBundle,
-  withOwnFiles,
   writeBundle,
   strictWarnings,
   type BundleStream,
@@ -372,7 +371,6 @@ async function packedBundle(
 }
 
 function send(content: SentContent, backend: HostBackend, context: BuiltInContext): Promise<BuiltInUploadResult> {
-  if (!isBuiltIn(backend.name)) withOwnFiles(content.bundle);
   return content.kind === 'file'
     ? backend.upload(content.bundle, context)
     : content.upload.call(backend, content.bundle, context);

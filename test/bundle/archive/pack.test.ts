@@ -17,7 +17,13 @@ import {join} from 'node:path';
 import {Writable} from 'node:stream';
 import {gunzipSync} from 'node:zlib';
 import {describe, expect, test} from 'vitest';
-import {packBundle, planBundle, type BundlePlan, type BundlePlanOptions} from '../../../src/bundle/index.js';
+import {
+  packBundle,
+  planBundle,
+  streamBundle,
+  type BundlePlan,
+  type BundlePlanOptions,
+} from '../../../src/bundle/index.js';
 import {compiled} from '../../compiled.js';
 import {makeFolder, pack, planOptions, smallBuild, writeTree} from '../project.js';
 
@@ -118,6 +124,18 @@ describe('the archive', () => {
       '-rw-r--r-- 0/0 7 1985-10-26 08:15:00 shop/bld/static/app.js',
     ]);
     expect(list(bytes, '-v').every((line) => line.includes(' 0/0 '))).toBe(true);
+  });
+
+  test.each(['v1', 'v2'] as const)('keeps empty folders (%s)', async (format) => {
+    const cwd = await makeFolder(smallBuild);
+    const names = ['logs', 'deep/'.repeat(30).slice(0, -1), 'n'.repeat(92), 'é'];
+    for (const name of names) await mkdir(join(cwd, 'build', name), {recursive: true});
+    const bundle = await plan(cwd, {format});
+    const {bytes} = await pack(bundle);
+    if (format === 'v1') expect((await streamBundle(bundle)).bundle.size).toBe(bytes.length);
+    const compressed = format === 'v2' ? ['-z'] : [];
+    const lines = list(bytes, '-v', ...compressed).map((line) => line.replace(/ .* /, ' '));
+    for (const name of names) expect(lines).toContain(`drwxr-xr-x ${format === 'v1' ? 'shop/bld' : 'bld'}/${name}/`);
   });
 
   test('keeps the modes of large files, and sets one for its configuration', async () => {
