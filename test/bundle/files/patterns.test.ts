@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import {compilePatterns, countMatches, markFiles} from '../../../src/bundle/index.js';
 import {matchPatterns} from './match-patterns.js';
-import {noMarks, patternProblem} from '../../../src/bundle/files/patterns.js';
+import {noMarks, patternProblem, type MatchableFile} from '../../../src/bundle/files/patterns.js';
 
 const paths = [
   'ssr.js',
@@ -185,7 +185,10 @@ describe('foreign patterns', () => {
   });
 
   test('everything else gets a turn while there are many files', async () => {
-    const files = Array.from({length: 20_000}, (_, index) => ({path: `static/${String(index)}.js`, ...noMarks}));
+    const files: MatchableFile[] = Array.from({length: 20_000}, (_, index) => ({
+      path: `static/${String(index)}.js`,
+      ...noMarks,
+    }));
     const marking = markFiles(files, {ssrOnly: ['*.js'], ssrShared: ['**/*.js']});
     await new Promise(setImmediate);
     expect(files.some(({ssrShared}) => ssrShared)).toBe(true);
