@@ -14,7 +14,7 @@ import {readIgnoreRules} from './files/ignore-rules.js';
 import {buildWarnings} from '../frameworks/check-build.js';
 import {frameworkOfBuild} from '../frameworks/detect-framework.js';
 import {scanBuildDirectory, type Scan} from './files/scan.js';
-import {optionProblems, optionProblemsError} from '../settings/option-problems.js';
+import {optionProblems, rejectProblems} from '../settings/option-problems.js';
 import {v2Defaults} from '../settings/schemas.js';
 import {markFiles, type PatternLists} from './files/patterns.js';
 import {checkSensitiveFiles, hasSensitiveName} from './files/sensitive-files.js';
@@ -66,8 +66,7 @@ const fixedDate = new Date('1985-10-26T08:15:00Z');
 export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan> {
   const {signal} = options;
   signal?.throwIfAborted();
-  const problems = checkBundleOptions(options);
-  if (problems.length > 0) throw optionProblemsError(problems);
+  rejectProblems(checkBundleOptions(options));
   const buildDirectory = resolve(options.cwd, options.buildDirectory ?? 'build');
   const projectDirectory = resolve(options.cwd, options.projectDirectory ?? '.');
   const v2 = options.format === 'v2' ? v2Fields(options) : undefined;
@@ -184,8 +183,7 @@ function messageOf(
 } {
   const message = recordCommit ? recordIn(given, {standard, record}) : (given ?? standard);
   // The name of a branch can be very long.
-  const problems = optionProblems({message}, ['message']);
-  if (problems.length > 0) throw optionProblemsError(problems);
+  rejectProblems(optionProblems({message}, ['message']));
   return {message, from: given === undefined ? from : 'option', provenance};
 }
 

@@ -3,14 +3,14 @@ import {basename, resolve} from 'node:path';
 import type {BackendCapability, BundleId} from '../backends/contract.js';
 import type {RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
 import type {BundleContentOptions} from '../bundle/index.js';
-import {checkSlug} from '../settings/option-problems.js';
+import {rejectProblems, slugProblems} from '../settings/option-problems.js';
 import type {BundleFormat} from '../bundle/types.js';
 import {createError} from '../errors/index.js';
 import {count} from '../errors/sentence.js';
 import {readArchiveContents, readFolderContents, type ArchiveContents, type BundleContents} from './bundle-contents.js';
 import {downloadBundleFrom} from './download-bundle.js';
 import {findLatestBundle, findRunning, notRunning} from './list.js';
-import {chooseForBundle, idFor, openBackend, rejectProblems, type BundleSelection} from './open-backend.js';
+import {chooseForBundle, idFor, openBackend, type BundleSelection} from './open-backend.js';
 import type {CommonOptions, ConnectionOptions} from './options.js';
 import {watched, type Host, type StepView} from './steps.js';
 
@@ -108,7 +108,7 @@ export async function chooseSourceBackend(
 ): Promise<BundleSelection> {
   const remote = remoteOptions(options);
   const targets = sources.flatMap((source) => (source.kind === 'running' ? [source.targetSlug] : []));
-  rejectProblems(targets.flatMap((target) => checkSlug('running', target) ?? []));
+  rejectProblems(targets.flatMap((target) => slugProblems('running', target)));
   const needsList = sources.some((source) => source.kind === 'bundle' && source.bundleId === 'latest');
   const capabilities: readonly BackendCapability[] = [
     'download',

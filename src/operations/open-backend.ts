@@ -22,11 +22,11 @@ import {
   type RuntimeBackendPreference,
   type RuntimeBackend,
 } from '../backends/select.js';
-import {checkSlug, optionProblemsError, type OptionProblem} from '../settings/option-problems.js';
+import {optionProblems, problemsOf, rejectProblems, slugProblems} from '../settings/option-problems.js';
 import {createError, amendError, isRuntimeCliError} from '../errors/index.js';
 import {commandLine, flagValue} from '../errors/suggest.js';
 import type {CommonOptions, ConnectionOptions, Phase} from './options.js';
-import {longestTimeoutSeconds} from '../settings/schemas.js';
+import {requestSeconds} from '../settings/schemas.js';
 import {callBackSafely, type Host} from './steps.js';
 
 /** What choosing and opening a backend needs. */
@@ -54,19 +54,7 @@ export interface OpenBackend {
  * @throws RuntimeCliError `ERR_OPTION_INVALID` listing every problem.
  */
 export function verifySlugs(options: {readonly projectSlug: string; readonly targetSlug?: string | undefined}): void {
-  const problems = [checkSlug('projectSlug', options.projectSlug), ...targetProblems(options)];
-  rejectProblems(problems.filter((problem) => problem !== undefined));
-}
-
-/** What is wrong with the target of a call. */
-export function targetProblems({targetSlug}: {readonly targetSlug?: string | undefined}): readonly OptionProblem[] {
-  const problem = targetSlug === undefined ? undefined : checkSlug('targetSlug', targetSlug);
-  return problem ? [problem] : [];
-}
-
-/** @throws RuntimeCliError `ERR_OPTION_INVALID` listing `problems`, if there are any. */
-export function rejectProblems(problems: readonly OptionProblem[]): void {
-  if (problems.length > 0) throw optionProblemsError(problems);
+  rejectProblems([...slugProblems('projectSlug', options.projectSlug), ...optionProblems(options, ['targetSlug'])]);
 }
 
 /**
@@ -167,9 +155,8 @@ function timeoutsOf({connectTimeout, idleTimeout, requestTimeout}: CommonOptions
 
 function timeoutMs(option: string, seconds: number | undefined): number | undefined {
   if (seconds === undefined) return undefined;
-  if (seconds > 0 && seconds <= longestTimeoutSeconds) return seconds * 1000;
-  const most = String(longestTimeoutSeconds);
-  throw createError('ERR_OPTION_INVALID', `${option} must be above 0 and at most ${most}, not ${String(seconds)}.`);
+  rejectProblems(problemsOf(option, seconds, requestSeconds));
+  return seconds * 1000;
 }
 
 /** The signal of a call; without one, a signal that is never aborted. */

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import {createError, type RuntimeCliError} from '../errors/index.js';
+import {createError} from '../errors/index.js';
 import {asSentence} from '../errors/sentence.js';
 import {definitions, type SettingKey} from './definitions.js';
 import {fieldProblems, slug} from './schemas.js';
@@ -26,12 +26,13 @@ export function optionProblems(
   });
 }
 
-/** The problem with a slug, if any. Slugs become parts of URLs and prefixes in archives. */
-export function checkSlug(option: string, value: string): OptionProblem | undefined {
-  return problemsOf(option, value, slug)[0];
+/** What is wrong with a slug. Slugs become parts of URLs and prefixes in archives. */
+export function slugProblems(option: string, value: string): readonly OptionProblem[] {
+  return problemsOf(option, value, slug);
 }
 
-function problemsOf(option: string, value: unknown, schema: v.GenericSchema): readonly OptionProblem[] {
+/** What is wrong with an option, by its schema. */
+export function problemsOf(option: string, value: unknown, schema: v.GenericSchema): readonly OptionProblem[] {
   const {issues = []} = v.safeParse(schema, value);
   return fieldProblems(issues).map(({field, message}) => ({
     option: field === '' ? option : `${option}.${field}`,
@@ -40,12 +41,13 @@ function problemsOf(option: string, value: unknown, schema: v.GenericSchema): re
 }
 
 /**
- * The error for invalid options, with all problems in one sentence: `ERR_PATTERN_INVALID` if only patterns are invalid,
- * else `ERR_OPTION_INVALID`.
+ * @throws RuntimeCliError listing `problems` in one sentence, if there are any: `ERR_PATTERN_INVALID` if only patterns
+ * are invalid, else `ERR_OPTION_INVALID`.
  */
-export function optionProblemsError(problems: readonly OptionProblem[]): RuntimeCliError {
+export function rejectProblems(problems: readonly OptionProblem[]): void {
+  if (problems.length === 0) return;
   const onlyPatterns = problems.every(({option}) => /^ssr(?:Only|Shared)\b/.test(option));
-  return createError(
+  throw createError(
     onlyPatterns ? 'ERR_PATTERN_INVALID' : 'ERR_OPTION_INVALID',
     asSentence(problems.map(({option, message}) => `${option} ${message}`).join('; ')),
     {

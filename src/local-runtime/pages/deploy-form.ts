@@ -1,5 +1,5 @@
 import {markup, shortened, type Html} from '../../html/html.js';
-import {checkSlug} from '../../settings/option-problems.js';
+import {slugProblems} from '../../settings/option-problems.js';
 import {HttpFailure, type Answer} from '../answer.js';
 import {param, type AdmittedCall, type RuntimeContext} from '../context.js';
 import {findBundle} from '../protocols/requested-records.js';
@@ -97,7 +97,7 @@ export async function deployBundle(call: AdmittedCall): Promise<Answer> {
   const projectSlug = param(call, 'projectSlug');
   const form = await readForm(call);
   const [bundleId, targetSlug] = [Number(form.get('bundle')), form.get('target')?.trim() ?? ''];
-  const problem = checkSlug('target', targetSlug);
+  const [problem] = slugProblems('target', targetSlug);
   if (problem) throw new HttpFailure(400, `The slug of the target ${problem.message}.`);
   const bundle = findBundle(call, projectSlug, bundleId);
   await deployments.exclusively(projectSlug, targetSlug, () =>

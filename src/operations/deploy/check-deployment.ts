@@ -1,16 +1,15 @@
 import {setTimeout as sleep} from 'node:timers/promises';
-import * as v from 'valibot';
 import {shownUrl} from '../../backends/answers.js';
 import {secretsOf} from '../../backends/configuration.js';
 import type {BackendCapability, BundleId, DeploymentRef} from '../../backends/contract.js';
 import type {RuntimeBackend} from '../../backends/select.js';
-import {checkDefaults, checkSchema, fieldProblems, type CheckOptions} from '../../settings/schemas.js';
-import type {OptionProblem} from '../../settings/option-problems.js';
+import {checkDefaults, checkSchema, type CheckOptions} from '../../settings/schemas.js';
+import {problemsOf, rejectProblems} from '../../settings/option-problems.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {asSentence, count} from '../../errors/sentence.js';
 import {commandLine, flagValue} from '../../errors/suggest.js';
 import {readHistory} from '../list.js';
-import {openBackend, registryOf, rejectProblems, signalOf, type OpenBackend} from '../open-backend.js';
+import {openBackend, registryOf, signalOf, type OpenBackend} from '../open-backend.js';
 import type {
   CheckedDeployOptions,
   CheckOutcome,
@@ -42,21 +41,13 @@ export function withFollowUps<Options extends FollowUps>(options: Options): Opti
   const name = checks.length > 0 ? 'check' : rollbackOnFailure ? 'rollbackOnFailure' : undefined;
   rejectProblems([
     ...checks.flatMap((check, index) =>
-      checkProblems(check, Array.isArray(options.check) ? `check.${index}` : 'check'),
+      problemsOf(Array.isArray(options.check) ? `check.${index}` : 'check', check, checkSchema),
     ),
     ...(name !== undefined && wait === false
       ? [{option: name, message: 'waits for the deployment, but wait is false'}]
       : []),
   ]);
   return {...options, wait: wait === true || name !== undefined};
-}
-
-function checkProblems(check: CheckOptions, option: string): readonly OptionProblem[] {
-  const {issues = []} = v.safeParse(checkSchema, check);
-  return fieldProblems(issues).map(({field, message}) => ({
-    option: field === '' ? option : `${option}.${field}`,
-    message,
-  }));
 }
 
 /** What a backend must be capable of for what follows a deployment. */

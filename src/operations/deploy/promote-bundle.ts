@@ -1,5 +1,5 @@
 import type {BundleId} from '../../backends/contract.js';
-import {checkSlug} from '../../settings/option-problems.js';
+import {rejectProblems, slugProblems} from '../../settings/option-problems.js';
 import {createError} from '../../errors/index.js';
 import {flagValue} from '../../errors/suggest.js';
 import {findRunning, notRunning} from '../list.js';
@@ -7,7 +7,6 @@ import {
   chooseForBundle,
   openBackend,
   registryOf,
-  rejectProblems,
   requireCapability,
   withOtherBackend,
   type BundleSelection,
@@ -101,8 +100,7 @@ async function choosePromoter(options: PromoteBundleOptions, host: Host): Promis
       details: {problems: [{option: 'from', message: 'must not be the target itself'}]},
     });
   }
-  const problem = checkSlug('from', from);
-  rejectProblems(problem === undefined ? [] : [problem]);
+  rejectProblems(slugProblems('from', from));
   const capabilities = ['history', ...followUpCapabilities(options)] as const;
   const selection = await chooseForBundle(options, capabilities, promoteCommand(options), host);
   const backend = registryOf(options).get(selection.backend);

@@ -4,6 +4,7 @@ import type {DeploymentRef, DeploymentState} from '../../backends/contract.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {commandLine, flagValue} from '../../errors/suggest.js';
 import {invoke, openBackend, signalOf, type OpenBackend} from '../open-backend.js';
+import {optionProblems, rejectProblems} from '../../settings/option-problems.js';
 import {defaultWait, longestTimeoutSeconds} from '../../settings/schemas.js';
 import type {OperationProgress, WaitForDeploymentOptions, WaitOptions} from '../options.js';
 import {callBackSafely, type Host} from '../steps.js';
@@ -166,10 +167,7 @@ interface PollTimes {
  */
 export function pollTimes(options: WaitOptions): PollTimes {
   const {pollInterval = defaultWait.pollInterval, timeout = defaultWait.timeout} = options;
-  if (!(pollInterval > 0)) {
-    throw createError('ERR_OPTION_INVALID', `pollInterval must be above 0, not ${String(pollInterval)}.`);
-  }
-  if (!(timeout >= 0)) throw createError('ERR_OPTION_INVALID', `timeout must be at least 0, not ${String(timeout)}.`);
+  rejectProblems(optionProblems(options, ['pollInterval', 'timeout']));
   return {intervalMs: Math.min(pollInterval, longestTimeoutSeconds) * 1000, timeout};
 }
 

@@ -12,15 +12,14 @@ import {
   type BundlePlan,
   type BundlePlanOptions,
 } from '../../bundle/index.js';
-import type {OptionProblem} from '../../settings/option-problems.js';
+import {optionProblems, rejectProblems, type OptionProblem} from '../../settings/option-problems.js';
 import type {Bundle, BundleFormat} from '../../bundle/types.js';
 import {createError} from '../../errors/index.js';
 import {commandLine, flagValue} from '../../errors/suggest.js';
 import {checksOf, followUpCapabilities, requireTargetUrl, type FollowUps} from '../deploy/check-deployment.js';
 import type {DeploymentWatch} from '../deploy/request-deploy.js';
 import {needsCommit} from '../guard/guards.js';
-import {pollTimes} from '../deploy/wait-for-deployment.js';
-import {chooseBackend, openBackend, registryOf, rejectProblems, targetProblems} from '../open-backend.js';
+import {chooseBackend, openBackend, registryOf} from '../open-backend.js';
 import type {PushRuntimeBundleBackendOptions} from '../options.js';
 import type {UnchangedBundle} from './unchanged-bundle.js';
 import {verifyLimits} from './limits.js';
@@ -77,12 +76,10 @@ export async function routePush(
   const content = contentOptions(options, options.v2 ? 'v2' : 'v1', host);
   rejectProblems([
     ...checkBundleOptions(content),
-    ...targetProblems(options),
+    ...optionProblems(options, ['targetSlug', 'pollInterval', 'timeout']),
     ...recordProblems(options),
     ...followUpProblems(options),
   ]);
-  // Only used after the upload, when it would be too late to reject them.
-  pollTimes(options);
   const deploys = options.targetSlug !== undefined;
   const capabilities = deploys ? (['deploy', ...followUpCapabilities(options)] as const) : [];
   const selection = await chooseBackend(options.preference, options, capabilities, host);
