@@ -1,4 +1,4 @@
-import {lstat, realpath, stat} from 'node:fs/promises';
+import {lstat, readdir, realpath, stat} from 'node:fs/promises';
 import {basename, dirname, extname, join, resolve} from 'node:path';
 import * as v from 'valibot';
 import {defineConfig} from '../../config.js';
@@ -16,13 +16,11 @@ import type {ConfigFileSettings, ConfigSettings} from './settings.js';
 import {finished} from './text.js';
 
 /** Names of configuration files, highest precedence first. */
-const configFileNames: readonly string[] = [
-  'mycli.config.ts',
-  'mycli.config.mts',
-  'mycli.config.js',
-  'mycli.config.mjs',
-  'mycli.config.json',
-];
+const configFileNames: readonly string[] = ['ts', 'mts', 'js', 'mjs', 'json'].map((ending) => `mycli.config.${ending}`);
+/** Names that people try, too. */
+const otherNames: readonly string[] = ['yml', 'yaml', 'toml', 'cjs', 'cts', 'jsonc', 'json5'].map(
+  (ending) => `mycli.config.${ending}`,
+);
 
 /** Where to look for a configuration file. */
 interface ConfigSearch {
@@ -97,10 +95,18 @@ async function readJson(path: string): Promise<unknown> {
  */
 export async function findConfigFile(search: ConfigSearch): Promise<string | undefined> {
   for (const directory of await directoriesToSearch(search.cwd)) {
+    const names = await readdir(directory).catch((): readonly string[] => []);
+    const usable: string[] = [];
     for (const name of configFileNames) {
-      const path = join(directory, name);
-      if (await isUsable(path, search)) return path;
+      if (names.includes(name) && (await isUsable(join(directory, name), search))) usable.push(name);
     }
+    const [used, ...others] = usable;
+    for (const name of others) search.warn(`Ignored ${join(directory, name)}, because ${String(used)} is beside it.`);
+    for (const name of otherNames.filter((other) => names.includes(other))) {
+      const read = 'A configuration file is mycli.config.ts, .mts, .js, .mjs or .json.';
+      search.warn(`Ignored ${join(directory, name)}. ${read}`);
+    }
+    if (used !== undefined) return join(directory, used);
     const manifest = join(directory, 'package.json');
     if ((await hasConfig(manifest)) && (await isUsable(manifest, search))) return manifest;
   }

@@ -78,6 +78,23 @@ describe('finding', () => {
     expect((await load('.'))?.path).toBe(join(root, 'mycli.config.json'));
   });
 
+  test.each(['mycli.config.yml', 'mycli.config.yaml', 'mycli.config.toml', 'mycli.config.cjs', 'mycli.config.jsonc'])(
+    'names %s, which is not read',
+    async (name) => {
+      await write({[name]: ''});
+      expect(await load('.')).toBeUndefined();
+      expect(warnings).toEqual([
+        `Ignored ${join(root, name)}. A configuration file is mycli.config.ts, .mts, .js, .mjs or .json.`,
+      ]);
+    },
+  );
+
+  test('names a second file in the same folder, which is not read', async () => {
+    await write({'mycli.config.ts': 'export default {projectSlug: "shop"}', 'mycli.config.json': '{', 'a/x': ''});
+    expect(await load('.')).toMatchObject({path: join(root, 'mycli.config.ts')});
+    expect(warnings).toEqual([`Ignored ${join(root, 'mycli.config.json')}, because mycli.config.ts is beside it.`]);
+  });
+
   test('passes over a file of another user, says so, and takes it when it is named', async () => {
     await write({'mycli.config.js': 'throw new Error("it was run");', 'named.json': '{"projectSlug": "named"}'});
     const uid = (process.getuid?.() ?? 0) + 1;

@@ -10,7 +10,6 @@ import {
 } from '../../../src/cli/settings/settings.js';
 import {resolveSettings, type SettingsInput} from '../../../src/cli/settings/resolve-settings.js';
 import {OptionText} from '../../../src/backends/option-text.js';
-import {Secret} from '../../../src/cli/settings/secret.js';
 import {isRuntimeCliError} from '../../../src/errors/index.js';
 
 const configPath = '/project/mycli.config.ts';
@@ -34,131 +33,30 @@ function failure(act: () => unknown): {
   throw new Error('nothing was thrown');
 }
 
-interface Case {
-  readonly key: keyof UnreadSettings;
-  readonly flag: unknown;
-  readonly variable: string;
-  readonly config?: ConfigSettings;
-  readonly expected: readonly [flag: unknown, variable: unknown, config?: unknown];
-}
-
-const cases: readonly Case[] = [
-  {key: 'projectSlug', flag: 'f', variable: 'e', config: {projectSlug: 'c'}, expected: ['f', 'e', 'c']},
-  {key: 'targetSlug', flag: 'f', variable: 'e', config: {targetSlug: 'c'}, expected: ['f', 'e', 'c']},
-  {
-    key: 'runtimeBackend',
-    flag: 'api',
-    variable: 'legacy',
-    config: {runtimeBackend: 'x'},
-    expected: ['api', 'legacy', 'x'],
-  },
-  {key: 'origin', flag: 'f', variable: 'e', config: {origin: 'c'}, expected: ['f', 'e', 'c']},
-  {key: 'apiKey', flag: 'f', variable: 'e', expected: ['f', 'e']},
-  {key: 'apiUser', flag: 'f', variable: 'e', config: {apiUser: 'c'}, expected: ['f', 'e', 'c']},
-  {key: 'apiOrigin', flag: 'f', variable: 'e', config: {apiOrigin: 'c'}, expected: ['f', 'e', 'c']},
-  {key: 'organizationId', flag: 'f', variable: 'e', config: {organizationId: 'c'}, expected: ['f', 'e', 'c']},
-  {key: 'tokenUrl', flag: 'f', variable: 'e', config: {tokenUrl: 'c'}, expected: ['f', 'e', 'c']},
-  {key: 'clientId', flag: 'f', variable: 'e', config: {clientId: 'c'}, expected: ['f', 'e', 'c']},
-  {key: 'clientSecret', flag: 'f', variable: 'e', expected: ['f', 'e']},
-  {key: 'apiToken', flag: 'f', variable: 'e', expected: ['f', 'e']},
-  {
-    key: 'scopes',
-    flag: ['a', 'b c'],
-    variable: 'd,e f',
-    config: {scopes: ['g']},
-    expected: [['a', 'b', 'c'], ['d', 'e', 'f'], ['g']],
-  },
-  {key: 'maxRetries', flag: '0', variable: '7', config: {maxRetries: 1}, expected: [0, 7, 1]},
-  {key: 'baseDelayMs', flag: '5', variable: '7', config: {baseDelayMs: 1}, expected: [5, 7, 1]},
-  {key: 'maxDelayMs', flag: '5', variable: '7', config: {maxDelayMs: 1}, expected: [5, 7, 1]},
-  {
-    key: 'statusCodes',
-    flag: ['429', '503'],
-    variable: '[429, 500]',
-    config: {statusCodes: [418]},
-    expected: [[429, 503], [429, 500], [418]],
-  },
-  {key: 'buildDirectory', flag: 'f', variable: '/e', config: {buildDirectory: '/c'}, expected: ['/work/f', '/e', '/c']},
-  {
-    key: 'projectDirectory',
-    flag: '../f',
-    variable: 'e',
-    config: {projectDirectory: '/c'},
-    expected: ['/f', '/work/e', '/c'],
-  },
-  {key: 'message', flag: 'f', variable: 'e', config: {message: 'c'}, expected: ['f', 'e', 'c']},
-  {
-    key: 'ssrOnly',
-    flag: ['a/{b,c}', 'd,e'],
-    variable: '["f,g"]',
-    config: {ssrOnly: ['h']},
-    expected: [['a/{b,c}', 'd', 'e'], ['f,g'], ['h']],
-  },
-  {key: 'ssrShared', flag: ['[]'], variable: 'a,b', config: {ssrShared: []}, expected: [[], ['a', 'b'], []]},
-  {key: 'ignore', flag: ['a'], variable: 'b,c', config: {ignore: ['d']}, expected: [['a'], ['b', 'c'], ['d']]},
-  {
-    key: 'allowSensitiveFiles',
-    flag: true,
-    variable: 'no',
-    config: {allowSensitiveFiles: true},
-    expected: [true, false, true],
-  },
-  {key: 'compressionLevel', flag: '0', variable: '9', config: {compressionLevel: 1}, expected: [0, 9, 1]},
-  {
-    key: 'ccOverrides',
-    flag: ['a'],
-    variable: 'b,c',
-    config: {ccOverrides: ['d']},
-    expected: [['a'], ['b', 'c'], ['d']],
-  },
-  {key: 'nodeVersion', flag: '24.x', variable: '22.x', expected: ['24.x', '22.x']},
-  {key: 'v2', flag: false, variable: 'yes', config: {v2: true}, expected: [false, true, true]},
-  {key: 'ifChanged', flag: true, variable: 'no', config: {ifChanged: true}, expected: [true, false, true]},
-  {key: 'rootDir', flag: 'f', variable: 'e', config: {rootDir: 'c'}, expected: ['f', 'e', 'c']},
-  {key: 'configPath', flag: 'f', variable: 'e', config: {configPath: 'c'}, expected: ['f', 'e', 'c']},
-  {
-    key: 'matchMode',
-    flag: 'strict',
-    variable: 'ignore_missing',
-    config: {matchMode: 'strict'},
-    expected: ['strict', 'ignore_missing', 'strict'],
-  },
-  {
-    key: 'dependencies',
-    flag: 'auto',
-    variable: '@f',
-    config: {dependencies: {a: '1'}},
-    expected: ['auto', '@f', {a: '1'}],
-  },
-  {key: 'wait', flag: true, variable: '0', config: {wait: true}, expected: [true, false, true]},
-  {key: 'pollInterval', flag: '0.5', variable: '2', config: {pollInterval: 3}, expected: [0.5, 2, 3]},
-  {key: 'timeout', flag: '0', variable: '2', config: {timeout: 3}, expected: [0, 2, 3]},
-];
+describe('text', () => {
+  test.each([
+    ['scopes', ['a', 'b c'], ['a', 'b', 'c'], 'd,e f', ['d', 'e', 'f']],
+    ['statusCodes', ['429', '503'], [429, 503], '[429, 500]', [429, 500]],
+    ['buildDirectory', '../f', '/f', '/e', '/e'],
+    ['ssrOnly', ['a/{b,c}', 'd,e'], ['a/{b,c}', 'd', 'e'], '["f,g"]', ['f,g']],
+    ['ssrShared', ['[]'], [], 'a,b', ['a', 'b']],
+    ['v2', false, false, 'yes', true],
+    ['dependencies', 'auto', 'auto', '@f', '@f'],
+    ['pollInterval', '0.5', 0.5, '2', 2],
+    ['nodeVersion', '24.x', '24.x', '22.x', '22.x'],
+    ['matchMode', 'strict', 'strict', ' ignore_missing', 'ignore_missing'],
+  ] as const)('of %s: the flag %j is %j, the variable %j is %j', (key, flag, fromFlag, variable, fromVariable) => {
+    const flagName = definitions[key].flag?.name ?? '';
+    const env = {[variableOf(key) ?? '']: variable};
+    expect(resolved({flags: {[flagName]: flag}, env})[key]).toEqual({
+      value: fromFlag,
+      source: {kind: 'flag', name: `--${flagName}`},
+    });
+    expect(resolved({env})[key]?.value).toEqual(fromVariable);
+  });
+});
 
 describe('precedence', () => {
-  test.each(cases)(
-    '$key: the flag beats the environment, which beats the file',
-    ({key, flag, variable, config, expected}) => {
-      const flagName = definitions[key].flag?.name ?? '';
-      const variableName = variableOf(key) ?? '';
-      const flags = {[flagName]: flag};
-      const env = {[variableName]: variable};
-      const shown = (setting: Setting<unknown> | undefined) =>
-        setting?.value instanceof Secret ? {...setting, value: setting.value.reveal()} : setting;
-      expect(shown(resolved({flags, env, config})[key])).toEqual({
-        value: expected[0],
-        source: {kind: 'flag', name: `--${flagName}`},
-      });
-      expect(shown(resolved({env, config})[key])).toEqual({
-        value: expected[1],
-        source: {kind: 'environment', name: variableName},
-      });
-      if (config !== undefined) {
-        expect(resolved({config})[key]).toEqual({value: expected[2], source: {kind: 'config', name: configPath}});
-      }
-    },
-  );
-
   test('defaults come last, and are those of the documentation', () => {
     const settings: Readonly<Record<string, Setting<unknown> | undefined>> = {...resolved({})};
     const defaults = Object.entries(settings).flatMap(([key, setting]) =>
